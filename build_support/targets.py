@@ -1,0 +1,121 @@
+"""What is built: the two libraries and one extension module per .pyx, and from which sources."""
+
+from __future__ import annotations
+
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+PYTHON_ROOT = Path("python")
+
+RUNTIME_LIBRARY = Path("ffi/lib/libmxnet_runtime.so")
+OPERATOR_LIBRARY = Path("mx/lib/libmxnet_operators.so")
+BLAS_LIBRARY = Path("mx/lib/libscipy_openblas.so")
+BLAS_LICENSE = Path("mx/lib/LICENSE.openblas.txt")
+HEADERS = Path("ffi/include")
+
+# What Cython's own code triggers and our headers do not rely on being told about.
+_CYTHON_QUIET = (
+    "-Wno-unused-function",
+    "-Wno-missing-field-initializers",
+    "-Wno-cast-function-type",
+    "-Wno-deprecated-declarations",
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A shared object, at `output` under the folder of the Python packages.
+
+    `rpath` entries are relative to the folder of the output. `exports` are the patterns of the
+    symbols that can be seen from outside.
+    """
+
+    output: Path
+    sources: tuple[Path, ...]
+    include_dirs: tuple[Path, ...] = ()
+    system_include_dirs: tuple[Path, ...] = ()
+    flags: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    links: tuple[Path, ...] = ()
+    rpath: tuple[str, ...] = ()
+    exports: tuple[str, ...] = ()
+    is_extension: bool = False
+
+
+def _sources(root: Path, folder: str) -> tuple[Path, ...]:
+    return tuple(sorted(path.relative_to(root) for path in (root / folder).rglob("*.cc")))
+
+
+def cython_modules(root: Path) -> dict[str, Path]:
+    """The extension modules by their dotted names: every .pyx in a `_cython` folder is one."""
+    packages = root / PYTHON_ROOT
+    return {
+        ".".join(path.relative_to(packages).with_suffix("").parts): path.relative_to(root)
+        for path in sorted(packages.glob("*/_cython/*.pyx"))
+    }
+
+
+def _libraries(root: Path, release: str) -> list[Target]:
+    include_dirs = (Path("include"), Path("src"))
+    return [
+        Target(
+            output=RUNTIME_LIBRARY,
+            sources=_sources(root, "src/runtime"),
+            include_dirs=include_dirs,
+            flags=(f'-DMXNET_RUNTIME_RELEASE="{release}"',),
+            link_flags=("-Wl,-Bsymbolic-functions",),
+            exports=("MXNet*",),
+        ),
+        Target(
+            output=OPERATOR_LIBRARY,
+            sources=_sources(root, "src/api"),
+            include_dirs=include_dirs,
+            system_include_dirs=(_blas_include_dir(),),
+            links=(RUNTIME_LIBRARY, BLAS_LIBRARY),
+            rpath=("", "../../ffi/lib"),
+        ),
+    ]
+
+
+def _extension(name: str, source: Path) -> Target:
+    import numpy
+
+    folder = Path(*name.split(".")[:-1])
+    module = name.rpartition(".")[2]
+    up = "/".join(".." for _ in folder.parts)
+    return Target(
+        output=folder / (module + sysconfig.get_config_var("EXT_SUFFIX")),
+        sources=(source,),
+        include_dirs=(Path("include"), source.parent),
+        system_include_dirs=(Path(sysconfig.get_paths()["include"]), Path(numpy.get_include())),
+        flags=_CYTHON_QUIET,
+        links=(RUNTIME_LIBRARY,),
+        rpath=(f"{up}/{RUNTIME_LIBRARY.parent}",),
+        exports=(f"PyInit_{module}",),
+        is_extension=True,
+    )
+
+
+def _blas_include_dir() -> Path:
+    import scipy_openblas32
+
+    return Path(scipy_openblas32.get_include_dir())
+
+
+def blas_files() -> dict[Path, Path]:
+    """The files of the BLAS that go with the packages: where each goes, and where it is."""
+    from importlib import metadata
+
+    import scipy_openblas32
+
+    distribution = metadata.distribution("scipy-openblas32")
+    licenses = [file for file in distribution.files or () if file.name == "LICENSE.txt"]
+    library = Path(scipy_openblas32.get_lib_dir()) / BLAS_LIBRARY.name
+    return {BLAS_LIBRARY: library, BLAS_LICENSE: Path(str(licenses[0].locate()))}
+
+
+def targets(root: Path, release: str) -> list[Target]:
+    """Everything that is compiled, each after what it links to."""
+    extensions = [_extension(name, source) for name, source in cython_modules(root).items()]
+    return [target for target in (*_libraries(root, release), *extensions) if target.sources]
