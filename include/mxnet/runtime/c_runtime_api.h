@@ -1,0 +1,446 @@
+/*!
+ * \file mxnet/runtime/c_runtime_api.h
+ * \brief The binary interface of the function boundary, in plain C.
+ *
+ * Everything that crosses between Python, the runtime and an operator library is declared here.
+ * The C++ headers beside this one are header-only and built on it alone, so a library compiled with
+ * another compiler or standard library works with the same runtime.
+ *
+ * Conventions that hold for every function unless it says otherwise:
+ *  - Errors: it returns 0 on success and -1 on failure; after -1 MXNetGetLastError() describes the
+ *    failure on the calling thread. An `out` parameter is written only on success.
+ *  - Ownership: a handle written to an `out` parameter is a new reference the caller releases with
+ *    MXNetObjectFree (a function may also be released with MXNetFuncFree). A handle passed in is
+ *    borrowed for the duration of the call.
+ *  - Threads: it may be called from any thread at any time. No lock is held while user code runs.
+ *  - A NULL handle or pointer where one is required is an error, not a crash.
+ */
+#ifndef MXNET_RUNTIME_C_RUNTIME_API_H_
+#define MXNET_RUNTIME_C_RUNTIME_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "./dlpack.h"
+
+#ifndef MXNET_DLL
+#if defined(_WIN32)
+#ifdef MXNET_RUNTIME_EXPORTS
+#define MXNET_DLL __declspec(dllexport)
+#else
+#define MXNET_DLL __declspec(dllimport)
+#endif
+#else
+#define MXNET_DLL __attribute__((visibility("default")))
+#endif
+#endif
+
+/*! \brief Version of this ABI. A library built against another major version is refused. */
+#define MXNET_RUNTIME_ABI_MAJOR 1
+#define MXNET_RUNTIME_ABI_MINOR 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------
+ * Values
+ * --------------------------------------------------------------------------------------------- */
+
+/*!
+ * \brief The tag of a value. Codes below 64 are MXNet's; those from 64 are this project's.
+ *
+ * "Borrowed" values live in the caller's frame for the duration of one call and occur only as
+ * arguments. A return value and a container element are never borrowed.
+ */
+typedef enum {
+  kMXNetInt = 0,            /*!< v_int64 */
+  kMXNetUInt = 1,           /*!< v_uint64; only for values above INT64_MAX */
+  kMXNetFloat = 2,          /*!< v_float64 */
+  kMXNetHandle = 3,         /*!< v_handle, an opaque address */
+  kMXNetNull = 4,           /*!< no value (None) */
+  kMXNetType = 5,           /*!< v_type */
+  kMXNetContext = 6,        /*!< v_ctx */
+  kMXNetArrayHandle = 7,    /*!< v_handle is a borrowed DLTensor* */
+  kMXNetObjectHandle = 8,   /*!< v_handle is an MXNetObject* of any type not listed separately */
+  kMXNetModuleHandle = 9,   /*!< v_handle is a module object */
+  kMXNetFuncHandle = 10,    /*!< v_handle is an MXNetFunctionHandle */
+  kMXNetStr = 11,           /*!< v_str: borrowed UTF-8; a NUL byte is legal and length decides */
+  kMXNetBytes = 12,         /*!< v_str: borrowed bytes */
+  kMXNetPyArg = 13,         /*!< reserved, as in MXNet */
+  kMXNetNDArrayHandle = 14, /*!< v_handle is an MXNetNDArrayHandle */
+  kMXNetExtBegin = 15,
+  kMXNetExtReserveEnd = 64,
+  kMXNetBool = 65,          /*!< v_int64 is 0 or 1; distinct from kMXNetInt */
+  kMXNetComplex = 66,       /*!< v_complex */
+  kMXNetIntTuple = 67,      /*!< v_ints: borrowed run of integers, given as a tuple */
+  kMXNetIntList = 68,       /*!< v_ints: borrowed run of integers, given as a list */
+  kMXNetTuple = 69,         /*!< v_seq: borrowed run of tagged values, given as a tuple */
+  kMXNetList = 70,          /*!< v_seq: borrowed run of tagged values, given as a list */
+  kMXNetDict = 71,          /*!< v_seq: borrowed run key, value, key, value, ... */
+  kMXNetReadOnlyArray = 72, /*!< v_handle is a borrowed DLTensor* that must not be written */
+  kMXNetMissing = 73,       /*!< argument not given: the callee's described default applies */
+  kMXNetExtEnd = 128
+} MXNetTypeCode;
+
+/*! \brief Borrowed bytes with their length. data is not NULL even where size is 0. */
+typedef struct {
+  const char* data;
+  size_t size;
+} MXNetByteArray;
+
+/*! \brief Borrowed run of integers. */
+typedef struct {
+  const int64_t* data;
+  size_t size;
+} MXNetIntArray;
+
+struct MXNetAny;
+
+/*! \brief Borrowed run of tagged values. */
+typedef struct {
+  const struct MXNetAny* data;
+  size_t size;
+} MXNetAnyArray;
+
+/*! \brief One value; which member is valid, and who owns what it points to, the type code says. */
+typedef union {
+  int64_t v_int64;
+  uint64_t v_uint64;
+  double v_float64;
+  double v_complex[2];
+  void* v_handle;
+  DLDataType v_type;
+  DLDevice v_ctx;
+  MXNetByteArray v_str;
+  MXNetIntArray v_ints;
+  MXNetAnyArray v_seq;
+} MXNetValue;
+
+/*! \brief A value with its tag, for runs and containers. */
+typedef struct MXNetAny {
+  MXNetValue value;
+  int32_t type_code;
+  int32_t reserved; /*!< zero */
+} MXNetAny;
+
+/* ------------------------------------------------------------------------------------------------
+ * Objects
+ * --------------------------------------------------------------------------------------------- */
+
+/*!
+ * \brief The header of every reference-counted object.
+ *
+ * The count is changed atomically: increments may be relaxed, the last decrement must acquire.
+ * deleter runs once, on whichever thread drops the last reference, and frees the memory.
+ */
+typedef struct MXNetObject {
+  int32_t ref_count;
+  uint32_t type_index;
+  void (*deleter)(struct MXNetObject* self);
+} MXNetObject;
+
+/*! \brief Type indices fixed by the ABI; indices from kMXNetObjectDynamic are given at run time. */
+typedef enum {
+  kMXNetObjectNone = 0,
+  kMXNetObjectFunction = 1,
+  kMXNetObjectNDArray = 2,
+  kMXNetObjectString = 3,
+  kMXNetObjectBytes = 4,
+  kMXNetObjectShape = 5,
+  kMXNetObjectTuple = 6,
+  kMXNetObjectArray = 7,
+  kMXNetObjectMap = 8,
+  kMXNetObjectOpaque = 9, /*!< an opaque value of the host language that travels unchanged */
+  kMXNetObjectDynamic = 64
+} MXNetObjectTypeIndex;
+
+/*! \brief String and Bytes: data is NUL-terminated one past size for convenience. */
+typedef struct {
+  MXNetObject header;
+  MXNetByteArray bytes;
+} MXNetBytesObject;
+
+/*! \brief Shape: an immutable run of integers. */
+typedef struct {
+  MXNetObject header;
+  MXNetIntArray ints;
+} MXNetShapeObject;
+
+/*! \brief Tuple and Array: an immutable run of owned values. */
+typedef struct {
+  MXNetObject header;
+  MXNetAnyArray items;
+} MXNetSeqObject;
+
+/*! \brief Map: owned keys and values alternating in insertion order, and a hash index over them. */
+typedef struct {
+  MXNetObject header;
+  MXNetAnyArray items;   /*!< 2 * number of entries values */
+  const int64_t* index;  /*!< open addressing: entry number or -1; NULL for small maps */
+  size_t index_capacity; /*!< a power of two, or 0 */
+} MXNetMapObject;
+
+/*!
+ * \brief A value of the host language (in Python: the PyObject*), kept alive by finalizer.
+ *
+ * finalizer is called once with `value`; it takes whatever lock the language needs.
+ */
+typedef struct {
+  MXNetObject header;
+  void* value;
+  void (*finalizer)(void* value);
+} MXNetOpaqueObject;
+
+typedef void* MXNetObjectHandle;
+
+/*! \brief Adds a reference. */
+MXNET_DLL int MXNetObjectRetain(MXNetObjectHandle obj);
+
+/*! \brief Drops a reference; the object is destroyed with the last one. NULL is accepted. */
+MXNET_DLL int MXNetObjectFree(MXNetObjectHandle obj);
+
+/*! \brief Type index of an object. */
+MXNET_DLL int MXNetObjectGetTypeIndex(MXNetObjectHandle obj, uint32_t* out_index);
+
+/*! \brief Index of a type key such as "mx.Context"; a key not seen before is given a new index. */
+MXNET_DLL int MXNetObjectTypeKey2Index(const char* key, uint32_t* out_index);
+
+/*! \brief Key of a type index. The string lives as long as the process. */
+MXNET_DLL int MXNetObjectTypeIndex2Key(uint32_t index, const char** out_key);
+
+/* ------------------------------------------------------------------------------------------------
+ * Errors
+ * --------------------------------------------------------------------------------------------- */
+
+/*! \brief One C++ stack entry of an error; strings are NULL or UTF-8. */
+typedef struct {
+  const char* file;
+  const char* function;
+  int32_t line;
+} MXNetErrorFrame;
+
+/*!
+ * \brief What went wrong on this thread.
+ *
+ * kind names a class, "ValueError", "TypeError", or one registered by the host language. payload is
+ * NULL, or an object (usually the host language's own exception) that must come back unchanged.
+ */
+typedef struct {
+  size_t struct_size;
+  const char* kind;
+  MXNetByteArray message;
+  const MXNetErrorFrame* frames; /*!< innermost first */
+  size_t num_frames;
+  MXNetObjectHandle payload;
+} MXNetErrorInfo;
+
+/*!
+ * \brief The calling thread's last error, never NULL.
+ *
+ * Everything it points to is borrowed and stays valid until the next failing call or
+ * MXNetSetLastError on the same thread.
+ */
+MXNET_DLL const MXNetErrorInfo* MXNetGetLastError(void);
+
+/*!
+ * \brief Sets the calling thread's last error. Strings are copied, payload is retained.
+ *
+ * NULL clears it and releases the payload. Returns -1, so that a C callback can
+ * `return MXNetSetLastError(&info);`.
+ */
+MXNET_DLL int MXNetSetLastError(const MXNetErrorInfo* info);
+
+/* ------------------------------------------------------------------------------------------------
+ * Functions
+ * --------------------------------------------------------------------------------------------- */
+
+typedef void* MXNetFunctionHandle;
+
+/*!
+ * \brief A function body.
+ *
+ * args and type_codes are borrowed. On success it writes *ret and *ret_type_code (both are preset
+ * to kMXNetNull) with a value that is not borrowed: an object's reference passes to the caller.
+ * Returns 0, or -1 after MXNetSetLastError. No exception may leave it.
+ */
+typedef int (*MXNetPackedCFunc)(void* resource, const MXNetValue* args, const int* type_codes,
+                                int num_args, MXNetValue* ret, int* ret_type_code);
+
+/*! \brief Releases what a function body refers to; called once, from any thread. */
+typedef void (*MXNetPackedCFuncFinalizer)(void* resource);
+
+/*! \brief Flags of a parameter. */
+typedef enum {
+  kMXNetParamRequired = 0, /*!< no default */
+  kMXNetParamOptional = 1, /*!< default_value applies where the argument is not given */
+  kMXNetParamVariadic = 2, /*!< last parameter; takes any number of further arguments */
+  kMXNetParamFrontEnd = 4  /*!< in the front-end signature only: must equal its default, and is not
+                                passed to the body */
+} MXNetParamFlag;
+
+/*! \brief One parameter. Strings are UTF-8; default_value may hold any non-object value or
+ * kMXNetStr. */
+typedef struct {
+  const char* name;
+  const char*
+      type; /*!< type expression for people and stubs, "int | tuple[int, ...]"; may be NULL */
+  const char* doc; /*!< may be NULL */
+  int32_t flags;   /*!< MXNetParamFlag, or-ed */
+  int32_t reserved;
+  MXNetAny default_value;
+} MXNetParamInfo;
+
+/*! \brief The one description of a function, from which every other presentation is derived. */
+typedef struct {
+  size_t struct_size;
+  int32_t abi_major; /*!< MXNET_RUNTIME_ABI_MAJOR of the library that registers */
+  int32_t abi_minor;
+  const char* name; /*!< as registered, "_npi.zeros" */
+  const char* doc;
+  const char* returns; /*!< type expression of the result; may be NULL */
+  const char* file;    /*!< where it is defined; may be NULL */
+  int32_t line;
+  int32_t described; /*!< nonzero: params is complete, so counts and keywords are checked */
+  const MXNetParamInfo* params;
+  size_t num_params;
+  /*!
+   * When a host with a global lock releases it around the call: a negative value never, 0 always, n
+   * when the tensors among the arguments hold at least n bytes together.
+   */
+  int64_t release_lock_bytes;
+} MXNetFuncInfo;
+
+/*!
+ * \brief Calls a function: the one entry every call goes through.
+ *
+ * The handle is borrowed and must stay referenced by the caller until the call returns; removing
+ * the function from the registry meanwhile is harmless. If the function is described, missing
+ * arguments are replaced by their defaults and the count is checked before the body runs.
+ * On success *ret_val is owned by the caller: release an object with MXNetObjectFree.
+ */
+MXNET_DLL int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values,
+                            const int* type_codes, int num_args, MXNetValue* ret_val,
+                            int* ret_type_code);
+
+/*!
+ * \brief Makes a function of a C function pointer.
+ *
+ * resource is passed to every call; finalizer (may be NULL) gets it once, when the last reference
+ * goes, or at once if this call fails.
+ */
+MXNET_DLL int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
+                                       MXNetPackedCFuncFinalizer finalizer,
+                                       MXNetFunctionHandle* out);
+
+/*! \brief Drops a reference to a function. NULL is accepted. */
+MXNET_DLL int MXNetFuncFree(MXNetFunctionHandle func);
+
+/*!
+ * \brief Attaches a description. Everything in info is copied.
+ *
+ * Only once for a function and before it is shared between threads.
+ */
+MXNET_DLL int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info);
+
+/*! \brief The description, borrowed for as long as func lives; never NULL. */
+MXNET_DLL int MXNetFuncGetInfo(MXNetFunctionHandle func, const MXNetFuncInfo** out);
+
+/*! \brief Looks a name up. *out is NULL, and the call succeeds, where nothing has that name. */
+MXNET_DLL int MXNetFuncGetGlobal(const char* name, MXNetFunctionHandle* out);
+
+/*!
+ * \brief Registers func under a name; the registry takes a reference of its own.
+ *
+ * A taken name is a ValueError unless allow_override is nonzero. Calls already under way keep the
+ * function they started with.
+ */
+MXNET_DLL int MXNetFuncRegisterGlobal(const char* name, MXNetFunctionHandle func,
+                                      int allow_override);
+
+/*! \brief Removes a name. A name that is not registered is a KeyError. */
+MXNET_DLL int MXNetFuncRemoveGlobal(const char* name);
+
+/*!
+ * \brief All registered names, sorted.
+ *
+ * *out_names stays valid until the next call of this function on the same thread.
+ */
+MXNET_DLL int MXNetFuncListGlobalNames(int* out_size, const char*** out_names);
+
+/* ------------------------------------------------------------------------------------------------
+ * Arrays
+ * --------------------------------------------------------------------------------------------- */
+
+typedef void* MXNetNDArrayHandle;
+
+/*! \brief Flags of an array. */
+typedef enum {
+  kMXNetNDArrayReadOnly = 1 /*!< the memory must not be written */
+} MXNetNDArrayFlag;
+
+/*!
+ * \brief The visible part of an array object; what follows it is private to the runtime.
+ *
+ * tensor.strides is never NULL, tensor.data already includes any offset (byte_offset is 0), and
+ * tensor may be read by anyone who holds a reference. Elements may be written unless flags forbid.
+ */
+typedef struct {
+  MXNetObject header;
+  DLTensor tensor;
+  uint64_t flags;
+} MXNetNDArrayObject;
+
+/*! \brief Options of MXNetNDArrayCreate, or-ed. */
+typedef enum {
+  kMXNetCreateUninitialized = 0,
+  kMXNetCreateZeroed = 1 /*!< every byte is zero; large arrays get their pages lazily */
+} MXNetCreateOption;
+
+/*!
+ * \brief A new row-major array. options is of MXNetCreateOption.
+ *
+ * A negative extent is a ValueError; a size beyond the address space or the memory a MemoryError;
+ * a device this runtime cannot allocate on a ValueError.
+ */
+MXNET_DLL int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx,
+                                 int options, MXNetNDArrayHandle* out);
+
+/*!
+ * \brief A view that shares the memory of base and keeps it alive.
+ *
+ * data is the address of the view's first element and must lie in base's memory; strides count
+ * elements. The caller vouches that every element reached lies inside base.
+ */
+MXNET_DLL int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
+                               const int64_t* strides, int ndim, DLDataType dtype,
+                               MXNetNDArrayHandle* out);
+
+/*!
+ * \brief Takes a DLPack tensor over without a copy; its deleter runs when the array goes.
+ *
+ * On failure the tensor stays the caller's.
+ */
+MXNET_DLL int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, MXNetNDArrayHandle* out);
+
+/*! \brief The same for the unversioned form. */
+MXNET_DLL int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, MXNetNDArrayHandle* out);
+
+/*! \brief Exports an array; the caller runs the deleter when done. The array's memory is shared. */
+MXNET_DLL int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVersioned** out);
+
+/*! \brief The same for the unversioned form, which cannot carry the read-only flag: BufferError. */
+MXNET_DLL int MXNetNDArrayToDLPackLegacy(MXNetNDArrayHandle array, DLManagedTensor** out);
+
+/* ------------------------------------------------------------------------------------------------
+ * Version
+ * --------------------------------------------------------------------------------------------- */
+
+/*! \brief The runtime's ABI version and its release, "1.2.3"; the string lives with the process. */
+MXNET_DLL int MXNetGetVersion(int* out_abi_major, int* out_abi_minor, const char** out_release);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* MXNET_RUNTIME_C_RUNTIME_API_H_ */

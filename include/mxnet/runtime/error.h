@@ -1,0 +1,120 @@
+/*!
+ * \file mxnet/runtime/error.h
+ * \brief Error: the exception that carries a failure to and from the boundary.
+ */
+#ifndef MXNET_RUNTIME_ERROR_H_
+#define MXNET_RUNTIME_ERROR_H_
+
+#include <mxnet/runtime/object.h>
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+/*!
+ * \brief A failure with a kind, which the host language maps to an exception class.
+ *
+ * Throw it with MXNET_THROW, which records the place. In a function body, an expected failure may
+ * instead be returned, `*ret = Error("ValueError", "...")`, which costs no unwinding.
+ */
+class Error : public std::exception {
+ public:
+  struct Frame {
+    std::string file;
+    std::string function;
+    int line;
+  };
+
+  Error(std::string kind, std::string message)
+      : kind_(std::move(kind)), message_(std::move(message)) {}
+
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& kind() const noexcept { return kind_; }
+  const std::string& message() const noexcept { return message_; }
+
+  Error& AddFrame(const char* file, int line, const char* function) {
+    frames_.push_back({file, function, line});
+    return *this;
+  }
+
+  /*! \brief Makes this the calling thread's last error. */
+  int SetLast() const noexcept {
+    std::vector<MXNetErrorFrame> frames;
+    for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
+    MXNetErrorInfo info{
+        sizeof(MXNetErrorInfo), kind_.c_str(), MXNetByteArray{message_.data(), message_.size()},
+        frames.data(),          frames.size(), payload_.get()};
+    return MXNetSetLastError(&info);
+  }
+
+  /*! \brief The calling thread's last error, as an exception that can be thrown on. */
+  static Error FromLast() {
+    const MXNetErrorInfo* info = MXNetGetLastError();
+    Error error(info->kind, std::string(info->message.data, info->message.size));
+    for (size_t i = 0; i < info->num_frames; ++i) {
+      error.AddFrame(info->frames[i].file, info->frames[i].line, info->frames[i].function);
+    }
+    error.payload_ = ObjectRef::Borrow(info->payload);
+    return error;
+  }
+
+ private:
+  std::string kind_;
+  std::string message_;
+  std::vector<Frame> frames_;
+  ObjectRef payload_;
+};
+
+namespace details {
+
+/*! \brief Collects the text of an error with `<<`. */
+class ErrorMessage {
+ public:
+  ErrorMessage(const char* kind, const char* file, int line, const char* function)
+      : kind_(kind), file_(file), line_(line), function_(function) {}
+
+  template <typename T>
+  ErrorMessage& operator<<(const T& value) {
+    stream_ << value;
+    return *this;
+  }
+
+  Error Build() const {
+    Error error(kind_, stream_.str());
+    error.AddFrame(file_, line_, function_);
+    return error;
+  }
+
+ private:
+  const char* kind_;
+  const char* file_;
+  int line_;
+  const char* function_;
+  std::ostringstream stream_;
+};
+
+/*! \brief Binds weaker than `<<`, so that it sees the finished message. */
+struct ErrorThrower {
+  [[noreturn]] void operator&(const ErrorMessage& message) const { throw message.Build(); }
+};
+
+}  // namespace details
+
+/*! \brief `MXNET_THROW("ValueError") << "axis " << axis << " ...";` throws and does not return. */
+#define MXNET_THROW(kind)                     \
+  ::mxnet::runtime::details::ErrorThrower() & \
+      ::mxnet::runtime::details::ErrorMessage(kind, __FILE__, __LINE__, __func__)
+
+/*! \brief Turns a failed C call into an exception. */
+#define MXNET_CHECK_CALL(expr) \
+  if ((expr) != 0) throw ::mxnet::runtime::Error::FromLast()
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_ERROR_H_

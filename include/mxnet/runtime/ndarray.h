@@ -1,0 +1,98 @@
+/*!
+ * \file mxnet/runtime/ndarray.h
+ * \brief NDArray: a strided array on a context.
+ */
+#ifndef MXNET_RUNTIME_NDARRAY_H_
+#define MXNET_RUNTIME_NDARRAY_H_
+
+#include <mxnet/runtime/container/shape.h>
+#include <mxnet/runtime/data_type.h>
+
+#include <cstring>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Address of the first element of any tensor. */
+inline void* TensorData(const DLTensor& tensor) noexcept {
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+}
+
+inline ShapeView TensorShape(const DLTensor& tensor) noexcept {
+  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
+}
+
+/*! \brief Number of elements. */
+inline int64_t TensorSize(const DLTensor& tensor) noexcept {
+  int64_t size = 1;
+  for (int i = 0; i < tensor.ndim; ++i) size *= tensor.shape[i];
+  return size;
+}
+
+/*! \brief Whether the elements lie in row-major order without gaps. */
+inline bool IsContiguous(const DLTensor& tensor) noexcept {
+  if (tensor.strides == nullptr) return true;
+  int64_t expected = 1;
+  for (int i = tensor.ndim - 1; i >= 0; --i) {
+    if (tensor.shape[i] == 0) return true;
+    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return false;
+    expected *= tensor.shape[i];
+  }
+  return true;
+}
+
+/*! \brief Shares an array; views of one array share its memory. */
+class NDArray : public ObjectRef {
+ public:
+  NDArray() = default;
+  explicit NDArray(ObjectRef ref) : ObjectRef(std::move(ref)) {}
+
+  /*! \brief Uninitialized, row-major. Throws ValueError or MemoryError. */
+  static NDArray Empty(ShapeView shape, DLDataType dtype, Context ctx = Context{kDLCPU, 0}) {
+    return Create(shape, dtype, ctx, kMXNetCreateUninitialized);
+  }
+
+  /*! \brief Filled with zeros, row-major. Throws ValueError or MemoryError. */
+  static NDArray Zeros(ShapeView shape, DLDataType dtype, Context ctx = Context{kDLCPU, 0}) {
+    return Create(shape, dtype, ctx, kMXNetCreateZeroed);
+  }
+
+  /*! \brief A view with its own geometry; see MXNetNDArrayView for what the caller vouches for. */
+  NDArray View(void* data, ShapeView shape, ShapeView strides, DLDataType dtype) const {
+    MXNetNDArrayHandle handle;
+    MXNET_CHECK_CALL(
+        MXNetNDArrayView(get(), data, shape.data(), strides.data(), shape.ndim(), dtype, &handle));
+    return NDArray(ObjectRef::Steal(handle));
+  }
+
+  const DLTensor& tensor() const noexcept { return as<MXNetNDArrayObject>()->tensor; }
+  const DLTensor* operator->() const noexcept { return &tensor(); }
+  void* data() const noexcept { return tensor().data; }
+  template <typename T>
+  T* data_as() const noexcept {
+    return static_cast<T*>(tensor().data);
+  }
+  ShapeView shape() const noexcept { return TensorShape(tensor()); }
+  ShapeView strides() const noexcept {
+    return {tensor().strides, static_cast<size_t>(tensor().ndim)};
+  }
+  int ndim() const noexcept { return tensor().ndim; }
+  int64_t size() const noexcept { return TensorSize(tensor()); }
+  DLDataType dtype() const noexcept { return tensor().dtype; }
+  Context ctx() const noexcept { return tensor().device; }
+  bool read_only() const noexcept {
+    return (as<MXNetNDArrayObject>()->flags & kMXNetNDArrayReadOnly) != 0;
+  }
+
+ private:
+  static NDArray Create(ShapeView shape, DLDataType dtype, Context ctx, int options) {
+    MXNetNDArrayHandle handle;
+    MXNET_CHECK_CALL(MXNetNDArrayCreate(shape.data(), shape.ndim(), dtype, ctx, options, &handle));
+    return NDArray(ObjectRef::Steal(handle));
+  }
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_NDARRAY_H_

@@ -1,0 +1,325 @@
+/*!
+ * \file mxnet/runtime/packed_func.h
+ * \brief PackedFunc: a callable whose arguments and result are tagged values.
+ */
+#ifndef MXNET_RUNTIME_PACKED_FUNC_H_
+#define MXNET_RUNTIME_PACKED_FUNC_H_
+
+#include <mxnet/runtime/type_traits.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace mxnet {
+namespace runtime {
+
+namespace details {
+
+/*! \brief "_npi.zeros: argument 1 ('dtype')", for messages. */
+inline std::string ArgumentText(MXNetFunctionHandle func, int index) {
+  const MXNetFuncInfo* info = nullptr;
+  std::string position = "argument " + std::to_string(index);
+  if (func == nullptr || MXNetFuncGetInfo(func, &info) != 0) return position;
+  std::string text = std::string(info->name) + ": " + position;
+  int body_index = 0;
+  for (size_t i = 0; i < info->num_params; ++i) {
+    if ((info->params[i].flags & kMXNetParamFrontEnd) != 0) continue;
+    const bool variadic = (info->params[i].flags & kMXNetParamVariadic) != 0;
+    if (body_index++ == index || variadic) return text + " ('" + info->params[i].name + "')";
+  }
+  return text;
+}
+
+}  // namespace details
+
+/*! \brief One borrowed argument; converts to any type that has TypeTraits. */
+class MXNetArgValue {
+ public:
+  MXNetArgValue(const MXNetValue& value, int type_code, MXNetFunctionHandle func, int index)
+      : value_(value), type_code_(type_code), index_(index), func_(func) {}
+
+  int type_code() const noexcept { return type_code_; }
+  const MXNetValue& value() const noexcept { return value_; }
+  bool is_null() const noexcept { return type_code_ == kMXNetNull; }
+
+  /*! \brief Reads the argument, or throws an error that names function, argument and types. */
+  template <typename T>
+  T As() const {
+    return details::ReadOrThrow<T>(value_, type_code_, [this] { return text(); });
+  }
+  template <typename T>
+  Match TryAs(T* out) const {
+    return TypeTraits<T>::TryFrom(value_, type_code_, out);
+  }
+  template <typename T, typename = decltype(&TypeTraits<T>::TryFrom)>
+  operator T() const {
+    return As<T>();
+  }
+  /*! \brief "_npi.zeros: argument 1 ('dtype')", for messages of the function's own. */
+  std::string text() const { return details::ArgumentText(func_, index_); }
+  std::string type_name() const { return TypeNameOf(value_, type_code_); }
+
+ private:
+  const MXNetValue& value_;
+  int type_code_;
+  int index_;
+  MXNetFunctionHandle func_;
+};
+
+/*! \brief The borrowed arguments of one call. */
+class MXNetArgs {
+ public:
+  const MXNetValue* values;
+  const int* type_codes;
+  int num_args;
+  MXNetFunctionHandle func; /*!< the function called, for messages; may be NULL */
+
+  int size() const noexcept { return num_args; }
+  MXNetArgValue operator[](int i) const {
+    if (i < 0 || i >= num_args) {
+      MXNET_THROW("TypeError") << details::ArgumentText(func, i) << " is missing: " << num_args
+                               << " given";
+    }
+    return MXNetArgValue(values[i], type_codes[i], func, i);
+  }
+};
+
+/*! \brief The result of a call: assign a value, or an Error to fail without unwinding. */
+class MXNetRetValue {
+ public:
+  MXNetRetValue() = default;
+  MXNetRetValue(MXNetRetValue&&) = default;
+  MXNetRetValue& operator=(MXNetRetValue&&) = default;
+
+  template <typename T,
+            typename = std::enable_if_t<!std::is_same_v<std::decay_t<T>, MXNetRetValue> &&
+                                        !std::is_same_v<std::decay_t<T>, MXNetArgValue> &&
+                                        !std::is_same_v<std::decay_t<T>, Error>>>
+  MXNetRetValue& operator=(T&& value) {
+    any_ = details::ToAny(std::forward<T>(value));
+    return *this;
+  }
+  MXNetRetValue& operator=(const MXNetArgValue& arg) {
+    any_ = details::Own(arg.value(), arg.type_code());
+    return *this;
+  }
+  MXNetRetValue& operator=(const Error& error) {
+    error.SetLast();
+    failed_ = true;
+    return *this;
+  }
+
+  bool failed() const noexcept { return failed_; }
+  int type_code() const noexcept { return any_.type_code(); }
+  const MXNetValue& value() const noexcept { return any_.value(); }
+  const Any& any() const noexcept { return any_; }
+  template <typename T>
+  T As() const {
+    return details::ReadOrThrow<T>(value(), type_code(), [] { return std::string("result"); });
+  }
+  template <typename T, typename = decltype(&TypeTraits<T>::TryFrom)>
+  operator T() const {
+    return As<T>();
+  }
+  MXNetAny Detach() noexcept { return any_.Detach(); }
+
+ private:
+  Any any_;
+  bool failed_{false};
+};
+
+namespace details {
+
+/*! \brief A function body with what it captured; the resource behind the C function. */
+template <typename F>
+struct Closure {
+  F body;
+  MXNetFunctionHandle self;
+
+  static int Call(void* resource, const MXNetValue* values, const int* type_codes, int num_args,
+                  MXNetValue* ret, int* ret_type_code) noexcept {
+    auto* closure = static_cast<Closure*>(resource);
+    try {
+      MXNetRetValue result;
+      closure->body(MXNetArgs{values, type_codes, num_args, closure->self}, &result);
+      if (result.failed()) return -1;
+      MXNetAny raw = result.Detach();
+      *ret = raw.value;
+      *ret_type_code = raw.type_code;
+      return 0;
+    } catch (const Error& error) {
+      return error.SetLast();
+    } catch (const std::bad_alloc&) {
+      return Error("MemoryError", "out of memory").SetLast();
+    } catch (const std::out_of_range& error) {
+      return Error("IndexError", error.what()).SetLast();
+    } catch (const std::invalid_argument& error) {
+      return Error("ValueError", error.what()).SetLast();
+    } catch (const std::overflow_error& error) {
+      return Error("OverflowError", error.what()).SetLast();
+    } catch (const std::exception& error) {
+      return Error("RuntimeError", error.what()).SetLast();
+    } catch (...) {
+      return Error("RuntimeError", "a C++ exception of unknown type").SetLast();
+    }
+  }
+
+  static void Delete(void* resource) { delete static_cast<Closure*>(resource); }
+};
+
+}  // namespace details
+
+/*! \brief Shares a function: a C++ lambda, or whatever the host language made one of. */
+class PackedFunc : public ObjectRef {
+ public:
+  PackedFunc() = default;
+  PackedFunc(std::nullptr_t) {}  // NOLINT(runtime/explicit)
+  explicit PackedFunc(ObjectRef ref) : ObjectRef(std::move(ref)) {}
+  /*! \brief Of a lambda `void(MXNetArgs, MXNetRetValue*)`. */
+  template <typename F,
+            typename = std::enable_if_t<std::is_invocable_v<F&, MXNetArgs, MXNetRetValue*>>>
+  PackedFunc(F body) {  // NOLINT(runtime/explicit)
+    using Closure = details::Closure<F>;
+    auto* closure = new Closure{std::move(body), nullptr};
+    MXNetFunctionHandle handle;
+    MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(&Closure::Call, closure, &Closure::Delete, &handle));
+    closure->self = handle;
+    *this = PackedFunc(ObjectRef::Steal(handle));
+  }
+
+  /*! \brief The registered function, or an undefined one. */
+  static PackedFunc GetGlobal(const char* name) {
+    MXNetFunctionHandle handle;
+    MXNET_CHECK_CALL(MXNetFuncGetGlobal(name, &handle));
+    return PackedFunc(ObjectRef::Steal(handle));
+  }
+
+  MXNetRetValue CallPacked(const MXNetValue* values, const int* type_codes, int num_args) const {
+    MXNetAny raw{};
+    int type_code = kMXNetNull;
+    MXNET_CHECK_CALL(MXNetFuncCall(get(), values, type_codes, num_args, &raw.value, &type_code));
+    raw.type_code = type_code;
+    MXNetRetValue result;
+    result = Any::Steal(raw);
+    return result;
+  }
+
+  template <typename... Args>
+  MXNetRetValue operator()(Args&&... args) const {
+    constexpr int kNumArgs = sizeof...(Args);
+    // Owned for the call: a temporary std::string argument becomes a String object here.
+    Any owned[kNumArgs + 1] = {details::ToAny(std::forward<Args>(args))...};
+    MXNetValue values[kNumArgs + 1];
+    int type_codes[kNumArgs + 1];
+    for (int i = 0; i < kNumArgs; ++i) {
+      values[i] = owned[i].value();
+      type_codes[i] = owned[i].type_code();
+    }
+    return CallPacked(values, type_codes, kNumArgs);
+  }
+};
+
+/*! \brief The field's other name for the same thing. */
+using Function = PackedFunc;
+
+template <>
+struct TypeTraits<PackedFunc> {
+  static std::string Name() { return "function"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, PackedFunc* out) {
+    return details::TryShare(value, type_code, kMXNetObjectFunction, out);
+  }
+  static void Store(PackedFunc value, MXNetAny* out) {
+    details::StoreObject(std::move(value), out);
+  }
+};
+
+namespace details {
+
+template <typename T>
+struct FunctionSignature : FunctionSignature<decltype(&T::operator())> {};
+template <typename R, typename... Args>
+struct FunctionSignature<R(Args...)> {
+  using Result = R;
+  using Arguments = std::tuple<std::decay_t<Args>...>;
+};
+template <typename R, typename... Args>
+struct FunctionSignature<R (*)(Args...)> : FunctionSignature<R(Args...)> {};
+template <typename C, typename R, typename... Args>
+struct FunctionSignature<R (C::*)(Args...)> : FunctionSignature<R(Args...)> {};
+template <typename C, typename R, typename... Args>
+struct FunctionSignature<R (C::*)(Args...) const> : FunctionSignature<R(Args...)> {};
+
+/*! \brief Reads argument i into *out; on mismatch reports through ret, without a throw. */
+template <typename T>
+bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
+  Match match = TypeTraits<T>::TryFrom(args.values[i], args.type_codes[i], out);
+  if (match == Match::kOk) return true;
+  *ret = Error(KindOf(match), MismatchText<T>(match, ArgumentText(args.func, i), args.values[i],
+                                              args.type_codes[i]));
+  return false;
+}
+
+template <typename F, typename... Args, size_t... I>
+void CallTyped(const F& body, const MXNetArgs& args, MXNetRetValue* ret, std::tuple<Args...>*,
+               std::index_sequence<I...>) {
+  std::tuple<Args...> values{};
+  if (!(ReadTyped(args, I, &std::get<I>(values), ret) && ...)) return;
+  if constexpr (std::is_void_v<typename FunctionSignature<F>::Result>) {
+    body(std::move(std::get<I>(values))...);
+  } else {
+    *ret = body(std::move(std::get<I>(values))...);
+  }
+}
+
+/*! \brief Wraps any lambda as a packed body that checks count and types at the call. */
+template <typename F>
+auto PackTyped(F body) {
+  using Arguments = typename FunctionSignature<F>::Arguments;
+  constexpr int kNumArgs = std::tuple_size_v<Arguments>;
+  return [body = std::move(body)](MXNetArgs args, MXNetRetValue* ret) {
+    if (args.num_args != kNumArgs) {
+      const MXNetFuncInfo* info = nullptr;
+      const bool named = args.func != nullptr && MXNetFuncGetInfo(args.func, &info) == 0;
+      *ret = Error("TypeError", std::string(named ? info->name : "function") + " expected " +
+                                    std::to_string(kNumArgs) + " arguments, got " +
+                                    std::to_string(args.num_args));
+      return;
+    }
+    CallTyped(body, args, ret, static_cast<Arguments*>(nullptr),
+              std::make_index_sequence<kNumArgs>());
+  };
+}
+
+}  // namespace details
+
+template <typename Signature>
+class TypedPackedFunc;
+
+/*! \brief A PackedFunc with a C++ signature. */
+template <typename R, typename... Args>
+class TypedPackedFunc<R(Args...)> {
+ public:
+  TypedPackedFunc() = default;
+  explicit TypedPackedFunc(PackedFunc packed) : packed_(std::move(packed)) {}
+  template <typename F, typename = std::enable_if_t<std::is_invocable_r_v<R, F&, Args...>>>
+  TypedPackedFunc(F body)  // NOLINT(runtime/explicit)
+      : packed_(details::PackTyped(std::function<R(Args...)>(std::move(body)))) {}
+
+  R operator()(Args... args) const {
+    MXNetRetValue result = packed_(std::forward<Args>(args)...);
+    if constexpr (!std::is_void_v<R>) return result.template As<R>();
+  }
+  const PackedFunc& packed() const noexcept { return packed_; }
+
+ private:
+  PackedFunc packed_;
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_PACKED_FUNC_H_

@@ -1,0 +1,98 @@
+/*!
+ * \file dlpack.cc
+ * \brief Arrays from and to DLPack.
+ */
+#include "runtime/c_api_guard.h"
+#include "runtime/ndarray.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+template <typename Managed>
+void ReleaseManaged(void* tensor, size_t) {
+  auto* managed = static_cast<Managed*>(tensor);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+/*! \brief What an exported tensor holds: the array, whose geometry it points into. */
+template <typename Managed>
+struct Exported {
+  Managed managed;
+
+  static Managed* Of(ArrayObject* array) {
+    auto* exported = new Exported();
+    exported->managed.dl_tensor = array->visible.tensor;
+    exported->managed.manager_ctx = array;
+    exported->managed.deleter = [](Managed* self) {
+      details::Release(static_cast<MXNetObject*>(self->manager_ctx));
+      delete reinterpret_cast<Exported*>(self);
+    };
+    details::Retain(&array->visible.header);
+    return &exported->managed;
+  }
+};
+
+template <typename Managed>
+ArrayObject* Import(Managed* tensor) {
+  return NewForeignArray(tensor->dl_tensor, tensor, &ReleaseManaged<Managed>);
+}
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::ArrayObject;
+using mxnet::runtime::Guard;
+using mxnet::runtime::RequireNotNull;
+
+int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(tensor, "MXNetNDArrayFromDLPack", "tensor");
+    RequireNotNull(out, "MXNetNDArrayFromDLPack", "out");
+    if (tensor->version.major != DLPACK_MAJOR_VERSION) {
+      MXNET_THROW("BufferError") << "the tensor has version " << tensor->version.major << "."
+                                 << tensor->version.minor << " of DLPack, this runtime reads "
+                                 << "version " << DLPACK_MAJOR_VERSION;
+    }
+    ArrayObject* array = mxnet::runtime::Import(tensor);
+    if ((tensor->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
+      array->visible.flags |= kMXNetNDArrayReadOnly;
+    }
+    *out = array;
+  });
+}
+
+int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(tensor, "MXNetNDArrayFromDLPackLegacy", "tensor");
+    RequireNotNull(out, "MXNetNDArrayFromDLPackLegacy", "out");
+    *out = mxnet::runtime::Import(tensor);
+  });
+}
+
+int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVersioned** out) {
+  return Guard([&] {
+    RequireNotNull(array, "MXNetNDArrayToDLPack", "array");
+    RequireNotNull(out, "MXNetNDArrayToDLPack", "out");
+    auto* object = static_cast<ArrayObject*>(array);
+    auto* tensor = mxnet::runtime::Exported<DLManagedTensorVersioned>::Of(object);
+    tensor->version = DLPackVersion{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    const bool read_only = (object->visible.flags & kMXNetNDArrayReadOnly) != 0;
+    tensor->flags = read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+    *out = tensor;
+  });
+}
+
+int MXNetNDArrayToDLPackLegacy(MXNetNDArrayHandle array, DLManagedTensor** out) {
+  return Guard([&] {
+    RequireNotNull(array, "MXNetNDArrayToDLPackLegacy", "array");
+    RequireNotNull(out, "MXNetNDArrayToDLPackLegacy", "out");
+    auto* object = static_cast<ArrayObject*>(array);
+    if ((object->visible.flags & kMXNetNDArrayReadOnly) != 0) {
+      MXNET_THROW("BufferError") << "a read-only array cannot be exported without a DLPack version "
+                                 << "that can say so; ask for max_version=(1, 0)";
+    }
+    *out = mxnet::runtime::Exported<DLManagedTensor>::Of(object);
+  });
+}

@@ -1,0 +1,89 @@
+/*!
+ * \file error.cc
+ * \brief The last error of each thread.
+ */
+#include <mxnet/runtime/object.h>
+
+#include <cstring>
+
+#include "runtime/error_state.h"
+
+namespace mxnet {
+namespace runtime {
+
+ErrorState* ErrorState::ThreadLocal() {
+  static thread_local ErrorState state;
+  return &state;
+}
+
+ErrorState::~ErrorState() { details::Release(static_cast<Object*>(info_.payload)); }
+
+void ErrorState::Set(const MXNetErrorInfo& info) {
+  // The source may be this very state, set again by a caller that passes an error on.
+  if (&info == &info_) return;
+  details::Retain(static_cast<Object*>(info.payload));
+  details::Release(static_cast<Object*>(info_.payload));
+  info_.payload = info.payload;
+  kind_.assign(info.kind == nullptr ? "RuntimeError" : info.kind);
+  if (info.message.data == nullptr) {
+    message_.clear();
+  } else {
+    message_.assign(info.message.data, info.message.size);
+  }
+  num_frames_ = 0;
+  for (size_t i = 0; i < info.num_frames; ++i) {
+    AddFrame(info.frames[i].file, info.frames[i].line, info.frames[i].function);
+  }
+}
+
+void ErrorState::Clear() {
+  MXNetErrorInfo none{};
+  none.struct_size = sizeof(none);
+  none.kind = "";
+  Set(none);
+}
+
+void ErrorState::AddFrame(const char* file, int line, const char* function) {
+  // Deep recursion through the boundary would otherwise grow this without bound.
+  if (num_frames_ >= kMaxFrames) return;
+  if (num_frames_ == frames_.size()) frames_.emplace_back();
+  Frame& frame = frames_[num_frames_++];
+  // Strings keep their memory from error to error, so a frequent error allocates nothing.
+  frame.file.assign(file == nullptr ? "" : file);
+  frame.function.assign(function == nullptr ? "" : function);
+  frame.line = line;
+}
+
+const MXNetErrorInfo* ErrorState::View() {
+  views_.resize(num_frames_);
+  for (size_t i = 0; i < num_frames_; ++i) {
+    views_[i] = {frames_[i].file.c_str(), frames_[i].function.c_str(), frames_[i].line};
+  }
+  info_.struct_size = sizeof(info_);
+  info_.kind = kind_.c_str();
+  info_.message = MXNetByteArray{message_.data(), message_.size()};
+  info_.frames = views_.data();
+  info_.num_frames = num_frames_;
+  return &info_;
+}
+
+}  // namespace runtime
+}  // namespace mxnet
+
+const MXNetErrorInfo* MXNetGetLastError(void) {
+  return mxnet::runtime::ErrorState::ThreadLocal()->View();
+}
+
+int MXNetSetLastError(const MXNetErrorInfo* info) {
+  auto* state = mxnet::runtime::ErrorState::ThreadLocal();
+  try {
+    if (info == nullptr) {
+      state->Clear();
+    } else {
+      state->Set(*info);
+    }
+  } catch (const std::bad_alloc&) {
+    // The message could not be stored; that something failed is still reported by the -1.
+  }
+  return -1;
+}

@@ -1,0 +1,46 @@
+/*!
+ * \file error_state.h
+ * \brief Storage of a thread's last error.
+ */
+#ifndef MXNET_SRC_RUNTIME_ERROR_STATE_H_
+#define MXNET_SRC_RUNTIME_ERROR_STATE_H_
+
+#include <mxnet/runtime/c_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Owns copies of everything an MXNetErrorInfo points to. */
+class ErrorState {
+ public:
+  static ErrorState* ThreadLocal();
+  ~ErrorState();
+
+  void Set(const MXNetErrorInfo& info);
+  void Clear();
+  void AddFrame(const char* file, int line, const char* function);
+  const MXNetErrorInfo* View();
+
+ private:
+  struct Frame {
+    std::string file;
+    std::string function;
+    int line;
+  };
+  static constexpr size_t kMaxFrames = 64;
+
+  std::string kind_;
+  std::string message_;
+  std::vector<Frame> frames_;
+  size_t num_frames_{0};
+  std::vector<MXNetErrorFrame> views_;
+  MXNetErrorInfo info_{};
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_ERROR_STATE_H_

@@ -1,0 +1,213 @@
+/*!
+ * \file function.cc
+ * \brief Making and calling functions.
+ */
+#include "runtime/function.h"
+
+#include <algorithm>
+
+#include "runtime/c_api_guard.h"
+#include "runtime/error_state.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+/*! \brief Bounds the frame in which defaults are filled in. */
+constexpr size_t kMaxParams = 64;
+
+const FunctionInfo* Undescribed() {
+  static const FunctionInfo* info = new FunctionInfo();
+  return info;
+}
+
+void DeleteFunction(MXNetObject* self) {
+  auto* func = reinterpret_cast<FunctionObject*>(self);
+  if (func->finalizer != nullptr) func->finalizer(func->resource);
+  if (func->info != Undescribed()) delete func->info;
+  delete func;
+}
+
+std::string CountText(const FunctionInfo& info, int given) {
+  const auto& params = info.body_params();
+  const size_t required = static_cast<size_t>(std::count_if(
+      params.begin(), params.end(), [](const auto* p) { return p->flags == kMXNetParamRequired; }));
+  std::string text = std::string(info.view().name) + ": expected ";
+  if (info.variadic()) {
+    text += "at least " + std::to_string(required);
+  } else if (required == params.size()) {
+    text += std::to_string(required);
+  } else {
+    text += std::to_string(required) + " to " + std::to_string(params.size());
+  }
+  return text + " arguments, got " + std::to_string(given);
+}
+
+}  // namespace
+
+FunctionInfo::FunctionInfo() {
+  info_.struct_size = sizeof(info_);
+  info_.abi_major = MXNET_RUNTIME_ABI_MAJOR;
+  info_.abi_minor = MXNET_RUNTIME_ABI_MINOR;
+  info_.name = "function";
+  info_.doc = "";
+  info_.release_lock_bytes = -1;
+}
+
+FunctionInfo::FunctionInfo(const MXNetFuncInfo& info) : info_(info) {
+  info_.name = Keep(info.name == nullptr ? "function" : info.name);
+  info_.doc = Keep(info.doc == nullptr ? "" : info.doc);
+  info_.returns = Keep(info.returns);
+  info_.file = Keep(info.file);
+  CopyParams(info);
+}
+
+const char* FunctionInfo::Keep(const char* text) {
+  if (text == nullptr) return nullptr;
+  strings_.emplace_back(text);
+  return strings_.back().c_str();
+}
+
+void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
+  if (info.num_params > kMaxParams) {
+    MXNET_THROW("ValueError") << info_.name << ": " << info.num_params
+                              << " parameters are described, at most " << kMaxParams
+                              << " are possible";
+  }
+  params_.assign(info.params, info.params + info.num_params);
+  for (MXNetParamInfo& param : params_) {
+    if (param.name == nullptr) MXNET_THROW("ValueError") << info_.name << ": unnamed parameter";
+    if (IsObjectCode(param.default_value.type_code)) {
+      MXNET_THROW("TypeError") << info_.name << ": the default of '" << param.name
+                               << "' is an object; only plain values and text are possible";
+    }
+    param.name = Keep(param.name);
+    param.type = Keep(param.type);
+    param.doc = Keep(param.doc);
+    if (param.default_value.type_code == kMXNetStr) {
+      MXNetByteArray& text = param.default_value.value.v_str;
+      strings_.emplace_back(text.data, text.size);
+      text.data = strings_.back().c_str();
+    }
+    if ((param.flags & kMXNetParamVariadic) != 0) {
+      variadic_ = true;
+    } else if ((param.flags & kMXNetParamFrontEnd) == 0) {
+      body_params_.push_back(&param);
+    }
+  }
+  info_.params = params_.data();
+}
+
+int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_codes, int num_args,
+                                  MXNetValue* ret, int* ret_type_code) const {
+  const auto& params = info->body_params();
+  const int num_params = static_cast<int>(params.size());
+  if (num_args > num_params && !info->variadic()) {
+    return Error("TypeError", CountText(*info, num_args)).SetLast();
+  }
+  const bool gaps =
+      std::find(type_codes, type_codes + num_args, kMXNetMissing) != type_codes + num_args;
+  if (num_args >= num_params && !gaps) {
+    return call(resource, values, type_codes, num_args, ret, ret_type_code);
+  }
+  if (num_args > num_params) {
+    return Error("TypeError", std::string(info->view().name) +
+                                  ": an argument before the variadic ones is missing")
+        .SetLast();
+  }
+  MXNetValue filled[kMaxParams];
+  int filled_codes[kMaxParams];
+  for (int i = 0; i < num_params; ++i) {
+    if (i < num_args && type_codes[i] != kMXNetMissing) {
+      filled[i] = values[i];
+      filled_codes[i] = type_codes[i];
+    } else if (params[i]->flags != kMXNetParamRequired) {
+      filled[i] = params[i]->default_value.value;
+      filled_codes[i] = params[i]->default_value.type_code;
+    } else {
+      return Error("TypeError", std::string(info->view().name) + ": missing argument " +
+                                    std::to_string(i) + " ('" + params[i]->name + "')")
+          .SetLast();
+    }
+  }
+  return call(resource, filled, filled_codes, num_params, ret, ret_type_code);
+}
+
+int FunctionObject::Call(const MXNetValue* values, const int* type_codes, int num_args,
+                         MXNetValue* ret, int* ret_type_code) const {
+  *ret_type_code = kMXNetNull;
+  const int status = info->view().described
+                         ? CallDescribed(values, type_codes, num_args, ret, ret_type_code)
+                         : call(resource, values, type_codes, num_args, ret, ret_type_code);
+  if (__builtin_expect(status == 0, 1)) return 0;
+  if (info->view().file != nullptr) {
+    ErrorState::ThreadLocal()->AddFrame(info->view().file, info->view().line, info->view().name);
+  }
+  return -1;
+}
+
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::Error;
+using mxnet::runtime::FunctionObject;
+using mxnet::runtime::Guard;
+using mxnet::runtime::RequireNotNull;
+
+int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
+                  int num_args, MXNetValue* ret_val, int* ret_type_code) {
+  if (__builtin_expect(
+          func == nullptr || ret_val == nullptr || ret_type_code == nullptr || num_args < 0, 0)) {
+    return Error("ValueError",
+                 "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or "
+                 "num_args is negative")
+        .SetLast();
+  }
+  return static_cast<const FunctionObject*>(func)->Call(arg_values, type_codes, num_args, ret_val,
+                                                        ret_type_code);
+}
+
+int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
+                             MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out) {
+  const int status = Guard([&] {
+    RequireNotNull(reinterpret_cast<const void*>(func), "MXNetFuncCreateFromCFunc", "func");
+    RequireNotNull(out, "MXNetFuncCreateFromCFunc", "out");
+    auto* object = new FunctionObject();
+    object->header = MXNetObject{1, kMXNetObjectFunction, &mxnet::runtime::DeleteFunction};
+    object->call = func;
+    object->resource = resource;
+    object->finalizer = finalizer;
+    object->info = mxnet::runtime::Undescribed();
+    *out = object;
+  });
+  if (status != 0 && finalizer != nullptr) finalizer(resource);
+  return status;
+}
+
+int MXNetFuncFree(MXNetFunctionHandle func) { return MXNetObjectFree(func); }
+
+int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) {
+  return Guard([&] {
+    RequireNotNull(func, "MXNetFuncSetInfo", "func");
+    RequireNotNull(info, "MXNetFuncSetInfo", "info");
+    if (info->struct_size < sizeof(MXNetFuncInfo) || info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
+      MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major
+                                 << "." << info->abi_minor << " of the function ABI, this runtime "
+                                 << "has version " << MXNET_RUNTIME_ABI_MAJOR << "."
+                                 << MXNET_RUNTIME_ABI_MINOR;
+    }
+    auto* object = static_cast<FunctionObject*>(func);
+    if (object->info != mxnet::runtime::Undescribed()) {
+      MXNET_THROW("ValueError") << object->info->view().name << " is described already";
+    }
+    object->info = new mxnet::runtime::FunctionInfo(*info);
+  });
+}
+
+int MXNetFuncGetInfo(MXNetFunctionHandle func, const MXNetFuncInfo** out) {
+  return Guard([&] {
+    RequireNotNull(func, "MXNetFuncGetInfo", "func");
+    RequireNotNull(out, "MXNetFuncGetInfo", "out");
+    *out = &static_cast<FunctionObject*>(func)->info->view();
+  });
+}

@@ -1,0 +1,58 @@
+/*!
+ * \file function.h
+ * \brief The function object behind MXNetFunctionHandle.
+ */
+#ifndef MXNET_SRC_RUNTIME_FUNCTION_H_
+#define MXNET_SRC_RUNTIME_FUNCTION_H_
+
+#include <mxnet/runtime/any.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Owned copy of a description. */
+class FunctionInfo {
+ public:
+  FunctionInfo();
+  explicit FunctionInfo(const MXNetFuncInfo& info);
+
+  const MXNetFuncInfo& view() const { return info_; }
+  /*! \brief Parameters the body sees, in order: all but the front end's own. */
+  const std::vector<const MXNetParamInfo*>& body_params() const { return body_params_; }
+  bool variadic() const { return variadic_; }
+
+ private:
+  const char* Keep(const char* text);
+  void CopyParams(const MXNetFuncInfo& info);
+
+  std::deque<std::string> strings_;
+  std::vector<MXNetParamInfo> params_;
+  std::vector<const MXNetParamInfo*> body_params_;
+  bool variadic_{false};
+  MXNetFuncInfo info_{};
+};
+
+/*! \brief A function: what to call, with what, and its description. */
+struct FunctionObject {
+  MXNetObject header;
+  MXNetPackedCFunc call;
+  void* resource;
+  MXNetPackedCFuncFinalizer finalizer;
+  const FunctionInfo* info;
+
+  int Call(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+           int* ret_type_code) const;
+
+ private:
+  int CallDescribed(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+                    int* ret_type_code) const;
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_FUNCTION_H_

@@ -1,0 +1,31 @@
+/*!
+ * \file ndarray.h
+ * \brief The object behind MXNetNDArrayHandle.
+ */
+#ifndef MXNET_SRC_RUNTIME_NDARRAY_H_
+#define MXNET_SRC_RUNTIME_NDARRAY_H_
+
+#include <mxnet/runtime/ndarray.h>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief An array; its shape and strides, and the elements of a small one, follow in memory. */
+struct ArrayObject {
+  MXNetNDArrayObject visible;
+  void* owner; /*!< what release is called with: memory, the base of a view, a foreign tensor */
+  size_t owner_size;
+  void (*release)(void* owner, size_t owner_size); /*!< NULL where the elements lie inside */
+  size_t block_size;
+};
+
+/*! \brief A new row-major array. Throws ValueError, TypeError or MemoryError. */
+ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options);
+
+/*! \brief An array over memory somebody else owns; release(owner, 0) runs when it goes. */
+ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release)(void*, size_t));
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_NDARRAY_H_

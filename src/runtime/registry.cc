@@ -1,0 +1,125 @@
+/*!
+ * \file registry.cc
+ * \brief The global table of functions.
+ */
+#include <mxnet/runtime/object.h>
+
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/c_api_guard.h"
+#include "runtime/function.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+/*!
+ * \brief Names and their functions.
+ *
+ * Leaked on purpose: libraries and threads may still look functions up, and functions of the host
+ * language must not be finalized, while static destructors run.
+ */
+class FunctionTable {
+ public:
+  static FunctionTable* Global() {
+    static FunctionTable* table = new FunctionTable();
+    return table;
+  }
+
+  ObjectRef Find(const std::string& name) const {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    auto found = functions_.find(name);
+    return found == functions_.end() ? ObjectRef() : found->second;
+  }
+
+  void Register(const std::string& name, ObjectRef func, bool allow_override) {
+    if (name.empty()) MXNET_THROW("ValueError") << "a function is registered under an empty name";
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    auto inserted = functions_.try_emplace(name, func);
+    if (inserted.second) return;
+    if (!allow_override) {
+      MXNET_THROW("ValueError") << "function '" << name
+                                << "' is registered already; pass override=True to replace it";
+    }
+    std::swap(inserted.first->second, func);
+    // func, now the old function, may run host code when it goes: not under the lock.
+    lock.unlock();
+  }
+
+  void Remove(const std::string& name) {
+    ObjectRef removed;
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    auto found = functions_.find(name);
+    if (found == functions_.end()) {
+      MXNET_THROW("KeyError") << "no function is registered as '" << name << "'";
+    }
+    removed = std::move(found->second);
+    functions_.erase(found);
+    lock.unlock();
+  }
+
+  std::vector<std::string> Names() const {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::vector<std::string> names;
+    names.reserve(functions_.size());
+    for (const auto& entry : functions_) names.push_back(entry.first);
+    lock.unlock();
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::string, ObjectRef> functions_;
+};
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::FunctionTable;
+using mxnet::runtime::Guard;
+using mxnet::runtime::ObjectRef;
+using mxnet::runtime::RequireNotNull;
+
+int MXNetFuncGetGlobal(const char* name, MXNetFunctionHandle* out) {
+  return Guard([&] {
+    RequireNotNull(name, "MXNetFuncGetGlobal", "name");
+    RequireNotNull(out, "MXNetFuncGetGlobal", "out");
+    *out = FunctionTable::Global()->Find(name).Detach();
+  });
+}
+
+int MXNetFuncRegisterGlobal(const char* name, MXNetFunctionHandle func, int allow_override) {
+  return Guard([&] {
+    RequireNotNull(name, "MXNetFuncRegisterGlobal", "name");
+    RequireNotNull(func, "MXNetFuncRegisterGlobal", "func");
+    FunctionTable::Global()->Register(name, ObjectRef::Borrow(func), allow_override != 0);
+  });
+}
+
+int MXNetFuncRemoveGlobal(const char* name) {
+  return Guard([&] {
+    RequireNotNull(name, "MXNetFuncRemoveGlobal", "name");
+    FunctionTable::Global()->Remove(name);
+  });
+}
+
+int MXNetFuncListGlobalNames(int* out_size, const char*** out_names) {
+  return Guard([&] {
+    RequireNotNull(out_size, "MXNetFuncListGlobalNames", "out_size");
+    RequireNotNull(out_names, "MXNetFuncListGlobalNames", "out_names");
+    static thread_local std::vector<std::string> names;
+    static thread_local std::vector<const char*> pointers;
+    names = FunctionTable::Global()->Names();
+    pointers.clear();
+    for (const std::string& name : names) pointers.push_back(name.c_str());
+    *out_size = static_cast<int>(pointers.size());
+    *out_names = pointers.data();
+  });
+}

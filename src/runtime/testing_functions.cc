@@ -1,0 +1,87 @@
+/*!
+ * \file testing_functions.cc
+ * \brief Functions that measure and test the boundary itself; always registered.
+ */
+#include <mxnet/runtime/registry.h>
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+MXNET_REGISTER_API("testing.nop")
+    .describe("Does nothing with any arguments.")
+    .add_variadic("args", "Any", "Ignored.")
+    .returns("None")
+    .set_body([](MXNetArgs, MXNetRetValue*) {});
+
+MXNET_REGISTER_API("testing.echo")
+    .describe("Returns its first argument.")
+    .add_argument("value", "Any", "What comes back.")
+    .add_variadic("args", "Any", "Ignored.")
+    .returns("Any")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = args[0]; });
+
+MXNET_REGISTER_API("testing.keywords")
+    .describe("Takes arguments by position or keyword and returns them as a tuple.")
+    .add_argument("a", "int", "Required.")
+    .add_argument("b", "int", 2, "Optional.")
+    .add_argument("c", "int", 3, "Optional.")
+    .add_argument("d", "Any", nullptr, "Optional.")
+    .returns("tuple[Any, ...]")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      std::vector<Any> items;
+      for (int i = 0; i < args.size(); ++i) items.push_back(args[i].As<Any>());
+      *ret = Tuple(std::move(items));
+    });
+
+MXNET_REGISTER_API("testing.keywords_nop")
+    .describe("Takes arguments by position or keyword and does nothing.")
+    .add_argument("a", "int", "Required.")
+    .add_argument("b", "int", 2, "Optional.")
+    .add_argument("c", "int", 3, "Optional.")
+    .add_argument("d", "Any", nullptr, "Optional.")
+    .returns("None")
+    .set_body([](MXNetArgs, MXNetRetValue*) {});
+
+MXNET_REGISTER_API("testing.throw_error")
+    .describe("Throws a C++ exception.")
+    .add_argument("kind", "str", "Name of the exception class.")
+    .add_argument("message", "str", "Its text.")
+    .set_body([](MXNetArgs args, MXNetRetValue*) {
+      const auto kind = args[0].As<std::string>();
+      MXNET_THROW(kind.c_str()) << args[1].As<std::string_view>();
+    });
+
+MXNET_REGISTER_API("testing.return_error")
+    .describe("Fails by error code, without a C++ exception.")
+    .add_argument("kind", "str", "Name of the exception class.")
+    .add_argument("message", "str", "Its text.")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = Error(args[0].As<std::string>(), args[1].As<std::string>());
+    });
+
+MXNET_REGISTER_API("testing.call")
+    .describe("Calls a function from C++ and returns its result.")
+    .add_argument("func", "Callable[..., Any]", "What is called.")
+    .add_variadic("args", "Any", "Its arguments.")
+    .returns("Any")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const auto func = args[0].As<PackedFunc>();
+      *ret = func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1);
+    });
+
+MXNET_REGISTER_API("testing.dtype")
+    .describe("Returns the element type it was given.")
+    .add_argument("dtype", "DTypeLike", "Anything that names an element type.")
+    .returns("dtype")
+    .set_body_typed([](DLDataType dtype) { return dtype; });
+
+MXNET_REGISTER_API("testing.type_code")
+    .describe("Returns the name of the kind of value that reached C++.")
+    .add_argument("value", "Any", "The value.")
+    .returns("str")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = args[0].type_name(); });
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
