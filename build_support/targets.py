@@ -63,7 +63,7 @@ def _libraries(root: Path, release: str) -> list[Target]:
             output=RUNTIME_LIBRARY,
             sources=_sources(root, "src/runtime"),
             include_dirs=include_dirs,
-            flags=(f'-DMXNET_RUNTIME_RELEASE="{release}"',),
+            flags=(f'-DMXNET_RELEASE="{release}"',),
             link_flags=("-Wl,-Bsymbolic-functions",),
             exports=("MXNet*",),
         ),

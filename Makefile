@@ -1,0 +1,68 @@
+# What people and CI run. Everything happens in an environment of its own, .venv.
+#
+#   make demo    build, then run examples/quickstart.py
+#   make test    build, then run every test: C++, and Python on the Cython and the ctypes path
+#   make build   build into the source tree (an editable install)
+#   make lint    formatting, ruff and mypy;  make format  applies the formatting
+#   make bench   build, then measure against the peers
+
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The environment has the build requirements, so that rebuilding compiles only what changed.
+INSTALL := $(PIP) install --no-build-isolation
+CXX_FILES = $(shell find include src tests/cpp benchmarks examples -name build -prune -o \
+	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' ')' -print 2>/dev/null)
+
+.PHONY: demo test test-cpp test-cython test-ctypes build bench lint format clean
+
+demo: build
+	$(BIN)/python examples/quickstart.py
+
+build: $(BIN)/.built-with
+	$(INSTALL) --no-deps --editable .
+
+test: test-cpp test-cython test-ctypes
+
+test-cpp: build
+	$(MAKE) --no-print-directory -C tests/cpp run
+
+test-cython: build $(BIN)/.tested-with
+	MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
+
+test-ctypes: build $(BIN)/.tested-with
+	MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging
+
+bench: build $(BIN)/.measured-with
+	$(BIN)/python -m benchmarks
+
+lint: $(BIN)/.linted-with
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(BIN)/.linted-with
+	$(BIN)/clang-format -i $(CXX_FILES)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf build dist python/*.egg-info python/ffi/include python/*/lib python/*/_cython/*.so
+	$(MAKE) --no-print-directory -C tests/cpp clean
+
+# Each mark says that the environment has what one kind of work needs, as pyproject.toml has it now.
+$(BIN)/.built-with: pyproject.toml
+	.ci/system-packages
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install $$($(BIN)/python -m build_support.requirements)
+	touch $@
+
+$(BIN)/.tested-with $(BIN)/.measured-with $(BIN)/.linted-with: $(BIN)/.built-with
+	$(PIP) install $$($(BIN)/python -m build_support.requirements $(EXTRA))
+	touch $@
+$(BIN)/.tested-with: EXTRA = test
+$(BIN)/.measured-with: EXTRA = bench
+$(BIN)/.linted-with: EXTRA = dev

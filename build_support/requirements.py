@@ -1,0 +1,29 @@
+"""Prints what pyproject.toml asks pip for: `python -m build_support.requirements [EXTRA ...]`.
+
+Without an extra, what is needed to build and run; an environment that has that builds without
+isolation, so that unchanged files are not compiled again.
+"""
+
+import sys
+from pathlib import Path
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from pip._vendor import tomli as tomllib
+
+
+def main(extras: list[str]) -> None:
+    """Prints one requirement a line; raises KeyError for an extra that is not defined."""
+    text = (Path(__file__).resolve().parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    project = tables["project"]
+    if extras:
+        lists = [project["optional-dependencies"][extra] for extra in extras]
+    else:
+        lists = [tables["build-system"]["requires"], project["dependencies"]]
+    print("\n".join(sorted({requirement for one in lists for requirement in one})))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

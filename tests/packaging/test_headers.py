@@ -1,0 +1,41 @@
+"""The public headers compile alone, warning-free, in every language they promise."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from .locations import ROOT
+
+INCLUDE = ROOT / "include"
+PLAIN_C = {"mxnet/runtime/c_runtime_api.h", "mxnet/runtime/dlpack.h", "mxnet_acc.h"}
+HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
+
+C_STANDARDS = ("c99", "c11", "c17")
+CXX_STANDARDS = ("c++17", "c++20")
+CASES = [
+    (header, standard)
+    for header in HEADERS
+    for standard in ((*C_STANDARDS, *CXX_STANDARDS) if header in PLAIN_C else CXX_STANDARDS)
+]
+
+
+@pytest.mark.parametrize(("header", "standard"), CASES)
+def test_compiles_alone(tmp_path, header, standard):
+    is_cxx = standard.startswith("c++")
+    compiler = os.environ.get("CXX", "c++") if is_cxx else os.environ.get("CC", "cc")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no compiler {compiler}")
+    source = tmp_path / ("alone.cc" if is_cxx else "alone.c")
+    # Twice, for the include guard.
+    source.write_text(f"#include <{header}>\n#include <{header}>\nint used;\n")
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{INCLUDE}"]
+    done = subprocess.run(
+        [compiler, f"-std={standard}", *flags, str(source)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_plain_c_interface_is_among_the_headers():
+    assert "mxnet/runtime/c_runtime_api.h" in HEADERS

@@ -1,0 +1,57 @@
+"""The wheel has everything that is needed to run and to write operators, and nothing else."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from .locations import (
+    BLAS_LIBRARY,
+    BLAS_LICENSE,
+    CORE_MODULE,
+    NDARRAY_MODULE,
+    OPERATOR_LIBRARY,
+    ROOT,
+    RUNTIME_LIBRARY,
+)
+
+NATIVE = {RUNTIME_LIBRARY, OPERATOR_LIBRARY, BLAS_LIBRARY, CORE_MODULE, NDARRAY_MODULE}
+DISTRIBUTION_INFO = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "top_level.txt"}
+
+
+@pytest.fixture(scope="module")
+def wheel_names(tmp_path_factory):
+    """Names of the files in a wheel built from the source tree."""
+    for name in ("Cython", "scipy_openblas32", "setuptools"):
+        pytest.importorskip(name)
+    for stale in (ROOT / "build").glob("lib*"):
+        shutil.rmtree(stale)
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", *options, str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("mxffi-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if not name.endswith("/")}
+
+
+def relative_files(folder: Path, *patterns: str) -> set[str]:
+    """Files under a folder that match one of the patterns, relative to it."""
+    found = (path for pattern in patterns for path in folder.rglob(pattern))
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def test_content(wheel_names):
+    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed")
+    headers = {f"ffi/include/{name}" for name in relative_files(ROOT / "include", "*.h")}
+    packages = {name for name in wheel_names if ".dist-info/" not in name}
+    assert packages == python | headers | NATIVE | {BLAS_LICENSE}
+
+
+def test_distribution_info(wheel_names):
+    inside = {name.partition(".dist-info/")[2] for name in wheel_names}
+    assert inside - {""} == DISTRIBUTION_INFO
