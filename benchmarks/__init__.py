@@ -1,0 +1,1 @@
+"""Measures the function boundary against its peers: `python -m benchmarks`."""

@@ -1,0 +1,1 @@
+"""The interleaved comparison: what is measured, how, and how it is reported."""

@@ -1,0 +1,62 @@
+"""The rows of the tables, in their order. A peer fills in the rows it can run."""
+
+from __future__ import annotations
+
+NO_ARGUMENTS = "f()"
+THREE_INTS = "f(1, 2, 3)"
+STRING = "f('str')"
+SHAPE = "f((3, 4))"
+ZEROS = "f((3, 4), 'float32', 'cpu(0)')"
+ZEROS_NUMPY_DTYPE = "f((3, 4), numpy.dtype('float32'), 'cpu(0)')"
+ZEROS_PARSED = "f((3, 4), 'float32', 'cpu(0)'), typed: dtype parsed"
+KEYWORDS = "f(a=1, b=2, c=3)"
+NUMPY_IN = "numpy array in"
+TORCH_IN = "torch tensor in"
+OWN_IN = "the library's own array in"
+ECHO = "string in and out"
+CALLBACK = "callback, already converted"
+THROWN = "C++ throws ValueError, Python catches"
+RETURNED = "ValueError by error code, Python catches"
+
+CALLS = (
+    NO_ARGUMENTS,
+    THREE_INTS,
+    STRING,
+    SHAPE,
+    ZEROS,
+    ZEROS_NUMPY_DTYPE,
+    ZEROS_PARSED,
+    KEYWORDS,
+    NUMPY_IN,
+    TORCH_IN,
+    OWN_IN,
+    ECHO,
+    CALLBACK,
+    THROWN,
+    RETURNED,
+)
+
+NP_ZEROS = "zeros((3, 4))"
+NP_ZEROS_DTYPE = "zeros((3, 4), dtype='float64')"
+NP_ZEROS_CTX = "zeros((3, 4), dtype='float64', ctx=context)"
+NP_ZEROS_CTX_MADE = "zeros((3, 4), dtype='float64', ctx=mx.cpu(0))"
+NP_ZEROS_CTX_STRING = "zeros((3, 4), dtype='float64', ctx='cpu(0)')"
+NP_TENSORDOT = "tensordot(a, b, ((1, 0), (0, 1))), (2, 3, 4) and (3, 2, 5)"
+NP_ADD = "a + b, (2, 2)"
+
+WORKLOADS = (
+    NP_ZEROS,
+    NP_ZEROS_DTYPE,
+    NP_ZEROS_CTX,
+    NP_ZEROS_CTX_MADE,
+    NP_ZEROS_CTX_STRING,
+    NP_TENSORDOT,
+    NP_ADD,
+)
+
+NP_MATMUL_LARGE = "matmul(a, b), 1024 x 1024"
+NP_TENSORDOT_LARGE = "tensordot(a, b, 1), 1024 x 1024"
+
+LARGE = (NP_MATMUL_LARGE, NP_TENSORDOT_LARGE)
+
+LOOKUP = "look a function up by name"

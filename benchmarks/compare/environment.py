@@ -1,0 +1,69 @@
+"""What a run was made on: figures mean little without it."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import shlex
+import subprocess
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+DISTRIBUTIONS = (
+    "mxffi",
+    "numpy",
+    "torch",
+    "apache-tvm-ffi",
+    "nanobind",
+    "pybind11",
+    "cffi",
+    "Cython",
+)
+
+
+def processor() -> str:
+    """The processor's model name as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    fields = (line.partition(":") for line in lines)
+    names = [value.strip() for key, _, value in fields if key.strip() == "model name"]
+    return names[0] if names else platform.machine()
+
+
+def compiler() -> str:
+    """First line of what the C++ compiler says of itself; peers are compiled with it."""
+    command = [*shlex.split(os.environ.get("CXX", "c++")), "--version"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "none"
+    return done.stdout.splitlines()[0]
+
+
+def versions(names: Iterable[str] = DISTRIBUTIONS) -> dict[str, str]:
+    """Versions of the distributions that are installed."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def describe(command: str) -> dict[str, str]:
+    """Date, command, machine and software of this run."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {
+        "date": now.strftime("%Y-%m-%d %H:%M UTC"),
+        "command": command,
+        "processor": f"{processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "compiler": compiler(),
+        **versions(),
+    }

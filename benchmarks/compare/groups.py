@@ -1,0 +1,123 @@
+"""The tables, a group each. Every group runs in a process of its own: see `run_apart`.
+
+As a program: `python -m benchmarks.compare.groups NAME OUTPUT [--quick]` runs one group here and
+writes its result as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.compare import cases
+from benchmarks.compare.growth import memory, registry
+from benchmarks.compare.imports import imports
+from benchmarks.compare.model import QUICK, Effort, GroupResult
+from benchmarks.compare.paths import paths
+from benchmarks.compare.timing import compare
+from benchmarks.peers import roster
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTLE_SECONDS = 0.05
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def compare_all(
+    title: str,
+    loaders: Sequence[roster.Loader],
+    order: Sequence[str],
+    effort: Effort,
+    settle_seconds: float = 0.0,
+) -> GroupResult:
+    """A table of times in nanoseconds, of everyone who is present."""
+    gathered = roster.Gathered(loaders)
+    result = GroupResult(title, "ns", {}, gathered.notes, gathered.failures)
+    for case in order:
+        if case in gathered.calls:
+            result.cases[case] = compare(gathered.calls[case], effort, settle_seconds)
+    return result
+
+
+def calls(effort: Effort) -> GroupResult:
+    """The argument cases."""
+    return compare_all("Cost of a call", roster.CALLS, cases.CALLS, effort)
+
+
+def workloads(effort: Effort) -> GroupResult:
+    """The workloads on small arrays."""
+    return compare_all("Small arrays", roster.WORKLOADS, cases.WORKLOADS, effort)
+
+
+def large(effort: Effort) -> GroupResult:
+    """Large products. A pause lets the thread pools of the others stop spinning."""
+    threads = os.environ.get("OPENBLAS_NUM_THREADS", "?")
+    title = f"Large products, BLAS threads: {threads}"
+    return compare_all(title, roster.LARGE, cases.LARGE, effort, SETTLE_SECONDS)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group's function, and the environment variables its process gets."""
+
+    run: Callable[[Effort], GroupResult]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def threads(count: int) -> dict[str, str]:
+    """Environment that gives every BLAS the same number of threads."""
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    return dict.fromkeys(names, str(count))
+
+
+GROUPS: Mapping[str, Group] = {
+    "calls": Group(calls),
+    "workloads": Group(workloads),
+    "large": Group(large, threads(CORES)),
+    "large-one-thread": Group(large, threads(1)),
+    "paths": Group(paths),
+    "imports": Group(imports),
+    "registry": Group(registry),
+    "memory": Group(memory),
+}
+
+
+def run_apart(name: str, quick: bool) -> GroupResult:
+    """Runs a group in a fresh process. A process that dies is a failure in the group's notes."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "result.json"
+        command = [sys.executable, "-m", "benchmarks.compare.groups", name, str(output)]
+        environment = {**os.environ, **GROUPS[name].environment}
+        done = subprocess.run(
+            command + ["--quick"] * quick,
+            cwd=ROOT,
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            return GroupResult.from_json(json.loads(output.read_text()))
+    note = f"exit status {done.returncode}: {done.stderr.strip()[-600:]}"
+    return GroupResult(name, "ns", {}, [note], [note])
+
+
+def main() -> None:
+    """Runs one group in this process."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=GROUPS)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    result = GROUPS[options.name].run(QUICK if options.quick else Effort())
+    options.output.write_text(json.dumps(result.to_json()))
+
+
+if __name__ == "__main__":
+    main()

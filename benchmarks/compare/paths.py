@@ -1,0 +1,46 @@
+"""The Cython path against the ctypes path of the same functions."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from benchmarks.compare import cases
+from benchmarks.compare.model import Effort, GroupResult
+from benchmarks.compare.timing import compare_blocks
+from benchmarks.compare.worker import LOOP_CASE, Worker, WorkerError
+
+CYTHON = "cython"
+CTYPES = "ctypes"
+ENVIRONMENTS = {
+    CYTHON: {"MXNET_ENABLE_CYTHON": "1", "MXNET_ENFORCE_CYTHON": "1"},
+    CTYPES: {"MXNET_ENABLE_CYTHON": "0", "MXNET_ENFORCE_CYTHON": "0"},
+}
+
+
+def start_workers(stack: ExitStack) -> dict[str, Worker]:
+    """A worker on each path, ended with the stack."""
+    return {name: stack.enter_context(Worker(env)) for name, env in ENVIRONMENTS.items()}
+
+
+def paths(effort: Effort) -> GroupResult:
+    """Times both paths in turns. Ratios are those of cython to ctypes."""
+    result = GroupResult("The Cython path and the ctypes path", "ns")
+    with ExitStack() as stack:
+        try:
+            workers = start_workers(stack)
+        except WorkerError as error:
+            return failed(result, error)
+        for case in (*cases.WORKLOADS, *cases.CALLS):
+            blocks = {n: w.block(case) for n, w in workers.items() if case in w.cases}
+            if len(blocks) == len(workers):
+                loop = workers[CYTHON].block(LOOP_CASE)
+                result.cases[case] = compare_blocks(blocks, effort, loop, CYTHON)
+    return result
+
+
+def failed(result: GroupResult, error: Exception) -> GroupResult:
+    """The result with the note that this project did not run."""
+    note = f"not measured: {error}"
+    result.notes.append(note)
+    result.failures.append(note)
+    return result

@@ -1,0 +1,195 @@
+"""What the boundary is meant to reach, and whether a run reached it. Limits live here only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.compare import cases, growth, imports, paths
+from benchmarks.compare.model import GroupResult
+
+Results = Mapping[str, GroupResult]
+Measure = Callable[[Results], float | None]
+
+TVM = "tvm-ffi, GIL held"
+MEMORY_LIMIT_KIB = 256.0  # a leak of one byte a call would be 977 KiB in a million calls
+REGISTRY_LIMIT = 1.1
+
+
+@dataclass(frozen=True)
+class Target:
+    """A quantity with a limit: at most `limit`, or at least where `at_least` is set."""
+
+    text: str
+    measure: Measure
+    limit: float
+    unit: str = "x"
+    at_least: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A target with what was measured; both are None where the run did not measure it."""
+
+    text: str
+    limit: str
+    measured: str | None
+    met: bool | None
+
+
+def ratio(group: str, case: str, column: str) -> Measure:
+    """Ratio of the medians, ours to `column`."""
+
+    def measure(results: Results) -> float | None:
+        found = results[group].cases.get(case) if group in results else None
+        return found.ratios[column].of_medians if found and column in found.ratios else None
+
+    return measure
+
+
+def inverse(measure: Measure) -> Measure:
+    """How many times faster, where `measure` is a ratio of times."""
+
+    def inverted(results: Results) -> float | None:
+        value = measure(results)
+        return 1 / value if value else None
+
+    return inverted
+
+
+def highest_ratio(group: str, wanted: Sequence[str]) -> Measure:
+    """The highest ratio among some cases of a table."""
+
+    def measure(results: Results) -> float | None:
+        table = results[group].cases if group in results else {}
+        rows = [table[case] for case in wanted if case in table]
+        return max((r.of_medians for row in rows for r in row.ratios.values()), default=None)
+
+    return measure
+
+
+def highest(group: str) -> Measure:
+    """The highest median in a table."""
+
+    def measure(results: Results) -> float | None:
+        rows = results[group].cases.values() if group in results else ()
+        return max((c.median for row in rows for c in row.columns.values()), default=None)
+
+    return measure
+
+
+def median(group: str, case: str, column: str) -> Measure:
+    """A median as it stands in the table."""
+
+    def measure(results: Results) -> float | None:
+        found = results[group].cases.get(case) if group in results else None
+        return found.columns[column].median if found and column in found.columns else None
+
+    return measure
+
+
+def against(group: str, limits: Mapping[tuple[str, str], float]) -> list[Target]:
+    """Targets on ratios to a column, by case and column."""
+    return [
+        Target(f"{case}: against {column}", ratio(group, case, column), limit)
+        for (case, column), limit in limits.items()
+    ]
+
+
+CALLS = {
+    (cases.NO_ARGUMENTS, TVM): 0.55,
+    (cases.THREE_INTS, TVM): 0.45,
+    (cases.STRING, TVM): 0.3,
+    (cases.SHAPE, TVM): 0.3,
+    (cases.ZEROS, TVM): 0.2,
+    (cases.NO_ARGUMENTS, "nanobind"): 1.35,
+    (cases.THREE_INTS, "nanobind"): 1.35,
+    (cases.STRING, "nanobind"): 1.35,
+    (cases.SHAPE, "nanobind"): 1.35,
+    (cases.KEYWORDS, TVM): 0.45,
+    (cases.NUMPY_IN, TVM): 1.0,
+    (cases.NUMPY_IN, "pybind11"): 1.0,
+    (cases.NUMPY_IN, "nanobind"): 1.0,
+    (cases.TORCH_IN, TVM): 1.0,
+    (cases.TORCH_IN, "pybind11"): 1.0,
+    (cases.TORCH_IN, "nanobind"): 1.0,
+    (cases.THROWN, TVM): 0.1,
+    (cases.RETURNED, TVM): 0.02,
+}
+
+WORKLOADS = {
+    (cases.NP_ZEROS, "numpy"): 0.6,
+    (cases.NP_ZEROS_DTYPE, "numpy"): 0.5,
+    (cases.NP_ZEROS_CTX, "numpy"): 0.6,
+    (cases.NP_ZEROS_CTX_MADE, "numpy"): 0.6,
+    (cases.NP_ZEROS_CTX_STRING, "numpy"): 0.6,
+    (cases.NP_ADD, "numpy"): 0.3,
+    (cases.NP_TENSORDOT, "numpy"): 0.1,
+}
+
+LARGE = {(case, "numpy"): 1.05 for case in cases.LARGE}
+
+SEED_WORKLOADS = (
+    cases.NP_ZEROS,
+    cases.NP_ZEROS_DTYPE,
+    cases.NP_ZEROS_CTX_STRING,
+    cases.NP_TENSORDOT,
+)
+
+TARGETS: tuple[Target, ...] = (
+    *against("calls", CALLS),
+    *against("workloads", WORKLOADS),
+    *against("large", LARGE),
+    *(
+        Target(f"{target.text}, one thread", target.measure, target.limit)
+        for target in against("large-one-thread", LARGE)
+    ),
+    *(
+        Target(
+            f"{case}: cython faster than ctypes",
+            inverse(ratio("paths", case, paths.CTYPES)),
+            8.0,
+            at_least=True,
+        )
+        for case in SEED_WORKLOADS
+    ),
+    Target(
+        "import ffi over a bare interpreter",
+        median("imports", imports.FFI, imports.OVER_BARE),
+        20.0,
+        "ms",
+    ),
+    Target(
+        "import mx over importing numpy",
+        median("imports", imports.MX, imports.OVER_NUMPY),
+        40.0,
+        "ms",
+    ),
+    Target(
+        "growth of resident memory, the worst argument kind of both paths",
+        highest("memory"),
+        MEMORY_LIMIT_KIB,
+        "KiB",
+    ),
+    Target(
+        "a call with a grown registry, the worst case, against the registry as installed",
+        highest_ratio("registry", growth.CALL_CASES),
+        REGISTRY_LIMIT,
+    ),
+)
+
+
+def outcome(target: Target, results: Results) -> Outcome:
+    """What a run says about a target."""
+    sign = ">=" if target.at_least else "<="
+    limit = f"{sign} {target.limit:g} {target.unit}"
+    value = target.measure(results)
+    if value is None:
+        return Outcome(target.text, limit, None, None)
+    met = value >= target.limit if target.at_least else value <= target.limit
+    return Outcome(target.text, limit, f"{value:.3g} {target.unit}", met)
+
+
+def outcomes(results: Results) -> list[Outcome]:
+    """All targets, in order."""
+    return [outcome(target, results) for target in TARGETS]

@@ -1,0 +1,134 @@
+"""A contestant in another process, for what one process cannot hold twice.
+
+The two paths of the boundary, and a small and a grown registry, exclude each other in a process. A
+worker times blocks there when told to, so that they still take turns with the others: only one of
+the processes runs at a time.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compare import cases
+from benchmarks.compare.model import OURS, Call
+from benchmarks.compare.timing import LOOP, Block, block_of
+
+ROOT = Path(__file__).resolve().parents[2]
+LOOP_CASE = "the empty loop"
+WARM_UP_CALLS = 10_000
+
+
+class WorkerError(RuntimeError):
+    """A worker could not start or could not run a case; the message has its own words."""
+
+
+class Worker:
+    """A worker process, seen from outside. Use it in a `with` statement."""
+
+    def __init__(self, environment: Mapping[str, str], registered: int = 0) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.compare.worker", str(registered)],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.cases: list[str] = self._answer()["cases"]
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def block(self, case: str) -> Block:
+        """The block of a case over there."""
+        return lambda number: float(self._ask("time", case, number)["seconds"])
+
+    def growth(self, case: str, number: int) -> int:
+        """Bytes of resident memory that many calls leave behind."""
+        return int(self._ask("growth", case, number)["bytes"])
+
+    def _ask(self, action: str, case: str, number: int) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([action, case, number]) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        answer: dict[str, Any] = json.loads(line) if line else {"error": "the worker ended"}
+        if "error" in answer:
+            raise WorkerError(answer["error"])
+        return answer
+
+
+def resident_bytes() -> int:
+    """Resident memory of this process, from the kernel."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def growth(block: Block, number: int) -> int:
+    """Bytes of resident memory that many calls leave behind, once warm."""
+    block(min(number, WARM_UP_CALLS))
+    gc.collect()
+    before = resident_bytes()
+    block(number)
+    gc.collect()
+    return resident_bytes() - before
+
+
+def own_calls(registered: int) -> dict[str, Call]:
+    """Our calls by case, after registering that many more functions."""
+    from benchmarks.peers import roster
+    from benchmarks.peers.common import require
+
+    ffi = require("ffi")
+    body = ffi.get_global_func("testing.nop")
+    for index in range(registered):
+        ffi.register_func(f"benchmarks.filler_{index}", body)
+    ours = [*roster.CALLS[:1], *roster.WORKLOADS[:1]]
+    found = {case: row[OURS] for case, row in roster.Gathered(ours).calls.items()}
+    lookup = Call("f('testing.nop')", {"f": ffi.get_global_func})
+    return {**found, cases.LOOKUP: lookup, LOOP_CASE: LOOP}
+
+
+def serve(calls: Mapping[str, Call]) -> None:
+    """Answers requests, a line of JSON each, until standard input ends."""
+    blocks: dict[str, Block] = {}
+    for line in sys.stdin:
+        action, case, number = json.loads(line)
+        block = blocks.setdefault(case, block_of(calls[case]))
+        if action == "time":
+            answer = {"seconds": block(number)}
+        else:
+            answer = {"bytes": growth(block, number)}
+        print(json.dumps(answer), flush=True)
+
+
+def main() -> None:
+    """Serves on standard input and output."""
+    try:
+        calls = own_calls(int(sys.argv[1]))
+    except Exception as error:
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
+        return
+    print(json.dumps({"cases": list(calls)}), flush=True)
+    serve(calls)
+
+
+if __name__ == "__main__":
+    main()

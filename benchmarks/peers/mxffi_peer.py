@@ -1,0 +1,88 @@
+"""This project: the argument cases, and the NumPy workloads of its front end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.compare import cases
+from benchmarks.compare.model import OURS, Call, Calls
+from benchmarks.peers.common import (
+    MESSAGE,
+    catching,
+    do_nothing,
+    numpy_array,
+    optional,
+    require,
+    torch_tensor,
+)
+
+
+def calls() -> Calls:
+    """The argument cases through whichever path `ffi.backend` names."""
+    ffi = require("ffi")
+    nop = {"f": ffi.get_global_func("testing.nop")}
+    throw = ffi.get_global_func("testing.throw_error")
+    by_code = ffi.get_global_func("testing.return_error")
+    table = {
+        cases.NO_ARGUMENTS: Call("f()", nop),
+        cases.THREE_INTS: Call("f(1, 2, 3)", nop),
+        cases.STRING: Call("f('str')", nop),
+        cases.SHAPE: Call("f((3, 4))", nop),
+        cases.ZEROS: Call("f((3, 4), 'float32', 'cpu(0)')", nop),
+        cases.KEYWORDS: Call("f(a=1, b=2, c=3)", {"f": ffi.get_global_func("testing.keywords")}),
+        cases.ECHO: Call("f('str')", {"f": ffi.get_global_func("testing.echo")}),
+        cases.CALLBACK: Call("f()", {"f": ffi.convert(do_nothing)}),
+        cases.THROWN: catching(throw, "ValueError", MESSAGE),
+        cases.RETURNED: catching(by_code, "ValueError", MESSAGE),
+        **array_calls(nop),
+    }
+    return {case: {OURS: call} for case, call in table.items()}
+
+
+def array_calls(nop: dict[str, Any]) -> dict[str, Call]:
+    """Arrays as arguments, and NumPy's dtype; what is not installed is left out."""
+    table = {}
+    array, tensor = numpy_array(), torch_tensor()
+    numpy, mx = optional("numpy"), optional("mx")
+    if numpy is not None:
+        names = {**nop, "dtype": numpy.dtype("float32")}
+        table[cases.ZEROS_NUMPY_DTYPE] = Call("f((3, 4), dtype, 'cpu(0)')", names)
+        table[cases.NUMPY_IN] = Call("f(a)", {**nop, "a": array})
+    if tensor is not None:
+        table[cases.TORCH_IN] = Call("f(a)", {**nop, "a": tensor})
+    if mx is not None:
+        table[cases.OWN_IN] = Call("f(a)", {**nop, "a": mx.np.ones((2, 2))})
+    return table
+
+
+def workload_calls() -> Calls:
+    """The workloads on small arrays."""
+    mx = require("mx")
+    zeros = {"f": mx.np.zeros}
+    small = {
+        cases.NP_ZEROS: Call("f((3, 4))", zeros),
+        cases.NP_ZEROS_DTYPE: Call("f((3, 4), dtype='float64')", zeros),
+        cases.NP_ZEROS_CTX: Call(
+            "f((3, 4), dtype='float64', ctx=context)", {**zeros, "context": mx.cpu(0)}
+        ),
+        cases.NP_ZEROS_CTX_MADE: Call(
+            "f((3, 4), dtype='float64', ctx=mx.cpu(0))", {**zeros, "mx": mx}
+        ),
+        cases.NP_ZEROS_CTX_STRING: Call("f((3, 4), dtype='float64', ctx='cpu(0)')", zeros),
+        cases.NP_TENSORDOT: Call(
+            "f(a, b, ((1, 0), (0, 1)))",
+            {"f": mx.np.tensordot, "a": mx.np.ones((2, 3, 4)), "b": mx.np.ones((3, 2, 5))},
+        ),
+        cases.NP_ADD: Call("a + b", {"a": mx.np.ones((2, 2)), "b": mx.np.ones((2, 2))}),
+    }
+    return {case: {OURS: call} for case, call in small.items()}
+
+
+def large_calls(size: int) -> Calls:
+    """The products of two square matrices."""
+    mx = require("mx")
+    names = {"a": mx.np.ones((size, size)), "b": mx.np.ones((size, size))}
+    return {
+        cases.NP_MATMUL_LARGE: {OURS: Call("f(a, b)", {"f": mx.np.matmul, **names})},
+        cases.NP_TENSORDOT_LARGE: {OURS: Call("f(a, b, 1)", {"f": mx.np.tensordot, **names})},
+    }

@@ -1,0 +1,93 @@
+"""tvm-ffi in two columns: as it comes (it releases the GIL), and with release_gil=False."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compare import cases
+from benchmarks.compare.model import Call, Calls
+from benchmarks.peers.build import SOURCES, build
+from benchmarks.peers.common import (
+    MESSAGE,
+    catching,
+    do_nothing,
+    numpy_array,
+    optional,
+    require,
+    torch_tensor,
+)
+
+DEFAULT = "tvm-ffi"
+HELD = "tvm-ffi, GIL held"
+
+
+def calls() -> Calls:
+    """The cases of both columns."""
+    tvm_ffi = require("tvm_ffi")
+    tables = {DEFAULT: column(tvm_ffi, None), HELD: column(tvm_ffi, False)}
+    return {case: {name: table[case] for name, table in tables.items()} for case in tables[DEFAULT]}
+
+
+def column(tvm_ffi: Any, release_gil: bool | None) -> dict[str, Call]:
+    """The cases with functions of one kind."""
+
+    def prepared(function: Any) -> Any:
+        if release_gil is not None:
+            function.release_gil = release_gil
+        return function
+
+    def found(name: str) -> Any:
+        return prepared(tvm_ffi.get_global_func(name))
+
+    nop = {"f": found("testing.nop")}
+    # tvm-ffi has no call that returns an error by code and skips its machinery of a thrown one, so
+    # both error cases have the thrown one to compare with.
+    error = catching(found("testing.test_raise_error"), "ValueError", MESSAGE)
+    typed = {"f": prepared(tvm_ffi.load_module(str(typed_library(tvm_ffi))).typed_zeros)}
+    zeros = "f((3, 4), 'float32', 'cpu(0)')"
+    return {
+        cases.NO_ARGUMENTS: Call("f()", nop),
+        cases.THREE_INTS: Call("f(1, 2, 3)", nop),
+        cases.STRING: Call("f('str')", nop),
+        cases.SHAPE: Call("f((3, 4))", nop),
+        cases.ZEROS: Call(zeros, nop),
+        cases.ZEROS_PARSED: Call(zeros, typed),
+        cases.KEYWORDS: Call("f(a=1, b=2, c=3)", {"f": with_keywords(nop["f"])}),
+        cases.ECHO: Call("f('str')", {"f": found("testing.echo")}),
+        cases.CALLBACK: Call("f()", {"f": prepared(tvm_ffi.convert(do_nothing))}),
+        cases.THROWN: error,
+        cases.RETURNED: error,
+        **array_calls(tvm_ffi, nop),
+    }
+
+
+def array_calls(tvm_ffi: Any, nop: dict[str, Any]) -> dict[str, Call]:
+    """Arrays as arguments, and NumPy's dtype; what is not installed is left out."""
+    table = {}
+    array, tensor, numpy = numpy_array(), torch_tensor(), optional("numpy")
+    if numpy is not None:
+        names = {**nop, "dtype": numpy.dtype("float32")}
+        table[cases.ZEROS_NUMPY_DTYPE] = Call("f((3, 4), dtype, 'cpu(0)')", names)
+        table[cases.NUMPY_IN] = Call("f(a)", {**nop, "a": array})
+        table[cases.OWN_IN] = Call("f(a)", {**nop, "a": tvm_ffi.from_dlpack(array)})
+    if tensor is not None:
+        table[cases.TORCH_IN] = Call("f(a)", {**nop, "a": tensor})
+    return table
+
+
+def with_keywords(function: Any) -> Any:
+    """tvm-ffi's own wrapper, with the signature of our testing.keywords."""
+    from tvm_ffi.utils.kwargs_wrapper import make_kwargs_wrapper
+
+    return make_kwargs_wrapper(function, ["a", "b", "c", "d"], (2, 3, None))
+
+
+def typed_library(tvm_ffi: Any) -> Path:
+    """The library with the typed function, linked to the installed tvm-ffi."""
+    from tvm_ffi import libinfo
+
+    runtime = Path(libinfo.find_libtvm_ffi())
+    flags = [*(f"-I{path}" for path in libinfo.include_paths()), str(runtime)]
+    flags.append(f"-Wl,-rpath,{runtime.parent}")
+    return build("tvm_ffi_peer", [SOURCES / "tvm_ffi_peer.cc"], flags, tvm_ffi.__version__)
