@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.compare import cases
 from benchmarks.compare.model import OURS, GroupResult
@@ -44,21 +47,11 @@ def draw(group: GroupResult, paths: list[Path]) -> bool:
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "benchmarks"})
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.85 * len(rows)))
-    height = 0.8 / len(BARS)
-    for index, (name, color) in enumerate(BARS.items()):
-        present = [(y, group.cases[c].columns.get(name)) for y, c in enumerate(rows)]
-        shown = [(y, column.median) for y, column in present if column is not None]
-        if not shown:
-            continue
-        offset = (index - (len(BARS) - 1) / 2) * height
-        places = [y + offset for y, _ in shown]
-        bars = axes.barh(places, [v for _, v in shown], height, color=color, label=name)
-        axes.bar_label(bars, fmt="%.0f", padding=2, fontsize=7)
-    axes.set_xscale("log")
+    figure, axes = pyplot.subplots(figsize=(9, 1.0 + 0.7 * len(rows)))
+    add_bars(axes, group, rows)
     axes.set_yticks(range(len(rows)), rows)
     axes.invert_yaxis()
-    axes.set_xlabel("nanoseconds a call, logarithmic; shorter is better")
+    axes.set_xlabel("nanoseconds a call; shorter is better")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5)
     figure.tight_layout()
@@ -68,3 +61,38 @@ def draw(group: GroupResult, paths: list[Path]) -> bool:
         figure.savefig(path, dpi=150, metadata=metadata)
     pyplot.close(figure)
     return True
+
+
+def add_bars(axes: Any, group: GroupResult, rows: Sequence[str]) -> None:
+    """The bars and their labels. A bar that would dwarf the others is cut and has an arrow."""
+    end = axis_end(group, rows)
+    axes.set_xlim(0, end)
+    height = 0.8 / len(BARS)
+    for index, (name, color) in enumerate(BARS.items()):
+        offset = (index - (len(BARS) - 1) / 2) * height
+        values = [(y, group.cases[case].columns.get(name)) for y, case in enumerate(rows)]
+        present = [(y + offset, column.median) for y, column in values if column is not None]
+        if not present:
+            continue
+        places, times = zip(*present, strict=True)
+        axes.barh(places, [min(t, end) for t in times], height, color=color, label=name)
+        for place, time in present:
+            cut = time > end * 0.96
+            axes.annotate(
+                f"{time:,.0f} \N{RIGHTWARDS ARROW}" if cut else f"{time:,.0f}",
+                (end if cut else time, place),
+                xytext=(-3 if cut else 3, 0),
+                textcoords="offset points",
+                ha="right" if cut else "left",
+                va="center",
+                fontsize=7,
+            )
+
+
+def axis_end(group: GroupResult, rows: Sequence[str]) -> float:
+    """Where the axis ends: the typical longest bar of a row, with room to spare."""
+    longest = []
+    for case in rows:
+        columns = group.cases[case].columns
+        longest.append(max((columns[name].median for name in BARS if name in columns), default=1.0))
+    return 1.8 * statistics.median(longest)
