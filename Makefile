@@ -4,7 +4,7 @@
 #   make test    build, then run every test: C++, and Python on the Cython and the ctypes path
 #   make build   build into the source tree (an editable install)
 #   make lint    formatting, ruff and mypy;  make format  applies the formatting
-#   make bench   build, then measure against the peers
+#   make bench   build, then measure against the peers;  BENCH_ARGS=--smoke  for a quick look
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -36,7 +36,7 @@ test-ctypes: build $(BIN)/.tested-with
 	MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging
 
 bench: build $(BIN)/.measured-with
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 lint: $(BIN)/.linted-with
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
