@@ -1,0 +1,75 @@
+/*!
+ * \file operand.h
+ * \brief One operand of an elementwise operator.
+ */
+#ifndef MXNET_SRC_API_COMMON_OPERAND_H_
+#define MXNET_SRC_API_COMMON_OPERAND_H_
+
+#include <mxnet/runtime/packed_func.h>
+
+#include "api/common/promotion.h"
+#include "api/common/strided.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief Room for one element of any data type. */
+struct alignas(16) ElementBuffer {
+  char bytes[16];
+};
+
+/*!
+ * \brief An array, borrowed where that is possible, or a Python scalar with its weak type.
+ *
+ * Reading an array or a scalar allocates nothing. A list becomes an array that the operand owns, as
+ * does a foreign array whose address does not suit its element type.
+ */
+class Operand {
+ public:
+  /*! \brief Reads an argument. TypeError where it is neither; ValueError off the host. */
+  explicit Operand(const MXNetArgValue& arg);
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+
+  bool is_array() const noexcept { return tensor_ != nullptr; }
+  /*! \brief The array; only where is_array(). */
+  const DLTensor& tensor() const noexcept { return *tensor_; }
+  /*! \brief Its shape; a scalar's is (). */
+  ShapeView shape() const noexcept { return is_array() ? TensorShape(*tensor_) : ShapeView(); }
+  /*! \brief kNone for an array. */
+  WeakKind kind() const noexcept { return kind_; }
+  /*! \brief The array's type, or the default type of the scalar. */
+  DLDataType dtype() const noexcept { return dtype_; }
+  Context ctx() const noexcept { return is_array() ? tensor_->device : Context{kDLCPU, 0}; }
+
+  /*!
+   * \brief Writes the scalar as one element of dtype; only where !is_array().
+   *
+   * OverflowError for an integer that an integer type cannot hold.
+   */
+  void StoreScalar(DLDataType dtype, ElementBuffer* out) const;
+
+  /*! \brief The scalar as int64 or, above INT64_MAX, uint64; only for kBool and kInt. */
+  int64_t int_value() const noexcept { return value_.v_int64; }
+  bool is_large_uint() const noexcept { return dtype_ == kUInt64 && kind_ == WeakKind::kInt; }
+
+  /*! \brief An array of dtype with the operand's elements: borrowed, or converted and owned. */
+  const DLTensor& TensorAs(DLDataType dtype);
+
+ private:
+  const DLTensor* tensor_{nullptr};
+  WeakKind kind_{WeakKind::kNone};
+  DLDataType dtype_{};
+  MXNetValue value_{};
+  NDArray owned_;
+};
+
+/*! \brief The type of the operands together, as ResultType. */
+inline DLDataType ResultType(const Operand& a, const Operand& b) {
+  return ResultType(a.dtype(), a.kind(), b.dtype(), b.kind());
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_COMMON_OPERAND_H_

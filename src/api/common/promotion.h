@@ -1,0 +1,45 @@
+/*!
+ * \file promotion.h
+ * \brief The data type of a result: NumPy 2's rules, and ml_dtypes' for bfloat16.
+ */
+#ifndef MXNET_SRC_API_COMMON_PROMOTION_H_
+#define MXNET_SRC_API_COMMON_PROMOTION_H_
+
+#include "api/common/dispatch.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief What a Python scalar adds to a result type (NEP 50); kNone is an array's own type. */
+enum class WeakKind { kNone, kBool, kInt, kFloat, kComplex };
+
+/*! \brief The smallest type that holds both; TypeError for a type operators do not know. */
+DLDataType PromoteTypes(DLDataType a, DLDataType b);
+
+/*! \brief The type of a Python scalar on its own: bool, int64, float64, complex128. */
+DLDataType DefaultDType(WeakKind kind);
+
+/*! \brief The type of an array of dtype together with a Python scalar. */
+DLDataType PromoteWeak(DLDataType dtype, WeakKind kind);
+
+/*!
+ * \brief The type of two operands; an operand whose kind is not kNone is a Python scalar.
+ *
+ * Of two Python scalars it is the NumPy default of the larger kind.
+ */
+DLDataType ResultType(DLDataType a, WeakKind a_kind, DLDataType b, WeakKind b_kind);
+
+/*! \brief The float of an integer type as exp() has it: 8 bits float16, 16 float32, else float64.
+ */
+DLDataType FloatOfDType(DLDataType dtype);
+
+/*! \brief The component type of a complex type; any other type itself. */
+DLDataType RealOfDType(DLDataType dtype);
+
+/*! \brief NumPy's casting='same_kind': a safe cast or one inside a kind, float64 to float32. */
+bool CanCastSameKind(DLDataType from, DLDataType to);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_COMMON_PROMOTION_H_
