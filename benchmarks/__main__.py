@@ -25,6 +25,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--quick",
+        "--smoke",
         action="store_true",
         help="a smoke run of seconds; writes below build/ and its figures mean nothing",
     )

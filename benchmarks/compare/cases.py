@@ -14,7 +14,7 @@ NUMPY_IN = "numpy array in"
 TORCH_IN = "torch tensor in"
 OWN_IN = "the library's own array in"
 ECHO = "string in and out"
-CALLBACK = "callback, already converted"
+CALLBACK = "C++ calls a Python function"
 THROWN = "C++ throws ValueError, Python catches"
 RETURNED = "ValueError by error code, Python catches"
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from benchmarks.compare import cases
 from benchmarks.compare.model import CaseResult, Column, Effort, GroupResult
 from benchmarks.compare.paths import failed, start_workers
-from benchmarks.compare.timing import compare_blocks
+from benchmarks.compare.timing import Rounds, in_turns_net, summarize
 from benchmarks.compare.worker import LOOP_CASE, Worker, WorkerError
 
 INSTALLED = "registry as installed"
@@ -16,21 +16,31 @@ CALL_CASES = (cases.NO_ARGUMENTS, cases.THREE_INTS, cases.ZEROS)
 
 
 def registry(effort: Effort) -> GroupResult:
-    """A call with the functions that come with the package, and with many more registered."""
+    """A call with the functions that come with the package, and with many more registered.
+
+    The rounds come from several pairs of processes: where a process happens to have its memory
+    makes a difference of its own.
+    """
     result = GroupResult(f"{effort.registry_size:,} more functions registered", "ns")
-    with ExitStack() as stack:
+    rounds: dict[str, Rounds] = {}
+    for _ in range(effort.process_pairs):
         try:
-            workers = {
-                GROWN: stack.enter_context(Worker({}, effort.registry_size)),
-                INSTALLED: stack.enter_context(Worker({})),
-            }
+            measure_pair(effort, rounds)
         except WorkerError as error:
             return failed(result, error)
-        for case in (*CALL_CASES, cases.LOOKUP):
-            blocks = {name: worker.block(case) for name, worker in workers.items()}
-            loop = workers[INSTALLED].block(LOOP_CASE)
-            result.cases[case] = compare_blocks(blocks, effort, loop, GROWN)
+    for case, values in rounds.items():
+        result.cases[case] = summarize(values, {}, GROWN)
     return result
+
+
+def measure_pair(effort: Effort, rounds: dict[str, Rounds]) -> None:
+    """Adds the rounds of a fresh pair of processes, by case."""
+    with Worker({}, effort.registry_size) as grown, Worker({}) as installed:
+        loop = installed.block(LOOP_CASE)
+        for case in (*CALL_CASES, cases.LOOKUP):
+            blocks = {GROWN: grown.block(case), INSTALLED: installed.block(case)}
+            for name, values in in_turns_net(blocks, effort, loop)[0].items():
+                rounds.setdefault(case, {}).setdefault(name, []).extend(values)
 
 
 def memory(effort: Effort) -> GroupResult:

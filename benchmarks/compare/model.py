@@ -88,10 +88,16 @@ class Effort:
     rounds: int = 25
     block_seconds: float = 0.002
     process_rounds: int = 15
+    process_pairs: int = 5
     memory_calls: int = 1_000_000
     registry_size: int = 100_000
 
 
 QUICK = Effort(
-    rounds=5, block_seconds=0.0002, process_rounds=3, memory_calls=2_000, registry_size=2_000
+    rounds=5,
+    block_seconds=0.0002,
+    process_rounds=3,
+    process_pairs=1,
+    memory_calls=2_000,
+    registry_size=2_000,
 )

@@ -51,20 +51,20 @@ def columns_of(cases: Mapping[str, CaseResult]) -> list[str]:
     return list(dict.fromkeys(name for case in cases.values() for name in case.columns))
 
 
-def times(group: GroupResult, columns: Sequence[str]) -> str:
-    """The medians of some columns. Rows without any of them are left out."""
+def times(group: GroupResult, columns: Sequence[str], beside: Sequence[str] = ()) -> str:
+    """The medians of some columns, in the rows that have any; `beside` are shown next to them."""
+    shown = [*beside, *columns]
+
+    def cell(case: CaseResult, column: str) -> str:
+        found = case.columns.get(column)
+        return figure(found.median, group.unit) if found else ""
+
     rows = [
-        [
-            f"`{name}`",
-            *(
-                figure(case.columns[c].median, group.unit) if c in case.columns else ""
-                for c in columns
-            ),
-        ]
+        [f"`{name}`", *(cell(case, column) for column in shown)]
         for name, case in group.cases.items()
-        if any(c in case.columns for c in columns)
+        if not case.columns.keys().isdisjoint(columns)
     ]
-    return markdown_table(["", *columns], rows)
+    return markdown_table(["", *shown], rows)
 
 
 def ratios(group: GroupResult, columns: Sequence[str]) -> str:
@@ -89,9 +89,9 @@ def section(group: GroupResult) -> str:
         parts += [times(group, shown), ratios(group, [c for c in peers if c in shown])]
     if forms:
         ours = [OURS] if OURS in columns else []
-        parts += [FORMS_NOTE, times(group, [*ours, *forms]), ratios(group, forms)]
-    parts += [f"- {note}" for note in group.notes]
-    return "\n".join(part for part in parts if part)
+        parts += [FORMS_NOTE, times(group, forms, ours), ratios(group, forms)]
+    parts.append("\n".join(f"- {note}" for note in group.notes))
+    return "\n\n".join(part.strip() for part in parts if part)
 
 
 def targets_section(outcomes: Sequence[Outcome]) -> str:
@@ -99,7 +99,7 @@ def targets_section(outcomes: Sequence[Outcome]) -> str:
     words = {True: "met", False: "**not met**", None: "not measured"}
     rows = [[o.text, o.limit, o.measured or "", words[o.met]] for o in outcomes]
     met = sum(o.met is True for o in outcomes)
-    return "\n".join(
+    return "\n\n".join(
         [
             f"## Targets: {met} of {len(outcomes)} met",
             markdown_table(["ours", "target", "measured", ""], rows),

@@ -13,6 +13,9 @@ from benchmarks.compare.model import OURS, Call, CaseResult, Column, Effort, Rat
 Block = Callable[[int], float]
 """Runs a contestant that many times and returns the seconds it took."""
 
+Rounds = dict[str, list[float]]
+"""Nanoseconds a call in every round, by contestant."""
+
 LOOP = Call("pass")
 
 
@@ -35,7 +38,7 @@ def calibrate(block: Block, seconds: float) -> int:
 
 def in_turns(
     blocks: Mapping[str, Block], effort: Effort, settle_seconds: float = 0.0
-) -> tuple[dict[str, list[float]], dict[str, int]]:
+) -> tuple[Rounds, dict[str, int]]:
     """Nanoseconds a call in every round, and calls a block, of each contestant.
 
     Every round runs one block of each; the round's first contestant moves on by one each time.
@@ -43,7 +46,7 @@ def in_turns(
     """
     calls = {name: calibrate(block, effort.block_seconds) for name, block in blocks.items()}
     names = list(blocks)
-    rounds: dict[str, list[float]] = {name: [] for name in names}
+    rounds: Rounds = {name: [] for name in names}
     gc.collect()
     for turn in range(effort.rounds):
         start = turn % len(names)
@@ -88,7 +91,15 @@ def compare_blocks(
     settle_seconds: float = 0.0,
 ) -> CaseResult:
     """The same for blocks that may run elsewhere; `loop` is the empty loop among them."""
+    rounds, calls = in_turns_net(blocks, effort, loop, settle_seconds)
+    return summarize(rounds, calls, ours)
+
+
+def in_turns_net(
+    blocks: Mapping[str, Block], effort: Effort, loop: Block, settle_seconds: float = 0.0
+) -> tuple[Rounds, dict[str, int]]:
+    """`in_turns`, less the median of the empty loop."""
     rounds, calls = in_turns({**blocks, "": loop}, effort, settle_seconds)
     overhead = statistics.median(rounds.pop(""))
     net = {name: [max(v - overhead, 0.0) for v in values] for name, values in rounds.items()}
-    return summarize(net, calls, ours)
+    return net, calls

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+from pathlib import Path
 from typing import Any
 
 from benchmarks.compare import cases
 from benchmarks.compare.model import OURS, Call, Calls
+from benchmarks.peers.build import SOURCES, MissingPeer, build
 from benchmarks.peers.common import (
     MESSAGE,
     catching,
@@ -29,14 +32,33 @@ def calls() -> Calls:
         cases.STRING: Call("f('str')", nop),
         cases.SHAPE: Call("f((3, 4))", nop),
         cases.ZEROS: Call("f((3, 4), 'float32', 'cpu(0)')", nop),
-        cases.KEYWORDS: Call("f(a=1, b=2, c=3)", {"f": ffi.get_global_func("testing.keywords")}),
+        cases.KEYWORDS: Call(
+            "f(a=1, b=2, c=3)", {"f": ffi.get_global_func("testing.keywords_nop")}
+        ),
         cases.ECHO: Call("f('str')", {"f": ffi.get_global_func("testing.echo")}),
-        cases.CALLBACK: Call("f()", {"f": ffi.convert(do_nothing)}),
+        cases.CALLBACK: Call(
+            "f(g)", {"f": ffi.get_global_func("testing.call"), "g": ffi.convert(do_nothing)}
+        ),
         cases.THROWN: catching(throw, "ValueError", MESSAGE),
         cases.RETURNED: catching(by_code, "ValueError", MESSAGE),
+        **typed_call(ffi),
         **array_calls(nop),
     }
     return {case: {OURS: call} for case, call in table.items()}
+
+
+def typed_call(ffi: Any) -> dict[str, Call]:
+    """A typed C++ function of a library outside the package; nothing without a compiler."""
+    package = Path(ffi.__file__).parent
+    runtime = package / "lib" / "libmxnet_runtime.so"
+    flags = [f"-I{package / 'include'}", str(runtime), f"-Wl,-rpath,{runtime.parent}"]
+    try:
+        path = build("mxffi_peer", [SOURCES / "mxffi_peer.cc"], flags, str(runtime.stat().st_mtime))
+    except MissingPeer:
+        return {}
+    ctypes.CDLL(str(path))
+    function = ffi.get_global_func("benchmarks.typed_zeros")
+    return {cases.ZEROS_PARSED: Call("f((3, 4), 'float32', 'cpu(0)')", {"f": function})}
 
 
 def array_calls(nop: dict[str, Any]) -> dict[str, Call]:

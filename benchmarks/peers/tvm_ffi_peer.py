@@ -55,7 +55,9 @@ def column(tvm_ffi: Any, release_gil: bool | None) -> dict[str, Call]:
         cases.ZEROS_PARSED: Call(zeros, typed),
         cases.KEYWORDS: Call("f(a=1, b=2, c=3)", {"f": with_keywords(nop["f"])}),
         cases.ECHO: Call("f('str')", {"f": found("testing.echo")}),
-        cases.CALLBACK: Call("f()", {"f": prepared(tvm_ffi.convert(do_nothing))}),
+        cases.CALLBACK: Call(
+            "f(g)", {"f": found("testing.apply"), "g": tvm_ffi.convert(do_nothing)}
+        ),
         cases.THROWN: error,
         cases.RETURNED: error,
         **array_calls(tvm_ffi, nop),
@@ -77,7 +79,7 @@ def array_calls(tvm_ffi: Any, nop: dict[str, Any]) -> dict[str, Call]:
 
 
 def with_keywords(function: Any) -> Any:
-    """tvm-ffi's own wrapper, with the signature of our testing.keywords."""
+    """tvm-ffi's own wrapper, with the signature of our testing.keywords_nop."""
     from tvm_ffi.utils.kwargs_wrapper import make_kwargs_wrapper
 
     return make_kwargs_wrapper(function, ["a", "b", "c", "d"], (2, 3, None))
