@@ -47,7 +47,7 @@ class Operand {
    *
    * OverflowError for an integer that an integer type cannot hold.
    */
-  void StoreScalar(DLDataType dtype, ElementBuffer* out) const;
+  void StoreScalar(DLDataType dtype, void* out) const;
 
   /*! \brief The scalar as int64 or, above INT64_MAX, uint64; only for kBool and kInt. */
   int64_t int_value() const noexcept { return value_.v_int64; }
@@ -56,7 +56,12 @@ class Operand {
   /*! \brief An array of dtype with the operand's elements: borrowed, or converted and owned. */
   const DLTensor& TensorAs(DLDataType dtype);
 
+  /*! \brief The operand as an array that outlives the arguments: shared, copied or 0-d. */
+  NDArray TakeArray();
+
  private:
+  void Own(NDArray array);
+
   const DLTensor* tensor_{nullptr};
   WeakKind kind_{WeakKind::kNone};
   DLDataType dtype_{};
