@@ -41,12 +41,20 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.cases: list[str] = self._answer()["cases"]
+        try:
+            self.cases: list[str] = self._answer()["cases"]
+        except WorkerError:
+            self.close()
+            raise
 
     def __enter__(self) -> Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait()
