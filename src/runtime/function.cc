@@ -178,6 +178,7 @@ int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
     object->resource = resource;
     object->finalizer = finalizer;
     object->info = mxnet::runtime::Undescribed();
+    object->checks_arguments = false;
     *out = object;
   });
   if (status != 0 && finalizer != nullptr) finalizer(resource);
@@ -201,6 +202,7 @@ int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) {
       MXNET_THROW("ValueError") << object->info->view().name << " is described already";
     }
     object->info = new mxnet::runtime::FunctionInfo(*info);
+    object->checks_arguments = !object->info->takes_anything();
   });
 }
 

@@ -24,6 +24,8 @@ class FunctionInfo {
   /*! \brief Parameters the body sees, in order: all but the front end's own. */
   const std::vector<const MXNetParamInfo*>& body_params() const { return body_params_; }
   bool variadic() const { return variadic_; }
+  /*! \brief Whether any arguments are fine, so that a call needs no check. */
+  bool takes_anything() const { return body_params_.empty() && (variadic_ || !info_.described); }
 
  private:
   const char* Keep(const char* text);
@@ -43,6 +45,7 @@ struct FunctionObject {
   void* resource;
   MXNetPackedCFuncFinalizer finalizer;
   const FunctionInfo* info;
+  bool checks_arguments; /*!< whether the description says anything about the arguments */
 
   int Call(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
            int* ret_type_code) const;

@@ -35,7 +35,18 @@ constexpr DLDataType kComplex128{kDLComplex, 128, 1};
 
 namespace details {
 
+/*! \brief The last eight characters as one number, which differs for nearly all different names. */
+constexpr uint64_t NameKey(std::string_view name) noexcept {
+  uint64_t key = 0;
+  for (char c : name) key = key << 8 | static_cast<unsigned char>(c);
+  return key;
+}
+
 struct NamedType {
+  constexpr NamedType(std::string_view type_name, DLDataType type) noexcept
+      : key(NameKey(type_name)), name(type_name), dtype(type) {}
+
+  uint64_t key;
   std::string_view name;
   DLDataType dtype;
 };
@@ -92,8 +103,9 @@ inline bool operator!=(const DLDevice& a, const DLDevice& b) noexcept { return !
 
 /*! \brief Parses "float32", "f4" and the like; false where the name is unknown. */
 inline bool ParseDataType(std::string_view name, DLDataType* out) noexcept {
+  const uint64_t key = details::NameKey(name);
   for (const details::NamedType& entry : details::kNamedTypes) {
-    if (entry.name == name) {
+    if (entry.key == key && entry.name == name) {
       *out = entry.dtype;
       return true;
     }

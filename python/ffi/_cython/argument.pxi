@@ -1,0 +1,238 @@
+# Every function here returns 0, or -1 with a Python exception set. None adds a reference.
+
+cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    """Describes obj as a borrowed value. Exact types first, by address: no look-up is needed."""
+    cdef PyTypeObject* cls = Py_TYPE(obj)
+    if cls == &PyLong_Type:
+        if MXNetSmallInt(obj, &value.v_int64):
+            code[0] = kMXNetInt
+            return 0
+        return make_long(obj, value, code, frame)
+    if cls == &PyUnicode_Type:
+        code[0] = kMXNetStr
+        value.v_str.data = MXNetUtf8(obj, &value.v_str.size)
+        if value.v_str.data != NULL:
+            return 0
+        return refuse_surrogates(frame)
+    if cls == ndarray_type:
+        code[0] = kMXNetNDArrayHandle
+        value.v_handle = (<ObjectBase>obj).chandle
+        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
+    if cls == &PyTuple_Type:
+        return make_run(obj, value, code, frame, False)
+    if obj == Py_None:
+        code[0] = kMXNetNull
+        value.v_int64 = 0
+        return 0
+    if cls == &PyFloat_Type:
+        code[0] = kMXNetFloat
+        value.v_float64 = PyFloat_AS_DOUBLE(obj)
+        return 0
+    if cls == &PyBool_Type:
+        code[0] = kMXNetBool
+        value.v_int64 = 1 if obj == Py_True else 0
+        return 0
+    if cls == <PyTypeObject*>Context:
+        code[0] = kMXNetContext
+        value.v_ctx = (<Context>obj).device
+        return 0
+    if cls == &PyList_Type:
+        return make_run(obj, value, code, frame, True)
+    return make_other(obj, cls, value, code, frame)
+
+
+cdef int make_long(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    cdef int overflow = 0
+    value.v_int64 = PyLong_AsLongLongAndOverflow(obj, &overflow)
+    if overflow == 0:
+        code[0] = kMXNetInt
+        return 0
+    if overflow > 0:
+        value.v_uint64 = PyLong_AsUnsignedLongLong(obj)
+        if PyErr_Occurred() == NULL:
+            code[0] = kMXNetUInt
+            return 0
+        PyErr_Clear()
+    return refuse_large(obj, frame)
+
+
+cdef inline PyObject* run_item(PyObject* run, Py_ssize_t i, bint is_list) noexcept:
+    return PyList_GET_ITEM(run, i) if is_list else PyTuple_GET_ITEM(run, i)
+
+
+cdef int make_run(PyObject* obj, MXNetValue* value, int* code, Frame* frame,
+                  bint is_list) noexcept:
+    """A tuple or list: a run of int64 where all are ints, else a run of tagged values."""
+    cdef Py_ssize_t size = PyList_GET_SIZE(obj) if is_list else PyTuple_GET_SIZE(obj)
+    cdef int64_t* ints = <int64_t*>frame_alloc(frame, size * sizeof(int64_t))
+    if ints == NULL:
+        return -1
+    cdef Py_ssize_t i = 0
+    cdef int overflow = 0
+    cdef PyObject* item
+    while i < size:
+        item = run_item(obj, i, is_list)
+        if Py_TYPE(item) != &PyLong_Type:
+            break
+        if not MXNetSmallInt(item, &ints[i]):
+            ints[i] = PyLong_AsLongLongAndOverflow(item, &overflow)
+            if overflow != 0:
+                break
+        i += 1
+    if i < size:
+        return make_sequence(obj, size, value, code, frame, is_list)
+    code[0] = kMXNetIntList if is_list else kMXNetIntTuple
+    value.v_ints.data = ints
+    value.v_ints.size = size
+    return 0
+
+
+cdef inline bint is_plain_number(PyObject* obj) noexcept:
+    cdef PyTypeObject* cls = Py_TYPE(obj)
+    return (cls == &PyLong_Type or cls == &PyFloat_Type or cls == &PyBool_Type
+            or obj == Py_None)
+
+
+cdef inline int make_item(PyObject* item, MXNetAny* out, Frame* frame, bint keep) noexcept:
+    """One element; of a container that may change meanwhile, it is kept alive."""
+    out.reserved = 0
+    if keep and not is_plain_number(item) and frame_keep(frame, item) != 0:
+        return -1
+    return make_arg(item, &out.value, <int*>&out.type_code, frame)
+
+
+cdef inline void set_path(Frame* frame, Py_ssize_t step) noexcept:
+    if frame.depth <= 4:
+        frame.path[frame.depth - 1] = step
+        frame.path_length = frame.depth
+
+
+cdef inline int enter(Frame* frame) noexcept:
+    frame.depth += 1
+    return 0 if frame.depth <= MAX_DEPTH else refuse_depth(frame)
+
+
+cdef inline void leave(Frame* frame) noexcept:
+    frame.depth -= 1
+    frame.path_length = frame.depth if frame.depth < 4 else 4
+
+
+cdef int make_sequence(PyObject* obj, Py_ssize_t size, MXNetValue* value, int* code, Frame* frame,
+                       bint is_list) noexcept:
+    cdef MXNetAny* items = <MXNetAny*>frame_alloc(frame, size * sizeof(MXNetAny))
+    if items == NULL or enter(frame) != 0:
+        return -1
+    cdef Py_ssize_t i = 0
+    # Converting an element may run code that shortens the list.
+    while i < size and (not is_list or i < PyList_GET_SIZE(obj)):
+        set_path(frame, i)
+        if make_item(run_item(obj, i, is_list), &items[i], frame, is_list) != 0:
+            return -1
+        i += 1
+    leave(frame)
+    code[0] = kMXNetList if is_list else kMXNetTuple
+    value.v_seq.data = items
+    value.v_seq.size = i
+    return 0
+
+
+cdef int make_dict(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    cdef Py_ssize_t size = PyDict_Size(obj)
+    cdef MXNetAny* items = <MXNetAny*>frame_alloc(frame, 2 * size * sizeof(MXNetAny))
+    if items == NULL or enter(frame) != 0:
+        return -1
+    cdef Py_ssize_t position = 0
+    cdef Py_ssize_t i = 0
+    cdef PyObject* key
+    cdef PyObject* item
+    while i < size and PyDict_Next(obj, &position, &key, &item):
+        # Converting the key may run code that drops the value.
+        if not is_plain_number(item) and frame_keep(frame, item) != 0:
+            return -1
+        set_path(frame, -1)
+        if make_item(key, &items[2 * i], frame, True) != 0:
+            return -1
+        set_path(frame, -2)
+        if make_item(item, &items[2 * i + 1], frame, False) != 0:
+            return -1
+        i += 1
+    leave(frame)
+    code[0] = kMXNetDict
+    value.v_seq.data = items
+    value.v_seq.size = 2 * i
+    return 0
+
+
+# ---- refusals: each sets the exception and returns -1 ----
+
+cdef str where_text(Frame* frame):
+    """Names the value being converted: "f: argument 0 ('x') item 2"."""
+    cdef Function func
+    cdef str text
+    if frame.func == NULL:
+        text = "convert: argument 0"
+    else:
+        func = <Function>frame.func
+        text = f"{func.name_}: argument {frame.index}"
+        name = parameter_name(func, frame.index)
+        if name is not None:
+            text += f" ('{name}')"
+    for i in range(frame.path_length):
+        step = frame.path[i]
+        text += " key" if step == -1 else " value" if step == -2 else f" item {step}"
+    return text
+
+
+cdef void set_exception(cls, message) noexcept:
+    PyErr_SetObject(<PyObject*>cls, <PyObject*>message)
+
+
+cdef int refuse_large(PyObject* obj, Frame* frame) noexcept:
+    shown = short_int(<object>obj)
+    set_exception(OverflowError, f"{where_text(frame)} expected an integer from -2**63 to 2**64-1, got {shown}")
+    return -1
+
+
+cdef str short_int(value):
+    """A long integer is told by its size: Python itself refuses to print very long ones."""
+    if abs(value) < 10**40:
+        return str(value)
+    return f"an integer of {int(value).bit_length()} bits"
+
+
+cdef int refuse_depth(Frame* frame) noexcept:
+    frame.path_length = 0
+    set_exception(ValueError, f"{where_text(frame)} is nested more than 64 levels deep or contains itself")
+    return -1
+
+
+cdef int refuse_empty(PyObject* obj, Frame* frame) noexcept:
+    set_exception(ValueError, f"{where_text(frame)} is a {Py_TYPE_name(obj)} that holds no object")
+    return -1
+
+
+cdef str Py_TYPE_name(PyObject* obj):
+    cls = type(<object>obj)
+    if cls.__module__ == "builtins":
+        return cls.__qualname__
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+cdef int refuse_surrogates(Frame* frame) noexcept:
+    """Says which argument the failed encoding belongs to."""
+    cdef PyObject* cls = NULL
+    cdef PyObject* error = NULL
+    cdef PyObject* traceback = NULL
+    PyErr_Fetch(&cls, &error, &traceback)
+    PyErr_NormalizeException(&cls, &error, &traceback)
+    if error != NULL and isinstance(<object>error, UnicodeEncodeError):
+        (<object>error).reason = f"surrogates not allowed in {where_text(frame)}"
+    PyErr_Restore(cls, error, traceback)
+    return -1
+
+
+cdef int refuse_type(PyObject* obj, Frame* frame) noexcept:
+    set_exception(TypeError, f"{where_text(frame)} has unsupported type {Py_TYPE_name(obj)}; expected None, bool, "
+                  "int, float, complex, str, bytes, a dtype, a Context, an array, a callable, an "
+                  "ffi object, or a tuple, list or dict of these")
+    return -1

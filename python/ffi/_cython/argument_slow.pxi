@@ -1,0 +1,267 @@
+# What a type converts to is found out once and remembered with the type, which is kept alive: a
+# freed type's address could be given to another.
+
+cdef enum Handler:
+    H_NONE, H_OBJECT, H_FUNCTION, H_NDARRAY, H_CONTEXT, H_INT, H_FLOAT, H_COMPLEX, H_STR, H_BYTES,
+    H_TUPLE, H_LIST, H_DICT, H_NUMPY_ARRAY, H_NUMPY_DTYPE, H_NUMPY_SCALAR, H_EXCHANGE, H_DLPACK,
+    H_TYPE, H_BYTES_LIKE, H_ENUM, H_INDEX, H_CALLABLE, H_UNSUPPORTED
+
+cdef enum:
+    CACHE_SIZE = 256
+
+cdef struct CacheEntry:
+    PyTypeObject* cls
+    void* extra
+    int handler
+
+cdef CacheEntry handler_cache[CACHE_SIZE]
+
+
+cdef inline size_t cache_slot(PyTypeObject* cls) noexcept:
+    return (<size_t>cls >> 4) % CACHE_SIZE
+
+
+cdef CacheEntry* find_handler(PyTypeObject* cls) noexcept:
+    cdef CacheEntry* entry = &handler_cache[cache_slot(cls)]
+    if entry.cls == cls:
+        return entry
+    cdef void* extra = NULL
+    cdef int handler
+    try:
+        handler = choose_handler(<object>cls, &extra)
+    except BaseException as error:
+        set_error(error)
+        return NULL
+    # The slot's former type loses its place, and the reference that kept it.
+    cdef PyTypeObject* former = entry.cls
+    Py_INCREF_(<PyObject*>cls)
+    entry.cls = cls
+    entry.handler = handler
+    entry.extra = extra
+    Py_XDECREF_(<PyObject*>former)
+    # Dropping the former may have run code that used the slot.
+    entry = &handler_cache[cache_slot(cls)]
+    return entry if entry.cls == cls else find_handler(cls)
+
+
+cdef int choose_handler(cls, void** extra) except -1:
+    """Decides by the class alone; what a class means does not change while it is in use."""
+    if issubclass(cls, ObjectBase):
+        return H_FUNCTION if issubclass(cls, Function) else H_NDARRAY if issubclass(cls, NDArray) else H_OBJECT
+    if issubclass(cls, Context):
+        return H_CONTEXT
+    names = {f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__}
+    if "numpy.ndarray" in names:
+        return H_NUMPY_ARRAY
+    if "numpy.dtype" in names:
+        return H_NUMPY_DTYPE
+    if "numpy.generic" in names:
+        return H_NUMPY_SCALAR
+    if issubclass(cls, int):
+        return H_INT
+    if issubclass(cls, float):
+        return H_FLOAT
+    if issubclass(cls, complex):
+        return H_COMPLEX
+    if issubclass(cls, str):
+        return H_STR
+    if issubclass(cls, bytes):
+        return H_BYTES
+    if issubclass(cls, tuple):
+        return H_TUPLE
+    if issubclass(cls, list):
+        return H_LIST
+    if issubclass(cls, dict):
+        return H_DICT
+    if issubclass(cls, type):
+        return H_TYPE
+    if "enum.Enum" in names:
+        return H_ENUM
+    extra[0] = exchange_table(cls)
+    if extra[0] != NULL:
+        return H_EXCHANGE
+    if hasattr(cls, "__dlpack__"):
+        return H_DLPACK
+    if issubclass(cls, (bytearray, memoryview)):
+        return H_BYTES_LIKE
+    if hasattr(cls, "__index__"):
+        return H_INDEX
+    # hasattr would find the __call__ of the metaclass, with which every class makes instances.
+    if any("__call__" in base.__dict__ for base in cls.__mro__):
+        return H_CALLABLE
+    return H_UNSUPPORTED
+
+
+cdef void* exchange_table(cls) except? NULL:
+    """The C exchange table of DLPack that a tensor type may offer, if it is of a version known here."""
+    cdef MXNetDLPackExchange* table
+    capsule = getattr(cls, "__dlpack_c_exchange_api__", None)
+    if capsule is None or not PyCapsule_IsValid(capsule, "dlpack_exchange_api"):
+        return NULL
+    table = <MXNetDLPackExchange*>PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
+    if table.version.major != 1 or table.dltensor_from_py_object_no_sync == NULL:
+        return NULL
+    return table
+
+
+cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* code,
+                    Frame* frame) noexcept:
+    cdef CacheEntry* entry = find_handler(cls)
+    if entry == NULL:
+        return -1
+    cdef int handler = entry.handler
+    if handler == H_NUMPY_ARRAY:
+        return make_numpy(obj, value, code, frame)
+    if handler == H_EXCHANGE:
+        return make_exchanged(obj, entry.extra, value, code, frame)
+    if handler == H_NUMPY_DTYPE:
+        return make_numpy_dtype(obj, value, code, frame)
+    if handler == H_TYPE:
+        return make_type(obj, value, code, frame)
+    if handler <= H_NDARRAY:
+        value.v_handle = (<ObjectBase>obj).chandle
+        code[0] = (kMXNetFuncHandle if handler == H_FUNCTION else
+                   kMXNetNDArrayHandle if handler == H_NDARRAY else kMXNetObjectHandle)
+        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
+    if handler == H_DICT:
+        return make_dict(obj, value, code, frame)
+    if handler == H_TUPLE or handler == H_LIST:
+        return make_run(obj, value, code, frame, handler == H_LIST)
+    if handler == H_BYTES:
+        code[0] = kMXNetBytes
+        value.v_str.data = PyBytes_AS_STRING(obj)
+        value.v_str.size = PyBytes_GET_SIZE(obj)
+        return 0
+    if handler == H_DLPACK:
+        return make_dlpack(obj, value, code, frame)
+    if handler == H_INT:
+        return make_long(obj, value, code, frame)
+    if handler == H_STR:
+        code[0] = kMXNetStr
+        value.v_str.data = MXNetUtf8(obj, &value.v_str.size)
+        return 0 if value.v_str.data != NULL else refuse_surrogates(frame)
+    if handler == H_FLOAT:
+        code[0] = kMXNetFloat
+        value.v_float64 = PyFloat_AS_DOUBLE(obj)
+        return 0
+    if handler == H_CONTEXT:
+        code[0] = kMXNetContext
+        value.v_ctx = (<Context>obj).device
+        return 0
+    if handler == H_UNSUPPORTED:
+        return refuse_type(obj, frame)
+    try:
+        return make_rare(<object>obj, handler, value, code, frame)
+    except BaseException as error:
+        set_error(error)
+        return -1
+
+
+cdef int make_numpy_dtype(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    cdef int status = dtype_of_numpy(obj, &value.v_type)
+    if status != kMXNetNumpyOk:
+        return refuse_dtype(<object>obj, status == kMXNetNumpySwapped, frame)
+    code[0] = kMXNetType
+    return 0
+
+
+cdef struct TypeEntry:
+    PyObject* cls
+    int known
+    DLDataType dtype
+
+# Classes given as arguments, numpy.float32 for one, with the element type they mean.
+cdef TypeEntry type_cache[CACHE_SIZE]
+
+
+cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    cdef TypeEntry* entry = &type_cache[cache_slot(<PyTypeObject*>obj)]
+    cdef PyObject* former = entry.cls
+    cdef DLDataType dtype
+    cdef int known
+    if former != obj:
+        try:
+            known = dtype_of_type(<object>obj, &dtype)
+        except BaseException as error:
+            set_error(error)
+            return -1
+        if known == 0:
+            return make_callable(obj, value, code, frame)
+        Py_INCREF_(obj)
+        entry.cls = obj
+        entry.dtype = dtype
+        value.v_type = dtype
+        code[0] = kMXNetType
+        Py_XDECREF_(former)
+        return 0
+    value.v_type = entry.dtype
+    code[0] = kMXNetType
+    return 0
+
+
+cdef int make_callable(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    """A callable becomes a function that lives for the call, unless the callee keeps it."""
+    cdef Function func
+    try:
+        func = convert_function(<object>obj)
+    except BaseException as error:
+        set_error(error)
+        return -1
+    if frame_keep(frame, <PyObject*>func) != 0:
+        return -1
+    value.v_handle = func.chandle
+    code[0] = kMXNetFuncHandle
+    return 0
+
+
+cdef int make_kept(object made, MXNetValue* value, int* code, Frame* frame) noexcept:
+    """Converts what stands for the argument, and keeps it for the call."""
+    if frame_keep(frame, <PyObject*>made) != 0:
+        return -1
+    return make_arg(<PyObject*>made, value, code, frame)
+
+
+cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame* frame) except? -1:
+    if handler == H_COMPLEX:
+        code[0] = kMXNetComplex
+        value.v_complex[0] = obj.real
+        value.v_complex[1] = obj.imag
+        return 0
+    if handler == H_NUMPY_SCALAR:
+        kind = obj.dtype.kind
+        if kind in "biufc" and obj.dtype.name != "longdouble" and obj.dtype.itemsize <= 16:
+            made = obj.item()
+            if type(made) in (bool, int, float, complex):
+                return make_kept(made, value, code, frame)
+        elif obj.dtype.name == "bfloat16":
+            return make_kept(float(obj), value, code, frame)
+        elif kind == "U" or kind == "S":
+            return make_kept(obj.item(), value, code, frame)
+        return refuse_dtype(obj.dtype, False, frame)
+    if handler == H_ENUM:
+        if enter(frame) != 0:
+            return -1
+        status = make_kept(obj.value, value, code, frame)
+        leave(frame)
+        return status
+    if handler == H_BYTES_LIKE:
+        if isinstance(obj, memoryview) and (obj.format not in ("B", "b", "c") or not obj.c_contiguous):
+            return refuse_type(<PyObject*>obj, frame)
+        return make_kept(bytes(obj), value, code, frame)
+    if handler == H_INDEX:
+        return make_kept(obj.__index__(), value, code, frame)
+    return make_callable(<PyObject*>obj, value, code, frame)
+
+
+cdef bint is_operand_type(PyObject* obj) noexcept:
+    """Whether arithmetic with arrays knows this kind of value."""
+    cdef PyTypeObject* cls = Py_TYPE(obj)
+    if (cls == ndarray_type or cls == &PyLong_Type or cls == &PyFloat_Type or cls == &PyBool_Type
+            or cls == &PyList_Type or cls == &PyTuple_Type):
+        return True
+    cdef CacheEntry* entry = find_handler(cls)
+    if entry == NULL:
+        PyErr_Clear()
+        return False
+    return entry.handler in (H_NDARRAY, H_INT, H_FLOAT, H_COMPLEX, H_TUPLE, H_LIST, H_NUMPY_ARRAY,
+                             H_NUMPY_SCALAR, H_EXCHANGE, H_DLPACK, H_INDEX)

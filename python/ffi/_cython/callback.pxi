@@ -1,0 +1,151 @@
+cdef int call_python(void* resource, const MXNetValue* values, const int* codes, int count,
+                     MXNetValue* ret, int* ret_code) noexcept with gil:
+    """The body of every function made of a Python callable."""
+    cdef PyObject* stack_args[STACK_ARGS]
+    cdef PyObject** args = stack_args
+    cdef PyObject* result = NULL
+    cdef int made = 0
+    cdef int status = 0
+    if count > STACK_ARGS:
+        args = <PyObject**>malloc(count * sizeof(PyObject*))
+    if args != NULL:
+        while made < count:
+            args[made] = make_borrowed(&values[made], codes[made])
+            if args[made] == NULL:
+                break
+            made += 1
+        if made == count:
+            result = PyObject_Vectorcall(<PyObject*>resource, args, count, NULL)
+        while made > 0:
+            made -= 1
+            Py_DECREF_(args[made])
+        if args != stack_args:
+            free(args)
+    else:
+        PyErr_NoMemory()
+    if result == NULL:
+        return store_current_error()
+    status = give_result(result, ret, ret_code)
+    Py_DECREF_(result)
+    return status if status == 0 else store_current_error()
+
+
+cdef int give_result(PyObject* result, MXNetValue* ret, int* ret_code) noexcept:
+    """Makes what a callback returned an owned value; -1 with an exception set."""
+    cdef Frame frame
+    cdef MXNetValue value
+    cdef int code
+    cdef int status
+    frame_init(&frame, NULL)
+    status = make_arg(result, &value, &code, &frame)
+    if status == 0:
+        if code <= kMXNetContext and code != kMXNetHandle or code == kMXNetBool:
+            ret[0] = value
+            ret_code[0] = code
+        else:
+            status = MXNetFuncCall(own_function, &value, &code, 1, ret, ret_code)
+            if status != 0:
+                raise_last_error()
+    frame_close(&frame)
+    return status
+
+
+cdef int store_current_error() noexcept:
+    """Moves the current Python exception to the last error; always -1."""
+    cdef PyObject* cls = NULL
+    cdef PyObject* error = NULL
+    cdef PyObject* traceback = NULL
+    PyErr_Fetch(&cls, &error, &traceback)
+    PyErr_NormalizeException(&cls, &error, &traceback)
+    if traceback != NULL:
+        PyException_SetTraceback(error, traceback)
+    try:
+        store_python_error(<object>error)
+    except BaseException:
+        PyErr_Clear()
+    Py_XDECREF_(cls)
+    Py_XDECREF_(error)
+    Py_XDECREF_(traceback)
+    return -1
+
+
+# ffi.own: what copies borrowed values into objects. It lives as long as the process.
+cdef void* own_function = NULL
+
+
+cdef class InfoBuilder:
+    """Holds the memory that an MXNetFuncInfo points into while it is passed on."""
+
+    cdef MXNetFuncInfo info
+    cdef MXNetParamInfo* params
+    cdef Frame frame
+    cdef list texts
+
+    def __cinit__(self, dict raw):
+        cdef Py_ssize_t i
+        self.texts = []
+        frame_init(&self.frame, NULL)
+        self.frame.index = 0
+        described = raw["params"]
+        self.params = <MXNetParamInfo*>malloc((len(described) + 1) * sizeof(MXNetParamInfo))
+        if self.params == NULL:
+            raise MemoryError()
+        for i in range(len(described)):
+            name, type_text, doc, flags, default = described[i]
+            self.params[i].name = self.text(name)
+            self.params[i].type = self.text(type_text)
+            self.params[i].doc = self.text(doc)
+            self.params[i].flags = flags
+            self.params[i].reserved = 0
+            self.texts.append(default)
+            self.params[i].default_value.reserved = 0
+            if make_arg(<PyObject*>default, &self.params[i].default_value.value,
+                        <int*>&self.params[i].default_value.type_code, &self.frame) != 0:
+                MXNetPass(NULL)
+        self.info.struct_size = sizeof(MXNetFuncInfo)
+        self.info.abi_major = MXNET_RUNTIME_ABI_MAJOR
+        self.info.abi_minor = MXNET_RUNTIME_ABI_MINOR
+        self.info.name = self.text(raw["name"])
+        self.info.doc = self.text(raw["doc"])
+        self.info.returns = self.text(raw["returns"])
+        self.info.file = self.text(raw["file"])
+        self.info.line = raw["line"]
+        self.info.described = raw["described"]
+        self.info.params = self.params
+        self.info.num_params = len(described)
+        self.info.release_lock_bytes = raw["release_lock_bytes"]
+
+    def __dealloc__(self):
+        frame_close(&self.frame)
+        free(self.params)
+
+    cdef const char* text(self, value) except? NULL:
+        if value is None:
+            return NULL
+        encoded = value.encode("utf-8", "replace")
+        self.texts.append(encoded)
+        return encoded
+
+
+def convert_function(function, name=None, raw_info=None):
+    """Makes a function of a Python callable; a Function is returned as it is.
+
+    raw_info is a description in the form of Function._raw_info.
+    """
+    cdef void* handle = NULL
+    cdef InfoBuilder builder
+    if isinstance(function, Function):
+        return function
+    if not callable(function):
+        raise TypeError(f"convert_function: argument 0 ('function') expected a callable, got {type(function).__name__}")
+    Py_INCREF(function)
+    check(MXNetFuncCreateFromCFunc(call_python, <PyObject*>function, MXNetReleasePython, &handle))
+    cdef Function func = <Function>MXNetPass(wrap_as(<PyTypeObject*>Function, handle))
+    if raw_info is None and name is not None:
+        raw_info = {"name": name, "doc": "", "returns": None, "file": None, "line": 0,
+                    "described": False, "params": [], "release_lock_bytes": -1}
+    if raw_info is not None:
+        builder = InfoBuilder(raw_info)
+        check(MXNetFuncSetInfo(handle, &builder.info))
+        read_info(func, False)
+    return func

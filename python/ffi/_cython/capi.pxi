@@ -1,0 +1,290 @@
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
+from libc.stdint cimport int64_t, uint64_t, int32_t, uint32_t, uint8_t, uint16_t, INT64_MAX, INT64_MIN, UINT64_MAX
+from libc.stdlib cimport malloc, free
+from libc.string cimport memcpy, memcmp, strcmp, strlen
+
+cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
+    enum:
+        kMXNetInt
+        kMXNetUInt
+        kMXNetFloat
+        kMXNetHandle
+        kMXNetNull
+        kMXNetType
+        kMXNetContext
+        kMXNetArrayHandle
+        kMXNetObjectHandle
+        kMXNetModuleHandle
+        kMXNetFuncHandle
+        kMXNetStr
+        kMXNetBytes
+        kMXNetNDArrayHandle
+        kMXNetBool
+        kMXNetComplex
+        kMXNetIntTuple
+        kMXNetIntList
+        kMXNetTuple
+        kMXNetList
+        kMXNetDict
+        kMXNetReadOnlyArray
+        kMXNetMissing
+        kMXNetObjectFunction
+        kMXNetObjectNDArray
+        kMXNetObjectString
+        kMXNetObjectBytes
+        kMXNetObjectShape
+        kMXNetObjectTuple
+        kMXNetObjectArray
+        kMXNetObjectMap
+        kMXNetObjectOpaque
+        kMXNetParamRequired
+        kMXNetParamOptional
+        kMXNetParamVariadic
+        kMXNetParamFrontEnd
+        kMXNetNDArrayReadOnly
+        kDLInt
+        kDLUInt
+        kDLFloat
+        kDLBfloat
+        kDLComplex
+        kDLBool
+        MXNET_RUNTIME_ABI_MAJOR
+        MXNET_RUNTIME_ABI_MINOR
+        DLPACK_FLAG_BITMASK_READ_ONLY
+
+    ctypedef struct MXNetByteArray:
+        const char* data
+        size_t size
+
+    ctypedef struct MXNetIntArray:
+        const int64_t* data
+        size_t size
+
+    ctypedef struct MXNetAnyArray:
+        const MXNetAny* data
+        size_t size
+
+    ctypedef union MXNetValue:
+        int64_t v_int64
+        uint64_t v_uint64
+        double v_float64
+        double v_complex[2]
+        void* v_handle
+        DLDataType v_type
+        DLDevice v_ctx
+        MXNetByteArray v_str
+        MXNetIntArray v_ints
+        MXNetAnyArray v_seq
+
+    ctypedef struct MXNetAny:
+        MXNetValue value
+        int32_t type_code
+        int32_t reserved
+
+    ctypedef struct MXNetBytesObject:
+        MXNetObject header
+        MXNetByteArray bytes
+
+    ctypedef struct MXNetShapeObject:
+        MXNetObject header
+        MXNetIntArray ints
+
+    ctypedef struct MXNetSeqObject:
+        MXNetObject header
+        MXNetAnyArray items
+
+    ctypedef struct MXNetOpaqueObject:
+        MXNetObject header
+        void* value
+        void (*finalizer)(void*) noexcept
+
+    ctypedef struct MXNetErrorFrame:
+        const char* file
+        const char* function
+        int32_t line
+
+    ctypedef struct MXNetErrorInfo:
+        size_t struct_size
+        const char* kind
+        MXNetByteArray message
+        const MXNetErrorFrame* frames
+        size_t num_frames
+        void* payload
+
+    ctypedef int (*MXNetPackedCFunc)(void*, const MXNetValue*, const int*, int, MXNetValue*,
+                                     int*) noexcept
+    ctypedef void (*MXNetPackedCFuncFinalizer)(void*) noexcept
+
+    ctypedef struct MXNetParamInfo:
+        const char* name
+        const char* type
+        const char* doc
+        int32_t flags
+        int32_t reserved
+        MXNetAny default_value
+
+    ctypedef struct MXNetFuncInfo:
+        size_t struct_size
+        int32_t abi_major
+        int32_t abi_minor
+        const char* name
+        const char* doc
+        const char* returns
+        const char* file
+        int32_t line
+        int32_t described
+        const MXNetParamInfo* params
+        size_t num_params
+        int64_t release_lock_bytes
+
+    ctypedef struct DLPackVersion:
+        uint32_t major
+        uint32_t minor
+
+    ctypedef struct DLManagedTensor:
+        DLTensor dl_tensor
+        void* manager_ctx
+        void (*deleter)(DLManagedTensor*) noexcept
+
+    ctypedef struct DLManagedTensorVersioned:
+        DLPackVersion version
+        void* manager_ctx
+        void (*deleter)(DLManagedTensorVersioned*) noexcept
+        uint64_t flags
+        DLTensor dl_tensor
+
+    int MXNetObjectRetain(void* obj) noexcept
+    int MXNetObjectFree(void* obj) noexcept
+    int MXNetObjectTypeIndex2Key(uint32_t index, const char** out) noexcept
+    int MXNetObjectTypeKey2Index(const char* key, uint32_t* out) noexcept
+    const MXNetErrorInfo* MXNetGetLastError() noexcept
+    int MXNetSetLastError(const MXNetErrorInfo* info) noexcept
+    int MXNetFuncCall(void* func, const MXNetValue* values, const int* type_codes, int num_args,
+                      MXNetValue* ret, int* ret_type_code) noexcept
+    int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
+                                 MXNetPackedCFuncFinalizer finalizer, void** out) noexcept
+    int MXNetFuncSetInfo(void* func, const MXNetFuncInfo* info) noexcept
+    int MXNetFuncGetInfo(void* func, const MXNetFuncInfo** out) noexcept
+    int MXNetFuncGetGlobal(const char* name, void** out) noexcept
+    int MXNetFuncRegisterGlobal(const char* name, void* func, int allow_override) noexcept
+    int MXNetFuncRemoveGlobal(const char* name) noexcept
+    int MXNetFuncListGlobalNames(int* out_size, const char*** out_names) noexcept
+    int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, void** out) noexcept
+    int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, void** out) noexcept
+    int MXNetNDArrayToDLPack(void* array, DLManagedTensorVersioned** out) noexcept
+    int MXNetNDArrayToDLPackLegacy(void* array, DLManagedTensor** out) noexcept
+    int MXNetGetVersion(int* major, int* minor, const char** release) noexcept
+
+cdef extern from "python_compat.h":
+    PyObject* MXNetNewCode(const char* file, const char* function, int line) noexcept
+    int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
+    const char* MXNetUtf8(PyObject* obj, size_t* size) noexcept
+    void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
+    int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
+    int MXNetIsFinalizing() noexcept
+    object MXNetPass(PyObject* obj)
+    void MXNetReleasePython(void* value) noexcept nogil
+    void* MXNetNewOpaque(PyObject* value) noexcept
+
+    ctypedef struct MXNetDLPackExchange:
+        DLPackVersion version
+        int (*dltensor_from_py_object_no_sync)(void* py_object, DLTensor* out) noexcept
+
+cdef extern from "numpy_compat.h":
+    enum:
+        kMXNetNumpyOk
+        kMXNetNumpyForeign
+        kMXNetNumpySwapped
+        kMXNetNumpyStrides
+    int MXNetNumpyDType(PyObject* descr, DLDataType* out) noexcept
+    PyObject* MXNetNumpyDescr(PyObject* array) noexcept
+    int MXNetNumpyNdim(PyObject* array) noexcept
+    int MXNetNumpyReadOnly(PyObject* array) noexcept
+    int MXNetNumpyTensor(PyObject* obj, DLDataType dtype, int64_t* strides, DLTensor* out) noexcept
+
+cdef extern from "Python.h":
+    PyTypeObject PyLong_Type
+    PyTypeObject PyUnicode_Type
+    PyTypeObject PyTuple_Type
+    PyTypeObject PyList_Type
+    PyTypeObject PyDict_Type
+    PyTypeObject PyFloat_Type
+    PyTypeObject PyBool_Type
+    PyTypeObject PyBytes_Type
+    PyTypeObject PyType_Type
+    PyObject* Py_None
+    PyObject* Py_True
+    PyObject* Py_False
+    PyTypeObject* Py_TYPE(PyObject* obj) noexcept
+    ctypedef PyObject* (*newfunc)(PyTypeObject*, PyObject*, PyObject*) noexcept
+    void Py_INCREF_ "Py_INCREF"(PyObject* obj) noexcept
+    void Py_DECREF_ "Py_DECREF"(PyObject* obj) noexcept
+    void Py_XDECREF_ "Py_XDECREF"(PyObject* obj) noexcept
+    long long PyLong_AsLongLongAndOverflow(PyObject* obj, int* overflow) noexcept
+    unsigned long long PyLong_AsUnsignedLongLong(PyObject* obj) noexcept
+    PyObject* PyLong_FromLongLong(long long value) noexcept
+    PyObject* PyLong_FromUnsignedLongLong(unsigned long long value) noexcept
+    PyObject* PyLong_FromVoidPtr(void* p) noexcept
+    double PyFloat_AS_DOUBLE(PyObject* obj) noexcept
+    PyObject* PyFloat_FromDouble(double value) noexcept
+    PyObject* PyComplex_FromDoubles(double real, double imag) noexcept
+    PyObject* PyUnicode_DecodeUTF8(const char* data, Py_ssize_t size, const char* errors) noexcept
+    PyObject* PyUnicode_InternFromString(const char* text) noexcept
+    PyObject* PyBytes_FromStringAndSize(const char* data, Py_ssize_t size) noexcept
+    char* PyBytes_AS_STRING(PyObject* obj) noexcept
+    Py_ssize_t PyBytes_GET_SIZE(PyObject* obj) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject* obj) noexcept
+    PyObject* PyTuple_GET_ITEM(PyObject* obj, Py_ssize_t i) noexcept
+    PyObject* PyTuple_New(Py_ssize_t size) noexcept
+    void PyTuple_SET_ITEM(PyObject* obj, Py_ssize_t i, PyObject* item) noexcept
+    Py_ssize_t PyList_GET_SIZE(PyObject* obj) noexcept
+    PyObject* PyList_GET_ITEM(PyObject* obj, Py_ssize_t i) noexcept
+    PyObject* PyList_New(Py_ssize_t size) noexcept
+    void PyList_SET_ITEM(PyObject* obj, Py_ssize_t i, PyObject* item) noexcept
+    PyObject* PyDict_New() noexcept
+    int PyDict_Next(PyObject* dict, Py_ssize_t* pos, PyObject** key, PyObject** value) noexcept
+    Py_ssize_t PyDict_Size(PyObject* dict) noexcept
+    int PyDict_SetItem(PyObject* dict, PyObject* key, PyObject* value) noexcept
+    PyObject* PyObject_Vectorcall(PyObject* callable, PyObject** args, size_t nargsf,
+                                  PyObject* kwnames) noexcept
+    PyObject* PyObject_CallOneArg(PyObject* callable, PyObject* arg) noexcept
+    Py_ssize_t PyVectorcall_NARGS(size_t nargsf) noexcept
+    int PyUnicode_Compare(PyObject* a, PyObject* b) noexcept
+    int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op) noexcept
+    int Py_EQ
+    Py_ssize_t PY_SSIZE_T_MAX
+    int PyBUF_WRITABLE
+    int PyBUF_STRIDES
+    int PyBUF_FORMAT
+    int PyBUF_ND
+    int PyBUF_C_CONTIGUOUS
+    int PyBUF_F_CONTIGUOUS
+    PyObject* PyErr_Occurred() noexcept
+    void PyErr_Clear() noexcept
+    void PyErr_Fetch(PyObject** type, PyObject** value, PyObject** traceback) noexcept
+    void PyErr_Restore(PyObject* type, PyObject* value, PyObject* traceback) noexcept
+    void PyErr_NormalizeException(PyObject** type, PyObject** value, PyObject** tb) noexcept
+    void PyErr_SetObject(PyObject* type, PyObject* value) noexcept
+    PyObject* PyErr_NoMemory() noexcept
+    int PyException_SetTraceback(PyObject* exc, PyObject* tb) noexcept
+    PyObject* PyException_GetTraceback(PyObject* exc) noexcept
+    ctypedef struct PyThreadState
+    PyThreadState* PyEval_SaveThread() noexcept
+    void PyEval_RestoreThread(PyThreadState* state) noexcept
+    ctypedef int PyGILState_STATE
+    PyGILState_STATE PyGILState_Ensure() noexcept
+    void PyGILState_Release(PyGILState_STATE state) noexcept
+    int PyType_IsSubtype(PyTypeObject* a, PyTypeObject* b) noexcept
+    void* PyCapsule_GetPointer(object capsule, const char* name) except NULL
+    bint PyCapsule_IsValid(object capsule, const char* name)
+    int PyCapsule_SetName(object capsule, const char* name) except -1
+    object PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept)
+    void* PyCapsule_GetPointer_ "PyCapsule_GetPointer"(PyObject* capsule, const char* name) noexcept
+    int PyCapsule_IsValid_ "PyCapsule_IsValid"(PyObject* capsule, const char* name) noexcept
+
+cdef extern from *:
+    """
+    static inline newfunc MXNetTypeNew(PyTypeObject* type) { return type->tp_new; }
+    """
+    newfunc MXNetTypeNew(PyTypeObject* type) noexcept

@@ -1,0 +1,84 @@
+cdef dict device_names = {kDLCPU: "cpu"}
+cdef dict device_types = {"cpu": kDLCPU}
+cdef object context_push = None
+cdef object context_pop = None
+
+
+cdef object context_function(str name):
+    function = get_global(name)
+    if function is None:
+        raise RuntimeError(f"{name} is not registered; import mx before entering a context")
+    return function
+
+
+cdef class Context:
+    """A device: its kind and its ordinal among devices of that kind.
+
+    Used in a with statement it is the default context of arrays made inside.
+    """
+
+    def __init__(self, device_type, device_id=0):
+        if isinstance(device_type, Context):
+            self.device = (<Context>device_type).device
+            return
+        if not isinstance(device_type, str):
+            raise TypeError(f"Context: argument 0 ('device_type') expected str, got {type(device_type).__name__}")
+        if device_type not in device_types:
+            raise ValueError(f"Context: argument 0 ('device_type') expected one of {sorted(device_types)}, got {device_type!r}")
+        if isinstance(device_id, bool) or not isinstance(device_id, int):
+            raise TypeError(f"Context: argument 1 ('device_id') expected int, got {type(device_id).__name__}")
+        if not 0 <= device_id < 2**31:
+            raise ValueError(f"Context: argument 1 ('device_id') expected 0 to 2**31-1, got {device_id}")
+        self.device.device_type = <DLDeviceType><int>device_types[device_type]
+        self.device.device_id = device_id
+
+    @property
+    def device_type(self):
+        """Kind of device, 'cpu'."""
+        return device_names.get(self.device.device_type, f"device{self.device.device_type}")
+
+    @property
+    def device_id(self):
+        """Ordinal of the device, from 0."""
+        return self.device.device_id
+
+    def __eq__(self, other):
+        if not isinstance(other, Context):
+            return NotImplemented
+        return (self.device.device_type == (<Context>other).device.device_type
+                and self.device.device_id == (<Context>other).device.device_id)
+
+    def __hash__(self):
+        return hash((self.device.device_type, self.device.device_id))
+
+    def __repr__(self):
+        return f"{self.device_type}({self.device.device_id})"
+
+    def __reduce__(self):
+        return (Context, (self.device_type, self.device.device_id))
+
+    def __enter__(self):
+        context_function("mx.context.push")(self)
+        return self
+
+    def __exit__(self, *exc_info):
+        context_function("mx.context.pop")()
+
+
+cdef tuple cpu_contexts = tuple([Context("cpu", i) for i in range(16)])
+
+
+def cpu(device_id=0):
+    """The CPU context of that ordinal."""
+    cdef int64_t index
+    if type(device_id) is int and MXNetSmallInt(<PyObject*>device_id, &index) and 0 <= index < 16:
+        return cpu_contexts[<Py_ssize_t>index]
+    return Context("cpu", device_id)
+
+
+cdef object make_context(DLDevice device):
+    if device.device_type == kDLCPU and 0 <= device.device_id < 16:
+        return cpu_contexts[<Py_ssize_t>device.device_id]
+    cdef Context ctx = Context.__new__(Context)
+    ctx.device = device
+    return ctx

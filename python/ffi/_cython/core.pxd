@@ -1,0 +1,73 @@
+"""What mx._cython builds on: the types, and calls that skip the interpreter."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t, int32_t, uint32_t, uint8_t, uint16_t
+
+
+cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
+    ctypedef enum DLDeviceType:
+        kDLCPU
+
+    ctypedef struct DLDevice:
+        DLDeviceType device_type
+        int32_t device_id
+
+    ctypedef struct DLDataType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+
+    ctypedef struct DLTensor:
+        void* data
+        DLDevice device
+        int32_t ndim
+        DLDataType dtype
+        int64_t* shape
+        int64_t* strides
+        uint64_t byte_offset
+
+    ctypedef struct MXNetObject:
+        int32_t ref_count
+        uint32_t type_index
+
+    ctypedef struct MXNetNDArrayObject:
+        MXNetObject header
+        DLTensor tensor
+        uint64_t flags
+
+
+ctypedef PyObject* (*vectorcall_t)(PyObject*, PyObject**, size_t, PyObject*) noexcept
+
+
+cdef class ObjectBase:
+    cdef void* chandle
+
+
+cdef class Function(ObjectBase):
+    cdef vectorcall_t vectorcall
+    # Names of the visible parameters, interned; None where the function is not described.
+    cdef tuple names
+    # For each visible parameter its index among the body's, -1 where the front end keeps it.
+    cdef tuple targets
+    # Defaults of the visible parameters, for those that only the front end sees.
+    cdef tuple defaults
+    cdef Py_ssize_t first_front_end
+    cdef Py_ssize_t variadic
+    cdef bint is_front_end
+    cdef int64_t release_bytes
+    cdef str name_
+    cdef dict attributes
+    cdef set_attribute(self, key, value)
+
+
+cdef class NDArray(ObjectBase):
+    cdef object __weakref__
+
+
+cdef class Context:
+    cdef DLDevice device
+
+
+cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf,
+                             PyObject* kwnames) noexcept
+cdef bint is_operand_type(PyObject* obj)

@@ -1,0 +1,135 @@
+# C++ failures become Python exceptions, and Python exceptions travel through C++ unchanged.
+
+import builtins as _builtins
+
+cdef dict error_classes = {}
+cdef dict error_kinds = {}
+cdef dict module_globals = globals()
+
+cdef enum:
+    CODE_CACHE = 128
+
+# Code objects stand for C++ functions in tracebacks; made once a place in the source.
+cdef struct CodeEntry:
+    PyObject* file
+    PyObject* function
+    int line
+    PyObject* code
+
+cdef CodeEntry code_cache[CODE_CACHE]
+
+
+def set_error_class(str kind, cls):
+    """Raises cls for C++ errors of this kind, and names exceptions of cls so in C++."""
+    if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+        raise TypeError(f"set_error_class: argument 1 ('cls') expected an exception class, got {cls!r}")
+    error_classes[kind] = cls
+    error_kinds[cls] = kind
+
+
+cdef object class_of_kind(const char* kind):
+    name = kind.decode("utf-8", "replace")
+    cls = error_classes.get(name)
+    if cls is None:
+        cls = getattr(_builtins, name, None)
+        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+            return None
+        error_classes[name] = cls
+    return cls
+
+
+cdef str kind_of_class(cls):
+    for base in cls.__mro__:
+        kind = error_kinds.get(base)
+        if kind is not None:
+            return kind
+        if base.__module__ == "builtins":
+            return base.__name__
+    return "RuntimeError"
+
+
+cdef object new_exception(const MXNetErrorInfo* info):
+    text = info.message.data[:info.message.size].decode("utf-8", "replace")
+    cls = class_of_kind(info.kind)
+    if cls is not None:
+        try:
+            return cls(text)
+        except Exception:
+            pass  # a class that one string does not make, UnicodeError's for one
+    return RuntimeError(f"{info.kind.decode('utf-8', 'replace')}: {text}")
+
+
+cdef inline bint same_text(PyObject* cached, const char* text) noexcept:
+    return cached != NULL and strcmp(PyBytes_AS_STRING(cached), text) == 0
+
+
+cdef PyObject* code_of_frame(const MXNetErrorFrame* frame) noexcept:
+    """A borrowed code object for the traceback, NULL with an exception."""
+    cdef size_t slot = (strlen(frame.file) * 31 + strlen(frame.function) * 7 + frame.line) % CODE_CACHE
+    cdef CodeEntry* entry = &code_cache[slot]
+    if entry.line == frame.line and same_text(entry.function, frame.function) and same_text(entry.file, frame.file):
+        return entry.code
+    cdef PyObject* code = MXNetNewCode(frame.file, frame.function, frame.line)
+    if code == NULL:
+        return NULL
+    Py_XDECREF_(entry.file)
+    Py_XDECREF_(entry.function)
+    Py_XDECREF_(entry.code)
+    entry.file = PyBytes_FromStringAndSize(frame.file, strlen(frame.file))
+    entry.function = PyBytes_FromStringAndSize(frame.function, strlen(frame.function))
+    entry.line = frame.line
+    entry.code = code
+    return code
+
+
+cdef void raise_last_error() noexcept:
+    """Sets the Python exception that the calling thread's last error means."""
+    cdef const MXNetErrorInfo* info = MXNetGetLastError()
+    cdef MXNetOpaqueObject* opaque = <MXNetOpaqueObject*>info.payload
+    cdef PyObject* code
+    cdef size_t i
+    if (opaque != NULL and opaque.header.type_index == kMXNetObjectOpaque
+            and opaque.finalizer == MXNetReleasePython):
+        error = <object><PyObject*>opaque.value
+        set_error(error)
+    else:
+        try:
+            error = new_exception(info)
+            set_error(error)
+        except BaseException as other:
+            set_error(other)
+    # Innermost first, as an exception passes frames on its way out.
+    for i in range(info.num_frames):
+        code = code_of_frame(&info.frames[i])
+        if code == NULL or MXNetAddTraceback(code, <PyObject*>module_globals) != 0:
+            break
+    if opaque != NULL:
+        MXNetSetLastError(NULL)
+
+
+cdef int check(int status) except -1:
+    if status != 0:
+        raise_last_error()
+        return -1
+    return 0
+
+
+cdef int store_python_error(object error) except? -2:
+    """Makes a Python exception the last error; always -1."""
+    cdef MXNetErrorInfo info
+    try:
+        message = str(error)
+    except Exception:
+        message = "<exception whose text cannot be made>"
+    cdef bytes text = message.encode("utf-8", "replace")
+    cdef bytes kind = kind_of_class(type(error)).encode("utf-8", "replace")
+    info.struct_size = sizeof(info)
+    info.kind = kind
+    info.message.data = text
+    info.message.size = len(text)
+    info.frames = NULL
+    info.num_frames = 0
+    info.payload = MXNetNewOpaque(<PyObject*>error)
+    MXNetSetLastError(&info)
+    MXNetObjectFree(info.payload)
+    return -1

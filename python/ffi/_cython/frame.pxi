@@ -1,0 +1,96 @@
+# Arguments are borrowed. What a value needs beyond its 16 bytes (the integers of a tuple, a tensor's
+# strides) lies in the frame of the call: a buffer on the stack, and larger pieces from the heap.
+
+cdef enum:
+    FRAME_WORDS = 128
+    MAX_DEPTH = 64
+
+cdef struct Chunk:
+    Chunk* next
+    int64_t padding
+
+# An object that must live until the call is over.
+cdef struct Kept:
+    Kept* next
+    PyObject* obj
+
+cdef struct Frame:
+    char* cursor
+    char* end
+    Chunk* chunks
+    Kept* kept
+    # For messages: which argument of which function, and where inside it.
+    PyObject* func
+    Py_ssize_t index
+    int depth
+    int path_length
+    # Inside a list or dict, which others may change meanwhile, elements are kept alive.
+    int in_mutable
+    Py_ssize_t path[4]
+    int64_t stack[FRAME_WORDS]
+
+
+cdef inline void frame_init(Frame* frame, PyObject* func) noexcept:
+    frame.cursor = <char*>&frame.stack[0]
+    frame.end = frame.cursor + FRAME_WORDS * sizeof(int64_t)
+    frame.chunks = NULL
+    frame.kept = NULL
+    frame.func = func
+    frame.depth = 0
+    frame.in_mutable = 0
+    frame.path_length = 0
+
+
+cdef void frame_release(Frame* frame) noexcept:
+    cdef Kept* kept = frame.kept
+    while kept != NULL:
+        Py_DECREF_(kept.obj)
+        kept = kept.next
+    cdef Chunk* chunk = frame.chunks
+    cdef Chunk* next_chunk
+    while chunk != NULL:
+        next_chunk = chunk.next
+        free(chunk)
+        chunk = next_chunk
+
+
+cdef inline void frame_close(Frame* frame) noexcept:
+    if frame.chunks != NULL or frame.kept != NULL:
+        frame_release(frame)
+
+
+cdef void* frame_grow(Frame* frame, size_t size) noexcept:
+    cdef size_t capacity = 4096
+    while capacity < size:
+        capacity *= 2
+    cdef Chunk* chunk = <Chunk*>malloc(sizeof(Chunk) + capacity)
+    if chunk == NULL:
+        PyErr_NoMemory()
+        return NULL
+    chunk.next = frame.chunks
+    frame.chunks = chunk
+    frame.cursor = <char*>(chunk + 1) + size
+    frame.end = <char*>(chunk + 1) + capacity
+    return chunk + 1
+
+
+cdef inline void* frame_alloc(Frame* frame, size_t size) noexcept:
+    """Room for size bytes, aligned to 8; NULL with MemoryError set."""
+    size = (size + 7) & ~(<size_t>7)
+    cdef char* memory = frame.cursor
+    if size <= <size_t>(frame.end - memory):
+        frame.cursor = memory + size
+        return memory
+    return frame_grow(frame, size)
+
+
+cdef int frame_keep(Frame* frame, PyObject* obj) noexcept:
+    """Keeps obj, whose reference is added, alive until the call is over."""
+    cdef Kept* kept = <Kept*>frame_alloc(frame, sizeof(Kept))
+    if kept == NULL:
+        return -1
+    Py_INCREF_(obj)
+    kept.obj = obj
+    kept.next = frame.kept
+    frame.kept = kept
+    return 0

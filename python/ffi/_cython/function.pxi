@@ -1,0 +1,172 @@
+import sys
+from types import MethodType
+
+
+cdef object text_or_none(const char* text):
+    return None if text == NULL else text.decode("utf-8", "replace")
+
+
+cdef class Function(ObjectBase):
+    """A function of the registry, or one that C++ handed out. Call it like any other."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.vectorcall = call_function
+        self.first_front_end = PY_SSIZE_T_MAX
+        self.variadic = -1
+        self.release_bytes = -1
+        self.name_ = "function"
+
+    def __init__(self):
+        raise TypeError("a Function comes from ffi.get_global_func, ffi.register_func or ffi.convert")
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def _raw_info(self):
+        """The description as plain values; ffi.description gives it a form."""
+        cdef const MXNetFuncInfo* info = NULL
+        cdef MXNetAny* default
+        cdef size_t i
+        check(MXNetFuncGetInfo(self.chandle, &info))
+        params = []
+        for i in range(info.num_params):
+            default = <MXNetAny*>&info.params[i].default_value
+            value = MXNetPass(make_borrowed(&default.value, default.type_code)) \
+                if info.params[i].flags & kMXNetParamOptional else None
+            params.append((info.params[i].name.decode(), text_or_none(info.params[i].type),
+                           text_or_none(info.params[i].doc), info.params[i].flags, value))
+        return {
+            "name": info.name.decode("utf-8", "replace"), "doc": info.doc.decode("utf-8", "replace"),
+            "returns": text_or_none(info.returns), "file": text_or_none(info.file),
+            "line": info.line, "described": bool(info.described), "params": params,
+            "release_lock_bytes": info.release_lock_bytes,
+        }
+
+    def front_end(self):
+        """The same function with the parameters that only the front end has."""
+        MXNetObjectRetain(self.chandle)
+        cdef Function func = <Function>MXNetPass(wrap_as(<PyTypeObject*>Function, self.chandle))
+        read_info(func, True)
+        return func
+
+    @property
+    def name(self):
+        """Name under which it is registered."""
+        return self.name_
+
+    @property
+    def is_front_end(self):
+        """Whether the parameters that only the front end has are visible."""
+        return bool(self.is_front_end)
+
+    @property
+    def release_gil_bytes(self):
+        """Bytes of tensors from which on a call releases the GIL; negative for never."""
+        return self.release_bytes
+
+    @property
+    def info(self):
+        """The description, an ffi.description.FunctionInfo."""
+        from ffi.description import function_info
+        return function_info(self)
+
+    @property
+    def __signature__(self):
+        from ffi.description import signature
+        return signature(self)
+
+    @property
+    def __doc__(self):
+        from ffi.description import docstring
+        return docstring(self)
+
+    @property
+    def __name__(self):
+        return self.attributes.get("__name__", self.name_.rpartition(".")[2]) if self.attributes else self.name_.rpartition(".")[2]
+
+    @__name__.setter
+    def __name__(self, value):
+        self.set_attribute("__name__", value)
+
+    @property
+    def __qualname__(self):
+        return self.__name__
+
+    @property
+    def __module__(self):
+        return self.attributes.get("__module__", "ffi") if self.attributes else "ffi"
+
+    @__module__.setter
+    def __module__(self, value):
+        self.set_attribute("__module__", value)
+
+    cdef set_attribute(self, key, value):
+        if self.attributes is None:
+            self.attributes = {}
+        self.attributes[key] = value
+
+    def __repr__(self):
+        return f"<ffi.Function {self.name_}>"
+
+    def __eq__(self, other):
+        if not isinstance(other, Function):
+            return NotImplemented
+        return self.chandle == (<Function>other).chandle and self.is_front_end == (<Function>other).is_front_end
+
+    def __hash__(self):
+        return hash(<size_t>self.chandle)
+
+
+cdef int read_info(Function func, bint front_end) except -1:
+    """Takes from the description what calls need."""
+    cdef const MXNetFuncInfo* info = NULL
+    cdef size_t i
+    check(MXNetFuncGetInfo(func.chandle, &info))
+    func.name_ = info.name.decode("utf-8", "replace")
+    func.release_bytes = info.release_lock_bytes
+    func.is_front_end = front_end
+    if not info.described:
+        return 0
+    names = []
+    targets = []
+    defaults = []
+    for i in range(info.num_params):
+        hidden = (info.params[i].flags & kMXNetParamFrontEnd) != 0
+        if hidden and not front_end:
+            continue
+        if hidden and func.first_front_end > <Py_ssize_t>len(names):
+            func.first_front_end = len(names)
+        if info.params[i].flags & kMXNetParamVariadic:
+            func.variadic = len(names)
+        default = MXNetPass(make_borrowed(&info.params[i].default_value.value,
+                                          info.params[i].default_value.type_code)) if hidden else None
+        targets.append(-1 if hidden else len([t for t in targets if t >= 0]))
+        names.append(sys.intern(info.params[i].name.decode()))
+        defaults.append(default)
+    func.names = tuple(names)
+    func.targets = tuple(targets)
+    func.defaults = tuple(defaults)
+    return 0
+
+
+cdef PyObject* wrap_function(void* handle) noexcept:
+    """Gives a new Function for a function object, whose reference is used up."""
+    cdef PyObject* func = wrap_as(<PyTypeObject*>Function, handle)
+    if func == NULL:
+        return NULL
+    try:
+        read_info(<Function>func, False)
+    except BaseException as error:
+        Py_DECREF_(func)
+        set_error(error)
+        return NULL
+    return func
+
+
+cdef enable_vectorcall():
+    cdef Function probe = Function.__new__(Function)
+    cdef Py_ssize_t offset = <char*>&probe.vectorcall - <char*><PyObject*>probe
+    MXNetEnableVectorcall(<PyTypeObject*>Function, offset)
+
+
+enable_vectorcall()

@@ -1,0 +1,205 @@
+cdef inline DLTensor* tensor_of(NDArray array) except NULL:
+    if array.chandle == NULL:
+        raise ValueError(f"a {type(array).__name__} that holds no object has no elements")
+    return &(<MXNetNDArrayObject*>array.chandle).tensor
+
+
+cdef dict buffer_formats = {
+    (kDLBool, 8): b"?", (kDLInt, 8): b"b", (kDLInt, 16): b"h", (kDLInt, 32): b"i",
+    (kDLInt, 64): b"q" if sizeof(long) != 8 else b"l", (kDLUInt, 8): b"B", (kDLUInt, 16): b"H",
+    (kDLUInt, 32): b"I", (kDLUInt, 64): b"Q" if sizeof(long) != 8 else b"L", (kDLFloat, 16): b"e",
+    (kDLFloat, 32): b"f", (kDLFloat, 64): b"d", (kDLComplex, 64): b"Zf", (kDLComplex, 128): b"Zd",
+}
+
+
+cdef class NDArray(ObjectBase):
+    """A strided array; mx.np.ndarray adds arithmetic to it."""
+
+    @property
+    def shape(self):
+        """Extent of each axis, a tuple of int."""
+        cdef DLTensor* tensor = tensor_of(self)
+        cdef MXNetIntArray run
+        run.data = tensor.shape
+        run.size = tensor.ndim
+        return MXNetPass(make_ints(&run, False))
+
+    @property
+    def strides(self):
+        """Bytes from one element to the next along each axis, a tuple of int."""
+        cdef DLTensor* tensor = tensor_of(self)
+        return tuple([tensor.strides[i] * (tensor.dtype.bits // 8) for i in range(tensor.ndim)])
+
+    @property
+    def ndim(self):
+        """Number of axes."""
+        return tensor_of(self).ndim
+
+    @property
+    def size(self):
+        """Number of elements."""
+        cdef DLTensor* tensor = tensor_of(self)
+        cdef int64_t size = 1
+        cdef int i
+        for i in range(tensor.ndim):
+            size *= tensor.shape[i]
+        return size
+
+    @property
+    def itemsize(self):
+        """Bytes of one element."""
+        return tensor_of(self).dtype.bits // 8
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def dtype(self):
+        """Element type."""
+        return dtype_to_python(tensor_of(self).dtype)
+
+    @property
+    def ctx(self):
+        """Context that holds the elements."""
+        return make_context(tensor_of(self).device)
+
+    @property
+    def read_only(self):
+        """Whether the elements must not be written."""
+        tensor_of(self)
+        return ((<MXNetNDArrayObject*>self.chandle).flags & kMXNetNDArrayReadOnly) != 0
+
+    @property
+    def data_ptr(self):
+        """Address of the first element."""
+        return <uint64_t>tensor_of(self).data
+
+    def __dlpack_device__(self):
+        """(device type, device id) as DLPack numbers them."""
+        cdef DLTensor* tensor = tensor_of(self)
+        return (int(tensor.device.device_type), int(tensor.device.device_id))
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A DLPack capsule that shares the memory.
+
+        Raises BufferError where the request cannot be met: another device, or a read-only array
+        for a consumer that does not know the versioned form.
+        """
+        cdef DLManagedTensorVersioned* versioned = NULL
+        cdef DLManagedTensor* legacy = NULL
+        cdef void* handle
+        if stream is not None:
+            raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
+        tensor_of(self)
+        cdef NDArray source = self if not copy else copy_array(self)
+        handle = source.chandle
+        if max_version is not None and max_version[0] >= 1:
+            check(MXNetNDArrayToDLPack(handle, &versioned))
+            if copy:
+                versioned.flags |= 2
+            return PyCapsule_New(versioned, "dltensor_versioned", delete_versioned_capsule)
+        check(MXNetNDArrayToDLPackLegacy(handle, &legacy))
+        return PyCapsule_New(legacy, "dltensor", delete_legacy_capsule)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        cdef DLTensor* tensor = tensor_of(self)
+        cdef Py_ssize_t* strides
+        cdef Py_ssize_t item = tensor.dtype.bits // 8
+        cdef bint contiguous = is_contiguous(tensor)
+        cdef int i
+        fmt = buffer_formats.get((tensor.dtype.code, tensor.dtype.bits))
+        if fmt is None:
+            raise BufferError(f"the buffer protocol has no format for {dtype_name(tensor.dtype)}")
+        if flags & PyBUF_WRITABLE and self.read_only:
+            raise BufferError("the array is read-only")
+        if not contiguous and (flags & PyBUF_STRIDES) != PyBUF_STRIDES:
+            raise BufferError("the array is not contiguous")
+        if (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS and tensor.ndim > 1:
+            raise BufferError("the array is not Fortran contiguous")
+        if (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS and not contiguous:
+            raise BufferError("the array is not contiguous")
+        strides = <Py_ssize_t*>malloc((tensor.ndim + 1) * sizeof(Py_ssize_t))
+        if strides == NULL:
+            raise MemoryError()
+        for i in range(tensor.ndim):
+            strides[i] = tensor.strides[i] * item
+        view.buf = tensor.data
+        view.len = self.size * item
+        view.readonly = self.read_only
+        view.itemsize = item
+        view.format = <char*><const char*>fmt if flags & PyBUF_FORMAT else NULL
+        view.ndim = tensor.ndim
+        view.shape = <Py_ssize_t*>tensor.shape if flags & PyBUF_ND else NULL
+        view.strides = strides if (flags & PyBUF_STRIDES) == PyBUF_STRIDES else NULL
+        view.suboffsets = NULL
+        view.internal = strides
+        view.obj = self
+
+    def __releasebuffer__(self, Py_buffer* view):
+        free(view.internal)
+
+
+cdef bint is_contiguous(DLTensor* tensor) noexcept:
+    cdef int64_t expected = 1
+    cdef int i
+    for i in range(tensor.ndim - 1, -1, -1):
+        if tensor.shape[i] == 0:
+            return True
+        if tensor.shape[i] != 1 and tensor.strides[i] != expected:
+            return False
+        expected *= tensor.shape[i]
+    return True
+
+
+cdef NDArray copy_array(NDArray array):
+    """A copy that is made by lending the tensor to ffi.own."""
+    cdef MXNetValue value
+    cdef MXNetValue ret
+    cdef int code = kMXNetReadOnlyArray
+    cdef int ret_code
+    value.v_handle = tensor_of(array)
+    check(MXNetFuncCall(own_function, &value, &code, 1, &ret, &ret_code))
+    return <NDArray>MXNetPass(make_ret(&ret, ret_code))
+
+
+cdef void delete_versioned_capsule(PyObject* capsule) noexcept:
+    cdef DLManagedTensorVersioned* tensor
+    if PyCapsule_IsValid_(capsule, "dltensor_versioned"):
+        tensor = <DLManagedTensorVersioned*>PyCapsule_GetPointer_(capsule, "dltensor_versioned")
+        tensor.deleter(tensor)
+
+
+cdef void delete_legacy_capsule(PyObject* capsule) noexcept:
+    cdef DLManagedTensor* tensor
+    if PyCapsule_IsValid_(capsule, "dltensor"):
+        tensor = <DLManagedTensor*>PyCapsule_GetPointer_(capsule, "dltensor")
+        tensor.deleter(tensor)
+
+
+def from_dlpack(obj):
+    """An array that shares the memory of any object with __dlpack__.
+
+    Raises TypeError where obj does not offer DLPack, BufferError where the tensor cannot be shared.
+    """
+    cdef void* handle = NULL
+    if not hasattr(obj, "__dlpack__"):
+        raise TypeError(f"from_dlpack: argument 0 ('obj') expected an object with __dlpack__, got {type(obj).__name__}")
+    if hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != kDLCPU:
+        raise BufferError(f"from_dlpack: argument 0 ('obj') is on device {tuple(obj.__dlpack_device__())}, expected the CPU")
+    capsule = dlpack_capsule(obj)
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        check(MXNetNDArrayFromDLPack(
+            <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned"), &handle))
+        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    else:
+        check(MXNetNDArrayFromDLPackLegacy(
+            <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor"), &handle))
+        PyCapsule_SetName(capsule, "used_dltensor")
+    return MXNetPass(wrap_as(ndarray_type, handle))
+
+
+register_object(kMXNetObjectNDArray, NDArray)

@@ -1,0 +1,79 @@
+/*!
+ * \file numpy_compat.h
+ * \brief Reads NumPy arrays and dtypes through NumPy's headers, without importing NumPy.
+ */
+#ifndef MXNET_FFI_CYTHON_NUMPY_COMPAT_H_
+#define MXNET_FFI_CYTHON_NUMPY_COMPAT_H_
+
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define NO_IMPORT_ARRAY
+#include <mxnet/runtime/c_runtime_api.h>
+#include <numpy/ndarraytypes.h>
+
+enum { kMXNetNumpyOk = 0, kMXNetNumpyForeign = 1, kMXNetNumpySwapped = 2, kMXNetNumpyStrides = 3 };
+
+/*! \brief Element type of a numpy.dtype. */
+static inline int MXNetNumpyDType(PyObject* descr, DLDataType* out) {
+  static const DLDataType kTypes[] = {
+      {kDLBool, 8, 1},
+      {kDLInt, 8, 1},
+      {kDLUInt, 8, 1},
+      {kDLInt, 16, 1},
+      {kDLUInt, 16, 1},
+      {kDLInt, 32, 1},
+      {kDLUInt, 32, 1},
+      {kDLInt, 8 * sizeof(long), 1},
+      {kDLUInt, 8 * sizeof(long), 1},
+      {kDLInt, 64, 1},
+      {kDLUInt, 64, 1},
+      {kDLFloat, 32, 1},
+      {kDLFloat, 64, 1},
+      {0, 0, 0},
+      {kDLComplex, 64, 1},
+      {kDLComplex, 128, 1},
+  };
+  PyArray_Descr* dtype = (PyArray_Descr*)descr;
+  const int num = dtype->type_num;
+  if (num == NPY_HALF) {
+    *out = DLDataType{kDLFloat, 16, 1};
+  } else if (num >= 0 && num <= NPY_CDOUBLE && num != NPY_LONGDOUBLE) {
+    *out = kTypes[num];
+  } else {
+    return kMXNetNumpyForeign;
+  }
+  return PyArray_ISNBO(dtype->byteorder) ? kMXNetNumpyOk : kMXNetNumpySwapped;
+}
+
+static inline PyObject* MXNetNumpyDescr(PyObject* array) {
+  return (PyObject*)PyArray_DESCR((PyArrayObject*)array);
+}
+
+static inline int MXNetNumpyNdim(PyObject* array) { return PyArray_NDIM((PyArrayObject*)array); }
+
+static inline int MXNetNumpyReadOnly(PyObject* array) {
+  return !PyArray_CHKFLAGS((PyArrayObject*)array, NPY_ARRAY_WRITEABLE);
+}
+
+/*! \brief Describes an array of a known element type in place; strides has room for ndim. */
+static inline int MXNetNumpyTensor(PyObject* obj, DLDataType dtype, int64_t* strides,
+                                   DLTensor* out) {
+  PyArrayObject* array = (PyArrayObject*)obj;
+  const int ndim = PyArray_NDIM(array);
+  const npy_intp* bytes = PyArray_STRIDES(array);
+  const int64_t item = dtype.bits / 8;
+  for (int i = 0; i < ndim; ++i) {
+    if (bytes[i] % item != 0) return kMXNetNumpyStrides;
+    strides[i] = bytes[i] / item;
+  }
+  out->data = PyArray_DATA(array);
+  out->device = DLDevice{kDLCPU, 0};
+  out->ndim = ndim;
+  out->dtype = dtype;
+  out->shape = (int64_t*)PyArray_DIMS(array);
+  out->strides = strides;
+  out->byte_offset = 0;
+  return kMXNetNumpyOk;
+}
+
+#endif /* MXNET_FFI_CYTHON_NUMPY_COMPAT_H_ */

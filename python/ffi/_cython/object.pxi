@@ -1,0 +1,80 @@
+cdef void set_error(error) noexcept:
+    """Makes error the current exception; its traceback, if it has one, stays."""
+    cls = type(error)
+    PyErr_SetObject(<PyObject*>cls, <PyObject*>error)
+
+
+cdef class ObjectBase:
+    """Holds one reference to an object of the runtime."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.chandle = NULL
+
+    def __dealloc__(self):
+        if self.chandle != NULL:
+            MXNetObjectFree(self.chandle)
+
+    @property
+    def handle(self):
+        """Address of the object."""
+        return <uint64_t>self.chandle
+
+    @property
+    def type_index(self):
+        """Number of the object's type."""
+        return (<MXNetObject*>self.chandle).type_index if self.chandle != NULL else 0
+
+    @property
+    def type_key(self):
+        """Name of the object's type."""
+        cdef const char* key = NULL
+        if MXNetObjectTypeIndex2Key(self.type_index, &key) != 0:
+            return "unknown"
+        return key.decode()
+
+    def same_as(self, other):
+        """Whether both hold the same object."""
+        return isinstance(other, ObjectBase) and (<ObjectBase>other).chandle == self.chandle
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.type_key} at {self.handle:#x}>"
+
+    def __reduce__(self):
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+
+# Class of each object type by its index; None where ObjectBase serves.
+cdef list object_classes = [None] * 64
+cdef tuple empty_tuple = ()
+# The class of arrays, looked at for every argument: kept as a bare pointer.
+cdef PyTypeObject* ndarray_type = NULL
+
+
+def register_object(uint32_t type_index, cls):
+    """Wraps results whose object has this type index in cls, a subclass of ObjectBase."""
+    global ndarray_type
+    if not (isinstance(cls, type) and issubclass(cls, ObjectBase)):
+        raise TypeError(f"register_object: argument 1 ('cls') expected a subclass of ObjectBase, got {cls!r}")
+    while len(object_classes) <= type_index:
+        object_classes.append(None)
+    object_classes[type_index] = cls
+    if type_index == kMXNetObjectNDArray:
+        ndarray_type = <PyTypeObject*>cls
+
+
+cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
+    """Gives a reference to a new instance of cls, a class derived from ObjectBase."""
+    cdef PyObject* obj = MXNetTypeNew(cls)(cls, <PyObject*>empty_tuple, NULL)
+    if obj == NULL:
+        MXNetObjectFree(handle)
+        return NULL
+    (<ObjectBase>obj).chandle = handle
+    return obj
+
+
+cdef PyTypeObject* class_of(uint32_t type_index) noexcept:
+    if type_index < <uint32_t>len(object_classes):
+        cls = object_classes[type_index]
+        if cls is not None:
+            return <PyTypeObject*>cls
+    return <PyTypeObject*>ObjectBase

@@ -1,0 +1,123 @@
+/*!
+ * \file python_compat.h
+ * \brief The few things of CPython and DLPack that Cython's own declarations do not reach.
+ */
+#ifndef MXNET_FFI_CYTHON_PYTHON_COMPAT_H_
+#define MXNET_FFI_CYTHON_PYTHON_COMPAT_H_
+
+#include <Python.h>
+#if PY_VERSION_HEX < 0x030B0000
+#include <longintrepr.h>
+#endif
+#include <frameobject.h>
+#include <mxnet/runtime/c_runtime_api.h>
+
+/*! \brief Value of an exact int of one digit, which most are; 0 where it has more. */
+static inline int MXNetSmallInt(PyObject* obj, int64_t* out) {
+#if PY_VERSION_HEX >= 0x030C0000
+  if (!PyUnstable_Long_IsCompact((PyLongObject*)obj)) return 0;
+  *out = (int64_t)PyUnstable_Long_CompactValue((PyLongObject*)obj);
+  return 1;
+#else
+  const Py_ssize_t size = Py_SIZE(obj);
+  if (size == 1) {
+    *out = (int64_t)((PyLongObject*)obj)->ob_digit[0];
+  } else if (size == 0) {
+    *out = 0;
+  } else if (size == -1) {
+    *out = -(int64_t)((PyLongObject*)obj)->ob_digit[0];
+  } else {
+    return 0;
+  }
+  return 1;
+#endif
+}
+
+/*! \brief UTF-8 of an exact or derived str; NULL with an exception for lone surrogates. */
+static inline const char* MXNetUtf8(PyObject* obj, size_t* size) {
+  if (PyUnicode_IS_COMPACT_ASCII(obj)) {
+    *size = (size_t)PyUnicode_GET_LENGTH(obj);
+    return (const char*)PyUnicode_1BYTE_DATA(obj);
+  }
+  Py_ssize_t length = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(obj, &length);
+  *size = (size_t)length;
+  return data;
+}
+
+/*!
+ * \brief Makes instances of type callable through vectorcall.
+ *
+ * Cython writes no vectorcall slot. Called once, at import, before any instance is called.
+ */
+static inline void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) {
+  type->tp_vectorcall_offset = offset;
+  type->tp_call = PyVectorcall_Call;
+  type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  PyType_Modified(type);
+}
+
+/*! \brief A code object that stands for a C++ function in tracebacks. */
+static inline PyObject* MXNetNewCode(const char* file, const char* function, int line) {
+  return (PyObject*)PyCode_NewEmpty(file, function, line);
+}
+
+/*! \brief Adds the entry of a C++ function to the traceback of the current exception. */
+static inline int MXNetAddTraceback(PyObject* code, PyObject* globals) {
+  PyFrameObject* frame = PyFrame_New(PyThreadState_Get(), (PyCodeObject*)code, globals, NULL);
+  if (frame == NULL) return -1;
+  const int status = PyTraceBack_Here(frame);
+  Py_DECREF(frame);
+  return status;
+}
+
+/*! \brief Whether the interpreter is going away, so that no Python code may run any more. */
+static inline int MXNetIsFinalizing(void) {
+  if (!Py_IsInitialized()) return 1;
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+/*! \brief Finalizer of whatever holds a Python object; runs on any thread. */
+static inline void MXNetReleasePython(void* value) {
+  // At the end of the process nobody may take the GIL; the object goes with the process.
+  if (MXNetIsFinalizing()) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF((PyObject*)value);
+  PyGILState_Release(state);
+}
+
+/*! \brief An object of the runtime that carries a Python value unchanged; NULL without memory. */
+static inline void* MXNetNewOpaque(PyObject* value) {
+  MXNetOpaqueObject* opaque = (MXNetOpaqueObject*)PyMem_RawMalloc(sizeof(MXNetOpaqueObject));
+  if (opaque == NULL) return NULL;
+  opaque->header.ref_count = 1;
+  opaque->header.type_index = kMXNetObjectOpaque;
+  opaque->header.deleter = [](MXNetObject* self) {
+    MXNetOpaqueObject* object = reinterpret_cast<MXNetOpaqueObject*>(self);
+    object->finalizer(object->value);
+    PyMem_RawFree(object);
+  };
+  Py_INCREF(value);
+  opaque->value = value;
+  opaque->finalizer = &MXNetReleasePython;
+  return opaque;
+}
+
+/*! \brief Lets Cython see a result of plain C as a new reference, NULL as an exception. */
+static inline PyObject* MXNetPass(PyObject* obj) { return obj; }
+
+/*! \brief The part of DLPack's exchange table that is read here; DLPack 1.2 defines it. */
+typedef struct {
+  DLPackVersion version;
+  void* prev_api;
+  void* managed_tensor_allocator;
+  void* managed_tensor_from_py_object_no_sync;
+  void* managed_tensor_to_py_object_no_sync;
+  int (*dltensor_from_py_object_no_sync)(void* py_object, DLTensor* out);
+} MXNetDLPackExchange;
+
+#endif /* MXNET_FFI_CYTHON_PYTHON_COMPAT_H_ */

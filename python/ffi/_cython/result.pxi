@@ -1,0 +1,157 @@
+# Towards Python: results, which are owned, and arguments of Python callbacks, which are borrowed.
+
+cdef PyObject* make_ret(MXNetValue* value, int code) noexcept:
+    """A new reference to the Python value of an owned value, which is used up; NULL on failure."""
+    if code == kMXNetNull:
+        Py_INCREF_(Py_None)
+        return Py_None
+    if code == kMXNetNDArrayHandle:
+        return wrap_as(ndarray_type, value.v_handle)
+    if code == kMXNetInt:
+        return PyLong_FromLongLong(value.v_int64)
+    if code == kMXNetFloat:
+        return PyFloat_FromDouble(value.v_float64)
+    if code == kMXNetBool:
+        if value.v_int64 != 0:
+            Py_INCREF_(Py_True)
+            return Py_True
+        Py_INCREF_(Py_False)
+        return Py_False
+    if code == kMXNetObjectHandle:
+        return make_object(value.v_handle)
+    if code == kMXNetFuncHandle:
+        return wrap_function(value.v_handle)
+    return make_plain(value, code)
+
+
+cdef PyObject* make_plain(MXNetValue* value, int code) noexcept:
+    """Values that hold no reference and are rare."""
+    if code == kMXNetUInt:
+        return PyLong_FromUnsignedLongLong(value.v_uint64)
+    if code == kMXNetComplex:
+        return PyComplex_FromDoubles(value.v_complex[0], value.v_complex[1])
+    if code == kMXNetHandle:
+        return PyLong_FromVoidPtr(value.v_handle)
+    try:
+        if code == kMXNetType:
+            made = dtype_to_python(value.v_type)
+        elif code == kMXNetContext:
+            made = make_context(value.v_ctx)
+        else:
+            raise TypeError(f"a value with type code {code} has no Python counterpart")
+    except BaseException as error:
+        set_error(error)
+        return NULL
+    Py_INCREF(made)
+    return <PyObject*>made
+
+
+cdef PyObject* make_ints(const MXNetIntArray* ints, bint is_list) noexcept:
+    cdef PyObject* made = PyList_New(ints.size) if is_list else PyTuple_New(ints.size)
+    cdef PyObject* item
+    cdef size_t i
+    if made == NULL:
+        return NULL
+    for i in range(ints.size):
+        item = PyLong_FromLongLong(ints.data[i])
+        if item == NULL:
+            Py_DECREF_(made)
+            return NULL
+        if is_list:
+            PyList_SET_ITEM(made, i, item)
+        else:
+            PyTuple_SET_ITEM(made, i, item)
+    return made
+
+
+cdef PyObject* make_items(const MXNetAnyArray* items, bint is_list) noexcept:
+    """A tuple or list of a run of values, which stay their owner's."""
+    cdef PyObject* made = PyList_New(items.size) if is_list else PyTuple_New(items.size)
+    cdef PyObject* item
+    cdef size_t i
+    if made == NULL:
+        return NULL
+    for i in range(items.size):
+        item = make_borrowed(&items.data[i].value, items.data[i].type_code)
+        if item == NULL:
+            Py_DECREF_(made)
+            return NULL
+        if is_list:
+            PyList_SET_ITEM(made, i, item)
+        else:
+            PyTuple_SET_ITEM(made, i, item)
+    return made
+
+
+cdef PyObject* make_dict_of(const MXNetAnyArray* items) noexcept:
+    cdef PyObject* made = PyDict_New()
+    cdef PyObject* key
+    cdef PyObject* item
+    cdef size_t i
+    cdef int status = 0 if made != NULL else -1
+    for i in range(0, items.size, 2):
+        if status != 0:
+            break
+        key = make_borrowed(&items.data[i].value, items.data[i].type_code)
+        item = make_borrowed(&items.data[i + 1].value, items.data[i + 1].type_code) if key != NULL else NULL
+        status = PyDict_SetItem(made, key, item) if item != NULL else -1
+        Py_XDECREF_(key)
+        Py_XDECREF_(item)
+    if status == 0:
+        return made
+    Py_XDECREF_(made)
+    return NULL
+
+
+cdef PyObject* make_object(void* handle) noexcept:
+    """Text, bytes and tuples become Python's own; other objects are wrapped. Uses the reference up."""
+    cdef uint32_t kind = (<MXNetObject*>handle).type_index
+    cdef PyObject* made
+    if kind == kMXNetObjectString:
+        made = PyUnicode_DecodeUTF8((<MXNetBytesObject*>handle).bytes.data,
+                                    (<MXNetBytesObject*>handle).bytes.size, NULL)
+    elif kind == kMXNetObjectShape:
+        made = make_ints(&(<MXNetShapeObject*>handle).ints, False)
+    elif kind == kMXNetObjectTuple:
+        made = make_items(&(<MXNetSeqObject*>handle).items, False)
+    elif kind == kMXNetObjectBytes:
+        made = PyBytes_FromStringAndSize((<MXNetBytesObject*>handle).bytes.data,
+                                         (<MXNetBytesObject*>handle).bytes.size)
+    elif kind == kMXNetObjectOpaque and (<MXNetOpaqueObject*>handle).finalizer == MXNetReleasePython:
+        made = <PyObject*>(<MXNetOpaqueObject*>handle).value
+        Py_INCREF_(made)
+    elif kind == kMXNetObjectFunction:
+        return wrap_function(handle)
+    elif kind == kMXNetObjectNDArray:
+        return wrap_as(ndarray_type, handle)
+    else:
+        return wrap_as(class_of(kind), handle)
+    MXNetObjectFree(handle)
+    return made
+
+
+cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
+    """A new reference to the Python value of a borrowed value, which stays its owner's."""
+    cdef MXNetValue owned
+    cdef int owned_code
+    if code == kMXNetStr:
+        return PyUnicode_DecodeUTF8(value.v_str.data, value.v_str.size, NULL)
+    if code == kMXNetBytes:
+        return PyBytes_FromStringAndSize(value.v_str.data, value.v_str.size)
+    if code == kMXNetIntTuple or code == kMXNetIntList:
+        return make_ints(&value.v_ints, code == kMXNetIntList)
+    if code == kMXNetTuple or code == kMXNetList:
+        return make_items(&value.v_seq, code == kMXNetList)
+    if code == kMXNetDict:
+        return make_dict_of(&value.v_seq)
+    if code == kMXNetArrayHandle or code == kMXNetReadOnlyArray:
+        # A lent tensor is gone after the call, so the callback gets a copy.
+        if MXNetFuncCall(own_function, value, &code, 1, &owned, &owned_code) != 0:
+            raise_last_error()
+            return NULL
+        return make_ret(&owned, owned_code)
+    if (code == kMXNetObjectHandle or code == kMXNetFuncHandle or code == kMXNetNDArrayHandle
+            or code == kMXNetModuleHandle):
+        MXNetObjectRetain(value.v_handle)
+    owned = value[0]
+    return make_ret(&owned, code)

@@ -1,0 +1,95 @@
+# Arrays of other libraries are lent to the callee: a DLTensor in the frame points to their memory.
+
+cdef int refuse_dtype(object descr, bint swapped, Frame* frame) noexcept:
+    reason = "whose byte order is not native" if swapped else "which has no counterpart"
+    set_exception(TypeError, f"{where_text(frame)} has data type {descr!s}, {reason}")
+    return -1
+
+
+cdef int make_numpy(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    cdef DLDataType dtype
+    cdef PyObject* descr = MXNetNumpyDescr(obj)
+    cdef int status = dtype_of_numpy(descr, &dtype)
+    if status != kMXNetNumpyOk:
+        return refuse_dtype(<object>descr, status == kMXNetNumpySwapped, frame)
+    cdef DLTensor* tensor = <DLTensor*>frame_alloc(
+        frame, sizeof(DLTensor) + MXNetNumpyNdim(obj) * sizeof(int64_t))
+    if tensor == NULL:
+        return -1
+    if MXNetNumpyTensor(obj, dtype, <int64_t*>(tensor + 1), tensor) != kMXNetNumpyOk:
+        set_exception(ValueError, f"{where_text(frame)} has strides that are not multiples of its item size")
+        return -1
+    code[0] = kMXNetReadOnlyArray if MXNetNumpyReadOnly(obj) else kMXNetArrayHandle
+    value.v_handle = tensor
+    return 0
+
+
+cdef int check_tensor(DLTensor* tensor, MXNetValue* value, int* code, bint read_only,
+                      Frame* frame) noexcept:
+    """Completes a tensor that a producer described: strides are always there, memory is the CPU's."""
+    cdef int64_t stride = 1
+    cdef int i
+    if tensor.device.device_type != kDLCPU:
+        set_exception(ValueError, f"{where_text(frame)} is a tensor on device type {tensor.device.device_type}; "
+                      "expected memory of the CPU")
+        return -1
+    if tensor.strides == NULL:
+        tensor.strides = <int64_t*>frame_alloc(frame, tensor.ndim * sizeof(int64_t))
+        if tensor.strides == NULL:
+            return -1
+        for i in range(tensor.ndim - 1, -1, -1):
+            tensor.strides[i] = stride
+            stride *= tensor.shape[i]
+    code[0] = kMXNetReadOnlyArray if read_only else kMXNetArrayHandle
+    value.v_handle = tensor
+    return 0
+
+
+cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* code,
+                        Frame* frame) noexcept:
+    """A tensor whose type offers DLPack's C exchange table, torch's for one."""
+    cdef DLTensor* tensor = <DLTensor*>frame_alloc(frame, sizeof(DLTensor))
+    if tensor == NULL:
+        return -1
+    if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, tensor) != 0:
+        if PyErr_Occurred() == NULL:
+            set_exception(ValueError, f"{where_text(frame)} is a tensor that cannot be exchanged")
+        return -1
+    return check_tensor(tensor, value, code, False, frame)
+
+
+cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    """Anything with __dlpack__: the capsule is kept until the call is over."""
+    cdef DLManagedTensorVersioned* versioned
+    cdef DLManagedTensor* legacy
+    cdef DLTensor* tensor
+    cdef bint read_only = False
+    try:
+        capsule = dlpack_capsule(<object>obj)
+        if frame_keep(frame, <PyObject*>capsule) != 0:
+            return -1
+        tensor = <DLTensor*>frame_alloc(frame, sizeof(DLTensor))
+        if tensor == NULL:
+            return -1
+        if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+            versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+            if versioned.version.major != 1:
+                raise BufferError(f"{where_text(frame)} has version {versioned.version.major}."
+                                  f"{versioned.version.minor} of DLPack, expected version 1")
+            tensor[0] = versioned.dl_tensor
+            read_only = (versioned.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
+        else:
+            legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+            tensor[0] = legacy.dl_tensor
+    except BaseException as error:
+        set_error(error)
+        return -1
+    return check_tensor(tensor, value, code, read_only, frame)
+
+
+cdef object dlpack_capsule(object obj):
+    """Asks for the versioned form; producers from before it know no max_version."""
+    try:
+        return obj.__dlpack__(max_version=(1, 1))
+    except TypeError:
+        return obj.__dlpack__()
