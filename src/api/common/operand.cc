@@ -112,7 +112,7 @@ void Operand::StoreScalar(DLDataType dtype, void* out) const {
       value = CastValue<T>(value_.v_float64);
     } else if (kind_ != WeakKind::kComplex) {
       value = IntAs<T>(value_.v_int64, is_large_uint());
-    } else if constexpr (kIsComplexType<T>) {
+    } else if constexpr (kIsComplexType<T> || std::is_same_v<T, bool>) {
       value = CastValue<T>(Complex128(value_.v_complex[0], value_.v_complex[1]));
     } else {
       MXNET_THROW("TypeError") << "a complex number cannot become " << DataTypeName(dtype);

@@ -1,0 +1,256 @@
+/*!
+ * \file np_elemwise.h
+ * \brief What elementwise operators are made of: tables of inner loops and the code that runs them.
+ */
+#ifndef MXNET_SRC_API_OPERATOR_NUMPY_NP_ELEMWISE_H_
+#define MXNET_SRC_API_OPERATOR_NUMPY_NP_ELEMWISE_H_
+
+#include <mxnet/runtime/registry.h>
+
+#include "api/common/cast.h"
+#include "api/common/operand.h"
+
+namespace mxnet {
+namespace op {
+
+/* ---- element types in loops ---- */
+
+/*! \brief What T is computed with: float for the two-byte floats. */
+template <typename T>
+using Computed = std::conditional_t<kIsHalfType<T>, float, T>;
+
+/*! \brief What is read for T: a byte for bool, because foreign arrays hold others than 0 and 1. */
+template <typename T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+template <typename T>
+inline Computed<T> Load(Stored<T> value) noexcept {
+  if constexpr (std::is_same_v<T, bool>) return value != 0;
+  if constexpr (!std::is_same_v<T, bool>) return static_cast<Computed<T>>(value);
+}
+
+template <typename T>
+inline Computed<T> LoadAt(const char* address) noexcept {
+  return Load<T>(*reinterpret_cast<const Stored<T>*>(address));
+}
+
+/*! \brief Unsigned type at least as wide as int, in which the arithmetic of T wraps. */
+template <typename T>
+using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+
+/*! \brief What is stored for the result of Op on T: bool stays bool, float narrows back. */
+template <typename T, typename R>
+using ResultOf = std::conditional_t<kIsHalfType<T> && std::is_same_v<R, float>, T, R>;
+
+template <typename... Ts>
+struct TypeList {};
+using BoolType = TypeList<bool>;
+using SignedTypes = TypeList<int8_t, int16_t, int32_t, int64_t>;
+using UnsignedTypes = TypeList<uint8_t, uint16_t, uint32_t, uint64_t>;
+using FloatTypes = TypeList<Half, BFloat16, float, double>;
+using ComplexTypes = TypeList<Complex64, Complex128>;
+
+/*! \brief Inner loops by the DTypeIndex of the inputs; NULL where the operator has none. */
+struct LoopTable {
+  InnerLoop loops[kNumDTypes]{};
+};
+
+/* ---- inner loops ---- */
+
+/*! \brief out[i] = Op(a[i], b[i]); out is either one of the inputs or apart from both. */
+template <typename Op, typename T>
+void BinaryRun(char* const* data, const int64_t* strides, int64_t n) {
+  using C = Computed<T>;
+  using R = ResultOf<T, decltype(Op::Apply(C(), C()))>;
+  constexpr int64_t kIn = sizeof(T);
+  constexpr int64_t kOut = sizeof(R);
+  auto* out = reinterpret_cast<R*>(data[0]);
+  auto* a = reinterpret_cast<const Stored<T>*>(data[1]);
+  auto* b = reinterpret_cast<const Stored<T>*>(data[2]);
+  if (strides[0] == kOut && strides[1] == kIn && strides[2] == kIn) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(a[i]), Load<T>(b[i])));
+  } else if (strides[0] == kOut && strides[1] == kIn && strides[2] == 0) {
+    const C right = Load<T>(*b);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(a[i]), right));
+  } else if (strides[0] == kOut && strides[1] == 0 && strides[2] == kIn) {
+    const C left = Load<T>(*a);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(left, Load<T>(b[i])));
+  } else {
+    char* to = data[0];
+    const char* from_a = data[1];
+    const char* from_b = data[2];
+    for (int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from_a), LoadAt<T>(from_b)));
+      to += strides[0];
+      from_a += strides[1];
+      from_b += strides[2];
+    }
+  }
+}
+
+/*! \brief out[i] = Op(x[i]); out is either the input or apart from it. */
+template <typename Op, typename T>
+void UnaryRun(char* const* data, const int64_t* strides, int64_t n) {
+  using C = Computed<T>;
+  using R = ResultOf<T, decltype(Op::Apply(C()))>;
+  if (strides[0] == sizeof(R) && strides[1] == sizeof(T)) {
+    auto* out = reinterpret_cast<R*>(data[0]);
+    auto* x = reinterpret_cast<const Stored<T>*>(data[1]);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(x[i])));
+    return;
+  }
+  char* to = data[0];
+  const char* from = data[1];
+  for (int64_t i = 0; i < n; ++i, to += strides[0], from += strides[1]) {
+    *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from)));
+  }
+}
+
+namespace details {
+
+template <typename Op, typename... Ts>
+constexpr void FillBinary(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = &BinaryRun<Op, Ts>), ...);
+}
+
+template <typename Op, typename... Ts>
+constexpr void FillUnary(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = &UnaryRun<Op, Ts>), ...);
+}
+
+}  // namespace details
+
+/*! \brief The binary loops of Op for the types of the lists. */
+template <typename Op, typename... Lists>
+constexpr LoopTable BinaryLoops() {
+  LoopTable table;
+  (details::FillBinary<Op>(&table, Lists{}), ...);
+  return table;
+}
+
+/*! \brief The unary loops of Op for the types of the lists. */
+template <typename Op, typename... Lists>
+constexpr LoopTable UnaryLoops() {
+  LoopTable table;
+  (details::FillUnary<Op>(&table, Lists{}), ...);
+  return table;
+}
+
+/* ---- operators ---- */
+
+/*! \brief What the loop type is made of where the operands' common type has no loop of its own. */
+enum class TypeRule {
+  kCommon,       /*!< the common type */
+  kCommonNoBool, /*!< the same, int8 for bool */
+  kTrueDivide,   /*!< float64 for bool and integers */
+  kFloat,        /*!< the smallest float that holds each operand */
+  kBool          /*!< each operand is compared with zero first */
+};
+
+enum class ResultRule {
+  kSame, /*!< the loop type */
+  kBool,
+  kReal /*!< the component type of a complex type */
+};
+
+inline DLDataType ResultDType(ResultRule rule, DLDataType dtype) {
+  if (rule == ResultRule::kSame) return dtype;
+  return rule == ResultRule::kBool ? kBool : RealOfDType(dtype);
+}
+
+/*! \brief A binary operator. A loop of type T is the one two arrays of type T use. */
+struct BinaryOp {
+  const char* name;
+  LoopTable table;
+  TypeRule rule{TypeRule::kCommon};
+  ResultRule result{ResultRule::kSame};
+  const char* hint{""}; /*!< ends the message about an unsupported type */
+  /*! \brief Throws for values of an integer operand x2 the operator refuses; may be NULL. */
+  void (*check_integers)(const BinaryOp& op, const DLTensor& x2){nullptr};
+};
+
+struct UnaryOp {
+  const char* name;
+  LoopTable table;
+  TypeRule rule{TypeRule::kCommon};
+  ResultRule result{ResultRule::kSame};
+  const char* hint{""};
+};
+
+/*! \brief The fast path: false, and nothing done, where the operands are not dense and alike. */
+bool RunBinaryDense(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+
+/*! \brief Body of a binary operator with arguments x1, x2 and out. */
+void RunBinary(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+
+/*! \brief Body of a unary operator with arguments x and out. */
+void RunUnary(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+
+/* ---- the slow paths, for any operands ---- */
+
+/*! \brief An input of a loop: an array that broadcasts to the result, or one element. */
+struct LoopInput {
+  const DLTensor* tensor;
+  const void* scalar; /*!< used where tensor is NULL */
+};
+
+/*!
+ * \brief Runs a loop over the inputs into a new array, or into `out` where it is not None.
+ *
+ * TypeError or ValueError where out cannot take the result; *ret is the result.
+ */
+void RunLoop(InnerLoop loop, const LoopInput* inputs, int count, ShapeView shape, DLDataType dtype,
+             Context ctx, const MXNetArgValue& out, MXNetRetValue* ret);
+
+/*! \brief RunBinary for operands of any kind. */
+void RunBinaryAny(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+
+/*! \brief RunUnary for an operand of any kind. */
+void RunUnaryAny(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+
+/*! \brief The array a result goes to by `out`; ValueError or TypeError where it does not fit. */
+NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype);
+
+/* ---- registration ---- */
+
+/*! \brief Elementwise work below this many bytes is not worth letting other threads run. */
+constexpr int64_t kReleaseGilBytes = 1 << 16;
+
+#define MXNET_BROADCAST_DOC                                                             \
+  "\n\nThe operands broadcast together; the result has the broadcast shape. Raises "    \
+  "ValueError for shapes that do not broadcast, TypeError for data types without this " \
+  "operation, OverflowError for a Python integer beyond the data type of the other operand."
+
+#define MXNET_OUT_DOC                                                                    \
+  "Array of the result's shape that the result is written to and that is returned; its " \
+  "data type must take the result's by a 'same_kind' cast."
+
+#define MXNET_REGISTER_BINARY(Name, Doc, Body)                       \
+  MXNET_REGISTER_API("_npi." Name)                                   \
+      .describe(Doc MXNET_BROADCAST_DOC)                             \
+      .add_argument("x1", "ArrayLike", "First operand.")             \
+      .add_argument("x2", "ArrayLike", "Second operand.")            \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC) \
+      .returns("ndarray")                                            \
+      .release_gil(kReleaseGilBytes)                                 \
+      .set_body([](MXNetArgs args, MXNetRetValue* ret) { Body; })
+
+#define MXNET_REGISTER_UNARY(Name, Doc, Op)                                                   \
+  MXNET_REGISTER_API("_npi." Name)                                                            \
+      .describe(Doc                                                                           \
+                "\n\nThe result has the shape of x. Raises TypeError for data types without " \
+                "this operation.")                                                            \
+      .add_argument("x", "ArrayLike", "Operand.")                                             \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                          \
+      .returns("ndarray")                                                                     \
+      .release_gil(kReleaseGilBytes)                                                          \
+      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunUnary(Op, args, ret); })
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_OPERATOR_NUMPY_NP_ELEMWISE_H_

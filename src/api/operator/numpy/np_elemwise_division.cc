@@ -1,0 +1,158 @@
+/*!
+ * \file np_elemwise_division.cc
+ * \brief floor_divide, mod, power: the operators whose integers have rules of their own.
+ */
+#include <cmath>
+
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief Remainder with the sign of b, as Python has it. */
+template <typename T>
+T FloatMod(T a, T b) {
+  T mod = std::fmod(a, b);
+  if (b == 0) return mod;
+  if (mod == 0) return std::copysign(T(0), b);
+  return (mod < 0) != (b < 0) ? mod + b : mod;
+}
+
+struct FloorDivide {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsIntType<T>) {
+      if (b == 0) return 0;
+      if constexpr (std::is_signed_v<T>) {
+        // The only quotient that overflows; it wraps.
+        if (b == -1) return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a));
+        const T quotient = static_cast<T>(a / b);
+        return static_cast<T>(quotient - (a % b != 0 && (a < 0) != (b < 0)));
+      }
+      return static_cast<T>(a / b);
+    } else {
+      if (b == 0) return a / b;
+      const T quotient = (a - FloatMod(a, b)) / b;
+      // In exact arithmetic this is an integer, so the nearest one is meant.
+      if (quotient == 0) return std::copysign(T(0), a / b);
+      const T floor = std::floor(quotient);
+      return quotient - floor > T(0.5) ? floor + 1 : floor;
+    }
+  }
+};
+
+struct Mod {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsIntType<T>) {
+      if (b == 0) return 0;
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return 0;
+        const T mod = static_cast<T>(a % b);
+        return mod != 0 && (mod < 0) != (b < 0) ? static_cast<T>(mod + b) : mod;
+      }
+      return static_cast<T>(a % b);
+    } else {
+      return FloatMod(a, b);
+    }
+  }
+};
+
+struct Power {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsIntType<T>) {
+      return IntPower(a, b);
+    } else if constexpr (kIsComplexType<T>) {
+      return ComplexPower(a, b);
+    } else {
+      return std::pow(a, b);
+    }
+  }
+
+ private:
+  template <typename T>
+  static T IntPower(T a, T exponent) {
+    auto base = static_cast<Wrapping<T>>(a);
+    Wrapping<T> result = 1;
+    for (auto left = static_cast<std::make_unsigned_t<T>>(exponent); left != 0; left >>= 1) {
+      if ((left & 1) != 0) result *= base;
+      base *= base;
+    }
+    return static_cast<T>(result);
+  }
+
+  template <typename T>
+  static T ComplexPower(T a, T b) {
+    using Part = typename T::value_type;
+    if (b == T(0)) return T(1);
+    if (a == T(0)) {
+      const Part nan = std::numeric_limits<Part>::quiet_NaN();
+      return b.real() > 0 ? T(0) : T(nan, nan);
+    }
+    const Part exponent = b.real();
+    if (b.imag() == 0 && std::fabs(exponent) < 100 && std::trunc(exponent) == exponent) {
+      return IntegerPower(a, static_cast<int>(exponent));
+    }
+    return std::pow(a, b);
+  }
+
+  /*! \brief Exact for whole numbers, where exp(b * log(a)) is not. */
+  template <typename T>
+  static T IntegerPower(T a, int exponent) {
+    T result(1);
+    for (int left = std::abs(exponent); left != 0; left >>= 1) {
+      if ((left & 1) != 0) result *= a;
+      a *= a;
+    }
+    return exponent < 0 ? T(1) / result : result;
+  }
+};
+
+void RefuseNegative(const BinaryOp&, const DLTensor& x2) {
+  if (x2.dtype.code == kDLUInt) return;
+  StridedLoop<1> walk(TensorShape(x2));
+  walk.Set(0, x2);
+  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+    DispatchDType(x2.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (kIsIntType<T>) {
+        bool negative = false;
+        for (int64_t i = 0; i < n; ++i) negative |= LoadAt<T>(data[0] + i * strides[0]) < T(0);
+        if (!negative) return;
+      }
+      MXNET_THROW("ValueError") << "Integers to negative integer powers are not allowed.";
+    });
+  });
+}
+
+constexpr LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTypes>();
+const BinaryOp kFloorDivide{"_npi.floor_divide",
+                            BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
+                            TypeRule::kCommonNoBool};
+const BinaryOp kMod{"_npi.mod", kModLoops, TypeRule::kCommonNoBool};
+const BinaryOp kRemainder{"_npi.remainder", kModLoops, TypeRule::kCommonNoBool};
+const BinaryOp kPower{"_npi.power",
+                      BinaryLoops<Power, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+                      TypeRule::kCommonNoBool,
+                      ResultRule::kSame,
+                      "",
+                      &RefuseNegative};
+
+MXNET_REGISTER_BINARY("floor_divide",
+                      "Divides and rounds towards minus infinity. An integer divided by 0 gives 0.",
+                      RunBinary(kFloorDivide, args, ret));
+MXNET_REGISTER_BINARY(
+    "mod", "Remainder of floor_divide, with the sign of x2. An integer modulo 0 gives 0.",
+    RunBinary(kMod, args, ret));
+MXNET_REGISTER_BINARY("remainder", "Remainder of floor_divide; the same as mod.",
+                      RunBinary(kRemainder, args, ret));
+MXNET_REGISTER_BINARY(
+    "power",
+    "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a ValueError.",
+    RunBinary(kPower, args, ret));
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,65 @@
+/*!
+ * \file np_elemwise_extremum.cc
+ * \brief maximum, minimum, fmax, fmin.
+ */
+#include "api/operator/numpy/np_elemwise.h"
+#include "api/operator/numpy/np_order.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct Maximum {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return IsNan(a) || GreaterEqualValue(a, b) ? a : b;
+  }
+};
+
+struct Minimum {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return IsNan(a) || LessEqualValue(a, b) ? a : b;
+  }
+};
+
+struct Fmax {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return IsNan(b) || GreaterEqualValue(a, b) ? a : b;
+  }
+};
+
+struct Fmin {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return IsNan(b) || LessEqualValue(a, b) ? a : b;
+  }
+};
+
+template <typename Op>
+constexpr LoopTable AllLoops() {
+  return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
+}
+
+const BinaryOp kMaximum{"_npi.maximum", AllLoops<Maximum>()};
+const BinaryOp kMinimum{"_npi.minimum", AllLoops<Minimum>()};
+const BinaryOp kFmax{"_npi.fmax", AllLoops<Fmax>()};
+const BinaryOp kFmin{"_npi.fmin", AllLoops<Fmin>()};
+
+MXNET_REGISTER_BINARY("maximum",
+                      "The larger of two elements; NaN where either is NaN. Complex numbers are "
+                      "ordered by real, then imaginary part.",
+                      RunBinary(kMaximum, args, ret));
+MXNET_REGISTER_BINARY("minimum",
+                      "The smaller of two elements; NaN where either is NaN. Complex numbers are "
+                      "ordered by real, then imaginary part.",
+                      RunBinary(kMinimum, args, ret));
+MXNET_REGISTER_BINARY("fmax", "The larger of two elements; of a number and NaN the number.",
+                      RunBinary(kFmax, args, ret));
+MXNET_REGISTER_BINARY("fmin", "The smaller of two elements; of a number and NaN the number.",
+                      RunBinary(kFmin, args, ret));
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

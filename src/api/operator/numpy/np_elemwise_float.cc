@@ -1,0 +1,61 @@
+/*!
+ * \file np_elemwise_float.cc
+ * \brief Binary operators of floating point numbers: arctan2, hypot, logaddexp, copysign.
+ */
+#include <cmath>
+
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct Arctan2 {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return std::atan2(a, b);
+  }
+};
+
+struct Hypot {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return std::hypot(a, b);
+  }
+};
+
+struct Copysign {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return std::copysign(a, b);
+  }
+};
+
+struct LogAddExp {
+  template <typename T>
+  static T Apply(T a, T b) {
+    // Equal operands may be infinite, and their difference NaN.
+    if (a == b) return a + std::log(T(2));
+    const T difference = a - b;
+    if (difference > 0) return a + std::log1p(std::exp(-difference));
+    return difference <= 0 ? b + std::log1p(std::exp(difference)) : difference;
+  }
+};
+
+const BinaryOp kArctan2{"_npi.arctan2", BinaryLoops<Arctan2, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kHypot{"_npi.hypot", BinaryLoops<Hypot, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kCopysign{"_npi.copysign", BinaryLoops<Copysign, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kLogAddExp{"_npi.logaddexp", BinaryLoops<LogAddExp, FloatTypes>(), TypeRule::kFloat};
+
+MXNET_REGISTER_BINARY("arctan2",
+                      "Angle in radians, from -pi to pi, of the point with coordinates (x2, x1).",
+                      RunBinary(kArctan2, args, ret));
+MXNET_REGISTER_BINARY("hypot", "Length of the hypotenuse, sqrt(x1**2 + x2**2), without overflow.",
+                      RunBinary(kHypot, args, ret));
+MXNET_REGISTER_BINARY("copysign", "x1 with the sign of x2.", RunBinary(kCopysign, args, ret));
+MXNET_REGISTER_BINARY("logaddexp", "log(exp(x1) + exp(x2)), without overflow.",
+                      RunBinary(kLogAddExp, args, ret));
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

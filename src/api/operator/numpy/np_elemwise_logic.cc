@@ -1,0 +1,94 @@
+/*!
+ * \file np_elemwise_logic.cc
+ * \brief Logical and bitwise operators, and shifts.
+ */
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct And {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+
+struct Or {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+
+struct Xor {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+/*! \brief A distance of all bits or more, which C++ leaves open, shifts everything out. */
+template <typename T>
+bool ShiftsOut(T distance) {
+  return static_cast<std::make_unsigned_t<T>>(distance) >= sizeof(T) * 8;
+}
+
+struct LeftShift {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return ShiftsOut(b) ? T(0) : static_cast<T>(static_cast<Wrapping<T>>(a) << b);
+  }
+};
+
+struct RightShift {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if (ShiftsOut(b)) return static_cast<T>(a < T(0) ? -1 : 0);
+    return static_cast<T>(a >> b);
+  }
+};
+
+template <typename Op>
+constexpr LoopTable BitLoops() {
+  return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes>();
+}
+
+template <typename Op>
+constexpr LoopTable ShiftLoops() {
+  return BinaryLoops<Op, SignedTypes, UnsignedTypes>();
+}
+
+const BinaryOp kBitwiseAnd{"_npi.bitwise_and", BitLoops<And>()};
+const BinaryOp kBitwiseOr{"_npi.bitwise_or", BitLoops<Or>()};
+const BinaryOp kBitwiseXor{"_npi.bitwise_xor", BitLoops<Xor>()};
+const BinaryOp kLogicalAnd{"_npi.logical_and", BinaryLoops<And, BoolType>(), TypeRule::kBool};
+const BinaryOp kLogicalOr{"_npi.logical_or", BinaryLoops<Or, BoolType>(), TypeRule::kBool};
+const BinaryOp kLogicalXor{"_npi.logical_xor", BinaryLoops<Xor, BoolType>(), TypeRule::kBool};
+const BinaryOp kLeftShift{"_npi.left_shift", ShiftLoops<LeftShift>(), TypeRule::kCommonNoBool};
+const BinaryOp kRightShift{"_npi.right_shift", ShiftLoops<RightShift>(), TypeRule::kCommonNoBool};
+
+MXNET_REGISTER_BINARY("bitwise_and", "Ands the bits of integers, or bools.",
+                      RunBinary(kBitwiseAnd, args, ret));
+MXNET_REGISTER_BINARY("bitwise_or", "Ors the bits of integers, or bools.",
+                      RunBinary(kBitwiseOr, args, ret));
+MXNET_REGISTER_BINARY("bitwise_xor", "Exclusive-ors the bits of integers, or bools.",
+                      RunBinary(kBitwiseXor, args, ret));
+MXNET_REGISTER_BINARY("logical_and", "Whether both elements are true, that is not zero.",
+                      RunBinary(kLogicalAnd, args, ret));
+MXNET_REGISTER_BINARY("logical_or", "Whether at least one element is true, that is not zero.",
+                      RunBinary(kLogicalOr, args, ret));
+MXNET_REGISTER_BINARY("logical_xor", "Whether exactly one element is true, that is not zero.",
+                      RunBinary(kLogicalXor, args, ret));
+MXNET_REGISTER_BINARY("left_shift",
+                      "Shifts the bits of x1 left by x2; a distance beyond its bits gives 0.",
+                      RunBinary(kLeftShift, args, ret));
+MXNET_REGISTER_BINARY("right_shift",
+                      "Shifts the bits of x1 right by x2, keeping the sign; a distance beyond its "
+                      "bits gives 0, or -1 for a negative integer.",
+                      RunBinary(kRightShift, args, ret));
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
