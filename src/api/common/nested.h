@@ -14,12 +14,36 @@
 namespace mxnet {
 namespace op {
 
+/*! \brief What Python numbers become where no dtype is asked for. */
+enum class NumberDefault {
+  kFloat32, /*!< as MXNet: ints and floats float32, complex numbers complex64 */
+  kIndex    /*!< as NumPy: int64, float64, complex128; nothing at all is int64 */
+};
+
 /*!
  * \brief A new array of a tuple or list, of dtype or of the type its elements ask for.
  *
- * ValueError for ragged nesting, TypeError for elements that are neither numbers nor arrays.
+ * Scalars and arrays, at the top or as items, are accepted too; the types of arrays are promoted
+ * together, Python numbers beside arrays are weak. ValueError for ragged nesting, TypeError for
+ * elements that are neither numbers nor arrays, OverflowError for an int that dtype cannot hold.
  */
-NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype);
+NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
+                        Context ctx = Context{kDLCPU, 0},
+                        NumberDefault numbers = NumberDefault::kFloat32);
+
+/*! \brief Whether a value is a Python number, bools included. */
+inline bool IsNumber(int type_code) noexcept {
+  return type_code == kMXNetInt || type_code == kMXNetUInt || type_code == kMXNetFloat ||
+         type_code == kMXNetBool || type_code == kMXNetComplex;
+}
+
+/*!
+ * \brief Writes a Python number as one element of dtype, as NumPy's assignment does.
+ *
+ * OverflowError for an int that does not fit, ValueError for NaN to an integer type, TypeError for
+ * a complex number to a real type and for what is no number.
+ */
+void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out);
 
 }  // namespace op
 }  // namespace mxnet

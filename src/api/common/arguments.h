@@ -1,0 +1,84 @@
+/*!
+ * \file arguments.h
+ * \brief Arguments that many operators share: shapes and axes, element types, contexts.
+ */
+#ifndef MXNET_SRC_API_COMMON_ARGUMENTS_H_
+#define MXNET_SRC_API_COMMON_ARGUMENTS_H_
+
+#include <mxnet/runtime/packed_func.h>
+
+#include "api/common/context.h"
+#include "api/common/dispatch.h"
+#include "api/common/strided.h"
+
+namespace mxnet {
+namespace op {
+
+/*!
+ * \brief An int, or a tuple or list of ints; a run of ints is borrowed, not copied.
+ *
+ * TypeError "expected int or tuple of int" for anything else.
+ */
+class IntsArgument {
+ public:
+  explicit IntsArgument(const MXNetArgValue& arg) {
+    const int code = arg.type_code();
+    if (code == kMXNetIntTuple || code == kMXNetIntList) {
+      view_ = ShapeView(arg.value().v_ints.data, arg.value().v_ints.size);
+    } else if (code == kMXNetInt) {
+      single_ = true;
+      view_ = ShapeView(&arg.value().v_int64, 1);
+    } else {
+      ReadOther(arg);
+    }
+  }
+  IntsArgument(const IntsArgument&) = delete;
+  IntsArgument& operator=(const IntsArgument&) = delete;
+
+  ShapeView view() const noexcept { return view_; }
+  /*! \brief Whether it was a bare int. */
+  bool is_single() const noexcept { return single_; }
+  int size() const noexcept { return view_.ndim(); }
+  int64_t operator[](int i) const noexcept { return view_[static_cast<size_t>(i)]; }
+
+ private:
+  void ReadOther(const MXNetArgValue& arg);
+
+  ShapeView view_;
+  bool single_{false};
+  DimBuffer own_;
+};
+
+/*! \brief The element type of an argument, or the default where it is None. */
+inline DLDataType DTypeOr(const MXNetArgValue& arg, DLDataType default_dtype) {
+  if (arg.is_null()) return default_dtype;
+  const DLDataType dtype = arg.As<DLDataType>();
+  CheckedIndexOfDType(dtype);
+  return dtype;
+}
+
+/*! \brief The context of an argument, or the current one where it is None. */
+inline Context ContextOrCurrent(const MXNetArgValue& arg) {
+  return arg.is_null() ? CurrentContext() : arg.As<Context>();
+}
+
+/*! \brief An axis counted from the front; AxisError where an array of ndim axes has none such. */
+int NormalizeAxis(int64_t axis, int ndim, const char* prefix = "");
+
+/*! \brief Several axes counted from the front; ValueError "repeated axis" where two are the same.
+ */
+void NormalizeAxes(ShapeView axes, int ndim, DimBuffer* out, const char* repeated);
+
+/*! \brief A shape as NumPy's messages write it, "(2,3)". */
+std::string CompactShape(ShapeView shape);
+
+/*!
+ * \brief ValueError "could not broadcast input array ..." unless an assignment of values of shape
+ * `from` to a place of shape `to` is possible.
+ */
+void CheckBroadcastInto(ShapeView from, ShapeView to);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_COMMON_ARGUMENTS_H_

@@ -1,0 +1,92 @@
+/*!
+ * \file np_array_op.cc
+ * \brief Arrays of arrays, numbers and nested sequences; copies and conversions.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include "api/common/arguments.h"
+#include "api/common/cast.h"
+#include "api/common/describe.h"
+#include "api/common/nested.h"
+#include "api/common/operand.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+std::optional<DLDataType> OptionalDType(const MXNetArgValue& arg) {
+  if (arg.is_null()) return std::nullopt;
+  return DTypeOr(arg, kFloat32);
+}
+
+/*! \brief A new array of anything, on a context. */
+NDArray NewArrayOf(const MXNetArgValue& object, std::optional<DLDataType> dtype, Context ctx) {
+  const DLTensor* tensor = nullptr;
+  if (object.TryAs(&tensor) != Match::kOk) return ArrayFromNested(object, dtype, ctx);
+  CheckHost(*tensor);
+  NDArray array = NDArray::Empty(TensorShape(*tensor), dtype.value_or(tensor->dtype), ctx);
+  CopyCast(*tensor, array.tensor());
+  return array;
+}
+
+MXNET_REGISTER_API("_npi.array")
+    .describe("Create an array; the elements are always copied.")
+    .add_argument("object", kArrayType, "An array, a number, or nested sequences of these.")
+    .add_argument("dtype", kDTypeType, nullptr,
+                  "Element type; if None that of an array, and float32 for Python numbers (bool "
+                  "if all are bools, complex64 if one is complex).")
+    .add_argument("ctx", kContextType, nullptr, kContextDoc)
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = NewArrayOf(args[0], OptionalDType(args[1]), ContextOrCurrent(args[2]));
+    });
+
+MXNET_REGISTER_API("_npi.asarray")
+    .describe("Convert to an array; an array of that type and context already is shared.")
+    .add_argument("a", kArrayType, "An array, a number, or nested sequences of these.")
+    .add_argument("dtype", kDTypeType, nullptr, "Element type; as for array if None.")
+    .add_argument("ctx", kContextType, nullptr, "The context; where an array is already if None.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const auto dtype = OptionalDType(args[1]);
+      if (args[0].type_code() == kMXNetNDArrayHandle) {
+        const NDArray array = args[0].As<NDArray>();
+        if ((!dtype || *dtype == array.dtype()) &&
+            (args[2].is_null() || args[2].As<Context>() == array.ctx())) {
+          *ret = array;
+          return;
+        }
+      }
+      *ret = NewArrayOf(args[0], dtype, ContextOrCurrent(args[2]));
+    });
+
+MXNET_REGISTER_API("_npi.copy")
+    .describe("Return a row-major copy of an array.")
+    .add_argument("a", kArrayType, kArrayDoc)
+    .add_frontend_argument("order", "str", "C", kOrderDoc)
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = NewArrayOf(args[0], std::nullopt, CurrentContext());
+    });
+
+MXNET_REGISTER_API("_npi.astype")
+    .describe("Convert an array to another element type.")
+    .add_argument("a", kArrayType, kArrayDoc)
+    .add_argument("dtype", "DTypeLike", "Element type of the result.")
+    .add_argument("copy", "bool", true, "If False, an array of that type already is shared.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const DLDataType dtype = args[1].As<DLDataType>();
+      CheckedIndexOfDType(dtype);
+      const NDArray array = ToArray(args[0]);
+      const bool share = !args[2].As<bool>() && array.dtype() == dtype;
+      *ret = share ? array : AsType(array.tensor(), dtype);
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

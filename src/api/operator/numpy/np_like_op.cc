@@ -1,0 +1,84 @@
+/*!
+ * \file np_like_op.cc
+ * \brief New arrays of the shape and type of a given one.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include "api/common/arguments.h"
+#include "api/common/describe.h"
+#include "api/common/operand.h"
+#include "api/operator/numpy/np_init_op.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+constexpr char kPrototypeDoc[] = "The array whose shape and type are taken.";
+
+/*! \brief What a `*_like` operator allocates, from its arguments. */
+struct Like {
+  Like(const MXNetArgs& args, int dtype_index)
+      : prototype(args[0]),
+        dtype(DTypeOr(args[dtype_index], prototype.dtype())),
+        ctx(args[dtype_index + 1].is_null() ? prototype.ctx()
+                                            : args[dtype_index + 1].As<Context>()) {}
+
+  ShapeView shape() const noexcept { return prototype.shape(); }
+
+  Operand prototype;
+  DLDataType dtype;
+  Context ctx;
+};
+
+MXNET_REGISTER_API("_npi.zeros_like")
+    .describe("Return an array of zeros with the shape and type of a given array.")
+    .add_argument("a", kArrayType, kPrototypeDoc)
+    .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
+    .add_frontend_argument("order", "str", "C", kOrderDoc)
+    .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
+    .returns(kNDArray)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const Like like(args, 1);
+      *ret = NDArray::Zeros(like.shape(), like.dtype, like.ctx);
+    });
+
+MXNET_REGISTER_API("_npi.ones_like")
+    .describe("Return an array of ones with the shape and type of a given array.")
+    .add_argument("a", kArrayType, kPrototypeDoc)
+    .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
+    .add_frontend_argument("order", "str", "C", kOrderDoc)
+    .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
+    .returns(kNDArray)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const Like like(args, 1);
+      *ret = Ones(like.shape(), like.dtype, like.ctx);
+    });
+
+MXNET_REGISTER_API("_npi.empty_like")
+    .describe("Return an uninitialized array with the shape and type of a given array.")
+    .add_argument("prototype", kArrayType, kPrototypeDoc)
+    .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
+    .add_frontend_argument("order", "str", "C", kOrderDoc)
+    .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
+    .returns(kNDArray)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const Like like(args, 1);
+      *ret = NDArray::Empty(like.shape(), like.dtype, like.ctx);
+    });
+
+MXNET_REGISTER_API("_npi.full_like")
+    .describe("Return an array filled with fill_value, with the shape and type of a given array.")
+    .add_argument("a", kArrayType, kPrototypeDoc)
+    .add_argument("fill_value", kArrayType, "A number, or an array that broadcasts to the shape.")
+    .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
+    .add_frontend_argument("order", "str", "C", kOrderDoc)
+    .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
+    .returns(kNDArray)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const Like like(args, 2);
+      *ret = Full(like.shape(), args[1], like.dtype, like.ctx);
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

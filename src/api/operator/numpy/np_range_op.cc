@@ -1,0 +1,193 @@
+/*!
+ * \file np_range_op.cc
+ * \brief Evenly spaced numbers.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <cmath>
+
+#include "api/common/arguments.h"
+#include "api/common/cast.h"
+#include "api/common/describe.h"
+#include "api/common/nested.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+bool IsInteger(const MXNetArgValue& arg) {
+  return arg.type_code() == kMXNetInt || arg.type_code() == kMXNetBool;
+}
+
+int64_t CeilOf(double length) {
+  if (std::isnan(length)) MXNET_THROW("ValueError") << "arange: cannot compute length";
+  length = std::ceil(length);
+  if (length >= 0x1p63) MXNET_THROW("ValueError") << "Maximum allowed size exceeded";
+  return length > 0 ? static_cast<int64_t>(length) : 0;
+}
+
+/*! \brief Number of elements from start to stop; exact for integers of any size. */
+int64_t RangeLength(const MXNetArgValue& start, const MXNetArgValue& stop,
+                    const MXNetArgValue& step) {
+  if (!IsInteger(start) || !IsInteger(stop) || !IsInteger(step)) {
+    const double by = step.As<double>();
+    if (by == 0) MXNET_THROW("ZeroDivisionError") << "division by zero";
+    return CeilOf((stop.As<double>() - start.As<double>()) / by);
+  }
+  const auto span = static_cast<__int128>(stop.As<int64_t>()) - start.As<int64_t>();
+  const auto by = static_cast<__int128>(step.As<int64_t>());
+  if (by == 0) MXNET_THROW("ZeroDivisionError") << "division by zero";
+  const __int128 length = (span + (by > 0 ? by - 1 : by + 1)) / by;
+  if (length > INT64_MAX) MXNET_THROW("ValueError") << "Maximum allowed size exceeded";
+  return length > 0 ? static_cast<int64_t>(length) : 0;
+}
+
+/*!
+ * \brief Fills with first, second, and on by their difference, which is taken in the element type.
+ *
+ * That is how NumPy does it, and what makes the result differ from start + i * step.
+ */
+template <typename T>
+void FillRange(T* out, int64_t n, T first, T second) {
+  if constexpr (kIsIntType<T>) {
+    const uint64_t start = static_cast<uint64_t>(first);
+    const uint64_t delta = static_cast<uint64_t>(second) - start;
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = static_cast<T>(start + static_cast<uint64_t>(i) * delta);
+    }
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (n > 2) {
+      MXNET_THROW("TypeError") << "arange() is only supported for booleans when the result has at "
+                               << "most length 2.";
+    }
+    if (n > 0) out[0] = first;
+    if (n > 1) out[1] = second;
+  } else {
+    using Real = std::conditional_t<kIsHalfType<T>, float, T>;
+    const Real start = static_cast<Real>(first);
+    const Real delta = static_cast<Real>(second) - start;
+    out[0] = first;
+    if (n > 1) out[1] = second;
+    for (int64_t i = 2; i < n; ++i) {
+      if constexpr (kIsComplexType<T>) {
+        out[i] = start + static_cast<typename T::value_type>(i) * delta;
+      } else {
+        out[i] = T(start + static_cast<Real>(i) * delta);
+      }
+    }
+  }
+}
+
+/*! \brief start + step as a Python number: an exact int where both are ints. */
+MXNetValue NextNumber(const MXNetArgValue& start, const MXNetArgValue& step, int* type_code) {
+  MXNetValue sum;
+  *type_code = kMXNetInt;
+  if (IsInteger(start) && IsInteger(step) &&
+      !__builtin_add_overflow(start.value().v_int64, step.value().v_int64, &sum.v_int64)) {
+    return sum;
+  }
+  *type_code = kMXNetFloat;
+  sum.v_float64 = start.As<double>() + step.As<double>();
+  return sum;
+}
+
+NDArray Range(const MXNetArgValue& start, const MXNetArgValue& stop, const MXNetArgValue& step,
+              DLDataType dtype, Context ctx) {
+  const int64_t n = RangeLength(start, stop, step);
+  NDArray array = NDArray::Empty(ShapeView(&n, 1), dtype, ctx);
+  if (n == 0) return array;
+  DispatchDType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T first{};
+    T second{};
+    StoreNumber(start.value(), start.type_code(), dtype, &first);
+    if (n > 1) {
+      int type_code;
+      const MXNetValue next = NextNumber(start, step, &type_code);
+      StoreNumber(next, type_code, dtype, &second);
+    }
+    FillRange<T>(array.data_as<T>(), n, first, second);
+  });
+  return array;
+}
+
+/*! \brief The numbers of linspace, computed as NumPy does, in double. */
+struct Spacing {
+  Spacing(double from, double to, int64_t num, bool endpoint)
+      : start(from), stop(to), count(num), ends(endpoint && num > 1), parts(num - endpoint) {
+    delta = stop - start;
+    step = delta / static_cast<double>(parts);
+  }
+
+  double operator[](int64_t i) const {
+    if (ends && i == count - 1) return stop;
+    const auto position = static_cast<double>(i);
+    if (parts <= 0) return position * delta + start;
+    // A step that underflows would make all numbers equal.
+    if (step == 0) return position / static_cast<double>(parts) * delta + start;
+    return position * step + start;
+  }
+
+  double start;
+  double stop;
+  int64_t count;
+  bool ends;
+  int64_t parts;
+  double delta;
+  double step;
+};
+
+NDArray Linspace(const Spacing& numbers, DLDataType dtype, Context ctx) {
+  NDArray array = NDArray::Empty(ShapeView(&numbers.count, 1), dtype, ctx);
+  DispatchDType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* out = array.data_as<T>();
+    for (int64_t i = 0; i < numbers.count; ++i) {
+      const double number = numbers[i];
+      out[i] = CastValue<T>(kIsIntType<T> ? std::floor(number) : number);
+    }
+  });
+  return array;
+}
+
+MXNET_REGISTER_API("_npi.arange")
+    .describe(
+        "Return evenly spaced numbers within the half-open interval [start, stop).\n\n"
+        "With one argument, it is the end and the interval starts at 0.")
+    .add_argument("start", "float", "First number; or the end, if stop is not given.")
+    .add_argument("stop", "float | None", nullptr, "End, which is not included.")
+    .add_argument("step", "float", 1, "Distance between neighbours, not 0.")
+    .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
+    .add_argument("ctx", kContextType, nullptr, kContextDoc)
+    .returns(kNDArray)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const DLDataType dtype = DTypeOr(args[3], kFloat32);
+      const Context ctx = ContextOrCurrent(args[4]);
+      MXNetValue zero;
+      zero.v_int64 = 0;
+      const MXNetArgValue from_zero(zero, kMXNetInt, args.func, 0);
+      *ret = args[1].is_null() ? Range(from_zero, args[0], args[2], dtype, ctx)
+                               : Range(args[0], args[1], args[2], dtype, ctx);
+    });
+
+MXNET_REGISTER_API("_npi.linspace")
+    .describe("Return num evenly spaced numbers over an interval.")
+    .add_argument("start", "float", "First number.")
+    .add_argument("stop", "float", "Last number, or the end that is not included.")
+    .add_argument("num", "int", 50, "How many numbers.")
+    .add_argument("endpoint", "bool", true, "Whether stop is the last number.")
+    .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
+    .add_argument("ctx", kContextType, nullptr, kContextDoc)
+    .returns(kNDArray)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const int64_t num = args[2].As<int64_t>();
+      if (num < 0) {
+        MXNET_THROW("ValueError") << "Number of samples, " << num << ", must be non-negative.";
+      }
+      const Spacing numbers(args[0].As<double>(), args[1].As<double>(), num, args[3].As<bool>());
+      *ret = Linspace(numbers, DTypeOr(args[4], kFloat32), ContextOrCurrent(args[5]));
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
