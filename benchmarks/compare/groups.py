@@ -19,9 +19,9 @@ from pathlib import Path
 from benchmarks.compare import cases
 from benchmarks.compare.growth import memory, registry
 from benchmarks.compare.imports import imports
-from benchmarks.compare.model import QUICK, Effort, GroupResult
+from benchmarks.compare.model import OURS, QUICK, Effort, GroupResult
 from benchmarks.compare.paths import paths
-from benchmarks.compare.timing import compare
+from benchmarks.compare.timing import LOOP, block_of, compare
 from benchmarks.peers import roster
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,11 +38,13 @@ def compare_all(
 ) -> GroupResult:
     """A table of times in nanoseconds, of everyone who is present."""
     gathered = roster.Gathered(loaders)
-    result = GroupResult(title, "ns", {}, gathered.notes, gathered.failures)
-    for case in order:
-        if case in gathered.calls:
-            result.cases[case] = compare(gathered.calls[case], effort, settle_seconds)
-    return result
+    table = {
+        case: {column: block_of(call) for column, call in gathered.calls[case].items()}
+        for case in order
+        if case in gathered.calls
+    }
+    rows = compare(table, effort, block_of(LOOP), OURS, settle_seconds)
+    return GroupResult(title, "ns", rows, gathered.notes, gathered.failures)
 
 
 def calls(effort: Effort) -> GroupResult:

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from benchmarks.compare import cases
 from benchmarks.compare.model import CaseResult, Column, Effort, GroupResult
 from benchmarks.compare.paths import failed, start_workers
-from benchmarks.compare.timing import Rounds, in_turns_net, summarize
-from benchmarks.compare.worker import LOOP_CASE, Worker, WorkerError
+from benchmarks.compare.timing import LOOP_NAME, Rounds, in_turns, summarize
+from benchmarks.compare.worker import Worker, WorkerError
 
 INSTALLED = "registry as installed"
 GROWN = "registry grown"
@@ -36,10 +36,14 @@ def registry(effort: Effort) -> GroupResult:
 def measure_pair(effort: Effort, rounds: dict[str, Rounds]) -> None:
     """Adds the rounds of a fresh pair of processes, by case."""
     with Worker({}, effort.registry_size) as grown, Worker({}) as installed:
-        loop = installed.block(LOOP_CASE)
-        for case in (*CALL_CASES, cases.LOOKUP):
-            blocks = {GROWN: grown.block(case), INSTALLED: installed.block(case)}
-            for name, values in in_turns_net(blocks, effort, loop)[0].items():
+        pair = {GROWN: grown, INSTALLED: installed}
+        table = {
+            case: {name: worker.block(case) for name, worker in pair.items()}
+            | {LOOP_NAME: installed.block(LOOP_NAME)}
+            for case in (*CALL_CASES, cases.LOOKUP)
+        }
+        for case, row in in_turns(table, effort).items():
+            for name, values in row.without_loop().items():
                 rounds.setdefault(case, {}).setdefault(name, []).extend(values)
 
 

@@ -57,7 +57,7 @@ def imports(effort: Effort) -> GroupResult:
             result.failures.append(note)
     blocks = {name: interpreter(text) for name, text in present.items()}
     once = replace(effort, rounds=effort.process_rounds, block_seconds=1e-6)
-    rounds, _ = in_turns(blocks, once)
+    rounds = in_turns({WALL: blocks}, once)[WALL].rounds
     walls = {name: [value / 1e6 for value in values] for name, values in rounds.items()}
     for name, values in walls.items():
         shown = {WALL: values}

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 from benchmarks.compare import cases
 from benchmarks.compare.model import Effort, GroupResult
-from benchmarks.compare.timing import compare_blocks
-from benchmarks.compare.worker import LOOP_CASE, Worker, WorkerError
+from benchmarks.compare.timing import LOOP_NAME, compare
+from benchmarks.compare.worker import Worker, WorkerError
 
 CYTHON = "cython"
 CTYPES = "ctypes"
@@ -30,11 +30,13 @@ def paths(effort: Effort) -> GroupResult:
             workers = start_workers(stack)
         except WorkerError as error:
             return failed(result, error)
-        for case in (*cases.WORKLOADS, *cases.CALLS):
-            blocks = {n: w.block(case) for n, w in workers.items() if case in w.cases}
-            if len(blocks) == len(workers):
-                loop = workers[CYTHON].block(LOOP_CASE)
-                result.cases[case] = compare_blocks(blocks, effort, loop, CYTHON)
+        table = {
+            case: {name: worker.block(case) for name, worker in workers.items()}
+            for case in (*cases.WORKLOADS, *cases.CALLS)
+            if all(case in worker.cases for worker in workers.values())
+        }
+        loop = workers[CYTHON].block(LOOP_NAME)
+        result.cases = compare(table, effort, loop, CYTHON)
     return result
 
 

@@ -10,12 +10,12 @@ from benchmarks.compare.targets import Outcome
 FORM_PREFIXES = ("nanobind ", "pybind11 ")
 
 METHOD = """\
-All contestants of a row take turns in one process: every round times a block of about two
-milliseconds of each, with the garbage collector off, and the next round starts with another one.
-A figure is the median over the rounds, less the cost of the empty loop. A ratio is ours divided by
-the other's, of the medians and, in brackets, the median of the ratios within a round. Contestants
-that cannot share a process take turns across processes. The GIL is held during a call, except in
-the column `tvm-ffi`, which is its default.
+All contestants of a row take turns in one process: a round times a block of about two milliseconds
+of each, with the garbage collector off, and begins with another one each time; every row has its
+round before any has its next. A figure is the median over the rounds, less the cost of the empty
+loop. A ratio is ours divided by the other's, of the medians and, in brackets, the median of the
+ratios within a round. Contestants that cannot share a process take turns across processes. The GIL
+is held during a call, except in the column `tvm-ffi`, which is its default.
 """
 
 FORMS_NOTE = """\

@@ -16,7 +16,11 @@ Block = Callable[[int], float]
 Rounds = dict[str, list[float]]
 """Nanoseconds a call in every round, by contestant."""
 
+Table = Mapping[str, Mapping[str, Block]]
+"""Blocks by case and contestant."""
+
 LOOP = Call("pass")
+LOOP_NAME = "the empty loop"
 
 
 def block_of(call: Call) -> Block:
@@ -36,25 +40,49 @@ def calibrate(block: Block, seconds: float) -> int:
     return max(1, round(calls * seconds / max(taken, 1e-9)))
 
 
-def in_turns(
-    blocks: Mapping[str, Block], effort: Effort, settle_seconds: float = 0.0
-) -> tuple[Rounds, dict[str, int]]:
-    """Nanoseconds a call in every round, and calls a block, of each contestant.
+class Row:
+    """The contestants of one case: what each runs, how often a block, and what it took."""
 
-    Every round runs one block of each; the round's first contestant moves on by one each time.
-    settle_seconds is slept before a block, for contestants with thread pools that spin a while.
-    """
-    calls = {name: calibrate(block, effort.block_seconds) for name, block in blocks.items()}
-    names = list(blocks)
-    rounds: Rounds = {name: [] for name in names}
-    gc.collect()
-    for turn in range(effort.rounds):
-        start = turn % len(names)
+    def __init__(self, blocks: Mapping[str, Block], effort: Effort) -> None:
+        self.blocks = dict(blocks)
+        self.calls = {
+            name: calibrate(block, effort.block_seconds) for name, block in blocks.items()
+        }
+        self.rounds: Rounds = {name: [] for name in blocks}
+
+    def turn(self, number: int, settle_seconds: float = 0.0) -> None:
+        """Times a block of each, beginning with another one in every turn."""
+        names = list(self.blocks)
+        start = number % len(names)
         for name in names[start:] + names[:start]:
             if settle_seconds:
                 time.sleep(settle_seconds)
-            rounds[name].append(blocks[name](calls[name]) / calls[name] * 1e9)
-    return rounds, calls
+            seconds = self.blocks[name](self.calls[name])
+            self.rounds[name].append(seconds / self.calls[name] * 1e9)
+
+    def without_loop(self) -> Rounds:
+        """The rounds less the median of the empty loop, where that is among the contestants."""
+        loop = self.rounds.get(LOOP_NAME)
+        overhead = statistics.median(loop) if loop else 0.0
+        return {
+            name: [max(value - overhead, 0.0) for value in values]
+            for name, values in self.rounds.items()
+            if name != LOOP_NAME
+        }
+
+
+def in_turns(table: Table, effort: Effort, settle_seconds: float = 0.0) -> dict[str, Row]:
+    """Measures a table, a round of every row before the next round of any.
+
+    So a row's rounds lie far apart, and a burst of other work on the machine spoils few of them.
+    settle_seconds is slept before a block, for contestants with thread pools that spin a while.
+    """
+    rows = {case: Row(blocks, effort) for case, blocks in table.items()}
+    gc.collect()
+    for number in range(effort.rounds):
+        for row in rows.values():
+            row.turn(number, settle_seconds)
+    return rows
 
 
 def summarize(
@@ -76,30 +104,9 @@ def summarize(
 
 
 def compare(
-    contestants: Mapping[str, Call], effort: Effort, settle_seconds: float = 0.0
-) -> CaseResult:
-    """Times the contestants of one case in turns, less the cost of the loop itself."""
-    blocks = {name: block_of(call) for name, call in contestants.items()}
-    return compare_blocks(blocks, effort, block_of(LOOP), OURS, settle_seconds)
-
-
-def compare_blocks(
-    blocks: Mapping[str, Block],
-    effort: Effort,
-    loop: Block,
-    ours: str,
-    settle_seconds: float = 0.0,
-) -> CaseResult:
-    """The same for blocks that may run elsewhere; `loop` is the empty loop among them."""
-    rounds, calls = in_turns_net(blocks, effort, loop, settle_seconds)
-    return summarize(rounds, calls, ours)
-
-
-def in_turns_net(
-    blocks: Mapping[str, Block], effort: Effort, loop: Block, settle_seconds: float = 0.0
-) -> tuple[Rounds, dict[str, int]]:
-    """`in_turns`, less the median of the empty loop."""
-    rounds, calls = in_turns({**blocks, "": loop}, effort, settle_seconds)
-    overhead = statistics.median(rounds.pop(""))
-    net = {name: [max(v - overhead, 0.0) for v in values] for name, values in rounds.items()}
-    return net, calls
+    table: Table, effort: Effort, loop: Block, ours: str, settle_seconds: float = 0.0
+) -> dict[str, CaseResult]:
+    """The rows of a table, less the cost of the loop itself. `loop` is an empty one."""
+    with_loop = {case: {**blocks, LOOP_NAME: loop} for case, blocks in table.items()}
+    rows = in_turns(with_loop, effort, settle_seconds)
+    return {case: summarize(row.without_loop(), row.calls, ours) for case, row in rows.items()}

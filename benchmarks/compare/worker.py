@@ -18,10 +18,9 @@ from typing import Any
 
 from benchmarks.compare import cases
 from benchmarks.compare.model import OURS, Call
-from benchmarks.compare.timing import LOOP, Block, block_of
+from benchmarks.compare.timing import LOOP, LOOP_NAME, Block, block_of
 
 ROOT = Path(__file__).resolve().parents[2]
-LOOP_CASE = "the empty loop"
 WARM_UP_CALLS = 10_000
 
 
@@ -111,7 +110,7 @@ def own_calls(registered: int) -> dict[str, Call]:
     ours = [*roster.CALLS[:1], *roster.WORKLOADS[:1]]
     found = {case: row[OURS] for case, row in roster.Gathered(ours).calls.items()}
     lookup = Call("f('testing.nop')", {"f": ffi.get_global_func})
-    return {**found, cases.LOOKUP: lookup, LOOP_CASE: LOOP}
+    return {**found, cases.LOOKUP: lookup, LOOP_NAME: LOOP}
 
 
 def serve(calls: Mapping[str, Call]) -> None:
