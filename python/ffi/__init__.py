@@ -1,0 +1,46 @@
+"""The function boundary between Python and C++.
+
+`get_global_func` finds what C++ registered, `register_func` registers what Python has; a Function
+is called like any other. `backend` tells whether calls take the Cython or the ctypes path.
+"""
+
+from ._backend import backend as backend
+from ._backend import core as _core
+from .container import Array as Array
+from .container import Map as Map
+from .errors import register_error as register_error
+from .registry import _init_api as _init_api
+from .registry import convert as convert
+from .registry import get_global_func as get_global_func
+from .registry import list_global_func_names as list_global_func_names
+from .registry import register_func as register_func
+from .registry import remove_global_func as remove_global_func
+
+Context = _core.Context
+Function = _core.Function
+NDArray = _core.NDArray
+ObjectBase = _core.ObjectBase
+cpu = _core.cpu
+from_dlpack = _core.from_dlpack
+register_object = _core.register_object
+
+__version__: str = _core.version()[2]
+
+__all__ = [
+    "Array",
+    "Context",
+    "Function",
+    "Map",
+    "NDArray",
+    "ObjectBase",
+    "backend",
+    "convert",
+    "cpu",
+    "from_dlpack",
+    "get_global_func",
+    "list_global_func_names",
+    "register_error",
+    "register_func",
+    "register_object",
+    "remove_global_func",
+]

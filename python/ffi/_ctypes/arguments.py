@@ -1,0 +1,346 @@
+"""Python values as tagged C values, borrowed for the duration of one call."""
+
+from __future__ import annotations
+
+import sys
+from ctypes import (
+    POINTER,
+    addressof,
+    byref,
+    c_int64,
+    c_ssize_t,
+    c_void_p,
+    py_object,
+    pythonapi,
+)
+
+from .. import data_type
+from . import abi
+from .context import Context
+from .objects import ObjectBase
+from .tensors import Tensors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+MAX_DEPTH = 64
+_EXPECTED = (
+    "None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a callable, "
+    "an ffi object, or a tuple, list or dict of these"
+)
+
+_utf8 = pythonapi.PyUnicode_AsUTF8AndSize
+_utf8.restype, _utf8.argtypes = c_void_p, (py_object, POINTER(c_ssize_t))
+_bytes_data = pythonapi.PyBytes_AsString
+_bytes_data.restype, _bytes_data.argtypes = c_void_p, (py_object,)
+
+
+class _Missing:
+    """The type of MISSING, which stands for an argument that was not given."""
+
+    __slots__ = ()
+
+
+MISSING = _Missing()
+
+
+class Refused(Exception):
+    """A value has no counterpart; `path` collects where in the argument it is, innermost first.
+
+    error(where) makes the exception for the caller, once the whole path is known.
+    """
+
+    def __init__(self, error: Callable[[str], BaseException], whole: bool = False) -> None:
+        super().__init__()
+        self.error = error
+        self.whole = whole
+        self.path: list[str] = []
+
+    def located(self, where: str) -> BaseException:
+        """The exception, for an argument called `where`."""
+        return self.error(where if self.whole else where + "".join(reversed(self.path)))
+
+
+def _refused(cls: type[Exception], text: str) -> Refused:
+    return Refused(lambda where: cls(f"{where} {text}"))
+
+
+class Frame:
+    """What the values of one call point into, and how much of it is tensors."""
+
+    __slots__ = ("keep", "tensor_bytes")
+
+    def __init__(self) -> None:
+        self.keep: list[Any] = []
+        self.tensor_bytes = 0
+
+    def write(self, x: Any, slot: Any, depth: int = 0) -> int:
+        """Writes x into an MXNetValue and returns its type code; raises Refused."""
+        writer = _EXACT.get(type(x))
+        if writer is not None:
+            return writer(self, x, slot, depth)
+        return self._other(x, slot, depth)
+
+    def _none(self, x: None, slot: Any, depth: int) -> int:
+        slot.v_handle = None
+        return abi.NULL
+
+    def _missing(self, x: _Missing, slot: Any, depth: int) -> int:
+        return abi.MISSING
+
+    def _bool(self, x: bool, slot: Any, depth: int) -> int:
+        slot.v_int64 = x
+        return abi.BOOL
+
+    def _int(self, x: int, slot: Any, depth: int) -> int:
+        if -(2**63) <= x < 2**63:
+            slot.v_int64 = x
+            return abi.INT
+        if 0 < x < 2**64:
+            slot.v_uint64 = x
+            return abi.UINT
+        # str() refuses integers of thousands of digits, and nobody reads them.
+        text = str(x) if x.bit_length() <= 132 else f"one of {x.bit_length()} bits"
+        raise _refused(OverflowError, f"expected an integer from -2**63 to 2**64-1, got {text}")
+
+    def _float(self, x: float, slot: Any, depth: int) -> int:
+        slot.v_float64 = x
+        return abi.FLOAT
+
+    def _complex(self, x: complex, slot: Any, depth: int) -> int:
+        slot.v_complex[:] = (x.real, x.imag)
+        return abi.COMPLEX
+
+    def _str(self, x: str, slot: Any, depth: int) -> int:
+        size = c_ssize_t()
+        try:
+            slot.v_run.data = _utf8(x, byref(size))
+        except UnicodeEncodeError as failure:
+            place = (failure.encoding, failure.object, failure.start, failure.end)
+            raise Refused(
+                lambda where: UnicodeEncodeError(*place, f"surrogates not allowed in {where}")
+            ) from None
+        slot.v_run.size = size.value
+        return abi.STR
+
+    def _bytes(self, x: bytes, slot: Any, depth: int) -> int:
+        slot.v_run.data, slot.v_run.size = _bytes_data(x), bytes.__len__(x)
+        return abi.BYTES
+
+    def _tuple(self, x: tuple[Any, ...], slot: Any, depth: int) -> int:
+        return self._run(tuple.__iter__(x), slot, depth, abi.INT_TUPLE, abi.TUPLE)
+
+    def _list(self, x: list[Any], slot: Any, depth: int) -> int:
+        return self._run(list.__iter__(x), slot, depth, abi.INT_LIST, abi.LIST)
+
+    def _dict(self, x: dict[Any, Any], slot: Any, depth: int) -> int:
+        flat = [part for entry in dict.items(x) for part in entry]
+        names = (" key", " value")
+        return self._values(flat, slot, depth, lambda i: names[i % 2], abi.DICT)
+
+    def _run(self, x: Iterable[Any], slot: Any, depth: int, ints: int, values: int) -> int:
+        # A copy: the list may change while the call runs without the GIL.
+        items = tuple(x)
+        if all(type(item) is int and -(2**63) <= item < 2**63 for item in items):
+            self._write_ints(items, slot)
+            return ints
+        return self._values(items, slot, depth, lambda i: f" item {i}", values, ints)
+
+    def _write_ints(self, items: tuple[int, ...], slot: Any) -> None:
+        numbers = (c_int64 * abi.capacity(len(items)))(*items)
+        self.keep.append(numbers)
+        slot.v_run.data, slot.v_run.size = addressof(numbers), len(items)
+
+    def _values(
+        self,
+        items: Any,
+        slot: Any,
+        depth: int,
+        name: Callable[[int], str],
+        code: int,
+        code_of_ints: int | None = None,
+    ) -> int:
+        if depth >= MAX_DEPTH:
+            text = f"is nested more than {MAX_DEPTH} levels deep or contains itself"
+            raise Refused(lambda where: ValueError(f"{where} {text}"), whole=True)
+        run = (abi.MXNetAny * abi.capacity(len(items)))()
+        self.keep += (run, items)
+        only_ints = code_of_ints is not None
+        for index, item in enumerate(items):
+            try:
+                item_code = run[index].type_code = self.write(item, run[index].value, depth + 1)
+            except Refused as refusal:
+                refusal.path.append(name(index))
+                raise
+            only_ints = only_ints and item_code == abi.INT
+        if only_ints and code_of_ints is not None:
+            # NumPy's integers, for one.
+            self._write_ints(tuple(run[i].value.v_int64 for i in range(len(items))), slot)
+            return code_of_ints
+        slot.v_run.data, slot.v_run.size = addressof(run), len(items)
+        return code
+
+    def _context(self, x: Context, slot: Any, depth: int) -> int:
+        slot.v_ctx.device_type, slot.v_ctx.device_id = x._number, x.device_id
+        return abi.CONTEXT
+
+    def _object(self, x: ObjectBase, slot: Any, depth: int) -> int:
+        slot.v_handle = x.handle
+        index = abi.MXNetObject.from_address(x.handle).type_index
+        if index == abi.FUNCTION_INDEX:
+            return abi.FUNC_HANDLE
+        if index == abi.NDARRAY_INDEX:
+            self.tensor_bytes += abi.nbytes(abi.MXNetNDArrayObject.from_address(x.handle).tensor)
+            return abi.NDARRAY_HANDLE
+        return abi.OBJECT_HANDLE
+
+    def _callable(self, x: Callable[..., Any], slot: Any) -> int:
+        from .function import convert_function
+
+        function = convert_function(x)
+        self.keep.append(function)
+        return self._object(function, slot, 0)
+
+    def _data_type(self, dtype: data_type.DataType, slot: Any) -> int:
+        slot.v_type.code, slot.v_type.bits, slot.v_type.lanes = dtype
+        return abi.TYPE
+
+    def _numpy_data_type(self, dtype: Any, slot: Any) -> int:
+        try:
+            return self._data_type(data_type.from_numpy(dtype), slot)
+        except TypeError as failure:
+            raise _refused(TypeError, str(failure)) from None
+
+    def _type(self, x: type, slot: Any, depth: int) -> int:
+        dtype = data_type.BY_PYTHON_TYPE.get(x)
+        if dtype is not None:
+            return self._data_type(dtype, slot)
+        numpy = data_type.numpy_if_loaded()
+        if numpy is not None and issubclass(x, numpy.generic):
+            try:
+                numpy_dtype = numpy.dtype(x)
+            except TypeError:
+                raise _refused(TypeError, f"has data type {x!r}, which is abstract") from None
+            return self._numpy_data_type(numpy_dtype, slot)
+        return self._callable(x, slot)
+
+    def _tensor(self, tensor: abi.DLTensor, read_only: bool, owner: Any, slot: Any) -> int:
+        self.keep += (tensor, owner)
+        self.tensor_bytes += abi.nbytes(tensor)
+        slot.v_handle = addressof(tensor)
+        return abi.READ_ONLY_ARRAY if read_only else abi.ARRAY_HANDLE
+
+    def _other(self, x: Any, slot: Any, depth: int) -> int:
+        """Values of no exact type in the table: subclasses, NumPy's, protocols."""
+        if isinstance(x, ObjectBase):
+            return self._object(x, slot, depth)
+        for base, writer in _BASES:
+            if isinstance(x, base):
+                return writer(self, x, slot, depth)
+        numpy = data_type.numpy_if_loaded()
+        if numpy is not None:
+            if isinstance(x, numpy.ndarray):
+                return self._numpy_array(x, slot)
+            if isinstance(x, numpy.generic):
+                return self._numpy_scalar(x, slot, depth)
+            if isinstance(x, numpy.dtype):
+                return self._numpy_data_type(x, slot)
+        return self._protocol(x, slot, depth)
+
+    def _numpy_array(self, x: Any, slot: Any) -> int:
+        try:
+            tensor, dims = Tensors.of_numpy(x)
+        except (TypeError, ValueError) as failure:
+            raise _refused(type(failure), str(failure)) from None
+        return self._tensor(tensor, not x.flags.writeable, dims, slot)
+
+    def _numpy_scalar(self, x: Any, slot: Any, depth: int) -> int:
+        kind = x.dtype.kind
+        if kind == "b":
+            return self._bool(bool(x), slot, depth)
+        if kind in "iu":
+            return self._int(int(x), slot, depth)
+        if kind == "f":
+            return self._float(float(x), slot, depth)
+        if kind == "c":
+            return self._complex(complex(x), slot, depth)
+        raise self._unsupported(x)
+
+    def _protocol(self, x: Any, slot: Any, depth: int) -> int:
+        enum = sys.modules.get("enum")
+        if enum is not None and isinstance(x, enum.Enum):
+            return self.write(x.value, slot, depth)
+        if isinstance(x, bytearray) or (
+            isinstance(x, memoryview) and x.contiguous and x.format in ("B", "b", "c")
+        ):
+            copy = bytes(x)
+            self.keep.append(copy)
+            return self._bytes(copy, slot, depth)
+        if hasattr(type(x), "__dlpack__"):
+            return self._dlpack(x, slot)
+        if callable(x):
+            return self._callable(x, slot)
+        if hasattr(type(x), "__index__"):
+            return self._int(x.__index__(), slot, depth)
+        raise self._unsupported(x)
+
+    def _dlpack(self, x: Any, slot: Any) -> int:
+        device = int(x.__dlpack_device__()[0]), int(x.__dlpack_device__()[1])
+        if device[0] != abi.DEVICE_CPU:
+            raise _refused(
+                BufferError, f"is on device {device}; only arrays in the CPU's memory are possible"
+            )
+        capsule, tensor, read_only = Tensors.of_dlpack(x)
+        return self._tensor(tensor, read_only, capsule, slot)
+
+    def _unsupported(self, x: Any) -> Refused:
+        cls = type(x)
+        module = "" if cls.__module__ == "builtins" else f"{cls.__module__}."
+        return _refused(
+            TypeError,
+            f"has unsupported type {module}{cls.__qualname__}; expected {_EXPECTED}",
+        )
+
+
+if TYPE_CHECKING:
+    Writer = Callable[[Frame, Any, Any, int], int]
+
+# Every type that no lookup beyond its own identity is needed for.
+_EXACT: dict[type, Writer] = {
+    type(None): Frame._none,
+    bool: Frame._bool,
+    int: Frame._int,
+    float: Frame._float,
+    complex: Frame._complex,
+    str: Frame._str,
+    bytes: Frame._bytes,
+    tuple: Frame._tuple,
+    list: Frame._list,
+    dict: Frame._dict,
+    type: Frame._type,
+    Context: Frame._context,
+    _Missing: Frame._missing,
+}
+
+# Subclasses convert like their base, whatever methods they override.
+_BASES: tuple[tuple[type, Writer], ...] = (
+    (int, lambda frame, x, slot, depth: frame._int(int.__index__(x), slot, depth)),
+    (float, lambda frame, x, slot, depth: frame._float(float.__float__(x), slot, depth)),
+    (complex, lambda frame, x, slot, depth: frame._complex(complex.__pos__(x), slot, depth)),
+    (str, Frame._str),
+    (bytes, Frame._bytes),
+    (tuple, Frame._tuple),
+    (list, Frame._list),
+    (dict, Frame._dict),
+    (type, Frame._type),
+)
+
+
+def write_one(x: Any, value: abi.MXNetValue, frame: Frame, where: str) -> int:
+    """Writes a single value; what is wrong with it is said of `where`."""
+    try:
+        return frame.write(x, value)
+    except Refused as refusal:
+        raise refusal.located(where) from None

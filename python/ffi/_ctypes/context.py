@@ -1,0 +1,107 @@
+"""Context: a device by kind and number."""
+
+from __future__ import annotations
+
+from . import abi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+_TYPE_NUMBERS = {"cpu": abi.DEVICE_CPU}
+_TYPE_NAMES = {number: name for name, number in _TYPE_NUMBERS.items()}
+_MAX_ID = 2**31 - 1
+
+
+class Context:
+    """A device: `device_type`, such as 'cpu', and `device_id` among the devices of that type.
+
+    Immutable. `with ctx:` makes it the context in which arrays are created.
+    """
+
+    __slots__ = ("_number", "device_id", "device_type")
+    device_type: str
+    device_id: int
+    _number: int
+
+    def __new__(cls, device_type: str, device_id: int = 0) -> Context:
+        """Raises ValueError for an unknown device type or an id outside 0..2**31-1."""
+        if not isinstance(device_type, str):
+            raise TypeError(f"Context: device_type expected str, got {type(device_type).__name__}")
+        if device_type not in _TYPE_NUMBERS:
+            raise ValueError(
+                f"Context: unknown device type {device_type!r}; expected one of "
+                + ", ".join(map(repr, _TYPE_NUMBERS))
+            )
+        if not hasattr(device_id, "__index__"):
+            raise TypeError(f"Context: device_id expected int, got {type(device_id).__name__}")
+        number = device_id.__index__()
+        if not 0 <= number <= _MAX_ID:
+            raise ValueError(f"Context: device_id expected 0 to {_MAX_ID}, got {number}")
+        return _make(_TYPE_NUMBERS[device_type], number)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError("Context objects are immutable")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("Context objects are immutable")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Context):
+            return NotImplemented
+        return self._number == other._number and self.device_id == other.device_id
+
+    def __hash__(self) -> int:
+        return hash((self._number, self.device_id))
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Context, (self.device_type, self.device_id)
+
+    def __enter__(self) -> Context:
+        _stack_function("mx.context.push")(self)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _stack_function("mx.context.pop")()
+
+
+def _make(number: int, device_id: int) -> Context:
+    context = object.__new__(Context)
+    fill = object.__setattr__
+    fill(context, "_number", number)
+    fill(context, "device_type", _TYPE_NAMES.get(number, f"device{number}"))
+    fill(context, "device_id", device_id)
+    return context
+
+
+def _stack_function(name: str) -> Any:
+    from .function import get_global
+
+    function = get_global(name)
+    if function is None:
+        raise RuntimeError(f"a context is entered with `with`, which needs {name!r}: import mx")
+    return function
+
+
+_cpus: dict[int, Context] = {}
+
+
+def cpu(device_id: int = 0) -> Context:
+    """The context of the CPU; the same instance every time for one device_id."""
+    context = _cpus.get(device_id) if type(device_id) is int else None
+    if context is None:
+        context = Context("cpu", device_id)
+        # Bounded, because any number is a valid id.
+        if len(_cpus) < 64:
+            _cpus[context.device_id] = context
+    return context
+
+
+def context_of(device: abi.DLDevice) -> Context:
+    """The Context of a DLDevice, also of one that no name is known for."""
+    if device.device_type == abi.DEVICE_CPU:
+        return cpu(device.device_id)
+    return _make(device.device_type, device.device_id)

@@ -1,0 +1,156 @@
+"""Errors in both directions: the last error of C as an exception, and an exception as that."""
+
+from __future__ import annotations
+
+import builtins
+from ctypes import (
+    addressof,
+    byref,
+    c_char_p,
+    c_void_p,
+    cast,
+    py_object,
+    sizeof,
+    string_at,
+)
+from types import FunctionType, TracebackType
+
+from . import abi
+from .uninterrupted import uninterrupted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_MAX_CACHED_FRAMES = 1024
+
+_classes: dict[str, type[BaseException]] = {}
+_kinds: dict[type[BaseException], str] = {}
+_frames: dict[tuple[str, str, int], FrameType] = {}
+# What C code holds, by the address under which it knows it.
+_payloads: dict[int, tuple[abi.MXNetOpaqueObject, BaseException]] = {}
+
+
+def set_error_class(kind: str, cls: type[BaseException]) -> None:
+    """Makes errors of a kind come out as cls, and exceptions of cls travel under that kind."""
+    _classes[kind] = cls
+    _kinds[cls] = kind
+
+
+def check(status: int) -> None:
+    """Raises the last error if a C function returned a failure."""
+    if status:
+        raise last_error()
+
+
+def last_error() -> BaseException:
+    """Takes this thread's last error as an exception whose traceback names the C++ functions."""
+    info = abi.lib.MXNetGetLastError().contents
+    error = _payload_of(info) or _make(
+        (info.kind or b"").decode(errors="replace"), _text(info.message)
+    )
+    traceback = error.__traceback__
+    for index in range(info.num_frames):
+        entry = info.frames[index]
+        line = max(entry.line, 1)
+        file = (entry.file or b"<unknown>").decode(errors="replace")
+        function = (entry.function or b"<unknown>").decode(errors="replace")
+        traceback = TracebackType(traceback, _frame(file, function, line), -1, line)
+    # The thread would otherwise keep the exception, and all that its traceback holds, alive.
+    abi.lib.MXNetSetLastError(None)
+    return error.with_traceback(traceback)
+
+
+def set_last_error(error: BaseException) -> int:
+    """Makes an exception this thread's last error; returns the -1 that says so."""
+    try:
+        message = str(error).encode(errors="backslashreplace")
+    except Exception as failure:
+        message = f"<str() of the exception failed: {type(failure).__name__}>".encode()
+    text = c_char_p(message)
+    payload = _opaque(error)
+    info = abi.MXNetErrorInfo(
+        struct_size=sizeof(abi.MXNetErrorInfo),
+        kind=_kind_of(type(error)).encode(),
+        message=abi.Run(cast(text, c_void_p).value, len(message)),
+        payload=payload,
+    )
+    abi.lib.MXNetSetLastError(byref(info))
+    abi.lib.MXNetObjectFree(payload)
+    return -1
+
+
+def object_of(opaque: int) -> object:
+    """The Python object that an MXNetOpaqueObject stands for."""
+    value = abi.MXNetOpaqueObject.from_address(opaque).value
+    return cast(c_void_p(value), py_object).value
+
+
+def _payload_of(info: abi.MXNetErrorInfo) -> BaseException | None:
+    if not info.payload:
+        return None
+    if abi.MXNetObject.from_address(info.payload).type_index != abi.OPAQUE_INDEX:
+        return None
+    payload = object_of(info.payload)
+    return payload if isinstance(payload, BaseException) else None
+
+
+def _text(run: abi.Run) -> str:
+    return string_at(run.data, run.size).decode(errors="replace") if run.size else ""
+
+
+def _make(kind: str, message: str) -> BaseException:
+    cls = _classes.get(kind) or getattr(builtins, kind, None)
+    if isinstance(cls, type) and issubclass(cls, BaseException):
+        try:
+            return cls(message)
+        except Exception:
+            # Such as UnicodeDecodeError, which is not made of a message alone.
+            pass
+    return RuntimeError(f"{kind}: {message}" if kind else message)
+
+
+def _kind_of(cls: type[BaseException]) -> str:
+    for base in cls.__mro__:
+        if base in _kinds:
+            return _kinds[base]
+        if base.__module__ == "builtins":
+            return base.__name__
+    return "RuntimeError"
+
+
+def _entry() -> Iterator[None]:
+    yield
+
+
+def _frame(file: str, function: str, line: int) -> FrameType:
+    """A frame that says it is in a C++ function.
+
+    The frame of a generator that has not started refers to no other frame, so it keeps nothing
+    alive and serves every traceback with this entry.
+    """
+    key = (file, function, line)
+    frame = _frames.get(key)
+    if frame is None:
+        if len(_frames) >= _MAX_CACHED_FRAMES:
+            _frames.clear()
+        code = _entry.__code__.replace(co_filename=file, co_name=function, co_firstlineno=line)
+        frame = _frames[key] = FunctionType(code, {})().gi_frame
+    return frame
+
+
+@abi.Finalizer
+@uninterrupted
+def _delete(address: int) -> None:
+    del _payloads[address]
+
+
+def _opaque(error: BaseException) -> int:
+    """A new object that stands for an exception; its one reference is the caller's."""
+    opaque = abi.MXNetOpaqueObject(
+        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, cast(_delete, c_void_p).value), value=id(error)
+    )
+    address = addressof(opaque)
+    _payloads[address] = (opaque, error)
+    return address

@@ -1,0 +1,297 @@
+"""Function: a function of the registry, or any callable, as C++ and Python call it."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, byref, c_char_p, c_int, c_void_p
+from itertools import count
+from types import MethodType
+
+from .. import description
+from . import abi
+from .arguments import Frame, Refused, write_one
+from .errors import check, last_error, set_last_error
+from .keywords import Parameters
+from .objects import ObjectBase, register_object, wrap
+from .results import borrow, take
+from .uninterrupted import uninterrupted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# Callables that C++ holds, with the name that messages use, by the number it knows them under.
+_bodies: dict[int, tuple[str, Callable[..., Any]]] = {}
+_numbers = count(1)
+
+
+class _Derived:
+    """An attribute of Function objects that is derived when asked for; the class has its own."""
+
+    def __init__(self, derive: Callable[[Function], Any], of_class: str | None = None) -> None:
+        self._derive = derive
+        self._of_class = of_class
+
+    def __get__(self, function: Function | None, owner: type) -> Any:
+        if function is not None:
+            return self._derive(function)
+        if self._of_class is None:
+            raise AttributeError(f"type object {owner.__name__!r} has no such attribute")
+        return self._of_class
+
+
+class Function(ObjectBase):
+    __slots__ = ("__dict__", "_parameters", "_release", "_shows_front_end")
+    _parameters: Parameters | None
+    _release: int | None
+    _shows_front_end: bool
+
+    __doc__ = _Derived(  # type: ignore[assignment]
+        lambda function: description.docstring(function.info, function._front()),
+        "A function that C++ and Python can both call; see ffi.get_global_func.",
+    )
+    __signature__ = _Derived(
+        lambda function: description.signature(function.info, function._front())
+    )
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or self._front():
+            args = self._described().body_arguments(args, kwargs, self._front())
+        size = abi.capacity(len(args))
+        values, codes = (abi.MXNetValue * size)(), (c_int * size)()
+        frame = Frame()
+        for index, arg in enumerate(args):
+            try:
+                codes[index] = frame.write(arg, values[index])
+            except Refused as refusal:
+                raise refusal.located(self._described().where(index)) from None
+        ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
+        library = abi.lib_releasing if self._releases(frame.tensor_bytes) else abi.lib
+        if library.MXNetFuncCall(self._handle, values, codes, len(args), ret, ret_code):
+            raise last_error()
+        return take(ret, ret_code.value)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<ffi.Function {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The name under which the function was described."""
+        return self._described().name
+
+    @property
+    def __name__(self) -> str:
+        return self.name.rpartition(".")[2]
+
+    def __getattr__(self, attribute: str) -> Any:
+        # Not a property: a class body that has this name sets the class's own.
+        if attribute == "__qualname__":
+            return self.__name__
+        raise AttributeError(f"Function object has no attribute {attribute!r}")
+
+    @property
+    def info(self) -> description.FunctionInfo:
+        """The description given where the function was registered."""
+        return description.FunctionInfo.from_raw(self._raw_info())
+
+    @property
+    def release_gil_bytes(self) -> int:
+        """When a call releases the GIL: negative never, 0 always, n when the tensors among its
+        arguments hold at least n bytes together."""
+        if getattr(self, "_release", None) is None:
+            self._release = info_of(self._handle).release_lock_bytes
+        return self._release or 0
+
+    def front_end(self) -> Function:
+        """The same function with the signature for people.
+
+        Parameters that exist in it only must be given their default and are dropped.
+        """
+        check(abi.lib.MXNetObjectRetain(self._handle))
+        function = wrap(self._handle)
+        assert isinstance(function, Function)
+        function._shows_front_end = True
+        return function
+
+    def _front(self) -> bool:
+        return getattr(self, "_shows_front_end", False)
+
+    def _releases(self, tensor_bytes: int) -> bool:
+        threshold = self.release_gil_bytes
+        return 0 <= threshold <= tensor_bytes
+
+    def _described(self) -> Parameters:
+        parameters = getattr(self, "_parameters", None)
+        if parameters is None:
+            parameters = self._parameters = Parameters(self._raw_info())
+        return parameters
+
+    def _raw_info(self) -> dict[str, Any]:
+        return raw_info_of(info_of(self._handle))
+
+
+def info_of(handle: int) -> abi.MXNetFuncInfo:
+    """The description of a function, which lives as long as the function."""
+    out = POINTER(abi.MXNetFuncInfo)()
+    check(abi.lib.MXNetFuncGetInfo(handle, byref(out)))
+    return out.contents
+
+
+def raw_info_of(info: abi.MXNetFuncInfo) -> dict[str, Any]:
+    """A description as plain Python values."""
+    return {
+        "name": _text(info.name) or "",
+        "doc": _text(info.doc) or "",
+        "returns": _text(info.returns),
+        "file": _text(info.file),
+        "line": info.line,
+        "params": [_raw_param(info.params[i]) for i in range(info.num_params)],
+        "described": bool(info.described),
+        "release_lock_bytes": info.release_lock_bytes,
+    }
+
+
+def _raw_param(param: abi.MXNetParamInfo) -> tuple[str | None, str | None, str | None, int, Any]:
+    default = borrow(param.default_value.value, param.default_value.type_code)
+    return _text(param.name), _text(param.type), _text(param.doc), param.flags, default
+
+
+def _text(text: bytes | None) -> str | None:
+    return None if text is None else text.decode()
+
+
+@abi.PackedCFunc
+@uninterrupted
+def _invoke(number: int, values: Any, codes: Any, num_args: int, ret: Any, ret_code: Any) -> int:
+    try:
+        try:
+            name, body = _bodies[number]
+            result = body(*[borrow(values[i], codes[i]) for i in range(num_args)])
+            _give(result, ret, ret_code, name)
+            return 0
+        except BaseException as error:
+            return _failed(error)
+    except BaseException as error:
+        # Ctrl-C while the first error was being passed on.
+        return _failed(error)
+
+
+@abi.Finalizer
+@uninterrupted
+def _finalize(number: int) -> None:
+    del _bodies[number]
+
+
+def _failed(error: BaseException) -> int:
+    # Without the entry for _invoke, which would show ctypes pointers that are no longer valid.
+    error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+    return set_last_error(error)
+
+
+def _give(result: Any, ret: Any, ret_code: Any, name: str) -> None:
+    """Writes what a callback returned as an owned value."""
+    value, frame = abi.MXNetValue(), Frame()
+    code = write_one(result, value, frame, f"{name}: result")
+    if code in abi.PLAIN_CODES:
+        ret[0], ret_code[0] = value, code
+    else:
+        _own_into(value, code, ret, ret_code)
+
+
+def _own_into(value: Any, code: int, ret: Any, ret_code: Any) -> None:
+    codes = (c_int * 1)(code)
+    check(abi.lib.MXNetFuncCall(_own.handle, byref(value), codes, 1, ret, ret_code))
+
+
+def own(value: Any, code: int) -> Any:
+    """The Python value of a copy of a borrowed value."""
+    ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
+    _own_into(value, code, byref(ret), byref(ret_code))
+    return take(ret, ret_code.value)
+
+
+def convert_function(
+    body: Callable[..., Any], name: str | None = None, raw_info: dict[str, Any] | None = None
+) -> Function:
+    """A Function that calls body. raw_info describes it, in the form of Function._raw_info()."""
+    if isinstance(body, Function):
+        return body
+    number = next(_numbers)
+    called = name or getattr(body, "__qualname__", type(body).__qualname__)
+    _bodies[number] = (called, body)
+    out = c_void_p()
+    check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, number, _finalize, byref(out)))
+    assert out.value is not None
+    function = wrap(out.value)
+    assert isinstance(function, Function)
+    if name is not None or raw_info is not None:
+        _describe(function.handle, {"name": called, **(raw_info or {})})
+    return function
+
+
+def _describe(handle: int, raw: dict[str, Any]) -> None:
+    frame = Frame()
+    given = raw.get("params", ())
+    params = (abi.MXNetParamInfo * abi.capacity(len(given)))()
+    for param, (name, kind, doc, flags, default) in zip(params, given, strict=False):
+        param.name, param.type, param.doc = _utf8(name), _utf8(kind), _utf8(doc)
+        param.flags = flags
+        where = f"{raw['name']}: default of {name!r}"
+        any_value = param.default_value
+        any_value.type_code = write_one(default, any_value.value, frame, where)
+    info = abi.MXNetFuncInfo(
+        abi.sizeof(abi.MXNetFuncInfo),
+        abi.ABI_MAJOR,
+        0,
+        _utf8(raw["name"]),
+        _utf8(raw.get("doc")),
+        _utf8(raw.get("returns")),
+        _utf8(raw.get("file")),
+        raw.get("line", 0),
+        bool(raw.get("described", False)),
+        params,
+        len(given),
+        raw.get("release_lock_bytes", -1),
+    )
+    check(abi.lib.MXNetFuncSetInfo(handle, byref(info)))
+
+
+def _utf8(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+def get_global(name: str) -> Function | None:
+    """The registered function of a name, None where there is none."""
+    out = c_void_p()
+    check(abi.lib.MXNetFuncGetGlobal(name.encode(), byref(out)))
+    if out.value is None:
+        return None
+    function = wrap(out.value)
+    assert isinstance(function, Function)
+    return function
+
+
+def register_global(name: str, function: Function, override: bool) -> None:
+    """Registers a function; ValueError where the name is taken and not to be overridden."""
+    check(abi.lib.MXNetFuncRegisterGlobal(name.encode(), function.handle, override))
+
+
+def remove_global(name: str) -> None:
+    """Removes a name; KeyError where it is not registered."""
+    check(abi.lib.MXNetFuncRemoveGlobal(name.encode()))
+
+
+def list_global_names() -> list[str]:
+    """All registered names, sorted."""
+    size, names = c_int(), POINTER(c_char_p)()
+    check(abi.lib.MXNetFuncListGlobalNames(byref(size), byref(names)))
+    return [(names[i] or b"").decode() for i in range(size.value)]
+
+
+register_object(abi.FUNCTION_INDEX, Function)
+_own_function = get_global("ffi.own")
+assert _own_function is not None
+_own = _own_function

@@ -1,0 +1,81 @@
+"""Which argument goes to which parameter."""
+
+from __future__ import annotations
+
+from .abi import PARAM_FRONT_END, PARAM_VARIADIC
+from .arguments import MISSING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Parameters:
+    """The parameters of a function by position, for keyword calls and for messages.
+
+    `raw` is what Function._raw_info() returns.
+    """
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.name: str = raw["name"]
+        named = [param for param in raw["params"] if not param[3] & PARAM_VARIADIC]
+        self._variadic = next((p[0] for p in raw["params"] if p[3] & PARAM_VARIADIC), None)
+        self._shown: list[str] = [param[0] for param in named]
+        self._body: list[str] = [param[0] for param in named if not param[3] & PARAM_FRONT_END]
+        self._front = {i: p[4] for i, p in enumerate(named) if p[3] & PARAM_FRONT_END}
+
+    def where(self, index: int) -> str:
+        """What messages call the argument at a position of the body's."""
+        param = self._body[index] if index < len(self._body) else self._variadic
+        text = f"{self.name}: argument {index}"
+        return text if param is None else f"{text} ({param!r})"
+
+    def body_arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], front_end: bool
+    ) -> tuple[Any, ...]:
+        """The arguments as the body takes them, MISSING in gaps.
+
+        Raises TypeError for a keyword that is unknown or given twice, NotImplementedError for an
+        argument of the front end's alone that is not its default.
+        """
+        names = self._shown if front_end else self._body
+        bound = self._bind(args, kwargs, names)
+        if front_end:
+            bound = self._without_front_end(bound)
+        while bound and bound[-1] is MISSING:
+            bound.pop()
+        return tuple(bound)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> list[Any]:
+        bound = list(args)
+        if kwargs and not names:
+            raise TypeError(f"{self.name}: takes no keyword arguments")
+        for name, value in kwargs.items():
+            if name not in names:
+                raise TypeError(
+                    f"{self.name}: unexpected keyword argument {name!r}; "
+                    f"its parameters are {', '.join(names)}"
+                )
+            index = names.index(name)
+            if index < len(args):
+                raise TypeError(
+                    f"{self.name}: argument {index} ({name!r}) was given by position and by keyword"
+                )
+            bound += [MISSING] * (index + 1 - len(bound))
+            bound[index] = value
+        return bound
+
+    def _without_front_end(self, bound: list[Any]) -> list[Any]:
+        for index, default in self._front.items():
+            if index < len(bound) and not _is_default(bound[index], default):
+                raise NotImplementedError(
+                    f"{self.name}: argument {index} ({self._shown[index]!r}) "
+                    f"supports only {default!r}, got {bound[index]!r}"
+                )
+        return [value for index, value in enumerate(bound) if index not in self._front]
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is MISSING or value is default:
+        return True
+    return isinstance(value, type(default)) and bool(value == default)

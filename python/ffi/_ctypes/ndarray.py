@@ -1,0 +1,203 @@
+"""NDArray: an array object of the runtime, without arithmetic."""
+
+from __future__ import annotations
+
+from ctypes import addressof, byref, c_int64, c_void_p
+
+from .. import data_type
+from . import abi
+from .context import Context, context_of
+from .errors import check
+from .function import own
+from .objects import ObjectBase, register_object, wrap
+from .tensors import export, take_dlpack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class NDArray(ObjectBase):
+    """A strided array of one element type on a context."""
+
+    __slots__ = ("_visible",)
+    _visible: abi.MXNetNDArrayObject
+
+    def _tensor(self) -> abi.DLTensor:
+        # What is visible of an array never changes, so one look at it is kept.
+        if not hasattr(self, "_visible"):
+            self._visible = abi.MXNetNDArrayObject.from_address(self._handle)
+        tensor: abi.DLTensor = self._visible.tensor
+        return tensor
+
+    def _data_type(self) -> data_type.DataType:
+        dtype = self._tensor().dtype
+        return dtype.code, dtype.bits, dtype.lanes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each dimension."""
+        tensor = self._tensor()
+        return tuple(tensor.shape[: tensor.ndim])
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each dimension."""
+        tensor = self._tensor()
+        return tuple(stride * self.itemsize for stride in tensor.strides[: tensor.ndim])
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        ndim: int = self._tensor().ndim
+        return ndim
+
+    @property
+    def dtype(self) -> Any:
+        """Name of the element type, 'float32'."""
+        return data_type.name_of(self._data_type())
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.nbytes // self.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        _, bits, lanes = self._data_type()
+        return bits * lanes // 8
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return abi.nbytes(self._tensor())
+
+    @property
+    def ctx(self) -> Context:
+        """Where the elements are."""
+        return context_of(self._tensor().device)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the elements must not be written."""
+        self._tensor()
+        return bool(self._visible.flags & abi.NDARRAY_READ_ONLY)
+
+    @property
+    def _data(self) -> int:
+        """Address of the first element."""
+        return self._tensor().data or 0
+
+    def _view(
+        self,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        offset: int = 0,
+        dtype: data_type.DataType | None = None,
+    ) -> Any:
+        """An array that shares the memory; strides and offset count bytes.
+
+        The caller vouches that every element lies within this array.
+        """
+        kind = abi.DLDataType(*(dtype or self._data_type()))
+        item, ndim = kind.bits * kind.lanes // 8, len(shape)
+        dims = c_int64 * abi.capacity(ndim)
+        steps = dims(*(stride // item for stride in strides))
+        out, data = c_void_p(), self._data + offset
+        check(
+            abi.lib.MXNetNDArrayView(
+                self._handle, data, dims(*shape), steps, ndim, kind, byref(out)
+            )
+        )
+        assert out.value is not None
+        return wrap(out.value)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device = self._tensor().device
+        return device.device_type, device.device_id
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
+
+        Raises BufferError where what is asked for is not possible: a stream, another device, or a
+        read-only array without the version of DLPack that can say so.
+        """
+        if stream is not None:
+            raise BufferError(f"stream must be None for an array on {self.ctx}, got {stream!r}")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"an array on {self.ctx} cannot be exported to device {dl_device}")
+        versioned = max_version is not None and max_version[0] >= 1
+        exported = self._copy() if copy else self
+        return export(exported.handle, versioned, bool(copy))
+
+    def _copy(self) -> NDArray:
+        value = abi.MXNetValue(v_handle=addressof(self._tensor()))
+        copied = own(value, abi.ARRAY_HANDLE)
+        assert isinstance(copied, NDArray)
+        return copied
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self._tensor().device.device_type != abi.DEVICE_CPU:
+            raise AttributeError(f"an array on {self.ctx} has no __array_interface__")
+        if self._data_type() == data_type.BFLOAT16:
+            raise AttributeError("__array_interface__ cannot express bfloat16")
+        return self._interface(data_type.to_numpy(self._data_type()).str)
+
+    def _interface(self, typestr: str) -> dict[str, Any]:
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": typestr,
+            "data": (self._data, self.read_only),
+            "strides": self.strides,
+        }
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """A numpy.ndarray of the elements; it shares the memory unless dtype or copy forbid."""
+        import numpy
+
+        array = self.asnumpy()
+        if dtype is not None and numpy.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ValueError(f"unable to avoid a copy: {array.dtype} is not {dtype}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def asnumpy(self) -> Any:
+        """A numpy.ndarray that shares the memory; ImportError for bfloat16 without ml_dtypes."""
+        import numpy
+
+        dtype = data_type.to_numpy(self._data_type())
+        if self._data_type() == data_type.BFLOAT16:
+            return numpy.asarray(_Memory(self, "<u2")).view(dtype)
+        return numpy.asarray(_Memory(self, dtype.str))
+
+
+class _Memory:
+    """Lends an array's memory to NumPy, which keeps it, and so the array, alive."""
+
+    def __init__(self, array: NDArray, typestr: str) -> None:
+        self.__array_interface__ = array._interface(typestr)
+        self._array = array
+
+
+def from_dlpack(obj: Any) -> Any:
+    """An NDArray that shares the memory of an array with __dlpack__.
+
+    Raises TypeError where obj has no __dlpack__, BufferError where it cannot be exported.
+    """
+    if not hasattr(type(obj), "__dlpack__"):
+        raise TypeError(f"from_dlpack: expected an array with __dlpack__, got {type(obj).__name__}")
+    return wrap(take_dlpack(obj))
+
+
+register_object(abi.NDARRAY_INDEX, NDArray)

@@ -1,0 +1,125 @@
+"""Tagged C values as Python values."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, c_int64, cast, string_at
+
+from .. import data_type
+from . import abi
+from .context import context_of
+from .errors import object_of
+from .objects import wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def take(value: Any, code: int) -> Any:
+    """The Python value of an owned MXNetValue, whose reference it takes over."""
+    reader = _READERS.get(code)
+    if reader is not None:
+        return reader(value)
+    if code in abi.OBJECT_CODES:
+        return _object(value.v_handle, owned=True)
+    raise TypeError(f"a value with type code {code} came from C++; no such result is known")
+
+
+def borrow(value: Any, code: int) -> Any:
+    """The Python value of an MXNetValue that stays somebody else's."""
+    if code in abi.OBJECT_CODES:
+        return _object(value.v_handle, owned=False)
+    reader = _READERS.get(code) or _BORROWED_READERS.get(code)
+    if reader is None:
+        raise TypeError(f"a value with type code {code} came from C++; no such argument is known")
+    return reader(value)
+
+
+def text_of(run: Any) -> str:
+    """The str of a run of UTF-8."""
+    return string_at(run.data, run.size).decode()
+
+
+def _bytes_of(run: Any) -> bytes:
+    return string_at(run.data, run.size)
+
+
+def _ints_of(run: Any) -> list[int]:
+    return cast(run.data, POINTER(c_int64))[: run.size] if run.size else []
+
+
+def _items_of(run: Any) -> list[Any]:
+    items = cast(run.data, POINTER(abi.MXNetAny))
+    return [borrow(items[i].value, items[i].type_code) for i in range(run.size)]
+
+
+def _dict_of(run: Any) -> dict[Any, Any]:
+    flat = iter(_items_of(run))
+    return dict(zip(flat, flat, strict=True))
+
+
+def _data_type(value: Any) -> Any:
+    return data_type.to_numpy((value.v_type.code, value.v_type.bits, value.v_type.lanes))
+
+
+def _copied_tensor(value: Any) -> Any:
+    """A borrowed tensor lives for the call only, so what Python gets is a copy."""
+    from .function import own
+
+    return own(value, abi.ARRAY_HANDLE)
+
+
+def _object(handle: int | None, owned: bool) -> Any:
+    if handle is None:
+        return None
+    reader = _OBJECT_READERS.get(abi.MXNetObject.from_address(handle).type_index)
+    if reader is None:
+        if not owned:
+            abi.lib.MXNetObjectRetain(handle)
+        return wrap(handle)
+    try:
+        return reader(handle)
+    finally:
+        if owned:
+            abi.lib.MXNetObjectFree(handle)
+
+
+def _run(handle: int) -> Any:
+    return abi.MXNetRunObject.from_address(handle).run
+
+
+if TYPE_CHECKING:
+    Reader = Callable[[Any], Any]
+
+_READERS: dict[int, Reader] = {
+    abi.INT: lambda value: value.v_int64,
+    abi.UINT: lambda value: value.v_uint64,
+    abi.FLOAT: lambda value: value.v_float64,
+    abi.HANDLE: lambda value: value.v_handle,
+    abi.NULL: lambda value: None,
+    abi.TYPE: _data_type,
+    abi.CONTEXT: lambda value: context_of(value.v_ctx),
+    abi.BOOL: lambda value: value.v_int64 != 0,
+    abi.COMPLEX: lambda value: complex(*value.v_complex),
+}
+
+_BORROWED_READERS: dict[int, Reader] = {
+    abi.STR: lambda value: text_of(value.v_run),
+    abi.BYTES: lambda value: _bytes_of(value.v_run),
+    abi.INT_TUPLE: lambda value: tuple(_ints_of(value.v_run)),
+    abi.INT_LIST: lambda value: _ints_of(value.v_run),
+    abi.TUPLE: lambda value: tuple(_items_of(value.v_run)),
+    abi.LIST: lambda value: _items_of(value.v_run),
+    abi.DICT: lambda value: _dict_of(value.v_run),
+    abi.ARRAY_HANDLE: _copied_tensor,
+    abi.READ_ONLY_ARRAY: _copied_tensor,
+}
+
+_OBJECT_READERS: dict[int, Reader] = {
+    abi.STRING_INDEX: lambda handle: text_of(_run(handle)),
+    abi.BYTES_INDEX: lambda handle: _bytes_of(_run(handle)),
+    abi.SHAPE_INDEX: lambda handle: tuple(_ints_of(_run(handle))),
+    abi.TUPLE_INDEX: lambda handle: tuple(_items_of(_run(handle))),
+    abi.OPAQUE_INDEX: object_of,
+}

@@ -1,0 +1,153 @@
+"""DLTensors of foreign arrays, and the capsules in which DLPack hands tensors over."""
+
+from __future__ import annotations
+
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    byref,
+    c_char_p,
+    c_int,
+    c_int64,
+    c_void_p,
+    cast,
+    py_object,
+    pythonapi,
+)
+from sys import getrefcount
+
+from .. import data_type
+from . import abi
+from .errors import check
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_VERSION = (1, 1)
+_NAME = b"dltensor_versioned"
+_LEGACY_NAME = b"dltensor"
+_USED_NAMES = {_NAME: b"used_dltensor_versioned", _LEGACY_NAME: b"used_dltensor"}
+_READ_ONLY = 1
+_IS_COPIED = 2
+
+_Deleter = CFUNCTYPE(None, c_void_p)
+
+_new_capsule = pythonapi.PyCapsule_New
+_new_capsule.restype, _new_capsule.argtypes = py_object, (c_void_p, c_char_p, c_void_p)
+_capsule_name = pythonapi.PyCapsule_GetName
+_capsule_name.restype, _capsule_name.argtypes = c_char_p, (py_object,)
+_capsule_pointer = pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, (py_object, c_char_p)
+_rename_capsule = pythonapi.PyCapsule_SetName
+_rename_capsule.restype, _rename_capsule.argtypes = c_int, (py_object, c_char_p)
+
+# Exported capsules that nobody may have taken the tensor out of yet.
+_exported: list[Any] = []
+
+
+class Tensors:
+    """Where DLTensors come from, and how arrays become capsules."""
+
+    @staticmethod
+    def of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:
+        """The tensor of a numpy.ndarray, and the extents and strides that it points to."""
+        dtype = data_type.from_numpy(array.dtype)
+        item, ndim = array.itemsize, array.ndim
+        if any(stride % item for stride in array.strides):
+            raise ValueError("has strides that are not multiples of its item size")
+        dims = (c_int64 * (2 * abi.capacity(ndim)))(
+            *array.shape, *(stride // item for stride in array.strides)
+        )
+        shape = cast(dims, POINTER(c_int64))
+        strides = cast(byref(dims, 8 * ndim), POINTER(c_int64))
+        data, _ = array.__array_interface__["data"]
+        device = abi.DLDevice(abi.DEVICE_CPU, 0)
+        return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), dims
+
+    @staticmethod
+    def of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
+        """The capsule an array exports, the tensor in it, and whether that is read-only."""
+        try:
+            capsule = array.__dlpack__(max_version=_VERSION)
+        except TypeError:
+            # Written before DLPack had versions.
+            capsule = array.__dlpack__()
+        name = _name_of(capsule)
+        address = _capsule_pointer(capsule, name)
+        if name == _LEGACY_NAME:
+            return capsule, abi.DLManagedTensor.from_address(address).dl_tensor, False
+        managed = abi.DLManagedTensorVersioned.from_address(address)
+        if managed.major != _VERSION[0]:
+            raise BufferError(
+                f"the tensor has version {managed.major}.{managed.minor} of DLPack, "
+                f"ffi reads version {_VERSION[0]}"
+            )
+        return capsule, managed.dl_tensor, bool(managed.flags & _READ_ONLY)
+
+
+def take_dlpack(array: Any) -> int:
+    """The handle of a new array object that shares the memory of an array with __dlpack__."""
+    capsule, _, _ = Tensors.of_dlpack(array)
+    name = _name_of(capsule)
+    address = _capsule_pointer(capsule, name)
+    handle = c_void_p()
+    if name == _NAME:
+        check(abi.lib.MXNetNDArrayFromDLPack(address, byref(handle)))
+    else:
+        check(abi.lib.MXNetNDArrayFromDLPackLegacy(address, byref(handle)))
+    # From here on the array runs the deleter; a used capsule does not.
+    _rename_capsule(capsule, _USED_NAMES[name])
+    assert handle.value is not None
+    return handle.value
+
+
+def export(handle: int, versioned: bool, copied: bool) -> Any:
+    """A capsule with the tensor of an array object."""
+    _release_unused()
+    if versioned:
+        out = POINTER(abi.DLManagedTensorVersioned)()
+        check(abi.lib.MXNetNDArrayToDLPack(handle, byref(out)))
+        if copied:
+            out.contents.flags |= _IS_COPIED
+    else:
+        out = POINTER(abi.DLManagedTensor)()
+        check(abi.lib.MXNetNDArrayToDLPackLegacy(handle, byref(out)))
+    name = _NAME if versioned else _LEGACY_NAME
+    capsule = _new_capsule(cast(out, c_void_p), name, None)
+    _exported.append(capsule)
+    return capsule
+
+
+def _name_of(capsule: Any) -> bytes:
+    if type(capsule).__name__ != "PyCapsule":
+        raise TypeError(f"__dlpack__ returned {type(capsule).__name__}, expected a PyCapsule")
+    name: bytes | None = _capsule_name(capsule)
+    if name not in _USED_NAMES:
+        raise BufferError(f"__dlpack__ returned a capsule named {name!r}, expected {_NAME!r}")
+    return name
+
+
+def _release_unused() -> None:
+    """Frees the tensors in capsules that were dropped without being used.
+
+    A destructor written in Python cannot do it: C code drops a capsule while an exception is set,
+    and Python code that runs then replaces that exception by a SystemError.
+    """
+    global _exported
+    capsules, _exported = _exported, []
+    for index, capsule in enumerate(capsules):
+        capsules[index] = None
+        # References: the variable here and the argument of getrefcount.
+        if getrefcount(capsule) > 2:
+            if _capsule_name(capsule) in _USED_NAMES:
+                _exported.append(capsule)
+        elif (name := _capsule_name(capsule)) in _USED_NAMES:
+            _delete(_capsule_pointer(capsule, name), name)
+
+
+def _delete(address: int, name: bytes) -> None:
+    kind = abi.DLManagedTensorVersioned if name == _NAME else abi.DLManagedTensor
+    deleter = kind.from_address(address).deleter
+    if deleter:
+        _Deleter(deleter)(address)

@@ -1,0 +1,96 @@
+"""Element types: their names, and their counterparts in NumPy.
+
+An element type is the triple (code, bits, lanes) of a DLDataType.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    DataType = tuple[int, int, int]
+
+NAMES: dict[DataType, str] = {
+    (6, 8, 1): "bool",
+    (0, 8, 1): "int8",
+    (0, 16, 1): "int16",
+    (0, 32, 1): "int32",
+    (0, 64, 1): "int64",
+    (1, 8, 1): "uint8",
+    (1, 16, 1): "uint16",
+    (1, 32, 1): "uint32",
+    (1, 64, 1): "uint64",
+    (2, 16, 1): "float16",
+    (4, 16, 1): "bfloat16",
+    (2, 32, 1): "float32",
+    (2, 64, 1): "float64",
+    (5, 64, 1): "complex64",
+    (5, 128, 1): "complex128",
+}
+BY_NAME: dict[str, DataType] = {name: dtype for dtype, name in NAMES.items()}
+BY_PYTHON_TYPE: dict[type, DataType] = {
+    bool: BY_NAME["bool"],
+    int: BY_NAME["int64"],
+    float: BY_NAME["float64"],
+    complex: BY_NAME["complex128"],
+}
+BFLOAT16 = BY_NAME["bfloat16"]
+_NUMERIC_KINDS = "biufc"
+
+
+def name_of(dtype: DataType) -> str:
+    """The name, "float32"; a type without one is written as code, bits and lanes."""
+    code, bits, lanes = dtype
+    return NAMES.get(dtype) or f"dtype(code={code}, bits={bits}, lanes={lanes})"
+
+
+def to_numpy(dtype: DataType) -> Any:
+    """The numpy.dtype of an element type.
+
+    Raises ImportError where bfloat16 is asked for and ml_dtypes is not installed, TypeError where
+    NumPy has no counterpart.
+    """
+    import numpy
+
+    if dtype == BFLOAT16:
+        return numpy.dtype(bfloat16())
+    if dtype not in NAMES:
+        raise TypeError(f"{name_of(dtype)} has no counterpart in NumPy")
+    return numpy.dtype(NAMES[dtype])
+
+
+def bfloat16() -> Any:
+    """The scalar type ml_dtypes.bfloat16; ImportError where ml_dtypes is not installed."""
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise ImportError(
+            "NumPy has no bfloat16 of its own; install ml_dtypes to exchange bfloat16 with it"
+        ) from error
+    return ml_dtypes.bfloat16
+
+
+def from_numpy(dtype: Any) -> DataType:
+    """The element type of a numpy.dtype.
+
+    Raises TypeError, worded to follow the name of an argument, where the byte order is not the
+    machine's or there is no counterpart.
+    """
+    found = BY_NAME.get(dtype.name)
+    if found is None or (dtype.kind not in _NUMERIC_KINDS and found != BFLOAT16):
+        raise TypeError(f"has data type {dtype!s}, which has no counterpart")
+    if not dtype.isnative:
+        raise TypeError(f"has data type {dtype!s}, whose byte order is not native")
+    return found
+
+
+def numpy_if_loaded() -> Any:
+    """The module numpy where something imported it already, else None.
+
+    An object can be NumPy's only then, and importing it takes longer than everything else here.
+    """
+    numpy = sys.modules.get("numpy")
+    return numpy if hasattr(numpy, "ndarray") else None

@@ -1,0 +1,48 @@
+"""Which Python class stands for which kind of C++ error."""
+
+from __future__ import annotations
+
+from ._backend import core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar, overload
+
+    E = TypeVar("E", bound=type[BaseException])
+
+    @overload
+    def register_error(kind: E) -> E: ...
+    @overload
+    def register_error(kind: str, cls: E) -> E: ...
+    @overload
+    def register_error(kind: str, cls: None = None) -> Callable[[E], E]: ...
+
+
+def register_error(kind: Any, cls: Any = None) -> Any:
+    """Makes C++ errors of a kind come out as a Python class, and its exceptions carry that kind.
+
+    `@register_error` takes the class's own name as the kind, `@register_error("Kind")` and
+    `register_error("Kind", cls)` name it. Kinds that name a built-in exception are known.
+
+    Raises TypeError where cls is not an exception class. One that cannot be made of a message alone
+    comes out as RuntimeError.
+    """
+    if isinstance(kind, type):
+        return _register(kind.__name__, kind)
+    if cls is not None:
+        return _register(kind, cls)
+    return lambda decorated: _register(kind, decorated)
+
+
+def _register(kind: object, cls: object) -> object:
+    if not isinstance(kind, str):
+        raise TypeError(f"register_error: kind expected str, got {type(kind).__name__}")
+    if not kind or "\0" in kind:
+        raise ValueError(
+            f"register_error: kind must have characters, none of them NUL, got {kind!r}"
+        )
+    if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+        raise TypeError(f"register_error: {kind!r} expected an exception class, got {cls!r}")
+    core.set_error_class(kind, cls)
+    return cls

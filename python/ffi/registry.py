@@ -1,0 +1,151 @@
+"""The global registry: looking functions up, adding and removing them."""
+
+from __future__ import annotations
+
+import sys
+
+from . import description
+from ._backend import core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal, TypeVar, overload
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _checked(name: object, function: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"{function}: name expected str, got {type(name).__name__}")
+    if not name or "\0" in name:
+        raise ValueError(
+            f"{function}: name must have characters and none of them NUL, got {name!r}"
+        )
+    return name
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def get_global_func(name: str, allow_missing: Literal[False] = False) -> core.Function: ...
+    @overload
+    def get_global_func(name: str, allow_missing: bool) -> core.Function | None: ...
+
+
+def get_global_func(name: str, allow_missing: bool = False) -> core.Function | None:
+    """The function registered under a name.
+
+    Where nothing is registered under it, returns None if allow_missing, else raises KeyError.
+    """
+    function = core.get_global(_checked(name, "get_global_func"))
+    if function is None and not allow_missing:
+        raise KeyError(f"no function is registered as {name!r}")
+    return function
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def register_func(name: F, /) -> F: ...
+    @overload
+    def register_func(name: str, f: F, override: bool = False) -> F: ...
+    @overload
+    def register_func(
+        name: str | None = None, f: None = None, override: bool = False
+    ) -> Callable[[F], F]: ...
+
+
+def register_func(
+    name: str | Callable[..., Any] | None = None,
+    f: Callable[..., Any] | None = None,
+    override: bool = False,
+) -> Any:
+    """Registers a callable, so that C++ and everybody else can call it by name.
+
+    `register_func("name", f)` registers f, and so does the decorator `@register_func("name")`;
+    `@register_func` takes the function's own name. Returns f itself. A plain function's description
+    comes from its signature and docstring.
+
+    Raises ValueError where the name is taken and override is false, TypeError where f is not
+    callable.
+    """
+    if callable(name):
+        return _register(name.__name__, name, override)
+    if f is not None:
+        return _register(name, f, override)
+    return lambda function: _register(
+        getattr(function, "__name__", None) if name is None else name, function, override
+    )
+
+
+def _register(name: object, function: Callable[..., Any], override: bool) -> Callable[..., Any]:
+    checked = _checked(name, "register_func")
+    if not callable(function):
+        raise TypeError(
+            f"register_func: {checked!r} expected a callable, got {type(function).__name__}"
+        )
+    core.register_global(checked, _function_of(function, checked), bool(override))
+    return function
+
+
+def _function_of(function: Callable[..., Any], name: str) -> core.Function:
+    if isinstance(function, core.Function):
+        return function
+    return core.convert_function(function, name, description.raw_info(function, name))
+
+
+def remove_global_func(name: str) -> None:
+    """Removes a name; calls under way go on. Raises KeyError where it is not registered."""
+    core.remove_global(_checked(name, "remove_global_func"))
+
+
+def list_global_func_names() -> list[str]:
+    """All registered names, sorted."""
+    return core.list_global_names()
+
+
+def convert(value: Any) -> Any:
+    """What C++ would keep of an argument, as an object that Python can keep too.
+
+    A callable becomes a Function, a list an Array, a dict a Map, a foreign array a copy of it;
+    text, numbers and tuples stay as they are.
+    """
+    if isinstance(value, core.ObjectBase):
+        return value
+    if callable(value) and not isinstance(value, type):
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        return _function_of(value, name)
+    return _own(value)
+
+
+_own = get_global_func("ffi.own")
+
+
+def _init_api(prefix: str, module_name: str) -> None:
+    """Gives a module every function registered as `prefix.x` as its attribute x.
+
+    Those that exist are set at once; the module's __getattr__ finds the ones registered later.
+    """
+    module = sys.modules.get(module_name)
+    if module is None:
+        from importlib import import_module
+
+        module = import_module(module_name)
+    start = len(prefix) + 1
+    for name in core.list_global_names():
+        if name.startswith(prefix + ".") and "." not in name[start:]:
+            setattr(module, name[start:], core.get_global(name))
+
+    def find(attribute: str) -> core.Function:
+        full_name = f"{prefix}.{attribute}"
+        function = None if attribute.startswith("__") else core.get_global(full_name)
+        if function is None:
+            raise AttributeError(
+                f"module {module_name!r} has no attribute {attribute!r}: "
+                f"no function is registered as {full_name!r}"
+            )
+        setattr(module, attribute, function)
+        return function
+
+    module.__getattr__ = find  # type: ignore[method-assign]
