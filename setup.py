@@ -8,6 +8,9 @@ from setuptools import setup
 # An isolated build does not put the project's own folder on the path.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from build_support.command import BuildNative, extension_modules  # noqa: E402
+from build_support.command import BuildNative, BuildPackages, extension_modules  # noqa: E402
 
-setup(ext_modules=extension_modules(), cmdclass={"build_ext": BuildNative})
+setup(
+    ext_modules=extension_modules(),
+    cmdclass={"build_py": BuildPackages, "build_ext": BuildNative},
+)

@@ -1,4 +1,4 @@
-"""The setuptools command: builds all targets and lays them out with the packages."""
+"""The setuptools commands: build all targets and lay them out with the packages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError
 
 from .plan import Planner
@@ -30,6 +31,16 @@ def _place(source: Path, destination: Path) -> None:
     temporary = destination.with_name(f".{destination.name}.{os.getpid()}")
     shutil.copy2(source, temporary)
     os.replace(temporary, destination)
+
+
+class BuildPackages(build_py):  # type: ignore[misc]
+    """Lays the Python files out in an empty folder: none of an earlier build gets into a wheel."""
+
+    def run(self) -> None:
+        """Empties build_lib, unless the packages stay in the source tree, and fills it."""
+        if not self.editable_mode:
+            shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
 
 
 class BuildNative(build_ext):  # type: ignore[misc]
