@@ -1,0 +1,148 @@
+"""An array as something else: a NumPy array, Python numbers, a pickle."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy
+
+from .._registry import front_end
+
+BFLOAT16 = "bfloat16"
+# MXNetNDArrayObject of c_runtime_api.h: the address of the elements follows the object's header.
+DATA_OFFSET = 16
+
+_array = front_end("array")
+_astype = front_end("astype")
+
+
+class _Words:
+    """Presents bfloat16 elements to NumPy as 16-bit words, in place."""
+
+    def __init__(self, owner: Any) -> None:
+        address = ctypes.c_void_p.from_address(owner.handle + DATA_OFFSET).value or 0
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": owner.shape,
+            "strides": owner.strides,
+            "typestr": "=u2",
+            "data": (address, owner.read_only),
+        }
+
+
+def numpy_view(array: Any) -> numpy.ndarray[Any, Any]:
+    """A NumPy array over the same memory, which it keeps alive. bfloat16 needs ml_dtypes."""
+    if array.dtype.name != BFLOAT16:
+        return numpy.asarray(array)
+    return numpy.asarray(_Words(array)).view(array.dtype)
+
+
+def dtype_name(array: Any) -> str:
+    """Name of the element type, also where NumPy has no such type."""
+    try:
+        name: str = array.dtype.name
+    except ImportError:
+        return BFLOAT16
+    return name
+
+
+def readable(array: Any) -> numpy.ndarray[Any, Any]:
+    """The elements in a type that Python reads: float32 stands for bfloat16."""
+    return numpy_view(_astype(array, "float32") if dtype_name(array) == BFLOAT16 else array)
+
+
+def asnumpy(self: Any, /) -> numpy.ndarray[Any, Any]:
+    """A NumPy array with a copy of the elements; waits for them if they are being computed."""
+    copied: numpy.ndarray[Any, Any] = numpy_view(self).copy()
+    return copied
+
+
+def to_array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
+    """numpy.asarray(self): shares the memory unless a copy or another dtype is asked for."""
+    return numpy.array(numpy_view(self), dtype=dtype, copy=copy)
+
+
+def item(self: Any, /, *args: Any) -> Any:
+    """One element as a Python number: the only one, or that at an index."""
+    return readable(self).item(*args)
+
+
+def tolist(self: Any, /) -> Any:
+    """The elements as nested lists of Python numbers; a number for an array without axes."""
+    return readable(self).tolist()
+
+
+def scalar(self: Any) -> Any:
+    """The element of an array without axes."""
+    if self.ndim:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    return item(self)
+
+
+def truth(self: Any, /) -> bool:
+    """bool(self), for an array of one element."""
+    if self.size != 1:
+        what = "an empty array" if not self.size else "an array with more than one element"
+        hint = "`array.size > 0`" if not self.size else "a.any() or a.all()"
+        raise ValueError(f"The truth value of {what} is ambiguous. Use {hint}")
+    return bool(item(self))
+
+
+def integer(self: Any, /) -> int:
+    """int(self), for an array without axes."""
+    return int(scalar(self))
+
+
+def real_number(self: Any, /) -> float:
+    """float(self), for an array without axes."""
+    return float(scalar(self))
+
+
+def complex_number(self: Any, /) -> complex:
+    """complex(self), for an array without axes."""
+    return complex(scalar(self))
+
+
+def index(self: Any, /) -> int:
+    """operator.index(self), for an integer array without axes."""
+    if self.ndim or self.dtype.kind not in "iu":
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+    return int(item(self))
+
+
+def shallow_copy(self: Any, /) -> Any:
+    """copy.copy(self): elements are copied, as NumPy does."""
+    return _array(self, ctx=self.ctx)
+
+
+def deep_copy(self: Any, memo: Any, /) -> Any:
+    """copy.deepcopy(self)."""
+    return _array(self, ctx=self.ctx)
+
+
+def rebuild(elements: Any, ctx: str) -> Any:
+    """The array that a pickle describes."""
+    return _array(elements, ctx=ctx)
+
+
+def reduce(self: Any, /) -> Any:
+    """What a pickle holds: the elements and the name of the context."""
+    return rebuild, (asnumpy(self), str(self.ctx))
+
+
+SPECIAL = {
+    "asnumpy": asnumpy,
+    "item": item,
+    "tolist": tolist,
+    "__array__": to_array,
+    "__bool__": truth,
+    "__int__": integer,
+    "__float__": real_number,
+    "__complex__": complex_number,
+    "__index__": index,
+    "__copy__": shallow_copy,
+    "__deepcopy__": deep_copy,
+    "__reduce__": reduce,
+}

@@ -1,0 +1,175 @@
+"""Methods and properties of an array: functions of the registry, or a few lines over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .._registry import FUNCTIONS as PUBLIC
+from .._registry import front_end
+from ..context import Context
+
+# Methods that are registered functions, with the array as their first argument.
+FUNCTIONS = (
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "astype",
+    "clip",
+    "conjugate",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "max",
+    "mean",
+    "min",
+    "nonzero",
+    "prod",
+    "ravel",
+    "repeat",
+    "round",
+    "squeeze",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "trace",
+    "var",
+)
+RENAMED = {"conj": "conjugate"}
+
+_array = front_end("array")
+_reshape = front_end("reshape")
+_transpose = front_end("transpose")
+_swapaxes = front_end("swapaxes")
+_copy = front_end("copy")
+_real = front_end("real")
+_imag = front_end("imag")
+
+
+def unpack(arguments: tuple[Any, ...]) -> Any:
+    """The one tuple, list or None of `reshape((2, 3))`, or the numbers of `reshape(2, 3)`."""
+    if len(arguments) == 1 and not hasattr(arguments[0], "__index__"):
+        return arguments[0]
+    return arguments
+
+
+def reshape(self: Any, /, *shape: Any, order: str = "C") -> Any:
+    """The elements in another shape, given as one tuple or as integers; a view where possible."""
+    return _reshape(self, unpack(shape), order=order)
+
+
+def transpose(self: Any, /, *axes: Any) -> Any:
+    """A view with the axes permuted, given as one tuple or as integers; reversed without them."""
+    return _transpose(self, unpack(axes) if axes else None)
+
+
+def flatten(self: Any, /, order: str = "C") -> Any:
+    """A copy with one axis."""
+    return _reshape(_copy(self), -1, order=order)
+
+
+def fill(self: Any, value: Any, /) -> None:
+    """Sets every element to value."""
+    self[...] = value
+
+
+def as_in_ctx(self: Any, ctx: Context | str, /) -> Any:
+    """The array itself if it is in ctx, else a copy there."""
+    return self if str(self.ctx) == str(ctx) else _array(self, ctx=ctx)
+
+
+def copyto(self: Any, other: Any, /) -> Any:
+    """Copies the elements into the array `other`, or to a new array in the context `other`."""
+    if isinstance(other, (Context, str)):
+        return _array(self, ctx=other)
+    other[...] = self
+    return other
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: Any) -> Any:
+    """Lets NumPy's own functions take arrays of this class: `numpy.exp(x)`, `numpy_array + x`.
+
+    What `mx.np` has is computed by it. NumPy does the rest, on the same memory.
+    """
+    function = PUBLIC.get(ufunc.__name__)
+    if method == "__call__" and function is not None and not options:
+        return function(*inputs)
+    out = options.pop("out", None)
+    if out is not None:
+        options["out"] = tuple(map(_as_numpy, out))
+    result = getattr(ufunc, method)(*map(_as_numpy, inputs), **options)
+    if out is not None:
+        return out[0] if len(out) == 1 else out
+    return tuple(map(_array, result)) if isinstance(result, tuple) else _array(result)
+
+
+def _as_numpy(value: Any) -> Any:
+    return numpy.asarray(value) if hasattr(type(value), "__array_ufunc__") else value
+
+
+def transposed(self: Any) -> Any:
+    """View with the axes reversed."""
+    return _transpose(self)
+
+
+def matrix_transposed(self: Any) -> Any:
+    """View with the last two axes exchanged. ValueError for fewer than two."""
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return _swapaxes(self, -1, -2)
+
+
+def real(self: Any) -> Any:
+    """The real parts: a view of complex elements, else the array itself."""
+    return _real(self)
+
+
+def imag(self: Any) -> Any:
+    """The imaginary parts: a view of complex elements, else zeros."""
+    return _imag(self)
+
+
+def set_real(self: Any, value: Any) -> None:
+    """Sets the real parts."""
+    _real(self)[...] = value
+
+
+def set_imag(self: Any, value: Any) -> None:
+    """Sets the imaginary parts. TypeError where there are none."""
+    if self.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    _imag(self)[...] = value
+
+
+def context(self: Any) -> Any:
+    """Where the elements are; the same as ctx."""
+    return self.ctx
+
+
+METHODS: dict[str, Any] = {name: front_end(name) for name in FUNCTIONS}
+METHODS |= {name: METHODS[function] for name, function in RENAMED.items()}
+METHODS |= {
+    "reshape": reshape,
+    "transpose": transpose,
+    "flatten": flatten,
+    "fill": fill,
+    "as_in_ctx": as_in_ctx,
+    "as_in_context": as_in_ctx,
+    "to_device": as_in_ctx,
+    "copyto": copyto,
+    "__array_ufunc__": array_ufunc,
+}
+
+PROPERTIES = {
+    "T": property(transposed),
+    "mT": property(matrix_transposed),
+    "real": property(real, set_real),
+    "imag": property(imag, set_imag),
+    "context": property(context),
+    "device": property(context),
+}

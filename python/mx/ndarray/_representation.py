@@ -1,0 +1,44 @@
+"""Arrays as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ._conversion import dtype_name, item, readable
+
+# What array() makes of Python numbers, and so need not be told.
+IMPLIED_DTYPES = frozenset({"float32", "bool", "complex64"})
+
+
+def representation(self: Any, /) -> str:
+    """`array([[0., 0.]])`, with shape, dtype and context where they cannot be seen from that."""
+    notes = [f"shape={self.shape}"] if not self.size and self.shape != (0,) else []
+    dtype = dtype_name(self)
+    if dtype not in IMPLIED_DTYPES:
+        notes.append(f"dtype={dtype}")
+    if str(self.ctx) != "cpu(0)":
+        notes.append(f"ctx={self.ctx}")
+    suffix = "".join(f", {note}" for note in notes) + ")"
+    if not self.size:
+        return f"array([]{suffix}"
+    body = numpy.array2string(readable(self), separator=", ", prefix="array(", suffix=suffix)
+    return f"array({body}{suffix}"
+
+
+def text(self: Any, /) -> str:
+    """The elements alone."""
+    return str(readable(self))
+
+
+def formatted(self: Any, spec: str, /) -> str:
+    """format(self, spec): of the element where there is one and no axes, else only without spec."""
+    if not self.ndim:
+        return format(item(self), spec)
+    if spec:
+        raise TypeError("unsupported format string passed to mx.np.ndarray.__format__")
+    return text(self)
+
+
+SPECIAL = {"__repr__": representation, "__str__": text, "__format__": formatted}
