@@ -136,7 +136,7 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
 int FunctionObject::Call(const MXNetValue* values, const int* type_codes, int num_args,
                          MXNetValue* ret, int* ret_type_code) const {
   *ret_type_code = kMXNetNull;
-  const int status = info->view().described
+  const int status = checks_arguments
                          ? CallDescribed(values, type_codes, num_args, ret, ret_type_code)
                          : call(resource, values, type_codes, num_args, ret, ret_type_code);
   if (__builtin_expect(status == 0, 1)) return 0;

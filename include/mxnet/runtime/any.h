@@ -131,11 +131,33 @@ class Any {
     any.RetainIfObject();
     return any;
   }
+  /*!
+   * \brief Replaces the value by an object; an undefined reference is nothing.
+   *
+   * Only the handle is written, not the whole of MXNetValue: a 16-byte load right behind an 8-byte
+   * store, as a copy of the union is, stalls the processor for longer than the rest takes.
+   */
+  void HoldObject(ObjectRef ref) noexcept {
+    Any previous = std::move(*this);
+    data_.type_code = ref.defined() ? TypeCodeOfObject(ref.type_index()) : kMXNetNull;
+    data_.value.v_handle = ref.Detach();
+  }
   /*! \brief Gives the value, and the reference it may hold, up to the caller. */
   MXNetAny Detach() noexcept {
     MXNetAny data = data_;
     Reset();
     return data;
+  }
+
+  /*! \brief Gives the value up as a function returns it. */
+  void MoveTo(MXNetValue* value, int* type_code) noexcept {
+    if (IsObjectCode(data_.type_code)) {
+      value->v_handle = data_.value.v_handle;  // a narrow copy, see HoldObject
+    } else {
+      *value = data_.value;
+    }
+    *type_code = data_.type_code;
+    data_.type_code = kMXNetNull;
   }
 
   int type_code() const noexcept { return data_.type_code; }

@@ -100,7 +100,11 @@ class MXNetRetValue {
                                         !std::is_same_v<std::decay_t<T>, MXNetArgValue> &&
                                         !std::is_same_v<std::decay_t<T>, Error>>>
   MXNetRetValue& operator=(T&& value) {
-    any_ = details::ToAny(std::forward<T>(value));
+    if constexpr (std::is_base_of_v<ObjectRef, std::decay_t<T>>) {
+      any_.HoldObject(std::forward<T>(value));
+    } else {
+      any_ = details::ToAny(std::forward<T>(value));
+    }
     return *this;
   }
   MXNetRetValue& operator=(const MXNetArgValue& arg) {
@@ -126,6 +130,8 @@ class MXNetRetValue {
     return As<T>();
   }
   MXNetAny Detach() noexcept { return any_.Detach(); }
+  /*! \brief Writes the result as a C function returns it. */
+  void MoveTo(MXNetValue* value, int* type_code) noexcept { any_.MoveTo(value, type_code); }
 
  private:
   Any any_;
@@ -147,9 +153,7 @@ struct Closure {
       MXNetRetValue result;
       closure->body(MXNetArgs{values, type_codes, num_args, closure->self}, &result);
       if (result.failed()) return -1;
-      MXNetAny raw = result.Detach();
-      *ret = raw.value;
-      *ret_type_code = raw.type_code;
+      result.MoveTo(ret, ret_type_code);
       return 0;
     } catch (const Error& error) {
       return error.SetLast();

@@ -154,7 +154,8 @@ Match TryShare(const MXNetValue& value, int type_code, uint32_t type_index, Ref*
 
 template <typename Ref>
 void StoreObject(Ref ref, MXNetAny* out) {
-  *out = AnyOfObject(ObjectRef(std::move(ref))).Detach();
+  out->type_code = ref.defined() ? TypeCodeOfObject(ref.type_index()) : kMXNetNull;
+  out->value.v_handle = ref.Detach();
 }
 
 }  // namespace details

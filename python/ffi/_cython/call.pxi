@@ -36,10 +36,13 @@ cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_s
         PyEval_RestoreThread(state)
     else:
         status = MXNetFuncCall(func.chandle, values, codes, <int>count, &ret, &ret_code)
-    if status == 0:
-        return make_ret(&ret, ret_code)
-    raise_last_error()
-    return NULL
+    if status != 0:
+        raise_last_error()
+        return NULL
+    if ret_code == kMXNetNull:
+        Py_INCREF_(Py_None)
+        return Py_None
+    return make_ret(&ret, ret_code)
 
 
 cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count) noexcept:

@@ -9,7 +9,7 @@ cdef object text_or_none(const char* text):
 cdef class Function(ObjectBase):
     """A function of the registry, or one that C++ handed out. Call it like any other."""
 
-    def __cinit__(self, *args, **kwargs):
+    def __cinit__(self):
         self.vectorcall = call_function
         self.first_front_end = PY_SSIZE_T_MAX
         self.variadic = -1

@@ -57,8 +57,8 @@ cdef class NDArray(ObjectBase):
 
     @property
     def dtype(self):
-        """Element type."""
-        return dtype_to_python(tensor_of(self).dtype)
+        """Name of the element type."""
+        return dtype_name(tensor_of(self).dtype)
 
     @property
     def ctx(self):

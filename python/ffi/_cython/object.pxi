@@ -7,9 +7,6 @@ cdef void set_error(error) noexcept:
 cdef class ObjectBase:
     """Holds one reference to an object of the runtime."""
 
-    def __cinit__(self, *args, **kwargs):
-        self.chandle = NULL
-
     def __dealloc__(self):
         if self.chandle != NULL:
             MXNetObjectFree(self.chandle)
