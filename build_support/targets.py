@@ -118,4 +118,4 @@ def blas_files() -> dict[Path, Path]:
 def targets(root: Path, release: str) -> list[Target]:
     """Everything that is compiled, each after what it links to."""
     extensions = [_extension(name, source) for name, source in cython_modules(root).items()]
-    return [target for target in (*_libraries(root, release), *extensions) if target.sources]
+    return [*_libraries(root, release), *extensions]
