@@ -1,0 +1,199 @@
+"""Elementwise functions: every pair of dtypes, Python numbers, broadcasting and layouts."""
+
+import itertools
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mx
+
+from .compare import BFLOAT16, DTYPES, assert_same, assert_same_error, quiet, sample
+
+BINARY = [
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power"),
+    *("maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater"),
+    *("greater_equal", "logical_and", "logical_or", "logical_xor"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
+    *("arctan2", "hypot"),
+]
+UNARY = [
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "square"),
+    *("absolute", "negative", "positive", "sign", "reciprocal", "conjugate"),
+    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh"),
+    *("arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint"),
+    *("isnan", "isinf", "isfinite", "logical_not", "invert", "signbit", "degrees", "radians"),
+]
+PYTHON_NUMBERS = [True, 3, -2, 2.5, 1 + 2j]
+# Of what numbers of other signs would give NaN or overflow, small positive ones are taken.
+POSITIVE = {"power", "left_shift", "right_shift"}
+# The last places of these differ between implementations of the elementary functions.
+INEXACT = {"power", "divide", "arctan2", "hypot", "floor_divide", "remainder"}
+
+
+def operands(name, left, right, shapes=((3, 4), (3, 4))):
+    pair = [
+        sample(shape, dtype, seed)
+        for seed, (shape, dtype) in enumerate(zip(shapes, (left, right), strict=True))
+    ]
+    if name in POSITIVE:
+        pair = [np.abs(x).astype(x.dtype) if x.dtype.kind != "b" else x for x in pair]
+    return pair
+
+
+def check(name, arguments, exact):
+    """mx.np's function against NumPy's: the same result, or an error of the same class."""
+    function, oracle = getattr(mx.np, name), getattr(np, name)
+    given = [mx.np.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    with quiet():
+        try:
+            expected = oracle(*arguments)
+        except (TypeError, ValueError, OverflowError):
+            assert_same_error(lambda: function(*given), lambda: oracle(*arguments))
+        else:
+            assert_same(function(*given), expected, exact)
+
+
+@pytest.mark.parametrize(("left", "right"), list(itertools.product(DTYPES, DTYPES)))
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name, left, right):
+    check(
+        name,
+        operands(name, left, right),
+        exact=name not in INEXACT and "c" not in left[0] + right[0],
+    )
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("number", PYTHON_NUMBERS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", BINARY)
+def test_python_numbers_are_weak(name, dtype, number, swapped):
+    array = operands(name, dtype, dtype)[0]
+    arguments = [number, array] if swapped else [array, number]
+    check(name, arguments, exact=name not in INEXACT and not isinstance(number, complex))
+
+
+@pytest.mark.parametrize("number", [256, -1, 2**31, 2**63, 2**64 - 1, -(2**63)])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["add", "less", "maximum"])
+def test_integers_that_may_not_fit(name, dtype, number):
+    check(name, [sample((4,), dtype), number], exact=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name, dtype):
+    exact = name in {"absolute", "negative", "positive", "sign", "floor", "ceil", "trunc", "rint"}
+    check(name, [sample((3, 5), dtype)], exact and np.dtype(dtype).kind != "c")
+
+
+@pytest.mark.parametrize("name", [name for name in UNARY if hasattr(mx.np, name)])
+def test_unary_at_special_values(name):
+    special = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-30, 1e30, 0.5, -0.5])
+    for dtype in ("float32", "float64"):
+        with quiet():
+            given = special.astype(dtype)
+        if name != "invert":
+            check(name, [given], exact=False)
+
+
+SHAPE_PAIRS = [
+    ((), (3,)),
+    ((4,), ()),
+    ((3, 1), (1, 4)),
+    ((2, 3, 4), (4,)),
+    ((2, 3, 4), (3, 1)),
+    ((1,), (0,)),
+    ((2, 0), (1, 1)),
+    ((5, 1, 3, 1), (1, 2, 1, 4)),
+    ((2, 3), (3, 2)),
+    ((3,), (4,)),
+    ((0,), (2,)),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SHAPE_PAIRS)
+@pytest.mark.parametrize("name", ["add", "less", "power"])
+def test_broadcasting(name, left, right):
+    check(name, operands(name, "float64", "int32", (left, right)), exact=name != "power")
+
+
+LAYOUTS = {
+    "transposed": lambda x: x.T,
+    "reversed": lambda x: x[::-1, ::-1],
+    "every other": lambda x: x[::2, ::2],
+    "one row": lambda x: x[:1],
+    "a column": lambda x: x[:, 1:2],
+    "broadcast": lambda x: np.broadcast_to(x[0], x.shape),
+    "Fortran": np.asfortranarray,
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex128", "float16"])
+def test_layouts(layout, dtype):
+    array = layout(sample((6, 6), dtype))
+    assert_same(mx.np.add(array, 1), array + 1)
+    assert_same(mx.np.multiply(array, array), array * array, exact=False)
+    assert_same(mx.np.subtract(array, array[:1]), array - array[:1])
+    assert_same(mx.np.negative(array), -array)
+
+
+def test_sigmoid_and_relu():
+    values = np.array([-800, -3, -0.5, 0, 0.5, 3, 800])
+    with quiet():
+        expected = 1 / (1 + np.exp(-values))
+    assert_same(mx.np.sigmoid(values), expected, exact=False)
+    assert_same(mx.np.relu(values), np.maximum(values, 0))
+
+
+BFLOAT16_PARTNERS = {
+    "bfloat16": BFLOAT16,
+    "bool": BFLOAT16,
+    "int8": BFLOAT16,
+    "uint8": BFLOAT16,
+    "float16": np.dtype("float32"),
+    "float32": np.dtype("float32"),
+    "float64": np.dtype("float64"),
+    "complex64": np.dtype("complex64"),
+    "complex128": np.dtype("complex128"),
+}
+
+
+@pytest.mark.parametrize(("other", "dtype"), BFLOAT16_PARTNERS.items())
+def test_bfloat16_promotes(other, dtype):
+    left = mx.np.array([1, 2, 3], dtype="bfloat16")
+    right = mx.np.array([1, 0, 1], dtype=other)
+    assert_same(left + right, np.array([2, 2, 4], dtype))
+    assert_same(right + left, np.array([2, 2, 4], dtype))
+
+
+@pytest.mark.parametrize("name", ["exp", "sqrt", "tanh", "negative"])
+def test_bfloat16_unary(name):
+    given = np.array([0.5, 1, 2, 3], ml_dtypes.bfloat16)
+    expected = getattr(np, name)(given.astype("float32")).astype(ml_dtypes.bfloat16)
+    assert_same(getattr(mx.np, name)(given), expected)
+
+
+@pytest.mark.parametrize("number", [1, 2.5])
+def test_bfloat16_with_python_numbers(number):
+    result = mx.np.array([1, 2], dtype="bfloat16") + number
+    assert_same(result, np.array([1 + number, 2 + number], BFLOAT16))
+
+
+@pytest.mark.parametrize(("bounds"), [(None, 2), (-1, None), (-1, 2), (2, -1)])
+@pytest.mark.parametrize("dtype", ["int32", "float64", "uint8"])
+def test_clip(bounds, dtype):
+    array = sample((4, 5), dtype)
+    if dtype != "uint8" or all(bound is None or bound >= 0 for bound in bounds):
+        assert_same(mx.np.clip(array, *bounds), np.clip(array, *bounds))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex64"])
+def test_where(dtype):
+    condition = np.array([[True], [False], [True]])
+    left, right = sample((3, 4), dtype), sample((4,), "float64", 1)
+    assert_same(mx.np.where(condition, left, right), np.where(condition, left, right))
+    assert_same(mx.np.where(left, 1, right), np.where(left, 1, right))
+    assert_same(mx.np.where(mx.np.array(condition), left, 2), np.where(condition, left, 2))

@@ -1,0 +1,243 @@
+"""Indexing and assignment, with NumPy as the oracle for every key."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import mx
+
+from .compare import assert_same, assert_same_error, sample
+
+BASIC = [
+    *(0, -1, 1, np.int64(1), True, False, None, ..., (), slice(None)),
+    *(slice(1, None), slice(None, -1), slice(None, None, -1), slice(5, 0, -2), slice(1, 1)),
+    *(slice(-100, 100), slice(10**30), slice(np.int8(1), None), (0, 1), (0, slice(1)), (..., 0)),
+    *((0, ...), (slice(None), 1), (None, 0), (0, None), (None, ..., None), (slice(None), None)),
+    *((..., slice(None, None, -1)), (slice(None, None, 2), slice(None, None, -3)), (0, 0, 0)),
+    *((1, 2, 3), (..., 1, 2), (slice(1), ..., slice(1, 3)), (0, ..., None, 1)),
+]
+ADVANCED = [
+    *([0], [0, 1], [1, 0, -1], [], [[0, 1], [1, 0]], np.array([1, 1, 0]), np.array(1)),
+    *(([0, 1], [1, 0]), ([0, 1], slice(1, 3)), (slice(None), [0, 2]), (..., [0, 1])),
+    *((0, [0, 1]), ([0, 1], 1), ([0, 1], slice(None), [1, 0]), (slice(None), 0, [1, 2])),
+    *(([[0], [1]], [0, 2]), (None, [0, 1]), ([0, 1], None), ([0, 1], None, [0, 1])),
+    *(([0], ..., [1]), (np.array([[0, 1], [1, 0]]), slice(None, None, 2)), ((0, 1),)),
+    *(np.array([0, 1], dtype="uint8"), np.array([0, 1], dtype="int16")),
+    *([True, False], [False, False], np.array([True, False]), (slice(None), [True, False, True])),
+    *(np.array(True), np.array(False), ([True, False], 0), ([True, True], [0, 1])),
+    *((np.array([True, False]), slice(1, None)), (True, [0, 1]), (0, True)),
+]
+WRONG = [
+    *(2, -3, (0, 3), (0, 0, 4), (0, 0, 0, 0), (..., ...), 1.0, 1j, "a", "...", b"a", {}, (0, "a")),
+    *(
+        slice(1.0),
+        slice("a", None),
+        slice(None, None, 0),
+        [2],
+        [0.5],
+        [[0, 1], [0]],
+        ([0, 1], [0, 1, 2]),
+    ),
+    *([True, False, True], (slice(None), [True, False]), np.zeros((2, 2), bool), np.array([0.5])),
+    *((0, [9]), ([0, 1], ..., ...), ("slice", 0, 1, None), 10**30, [None], np.array(["a"])),
+]
+SHAPE = (2, 3, 4)
+
+
+def cases(keys):
+    return [pytest.param(key, id=repr(key)[:50]) for key in keys]
+
+
+def convert(key):
+    """The key with mx's arrays for NumPy's."""
+    if isinstance(key, tuple):
+        return tuple(map(convert, key))
+    return mx.np.array(key) if isinstance(key, np.ndarray) and key.dtype.kind in "biuf" else key
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex128"])
+@pytest.mark.parametrize("key", cases(BASIC + ADVANCED))
+def test_get(key, dtype):
+    array = sample(SHAPE, dtype)
+    assert_same(mx.np.array(array)[key], array[key])
+    assert_same(mx.np.array(array)[convert(key)], array[key])
+
+
+@pytest.mark.parametrize("layout", [lambda x: x.T, lambda x: x[::-1, :, ::-1]])
+@pytest.mark.parametrize(
+    "key", cases([0, slice(None, None, -2), (..., 1), [1, 0], ([0, 1], [1, 0])])
+)
+def test_get_of_a_view(key, layout):
+    array = sample((4, 4, 4), "int32")
+    assert_same(layout(mx.np.array(array))[key], layout(array)[key])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex128"])
+@pytest.mark.parametrize("key", cases(BASIC + ADVANCED))
+def test_set_a_number(key, dtype):
+    array = sample(SHAPE, dtype)
+    result = mx.np.array(array)
+    array[key] = 9
+    result[convert(key)] = 9
+    assert_same(result, array)
+
+
+@pytest.mark.parametrize("key", cases(BASIC + ADVANCED))
+def test_set_an_array(key):
+    array = sample(SHAPE, "float64")
+    result = mx.np.array(array)
+    value = sample(array[key].shape, "int64", 1)
+    array[key] = value
+    result[key] = mx.np.array(value)
+    assert_same(result, array)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (0, [1, 2, 3, 4]),
+        ((0, 1), [[7]]),
+        (slice(None), [[1], [2], [3]]),
+        ([0, 1], np.arange(4)),
+        ((slice(None), [0, 2]), np.arange(2).reshape(2, 1)),
+        (slice(0, 0), 5),
+        ([], 5),
+        ((..., 0), np.float32(2.5)),
+        ((0, 0, 0), np.array(3)),
+        ((0, 0, 0), [3]),
+        ([True, False], 4),
+        (True, 3),
+    ],
+)
+def test_set_broadcasts(key, value):
+    array = sample(SHAPE, "float32")
+    result = mx.np.array(array)
+    array[key] = value
+    result[key] = value
+    assert_same(result, array)
+
+
+@pytest.mark.parametrize("source", ["bool", "int64", "float64", "float16", "uint8"])
+@pytest.mark.parametrize("target", ["bool", "int8", "uint64", "float16", "complex64"])
+def test_set_casts(source, target):
+    array, value = sample((3,), target), sample((3,), source, 1)
+    value = np.abs(value) if source != "bool" else value
+    result = mx.np.array(array)
+    array[...] = value
+    result[...] = value
+    assert_same(result, array)
+
+
+def test_set_from_an_overlapping_view():
+    array = np.arange(10)
+    result = mx.np.array(array)
+    array[1:] = array[:-1].copy()
+    result[1:] = result[:-1]
+    assert_same(result, array)
+    result[::-1] = result
+    assert_same(result, array[::-1])
+
+
+@pytest.mark.parametrize("key", cases(WRONG))
+def test_wrong_keys(key):
+    array = sample(SHAPE, "float64")
+    given = mx.np.array(array)
+    wrong = (IndexError, TypeError, ValueError, OverflowError)
+    with pytest.raises(wrong):
+        array[key]
+    with pytest.raises(wrong):
+        given[key]
+    with pytest.raises(wrong):
+        given[key] = 0
+    assert_same(given, array)
+
+
+@pytest.mark.parametrize("key", [2, -3, (0, 3), [2], ([0, 1], [0, 3])])
+def test_out_of_bounds(key):
+    array = sample(SHAPE, "float64")
+    assert_same_error(lambda: mx.np.array(array)[key], lambda: array[key])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "error"),
+    [
+        (0, [1, 2, 3], ValueError),
+        ([0, 1], np.zeros((3, 3, 4)), ValueError),
+        (0, "text", (TypeError, ValueError)),
+        (0, None, TypeError),
+        (0, 1j, TypeError),
+        (0, [[1, 2], [3]], ValueError),
+    ],
+)
+def test_wrong_values(key, value, error):
+    array = sample(SHAPE, "float64")
+    result = mx.np.array(array)
+    with pytest.raises(error):
+        result[key] = value
+    assert_same(result, array)
+
+
+def test_basic_keys_give_views_and_advanced_keys_copies():
+    array = mx.np.zeros((3, 4))
+    for key in (0, slice(1), (slice(None), 1), ..., None, (0, 0)):
+        assert mx.np.shares_memory(array[key], array)
+    for key in ([0], [True, False, False], np.array([0])):
+        assert not mx.np.shares_memory(array[key], array)
+
+
+def test_read_only_memory_is_not_written():
+    source = np.zeros(3)
+    source.flags.writeable = False
+    array = mx.np.from_dlpack(source)
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 1
+    assert not source.any()
+
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
+
+
+@st.composite
+def shape_and_key(draw):
+    shape = draw(SHAPES)
+    basic = hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True)
+    integers = hnp.integer_array_indices(
+        shape, result_shape=hnp.array_shapes(max_dims=2, max_side=3)
+    )
+    masks = hnp.arrays(bool, shape[: draw(st.integers(1, len(shape)))])
+    return shape, draw(st.one_of(basic, integers, masks, mixed(shape)))
+
+
+@st.composite
+def mixed(draw, shape):
+    """One item an axis: a slice, an integer or an array, all arrays of one length."""
+    length = draw(st.integers(1, 3))
+    items = [
+        draw(
+            st.one_of(
+                st.slices(extent),
+                st.integers(-extent, extent - 1),
+                hnp.arrays("int64", length, elements=st.integers(-extent, extent - 1)),
+            )
+        )
+        for extent in shape
+    ]
+    position = draw(st.integers(0, len(items)))
+    return (*items[:position], None, *items[position:]) if draw(st.booleans()) else tuple(items)
+
+
+@settings(max_examples=400, deadline=None)
+@given(shape_and_key())
+def test_any_key(case):
+    shape, key = case
+    array = np.arange(np.prod(shape)).reshape(shape)
+    result = mx.np.array(array)
+    expected = array[key]
+    assert_same(result[key], expected)
+    value = -np.arange(expected.size).reshape(expected.shape) - 1
+    unique = np.unique(expected).size == expected.size
+    array[key] = value if unique else -1
+    result[key] = value if unique else -1
+    assert_same(result, array)

@@ -1,0 +1,132 @@
+"""dot, matmul and tensordot in every form NumPy takes."""
+
+import numpy as np
+import pytest
+
+import mx
+
+from .compare import BFLOAT16, DTYPES, assert_same, assert_same_error, sample
+
+PAIRS = {
+    "dot": [
+        *(((), ()), ((), (3,)), ((2, 3), ()), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2))),
+        *(((2, 3), (3, 4)), ((2, 3, 4), (4,)), ((2, 3, 4), (5, 4, 2)), ((0, 3), (3, 2))),
+        *(((2, 0), (0, 3)), ((0,), (0,)), ((2, 3), (2, 3)), ((3,), (4,)), ((2, 3, 4), (4, 2, 4))),
+    ],
+    "matmul": [
+        *(((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4))),
+        *(
+            ((2, 3), (5, 3, 4)),
+            ((5, 2, 3), (5, 3, 4)),
+            ((5, 1, 2, 3), (6, 3, 4)),
+            ((3,), (5, 3, 2)),
+        ),
+        *(((5, 2, 3), (3,)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0, 2, 3), (3, 1))),
+        *(((), (3,)), ((3,), ()), ((2, 3), (2, 3)), ((2, 2, 3), (3, 3, 2)), ((3,), (2,))),
+    ],
+}
+CASES = [(name, *shapes) for name, pairs in PAIRS.items() for shapes in pairs]
+
+
+def check(function, oracle, *arguments):
+    try:
+        expected = oracle(*arguments)
+    except (ValueError, TypeError, IndexError):
+        assert_same_error(lambda: function(*arguments), lambda: oracle(*arguments))
+    else:
+        assert_same(function(*arguments), expected, exact=False)
+
+
+@pytest.mark.parametrize(("name", "left", "right"), CASES)
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex64", "bool"])
+def test_products(name, left, right, dtype):
+    check(getattr(mx.np, name), getattr(np, name), sample(left, dtype), sample(right, dtype, 1))
+
+
+@pytest.mark.parametrize("right", DTYPES)
+@pytest.mark.parametrize("left", DTYPES)
+@pytest.mark.parametrize("name", ["dot", "matmul"])
+def test_promotion(name, left, right):
+    arguments = sample((2, 3), left), sample((3, 2), right, 1)
+    check(getattr(mx.np, name), getattr(np, name), *arguments)
+
+
+LAYOUTS = {
+    "transposed": lambda x: np.ascontiguousarray(x.T).T,
+    "reversed": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
+    "wide rows": lambda x: np.concatenate([x, x], 1)[:, : x.shape[1]],
+    "every other": lambda x: np.repeat(np.repeat(x, 2, 0), 2, 1)[::2, ::2],
+    "broadcast": lambda x: np.broadcast_to(x[:1], x.shape),
+}
+
+
+@pytest.mark.parametrize("second", LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize("first", LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
+def test_layouts(first, second, dtype):
+    arguments = first(sample((5, 7), dtype)), second(sample((7, 4), dtype, 1))
+    assert_same(mx.np.matmul(*arguments), np.matmul(*arguments), exact=False)
+    assert_same(mx.np.dot(*arguments), np.dot(*arguments), exact=False)
+    assert_same(mx.np.tensordot(*arguments, 1), np.tensordot(*arguments, 1), exact=False)
+
+
+TENSORDOT = [
+    ((2, 3, 4), (3, 4, 5), 2),
+    ((2, 3, 4), (4, 5), 1),
+    ((2, 3), (4,), 0),
+    ((2, 3), (2, 3), 2),
+    ((3, 4, 5), (4, 3, 2), ((1, 0), (0, 1))),
+    ((3, 4, 5), (4, 3, 2), ([1, 0], [0, 1])),
+    ((3, 4, 5), (4, 3, 2), [[1, 0], [0, 1]]),
+    ((3, 4, 5), (4, 3, 2), (1, 0)),
+    ((3, 4, 5), (4, 3, 2), ((1,), (0,))),
+    ((3, 4, 5), (4, 3, 5), ((-1,), (-1,))),
+    ((3, 4, 5), (5, 4, 3), ((0, 1, 2), (2, 1, 0))),
+    ((3, 4, 5), (2, 2), ((), ())),
+    ((3, 0, 5), (0, 2), ((1,), (0,))),
+    ((), (), 0),
+    ((3, 4), (4, 3), 3),
+    ((3, 4), (3, 4), 1),
+    ((3, 4), (4, 3), ((0, 1), (1,))),
+    ((3, 4), (4, 3), ((5,), (0,))),
+    ((3, 4), (4, 3), -1),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "axes"), TENSORDOT)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64"])
+def test_tensordot(left, right, axes, dtype):
+    arguments = sample(left, dtype), sample(right, dtype, 1)
+    try:
+        expected = np.tensordot(*arguments, axes=axes)
+    except (ValueError, IndexError):
+        with pytest.raises((ValueError, IndexError)):
+            mx.np.tensordot(*map(mx.np.array, arguments), axes=axes)
+    else:
+        assert_same(mx.np.tensordot(*map(mx.np.array, arguments), axes=axes), expected, exact=False)
+        assert_same(mx.np.tensordot(*arguments, axes), expected, exact=False)
+
+
+def test_default_axes_of_tensordot():
+    arguments = sample((2, 3, 4), "float64"), sample((3, 4, 2), "float64", 1)
+    assert_same(mx.np.tensordot(*arguments), np.tensordot(*arguments), exact=False)
+
+
+@pytest.mark.parametrize("size", [64, 257])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_large(size, dtype):
+    generator = np.random.default_rng(0)
+    left, right = (generator.standard_normal((size, size)).astype(dtype) for _ in range(2))
+    tolerance = (
+        {"rtol": 1e-3, "atol": 1e-3} if dtype in ("float32", "complex64") else {"rtol": 1e-9}
+    )
+    np.testing.assert_allclose(mx.np.matmul(left, right).asnumpy(), left @ right, **tolerance)
+
+
+def test_method_and_half_precision():
+    left, right = sample((2, 3), "float64"), sample((3, 2), "float64", 1)
+    assert_same(mx.np.array(left).dot(mx.np.array(right)), left.dot(right), exact=False)
+    for dtype in ("float16", BFLOAT16):
+        halves = [mx.np.array(x).astype(dtype) for x in (left, right)]
+        wide = halves[0].asnumpy().astype("float32") @ halves[1].asnumpy().astype("float32")
+        assert_same(mx.np.matmul(*halves), wide.astype(dtype))

@@ -1,0 +1,204 @@
+"""Shapes, joins and axes."""
+
+import numpy as np
+import pytest
+
+import mx
+
+from .compare import DTYPES, assert_same, assert_same_error, sample
+
+# Function, shape of the array, further arguments; NumPy says what comes out, or which error.
+CASES = [
+    ("reshape", (2, 3, 4), ((6, 4),)),
+    ("reshape", (2, 3, 4), (-1,)),
+    ("reshape", (2, 3, 4), ((4, -1, 2),)),
+    ("reshape", (), ((1, 1),)),
+    ("reshape", (0, 3), ((3, 0),)),
+    ("reshape", (2, 3), ((4, 2),)),
+    ("reshape", (2, 3), ((-1, -1),)),
+    ("reshape", (2, 3), ((4, -1),)),
+    ("reshape", (0, 3), ((0, -1),)),
+    ("transpose", (2, 3, 4), ()),
+    ("transpose", (2, 3, 4), ((1, 0, 2),)),
+    ("transpose", (2, 3, 4), ((-1, 0, 1),)),
+    ("transpose", (2, 3), ((0, 0),)),
+    ("transpose", (2, 3), ((0,),)),
+    ("transpose", (2, 3), ((0, 2),)),
+    ("swapaxes", (2, 3, 4), (0, -1)),
+    ("swapaxes", (2, 3, 4), (0, 3)),
+    ("moveaxis", (2, 3, 4), (0, -1)),
+    ("moveaxis", (2, 3, 4), ((0, 1), (-1, 0))),
+    ("squeeze", (1, 3, 1), ()),
+    ("squeeze", (1, 3, 1), (0,)),
+    ("squeeze", (1, 3, 1), ((0, -1),)),
+    ("squeeze", (1, 3, 1), (1,)),
+    ("squeeze", (1, 3, 1), (3,)),
+    ("expand_dims", (2, 3), (0,)),
+    ("expand_dims", (2, 3), (-1,)),
+    ("expand_dims", (2, 3), ((0, 3),)),
+    ("expand_dims", (2, 3), (4,)),
+    ("broadcast_to", (3,), ((2, 3),)),
+    ("broadcast_to", (2, 1), ((4, 2, 5),)),
+    ("broadcast_to", (), ((2, 2),)),
+    ("broadcast_to", (3,), ((2, 4),)),
+    ("broadcast_to", (3, 1), ((3,),)),
+    ("ravel", (2, 3), ()),
+    ("flip", (2, 3), ()),
+    ("flip", (2, 3), (1,)),
+    ("roll", (2, 3), (1,)),
+    ("roll", (2, 3), (-1, 1)),
+    ("repeat", (2, 3), (2,)),
+    ("repeat", (2, 3), (2, 1)),
+    ("tile", (2, 3), (2,)),
+    ("tile", (2, 3), ((2, 1, 2),)),
+    ("diagonal", (3, 4), ()),
+    ("diagonal", (2, 3, 4), (1, 0, 2)),
+    ("trace", (3, 4), ()),
+    ("tril", (3, 4), ()),
+    ("triu", (3, 4), (1,)),
+    ("cumsum", (2, 3), ()),
+    ("cumsum", (2, 3), (1,)),
+    ("cumprod", (2, 3), (0,)),
+    ("take", (4, 3), ([0, -1, 2],)),
+    ("take", (4, 3), ([[0, 1], [2, 0]], 1)),
+    ("take", (4, 3), ([7], 0)),
+]
+
+
+def check(name, arguments):
+    function, oracle = getattr(mx.np, name), getattr(np, name)
+    given = [convert(argument) for argument in arguments]
+    try:
+        expected = oracle(*arguments)
+    except (ValueError, TypeError, IndexError):
+        assert_same_error(lambda: function(*given), lambda: oracle(*arguments))
+    else:
+        assert_same(function(*given), expected)
+
+
+def convert(argument):
+    """NumPy's arrays, also in a sequence, as mx's."""
+    if isinstance(argument, np.ndarray):
+        return mx.np.array(argument)
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(map(convert, argument))
+    return argument
+
+
+@pytest.mark.parametrize(("name", "shape", "arguments"), CASES)
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex128"])
+def test_function(name, shape, arguments, dtype):
+    check(name, [sample(shape, dtype), *arguments])
+
+
+@pytest.mark.parametrize("name", ["reshape", "transpose", "squeeze", "ravel"])
+def test_methods_take_both_forms(name):
+    array = sample((1, 2, 6), "float64")
+    given = mx.np.array(array)
+    forms = {
+        "reshape": [(3, 4), ((3, 4),), ([3, 4],), (-1,), (12,), ((-1, 2),)],
+        "transpose": [(), (2, 0, 1), ((2, 0, 1),), (None,), ([2, 0, 1],)],
+        "squeeze": [(), (0,)],
+        "ravel": [()],
+    }
+    for arguments in forms[name]:
+        expected = getattr(array, name)(*arguments)
+        assert_same(getattr(given, name)(*arguments), expected)
+
+
+VIEWS = [
+    ("reshape", ((4, 3),)),
+    ("reshape", ((2, 2, 3),)),
+    ("transpose", ()),
+    ("swapaxes", (0, 1)),
+    ("expand_dims", (1,)),
+    ("squeeze", ()),
+    ("broadcast_to", ((2, 3, 4),)),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), VIEWS)
+def test_views_share_memory(name, arguments):
+    array = mx.np.zeros((3, 4))
+    result = getattr(mx.np, name)(array, *arguments)
+    assert mx.np.shares_memory(result, array)
+    array[0, 0] = 5
+    assert result.asnumpy().ravel()[0] == 5
+
+
+def test_a_reshape_that_cannot_be_a_view_copies():
+    array = mx.np.array(np.arange(6).reshape(2, 3))
+    result = array.T.reshape(-1)
+    assert_same(result, np.arange(6).reshape(2, 3).T.reshape(-1))
+    assert not mx.np.shares_memory(result, array)
+
+
+def test_a_view_keeps_the_memory_alive():
+    view = mx.np.arange(6, dtype="int64").reshape(2, 3)[1]
+    mx.np.full((6,), 9, dtype="int64")
+    assert view.tolist() == [3, 4, 5]
+
+
+JOINS = [
+    ("concatenate", [(2, 3), (4, 3)], ()),
+    ("concatenate", [(2, 3), (2, 1)], (1,)),
+    ("concatenate", [(2, 3), (2, 1)], (-1,)),
+    ("concatenate", [(2, 3), (2, 1)], (None,)),
+    ("concatenate", [(0,), (3,)], ()),
+    ("concatenate", [(2, 3)], ()),
+    ("concatenate", [(2, 3), (2, 2)], ()),
+    ("concatenate", [(2, 3), (3,)], ()),
+    ("concatenate", [(2, 3), (2, 3)], (2,)),
+    ("concatenate", [(), ()], ()),
+    ("concatenate", [], ()),
+    ("stack", [(2, 3), (2, 3)], ()),
+    ("stack", [(2, 3), (2, 3)], (1,)),
+    ("stack", [(2, 3), (2, 3)], (-1,)),
+    ("stack", [(), ()], ()),
+    ("stack", [(2,), (3,)], ()),
+    ("stack", [(2,), (2,)], (2,)),
+    ("stack", [], ()),
+    ("vstack", [(3,), (2, 3)], ()),
+    ("hstack", [(2, 3), (2, 1)], ()),
+    ("dstack", [(2, 3), (2, 3)], ()),
+]
+
+
+@pytest.mark.parametrize("container", [list, tuple])
+@pytest.mark.parametrize(("name", "shapes", "arguments"), JOINS)
+def test_joins(name, shapes, arguments, container):
+    parts = [sample(shape, "float64", seed) for seed, shape in enumerate(shapes)]
+    check(name, [container(parts), *arguments])
+
+
+@pytest.mark.parametrize("second", DTYPES)
+@pytest.mark.parametrize("first", DTYPES)
+@pytest.mark.parametrize("name", ["concatenate", "stack"])
+def test_joins_promote(name, first, second):
+    parts = [sample((3,), first), sample((3,), second, 1)]
+    check(name, [parts])
+
+
+@pytest.mark.parametrize("name", ["split", "array_split"])
+@pytest.mark.parametrize(
+    ("sections", "axis"), [(2, 0), (3, 1), ([1, 3], 0), ((2,), 1), (1, 0), (5, 0), ([9], 0)]
+)
+def test_splits(name, sections, axis):
+    array = sample((4, 6), "float64")
+    try:
+        expected = getattr(np, name)(array, sections, axis)
+    except ValueError:
+        with pytest.raises(ValueError):
+            getattr(mx.np, name)(array, sections, axis)
+    else:
+        result = getattr(mx.np, name)(array, sections, axis)
+        assert len(result) == len(expected)
+        for part, oracle in zip(result, expected, strict=True):
+            assert_same(part, oracle)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_nonzero_and_argsort(dtype):
+    array = np.array([[0, 2, 0], [3, 0, 1]]).astype(dtype)
+    for found, oracle in zip(mx.np.array(array).nonzero(), array.nonzero(), strict=True):
+        assert_same(found, oracle)

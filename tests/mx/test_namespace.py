@@ -1,0 +1,159 @@
+"""`mx.np` is the registry: signatures, help and names come from the registration."""
+
+import inspect
+import pydoc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ffi
+import mx
+
+FROM_REGISTRY = sorted(
+    name for name in mx.np.__all__ if isinstance(getattr(mx.np, name, None), ffi.Function)
+)
+REQUIRED = [
+    *(
+        "array asarray zeros ones full empty arange linspace eye zeros_like ones_like full_like"
+    ).split(),
+    *("empty_like add subtract multiply divide power maximum minimum equal not_equal less").split(),
+    *(
+        "less_equal greater greater_equal exp log sqrt abs negative tanh sigmoid sum mean max"
+    ).split(),
+    *("min argmax prod reshape transpose concatenate stack where broadcast_to squeeze").split(),
+    *("expand_dims dot matmul tensordot").split(),
+]
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_required_functions_are_there_and_are_the_registrys(name):
+    assert isinstance(getattr(mx.np, name), ffi.Function)
+    assert name in mx.np.__all__
+
+
+def test_signature_of_zeros():
+    assert str(inspect.signature(mx.np.zeros)) == "(shape, dtype=None, order='C', ctx=None)"
+    assert mx.np.zeros.__name__ == "zeros"
+    assert mx.np.zeros.__module__ == "mx.np"
+    assert mx.np.zeros.__doc__ in pydoc.render_doc(mx.np.zeros) or "shape" in pydoc.render_doc(
+        mx.np.zeros
+    )
+
+
+@pytest.mark.parametrize("name", FROM_REGISTRY)
+def test_every_function_is_described(name):
+    function = getattr(mx.np, name)
+    info = function.info
+    assert info.name.startswith("_npi.")
+    assert info.doc.strip()
+    signature = inspect.signature(function)
+    assert all(parameter.doc for parameter in info.params), name
+    assert len(signature.parameters) == len(info.params)
+    assert info.returns
+
+
+ORACLES = [
+    *("add subtract multiply divide power maximum minimum exp log sqrt negative tanh").split(),
+    *("dot matmul tensordot").split(),
+]
+
+
+@pytest.mark.parametrize("name", ["tensordot", "dot", "where", "arange", "linspace", "eye", "full"])
+def test_parameters_are_named_as_numpys(name):
+    numpys = {
+        "tensordot": "a b axes",
+        "dot": "a b",
+        "where": "condition x y",
+        "arange": "start stop step",
+    }
+    numpys |= {
+        "linspace": "start stop num endpoint",
+        "eye": "N M k",
+        "full": "shape fill_value dtype",
+    }
+    names = list(inspect.signature(getattr(mx.np, name)).parameters)
+    assert names[: len(numpys[name].split())] == numpys[name].split()
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("abs", "absolute"),
+        ("concat", "concatenate"),
+        ("amax", "max"),
+        ("mod", "remainder"),
+        ("pow", "power"),
+    ],
+)
+def test_aliases(alias, name):
+    assert getattr(mx.np, alias) is getattr(mx.np, name)
+
+
+@pytest.mark.parametrize("name", ["pi", "e", "inf", "euler_gamma", "newaxis"])
+def test_constants(name):
+    assert getattr(mx.np, name) == getattr(np, name)
+
+
+@pytest.mark.parametrize("name", ["float32", "int8", "uint64", "complex128", "bool_"])
+def test_types(name):
+    assert getattr(mx.np, name) is getattr(np, name)
+
+
+def test_everything_listed_is_there():
+    for name in mx.np.__all__:
+        getattr(mx.np, name)
+    assert len(set(mx.np.__all__)) == len(mx.np.__all__)
+    assert not {"getitem", "setitem"} & set(dir(mx.np))
+
+
+def test_an_operator_registered_later_is_found():
+    ffi.register_func("_npi.registered_later", lambda x: x)
+    try:
+        assert mx.np.registered_later(3) == 3
+        with pytest.raises(AttributeError):
+            _ = mx.np.never_registered
+    finally:
+        ffi.remove_global_func("_npi.registered_later")
+        vars(mx.np).pop("registered_later", None)
+
+
+def test_the_internal_module_has_the_operators_own_signatures():
+    from mx import _api_internal
+
+    assert _api_internal.zeros((2, 3), "float64", "cpu(0)").shape == (2, 3)
+    assert str(inspect.signature(_api_internal.zeros)) == "(shape, dtype=None, ctx=None)"
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("result_type", (np.zeros(1, "int8"), np.float32)),
+        ("result_type", (np.zeros(1, "int8"), 3.0)),
+        ("promote_types", ("int32", "float32")),
+        ("can_cast", ("float64", "float32", "same_kind")),
+        ("isscalar", (3,)),
+        ("isscalar", ([3],)),
+        ("shape", (np.zeros((2, 3)),)),
+        ("ndim", ([[1]],)),
+        ("size", (np.zeros((2, 3)),)),
+        ("size", (np.zeros((2, 3)), 1)),
+    ],
+)
+def test_functions_about_arrays(function, arguments):
+    given = [mx.np.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    assert getattr(mx.np, function)(*given) == getattr(np, function)(*arguments)
+
+
+def test_import_loads_nothing_heavy():
+    program = "import sys, mx; print(*sorted(sys.modules))"
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    heavy = {"torch", "ml_dtypes", "inspect", "asyncio", "scipy", "numpy.testing", "unittest"}
+    import_of_numpy = "import sys, numpy; print(*sorted(sys.modules))"
+    base = subprocess.run(
+        [sys.executable, "-c", import_of_numpy], capture_output=True, text=True, check=True
+    )
+    assert not heavy & (set(found.stdout.split()) - set(base.stdout.split()))

@@ -1,0 +1,109 @@
+"""Reductions along every combination of axes."""
+
+import numpy as np
+import pytest
+
+import mx
+
+from .compare import BFLOAT16, DTYPES, assert_same, assert_same_error, quiet, sample
+
+SHAPE = (2, 3, 4)
+AXES = [None, 0, 1, -1, (0,), (0, 2), (2, 1), (0, 1, 2), ()]
+REDUCTIONS = ["sum", "prod", "mean", "max", "min", "all", "any"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reduction(name, axis, keepdims, dtype):
+    array = sample(SHAPE, dtype)
+    with quiet():
+        expected = getattr(np, name)(array, axis=axis, keepdims=keepdims)
+    exact = name not in {"sum", "prod", "mean"}
+    assert_same(
+        getattr(mx.np, name)(mx.np.array(array), axis=axis, keepdims=keepdims), expected, exact
+    )
+    method = getattr(mx.np.array(array), name)
+    assert_same(method(axis=axis, keepdims=keepdims), expected, exact)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_position(name, axis, keepdims, dtype):
+    array = sample(SHAPE, dtype)
+    expected = getattr(np, name)(array, axis=axis, keepdims=keepdims)
+    assert_same(getattr(mx.np, name)(array, axis=axis, keepdims=keepdims), expected)
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_nan_wins(name, axis):
+    array = np.array([[1.0, np.nan, 3.0], [np.nan, 5.0, -1.0]])
+    assert_same(getattr(mx.np, name)(array, axis=axis), getattr(np, name)(array, axis=axis))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])
+def test_nothing_to_reduce(name, axis, shape):
+    array = np.zeros(shape)
+    function, oracle = getattr(mx.np, name), getattr(np, name)
+    with quiet():
+        try:
+            expected = oracle(array, axis=axis)
+        except ValueError:
+            assert_same_error(lambda: function(array, axis=axis), lambda: oracle(array, axis=axis))
+        else:
+            assert_same(function(array, axis=axis), expected)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean"])
+@pytest.mark.parametrize("target", ["float32", "float64", "int64", "complex128"])
+@pytest.mark.parametrize("source", ["int8", "float16", "float32", "float64"])
+def test_dtype_of_the_result(name, source, target):
+    array = sample(SHAPE, source)
+    expected = getattr(np, name)(array, axis=1, dtype=target)
+    assert_same(getattr(mx.np, name)(array, axis=1, dtype=target), expected, exact=False)
+
+
+@pytest.mark.parametrize("layout", [lambda x: x.T, lambda x: x[::-1, :, ::2]])
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("name", ["sum", "max", "mean"])
+def test_layouts(name, axis, layout):
+    array = layout(sample((4, 5, 6), "float64"))
+    assert_same(getattr(mx.np, name)(array, axis=axis), getattr(np, name)(array, axis=axis), False)
+
+
+def test_long_sums_are_as_exact_as_numpys():
+    ones = np.full(1 << 20, 0.1, dtype="float32")
+    np.testing.assert_allclose(
+        mx.np.sum(ones).item(), (1 << 20) * float(np.float32(0.1)), rtol=1e-5
+    )
+    np.testing.assert_allclose(mx.np.mean(ones).item(), float(np.float32(0.1)), rtol=1e-5)
+
+
+def test_bfloat16():
+    array = mx.np.full((100,), 1, dtype="bfloat16")
+    assert_same(array.sum(), np.array(100, BFLOAT16))
+    assert_same(array.mean(), np.array(1, BFLOAT16))
+    assert_same(array.max(), np.array(1, BFLOAT16))
+
+
+@pytest.mark.parametrize(
+    ("name", "axis"),
+    [("sum", 3), ("max", -4), ("mean", (0, 3)), ("argmax", 5), ("sum", (1, 1)), ("sum", (0, -3))],
+)
+def test_wrong_axes(name, axis):
+    array = np.zeros(SHAPE)
+    assert_same_error(
+        lambda: getattr(mx.np, name)(array, axis=axis),
+        lambda: getattr(np, name)(array, axis=axis),
+    )
+
+
+def test_an_axis_error_is_numpys():
+    with pytest.raises(np.exceptions.AxisError, match=r"axis 3 is out of bounds .* dimension 2"):
+        mx.np.sum(mx.np.zeros((2, 2)), axis=3)
