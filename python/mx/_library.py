@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
+import os.path
 
 import ffi  # noqa: F401  the runtime library comes first: it holds the registry
 
-PATH = Path(__file__).resolve().parent / "lib" / "libmxnet_operators.so"
+PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libmxnet_operators.so")
 
 
 def load() -> ctypes.CDLL:
     """Loads the operators. ImportError, naming the file, where it is missing or does not load."""
     try:
-        return ctypes.CDLL(str(PATH))
+        return ctypes.CDLL(PATH)
     except OSError as error:
         raise ImportError(f"mx cannot load its operators from {PATH}: {error}") from error
 
