@@ -80,11 +80,15 @@ class MXNetArgs {
 
   int size() const noexcept { return num_args; }
   MXNetArgValue operator[](int i) const {
-    if (i < 0 || i >= num_args) {
-      MXNET_THROW("TypeError") << details::ArgumentText(func, i) << " is missing: " << num_args
-                               << " given";
-    }
+    if (i < 0 || i >= num_args) ThrowMissing(i);
     return MXNetArgValue(values[i], type_codes[i], func, i);
+  }
+
+ private:
+  /*! \brief Apart from operator[], so that it stays small enough to be inlined. */
+  [[noreturn, gnu::cold, gnu::noinline]] void ThrowMissing(int i) const {
+    MXNET_THROW("TypeError") << details::ArgumentText(func, i) << " is missing: " << num_args
+                             << " given";
   }
 };
 

@@ -81,6 +81,12 @@ void IntsArgument::ReadOther(const MXNetArgValue& arg) {
   view_ = own_.view();
 }
 
+DLDataType DTypeOf(const MXNetArgValue& arg) {
+  const DLDataType dtype = arg.As<DLDataType>();
+  CheckedIndexOfDType(dtype);
+  return dtype;
+}
+
 int NormalizeAxis(int64_t axis, int ndim, const char* prefix) {
   if (axis < -ndim || axis >= ndim) {
     MXNET_THROW("AxisError") << prefix << "axis " << axis << " is out of bounds for array of "

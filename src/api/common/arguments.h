@@ -49,12 +49,12 @@ class IntsArgument {
   DimBuffer own_;
 };
 
+/*! \brief The element type of an argument; TypeError for one that operators do not know. */
+DLDataType DTypeOf(const MXNetArgValue& arg);
+
 /*! \brief The element type of an argument, or the default where it is None. */
 inline DLDataType DTypeOr(const MXNetArgValue& arg, DLDataType default_dtype) {
-  if (arg.is_null()) return default_dtype;
-  const DLDataType dtype = arg.As<DLDataType>();
-  CheckedIndexOfDType(dtype);
-  return dtype;
+  return arg.is_null() ? default_dtype : DTypeOf(arg);
 }
 
 /*! \brief The context of an argument, or the current one where it is None. */

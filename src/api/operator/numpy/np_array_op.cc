@@ -16,7 +16,7 @@ namespace {
 
 std::optional<DLDataType> OptionalDType(const MXNetArgValue& arg) {
   if (arg.is_null()) return std::nullopt;
-  return DTypeOr(arg, kFloat32);
+  return DTypeOf(arg);
 }
 
 /*! \brief A new array of anything, on a context. */
@@ -80,8 +80,7 @@ MXNET_REGISTER_API("_npi.astype")
     .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const DLDataType dtype = args[1].As<DLDataType>();
-      CheckedIndexOfDType(dtype);
+      const DLDataType dtype = DTypeOf(args[1]);
       const NDArray array = ToArray(args[0]);
       const bool share = !args[2].As<bool>() && array.dtype() == dtype;
       *ret = share ? array : AsType(array.tensor(), dtype);

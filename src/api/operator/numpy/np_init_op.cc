@@ -87,7 +87,7 @@ MXNET_REGISTER_API("_npi.full")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const IntsArgument shape(args[0]);
       std::optional<DLDataType> dtype;
-      if (!args[2].is_null()) dtype = DTypeOr(args[2], kFloat32);
+      if (!args[2].is_null()) dtype = DTypeOf(args[2]);
       *ret = Full(shape.view(), args[1], dtype, ContextOrCurrent(args[3]));
     });
 
