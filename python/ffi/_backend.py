@@ -6,6 +6,7 @@ MXNET_ENABLE_CYTHON=0 asks for ctypes, MXNET_ENFORCE_CYTHON=1 makes a missing Cy
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ def choose() -> tuple[str, ModuleType]:
         )
     if enabled:
         try:
-            from ._cython import core
-
-            return "cython", core
+            # By name, because type checkers see the portable path instead.
+            return "cython", import_module("ffi._cython.core")
         except ImportError as error:
             _without_cython(error, enforced)
     from . import _ctypes
@@ -52,8 +52,10 @@ def _without_cython(error: ImportError, enforced: bool) -> None:
 
 
 if TYPE_CHECKING:
-    from . import _ctypes as core
+    # Type checkers see the portable path, whose names and signatures are those of both.
+    from . import _ctypes
 
+    core = _ctypes
     backend = "ctypes"
 else:
     backend, core = choose()

@@ -28,7 +28,7 @@ class _ArrayType(type(Sequence)):  # type: ignore[misc]
         return _make_array(list(items))
 
 
-class Array(core.ObjectBase, Sequence, metaclass=_ArrayType):  # type: ignore[type-arg, misc]
+class Array(core.ObjectBase, Sequence, metaclass=_ArrayType):  # type: ignore[type-arg]
     """An immutable sequence of values that belongs to C++; `Array(items)` makes one."""
 
     __slots__ = ()
@@ -70,7 +70,7 @@ class _MapType(type(Mapping)):  # type: ignore[misc]
         return _make_map(dict(items))
 
 
-class Map(core.ObjectBase, Mapping, metaclass=_MapType):  # type: ignore[type-arg, misc]
+class Map(core.ObjectBase, Mapping, metaclass=_MapType):  # type: ignore[type-arg]
     """An immutable dictionary that belongs to C++ and keeps the order of insertion.
 
     `Map(entries)` makes one of what dict() takes.

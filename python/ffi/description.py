@@ -10,9 +10,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn, Protocol
 
     RawParam = tuple[str, str | None, str | None, int, Any]
+
+    class Described(Protocol):
+        """What of Function is needed here; both paths have it."""
+
+        @property
+        def is_front_end(self) -> bool: ...
+        def _raw_info(self) -> dict[str, Any]: ...
+
 
 # MXNetParamFlag
 OPTIONAL = 1
@@ -25,25 +33,30 @@ _TAKES_KEYWORDS = 0x08
 
 
 class _Frozen:
-    """Attributes are those of the constructor and never change."""
+    """Attributes are those of the constructor and never change.
 
-    __slots__ = ()
+    Not a dataclass: importing dataclasses takes longer than importing all of ffi.
+    """
 
-    def __setattr__(self, name: str, value: object) -> None:
+    __slots__: tuple[str, ...] = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} objects are immutable")
 
-    def __delattr__(self, name: str) -> None:
+    def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} objects are immutable")
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.__slots__)
 
     def _fill(self, *values: Any) -> None:
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._values() == other._values()  # type: ignore[attr-defined]
+        if not isinstance(other, _Frozen) or type(self) is not type(other):
+            return NotImplemented
+        return self._values() == other._values()
 
     def __hash__(self) -> int:
         return hash(self._values())
@@ -122,24 +135,25 @@ class FunctionInfo(_Frozen):
             raw.get("release_lock_bytes", -1),
         )
 
-    @classmethod
-    def from_raw(cls, raw: dict[str, Any]) -> FunctionInfo:
-        """Of the dict that Function._raw_info() returns."""
-        return cls(raw)
-
     def visible(self, front_end: bool) -> tuple[ParamInfo, ...]:
         """The parameters of the signature for people, or of the body's."""
         return tuple(param for param in self.params if front_end or not param.front_end)
 
 
-def signature(info: FunctionInfo, front_end: bool = False) -> inspect.Signature:
-    """The signature; `(*args)` where nothing is known about the parameters."""
+def function_info(function: Described) -> FunctionInfo:
+    """The description of a Function."""
+    return FunctionInfo(function._raw_info())
+
+
+def signature(function: Described) -> inspect.Signature:
+    """The signature of a Function; `(*args)` where nothing is known about its parameters."""
     from inspect import Parameter, Signature
 
+    info = function_info(function)
     if not info.described:
         return Signature([Parameter("args", Parameter.VAR_POSITIONAL)])
     parameters = []
-    for param in info.visible(front_end):
+    for param in info.visible(function.is_front_end):
         kind = Parameter.VAR_POSITIONAL if param.variadic else Parameter.POSITIONAL_OR_KEYWORD
         default = param.default if param.optional else Parameter.empty
         annotation = param.type or Parameter.empty
@@ -147,10 +161,11 @@ def signature(info: FunctionInfo, front_end: bool = False) -> inspect.Signature:
     return Signature(parameters, return_annotation=info.returns or Signature.empty)
 
 
-def docstring(info: FunctionInfo, front_end: bool = False) -> str:
-    """Help in the style of NumPy: the text, then its parameters and what it returns."""
+def docstring(function: Described) -> str:
+    """Help of a Function in the style of NumPy: the text, its parameters, what it returns."""
+    info = function_info(function)
     sections = [info.doc] if info.doc else []
-    params = info.visible(front_end)
+    params = info.visible(function.is_front_end)
     if params:
         lines = [line for param in params for line in _param_lines(param)]
         sections.append("\n".join(["Parameters", "----------", *lines]))
@@ -175,7 +190,16 @@ def raw_info(function: Callable[..., Any], name: str) -> dict[str, Any]:
     says what Python means: keyword-only parameters, **kwargs, a default that is not None, a bool, a
     number or a string, and callables that are not plain functions.
     """
-    raw: dict[str, Any] = {"name": name, "doc": _clean_doc(function), "described": False}
+    raw: dict[str, Any] = {
+        "name": name,
+        "doc": _clean_doc(function),
+        "returns": None,
+        "file": None,
+        "line": 0,
+        "described": False,
+        "params": [],
+        "release_lock_bytes": -1,
+    }
     code = getattr(function, "__code__", None)
     defaults = getattr(function, "__defaults__", None) or ()
     if (
@@ -222,11 +246,10 @@ def _type_text(function: Callable[..., Any], name: str) -> str | None:
 
 
 def _clean_doc(function: Callable[..., Any]) -> str:
+    """The docstring without the indentation of its source."""
     doc = getattr(function, "__doc__", None)
-    if not isinstance(doc, str) or isinstance(function, type):
+    if not isinstance(doc, str) or doc == type(function).__doc__:
         return ""
-    lines = doc.expandtabs().splitlines()
-    margin = min((len(s) - len(s.lstrip()) for s in lines[1:] if s.strip()), default=0)
-    return "\n".join(
-        [*(s.strip() for s in lines[:1]), *(s[margin:].rstrip() for s in lines[1:])]
-    ).strip()
+    first, *others = doc.expandtabs().splitlines() or [""]
+    margin = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
+    return "\n".join([first.strip(), *(line[margin:].rstrip() for line in others)]).strip()

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     E = TypeVar("E", bound=type[BaseException])
 
+
+if TYPE_CHECKING:
+
     @overload
     def register_error(kind: E) -> E: ...
     @overload

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 def _checked(name: object, function: str) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"{function}: name expected str, got {type(name).__name__}")
-    if not name or "\0" in name:
-        raise ValueError(
-            f"{function}: name must have characters and none of them NUL, got {name!r}"
-        )
+        raise TypeError(f"{function}: argument 0 ('name') expected str, got {type(name).__name__}")
+    if "\0" in name:
+        raise ValueError(f"{function}: argument 0 ('name') contains a NUL character: {name!r}")
     return name
 
 
@@ -83,7 +81,7 @@ def _register(name: object, function: Callable[..., Any], override: bool) -> Cal
     checked = _checked(name, "register_func")
     if not callable(function):
         raise TypeError(
-            f"register_func: {checked!r} expected a callable, got {type(function).__name__}"
+            f"register_func: argument 1 ('f') expected a callable, got {type(function).__name__}"
         )
     core.register_global(checked, _function_of(function, checked), bool(override))
     return function

@@ -273,7 +273,7 @@ def capacity(size: int) -> int:
 
 def nbytes(tensor: DLTensor) -> int:
     """Bytes of the elements of a tensor, wherever they lie."""
-    size = tensor.dtype.bits * tensor.dtype.lanes // 8
+    size: int = tensor.dtype.bits * tensor.dtype.lanes // 8
     for axis in range(tensor.ndim):
         size *= tensor.shape[axis]
     return size

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_DEPTH = 64
+# Messages name the position inside an argument as far as people can follow it.
+_MAX_PATH = 4
 _EXPECTED = (
     "None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a callable, "
     "an ffi object, or a tuple, list or dict of these"
@@ -60,7 +62,9 @@ class Refused(Exception):
 
     def located(self, where: str) -> BaseException:
         """The exception, for an argument called `where`."""
-        return self.error(where if self.whole else where + "".join(reversed(self.path)))
+        return self.error(
+            where if self.whole else where + "".join(self.path[: -_MAX_PATH - 1 : -1])
+        )
 
 
 def _refused(cls: type[Exception], text: str) -> Refused:
@@ -102,7 +106,7 @@ class Frame:
             slot.v_uint64 = x
             return abi.UINT
         # str() refuses integers of thousands of digits, and nobody reads them.
-        text = str(x) if x.bit_length() <= 132 else f"one of {x.bit_length()} bits"
+        text = str(x) if abs(x) < 10**40 else f"an integer of {x.bit_length()} bits"
         raise _refused(OverflowError, f"expected an integer from -2**63 to 2**64-1, got {text}")
 
     def _float(self, x: float, slot: Any, depth: int) -> int:
@@ -257,43 +261,45 @@ class Frame:
         return self._tensor(tensor, not x.flags.writeable, dims, slot)
 
     def _numpy_scalar(self, x: Any, slot: Any, depth: int) -> int:
-        kind = x.dtype.kind
-        if kind == "b":
-            return self._bool(bool(x), slot, depth)
-        if kind in "iu":
-            return self._int(int(x), slot, depth)
-        if kind == "f":
+        dtype = x.dtype
+        if dtype.kind in "US":
+            return self._kept(x.item(), slot, depth)
+        if dtype.name == "bfloat16":
             return self._float(float(x), slot, depth)
-        if kind == "c":
-            return self._complex(complex(x), slot, depth)
-        raise self._unsupported(x)
+        if dtype.name not in data_type.BY_NAME:
+            raise _refused(TypeError, f"has data type {dtype!s}, which has no counterpart")
+        return self.write(x.item(), slot, depth)
 
     def _protocol(self, x: Any, slot: Any, depth: int) -> int:
         enum = sys.modules.get("enum")
         if enum is not None and isinstance(x, enum.Enum):
-            return self.write(x.value, slot, depth)
+            return self._kept(x.value, slot, depth)
         if isinstance(x, bytearray) or (
             isinstance(x, memoryview) and x.contiguous and x.format in ("B", "b", "c")
         ):
-            copy = bytes(x)
-            self.keep.append(copy)
-            return self._bytes(copy, slot, depth)
+            return self._kept(bytes(x), slot, depth)
         if hasattr(type(x), "__dlpack__"):
             return self._dlpack(x, slot)
-        if callable(x):
-            return self._callable(x, slot)
         if hasattr(type(x), "__index__"):
             return self._int(x.__index__(), slot, depth)
+        if callable(x):
+            return self._callable(x, slot)
         raise self._unsupported(x)
 
     def _dlpack(self, x: Any, slot: Any) -> int:
-        device = int(x.__dlpack_device__()[0]), int(x.__dlpack_device__()[1])
-        if device[0] != abi.DEVICE_CPU:
-            raise _refused(
-                BufferError, f"is on device {device}; only arrays in the CPU's memory are possible"
-            )
         capsule, tensor, read_only = Tensors.of_dlpack(x)
+        if tensor.device.device_type != abi.DEVICE_CPU:
+            raise _refused(
+                ValueError,
+                f"is a tensor on device type {tensor.device.device_type}; "
+                "expected memory of the CPU",
+            )
         return self._tensor(tensor, read_only, capsule, slot)
+
+    def _kept(self, made: Any, slot: Any, depth: int) -> int:
+        """Writes what stands for the argument, and keeps it for the call."""
+        self.keep.append(made)
+        return self.write(made, slot, depth)
 
     def _unsupported(self, x: Any) -> Refused:
         cls = type(x)

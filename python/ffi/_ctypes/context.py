@@ -24,21 +24,20 @@ class Context:
     device_id: int
     _number: int
 
-    def __new__(cls, device_type: str, device_id: int = 0) -> Context:
+    def __new__(cls, device_type: str | Context, device_id: int = 0) -> Context:
         """Raises ValueError for an unknown device type or an id outside 0..2**31-1."""
+        if isinstance(device_type, Context):
+            return device_type
         if not isinstance(device_type, str):
-            raise TypeError(f"Context: device_type expected str, got {type(device_type).__name__}")
+            raise _wrong(TypeError, 0, "device_type", "str", type(device_type).__name__)
         if device_type not in _TYPE_NUMBERS:
-            raise ValueError(
-                f"Context: unknown device type {device_type!r}; expected one of "
-                + ", ".join(map(repr, _TYPE_NUMBERS))
-            )
-        if not hasattr(device_id, "__index__"):
-            raise TypeError(f"Context: device_id expected int, got {type(device_id).__name__}")
-        number = device_id.__index__()
-        if not 0 <= number <= _MAX_ID:
-            raise ValueError(f"Context: device_id expected 0 to {_MAX_ID}, got {number}")
-        return _make(_TYPE_NUMBERS[device_type], number)
+            expected = f"one of {sorted(_TYPE_NUMBERS)}"
+            raise _wrong(ValueError, 0, "device_type", expected, repr(device_type))
+        if isinstance(device_id, bool) or not isinstance(device_id, int):
+            raise _wrong(TypeError, 1, "device_id", "int", type(device_id).__name__)
+        if not 0 <= device_id <= _MAX_ID:
+            raise _wrong(ValueError, 1, "device_id", "0 to 2**31-1", str(device_id))
+        return _make(_TYPE_NUMBERS[device_type], int(device_id))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError("Context objects are immutable")
@@ -68,6 +67,10 @@ class Context:
         _stack_function("mx.context.pop")()
 
 
+def _wrong(cls: type[Exception], index: int, name: str, expected: str, got: str) -> Exception:
+    return cls(f"Context: argument {index} ({name!r}) expected {expected}, got {got}")
+
+
 def _make(number: int, device_id: int) -> Context:
     context = object.__new__(Context)
     fill = object.__setattr__
@@ -82,7 +85,7 @@ def _stack_function(name: str) -> Any:
 
     function = get_global(name)
     if function is None:
-        raise RuntimeError(f"a context is entered with `with`, which needs {name!r}: import mx")
+        raise RuntimeError(f"{name} is not registered; import mx before entering a context")
     return function
 
 

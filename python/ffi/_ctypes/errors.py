@@ -140,16 +140,17 @@ def _frame(file: str, function: str, line: int) -> FrameType:
     return frame
 
 
-@abi.Finalizer
-@uninterrupted
-def _delete(address: int) -> None:
+def _delete_payload(address: int) -> None:
     del _payloads[address]
+
+
+_deleter = abi.Finalizer(uninterrupted(_delete_payload))
 
 
 def _opaque(error: BaseException) -> int:
     """A new object that stands for an exception; its one reference is the caller's."""
     opaque = abi.MXNetOpaqueObject(
-        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, cast(_delete, c_void_p).value), value=id(error)
+        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, cast(_deleter, c_void_p).value), value=id(error)
     )
     address = addressof(opaque)
     _payloads[address] = (opaque, error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_char_p, c_int, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_int, c_void_p, sizeof
 from itertools import count
 from types import MethodType
 
@@ -46,17 +46,17 @@ class Function(ObjectBase):
     _release: int | None
     _shows_front_end: bool
 
-    __doc__ = _Derived(  # type: ignore[assignment]
-        lambda function: description.docstring(function.info, function._front()),
+    __doc__ = _Derived(
+        description.docstring,
         "A function that C++ and Python can both call; see ffi.get_global_func.",
     )
-    __signature__ = _Derived(
-        lambda function: description.signature(function.info, function._front())
-    )
+    __signature__ = _Derived(description.signature)
+    # Where people find it; a function may be given another module.
+    __module__ = "ffi"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or self._front():
-            args = self._described().body_arguments(args, kwargs, self._front())
+        if kwargs or self.is_front_end:
+            args = self._described().body_arguments(args, kwargs, self.is_front_end)
         size = abi.capacity(len(args))
         values, codes = (abi.MXNetValue * size)(), (c_int * size)()
         frame = Frame()
@@ -77,14 +77,27 @@ class Function(ObjectBase):
     def __repr__(self) -> str:
         return f"<ffi.Function {self.name}>"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Function):
+            return NotImplemented
+        return self._handle == other._handle and self.is_front_end == other.is_front_end
+
+    def __hash__(self) -> int:
+        return hash(self._handle)
+
     @property
     def name(self) -> str:
-        """The name under which the function was described."""
+        """Name under which it is registered."""
         return self._described().name
 
     @property
     def __name__(self) -> str:
-        return self.name.rpartition(".")[2]
+        given: str | None = self.__dict__.get("__name__")
+        return given or self.name.rpartition(".")[2]
+
+    @__name__.setter
+    def __name__(self, value: str) -> None:
+        self.__dict__["__name__"] = value
 
     def __getattr__(self, attribute: str) -> Any:
         # Not a property: a class body that has this name sets the class's own.
@@ -95,7 +108,12 @@ class Function(ObjectBase):
     @property
     def info(self) -> description.FunctionInfo:
         """The description given where the function was registered."""
-        return description.FunctionInfo.from_raw(self._raw_info())
+        return description.function_info(self)
+
+    @property
+    def is_front_end(self) -> bool:
+        """Whether the parameters that only the front end has are visible."""
+        return getattr(self, "_shows_front_end", False)
 
     @property
     def release_gil_bytes(self) -> int:
@@ -115,9 +133,6 @@ class Function(ObjectBase):
         assert isinstance(function, Function)
         function._shows_front_end = True
         return function
-
-    def _front(self) -> bool:
-        return getattr(self, "_shows_front_end", False)
 
     def _releases(self, tensor_bytes: int) -> bool:
         threshold = self.release_gil_bytes
@@ -155,7 +170,9 @@ def raw_info_of(info: abi.MXNetFuncInfo) -> dict[str, Any]:
 
 
 def _raw_param(param: abi.MXNetParamInfo) -> tuple[str | None, str | None, str | None, int, Any]:
-    default = borrow(param.default_value.value, param.default_value.type_code)
+    default = None
+    if param.flags & abi.PARAM_OPTIONAL:
+        default = borrow(param.default_value.value, param.default_value.type_code)
     return _text(param.name), _text(param.type), _text(param.doc), param.flags, default
 
 
@@ -163,9 +180,7 @@ def _text(text: bytes | None) -> str | None:
     return None if text is None else text.decode()
 
 
-@abi.PackedCFunc
-@uninterrupted
-def _invoke(number: int, values: Any, codes: Any, num_args: int, ret: Any, ret_code: Any) -> int:
+def _call_body(number: int, values: Any, codes: Any, num_args: int, ret: Any, ret_code: Any) -> int:
     try:
         try:
             name, body = _bodies[number]
@@ -179,14 +194,17 @@ def _invoke(number: int, values: Any, codes: Any, num_args: int, ret: Any, ret_c
         return _failed(error)
 
 
-@abi.Finalizer
-@uninterrupted
-def _finalize(number: int) -> None:
+def _drop_body(number: int) -> None:
     del _bodies[number]
 
 
+# Not decorators, for the functions they would make have no type.
+_invoke = abi.PackedCFunc(uninterrupted(_call_body))
+_finalize = abi.Finalizer(uninterrupted(_drop_body))
+
+
 def _failed(error: BaseException) -> int:
-    # Without the entry for _invoke, which would show ctypes pointers that are no longer valid.
+    # Without the entry for _call_body, which would show ctypes pointers that are no longer valid.
     error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
     return set_last_error(error)
 
@@ -219,8 +237,13 @@ def convert_function(
     """A Function that calls body. raw_info describes it, in the form of Function._raw_info()."""
     if isinstance(body, Function):
         return body
+    if not callable(body):
+        raise TypeError(
+            "convert_function: argument 0 ('function') expected a callable, "
+            f"got {type(body).__name__}"
+        )
+    called = name or str(getattr(body, "__qualname__", type(body).__qualname__))
     number = next(_numbers)
-    called = name or getattr(body, "__qualname__", type(body).__qualname__)
     _bodies[number] = (called, body)
     out = c_void_p()
     check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, number, _finalize, byref(out)))
@@ -228,7 +251,7 @@ def convert_function(
     function = wrap(out.value)
     assert isinstance(function, Function)
     if name is not None or raw_info is not None:
-        _describe(function.handle, {"name": called, **(raw_info or {})})
+        _describe(function.handle, raw_info or {"name": called})
     return function
 
 
@@ -243,7 +266,7 @@ def _describe(handle: int, raw: dict[str, Any]) -> None:
         any_value = param.default_value
         any_value.type_code = write_one(default, any_value.value, frame, where)
     info = abi.MXNetFuncInfo(
-        abi.sizeof(abi.MXNetFuncInfo),
+        sizeof(abi.MXNetFuncInfo),
         abi.ABI_MAJOR,
         0,
         _utf8(raw["name"]),

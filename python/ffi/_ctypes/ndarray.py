@@ -85,7 +85,7 @@ class NDArray(ObjectBase):
         return bool(self._visible.flags & abi.NDARRAY_READ_ONLY)
 
     @property
-    def _data(self) -> int:
+    def data_ptr(self) -> int:
         """Address of the first element."""
         return self._tensor().data or 0
 
@@ -104,7 +104,7 @@ class NDArray(ObjectBase):
         item, ndim = kind.bits * kind.lanes // 8, len(shape)
         dims = c_int64 * abi.capacity(ndim)
         steps = dims(*(stride // item for stride in strides))
-        out, data = c_void_p(), self._data + offset
+        out, data = c_void_p(), self.data_ptr + offset
         check(
             abi.lib.MXNetNDArrayView(
                 self._handle, data, dims(*shape), steps, ndim, kind, byref(out)
@@ -131,9 +131,9 @@ class NDArray(ObjectBase):
         read-only array without the version of DLPack that can say so.
         """
         if stream is not None:
-            raise BufferError(f"stream must be None for an array on {self.ctx}, got {stream!r}")
+            raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"an array on {self.ctx} cannot be exported to device {dl_device}")
+            raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
         versioned = max_version is not None and max_version[0] >= 1
         exported = self._copy() if copy else self
         return export(exported.handle, versioned, bool(copy))
@@ -157,7 +157,7 @@ class NDArray(ObjectBase):
             "version": 3,
             "shape": self.shape,
             "typestr": typestr,
-            "data": (self._data, self.read_only),
+            "data": (self.data_ptr, self.read_only),
             "strides": self.strides,
         }
 
@@ -196,7 +196,15 @@ def from_dlpack(obj: Any) -> Any:
     Raises TypeError where obj has no __dlpack__, BufferError where it cannot be exported.
     """
     if not hasattr(type(obj), "__dlpack__"):
-        raise TypeError(f"from_dlpack: expected an array with __dlpack__, got {type(obj).__name__}")
+        raise TypeError(
+            "from_dlpack: argument 0 ('obj') expected an object with __dlpack__, "
+            f"got {type(obj).__name__}"
+        )
+    if hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != abi.DEVICE_CPU:
+        raise BufferError(
+            f"from_dlpack: argument 0 ('obj') is on device {tuple(obj.__dlpack_device__())}, "
+            "expected the CPU"
+        )
     return wrap(take_dlpack(obj))
 
 

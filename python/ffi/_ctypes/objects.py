@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ctypes import byref, c_char_p
+
 from . import abi
 
 TYPE_CHECKING = False
@@ -28,19 +30,32 @@ class ObjectBase:
 
     def __reduce__(self) -> NoReturn:
         # The default would copy the address without taking a reference.
-        raise TypeError(f"cannot copy or pickle {type(self).__name__} objects")
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     @property
     def handle(self) -> int:
         """Address of the object."""
         return self._handle
 
+    @property
+    def type_index(self) -> int:
+        """Number of the object's type."""
+        index: int = abi.MXNetObject.from_address(self._handle).type_index
+        return index
+
+    @property
+    def type_key(self) -> str:
+        """Name of the object's type."""
+        key = c_char_p()
+        known = abi.lib.MXNetObjectTypeIndex2Key(self.type_index, byref(key)) == 0
+        return (key.value or b"").decode() if known else "unknown"
+
     def same_as(self, other: object) -> bool:
         """Whether both are the same object of the runtime."""
         return isinstance(other, ObjectBase) and self._handle == other._handle
 
     def __repr__(self) -> str:
-        return f"<ffi.{type(self).__name__} at {self._handle:#x}>"
+        return f"<{type(self).__name__} {self.type_key} at {self._handle:#x}>"
 
 
 _classes: dict[int, type[ObjectBase]] = {}

@@ -23,7 +23,7 @@ def take(value: Any, code: int) -> Any:
         return reader(value)
     if code in abi.OBJECT_CODES:
         return _object(value.v_handle, owned=True)
-    raise TypeError(f"a value with type code {code} came from C++; no such result is known")
+    raise _unknown(code)
 
 
 def borrow(value: Any, code: int) -> Any:
@@ -32,8 +32,12 @@ def borrow(value: Any, code: int) -> Any:
         return _object(value.v_handle, owned=False)
     reader = _READERS.get(code) or _BORROWED_READERS.get(code)
     if reader is None:
-        raise TypeError(f"a value with type code {code} came from C++; no such argument is known")
+        raise _unknown(code)
     return reader(value)
+
+
+def _unknown(code: int) -> TypeError:
+    return TypeError(f"a value with type code {code} has no Python counterpart")
 
 
 def text_of(run: Any) -> str:

@@ -105,6 +105,7 @@ def take_dlpack(array: Any) -> int:
 def export(handle: int, versioned: bool, copied: bool) -> Any:
     """A capsule with the tensor of an array object."""
     _release_unused()
+    out: Any
     if versioned:
         out = POINTER(abi.DLManagedTensorVersioned)()
         check(abi.lib.MXNetNDArrayToDLPack(handle, byref(out)))

@@ -7,13 +7,15 @@ from types import FunctionType
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Any])
 
 # The operand of RESUME after which the interpreter does not look for signals: "after an await".
 _WITHOUT_CHECK = 3
 
 
-def uninterrupted(function: Callable[..., Any]) -> Callable[..., Any]:
+def uninterrupted(function: F) -> F:
     """The function, not looking for signals before its first statement.
 
     A signal that arrived while C code ran is noticed where the next Python function begins. There
@@ -32,4 +34,4 @@ def uninterrupted(function: Callable[..., Any]) -> Callable[..., Any]:
             instructions[offset + 1] = _WITHOUT_CHECK
             break
     patched = code.replace(co_code=bytes(instructions))
-    return FunctionType(patched, function.__globals__, function.__name__)
+    return FunctionType(patched, function.__globals__, function.__name__)  # type: ignore[return-value]
