@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ctypes import addressof, byref, c_int64, c_void_p
+from ctypes import addressof
 
 from .. import data_type
 from . import abi
 from .context import Context, context_of
-from .errors import check
 from .function import own
 from .objects import ObjectBase, register_object, wrap
 from .tensors import export, take_dlpack
@@ -89,30 +88,6 @@ class NDArray(ObjectBase):
         """Address of the first element."""
         return self._tensor().data or 0
 
-    def _view(
-        self,
-        shape: tuple[int, ...],
-        strides: tuple[int, ...],
-        offset: int = 0,
-        dtype: data_type.DataType | None = None,
-    ) -> Any:
-        """An array that shares the memory; strides and offset count bytes.
-
-        The caller vouches that every element lies within this array.
-        """
-        kind = abi.DLDataType(*(dtype or self._data_type()))
-        item, ndim = kind.bits * kind.lanes // 8, len(shape)
-        dims = c_int64 * abi.capacity(ndim)
-        steps = dims(*(stride // item for stride in strides))
-        out, data = c_void_p(), self.data_ptr + offset
-        check(
-            abi.lib.MXNetNDArrayView(
-                self._handle, data, dims(*shape), steps, ndim, kind, byref(out)
-            )
-        )
-        assert out.value is not None
-        return wrap(out.value)
-
     def __dlpack_device__(self) -> tuple[int, int]:
         device = self._tensor().device
         return device.device_type, device.device_id
@@ -150,44 +125,13 @@ class NDArray(ObjectBase):
             raise AttributeError(f"an array on {self.ctx} has no __array_interface__")
         if self._data_type() == data_type.BFLOAT16:
             raise AttributeError("__array_interface__ cannot express bfloat16")
-        return self._interface(data_type.to_numpy(self._data_type()).str)
-
-    def _interface(self, typestr: str) -> dict[str, Any]:
         return {
             "version": 3,
             "shape": self.shape,
-            "typestr": typestr,
+            "typestr": data_type.to_numpy(self._data_type()).str,
             "data": (self.data_ptr, self.read_only),
             "strides": self.strides,
         }
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """A numpy.ndarray of the elements; it shares the memory unless dtype or copy forbid."""
-        import numpy
-
-        array = self.asnumpy()
-        if dtype is not None and numpy.dtype(dtype) != array.dtype:
-            if copy is False:
-                raise ValueError(f"unable to avoid a copy: {array.dtype} is not {dtype}")
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def asnumpy(self) -> Any:
-        """A numpy.ndarray that shares the memory; ImportError for bfloat16 without ml_dtypes."""
-        import numpy
-
-        dtype = data_type.to_numpy(self._data_type())
-        if self._data_type() == data_type.BFLOAT16:
-            return numpy.asarray(_Memory(self, "<u2")).view(dtype)
-        return numpy.asarray(_Memory(self, dtype.str))
-
-
-class _Memory:
-    """Lends an array's memory to NumPy, which keeps it, and so the array, alive."""
-
-    def __init__(self, array: NDArray, typestr: str) -> None:
-        self.__array_interface__ = array._interface(typestr)
-        self._array = array
 
 
 def from_dlpack(obj: Any) -> Any:
