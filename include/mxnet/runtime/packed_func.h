@@ -221,8 +221,8 @@ class PackedFunc : public ObjectRef {
     constexpr int kNumArgs = sizeof...(Args);
     // Owned for the call: a temporary std::string argument becomes a String object here.
     Any owned[kNumArgs + 1] = {details::ToAny(std::forward<Args>(args))...};
-    MXNetValue values[kNumArgs + 1];
-    int type_codes[kNumArgs + 1];
+    MXNetValue values[kNumArgs + 1] = {};
+    int type_codes[kNumArgs + 1] = {};
     for (int i = 0; i < kNumArgs; ++i) {
       values[i] = owned[i].value();
       type_codes[i] = owned[i].type_code();

@@ -1,0 +1,81 @@
+// The sizes and numbers that libraries built earlier rely on. Compiling this file is half the
+// check.
+#include "./support.h"
+
+static_assert(sizeof(MXNetValue) == 16, "a value is two words");
+static_assert(sizeof(MXNetAny) == 24, "a tagged value is three words");
+static_assert(sizeof(MXNetObject) == 16, "an object's header is two words");
+static_assert(offsetof(MXNetAny, type_code) == 16, "the tag follows the value");
+static_assert(offsetof(MXNetNDArrayObject, tensor) == sizeof(MXNetObject), "tensor is second");
+static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24, "DLPack's layout");
+static_assert(sizeof(DLManagedTensorVersioned) == 80, "DLPack's layout");
+static_assert(sizeof(mxnet::runtime::ObjectRef) == sizeof(void*), "a reference is one pointer");
+static_assert(sizeof(mxnet::runtime::Any) == sizeof(MXNetAny), "Any adds nothing");
+
+// MXNet's numbers.
+static_assert(kMXNetInt == 0 && kMXNetUInt == 1 && kMXNetFloat == 2 && kMXNetHandle == 3, "");
+static_assert(kMXNetNull == 4 && kMXNetType == 5 && kMXNetContext == 6, "");
+static_assert(kMXNetArrayHandle == 7 && kMXNetObjectHandle == 8 && kMXNetModuleHandle == 9, "");
+static_assert(kMXNetFuncHandle == 10 && kMXNetStr == 11 && kMXNetBytes == 12, "");
+static_assert(kMXNetPyArg == 13 && kMXNetNDArrayHandle == 14 && kMXNetExtBegin == 15, "");
+
+TEST_CASE("the runtime tells its version") {
+  int major = -1;
+  int minor = -1;
+  const char* release = nullptr;
+  REQUIRE(MXNetGetVersion(&major, &minor, &release) == 0);
+  CHECK(major == MXNET_RUNTIME_ABI_MAJOR);
+  CHECK(minor == MXNET_RUNTIME_ABI_MINOR);
+  CHECK(std::string(release).find('.') != std::string::npos);
+}
+
+TEST_CASE("a library of another ABI version is refused with both versions") {
+  mxnet::runtime::PackedFunc func([](mxnet::runtime::MXNetArgs, mxnet::runtime::MXNetRetValue*) {});
+  MXNetFuncInfo info{};
+  info.struct_size = sizeof(info);
+  info.abi_major = MXNET_RUNTIME_ABI_MAJOR + 1;
+  info.abi_minor = 7;
+  CHECK(MXNetFuncSetInfo(func.get(), &info) == -1);
+  const std::string message = mxnet::tests::LastError();
+  CHECK(message.find("ImportError") == 0);
+  CHECK(message.find(std::to_string(MXNET_RUNTIME_ABI_MAJOR + 1) + ".7") != std::string::npos);
+  CHECK(message.find(std::to_string(MXNET_RUNTIME_ABI_MAJOR) + "." +
+                     std::to_string(MXNET_RUNTIME_ABI_MINOR)) != std::string::npos);
+}
+
+TEST_CASE("no C function follows a NULL") {
+  MXNetFunctionHandle func = nullptr;
+  MXNetNDArrayHandle array = nullptr;
+  MXNetValue value;
+  int code = 0;
+  uint32_t index = 0;
+  const MXNetFuncInfo* info = nullptr;
+  DLManagedTensor* legacy = nullptr;
+  DLManagedTensorVersioned* versioned = nullptr;
+  const int statuses[] = {
+      MXNetFuncCall(nullptr, nullptr, nullptr, 0, &value, &code),
+      MXNetFuncCreateFromCFunc(nullptr, nullptr, nullptr, &func),
+      MXNetFuncSetInfo(nullptr, nullptr),
+      MXNetFuncGetInfo(nullptr, &info),
+      MXNetFuncGetGlobal(nullptr, &func),
+      MXNetFuncGetGlobal("testing.nop", nullptr),
+      MXNetFuncRegisterGlobal("name", nullptr, 0),
+      MXNetFuncRegisterGlobal(nullptr, nullptr, 0),
+      MXNetFuncRemoveGlobal(nullptr),
+      MXNetFuncListGlobalNames(nullptr, nullptr),
+      MXNetObjectRetain(nullptr),
+      MXNetObjectGetTypeIndex(nullptr, &index),
+      MXNetObjectTypeKey2Index(nullptr, &index),
+      MXNetObjectTypeIndex2Key(1, nullptr),
+      MXNetNDArrayCreate(nullptr, 1, mxnet::runtime::kFloat32, DLDevice{kDLCPU, 0}, 0, &array),
+      MXNetNDArrayView(nullptr, nullptr, nullptr, nullptr, 0, mxnet::runtime::kFloat32, &array),
+      MXNetNDArrayFromDLPack(nullptr, &array),
+      MXNetNDArrayFromDLPackLegacy(nullptr, &array),
+      MXNetNDArrayToDLPack(nullptr, &versioned),
+      MXNetNDArrayToDLPackLegacy(nullptr, &legacy),
+      MXNetGetVersion(nullptr, nullptr, nullptr),
+  };
+  for (int status : statuses) CHECK(status == -1);
+  CHECK(MXNetObjectFree(nullptr) == 0);
+  CHECK(MXNetFuncFree(nullptr) == 0);
+}

@@ -1,0 +1,82 @@
+#include "./support.h"
+
+using mxnet::tests::ErrorOf;
+using namespace mxnet::runtime;  // NOLINT: the subject of the test
+
+TEST_CASE("references are counted") {
+  String text("text");
+  CHECK(text.get()->ref_count == 1);
+  {
+    String shared = text;
+    CHECK(shared.same_as(text));
+    CHECK(text.get()->ref_count == 2);
+    Array<Any> array(std::vector<Any>{details::ToAny(text)});
+    CHECK(text.get()->ref_count == 3);
+  }
+  CHECK(text.get()->ref_count == 1);
+  ObjectRef moved = std::move(text);
+  CHECK(moved.get()->ref_count == 1);
+  CHECK_FALSE(text.defined());
+}
+
+TEST_CASE("a shape prints as Python does") {
+  CHECK(Shape{}.view().str() == "()");
+  CHECK(Shape{3}.view().str() == "(3,)");
+  CHECK(Shape{3, -4}.view().str() == "(3, -4)");
+  CHECK(Shape{1, 2}.view() == ShapeView(std::vector<int64_t>{1, 2}));
+  CHECK(Shape{1, 2}.view() != Shape{1}.view());
+}
+
+TEST_CASE("an array checks its index and its elements' type") {
+  Array<int64_t> array(std::vector<int64_t>{1, 2, 3});
+  CHECK(array.size() == 3);
+  CHECK(array[2] == 3);
+  CHECK(ErrorOf([&] { array.at(3); }) == "IndexError: index 3 is out of range for 3 items");
+  Any any = details::ToAny(array);
+  CHECK(any.As<std::vector<int64_t>>() == std::vector<int64_t>{1, 2, 3});
+  CHECK(ErrorOf([&] { any.As<Array<String>>(); }) ==
+        "TypeError: the value expected list of str, got Array");
+}
+
+TEST_CASE("a map finds what it holds, in order") {
+  Map<String, int64_t> small{{"a", 1}, {"b", 2}, {"a", 3}};
+  CHECK(small.size() == 2);
+  CHECK(small.at("a") == 3);
+  CHECK(small["b"] == 2);
+  CHECK(small.key(0).As<std::string>() == "a");
+  CHECK_FALSE(small.count("c"));
+  CHECK(ErrorOf([&] { small.at("c"); }).find("KeyError") == 0);
+  CHECK(Map<String, int64_t>().size() == 0);
+
+  std::vector<Any> items;
+  for (int64_t i = 0; i < 5000; ++i) {
+    items.push_back(
+        details::ToAny(i % 2 ? Any(details::ToAny(i)) : details::ToAny("k" + std::to_string(i))));
+    items.push_back(details::ToAny(i));
+  }
+  Map<Any, int64_t> large(std::move(items));
+  CHECK(large.size() == 5000);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < 5000; ++i) {
+    Any key = i % 2 ? details::ToAny(i) : details::ToAny("k" + std::to_string(i));
+    if (large.at(key) != i || large.value(static_cast<size_t>(i)).As<int64_t>() != i) ++wrong;
+  }
+  CHECK(wrong == 0);
+  CHECK_FALSE(large.count(details::ToAny(int64_t{4})));
+}
+
+TEST_CASE("type keys have one index each") {
+  uint32_t first = 0;
+  uint32_t again = 0;
+  uint32_t other = 0;
+  REQUIRE(MXNetObjectTypeKey2Index("tests.A", &first) == 0);
+  REQUIRE(MXNetObjectTypeKey2Index("tests.A", &again) == 0);
+  REQUIRE(MXNetObjectTypeKey2Index("tests.B", &other) == 0);
+  CHECK(first == again);
+  CHECK(first != other);
+  CHECK(first >= kMXNetObjectDynamic);
+  const char* key = nullptr;
+  REQUIRE(MXNetObjectTypeIndex2Key(first, &key) == 0);
+  CHECK(std::string(key) == "tests.A");
+  CHECK(MXNetObjectTypeIndex2Key(1u << 30, &key) == -1);
+}

@@ -1,0 +1,120 @@
+#include <cstdint>
+#include <thread>
+
+#include "./support.h"
+
+using mxnet::tests::ErrorOf;
+using namespace mxnet::runtime;  // NOLINT: the subject of the test
+
+TEST_CASE("arrays of every size are aligned, row-major and zeroed on request") {
+  for (int64_t size : {0, 1, 7, 128, 129, 1000, 20000, 100000, 3000000}) {
+    NDArray array = NDArray::Zeros(Shape{size, 2}, kFloat32);
+    CAPTURE(size);
+    CHECK(reinterpret_cast<uintptr_t>(array.data()) % 64 == 0);
+    CHECK(array.shape() == Shape{size, 2}.view());
+    CHECK(array.strides() == Shape{2, 1}.view());
+    CHECK(array.ctx() == Context{kDLCPU, 0});
+    float sum = 0;
+    for (int64_t i = 0; i < 2 * size; ++i) {
+      sum += array.data_as<float>()[i];
+      array.data_as<float>()[i] = 1;  // a reused block must be cleared again
+    }
+    CHECK(sum == 0);
+  }
+}
+
+TEST_CASE("shapes that cannot be are refused") {
+  CHECK(ErrorOf([] { NDArray::Empty(Shape{2, -1}, kFloat32); }) ==
+        "ValueError: negative dimensions are not allowed, got shape (2, -1)");
+  for (const Shape& shape :
+       {Shape{int64_t{1} << 62, 1000}, Shape{int64_t{1} << 40, 1000}, Shape{INT64_MAX}}) {
+    CHECK(ErrorOf([&] { NDArray::Zeros(shape, kFloat64); }).find("MemoryError: unable to") == 0);
+  }
+  CHECK(NDArray::Empty(Shape{0, int64_t{1} << 50}, kFloat32).size() == 0);
+  CHECK(ErrorOf([] { NDArray::Empty(Shape(std::vector<int64_t>(65, 1)), kFloat32); }) ==
+        "ValueError: an array has 0 to 64 dimensions, got 65");
+  CHECK(ErrorOf([] { NDArray::Empty(Shape{1}, DLDataType{kDLInt, 3, 1}); }).find("TypeError") == 0);
+  CHECK(ErrorOf([] { NDArray::Empty(Shape{1}, kFloat32, Context{kDLCUDA, 1}); }) ==
+        "ValueError: this runtime cannot allocate on device2(1)");
+}
+
+TEST_CASE("a view shares memory and keeps its base alive") {
+  NDArray view;
+  {
+    NDArray base = NDArray::Zeros(Shape{4, 4}, kFloat32);
+    base.data_as<float>()[5] = 3;
+    view = base.View(base.data_as<float>() + 5, Shape{2}, Shape{-1}, kFloat32);
+    CHECK(base.get()->ref_count == 2);
+  }
+  CHECK(*view.data_as<float>() == 3);
+  CHECK(view.strides()[0] == -1);
+}
+
+TEST_CASE("DLPack hands memory over and back") {
+  NDArray array = NDArray::Zeros(Shape{3, 2}, kInt32);
+  DLManagedTensorVersioned* versioned = nullptr;
+  REQUIRE(MXNetNDArrayToDLPack(array.get(), &versioned) == 0);
+  CHECK(array.get()->ref_count == 2);
+  MXNetNDArrayHandle handle = nullptr;
+  REQUIRE(MXNetNDArrayFromDLPack(versioned, &handle) == 0);
+  NDArray back(ObjectRef::Steal(handle));
+  back.data_as<int32_t>()[4] = 9;
+  CHECK(array.data_as<int32_t>()[4] == 9);
+  back = NDArray();
+  CHECK(array.get()->ref_count == 1);
+
+  DLManagedTensor* legacy = nullptr;
+  REQUIRE(MXNetNDArrayToDLPackLegacy(array.get(), &legacy) == 0);
+  REQUIRE(MXNetNDArrayFromDLPackLegacy(legacy, &handle) == 0);
+  CHECK(NDArray(ObjectRef::Steal(handle)).shape() == Shape{3, 2}.view());
+  CHECK(array.get()->ref_count == 1);
+}
+
+TEST_CASE("read-only memory stays read-only") {
+  NDArray array = NDArray::Zeros(Shape{2}, kInt32);
+  DLManagedTensorVersioned* versioned = nullptr;
+  REQUIRE(MXNetNDArrayToDLPack(array.get(), &versioned) == 0);
+  versioned->flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
+  MXNetNDArrayHandle handle = nullptr;
+  REQUIRE(MXNetNDArrayFromDLPack(versioned, &handle) == 0);
+  NDArray locked(ObjectRef::Steal(handle));
+  CHECK(locked.read_only());
+  CHECK(ErrorOf([&] { details::ToAny(locked).As<DLTensor*>(); }).find("ValueError") == 0);
+  CHECK(details::ToAny(locked).As<const DLTensor*>() == &locked.tensor());
+  DLManagedTensor* legacy = nullptr;
+  CHECK(MXNetNDArrayToDLPackLegacy(locked.get(), &legacy) == -1);
+  CHECK(std::string(MXNetGetLastError()->kind) == "BufferError");
+}
+
+TEST_CASE("another version of DLPack is refused and left alone") {
+  NDArray array = NDArray::Zeros(Shape{2}, kInt32);
+  DLManagedTensorVersioned* versioned = nullptr;
+  REQUIRE(MXNetNDArrayToDLPack(array.get(), &versioned) == 0);
+  versioned->version.major = 2;
+  MXNetNDArrayHandle handle = nullptr;
+  CHECK(MXNetNDArrayFromDLPack(versioned, &handle) == -1);
+  versioned->deleter(versioned);
+  CHECK(array.get()->ref_count == 1);
+}
+
+TEST_CASE("a lent tensor that is kept is copied") {
+  float data[6] = {0, 1, 2, 3, 4, 5};
+  int64_t shape[2] = {2, 3};
+  int64_t strides[2] = {1, 2};
+  DLTensor tensor{data, DLDevice{kDLCPU, 0}, 2, kFloat32, shape, strides, 0};
+  PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+  MXNetValue value{};
+  value.v_handle = &tensor;
+  int code = kMXNetReadOnlyArray;
+  NDArray copy = echo.CallPacked(&value, &code, 1).As<NDArray>();
+  const float expected[6] = {0, 2, 4, 1, 3, 5};
+  for (int i = 0; i < 6; ++i) CHECK(copy.data_as<float>()[i] == expected[i]);
+}
+
+TEST_CASE("memory freed on another thread is fine") {
+  for (int round = 0; round < 50; ++round) {
+    std::vector<NDArray> arrays;
+    for (int64_t i = 0; i < 100; ++i) arrays.push_back(NDArray::Zeros(Shape{i * 10}, kFloat64));
+    std::thread([moved = std::move(arrays)]() mutable { moved.clear(); }).join();
+  }
+}
