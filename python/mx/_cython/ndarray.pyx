@@ -1,0 +1,212 @@
+# cython: language_level=3, binding=False, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True, annotation_typing=False
+"""The array class of the fast path.
+
+Python fills the slots of an extension type only from methods written in it, so the operators are
+spelled out here. What each of them calls, and every other member, comes from the tables of
+mx.ndarray, which the class of the ctypes path is made from as well.
+"""
+
+cimport cython
+from cpython.object cimport PyObject, PyTypeObject
+from ffi._cython.core cimport NDArray, call_function, is_operand_type
+
+from mx import _dtypes
+from mx.ndarray import _conversion, _indexing, _install, _operators, _representation
+
+cdef extern from "Python.h":
+    PyTypeObject* Py_TYPE(PyObject* obj) noexcept
+    PyTypeObject PyLong_Type
+    PyTypeObject PySlice_Type
+    PyTypeObject PyTuple_Type
+    void Py_DECREF_ "Py_DECREF"(PyObject* obj) noexcept
+    int Py_LT
+    int Py_LE
+    int Py_EQ
+    int Py_NE
+    int Py_GT
+    int Py_GE
+
+cdef extern from *:
+    """
+    /* Lets Cython see a result of plain C as a new reference, NULL as an exception. */
+    static inline PyObject* MXNetPass(PyObject* obj) { return obj; }
+    /* An extension type has no setattr; its dictionary takes what is no slot. */
+    static inline int MXNetSetMember(PyObject* type, PyObject* name, PyObject* value) {
+      if (PyDict_SetItem(((PyTypeObject*)type)->tp_dict, name, value) != 0) return -1;
+      PyType_Modified((PyTypeObject*)type);
+      return 0;
+    }
+    """
+    object MXNetPass(PyObject* obj)
+    int MXNetSetMember(object cls, object name, object value) except -1
+
+# The functions behind the operators, which live as long as the module.
+cdef object function_of(str special):
+    return _operators.front_end((_operators.ARITHMETIC | _operators.COMPARISONS | _operators.UNARY)[special])
+
+cdef object add = function_of("add")
+cdef object subtract = function_of("sub")
+cdef object multiply = function_of("mul")
+cdef object divide = function_of("truediv")
+cdef object floor_divide = function_of("floordiv")
+cdef object remainder = function_of("mod")
+cdef object power = function_of("pow")
+cdef object matmul = function_of("matmul")
+cdef object bitwise_and = function_of("and")
+cdef object bitwise_or = function_of("or")
+cdef object bitwise_xor = function_of("xor")
+cdef object left_shift = function_of("lshift")
+cdef object right_shift = function_of("rshift")
+cdef object negative = function_of("__neg__")
+cdef object positive = function_of("__pos__")
+cdef object absolute = function_of("__abs__")
+cdef object invert = function_of("__invert__")
+cdef object get_item = _indexing._getitem
+cdef object set_item = _indexing._setitem
+cdef list comparisons = [None] * 6
+comparisons[Py_LT] = function_of("__lt__")
+comparisons[Py_LE] = function_of("__le__")
+comparisons[Py_EQ] = function_of("__eq__")
+comparisons[Py_NE] = function_of("__ne__")
+comparisons[Py_GT] = function_of("__gt__")
+comparisons[Py_GE] = function_of("__ge__")
+
+
+cdef inline object call(object function, PyObject** args, size_t count):
+    return MXNetPass(call_function(<PyObject*>function, args, count, NULL))
+
+
+cdef inline object unary(object function, object self):
+    cdef PyObject* args[1]
+    args[0] = <PyObject*>self
+    return call(function, args, 1)
+
+
+cdef inline object binary(object function, object left, object right, object other):
+    """function(left, right); other is the one of them that may be no operand."""
+    cdef PyObject* args[2]
+    if not is_operand_type(<PyObject*>other):
+        return NotImplemented
+    args[0] = <PyObject*>left
+    args[1] = <PyObject*>right
+    return call(function, args, 2)
+
+
+cdef inline object in_place(object function, object self, object other):
+    """function(self, other, out=self), whose result is self."""
+    cdef PyObject* args[3]
+    if not is_operand_type(<PyObject*>other):
+        return NotImplemented
+    args[0] = <PyObject*>self
+    args[1] = <PyObject*>other
+    args[2] = <PyObject*>self
+    call(function, args, 3)
+    return self
+
+
+cdef inline bint is_plain_slice(object item):
+    """A slice whose parts are ints or None, so that nothing has to be converted."""
+    return (Py_TYPE(<PyObject*>item) == &PySlice_Type
+            and (item.start is None or type(item.start) is int)
+            and (item.stop is None or type(item.stop) is int)
+            and (item.step is None or type(item.step) is int))
+
+
+cdef object encode_key(object key):
+    """What _indexing.encode_key gives, without Python code for the commonest keys."""
+    cdef PyTypeObject* kind = Py_TYPE(<PyObject*>key)
+    if kind == &PyLong_Type:
+        return key
+    return _indexing.encode_key(key)
+
+
+cdef object fetch(object self, object key):
+    cdef PyObject* args[2]
+    encoded = encode_key(key)
+    args[0] = <PyObject*>self
+    args[1] = <PyObject*>encoded
+    return call(get_item, args, 2)
+
+
+@cython.freelist(64)
+cdef class ndarray(NDArray):
+    """An array of numbers of one type, over memory that views of it share."""
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("mx.np.ndarray: arrays are made by mx.np.array, mx.np.zeros and their like")
+
+    @property
+    def dtype(self):
+        """The element type. ImportError for bfloat16 without ml_dtypes."""
+        return _dtypes.as_numpy(NDArray.dtype.__get__(self))
+
+    def __add__(self, other): return binary(add, self, other, other)
+    def __radd__(self, other): return binary(add, other, self, other)
+    def __iadd__(self, other): return in_place(add, self, other)
+    def __sub__(self, other): return binary(subtract, self, other, other)
+    def __rsub__(self, other): return binary(subtract, other, self, other)
+    def __isub__(self, other): return in_place(subtract, self, other)
+    def __mul__(self, other): return binary(multiply, self, other, other)
+    def __rmul__(self, other): return binary(multiply, other, self, other)
+    def __imul__(self, other): return in_place(multiply, self, other)
+    def __truediv__(self, other): return binary(divide, self, other, other)
+    def __rtruediv__(self, other): return binary(divide, other, self, other)
+    def __itruediv__(self, other): return in_place(divide, self, other)
+    def __floordiv__(self, other): return binary(floor_divide, self, other, other)
+    def __rfloordiv__(self, other): return binary(floor_divide, other, self, other)
+    def __ifloordiv__(self, other): return in_place(floor_divide, self, other)
+    def __mod__(self, other): return binary(remainder, self, other, other)
+    def __rmod__(self, other): return binary(remainder, other, self, other)
+    def __imod__(self, other): return in_place(remainder, self, other)
+    def __matmul__(self, other): return binary(matmul, self, other, other)
+    def __rmatmul__(self, other): return binary(matmul, other, self, other)
+    def __imatmul__(self, other): return in_place(matmul, self, other)
+    def __and__(self, other): return binary(bitwise_and, self, other, other)
+    def __rand__(self, other): return binary(bitwise_and, other, self, other)
+    def __iand__(self, other): return in_place(bitwise_and, self, other)
+    def __or__(self, other): return binary(bitwise_or, self, other, other)
+    def __ror__(self, other): return binary(bitwise_or, other, self, other)
+    def __ior__(self, other): return in_place(bitwise_or, self, other)
+    def __xor__(self, other): return binary(bitwise_xor, self, other, other)
+    def __rxor__(self, other): return binary(bitwise_xor, other, self, other)
+    def __ixor__(self, other): return in_place(bitwise_xor, self, other)
+    def __lshift__(self, other): return binary(left_shift, self, other, other)
+    def __rlshift__(self, other): return binary(left_shift, other, self, other)
+    def __ilshift__(self, other): return in_place(left_shift, self, other)
+    def __rshift__(self, other): return binary(right_shift, self, other, other)
+    def __rrshift__(self, other): return binary(right_shift, other, self, other)
+    def __irshift__(self, other): return in_place(right_shift, self, other)
+
+    def __pow__(self, other, modulus):
+        return NotImplemented if modulus is not None else binary(power, self, other, other)
+
+    def __rpow__(self, other, modulus):
+        return NotImplemented if modulus is not None else binary(power, other, self, other)
+
+    def __ipow__(self, other): return in_place(power, self, other)
+    def __divmod__(self, other): return _operators.division(self, other)
+    def __rdivmod__(self, other): return _operators.reflected_division(self, other)
+    def __neg__(self): return unary(negative, self)
+    def __pos__(self): return unary(positive, self)
+    def __abs__(self): return unary(absolute, self)
+    def __invert__(self): return unary(invert, self)
+    def __richcmp__(self, other, int op): return binary(comparisons[op], self, other, other)
+    __hash__ = None
+
+    def __getitem__(self, key): return fetch(self, key)
+    def __setitem__(self, key, value): set_item(self, encode_key(key), value)
+    def __len__(self): return _indexing.length(self)
+    def __iter__(self): return _indexing.iterate(self)
+    def __contains__(self, value): return _indexing.contains(self, value)
+    def __bool__(self): return _conversion.truth(self)
+    def __int__(self): return _conversion.integer(self)
+    def __float__(self): return _conversion.real_number(self)
+    def __index__(self): return _conversion.index(self)
+    def __repr__(self): return _representation.SPECIAL["__repr__"](self)
+    def __str__(self): return _representation.SPECIAL["__str__"](self)
+
+
+# The slots above; Python fills a type's dictionary with their names.
+MXNetSetMember(ndarray, "__module__", "mx.np")
+_install.install(ndarray, native=frozenset(vars(ndarray)), setattr=MXNetSetMember)
