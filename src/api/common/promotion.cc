@@ -14,11 +14,6 @@ DLDataType Sized(int code, int bits) {
   return DLDataType{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
 }
 
-[[noreturn]] void ThrowNoCommonType(DLDataType a, DLDataType b) {
-  MXNET_THROW("TypeError") << "data types " << DataTypeName(a) << " and " << DataTypeName(b)
-                           << " have no common type; convert one of them with astype";
-}
-
 /*! \brief bool < integers < floats < complex. */
 int RankOf(DLDataType dtype) {
   if (IsBoolDType(dtype)) return 0;
@@ -41,10 +36,7 @@ DLDataType PromoteFloats(DLDataType a, DLDataType b) {
 }
 
 DLDataType PromoteFloatWithInt(DLDataType real, DLDataType integer) {
-  if (real.code == kDLBfloat) {
-    if (integer.bits > 8) ThrowNoCommonType(real, integer);
-    return real;
-  }
+  if (real.code == kDLBfloat && integer.bits == 8) return real;
   const int needed = integer.bits == 8 ? 16 : integer.bits == 16 ? 32 : 64;
   return Sized(kDLFloat, std::max<int>(needed, real.bits));
 }

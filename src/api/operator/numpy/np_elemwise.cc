@@ -17,7 +17,9 @@ namespace {
 DLDataType LoopDType(TypeRule rule, const Operand& a, const Operand& b) {
   if (rule == TypeRule::kBool) return kBool;
   if (rule == TypeRule::kFloat) {
-    if (a.is_array() && b.is_array()) {
+    // bfloat16 takes part by its own rules, and a Python scalar has no float of its own.
+    const bool own_floats = a.dtype() != kBFloat16 && b.dtype() != kBFloat16;
+    if (own_floats && a.is_array() && b.is_array()) {
       return PromoteTypes(FloatOfDType(a.dtype()), FloatOfDType(b.dtype()));
     }
     return FloatOfDType(ResultType(a, b));

@@ -33,9 +33,11 @@ struct FloorDivide {
       return static_cast<T>(a / b);
     } else {
       if (b == 0) return a / b;
-      const T quotient = (a - FloatMod(a, b)) / b;
-      // In exact arithmetic this is an integer, so the nearest one is meant.
+      const T rest = std::fmod(a, b);
+      T quotient = (a - rest) / b;
+      if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
       if (quotient == 0) return std::copysign(T(0), a / b);
+      // In exact arithmetic this is an integer, so the nearest one is meant.
       const T floor = std::floor(quotient);
       return quotient - floor > T(0.5) ? floor + 1 : floor;
     }
