@@ -1,6 +1,7 @@
 """`mx.np` is the registry: signatures, help and names come from the registration."""
 
 import inspect
+import pickle
 import pydoc
 import subprocess
 import sys
@@ -157,3 +158,10 @@ def test_import_loads_nothing_heavy():
         [sys.executable, "-c", import_of_numpy], capture_output=True, text=True, check=True
     )
     assert not heavy & (set(found.stdout.split()) - set(base.stdout.split()))
+
+
+def test_the_namespace_is_a_module_by_both_names():
+    import mx.np
+
+    assert mx.np is mx.numpy
+    assert pickle.loads(pickle.dumps(mx.np.ndarray)) is mx.np.ndarray

@@ -1,11 +1,13 @@
 """The array class: an extension type on the Cython path, plain Python on the ctypes path."""
 
+from typing import TYPE_CHECKING
+
 import ffi
 
-if ffi.backend == "cython":
-    from .._cython.ndarray import ndarray
-else:
+if TYPE_CHECKING or ffi.backend != "cython":
     from ._portable import ndarray
+else:
+    from .._cython.ndarray import ndarray
 
 __all__ = ["ndarray"]
 
