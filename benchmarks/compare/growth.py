@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from benchmarks.compare import cases
 from benchmarks.compare.model import CaseResult, Column, Effort, GroupResult
-from benchmarks.compare.paths import failed, start_workers
+from benchmarks.compare.paths import failed, start_workers, take_failures
 from benchmarks.compare.timing import LOOP_NAME, Rounds, in_turns, summarize
 from benchmarks.compare.worker import Worker, WorkerError
 
@@ -41,6 +41,7 @@ def measure_pair(effort: Effort, rounds: dict[str, Rounds]) -> None:
             case: {name: worker.block(case) for name, worker in pair.items()}
             | {LOOP_NAME: installed.block(LOOP_NAME)}
             for case in (*CALL_CASES, cases.LOOKUP)
+            if case in grown.cases and case in installed.cases
         }
         for case, row in in_turns(table, effort).items():
             for name, values in row.without_loop().items():
@@ -55,6 +56,7 @@ def memory(effort: Effort) -> GroupResult:
             workers = start_workers(stack)
         except WorkerError as error:
             return failed(result, error)
+        take_failures(result, workers)
         for case in (*cases.CALLS, *cases.WORKLOADS):
             grown = {
                 name: worker.growth(case, effort.memory_calls) / 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 from benchmarks.compare import cases
@@ -30,6 +31,7 @@ def paths(effort: Effort) -> GroupResult:
             workers = start_workers(stack)
         except WorkerError as error:
             return failed(result, error)
+        take_failures(result, workers)
         table = {
             case: {name: worker.block(case) for name, worker in workers.items()}
             for case in (*cases.WORKLOADS, *cases.CALLS)
@@ -38,6 +40,14 @@ def paths(effort: Effort) -> GroupResult:
         loop = workers[CYTHON].block(LOOP_NAME)
         result.cases = compare(table, effort, loop, CYTHON)
     return result
+
+
+def take_failures(result: GroupResult, workers: Mapping[str, Worker]) -> None:
+    """Notes what the workers could not prepare."""
+    for name, worker in workers.items():
+        notes = [f"{name}: {failure}" for failure in worker.failures]
+        result.notes += notes
+        result.failures += notes
 
 
 def failed(result: GroupResult, error: Exception) -> GroupResult:

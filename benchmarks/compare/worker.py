@@ -41,10 +41,12 @@ class Worker:
             text=True,
         )
         try:
-            self.cases: list[str] = self._answer()["cases"]
+            ready = self._answer()
         except WorkerError:
             self.close()
             raise
+        self.cases: list[str] = ready["cases"]
+        self.failures: list[str] = ready["failures"]
 
     def __enter__(self) -> Worker:
         return self
@@ -98,8 +100,8 @@ def growth(block: Block, number: int) -> int:
     return resident_bytes() - before
 
 
-def own_calls(registered: int) -> dict[str, Call]:
-    """Our calls by case, after registering that many more functions."""
+def own_calls(registered: int) -> tuple[dict[str, Call], list[str]]:
+    """Our calls by case, after registering that many more functions, and what failed."""
     from benchmarks.peers import roster
     from benchmarks.peers.common import require
 
@@ -107,10 +109,10 @@ def own_calls(registered: int) -> dict[str, Call]:
     body = ffi.get_global_func("testing.nop")
     for index in range(registered):
         ffi.register_func(f"benchmarks.filler_{index}", body)
-    ours = [*roster.CALLS[:1], *roster.WORKLOADS[:1]]
-    found = {case: row[OURS] for case, row in roster.Gathered(ours).calls.items()}
+    gathered = roster.Gathered(roster.OWN)
+    found = {case: row[OURS] for case, row in gathered.calls.items()}
     lookup = Call("f('testing.nop')", {"f": ffi.get_global_func})
-    return {**found, cases.LOOKUP: lookup, LOOP_NAME: LOOP}
+    return {**found, cases.LOOKUP: lookup, LOOP_NAME: LOOP}, gathered.failures
 
 
 def serve(calls: Mapping[str, Call]) -> None:
@@ -132,11 +134,11 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     try:
-        calls = own_calls(int(sys.argv[1]))
+        calls, failures = own_calls(int(sys.argv[1]))
     except Exception as error:
         print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
         return
-    print(json.dumps({"cases": list(calls)}), flush=True)
+    print(json.dumps({"cases": list(calls), "failures": failures}), flush=True)
     serve(calls)
 
 

@@ -65,16 +65,21 @@ def array_calls(nop: dict[str, Any]) -> dict[str, Call]:
     """Arrays as arguments, and NumPy's dtype; what is not installed is left out."""
     table = {}
     array, tensor = numpy_array(), torch_tensor()
-    numpy, mx = optional("numpy"), optional("mx")
+    numpy = optional("numpy")
     if numpy is not None:
         names = {**nop, "dtype": numpy.dtype("float32")}
         table[cases.ZEROS_NUMPY_DTYPE] = Call("f((3, 4), dtype, 'cpu(0)')", names)
         table[cases.NUMPY_IN] = Call("f(a)", {**nop, "a": array})
     if tensor is not None:
         table[cases.TORCH_IN] = Call("f(a)", {**nop, "a": tensor})
-    if mx is not None:
-        table[cases.OWN_IN] = Call("f(a)", {**nop, "a": mx.np.ones((2, 2))})
     return table
+
+
+def own_array_calls() -> Calls:
+    """An array of the front end as an argument."""
+    ffi, mx = require("ffi"), require("mx")
+    names = {"f": ffi.get_global_func("testing.nop"), "a": mx.np.ones((2, 2))}
+    return {cases.OWN_IN: {OURS: Call("f(a)", names)}}
 
 
 def workload_calls() -> Calls:

@@ -16,6 +16,7 @@ Loader = tuple[str, Callable[[], Calls]]
 
 CALLS: Sequence[Loader] = (
     (OURS, mxffi_peer.calls),
+    (OURS, mxffi_peer.own_array_calls),
     ("tvm-ffi", tvm_ffi_peer.calls),
     ("nanobind", binding_peers.nanobind_calls),
     ("pybind11", binding_peers.pybind11_calls),
@@ -33,6 +34,12 @@ LARGE: Sequence[Loader] = (
     (OURS, partial(mxffi_peer.large_calls, LARGE_SIZE)),
     ("numpy", partial(array_peers.numpy_large, LARGE_SIZE)),
     ("torch", partial(array_peers.torch_large, LARGE_SIZE)),
+)
+
+OWN: Sequence[Loader] = (
+    (OURS, mxffi_peer.calls),
+    (OURS, mxffi_peer.own_array_calls),
+    (OURS, mxffi_peer.workload_calls),
 )
 
 
@@ -73,6 +80,8 @@ class Gathered:
         self.calls.setdefault(case, {})[column] = call
 
     def _leave_out(self, name: str, note: str) -> None:
+        if note in self.notes:
+            return
         self.notes.append(note)
         if name == OURS:
             self.failures.append(note)
