@@ -122,7 +122,7 @@ decltype(auto) DispatchDType(DLDataType dtype, F&& f) {
   }
 }
 
-namespace details {
+namespace internal {
 
 template <typename T>
 struct DTypeIndexOf;
@@ -146,12 +146,12 @@ MXNET_DTYPE_INDEX(Complex64, kIndexComplex64)
 MXNET_DTYPE_INDEX(Complex128, kIndexComplex128)
 #undef MXNET_DTYPE_INDEX
 
-}  // namespace details
+}  // namespace internal
 
 /*! \brief The data type of a C++ element type. */
 template <typename T>
 constexpr DLDataType DTypeOf() noexcept {
-  return kDTypes[details::DTypeIndexOf<T>::value];
+  return kDTypes[internal::DTypeIndexOf<T>::value];
 }
 
 template <typename T>

@@ -88,9 +88,9 @@ NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype) 
                               << ", but the result has shape " << shape.str();
   }
   if (!CanCastSameKind(dtype, array.dtype())) {
-    MXNET_THROW("TypeError") << "Cannot cast output from dtype('" << DataTypeName(dtype)
-                             << "') to dtype('" << DataTypeName(array.dtype())
-                             << "') with casting rule 'same_kind'";
+    MXNET_THROW("TypeError") << out.text() << ": Cannot cast output from dtype('"
+                             << DataTypeName(dtype) << "') to dtype('"
+                             << DataTypeName(array.dtype()) << "') with casting rule 'same_kind'";
   }
   return array;
 }

@@ -110,7 +110,7 @@ void UnaryRun(char* const* data, const int64_t* strides, int64_t n) {
   }
 }
 
-namespace details {
+namespace internal {
 
 template <typename Op, typename... Ts>
 constexpr void FillBinary(LoopTable* table, TypeList<Ts...>) {
@@ -122,13 +122,13 @@ constexpr void FillUnary(LoopTable* table, TypeList<Ts...>) {
   ((table->loops[DTypeIndexOf<Ts>::value] = &UnaryRun<Op, Ts>), ...);
 }
 
-}  // namespace details
+}  // namespace internal
 
 /*! \brief The binary loops of Op for the types of the lists. */
 template <typename Op, typename... Lists>
 constexpr LoopTable BinaryLoops() {
   LoopTable table;
-  (details::FillBinary<Op>(&table, Lists{}), ...);
+  (internal::FillBinary<Op>(&table, Lists{}), ...);
   return table;
 }
 
@@ -136,7 +136,7 @@ constexpr LoopTable BinaryLoops() {
 template <typename Op, typename... Lists>
 constexpr LoopTable UnaryLoops() {
   LoopTable table;
-  (details::FillUnary<Op>(&table, Lists{}), ...);
+  (internal::FillUnary<Op>(&table, Lists{}), ...);
   return table;
 }
 
@@ -228,6 +228,10 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
 #define MXNET_OUT_DOC                                                                    \
   "Array of the result's shape that the result is written to and that is returned; its " \
   "data type must take the result's by a 'same_kind' cast."
+
+#define MXNET_FLOAT_DOC                                                                   \
+  "\n\nIntegers and bool give a float: 8 bits and bool float16, 16 bits float32, others " \
+  "float64."
 
 #define MXNET_REGISTER_BINARY(Name, Doc, Body)                       \
   MXNET_REGISTER_API("_npi." Name)                                   \

@@ -1,0 +1,146 @@
+/*!
+ * \file np_elemwise_exp.cc
+ * \brief Exponentials, logarithms, roots and the activations made of them.
+ */
+#include <cmath>
+
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct Exp {
+  template <typename T>
+  static T Apply(T x) {
+    return std::exp(x);
+  }
+};
+
+struct Exp2 {
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsComplexType<T>) {
+      return std::exp(x * static_cast<typename T::value_type>(0.693147180559945309417));
+    } else {
+      return std::exp2(x);
+    }
+  }
+};
+
+struct Expm1 {
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsComplexType<T>) {
+      // cos(y) - 1 is -2*sin(y/2)**2, without the cancellation.
+      const auto half = std::sin(x.imag() / 2);
+      return T(std::expm1(x.real()) * std::cos(x.imag()) - 2 * half * half,
+               std::exp(x.real()) * std::sin(x.imag()));
+    } else {
+      return std::expm1(x);
+    }
+  }
+};
+
+struct Log {
+  template <typename T>
+  static T Apply(T x) {
+    return std::log(x);
+  }
+};
+
+struct Log2 {
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsComplexType<T>) {
+      return std::log(x) * static_cast<typename T::value_type>(1.442695040888963407360);
+    } else {
+      return std::log2(x);
+    }
+  }
+};
+
+struct Log10 {
+  template <typename T>
+  static T Apply(T x) {
+    return std::log10(x);
+  }
+};
+
+struct Log1p {
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsComplexType<T>) {
+      const auto re = x.real() + 1;
+      return T(std::log(std::hypot(re, x.imag())), std::atan2(x.imag(), re));
+    } else {
+      return std::log1p(x);
+    }
+  }
+};
+
+struct Sqrt {
+  template <typename T>
+  static T Apply(T x) {
+    return std::sqrt(x);
+  }
+};
+
+struct Cbrt {
+  template <typename T>
+  static T Apply(T x) {
+    return std::cbrt(x);
+  }
+};
+
+struct Sigmoid {
+  template <typename T>
+  static T Apply(T x) {
+    return T(1) / (T(1) + std::exp(-x));
+  }
+};
+
+struct Softsign {
+  template <typename T>
+  static T Apply(T x) {
+    return x / (T(1) + std::fabs(x));
+  }
+};
+
+template <typename Op>
+UnaryOp Analytic(const char* name) {
+  return {name, UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+}
+
+template <typename Op>
+UnaryOp Real(const char* name) {
+  return {name, UnaryLoops<Op, FloatTypes>(), TypeRule::kFloat};
+}
+
+const UnaryOp kExp = Analytic<Exp>("_npi.exp");
+const UnaryOp kExp2 = Analytic<Exp2>("_npi.exp2");
+const UnaryOp kExpm1 = Analytic<Expm1>("_npi.expm1");
+const UnaryOp kLog = Analytic<Log>("_npi.log");
+const UnaryOp kLog2 = Analytic<Log2>("_npi.log2");
+const UnaryOp kLog10 = Analytic<Log10>("_npi.log10");
+const UnaryOp kLog1p = Analytic<Log1p>("_npi.log1p");
+const UnaryOp kSqrt = Analytic<Sqrt>("_npi.sqrt");
+const UnaryOp kCbrt = Real<Cbrt>("_npi.cbrt");
+const UnaryOp kSigmoid = Real<Sigmoid>("_npi.sigmoid");
+const UnaryOp kSoftsign = Real<Softsign>("_npi.softsign");
+
+MXNET_REGISTER_UNARY("exp", "e**x." MXNET_FLOAT_DOC, kExp);
+MXNET_REGISTER_UNARY("exp2", "2**x." MXNET_FLOAT_DOC, kExp2);
+MXNET_REGISTER_UNARY("expm1", "e**x - 1, exact near 0." MXNET_FLOAT_DOC, kExpm1);
+MXNET_REGISTER_UNARY("log", "Natural logarithm; NaN below 0." MXNET_FLOAT_DOC, kLog);
+MXNET_REGISTER_UNARY("log2", "Logarithm to base 2; NaN below 0." MXNET_FLOAT_DOC, kLog2);
+MXNET_REGISTER_UNARY("log10", "Logarithm to base 10; NaN below 0." MXNET_FLOAT_DOC, kLog10);
+MXNET_REGISTER_UNARY("log1p", "log(1 + x), exact near 0." MXNET_FLOAT_DOC, kLog1p);
+MXNET_REGISTER_UNARY("sqrt", "Square root; NaN below 0." MXNET_FLOAT_DOC, kSqrt);
+MXNET_REGISTER_UNARY("cbrt", "Cube root of a real number." MXNET_FLOAT_DOC, kCbrt);
+MXNET_REGISTER_UNARY("sigmoid", "1 / (1 + exp(-x)) of a real number." MXNET_FLOAT_DOC, kSigmoid);
+MXNET_REGISTER_UNARY("softsign", "x / (1 + abs(x)) of a real number." MXNET_FLOAT_DOC, kSoftsign);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,137 @@
+/*!
+ * \file np_elemwise_trig.cc
+ * \brief Trigonometric and hyperbolic functions and their inverses.
+ */
+#include <cmath>
+
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct Sin {
+  template <typename T>
+  static T Apply(T x) {
+    return std::sin(x);
+  }
+};
+
+struct Cos {
+  template <typename T>
+  static T Apply(T x) {
+    return std::cos(x);
+  }
+};
+
+struct Tan {
+  template <typename T>
+  static T Apply(T x) {
+    return std::tan(x);
+  }
+};
+
+struct Arcsin {
+  template <typename T>
+  static T Apply(T x) {
+    return std::asin(x);
+  }
+};
+
+struct Arccos {
+  template <typename T>
+  static T Apply(T x) {
+    return std::acos(x);
+  }
+};
+
+struct Arctan {
+  template <typename T>
+  static T Apply(T x) {
+    return std::atan(x);
+  }
+};
+
+struct Sinh {
+  template <typename T>
+  static T Apply(T x) {
+    return std::sinh(x);
+  }
+};
+
+struct Cosh {
+  template <typename T>
+  static T Apply(T x) {
+    return std::cosh(x);
+  }
+};
+
+struct Tanh {
+  template <typename T>
+  static T Apply(T x) {
+    return std::tanh(x);
+  }
+};
+
+struct Arcsinh {
+  template <typename T>
+  static T Apply(T x) {
+    return std::asinh(x);
+  }
+};
+
+struct Arccosh {
+  template <typename T>
+  static T Apply(T x) {
+    return std::acosh(x);
+  }
+};
+
+struct Arctanh {
+  template <typename T>
+  static T Apply(T x) {
+    return std::atanh(x);
+  }
+};
+
+template <typename Op>
+UnaryOp Analytic(const char* name) {
+  return {name, UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+}
+
+const UnaryOp kSin = Analytic<Sin>("_npi.sin");
+const UnaryOp kCos = Analytic<Cos>("_npi.cos");
+const UnaryOp kTan = Analytic<Tan>("_npi.tan");
+const UnaryOp kArcsin = Analytic<Arcsin>("_npi.arcsin");
+const UnaryOp kArccos = Analytic<Arccos>("_npi.arccos");
+const UnaryOp kArctan = Analytic<Arctan>("_npi.arctan");
+const UnaryOp kSinh = Analytic<Sinh>("_npi.sinh");
+const UnaryOp kCosh = Analytic<Cosh>("_npi.cosh");
+const UnaryOp kTanh = Analytic<Tanh>("_npi.tanh");
+const UnaryOp kArcsinh = Analytic<Arcsinh>("_npi.arcsinh");
+const UnaryOp kArccosh = Analytic<Arccosh>("_npi.arccosh");
+const UnaryOp kArctanh = Analytic<Arctanh>("_npi.arctanh");
+
+MXNET_REGISTER_UNARY("sin", "Sine of x in radians." MXNET_FLOAT_DOC, kSin);
+MXNET_REGISTER_UNARY("cos", "Cosine of x in radians." MXNET_FLOAT_DOC, kCos);
+MXNET_REGISTER_UNARY("tan", "Tangent of x in radians." MXNET_FLOAT_DOC, kTan);
+MXNET_REGISTER_UNARY(
+    "arcsin", "Inverse sine in radians, from -pi/2 to pi/2; NaN beyond -1 to 1." MXNET_FLOAT_DOC,
+    kArcsin);
+MXNET_REGISTER_UNARY("arccos",
+                     "Inverse cosine in radians, from 0 to pi; NaN beyond -1 to 1." MXNET_FLOAT_DOC,
+                     kArccos);
+MXNET_REGISTER_UNARY("arctan", "Inverse tangent in radians, from -pi/2 to pi/2." MXNET_FLOAT_DOC,
+                     kArctan);
+MXNET_REGISTER_UNARY("sinh", "Hyperbolic sine." MXNET_FLOAT_DOC, kSinh);
+MXNET_REGISTER_UNARY("cosh", "Hyperbolic cosine." MXNET_FLOAT_DOC, kCosh);
+MXNET_REGISTER_UNARY("tanh", "Hyperbolic tangent." MXNET_FLOAT_DOC, kTanh);
+MXNET_REGISTER_UNARY("arcsinh", "Inverse hyperbolic sine." MXNET_FLOAT_DOC, kArcsinh);
+MXNET_REGISTER_UNARY("arccosh", "Inverse hyperbolic cosine; NaN below 1." MXNET_FLOAT_DOC,
+                     kArccosh);
+MXNET_REGISTER_UNARY("arctanh", "Inverse hyperbolic tangent; NaN beyond -1 to 1." MXNET_FLOAT_DOC,
+                     kArctanh);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
