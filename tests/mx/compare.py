@@ -70,9 +70,9 @@ def sample(shape, dtype, seed=0):
     values = generator.integers(low, 7, size=shape)
     values = np.where(values == 0, 1, values)
     if dtype.kind == "b":
-        return generator.integers(0, 2, size=shape).astype(bool)
+        return np.asarray(generator.integers(0, 2, size=shape), dtype=bool)
     if dtype.kind in "fcV":
         values = values + generator.integers(0, 4, size=shape) / 4
     if dtype.kind == "c":
         values = values + 1j * generator.integers(-3, 4, size=shape)
-    return values.astype(dtype)
+    return np.asarray(values).astype(dtype)
