@@ -10,6 +10,8 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,12 +82,23 @@ class ErrorMessage {
 
   template <typename T>
   ErrorMessage& operator<<(const T& value) {
-    stream_ << value;
+    // A stream takes longer to make than the whole of a short message.
+    if constexpr (std::is_same_v<T, char>) {
+      text_ += value;
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      text_ += std::string_view(value);
+    } else if constexpr (std::is_integral_v<T>) {
+      text_ += std::to_string(value);
+    } else {
+      std::ostringstream stream;
+      stream << value;
+      text_ += stream.str();
+    }
     return *this;
   }
 
   Error Build() const {
-    Error error(kind_, stream_.str());
+    Error error(kind_, text_);
     error.AddFrame(file_, line_, function_);
     return error;
   }
@@ -95,7 +108,7 @@ class ErrorMessage {
   const char* file_;
   int line_;
   const char* function_;
-  std::ostringstream stream_;
+  std::string text_;
 };
 
 /*! \brief Binds weaker than `<<`, so that it sees the finished message. */

@@ -25,16 +25,51 @@ def set_error_class(str kind, cls):
         raise TypeError(f"set_error_class: argument 1 ('cls') expected an exception class, got {cls!r}")
     error_classes[kind] = cls
     error_kinds[cls] = kind
+    forget_kinds()
+
+
+cdef void forget_kinds() noexcept:
+    cdef int i
+    for i in range(KIND_CACHE):
+        Py_XDECREF_(kind_cache[i].kind)
+        Py_XDECREF_(kind_cache[i].cls)
+        kind_cache[i].kind = NULL
+        kind_cache[i].cls = NULL
+
+
+cdef inline bint same_text(PyObject* cached, const char* text) noexcept:
+    return cached != NULL and strcmp(PyBytes_AS_STRING(cached), text) == 0
+
+
+cdef enum:
+    KIND_CACHE = 32
+
+# The classes of recent kinds, found by their text: a str to look up need not be made.
+cdef struct KindEntry:
+    PyObject* kind
+    PyObject* cls
+
+cdef KindEntry kind_cache[KIND_CACHE]
 
 
 cdef object class_of_kind(const char* kind):
+    """The exception class of a kind, None where no class has that name."""
+    cdef KindEntry* entry = &kind_cache[(strlen(kind) * 7 + <unsigned char>kind[0]) % KIND_CACHE]
+    if same_text(entry.kind, kind):
+        return <object>entry.cls
     name = kind.decode("utf-8", "replace")
     cls = error_classes.get(name)
     if cls is None:
         cls = getattr(_builtins, name, None)
         if not (isinstance(cls, type) and issubclass(cls, BaseException)):
             return None
-        error_classes[name] = cls
+    encoded = <bytes>kind
+    Py_INCREF(encoded)
+    Py_INCREF(cls)
+    Py_XDECREF_(entry.kind)
+    Py_XDECREF_(entry.cls)
+    entry.kind = <PyObject*>encoded
+    entry.cls = <PyObject*>cls
     return cls
 
 
@@ -49,18 +84,14 @@ cdef str kind_of_class(cls):
 
 
 cdef object new_exception(const MXNetErrorInfo* info):
-    text = info.message.data[:info.message.size].decode("utf-8", "replace")
+    text = MXNetPass(PyUnicode_DecodeUTF8(info.message.data, info.message.size, "replace"))
     cls = class_of_kind(info.kind)
     if cls is not None:
         try:
-            return cls(text)
+            return MXNetPass(PyObject_CallOneArg(<PyObject*>cls, <PyObject*>text))
         except Exception:
             pass  # a class that one string does not make, UnicodeError's for one
     return RuntimeError(f"{info.kind.decode('utf-8', 'replace')}: {text}")
-
-
-cdef inline bint same_text(PyObject* cached, const char* text) noexcept:
-    return cached != NULL and strcmp(PyBytes_AS_STRING(cached), text) == 0
 
 
 cdef PyObject* code_of_frame(const MXNetErrorFrame* frame) noexcept:
