@@ -5,28 +5,35 @@ from __future__ import annotations
 from ctypes import byref, c_char_p
 
 from . import abi
+from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, NoReturn
 
 
 class ObjectBase:
     """Owns one reference to an object; made by what functions return, never directly."""
 
-    __slots__ = ("__weakref__", "_handle")
+    __slots__ = ("__weakref__", "_finish", "_handle")
     _handle: int
+    # Yields once, and frees the object then.
+    _finish: Iterator[int]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(
             f"{type(self).__name__} objects come from functions; they are not made directly"
         )
 
-    def __del__(self, _free: Any = abi.lib.MXNetObjectFree) -> None:
-        # A default argument, because module globals may be gone when the interpreter exits.
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            _free(handle)
+    @uninterrupted
+    def __del__(self) -> None:
+        # Unpacking, not a call: after a call the interpreter looks for signals, and an exception
+        # that Ctrl-C raises here would be lost.
+        try:
+            (_,) = self._finish
+        except AttributeError:
+            pass  # an instance that never got an object
 
     def __reduce__(self) -> NoReturn:
         # The default would copy the address without taking a reference.
@@ -73,4 +80,5 @@ def wrap(handle: int) -> ObjectBase:
     cls = _classes.get(abi.MXNetObject.from_address(handle).type_index, ObjectBase)
     wrapped = object.__new__(cls)
     wrapped._handle = handle
+    wrapped._finish = map(abi.lib.MXNetObjectFree, (handle,))
     return wrapped
