@@ -1,0 +1,224 @@
+/*!
+ * \file np_tensordot_op.cc
+ * \brief tensordot and the products that are contractions: dot, inner, outer, vdot.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <utility>
+
+#include "api/common/arguments.h"
+#include "api/common/cast.h"
+#include "api/common/contract.h"
+#include "api/common/describe.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+int64_t ExtentOf(const Operand& operand, int axis) {
+  return operand.shape()[static_cast<size_t>(axis)];
+}
+
+[[noreturn]] void ThrowNotAligned(const Operand& a, int a_axis, const Operand& b, int b_axis) {
+  MXNET_THROW("ValueError") << "shapes " << CompactShape(a.shape()) << " and "
+                            << CompactShape(b.shape()) << " not aligned: " << ExtentOf(a, a_axis)
+                            << " (dim " << a_axis << ") != " << ExtentOf(b, b_axis) << " (dim "
+                            << b_axis << ")";
+}
+
+/*! \brief Sums over one axis of each; ValueError where their extents differ. */
+NDArray SumOverPair(Operand* a, int a_axis, Operand* b, int b_axis) {
+  if (ExtentOf(*a, a_axis) != ExtentOf(*b, b_axis)) ThrowNotAligned(*a, a_axis, *b, b_axis);
+  const int64_t axes[] = {a_axis, b_axis};
+  return Contract(a, ShapeView(axes, 1), b, ShapeView(axes + 1, 1));
+}
+
+/*! \brief The axes argument of tensordot: the summed axes of both operands. */
+class SummedAxes {
+ public:
+  SummedAxes(const MXNetArgs& args, int index, int a_ndim, int b_ndim) {
+    const MXNetArgValue arg = args[index];
+    if (arg.type_code() == kMXNetInt) {
+      SetCount(arg.As<int64_t>(), a_ndim, b_ndim);
+      return;
+    }
+    const MXNetAnyArray pair = PairOf(arg);
+    const MXNetArgValue of_a(pair.data[0].value, pair.data[0].type_code, args.func, index);
+    const MXNetArgValue of_b(pair.data[1].value, pair.data[1].type_code, args.func, index);
+    NormalizeAxes(IntsArgument(of_a).view(), a_ndim, &a_, kRepeated);
+    NormalizeAxes(IntsArgument(of_b).view(), b_ndim, &b_, kRepeated);
+    if (a_.ndim != b_.ndim) {
+      MXNET_THROW("ValueError") << "shape-mismatch for sum: " << a_.ndim << " axes of a and "
+                                << b_.ndim << " of b";
+    }
+  }
+
+  ShapeView a() const noexcept { return a_.view(); }
+  ShapeView b() const noexcept { return b_.view(); }
+
+ private:
+  /*! \brief The last count axes of a with the first of b; none at all if count is negative. */
+  void SetCount(int64_t count, int a_ndim, int b_ndim) {
+    if (count > a_ndim || count > b_ndim) {
+      MXNET_THROW("IndexError") << "tensordot: " << count << " axes cannot be summed of arrays "
+                                << "with " << a_ndim << " and " << b_ndim << " dimensions";
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      a_.push_back(a_ndim - count + i);
+      b_.push_back(i);
+    }
+  }
+
+  MXNetAnyArray PairOf(const MXNetArgValue& arg) {
+    MXNetAnyArray run{nullptr, 0};
+    const int code = arg.type_code();
+    const uint32_t type = ObjectTypeOf(arg.value(), code);
+    if (code == kMXNetTuple || code == kMXNetList) {
+      run = arg.value().v_seq;
+    } else if (type == kMXNetObjectTuple || type == kMXNetObjectArray) {
+      run = static_cast<const MXNetSeqObject*>(arg.value().v_handle)->items;
+    } else {
+      ShapeView ints;
+      if (arg.TryAs(&ints) != Match::kOk) ThrowNoAxes(arg);
+      if (ints.size() == 2) {
+        for (int i = 0; i < 2; ++i) {
+          single_[i].type_code = kMXNetInt;
+          single_[i].value.v_int64 = ints[static_cast<size_t>(i)];
+        }
+        run = MXNetAnyArray{single_, 2};
+      }
+    }
+    if (run.size != 2) ThrowNoAxes(arg);
+    return run;
+  }
+
+  [[noreturn]] static void ThrowNoAxes(const MXNetArgValue& arg) {
+    MXNET_THROW("TypeError") << arg.text() << " expected int or a pair of ints or of sequences of "
+                             << "ints, got " << arg.type_name();
+  }
+
+  static constexpr char kRepeated[] = "duplicate axes are not allowed in tensordot";
+
+  DimBuffer a_;
+  DimBuffer b_;
+  MXNetAny single_[2] = {};
+};
+
+/*! \brief The operands' elements as one axis, conjugated where asked. */
+NDArray Flat(const Operand& operand, const MXNetArgValue& arg) {
+  const NDArray dense = operand.is_array() ? Contiguous(operand.tensor()) : ToArray(arg);
+  const int64_t size = dense.size();
+  const int64_t stride = 1;
+  return dense.View(dense.data(), ShapeView(&size, 1), ShapeView(&stride, 1), dense.dtype());
+}
+
+void Conjugate(const NDArray& array) {
+  DispatchDType(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsComplexType<T>) {
+      T* data = array.data_as<T>();
+      for (int64_t i = 0; i < array.size(); ++i) data[i] = std::conj(data[i]);
+    }
+  });
+}
+
+MXNetArgValue ArgumentOf(const NDArray& array, MXNetValue* value) {
+  value->v_handle = array.get();
+  return MXNetArgValue(*value, kMXNetNDArrayHandle, nullptr, 0);
+}
+
+/*! \brief The product over all of two arrays of one axis each: their sum, or their table. */
+NDArray FlatProduct(const NDArray& a, const NDArray& b, bool summed) {
+  MXNetValue values[2];
+  Operand left(ArgumentOf(a, &values[0]));
+  Operand right(ArgumentOf(b, &values[1]));
+  if (summed) return SumOverPair(&left, 0, &right, 0);
+  return Contract(&left, ShapeView(), &right, ShapeView());
+}
+
+MXNET_REGISTER_API("_npi.tensordot")
+    .describe(
+        "Sum products of two arrays over pairs of axes.\n\n"
+        "The result has the axes of a that are not summed, then those of b.")
+    .add_argument("a", kArrayType, "First array.")
+    .add_argument("b", kArrayType, "Second array.")
+    .add_argument("axes", "int | tuple[int | Sequence[int], int | Sequence[int]]", 2,
+                  "The axes of a and those of b that are summed, pair by pair; or N for the last N "
+                  "of a and the first N of b.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      Operand a(args[0]);
+      Operand b(args[1]);
+      const SummedAxes axes(args, 2, a.shape().ndim(), b.shape().ndim());
+      *ret = Contract(&a, axes.a(), &b, axes.b());
+    });
+
+MXNET_REGISTER_API("_npi.dot")
+    .describe(
+        "Dot product of two arrays.\n\n"
+        "Over the last axis of a and the last but one of b (the only one of a 1-d b); an "
+        "elementwise product where one of them has no axes.")
+    .add_argument("a", kArrayType, "First array.")
+    .add_argument("b", kArrayType, "Second array.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      Operand a(args[0]);
+      Operand b(args[1]);
+      const int a_ndim = a.shape().ndim();
+      const int b_ndim = b.shape().ndim();
+      if (a_ndim == 0 || b_ndim == 0) {
+        *ret = Contract(&a, ShapeView(), &b, ShapeView());
+      } else {
+        *ret = SumOverPair(&a, a_ndim - 1, &b, b_ndim == 1 ? 0 : b_ndim - 2);
+      }
+    });
+
+MXNET_REGISTER_API("_npi.inner")
+    .describe("Sum products of two arrays over their last axes.")
+    .add_argument("a", kArrayType, "First array.")
+    .add_argument("b", kArrayType, "Second array, whose last axis is as long as that of a.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      Operand a(args[0]);
+      Operand b(args[1]);
+      const int a_ndim = a.shape().ndim();
+      const int b_ndim = b.shape().ndim();
+      if (a_ndim == 0 || b_ndim == 0) {
+        *ret = Contract(&a, ShapeView(), &b, ShapeView());
+      } else {
+        *ret = SumOverPair(&a, a_ndim - 1, &b, b_ndim - 1);
+      }
+    });
+
+MXNET_REGISTER_API("_npi.outer")
+    .describe("All products of an element of a and one of b, as a 2-d array.")
+    .add_argument("a", kArrayType, "First array; its elements in row-major order.")
+    .add_argument("b", kArrayType, "Second array; its elements in row-major order.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const Operand a(args[0]);
+      const Operand b(args[1]);
+      *ret = FlatProduct(Flat(a, args[0]), Flat(b, args[1]), false);
+    });
+
+MXNET_REGISTER_API("_npi.vdot")
+    .describe("Sum of products of the elements of two arrays, those of a conjugated.")
+    .add_argument("a", kArrayType, "First array; its elements in row-major order.")
+    .add_argument("b", kArrayType, "Second array, with as many elements as a.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const Operand a(args[0]);
+      const Operand b(args[1]);
+      const NDArray left = Flat(a, args[0]);
+      Conjugate(left);
+      *ret = FlatProduct(left, Flat(b, args[1]), true);
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
