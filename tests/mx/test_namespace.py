@@ -11,6 +11,7 @@ import pytest
 
 import ffi
 import mx
+from mx._registry import ALIASES
 
 FROM_REGISTRY = sorted(
     name for name in mx.np.__all__ if isinstance(getattr(mx.np, name, None), ffi.Function)
@@ -34,8 +35,15 @@ def test_required_functions_are_there_and_are_the_registrys(name):
     assert name in mx.np.__all__
 
 
+def plain_signature(function):
+    """Names and defaults, without types."""
+    found = inspect.signature(function)
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values()]
+    return str(inspect.Signature(bare))
+
+
 def test_signature_of_zeros():
-    assert str(inspect.signature(mx.np.zeros)) == "(shape, dtype=None, order='C', ctx=None)"
+    assert plain_signature(mx.np.zeros) == "(shape, dtype=None, order='C', ctx=None)"
     assert mx.np.zeros.__name__ == "zeros"
     assert mx.np.zeros.__module__ == "mx.np"
     assert mx.np.zeros.__doc__ in pydoc.render_doc(mx.np.zeros) or "shape" in pydoc.render_doc(
@@ -55,12 +63,6 @@ def test_every_function_is_described(name):
     assert info.returns
 
 
-ORACLES = [
-    *("add subtract multiply divide power maximum minimum exp log sqrt negative tanh").split(),
-    *("dot matmul tensordot").split(),
-]
-
-
 @pytest.mark.parametrize("name", ["tensordot", "dot", "where", "arange", "linspace", "eye", "full"])
 def test_parameters_are_named_as_numpys(name):
     numpys = {
@@ -78,18 +80,10 @@ def test_parameters_are_named_as_numpys(name):
     assert names[: len(numpys[name].split())] == numpys[name].split()
 
 
-@pytest.mark.parametrize(
-    ("alias", "name"),
-    [
-        ("abs", "absolute"),
-        ("concat", "concatenate"),
-        ("amax", "max"),
-        ("mod", "remainder"),
-        ("pow", "power"),
-    ],
-)
+@pytest.mark.parametrize(("alias", "name"), ALIASES.items())
 def test_aliases(alias, name):
     assert getattr(mx.np, alias) is getattr(mx.np, name)
+    assert alias == "round_" or callable(getattr(np, alias))
 
 
 @pytest.mark.parametrize("name", ["pi", "e", "inf", "euler_gamma", "newaxis"])
@@ -124,7 +118,7 @@ def test_the_internal_module_has_the_operators_own_signatures():
     from mx import _api_internal
 
     assert _api_internal.zeros((2, 3), "float64", "cpu(0)").shape == (2, 3)
-    assert str(inspect.signature(_api_internal.zeros)) == "(shape, dtype=None, ctx=None)"
+    assert plain_signature(_api_internal.zeros) == "(shape, dtype=None, ctx=None)"
 
 
 @pytest.mark.parametrize(
