@@ -192,7 +192,9 @@ class Frame:
 
     def _object(self, x: ObjectBase, slot: Any, depth: int) -> int:
         slot.v_handle = x.handle
-        index = abi.MXNetObject.from_address(x.handle).type_index
+        index = x.type_index
+        if not x.handle:
+            raise _refused(ValueError, f"is a {_type_name(x)} that holds no object")
         if index == abi.FUNCTION_INDEX:
             return abi.FUNC_HANDLE
         if index == abi.NDARRAY_INDEX:
@@ -302,12 +304,14 @@ class Frame:
         return self.write(made, slot, depth)
 
     def _unsupported(self, x: Any) -> Refused:
-        cls = type(x)
-        module = "" if cls.__module__ == "builtins" else f"{cls.__module__}."
-        return _refused(
-            TypeError,
-            f"has unsupported type {module}{cls.__qualname__}; expected {_EXPECTED}",
-        )
+        return _refused(TypeError, f"has unsupported type {_type_name(x)}; expected {_EXPECTED}")
+
+
+def _type_name(x: Any) -> str:
+    cls = type(x)
+    if cls.__module__ == "builtins":
+        return cls.__qualname__
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ class Function(ObjectBase):
                 raise refusal.located(self._described().where(index)) from None
         ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
         library = abi.lib_releasing if self._releases(frame.tensor_bytes) else abi.lib
-        if library.MXNetFuncCall(self._handle, values, codes, len(args), ret, ret_code):
+        if library.MXNetFuncCall(self.handle, values, codes, len(args), ret, ret_code):
             raise last_error()
         return take(ret, ret_code.value)
 
@@ -80,10 +80,10 @@ class Function(ObjectBase):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Function):
             return NotImplemented
-        return self._handle == other._handle and self.is_front_end == other.is_front_end
+        return self.handle == other.handle and self.is_front_end == other.is_front_end
 
     def __hash__(self) -> int:
-        return hash(self._handle)
+        return hash(self.handle)
 
     @property
     def name(self) -> str:
@@ -120,7 +120,7 @@ class Function(ObjectBase):
         """When a call releases the GIL: negative never, 0 always, n when the tensors among its
         arguments hold at least n bytes together."""
         if getattr(self, "_release", None) is None:
-            self._release = info_of(self._handle).release_lock_bytes
+            self._release = info_of(self.handle).release_lock_bytes
         return self._release or 0
 
     def front_end(self) -> Function:
@@ -128,8 +128,8 @@ class Function(ObjectBase):
 
         Parameters that exist in it only must be given their default and are dropped.
         """
-        check(abi.lib.MXNetObjectRetain(self._handle))
-        function = wrap(self._handle)
+        check(abi.lib.MXNetObjectRetain(self.handle))
+        function = wrap(self.handle)
         assert isinstance(function, Function)
         function._shows_front_end = True
         return function
@@ -145,7 +145,7 @@ class Function(ObjectBase):
         return parameters
 
     def _raw_info(self) -> dict[str, Any]:
-        return raw_info_of(info_of(self._handle))
+        return raw_info_of(info_of(self.handle))
 
 
 def info_of(handle: int) -> abi.MXNetFuncInfo:

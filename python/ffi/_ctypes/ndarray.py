@@ -25,7 +25,9 @@ class NDArray(ObjectBase):
     def _tensor(self) -> abi.DLTensor:
         # What is visible of an array never changes, so one look at it is kept.
         if not hasattr(self, "_visible"):
-            self._visible = abi.MXNetNDArrayObject.from_address(self._handle)
+            if not self.handle:
+                raise ValueError(f"a {type(self).__name__} that holds no object has no elements")
+            self._visible = abi.MXNetNDArrayObject.from_address(self.handle)
         tensor: abi.DLTensor = self._visible.tensor
         return tensor
 

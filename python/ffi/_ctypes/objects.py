@@ -41,13 +41,15 @@ class ObjectBase:
 
     @property
     def handle(self) -> int:
-        """Address of the object."""
-        return self._handle
+        """Address of the object; 0 in an instance that was made without one."""
+        return getattr(self, "_handle", 0)
 
     @property
     def type_index(self) -> int:
         """Number of the object's type."""
-        index: int = abi.MXNetObject.from_address(self._handle).type_index
+        if not self.handle:
+            return 0
+        index: int = abi.MXNetObject.from_address(self.handle).type_index
         return index
 
     @property
@@ -59,10 +61,10 @@ class ObjectBase:
 
     def same_as(self, other: object) -> bool:
         """Whether both are the same object of the runtime."""
-        return isinstance(other, ObjectBase) and self._handle == other._handle
+        return isinstance(other, ObjectBase) and self.handle == other.handle
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.type_key} at {self._handle:#x}>"
+        return f"<{type(self).__name__} {self.type_key} at {self.handle:#x}>"
 
 
 _classes: dict[int, type[ObjectBase]] = {}
