@@ -1,0 +1,104 @@
+/*!
+ * \file np_reduce.cc
+ * \brief The geometry of reductions, and where their results go.
+ */
+#include "api/operator/numpy/np_reduce.h"
+
+#include "api/common/arguments.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
+
+/*! \brief Merges each axis into its neighbour where the two are one run in memory. */
+void MergeAxes(DimBuffer* shape, DimBuffer* strides) {
+  int last = -1;
+  for (int d = 0; d < shape->ndim; ++d) {
+    if ((*shape)[d] == 1) continue;
+    if (last >= 0 && (*strides)[last] == (*strides)[d] * (*shape)[d]) {
+      (*shape)[last] *= (*shape)[d];
+    } else {
+      (*shape)[++last] = (*shape)[d];
+    }
+    (*strides)[last] = (*strides)[d];
+  }
+  shape->ndim = strides->ndim = last + 1;
+}
+
+void SortByStride(DimBuffer* shape, DimBuffer* strides) {
+  for (int d = 1; d < shape->ndim; ++d) {
+    for (int e = d; e > 0 && Magnitude((*strides)[e - 1]) < Magnitude((*strides)[e]); --e) {
+      std::swap((*shape)[e - 1], (*shape)[e]);
+      std::swap((*strides)[e - 1], (*strides)[e]);
+    }
+  }
+}
+
+}  // namespace
+
+Reduction::Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims) {
+  DimBuffer axes;
+  if (!axis.is_null()) {
+    const IntsArgument given(axis);
+    // NumPy lets a 0-d array be folded along its axis 0, which it does not have.
+    const bool scalar = a.ndim == 0 && given.size() == 1 && (given[0] == 0 || given[0] == -1);
+    if (!scalar) NormalizeAxes(given.view(), a.ndim, &axes, "duplicate value in 'axis'");
+  }
+  for (int d = 0; d < a.ndim; ++d) is_folded_[d] = axis.is_null();
+  for (int i = 0; i < axes.ndim; ++i) is_folded_[axes[i]] = true;
+  for (int d = 0; d < a.ndim; ++d) {
+    broadcast_shape_.push_back(is_folded_[d] ? 1 : a.shape[d]);
+    if (keepdims || !is_folded_[d]) out_shape_.push_back(broadcast_shape_[d]);
+  }
+  Split(a);
+}
+
+Reduction::Reduction(const Reduction& other, const DLTensor& a)
+    : out_shape_(other.out_shape_.view()), broadcast_shape_(other.broadcast_shape_.view()) {
+  for (int d = 0; d < a.ndim; ++d) is_folded_[d] = other.is_folded_[d];
+  Split(a);
+}
+
+void Reduction::Split(const DLTensor& a) {
+  data_ = static_cast<const char*>(TensorData(a));
+  int64_t strides[kMaxDims];
+  StridesOf(a, strides);
+  const int64_t item = ItemSize(a.dtype);
+  for (int d = 0; d < a.ndim; ++d) {
+    if (is_folded_[d]) count_ *= a.shape[d];
+    (is_folded_[d] ? folded_ : kept_).push_back(a.shape[d]);
+    (is_folded_[d] ? folded_strides_ : kept_strides_).push_back(strides[d] * item);
+  }
+  MergeAxes(&kept_, &kept_strides_);
+  SortByStride(&folded_, &folded_strides_);
+  MergeAxes(&folded_, &folded_strides_);
+}
+
+bool Reduction::folds_rows() const noexcept {
+  if (kept_.ndim == 0 || folded_.ndim == 0) return false;
+  const int64_t kept = Magnitude(kept_strides_[kept_.ndim - 1]);
+  return kept < Magnitude(folded_strides_[folded_.ndim - 1]) && kept_[kept_.ndim - 1] > 3;
+}
+
+NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape,
+             Context ctx) {
+  const int index = CheckedIndexOfDType(dtype);
+  NDArray result = NDArray::Empty(shape, table.results[index], ctx);
+  table.loops[index](r, result.data_as<char>());
+  return result;
+}
+
+void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret) {
+  if (out.is_null()) {
+    *ret = std::move(result);
+    return;
+  }
+  NDArray target = CheckedOut(out, result.shape(), result.dtype());
+  CopyCast(result.tensor(), target.tensor());
+  *ret = std::move(target);
+}
+
+}  // namespace op
+}  // namespace mxnet

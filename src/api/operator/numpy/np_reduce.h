@@ -1,0 +1,244 @@
+/*!
+ * \file np_reduce.h
+ * \brief Reductions: which axes, in which order elements are visited, and the loops that fold them.
+ */
+#ifndef MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_H_
+#define MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_H_
+
+#include <mxnet/runtime/registry.h>
+
+#include <algorithm>
+
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+
+/*!
+ * \brief A tensor's axes split into those kept and those folded.
+ *
+ * Neighbouring axes are merged where memory allows. Strides are in bytes. The kept axes stay in
+ * their order, so that results are written row-major; the folded ones are sorted, the smallest
+ * stride last.
+ */
+class Reduction {
+ public:
+  /*! \brief axis is None, an int or a tuple of ints; AxisError or ValueError where it is wrong. */
+  Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims);
+  /*! \brief The same axes of another tensor of the same shape. */
+  Reduction(const Reduction& other, const DLTensor& a);
+
+  /*! \brief Shape of the result, with extents of 1 for folded axes where keepdims is set. */
+  ShapeView out_shape() const noexcept { return out_shape_.view(); }
+  /*! \brief Shape of the result with keepdims, which broadcasts against the tensor. */
+  ShapeView broadcast_shape() const noexcept { return broadcast_shape_.view(); }
+  /*! \brief Number of elements that fold into one. */
+  int64_t count() const noexcept { return count_; }
+  int64_t out_size() const noexcept { return broadcast_shape_.product(); }
+
+  const char* data() const noexcept { return data_; }
+  const DimBuffer& kept() const noexcept { return kept_; }
+  const DimBuffer& kept_strides() const noexcept { return kept_strides_; }
+  const DimBuffer& folded() const noexcept { return folded_; }
+  const DimBuffer& folded_strides() const noexcept { return folded_strides_; }
+
+  /*! \brief Whether elements of one result lie further apart than those of neighbouring results. */
+  bool folds_rows() const noexcept;
+
+ private:
+  void Split(const DLTensor& a);
+
+  const char* data_;
+  bool is_folded_[kMaxDims];
+  int64_t count_{1};
+  DimBuffer out_shape_;
+  DimBuffer broadcast_shape_;
+  DimBuffer kept_;
+  DimBuffer kept_strides_;
+  DimBuffer folded_;
+  DimBuffer folded_strides_;
+};
+
+/*! \brief Calls visit(address) for every index of the first ndim axes. */
+template <typename Visit>
+void ForEachOffset(const char* data, const DimBuffer& shape, const DimBuffer& strides, int ndim,
+                   Visit&& visit) {
+  int64_t index[kMaxDims];
+  for (int d = 0; d < ndim; ++d) index[d] = 0;
+  while (true) {
+    visit(data);
+    int d = ndim - 1;
+    for (; d >= 0; --d) {
+      data += strides[d];
+      if (++index[d] < shape[d]) break;
+      data -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+/*! \brief Lanes of a fold: enough for two vector registers, and independent of one another. */
+constexpr int kFoldLanes = 16;
+/*! \brief Elements folded lane by lane; longer runs are halved, which keeps sums accurate. */
+constexpr int64_t kFoldBlock = 256;
+
+/*!
+ * \brief Folds n elements `stride` bytes apart, with Fold::Combine(accumulator, element).
+ *
+ * A Fold has Acc<T> and Result<T>, Start(first) for the accumulator before the first element,
+ * Combine, and Merge of two accumulators.
+ */
+template <typename Fold, typename T>
+typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t n) {
+  using Acc = typename Fold::template Acc<T>;
+  const Acc start = Fold::template Start<T>(LoadAt<T>(x));
+  Acc result = start;
+  int64_t i = 0;
+  if (n >= 2 * kFoldLanes) {
+    Acc lanes[kFoldLanes];
+    for (Acc& lane : lanes) lane = start;
+    if (stride == sizeof(T)) {
+      auto* elements = reinterpret_cast<const Stored<T>*>(x);
+      for (; i + kFoldLanes <= n; i += kFoldLanes) {
+        for (int l = 0; l < kFoldLanes; ++l) {
+          lanes[l] = Fold::template Combine<T>(lanes[l], Load<T>(elements[i + l]));
+        }
+      }
+    } else {
+      for (; i + kFoldLanes <= n; i += kFoldLanes) {
+        for (int l = 0; l < kFoldLanes; ++l) {
+          lanes[l] = Fold::template Combine<T>(lanes[l], LoadAt<T>(x + (i + l) * stride));
+        }
+      }
+    }
+    for (int width = kFoldLanes / 2; width > 0; width /= 2) {
+      for (int l = 0; l < width; ++l)
+        lanes[l] = Fold::template Merge<T>(lanes[l], lanes[l + width]);
+    }
+    result = lanes[0];
+  }
+  for (; i < n; ++i) result = Fold::template Combine<T>(result, LoadAt<T>(x + i * stride));
+  return result;
+}
+
+template <typename Fold, typename T>
+typename Fold::template Acc<T> FoldRun(const char* x, int64_t stride, int64_t n) {
+  if (n <= kFoldBlock) return FoldBlock<Fold, T>(x, stride, n);
+  const int64_t half = n / 2 / kFoldLanes * kFoldLanes;
+  return Fold::template Merge<T>(FoldRun<Fold, T>(x, stride, half),
+                                 FoldRun<Fold, T>(x + half * stride, stride, n - half));
+}
+
+/*! \brief Each result from its elements, where those lie closest together. */
+template <typename Fold, typename T>
+void FoldLines(const Reduction& r, char* out) {
+  using Result = typename Fold::template Result<T>;
+  auto* to = reinterpret_cast<Result*>(out);
+  const int outer = std::max(r.folded().ndim - 1, 0);
+  const int64_t n = r.folded().ndim == 0 ? 1 : r.folded()[outer];
+  const int64_t stride = r.folded().ndim == 0 ? 0 : r.folded_strides()[outer];
+  ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim, [&](const char* first) {
+    auto total = Fold::template Start<T>(LoadAt<T>(first));
+    ForEachOffset(first, r.folded(), r.folded_strides(), outer, [&](const char* line) {
+      total = Fold::template Merge<T>(total, FoldRun<Fold, T>(line, stride, n));
+    });
+    *to++ = Result(total);
+  });
+}
+
+/*! \brief Many neighbouring results at a time, where the elements of one lie far apart. */
+template <typename Fold, typename T>
+void FoldRows(const Reduction& r, char* out) {
+  using Acc = typename Fold::template Acc<T>;
+  using Result = typename Fold::template Result<T>;
+  constexpr int64_t kTile = 256;
+  auto* to = reinterpret_cast<Result*>(out);
+  const int inner = r.kept().ndim - 1;
+  const int64_t width = r.kept()[inner];
+  const int64_t stride = r.kept_strides()[inner];
+  ForEachOffset(r.data(), r.kept(), r.kept_strides(), inner, [&](const char* row) {
+    for (int64_t begin = 0; begin < width; begin += kTile) {
+      Acc total[kTile];
+      const int64_t n = std::min(kTile, width - begin);
+      const char* first = row + begin * stride;
+      for (int64_t j = 0; j < n; ++j)
+        total[j] = Fold::template Start<T>(LoadAt<T>(first + j * stride));
+      ForEachOffset(first, r.folded(), r.folded_strides(), r.folded().ndim, [&](const char* x) {
+        if (stride == sizeof(T)) {
+          auto* elements = reinterpret_cast<const Stored<T>*>(x);
+          for (int64_t j = 0; j < n; ++j) {
+            total[j] = Fold::template Combine<T>(total[j], Load<T>(elements[j]));
+          }
+        } else {
+          for (int64_t j = 0; j < n; ++j) {
+            total[j] = Fold::template Combine<T>(total[j], LoadAt<T>(x + j * stride));
+          }
+        }
+      });
+      for (int64_t j = 0; j < n; ++j) *to++ = Result(total[j]);
+    }
+  });
+}
+
+/*! \brief All of a reduction into a row-major result. */
+template <typename Fold, typename T>
+void FoldAll(const Reduction& r, char* out) {
+  if (r.out_size() == 0) return;
+  if (r.count() == 0) {
+    using Result = typename Fold::template Result<T>;
+    auto* to = reinterpret_cast<Result*>(out);
+    std::fill(to, to + r.out_size(), Result(Fold::template Start<T>(Computed<T>{})));
+  } else if (r.folds_rows()) {
+    FoldRows<Fold, T>(r, out);
+  } else {
+    FoldLines<Fold, T>(r, out);
+  }
+}
+
+/*! \brief The loops of one reduction and its result types, by the DTypeIndex of the elements. */
+struct FoldTable {
+  void (*loops[kNumDTypes])(const Reduction& r, char* out){};
+  DLDataType results[kNumDTypes]{};
+};
+
+namespace internal {
+
+template <typename Fold, typename... Ts>
+constexpr void FillFolds(FoldTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = &FoldAll<Fold, Ts>), ...);
+  ((table->results[DTypeIndexOf<Ts>::value] = DTypeOf<typename Fold::template Result<Ts>>()), ...);
+}
+
+}  // namespace internal
+
+template <typename Fold>
+constexpr FoldTable FoldLoops() {
+  FoldTable table;
+  internal::FillFolds<Fold>(&table, BoolType{});
+  internal::FillFolds<Fold>(&table, SignedTypes{});
+  internal::FillFolds<Fold>(&table, UnsignedTypes{});
+  internal::FillFolds<Fold>(&table, FloatTypes{});
+  internal::FillFolds<Fold>(&table, ComplexTypes{});
+  return table;
+}
+
+/*! \brief A new array of the reduction of elements of `dtype`, of shape `shape`. */
+NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape,
+             Context ctx);
+
+/*! \brief Returns the result, or writes it to `out` and returns that. */
+void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret);
+
+/*! \brief The sum, accumulated as NumPy does: integers in 64 bits, two-byte floats in float32. */
+extern const FoldTable kSumTable;
+
+#define MXNET_AXIS_DOC                                                                       \
+  "Axis or axes that are folded; negative ones count from the back, None means all. Raises " \
+  "AxisError for an axis the array has not, ValueError for one given twice."
+#define MXNET_KEEPDIMS_DOC "Whether the folded axes stay, with extent 1."
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_H_

@@ -1,0 +1,119 @@
+/*!
+ * \file np_reduce_extremum.cc
+ * \brief max, min, any, all.
+ */
+#include "api/common/describe.h"
+#include "api/operator/numpy/np_order.h"
+#include "api/operator/numpy/np_reduce.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct MaxFold {
+  template <typename T>
+  using Acc = Computed<T>;
+  template <typename T>
+  using Result = T;
+  template <typename T>
+  static Acc<T> Start(Computed<T> first) {
+    return first;
+  }
+  template <typename T>
+  static Acc<T> Combine(Acc<T> a, Computed<T> x) {
+    return IsNan(a) || GreaterEqualValue(a, x) ? a : x;
+  }
+  template <typename T>
+  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
+    return Combine<T>(a, b);
+  }
+};
+
+struct MinFold : MaxFold {
+  template <typename T>
+  static Acc<T> Combine(Acc<T> a, Computed<T> x) {
+    return IsNan(a) || LessEqualValue(a, x) ? a : x;
+  }
+  template <typename T>
+  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
+    return Combine<T>(a, b);
+  }
+};
+
+struct AnyFold {
+  template <typename T>
+  using Acc = bool;
+  template <typename T>
+  using Result = bool;
+  template <typename T>
+  static bool Start(Computed<T>) {
+    return false;
+  }
+  template <typename T>
+  static bool Combine(bool a, Computed<T> x) {
+    return a | (x != Computed<T>(0));
+  }
+  template <typename T>
+  static bool Merge(bool a, bool b) {
+    return a | b;
+  }
+};
+
+struct AllFold : AnyFold {
+  template <typename T>
+  static bool Start(Computed<T>) {
+    return true;
+  }
+  template <typename T>
+  static bool Combine(bool a, Computed<T> x) {
+    return a & (x != Computed<T>(0));
+  }
+  template <typename T>
+  static bool Merge(bool a, bool b) {
+    return a & b;
+  }
+};
+
+constexpr FoldTable kMaxTable = FoldLoops<MaxFold>();
+constexpr FoldTable kMinTable = FoldLoops<MinFold>();
+constexpr FoldTable kAnyTable = FoldLoops<AnyFold>();
+constexpr FoldTable kAllTable = FoldLoops<AllFold>();
+
+/*! \brief Body with arguments a, axis, keepdims, out; `needs` names one without an identity. */
+void RunFold(const FoldTable& table, const char* needs, const MXNetArgs& args, MXNetRetValue* ret) {
+  Operand a(args[0]);
+  const Reduction r(a.TensorAs(a.dtype()), args[1], args[2].As<bool>());
+  if (needs != nullptr && r.count() == 0 && r.out_size() != 0) {
+    MXNET_THROW("ValueError") << "zero-size array to reduction operation " << needs
+                              << " which has no identity";
+  }
+  ReturnInto(Fold(table, r, a.dtype(), r.out_shape(), a.ctx()), args[3], ret);
+}
+
+#define MXNET_REGISTER_FOLD(Name, Doc, Table, Needs)                    \
+  MXNET_REGISTER_API("_npi." Name)                                      \
+      .describe(Doc)                                                    \
+      .add_argument("a", kArrayType, "Elements to fold.")               \
+      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC) \
+      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)      \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)    \
+      .returns(kNDArray)                                                \
+      .release_gil(kReleaseGilBytes)                                    \
+      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFold(Table, Needs, args, ret); })
+
+MXNET_REGISTER_FOLD("max",
+                    "Largest element over axes; NaN where there is one. ValueError for no "
+                    "elements.",
+                    kMaxTable, "maximum");
+MXNET_REGISTER_FOLD("min",
+                    "Smallest element over axes; NaN where there is one. ValueError for no "
+                    "elements.",
+                    kMinTable, "minimum");
+MXNET_REGISTER_FOLD("any", "Whether any element over axes is true, that is not zero, as bool.",
+                    kAnyTable, nullptr);
+MXNET_REGISTER_FOLD("all", "Whether all elements over axes are true, that is not zero, as bool.",
+                    kAllTable, nullptr);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
