@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy
 
+from ffi.data_type import bfloat16 as bfloat16
+
 NAMES = (
     "int8",
     "int16",
@@ -23,21 +25,9 @@ NAMES = (
 )
 
 SCALAR_TYPES: dict[str, Any] = {name: getattr(numpy, name) for name in NAMES}
-SCALAR_TYPES["bool_"] = numpy.bool_
+SCALAR_TYPES["bool"] = SCALAR_TYPES["bool_"] = numpy.bool_
 
 _known = {name: numpy.dtype(name) for name in (*NAMES, "bool")}
-
-
-def bfloat16() -> Any:
-    """The scalar type bfloat16. ImportError without ml_dtypes."""
-    try:
-        import ml_dtypes
-    except ImportError:
-        message = (
-            "bfloat16 as a NumPy type needs the package ml_dtypes; the name 'bfloat16' does not"
-        )
-        raise ImportError(message) from None
-    return ml_dtypes.bfloat16
 
 
 def as_numpy(name: str) -> numpy.dtype[Any]:

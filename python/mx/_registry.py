@@ -18,7 +18,6 @@ INTERNAL = frozenset({"getitem", "setitem"})
 
 # Further names of an operator, as NumPy has them.
 ALIASES = {
-    "abs": "absolute",
     "acos": "arccos",
     "acosh": "arccosh",
     "amax": "max",
@@ -30,14 +29,10 @@ ALIASES = {
     "atanh": "arctanh",
     "bitwise_invert": "invert",
     "bitwise_left_shift": "left_shift",
-    "bitwise_not": "invert",
     "bitwise_right_shift": "right_shift",
     "concat": "concatenate",
-    "conj": "conjugate",
-    "mod": "remainder",
     "permute_dims": "transpose",
     "pow": "power",
-    "round_": "round",
 }
 
 

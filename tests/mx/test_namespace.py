@@ -46,9 +46,7 @@ def test_signature_of_zeros():
     assert plain_signature(mx.np.zeros) == "(shape, dtype=None, order='C', ctx=None)"
     assert mx.np.zeros.__name__ == "zeros"
     assert mx.np.zeros.__module__ == "mx.np"
-    assert mx.np.zeros.__doc__ in pydoc.render_doc(mx.np.zeros) or "shape" in pydoc.render_doc(
-        mx.np.zeros
-    )
+    assert "Return a new array of given shape" in pydoc.plain(pydoc.render_doc(mx.np.zeros))
 
 
 @pytest.mark.parametrize("name", FROM_REGISTRY)
@@ -83,7 +81,7 @@ def test_parameters_are_named_as_numpys(name):
 @pytest.mark.parametrize(("alias", "name"), ALIASES.items())
 def test_aliases(alias, name):
     assert getattr(mx.np, alias) is getattr(mx.np, name)
-    assert alias == "round_" or callable(getattr(np, alias))
+    assert callable(getattr(np, alias))
 
 
 @pytest.mark.parametrize("name", ["pi", "e", "inf", "euler_gamma", "newaxis"])
@@ -91,7 +89,7 @@ def test_constants(name):
     assert getattr(mx.np, name) == getattr(np, name)
 
 
-@pytest.mark.parametrize("name", ["float32", "int8", "uint64", "complex128", "bool_"])
+@pytest.mark.parametrize("name", ["float32", "int8", "uint64", "complex128", "bool_", "bool"])
 def test_types(name):
     assert getattr(mx.np, name) is getattr(np, name)
 
@@ -128,6 +126,10 @@ def test_the_internal_module_has_the_operators_own_signatures():
         ("result_type", (np.zeros(1, "int8"), 3.0)),
         ("promote_types", ("int32", "float32")),
         ("can_cast", ("float64", "float32", "same_kind")),
+        ("broadcast_shapes", ((2, 1), (3,))),
+        ("array_equal", (np.zeros(2), np.zeros(2))),
+        ("array_equal", (np.zeros(2), np.zeros((1, 2)))),
+        ("array_equal", (np.zeros(2), np.ones(2))),
         ("isscalar", (3,)),
         ("isscalar", ([3],)),
         ("shape", (np.zeros((2, 3)),)),

@@ -137,7 +137,7 @@ def test_matmul_in_place():
     assert_same(result, array @ other, exact=False)
 
 
-@pytest.mark.parametrize("other", [None, object(), "text", b"bytes", {}, {1}, print])
+@pytest.mark.parametrize("other", [None, object(), "text", {}, {1}, print])
 @pytest.mark.parametrize("name", ["add", "mul", "and_", "matmul", "lt", "iadd", "pow"])
 def test_what_is_not_an_operand(name, other):
     with pytest.raises(TypeError):

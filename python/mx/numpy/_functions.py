@@ -6,11 +6,21 @@ from typing import Any
 
 import numpy
 
+import ffi
+
+from .._registry import front_end
 from ..ndarray import ndarray
 
 __all__ = [
+    "array_equal",
+    "broadcast_shapes",
     "can_cast",
+    "dtype",
+    "finfo",
+    "from_dlpack",
+    "iinfo",
     "isscalar",
+    "issubdtype",
     "may_share_memory",
     "ndim",
     "promote_types",
@@ -20,9 +30,20 @@ __all__ = [
     "size",
 ]
 
+# What is about shapes and types alone is NumPy's own.
+broadcast_shapes = numpy.broadcast_shapes
 can_cast = numpy.can_cast
+dtype = numpy.dtype
+finfo = numpy.finfo
+iinfo = numpy.iinfo
 isscalar = numpy.isscalar
+issubdtype = numpy.issubdtype
 promote_types = numpy.promote_types
+
+from_dlpack = ffi.from_dlpack
+
+
+_equal = front_end("equal")
 
 
 def _described(value: Any) -> Any:
@@ -49,6 +70,11 @@ def ndim(a: Any) -> int:
 def size(a: Any, axis: int | None = None) -> int:
     """The number of elements of an array, or its extent along one axis."""
     return int(numpy.prod(shape(a))) if axis is None else shape(a)[axis]
+
+
+def array_equal(a1: Any, a2: Any) -> bool:
+    """Whether two arrays have the same shape and elements; NaN equals nothing."""
+    return shape(a1) == shape(a2) and bool(_equal(a1, a2).all())
 
 
 def may_share_memory(a: Any, b: Any) -> bool:
