@@ -1,0 +1,152 @@
+/*!
+ * \file np_reduce_moment.cc
+ * \brief mean, var, std.
+ */
+#include <cmath>
+
+#include "api/common/arguments.h"
+#include "api/common/describe.h"
+#include "api/operator/numpy/np_reduce.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief |x - mean|**2, a real number. */
+struct SquaredDeviation {
+  template <typename T>
+  static auto Apply(T x, T mean) {
+    const T deviation = x - mean;
+    if constexpr (kIsComplexType<T>) {
+      return deviation.real() * deviation.real() + deviation.imag() * deviation.imag();
+    } else {
+      return deviation * deviation;
+    }
+  }
+};
+
+constexpr LoopTable kDeviationLoops =
+    BinaryLoops<SquaredDeviation, TypeList<float, double>, ComplexTypes>();
+
+/*! \brief The type moments are computed in: float64 of integers, float32 of two-byte floats. */
+DLDataType ComputeDType(DLDataType dtype) {
+  if (IsBoolDType(dtype) || IsIntDType(dtype)) return kFloat64;
+  return IsFloatDType(dtype) && dtype.bits == 16 ? kFloat32 : dtype;
+}
+
+/*! \brief The type of a mean: float64 of integers, else the same. */
+DLDataType MeanDType(DLDataType dtype) {
+  return IsBoolDType(dtype) || IsIntDType(dtype) ? kFloat64 : dtype;
+}
+
+/*! \brief Divides in place; by zero it gives NaN or infinity. */
+void DivideBy(const NDArray& array, int64_t divisor) {
+  DispatchDType(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<T>) {
+      T* x = array.data_as<T>();
+      for (int64_t i = 0, n = array.size(); i < n; ++i) x[i] /= static_cast<T>(divisor);
+    } else if constexpr (kIsComplexType<T>) {
+      using Part = typename T::value_type;
+      Part* x = array.data_as<Part>();
+      for (int64_t i = 0, n = 2 * array.size(); i < n; ++i) x[i] /= static_cast<Part>(divisor);
+    }
+  });
+}
+
+void SquareRoot(const NDArray& array) {
+  DispatchDType(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<T>) {
+      T* x = array.data_as<T>();
+      for (int64_t i = 0, n = array.size(); i < n; ++i) x[i] = std::sqrt(x[i]);
+    }
+  });
+}
+
+/*! \brief The mean in the type it is computed in. */
+NDArray Mean(const Reduction& r, DLDataType dtype, ShapeView shape, Context ctx) {
+  NDArray mean = Fold(kSumTable, r, dtype, shape, ctx);
+  DivideBy(mean, r.count());
+  return mean;
+}
+
+/*! \brief The operand, converted first to the type asked for and then to that of the work. */
+const DLTensor& Elements(Operand* a, const MXNetArgValue& dtype, DLDataType compute) {
+  if (!dtype.is_null()) a->TensorAs(DTypeOf(dtype));
+  return a->TensorAs(compute);
+}
+
+NDArray Cast(NDArray array, DLDataType dtype) {
+  return array.dtype() == dtype ? array : AsType(array.tensor(), dtype);
+}
+
+/*! \brief Body with arguments a, axis, dtype, keepdims, out. */
+void RunMean(const MXNetArgs& args, MXNetRetValue* ret) {
+  Operand a(args[0]);
+  const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
+  const DLDataType compute = ComputeDType(dtype);
+  const DLTensor& elements = Elements(&a, args[2], compute);
+  const Reduction r(elements, args[1], args[3].As<bool>());
+  ReturnInto(Cast(Mean(r, compute, r.out_shape(), a.ctx()), dtype), args[4], ret);
+}
+
+/*! \brief Body with arguments a, axis, dtype, ddof, keepdims, out. */
+void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
+  Operand a(args[0]);
+  const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
+  const DLDataType compute = ComputeDType(dtype);
+  const DLTensor& elements = Elements(&a, args[2], compute);
+  const Reduction r(elements, args[1], args[4].As<bool>());
+  const NDArray mean = Mean(r, compute, r.broadcast_shape(), a.ctx());
+  const DLDataType real = RealOfDType(compute);
+  NDArray squares = NDArray::Empty(TensorShape(elements), real, a.ctx());
+  StridedLoop<3> walk(squares.shape());
+  walk.Set(0, squares.tensor());
+  walk.Set(1, elements);
+  walk.Set(2, mean.tensor());
+  walk.Run(kDeviationLoops.loops[IndexOfDType(compute)]);
+  const Reduction total(r, squares.tensor());
+  NDArray variance = Fold(kSumTable, total, real, r.out_shape(), a.ctx());
+  DivideBy(variance, std::max<int64_t>(r.count() - args[3].As<int64_t>(), 0));
+  if (root) SquareRoot(variance);
+  ReturnInto(Cast(std::move(variance), RealOfDType(dtype)), args[5], ret);
+}
+
+constexpr char kMomentDTypeDoc[] =
+    "Type of the elements and the result; float64 for integers and bool, else that of a.";
+
+MXNET_REGISTER_API("_npi.mean")
+    .describe(
+        "Arithmetic mean of elements over axes. float16 and bfloat16 accumulate in float32. Of no "
+        "elements it is NaN.")
+    .add_argument("a", kArrayType, "Elements to average.")
+    .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)
+    .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)
+    .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .returns(kNDArray)
+    .release_gil(kReleaseGilBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunMean(args, ret); });
+
+#define MXNET_REGISTER_VARIANCE(Name, Doc, Root)                                          \
+  MXNET_REGISTER_API("_npi." Name)                                                        \
+      .describe(Doc                                                                       \
+                " Of complex numbers it is that of the distance from the mean, a real "   \
+                "number. Of no elements it is NaN.")                                      \
+      .add_argument("a", kArrayType, "Elements.")                                         \
+      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                   \
+      .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                        \
+      .add_argument("ddof", "int", 0, "The divisor is the number of elements less ddof.") \
+      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                        \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                      \
+      .returns(kNDArray)                                                                  \
+      .release_gil(kReleaseGilBytes)                                                      \
+      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunVariance(Root, args, ret); })
+
+MXNET_REGISTER_VARIANCE("var", "Variance of elements over axes.", false);
+MXNET_REGISTER_VARIANCE("std", "Standard deviation of elements over axes.", true);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
