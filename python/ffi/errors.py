@@ -40,12 +40,14 @@ def register_error(kind: Any, cls: Any = None) -> Any:
 
 def _register(kind: object, cls: object) -> object:
     if not isinstance(kind, str):
-        raise TypeError(f"register_error: kind expected str, got {type(kind).__name__}")
-    if not kind or "\0" in kind:
-        raise ValueError(
-            f"register_error: kind must have characters, none of them NUL, got {kind!r}"
+        raise TypeError(
+            f"register_error: argument 0 ('kind') expected str, got {type(kind).__name__}"
         )
+    if "\0" in kind:
+        raise ValueError(f"register_error: argument 0 ('kind') contains a NUL character: {kind!r}")
     if not (isinstance(cls, type) and issubclass(cls, BaseException)):
-        raise TypeError(f"register_error: {kind!r} expected an exception class, got {cls!r}")
+        raise TypeError(
+            f"register_error: argument 1 ('cls') expected an exception class, got {cls!r}"
+        )
     core.set_error_class(kind, cls)
     return cls

@@ -76,7 +76,7 @@ class DoNothing:
 
 
 def nested(levels, make=lambda inner: [inner]):
-    value = make(0)
+    value = make(None)
     for _ in range(levels - 1):
         value = make(value)
     return value

@@ -346,11 +346,3 @@ _BASES: tuple[tuple[type, Writer], ...] = (
     (dict, Frame._dict),
     (type, Frame._type),
 )
-
-
-def write_one(x: Any, value: abi.MXNetValue, frame: Frame, where: str) -> int:
-    """Writes a single value; what is wrong with it is said of `where`."""
-    try:
-        return frame.write(x, value)
-    except Refused as refusal:
-        raise refusal.located(where) from None

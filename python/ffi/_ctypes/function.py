@@ -8,7 +8,7 @@ from types import MethodType
 
 from .. import description
 from . import abi
-from .arguments import Frame, Refused, write_one
+from .arguments import Frame, Refused
 from .errors import check, last_error, set_last_error
 from .keywords import Parameters
 from .objects import ObjectBase, register_object, wrap
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# Callables that C++ holds, with the name that messages use, by the number it knows them under.
-_bodies: dict[int, tuple[str, Callable[..., Any]]] = {}
+# Callables that C++ holds, by the number it knows them under.
+_bodies: dict[int, Callable[..., Any]] = {}
 _numbers = count(1)
 
 
@@ -183,9 +183,9 @@ def _text(text: bytes | None) -> str | None:
 def _call_body(number: int, values: Any, codes: Any, num_args: int, ret: Any, ret_code: Any) -> int:
     try:
         try:
-            name, body = _bodies[number]
+            body = _bodies[number]
             result = body(*[borrow(values[i], codes[i]) for i in range(num_args)])
-            _give(result, ret, ret_code, name)
+            _give(result, ret, ret_code, body)
             return 0
         except BaseException as error:
             return _failed(error)
@@ -209,10 +209,14 @@ def _failed(error: BaseException) -> int:
     return set_last_error(error)
 
 
-def _give(result: Any, ret: Any, ret_code: Any, name: str) -> None:
+def _give(result: Any, ret: Any, ret_code: Any, body: Callable[..., Any]) -> None:
     """Writes what a callback returned as an owned value."""
     value, frame = abi.MXNetValue(), Frame()
-    code = write_one(result, value, frame, f"{name}: result")
+    try:
+        code = frame.write(result, value)
+    except Refused as refusal:
+        name = getattr(body, "__qualname__", type(body).__qualname__)
+        raise refusal.located(f"{name}: result") from None
     if code in abi.PLAIN_CODES:
         ret[0], ret_code[0] = value, code
     else:
@@ -242,16 +246,15 @@ def convert_function(
             "convert_function: argument 0 ('function') expected a callable, "
             f"got {type(body).__name__}"
         )
-    called = name or str(getattr(body, "__qualname__", type(body).__qualname__))
     number = next(_numbers)
-    _bodies[number] = (called, body)
+    _bodies[number] = body
     out = c_void_p()
     check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, number, _finalize, byref(out)))
     assert out.value is not None
     function = wrap(out.value)
     assert isinstance(function, Function)
     if name is not None or raw_info is not None:
-        _describe(function.handle, raw_info or {"name": called})
+        _describe(function.handle, raw_info or {"name": name})
     return function
 
 
@@ -262,9 +265,8 @@ def _describe(handle: int, raw: dict[str, Any]) -> None:
     for param, (name, kind, doc, flags, default) in zip(params, given, strict=False):
         param.name, param.type, param.doc = _utf8(name), _utf8(kind), _utf8(doc)
         param.flags = flags
-        where = f"{raw['name']}: default of {name!r}"
         any_value = param.default_value
-        any_value.type_code = write_one(default, any_value.value, frame, where)
+        any_value.type_code = frame.write(default, any_value.value)
     info = abi.MXNetFuncInfo(
         sizeof(abi.MXNetFuncInfo),
         abi.ABI_MAJOR,

@@ -18,8 +18,9 @@ class Parameters:
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self.name: str = raw["name"]
-        named = [param for param in raw["params"] if not param[3] & PARAM_VARIADIC]
-        self._variadic = next((p[0] for p in raw["params"] if p[3] & PARAM_VARIADIC), None)
+        params = raw["params"]
+        named = [param for param in params if not param[3] & PARAM_VARIADIC]
+        self._variadic = next((p[0] for p in params if p[3] & PARAM_VARIADIC), None)
         self._shown: list[str] = [param[0] for param in named]
         self._body: list[str] = [param[0] for param in named if not param[3] & PARAM_FRONT_END]
         self._front = {i: p[4] for i, p in enumerate(named) if p[3] & PARAM_FRONT_END}
@@ -48,13 +49,14 @@ class Parameters:
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> list[Any]:
         bound = list(args)
-        if kwargs and not names:
+        if kwargs and not (names or self._variadic):
             raise TypeError(f"{self.name}: takes no keyword arguments")
         for name, value in kwargs.items():
             if name not in names:
+                all_names = names if self._variadic is None else [*names, self._variadic]
                 raise TypeError(
                     f"{self.name}: unexpected keyword argument {name!r}; "
-                    f"its parameters are {', '.join(names)}"
+                    f"its parameters are {', '.join(all_names)}"
                 )
             index = names.index(name)
             if index < len(args):

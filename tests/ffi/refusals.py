@@ -1,0 +1,319 @@
+"""The table of bad input: a call of a path, and the class and text of the error it must raise."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+
+from .values import DoNothing, nested
+
+ECHO = "testing.echo: argument 0 ('value')"
+UNSUPPORTED = (
+    "; expected None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a "
+    "callable, an ffi object, or a tuple, list or dict of these"
+)
+KEYWORDS = "testing.keywords"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    call: Any
+    cls: type[Exception]
+    message: str
+
+
+def of_value(make, cls, text, where=ECHO):
+    """What testing.echo says of a value."""
+    return Refusal(lambda api: api.get_global("testing.echo")(make()), cls, f"{where} {text}")
+
+
+def of_call(name, args, kwargs, cls, message):
+    return Refusal(lambda api: api.get_global(name)(*args, **kwargs), cls, message)
+
+
+def self_containing(kind):
+    items = []
+    items.append(items if kind is list else kind([items]))
+    return items
+
+
+def dict_in_itself():
+    entries = {}
+    entries["self"] = entries
+    return entries
+
+
+def overlapping():
+    """A field of a packed record: 4-byte elements, 5 bytes apart."""
+    records = numpy.zeros(3, numpy.dtype([("a", "i4"), ("b", "i1")]))
+    return records["a"]
+
+
+LARGE = "expected an integer from -2**63 to 2**64-1, got "
+DEEP = "is nested more than 64 levels deep or contains itself"
+NO_COUNTERPART = "which has no counterpart"
+
+VALUES = {
+    "object": of_value(object, TypeError, "has unsupported type object" + UNSUPPORTED),
+    "set": of_value(set, TypeError, "has unsupported type set" + UNSUPPORTED),
+    "range": of_value(lambda: range(3), TypeError, "has unsupported type range" + UNSUPPORTED),
+    "generator": of_value(
+        lambda: (i for i in ()), TypeError, "has unsupported type generator" + UNSUPPORTED
+    ),
+    "of a module": of_value(
+        lambda: SimpleNamespace(),
+        TypeError,
+        "has unsupported type types.SimpleNamespace" + UNSUPPORTED,
+    ),
+    "Ellipsis": of_value(lambda: ..., TypeError, "has unsupported type ellipsis" + UNSUPPORTED),
+    "memoryview of floats": of_value(
+        lambda: memoryview(numpy.ones(2)),
+        TypeError,
+        "has unsupported type memoryview" + UNSUPPORTED,
+    ),
+    "memoryview with steps": of_value(
+        lambda: memoryview(b"abcd")[::2],
+        TypeError,
+        "has unsupported type memoryview" + UNSUPPORTED,
+    ),
+    "above uint64": of_value(lambda: 2**64, OverflowError, LARGE + str(2**64)),
+    "below int64": of_value(lambda: -(2**63) - 1, OverflowError, LARGE + str(-(2**63) - 1)),
+    "very long": of_value(lambda: 1 << 20_000, OverflowError, LARGE + "an integer of 20001 bits"),
+    "above uint64 in a list": of_value(
+        lambda: [0, 2**64], OverflowError, LARGE + str(2**64), ECHO + " item 1"
+    ),
+    "item": of_value(
+        lambda: (1, set()),
+        TypeError,
+        "has unsupported type set" + UNSUPPORTED,
+        ECHO + " item 1",
+    ),
+    "item of an item": of_value(
+        lambda: [0, (1, 2, set())],
+        TypeError,
+        "has unsupported type set" + UNSUPPORTED,
+        ECHO + " item 1 item 2",
+    ),
+    "key": of_value(
+        lambda: {frozenset(): 1},
+        TypeError,
+        "has unsupported type frozenset" + UNSUPPORTED,
+        ECHO + " key",
+    ),
+    "value in a list": of_value(
+        lambda: [{"a": set()}],
+        TypeError,
+        "has unsupported type set" + UNSUPPORTED,
+        ECHO + " item 0 value",
+    ),
+    "65 levels": of_value(lambda: nested(65), ValueError, DEEP),
+    "65 tuples": of_value(lambda: nested(65, lambda inner: (inner,)), ValueError, DEEP),
+    "list in itself": of_value(lambda: self_containing(list), ValueError, DEEP),
+    "list in a tuple in itself": of_value(lambda: self_containing(tuple), ValueError, DEEP),
+    "dict in itself": of_value(dict_in_itself, ValueError, DEEP),
+    "lone surrogate": of_value(
+        lambda: "a\ud800",
+        UnicodeEncodeError,
+        f"surrogates not allowed in {ECHO}",
+        "'utf-8' codec can't encode character '\\ud800' in position 1:",
+    ),
+    "lone surrogate in a dict": of_value(
+        lambda: {"\udfff": 1},
+        UnicodeEncodeError,
+        f"surrogates not allowed in {ECHO} key",
+        "'utf-8' codec can't encode character '\\udfff' in position 0:",
+    ),
+    "byte-swapped array": of_value(
+        lambda: numpy.ones(2, ">f4"),
+        TypeError,
+        "has data type >f4, whose byte order is not native",
+    ),
+    "byte-swapped dtype": of_value(
+        lambda: numpy.dtype(">i8"), TypeError, "has data type >i8, whose byte order is not native"
+    ),
+    "array of objects": of_value(
+        lambda: numpy.array([None]), TypeError, f"has data type object, {NO_COUNTERPART}"
+    ),
+    "array of text": of_value(
+        lambda: numpy.array(["ab"]), TypeError, f"has data type <U2, {NO_COUNTERPART}"
+    ),
+    "array of dates": of_value(
+        lambda: numpy.array(["2020-01-01"], "M8[D]"),
+        TypeError,
+        f"has data type datetime64[D], {NO_COUNTERPART}",
+    ),
+    "array of longdouble": of_value(
+        lambda: numpy.ones(1, numpy.longdouble),
+        TypeError,
+        f"has data type {numpy.dtype(numpy.longdouble)}, {NO_COUNTERPART}",
+    ),
+    "array of records": of_value(
+        lambda: numpy.zeros(1, [("a", "i4")]),
+        TypeError,
+        f"has data type [('a', '<i4')], {NO_COUNTERPART}",
+    ),
+    "dtype of objects": of_value(
+        lambda: numpy.dtype(object), TypeError, f"has data type object, {NO_COUNTERPART}"
+    ),
+    "scalar of a date": of_value(
+        lambda: numpy.datetime64("2020-01-01"),
+        TypeError,
+        f"has data type datetime64[D], {NO_COUNTERPART}",
+    ),
+    "scalar of longdouble": of_value(
+        lambda: numpy.longdouble(1),
+        TypeError,
+        f"has data type {numpy.dtype(numpy.longdouble)}, {NO_COUNTERPART}",
+    ),
+    "strides between elements": of_value(
+        overlapping, ValueError, "has strides that are not multiples of its item size"
+    ),
+}
+
+CALLS = {
+    "unknown keyword": of_call(
+        KEYWORDS,
+        (1,),
+        {"e": 1},
+        TypeError,
+        "testing.keywords: unexpected keyword argument 'e'; its parameters are a, b, c, d",
+    ),
+    "by position and by keyword": of_call(
+        KEYWORDS,
+        (1,),
+        {"a": 1},
+        TypeError,
+        "testing.keywords: argument 0 ('a') was given by position and by keyword",
+    ),
+    "missing": of_call(KEYWORDS, (), {}, TypeError, "testing.keywords: missing argument 0 ('a')"),
+    "missing with a keyword": of_call(
+        KEYWORDS, (), {"c": 1}, TypeError, "testing.keywords: missing argument 0 ('a')"
+    ),
+    "too many": of_call(
+        KEYWORDS,
+        (1, 2, 3, 4, 5),
+        {},
+        TypeError,
+        "testing.keywords: expected 1 to 4 arguments, got 5",
+    ),
+    "too many with a keyword": of_call(
+        KEYWORDS,
+        (1, 2, 3, 4, 5),
+        {"d": 1},
+        TypeError,
+        "testing.keywords: argument 3 ('d') was given by position and by keyword",
+    ),
+    "keyword of a variadic function": of_call(
+        "testing.echo",
+        (1,),
+        {"args": 2},
+        TypeError,
+        "testing.echo: unexpected keyword argument 'args'; its parameters are value, args",
+    ),
+    "keyword of an undescribed function": of_call(
+        "tests.undescribed",
+        (),
+        {"a": 1},
+        TypeError,
+        "tests.undescribed: takes no keyword arguments",
+    ),
+    "bad value by keyword": of_call(
+        KEYWORDS,
+        (1,),
+        {"d": set()},
+        TypeError,
+        "testing.keywords: argument 3 ('d') has unsupported type set" + UNSUPPORTED,
+    ),
+    "bad value of an undescribed function": of_call(
+        "tests.undescribed",
+        (1, set()),
+        {},
+        TypeError,
+        "tests.undescribed: argument 1 has unsupported type set" + UNSUPPORTED,
+    ),
+    "bad variadic value": of_call(
+        "testing.nop",
+        (1, set()),
+        {},
+        TypeError,
+        "testing.nop: argument 1 ('args') has unsupported type set" + UNSUPPORTED,
+    ),
+    "wrong type": of_call(
+        "testing.call",
+        ("text",),
+        {},
+        TypeError,
+        "testing.call: argument 0 ('func') expected function, got str",
+    ),
+    "unknown dtype": of_call(
+        "testing.dtype", ("float31",), {}, TypeError, "data type 'float31' not understood"
+    ),
+    "no dtype": of_call(
+        "testing.dtype",
+        ([1],),
+        {},
+        TypeError,
+        "testing.dtype: argument 0 ('dtype') expected dtype, got list",
+    ),
+    "result of a callback": Refusal(
+        lambda api: api.get_global("testing.call")(api.convert_function(set, "tests.set")),
+        TypeError,
+        "set: result has unsupported type set" + UNSUPPORTED,
+    ),
+    "function that is no callable": Refusal(
+        lambda api: api.convert_function(3),
+        TypeError,
+        "convert_function: argument 0 ('function') expected a callable, got int",
+    ),
+    "name taken": Refusal(
+        lambda api: api.register_global("testing.nop", api.convert_function(DoNothing()), False),
+        ValueError,
+        "function 'testing.nop' is registered already; pass override=True to replace it",
+    ),
+    "name not registered": Refusal(
+        lambda api: api.remove_global("tests.nobody"),
+        KeyError,
+        "\"no function is registered as 'tests.nobody'\"",
+    ),
+    "empty name": Refusal(
+        lambda api: api.register_global("", api.get_global("testing.nop"), False),
+        ValueError,
+        "a function is registered under an empty name",
+    ),
+    "unknown device type": Refusal(
+        lambda api: api.Context("gpu"),
+        ValueError,
+        "Context: argument 0 ('device_type') expected one of ['cpu'], got 'gpu'",
+    ),
+    "device type of the wrong type": Refusal(
+        lambda api: api.Context(1),
+        TypeError,
+        "Context: argument 0 ('device_type') expected str, got int",
+    ),
+    "negative device": Refusal(
+        lambda api: api.cpu(-1),
+        ValueError,
+        "Context: argument 1 ('device_id') expected 0 to 2**31-1, got -1",
+    ),
+    "large device": Refusal(
+        lambda api: api.cpu(2**31),
+        ValueError,
+        "Context: argument 1 ('device_id') expected 0 to 2**31-1, got 2147483648",
+    ),
+    "device of the wrong type": Refusal(
+        lambda api: api.cpu(0.0),
+        TypeError,
+        "Context: argument 1 ('device_id') expected int, got float",
+    ),
+    "no array": Refusal(
+        lambda api: api.from_dlpack(3),
+        TypeError,
+        "from_dlpack: argument 0 ('obj') expected an object with __dlpack__, got int",
+    ),
+}
+
+REFUSALS = {
+    **{f"value: {name}": refusal for name, refusal in VALUES.items()},
+    **{f"call: {name}": refusal for name, refusal in CALLS.items()},
+}
