@@ -43,7 +43,7 @@ Reduction::Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims
   if (!axis.is_null()) {
     const IntsArgument given(axis);
     // NumPy lets a 0-d array be folded along its axis 0, which it does not have.
-    const bool scalar = a.ndim == 0 && given.size() == 1 && (given[0] == 0 || given[0] == -1);
+    const bool scalar = a.ndim == 0 && given.is_single() && (given[0] == 0 || given[0] == -1);
     if (!scalar) NormalizeAxes(given.view(), a.ndim, &axes, "duplicate value in 'axis'");
   }
   for (int d = 0; d < a.ndim; ++d) is_folded_[d] = axis.is_null();
