@@ -10,6 +10,8 @@ from ctypes import (
     PyDLL,
     Structure,
     Union,
+    byref,
+    c_char,
     c_char_p,
     c_double,
     c_int,
@@ -22,6 +24,10 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ABI_MAJOR = 1
 
@@ -191,38 +197,8 @@ class MXNetFuncInfo(Structure):
     ]
 
 
-PackedCFunc = CFUNCTYPE(
-    c_int, c_void_p, POINTER(MXNetValue), POINTER(c_int), c_int, POINTER(MXNetValue), POINTER(c_int)
-)
+PackedCFunc = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p)
 Finalizer = CFUNCTYPE(None, c_void_p)
-
-_PROTOTYPES = {
-    "MXNetObjectRetain": (c_void_p,),
-    "MXNetObjectFree": (c_void_p,),
-    "MXNetObjectTypeKey2Index": (c_char_p, POINTER(c_uint32)),
-    "MXNetObjectTypeIndex2Key": (c_uint32, POINTER(c_char_p)),
-    "MXNetSetLastError": (POINTER(MXNetErrorInfo),),
-    "MXNetFuncCall": (
-        c_void_p,
-        POINTER(MXNetValue),
-        POINTER(c_int),
-        c_int,
-        POINTER(MXNetValue),
-        POINTER(c_int),
-    ),
-    "MXNetFuncCreateFromCFunc": (PackedCFunc, c_void_p, Finalizer, POINTER(c_void_p)),
-    "MXNetFuncSetInfo": (c_void_p, POINTER(MXNetFuncInfo)),
-    "MXNetFuncGetInfo": (c_void_p, POINTER(POINTER(MXNetFuncInfo))),
-    "MXNetFuncGetGlobal": (c_char_p, POINTER(c_void_p)),
-    "MXNetFuncRegisterGlobal": (c_char_p, c_void_p, c_int),
-    "MXNetFuncRemoveGlobal": (c_char_p,),
-    "MXNetFuncListGlobalNames": (POINTER(c_int), POINTER(POINTER(c_char_p))),
-    "MXNetNDArrayFromDLPack": (c_void_p, POINTER(c_void_p)),
-    "MXNetNDArrayFromDLPackLegacy": (c_void_p, POINTER(c_void_p)),
-    "MXNetNDArrayToDLPack": (c_void_p, POINTER(POINTER(DLManagedTensorVersioned))),
-    "MXNetNDArrayToDLPackLegacy": (c_void_p, POINTER(POINTER(DLManagedTensor))),
-    "MXNetGetVersion": (POINTER(c_int), POINTER(c_int), POINTER(c_char_p)),
-}
 
 
 def _load(kind: type[CDLL]) -> CDLL:
@@ -231,10 +207,10 @@ def _load(kind: type[CDLL]) -> CDLL:
         library = kind(path)
     except OSError as error:
         raise ImportError(f"the runtime library of ffi cannot be loaded: {error}") from None
-    for name, argtypes in _PROTOTYPES.items():
-        getattr(library, name).argtypes = argtypes
+    # No argtypes: every argument is an instance of the ctypes type it is passed as. Converting to a
+    # declared type fails where the recursion limit is near, and as an ArgumentError instead of the
+    # RecursionError that Python's own calls raise there.
     library.MXNetGetLastError.restype = POINTER(MXNetErrorInfo)
-    library.MXNetGetLastError.argtypes = ()
     return library
 
 
@@ -246,7 +222,7 @@ lib_releasing = _load(CDLL)
 def version() -> tuple[int, int, str]:
     """Major and minor version of the runtime's ABI, and its release."""
     major, minor, release = c_int(), c_int(), c_char_p()
-    lib.MXNetGetVersion(major, minor, release)
+    lib.MXNetGetVersion(byref(major), byref(minor), byref(release))
     return major.value, minor.value, (release.value or b"").decode()
 
 
@@ -260,6 +236,17 @@ if version()[0] != ABI_MAJOR:
 def capacity(size: int) -> int:
     """Size rounded up to a power of two: ctypes keeps every array type it makes for good."""
     return 1 << (size - 1).bit_length() if size > 1 else 1
+
+
+def array_at(kind: type[Any], address: int, size: int) -> Any:
+    """An array at an address, of which the first `size` elements are there."""
+    return (kind * capacity(size)).from_address(address)
+
+
+def bytes_of(run: Any) -> bytes:
+    """A copy of a MXNetByteArray."""
+    copy: bytes = array_at(c_char, run.data, run.size)[: run.size] if run.size else b""
+    return copy
 
 
 def nbytes(tensor: DLTensor) -> int:

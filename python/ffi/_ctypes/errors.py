@@ -11,7 +11,6 @@ from ctypes import (
     cast,
     py_object,
     sizeof,
-    string_at,
 )
 from types import FunctionType, TracebackType
 
@@ -38,6 +37,20 @@ def set_error_class(kind: str, cls: type[BaseException]) -> None:
     _kinds[cls] = kind
 
 
+def _address_of(text: c_char_p) -> int | None:
+    return c_void_p.from_buffer(text).value
+
+
+# What a callback fails with where there is no room to run the code that would say more.
+_DEEP_TEXT = c_char_p(b"maximum recursion depth exceeded in a callback")
+_DEEP = abi.MXNetErrorInfo(
+    struct_size=sizeof(abi.MXNetErrorInfo),
+    kind=b"RecursionError",
+    message=abi.Run(_address_of(_DEEP_TEXT), len(_DEEP_TEXT.value or b"")),
+)
+TOO_DEEP = byref(_DEEP)
+
+
 def check(status: int) -> None:
     """Raises the last error if a C function returned a failure."""
     if status:
@@ -47,8 +60,12 @@ def check(status: int) -> None:
 def last_error() -> BaseException:
     """Takes this thread's last error as an exception whose traceback names the C++ functions."""
     info = abi.lib.MXNetGetLastError().contents
+    if not info.kind:
+        # A callback could not even say that it failed: see TOO_DEEP.
+        return RecursionError("maximum recursion depth exceeded in a callback")
     error = _payload_of(info) or _make(
-        (info.kind or b"").decode(errors="replace"), _text(info.message)
+        (info.kind or b"").decode(errors="replace"),
+        abi.bytes_of(info.message).decode(errors="replace"),
     )
     traceback = error.__traceback__
     for index in range(info.num_frames):
@@ -73,18 +90,18 @@ def set_last_error(error: BaseException) -> int:
     info = abi.MXNetErrorInfo(
         struct_size=sizeof(abi.MXNetErrorInfo),
         kind=_kind_of(type(error)).encode(),
-        message=abi.Run(cast(text, c_void_p).value, len(message)),
+        message=abi.Run(_address_of(text), len(message)),
         payload=payload,
     )
     abi.lib.MXNetSetLastError(byref(info))
-    abi.lib.MXNetObjectFree(payload)
+    abi.lib.MXNetObjectFree(c_void_p(payload))
     return -1
 
 
 def object_of(opaque: int) -> object:
     """The Python object that an MXNetOpaqueObject stands for."""
     value = abi.MXNetOpaqueObject.from_address(opaque).value
-    return cast(c_void_p(value), py_object).value
+    return py_object.from_buffer(c_void_p(value)).value
 
 
 def _payload_of(info: abi.MXNetErrorInfo) -> BaseException | None:
@@ -94,10 +111,6 @@ def _payload_of(info: abi.MXNetErrorInfo) -> BaseException | None:
         return None
     payload = object_of(info.payload)
     return payload if isinstance(payload, BaseException) else None
-
-
-def _text(run: abi.Run) -> str:
-    return string_at(run.data, run.size).decode(errors="replace") if run.size else ""
 
 
 def _make(kind: str, message: str) -> BaseException:
@@ -145,12 +158,13 @@ def _delete_payload(address: int) -> None:
 
 
 _deleter = abi.Finalizer(uninterrupted(_delete_payload))
+_DELETER = cast(_deleter, c_void_p).value
 
 
 def _opaque(error: BaseException) -> int:
     """A new object that stands for an exception; its one reference is the caller's."""
     opaque = abi.MXNetOpaqueObject(
-        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, cast(_deleter, c_void_p).value), value=id(error)
+        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, _DELETER), value=id(error)
     )
     address = addressof(opaque)
     _payloads[address] = (opaque, error)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_char_p, c_int, c_void_p, sizeof
+from ctypes import (
+    POINTER,
+    ArgumentError,
+    addressof,
+    byref,
+    c_char_p,
+    c_int,
+    c_void_p,
+    memmove,
+    sizeof,
+)
 from itertools import count
 from types import MethodType
 
 from .. import description
 from . import abi
 from .arguments import Frame, Refused
-from .errors import check, last_error, set_last_error
+from .errors import TOO_DEEP, check, last_error, set_last_error
 from .keywords import Parameters
 from .objects import ObjectBase, register_object, wrap
 from .results import borrow, take
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 # Callables that C++ holds, by the number it knows them under.
 _bodies: dict[int, Callable[..., Any]] = {}
 _numbers = count(1)
+_set_last_error = abi.lib.MXNetSetLastError
 
 
 class _Derived:
@@ -67,7 +78,8 @@ class Function(ObjectBase):
                 raise refusal.located(self._described().where(index)) from None
         ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
         library = abi.lib_releasing if self._releases(frame.tensor_bytes) else abi.lib
-        if library.MXNetFuncCall(self.handle, values, codes, len(args), ret, ret_code):
+        handle, count = c_void_p(self.handle), len(args)
+        if library.MXNetFuncCall(handle, values, codes, count, byref(ret), byref(ret_code)):
             raise last_error()
         return take(ret, ret_code.value)
 
@@ -128,7 +140,7 @@ class Function(ObjectBase):
 
         Parameters that exist in it only must be given their default and are dropped.
         """
-        check(abi.lib.MXNetObjectRetain(self.handle))
+        check(abi.lib.MXNetObjectRetain(c_void_p(self.handle)))
         function = wrap(self.handle)
         assert isinstance(function, Function)
         function._shows_front_end = True
@@ -151,7 +163,7 @@ class Function(ObjectBase):
 def info_of(handle: int) -> abi.MXNetFuncInfo:
     """The description of a function, which lives as long as the function."""
     out = POINTER(abi.MXNetFuncInfo)()
-    check(abi.lib.MXNetFuncGetInfo(handle, byref(out)))
+    check(abi.lib.MXNetFuncGetInfo(c_void_p(handle), byref(out)))
     return out.contents
 
 
@@ -180,18 +192,31 @@ def _text(text: bytes | None) -> str | None:
     return None if text is None else text.decode()
 
 
-def _call_body(number: int, values: Any, codes: Any, num_args: int, ret: Any, ret_code: Any) -> int:
+def _call_body(number: int, values: int, codes: int, num_args: int, ret: int, ret_code: int) -> Any:
     try:
         try:
             body = _bodies[number]
-            result = body(*[borrow(values[i], codes[i]) for i in range(num_args)])
+            result = body(*_borrow_all(values, codes, num_args))
             _give(result, ret, ret_code, body)
             return 0
         except BaseException as error:
             return _failed(error)
+    except (RecursionError, ArgumentError):
+        # Not even _failed could be called, and perhaps not this either.
+        try:
+            return _set_last_error(TOO_DEEP)
+        except (RecursionError, ArgumentError):
+            return -1
     except BaseException as error:
         # Ctrl-C while the first error was being passed on.
         return _failed(error)
+
+
+def _borrow_all(values: int, codes: int, count: int) -> list[Any]:
+    if not count:
+        return []
+    run, kinds = abi.array_at(abi.MXNetValue, values, count), abi.array_at(c_int, codes, count)
+    return [borrow(run[i], kinds[i]) for i in range(count)]
 
 
 def _drop_body(number: int) -> None:
@@ -209,7 +234,7 @@ def _failed(error: BaseException) -> int:
     return set_last_error(error)
 
 
-def _give(result: Any, ret: Any, ret_code: Any, body: Callable[..., Any]) -> None:
+def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> None:
     """Writes what a callback returned as an owned value."""
     value, frame = abi.MXNetValue(), Frame()
     try:
@@ -218,20 +243,23 @@ def _give(result: Any, ret: Any, ret_code: Any, body: Callable[..., Any]) -> Non
         name = getattr(body, "__qualname__", type(body).__qualname__)
         raise refusal.located(f"{name}: result") from None
     if code in abi.PLAIN_CODES:
-        ret[0], ret_code[0] = value, code
+        memmove(ret, addressof(value), sizeof(value))
+        c_int.from_address(ret_code).value = code
     else:
         _own_into(value, code, ret, ret_code)
 
 
-def _own_into(value: Any, code: int, ret: Any, ret_code: Any) -> None:
-    codes = (c_int * 1)(code)
-    check(abi.lib.MXNetFuncCall(_own.handle, byref(value), codes, 1, ret, ret_code))
+def _own_into(value: abi.MXNetValue, code: int, ret: int, ret_code: int) -> None:
+    """Writes a copy that owns what a borrowed value lends to the addresses of a result."""
+    arguments = byref(value), byref(c_int(code)), 1
+    result = c_void_p(ret), c_void_p(ret_code)
+    check(abi.lib.MXNetFuncCall(c_void_p(_own.handle), *arguments, *result))
 
 
 def own(value: Any, code: int) -> Any:
     """The Python value of a copy of a borrowed value."""
     ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
-    _own_into(value, code, byref(ret), byref(ret_code))
+    _own_into(value, code, addressof(ret), addressof(ret_code))
     return take(ret, ret_code.value)
 
 
@@ -249,7 +277,7 @@ def convert_function(
     number = next(_numbers)
     _bodies[number] = body
     out = c_void_p()
-    check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, number, _finalize, byref(out)))
+    check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, c_void_p(number), _finalize, byref(out)))
     assert out.value is not None
     function = wrap(out.value)
     assert isinstance(function, Function)
@@ -281,7 +309,7 @@ def _describe(handle: int, raw: dict[str, Any]) -> None:
         len(given),
         raw.get("release_lock_bytes", -1),
     )
-    check(abi.lib.MXNetFuncSetInfo(handle, byref(info)))
+    check(abi.lib.MXNetFuncSetInfo(c_void_p(handle), byref(info)))
 
 
 def _utf8(text: str | None) -> bytes | None:
@@ -301,7 +329,7 @@ def get_global(name: str) -> Function | None:
 
 def register_global(name: str, function: Function, override: bool) -> None:
     """Registers a function; ValueError where the name is taken and not to be overridden."""
-    check(abi.lib.MXNetFuncRegisterGlobal(name.encode(), function.handle, override))
+    check(abi.lib.MXNetFuncRegisterGlobal(name.encode(), c_void_p(function.handle), override))
 
 
 def remove_global(name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_char_p
+from ctypes import byref, c_char_p, c_void_p
 
 from . import abi
 from .uninterrupted import uninterrupted
@@ -82,5 +82,5 @@ def wrap(handle: int) -> ObjectBase:
     cls = _classes.get(abi.MXNetObject.from_address(handle).type_index, ObjectBase)
     wrapped = object.__new__(cls)
     wrapped._handle = handle
-    wrapped._finish = map(abi.lib.MXNetObjectFree, (handle,))
+    wrapped._finish = map(abi.lib.MXNetObjectFree, (c_void_p(handle),))
     return wrapped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, c_int64, cast, string_at
+from ctypes import c_int64, c_void_p
 
 from .. import data_type
 from . import abi
@@ -40,21 +40,14 @@ def _unknown(code: int) -> TypeError:
     return TypeError(f"a value with type code {code} has no Python counterpart")
 
 
-def text_of(run: Any) -> str:
-    """The str of a run of UTF-8."""
-    return string_at(run.data, run.size).decode()
-
-
-def _bytes_of(run: Any) -> bytes:
-    return string_at(run.data, run.size)
-
-
 def _ints_of(run: Any) -> list[int]:
-    return cast(run.data, POINTER(c_int64))[: run.size] if run.size else []
+    return abi.array_at(c_int64, run.data, run.size)[: run.size] if run.size else []
 
 
 def _items_of(run: Any) -> list[Any]:
-    items = cast(run.data, POINTER(abi.MXNetAny))
+    if not run.size:
+        return []
+    items = abi.array_at(abi.MXNetAny, run.data, run.size)
     return [borrow(items[i].value, items[i].type_code) for i in range(run.size)]
 
 
@@ -80,13 +73,13 @@ def _object(handle: int | None, owned: bool) -> Any:
     reader = _OBJECT_READERS.get(abi.MXNetObject.from_address(handle).type_index)
     if reader is None:
         if not owned:
-            abi.lib.MXNetObjectRetain(handle)
+            abi.lib.MXNetObjectRetain(c_void_p(handle))
         return wrap(handle)
     try:
         return reader(handle)
     finally:
         if owned:
-            abi.lib.MXNetObjectFree(handle)
+            abi.lib.MXNetObjectFree(c_void_p(handle))
 
 
 def _run(handle: int) -> Any:
@@ -109,8 +102,8 @@ _READERS: dict[int, Reader] = {
 }
 
 _BORROWED_READERS: dict[int, Reader] = {
-    abi.STR: lambda value: text_of(value.v_run),
-    abi.BYTES: lambda value: _bytes_of(value.v_run),
+    abi.STR: lambda value: abi.bytes_of(value.v_run).decode(),
+    abi.BYTES: lambda value: abi.bytes_of(value.v_run),
     abi.INT_TUPLE: lambda value: tuple(_ints_of(value.v_run)),
     abi.INT_LIST: lambda value: _ints_of(value.v_run),
     abi.TUPLE: lambda value: tuple(_items_of(value.v_run)),
@@ -121,8 +114,8 @@ _BORROWED_READERS: dict[int, Reader] = {
 }
 
 _OBJECT_READERS: dict[int, Reader] = {
-    abi.STRING_INDEX: lambda handle: text_of(_run(handle)),
-    abi.BYTES_INDEX: lambda handle: _bytes_of(_run(handle)),
+    abi.STRING_INDEX: lambda handle: abi.bytes_of(_run(handle)).decode(),
+    abi.BYTES_INDEX: lambda handle: abi.bytes_of(_run(handle)),
     abi.SHAPE_INDEX: lambda handle: tuple(_ints_of(_run(handle))),
     abi.TUPLE_INDEX: lambda handle: tuple(_items_of(_run(handle))),
     abi.OPAQUE_INDEX: object_of,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctypes import (
     CFUNCTYPE,
     POINTER,
+    addressof,
     byref,
     c_char_p,
     c_int,
@@ -60,7 +61,7 @@ class Tensors:
             *array.shape, *(stride // item for stride in array.strides)
         )
         shape = cast(dims, POINTER(c_int64))
-        strides = cast(byref(dims, 8 * ndim), POINTER(c_int64))
+        strides = cast(addressof(dims) + 8 * ndim, POINTER(c_int64))
         data, _ = array.__array_interface__["data"]
         device = abi.DLDevice(abi.DEVICE_CPU, 0)
         return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), dims
@@ -93,9 +94,9 @@ def take_dlpack(array: Any) -> int:
     address = _capsule_pointer(capsule, name)
     handle = c_void_p()
     if name == _NAME:
-        check(abi.lib.MXNetNDArrayFromDLPack(address, byref(handle)))
+        check(abi.lib.MXNetNDArrayFromDLPack(c_void_p(address), byref(handle)))
     else:
-        check(abi.lib.MXNetNDArrayFromDLPackLegacy(address, byref(handle)))
+        check(abi.lib.MXNetNDArrayFromDLPackLegacy(c_void_p(address), byref(handle)))
     # From here on the array runs the deleter; a used capsule does not.
     _rename_capsule(capsule, _USED_NAMES[name])
     assert handle.value is not None
@@ -108,12 +109,12 @@ def export(handle: int, versioned: bool, copied: bool) -> Any:
     out: Any
     if versioned:
         out = POINTER(abi.DLManagedTensorVersioned)()
-        check(abi.lib.MXNetNDArrayToDLPack(handle, byref(out)))
+        check(abi.lib.MXNetNDArrayToDLPack(c_void_p(handle), byref(out)))
         if copied:
             out.contents.flags |= _IS_COPIED
     else:
         out = POINTER(abi.DLManagedTensor)()
-        check(abi.lib.MXNetNDArrayToDLPackLegacy(handle, byref(out)))
+        check(abi.lib.MXNetNDArrayToDLPackLegacy(c_void_p(handle), byref(out)))
     name = _NAME if versioned else _LEGACY_NAME
     capsule = _new_capsule(cast(out, c_void_p), name, None)
     _exported.append(capsule)
