@@ -1,0 +1,27 @@
+/*!
+ * \file nonzero.h
+ * \brief Positions of the elements that are not zero.
+ */
+#ifndef MXNET_SRC_API_COMMON_NONZERO_H_
+#define MXNET_SRC_API_COMMON_NONZERO_H_
+
+#include <vector>
+
+#include "api/common/strided.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief The elements as a dense run of bools: not zero, or so. May share a bool array. */
+NDArray AsMask(const DLTensor& tensor);
+
+/*! \brief Row-major positions of the true elements of a dense mask, an int64 array of one axis. */
+NDArray FlatNonzero(const NDArray& mask);
+
+/*! \brief For each axis of shape, the index along it of flat row-major positions. */
+std::vector<NDArray> UnravelPositions(const NDArray& positions, ShapeView shape);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_COMMON_NONZERO_H_
