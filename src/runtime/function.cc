@@ -105,8 +105,8 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
   if (num_args > num_params && !info->variadic()) {
     return Error("TypeError", CountText(*info, num_args)).SetLast();
   }
-  const bool gaps =
-      std::find(type_codes, type_codes + num_args, kMXNetMissing) != type_codes + num_args;
+  bool gaps = false;
+  for (int i = 0; i < num_args; ++i) gaps |= type_codes[i] == kMXNetMissing;
   if (num_args >= num_params && !gaps) {
     return call(resource, values, type_codes, num_args, ret, ret_type_code);
   }
@@ -133,17 +133,30 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
   return call(resource, filled, filled_codes, num_params, ret, ret_type_code);
 }
 
-int FunctionObject::Call(const MXNetValue* values, const int* type_codes, int num_args,
-                         MXNetValue* ret, int* ret_type_code) const {
-  *ret_type_code = kMXNetNull;
-  const int status = checks_arguments
-                         ? CallDescribed(values, type_codes, num_args, ret, ret_type_code)
-                         : call(resource, values, type_codes, num_args, ret, ret_type_code);
-  if (__builtin_expect(status == 0, 1)) return 0;
+int FunctionObject::CallChecked(const MXNetValue* values, const int* type_codes, int num_args,
+                                MXNetValue* ret, int* ret_type_code) const {
+  if (num_args == direct_args) {
+    bool gaps = false;
+    for (int i = 0; i < num_args; ++i) gaps |= type_codes[i] == kMXNetMissing;
+    if (!gaps) return call(resource, values, type_codes, num_args, ret, ret_type_code);
+  }
+  return CallDescribed(values, type_codes, num_args, ret, ret_type_code);
+}
+
+int FunctionObject::Fail() const {
   if (info->view().file != nullptr) {
     ErrorState::ThreadLocal()->AddFrame(info->view().file, info->view().line, info->view().name);
   }
   return -1;
+}
+
+int FunctionObject::Call(const MXNetValue* values, const int* type_codes, int num_args,
+                         MXNetValue* ret, int* ret_type_code) const {
+  *ret_type_code = kMXNetNull;
+  const int status = direct_args == kAnyArgs
+                         ? call(resource, values, type_codes, num_args, ret, ret_type_code)
+                         : CallChecked(values, type_codes, num_args, ret, ret_type_code);
+  return __builtin_expect(status == 0, 1) ? 0 : Fail();
 }
 
 }  // namespace runtime
@@ -178,7 +191,7 @@ int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
     object->resource = resource;
     object->finalizer = finalizer;
     object->info = mxnet::runtime::Undescribed();
-    object->checks_arguments = false;
+    object->direct_args = FunctionObject::kAnyArgs;
     *out = object;
   });
   if (status != 0 && finalizer != nullptr) finalizer(resource);
@@ -202,7 +215,9 @@ int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) {
       MXNET_THROW("ValueError") << object->info->view().name << " is described already";
     }
     object->info = new mxnet::runtime::FunctionInfo(*info);
-    object->checks_arguments = !object->info->takes_anything();
+    object->direct_args = object->info->takes_anything()
+                              ? FunctionObject::kAnyArgs
+                              : static_cast<int>(object->info->body_params().size());
   });
 }
 

@@ -45,12 +45,19 @@ struct FunctionObject {
   void* resource;
   MXNetPackedCFuncFinalizer finalizer;
   const FunctionInfo* info;
-  bool checks_arguments; /*!< whether the description says anything about the arguments */
+  /*! \brief As many arguments, all given, need no look at the description; or kAnyArgs. */
+  int direct_args;
+
+  static constexpr int kAnyArgs = -1;
 
   int Call(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
            int* ret_type_code) const;
 
  private:
+  int CallChecked(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+                  int* ret_type_code) const;
+  /*! \brief Adds this function to the places the last error passed; -1. */
+  int Fail() const;
   int CallDescribed(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                     int* ret_type_code) const;
 };

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -16,7 +17,7 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-constexpr size_t kAlignment = 64;
+using pool::kAlignment;
 /*! \brief Elements up to this size lie in the same block as the object. */
 constexpr size_t kMaxInlineBytes = 512;
 constexpr int kMaxDims = 64;
@@ -25,8 +26,9 @@ size_t AlignUp(size_t size) { return (size + kAlignment - 1) / kAlignment * kAli
 
 void DeleteArray(MXNetObject* self) {
   auto* array = reinterpret_cast<ArrayObject*>(self);
+  const size_t size = array->block_size;
   if (array->release != nullptr) array->release(array->owner, array->owner_size);
-  PoolFree(array, array->block_size);
+  if (size > pool::kFineLimit || !PoolKeepSmall(array, size)) PoolFree(array, size);
 }
 
 void ReleaseBlock(void* raw, size_t size) { PoolFree(raw, size); }
@@ -45,20 +47,19 @@ size_t PhysicalMemory() {
   return bytes;
 }
 
+/*! \brief Bytes of all elements; the rare cases are told apart only once something is odd. */
 size_t CheckedBytes(ShapeView shape, DLDataType dtype) {
-  size_t bytes = static_cast<size_t>(ItemSize(dtype));
-  bool empty = false;
-  bool overflow = false;
+  int64_t bytes = ItemSize(dtype);
+  bool odd = false;
+  for (int64_t dim : shape) odd |= __builtin_mul_overflow(bytes, dim, &bytes) || dim <= 0;
+  if (__builtin_expect(!odd, 1)) return static_cast<size_t>(bytes);
   for (int64_t dim : shape) {
     if (dim < 0) {
       MXNET_THROW("ValueError") << "negative dimensions are not allowed, got shape " << shape.str();
     }
-    empty = empty || dim == 0;
-    overflow =
-        __builtin_mul_overflow(bytes, static_cast<size_t>(dim == 0 ? 1 : dim), &bytes) || overflow;
   }
-  if (overflow || bytes > PTRDIFF_MAX) ThrowNoMemory(shape, dtype);
-  return empty ? 0 : bytes;
+  if (std::find(shape.begin(), shape.end(), 0) == shape.end()) ThrowNoMemory(shape, dtype);
+  return 0;
 }
 
 void CheckDType(DLDataType dtype) {
@@ -73,7 +74,7 @@ void CheckNdim(int ndim) {
   }
 }
 
-/*! \brief An object with room for the geometry and `extra` bytes; the caller fills in the rest. */
+/*! \brief An object with room for the geometry and `extra` bytes, which start at *inline_data. */
 ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t extra,
                          void** inline_data) {
   const size_t ndim = shape.size();
@@ -86,9 +87,9 @@ ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t
   array->release = nullptr;
   array->block_size = head + extra;
   auto* dims = reinterpret_cast<int64_t*>(array + 1);
-  for (size_t i = 0; i < ndim; ++i) dims[i] = shape[i];
   array->visible.tensor =
       DLTensor{nullptr, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
+  for (size_t i = 0; i < ndim; ++i) dims[i] = shape[i];
   *inline_data = static_cast<char*>(block.raw) + head;
   return array;
 }
@@ -101,9 +102,68 @@ void SetRowMajorStrides(DLTensor* tensor) {
   }
 }
 
+/*! \brief Whole lines at a time: for a few of them a call to memset takes longer. */
+void ClearLines(void* data, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kAlignment) {
+    std::memset(static_cast<char*>(data) + at, 0, kAlignment);
+  }
+}
+
+/*!
+ * \brief The commonest arrays in as few steps as possible: a few elements, in a block that is
+ * there.
+ *
+ * nullptr sends the caller the general way, which also tells what is wrong with odd arguments.
+ */
+inline ArrayObject* TryNewSmallArray(ShapeView shape, DLDataType dtype, DLDevice ctx, bool zeroed) {
+  constexpr size_t kMaxSmallDims = 8;
+  const size_t ndim = shape.size();
+  if (ndim > kMaxSmallDims || ctx.device_type != kDLCPU || dtype.lanes != 1) return nullptr;
+  uint64_t bytes = dtype.bits / 8;
+  for (size_t i = 0; i < ndim; ++i) {
+    if (static_cast<uint64_t>(shape[i]) > kMaxInlineBytes) return nullptr;
+    bytes *= static_cast<uint64_t>(shape[i]);
+    if (bytes > kMaxInlineBytes) return nullptr;
+  }
+  if (bytes == 0 || dtype.bits % 8 != 0) return nullptr;
+  const size_t head = AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
+  const size_t size = head + AlignUp(bytes);
+  void* block = PoolTakeSmall(size);
+  if (block == nullptr) return nullptr;
+  auto* array = static_cast<ArrayObject*>(block);
+  auto* dims = reinterpret_cast<int64_t*>(array + 1);
+  char* data = static_cast<char*>(block) + head;
+  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray};
+  array->visible.tensor =
+      DLTensor{data, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
+  array->visible.flags = 0;
+  array->release = nullptr;
+  array->block_size = size;
+  int64_t stride = 1;
+  for (size_t i = ndim; i-- > 0;) {
+    dims[i] = shape[i];
+    dims[ndim + i] = stride;
+    stride *= shape[i];
+  }
+  if (zeroed) ClearLines(data, bytes);
+  return array;
+}
+
+/*! \brief An array whose elements lie in the object's own block. */
+ArrayObject* NewInlineArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                            bool zeroed) {
+  void* data;
+  ArrayObject* array = AllocObject(shape, dtype, ctx, AlignUp(bytes), &data);
+  array->visible.tensor.data = data;
+  if (zeroed) ClearLines(data, bytes);
+  SetRowMajorStrides(&array->visible.tensor);
+  return array;
+}
+
 }  // namespace
 
 ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options) {
+  static_assert(kMaxInlineBytes + 256 <= pool::kFineLimit, "small arrays are of a fine class");
   CheckNdim(shape.ndim());
   CheckDType(dtype);
   if (ctx.device_type != kDLCPU) {
@@ -111,20 +171,14 @@ ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int optio
   }
   const size_t bytes = CheckedBytes(shape, dtype);
   const bool zeroed = (options & kMXNetCreateZeroed) != 0;
-  void* data;
-  if (bytes <= kMaxInlineBytes) {
-    ArrayObject* array = AllocObject(shape, dtype, ctx, bytes, &data);
-    array->visible.tensor.data = data;
-    if (zeroed) std::memset(data, 0, bytes);
-    SetRowMajorStrides(&array->visible.tensor);
-    return array;
-  }
+  if (bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
   if (bytes > PhysicalMemory()) ThrowNoMemory(shape, dtype);
   const PoolBlock block = PoolAlloc(bytes, zeroed);
   if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
   ArrayObject* array;
+  void* unused;
   try {
-    array = AllocObject(shape, dtype, ctx, 0, &data);
+    array = AllocObject(shape, dtype, ctx, 0, &unused);
   } catch (...) {
     PoolFree(block.raw, bytes);
     throw;
@@ -166,6 +220,15 @@ using mxnet::runtime::ShapeView;
 
 int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
                        MXNetNDArrayHandle* out) {
+  if (__builtin_expect(out != nullptr && ndim >= 0 && (shape != nullptr || ndim == 0), 1)) {
+    ArrayObject* array =
+        mxnet::runtime::TryNewSmallArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx,
+                                         (options & kMXNetCreateZeroed) != 0);
+    if (__builtin_expect(array != nullptr, 1)) {
+      *out = array;
+      return 0;
+    }
+  }
   return Guard([&] {
     RequireNotNull(out, "MXNetNDArrayCreate", "out");
     mxnet::runtime::CheckNdim(ndim);

@@ -10,16 +10,20 @@
 
 namespace mxnet {
 namespace runtime {
+
+namespace pool {
+thread_local Lists lists MXNET_TLS_INITIAL_EXEC;
+}  // namespace pool
+
 namespace {
 
-constexpr size_t kAlignment = 64;
-/*! \brief Classes of 64 bytes up to 1 KiB, then powers of two up to kMaxPooled. */
-constexpr size_t kFineLimit = 1024;
-constexpr size_t kFineClasses = kFineLimit / kAlignment;
-constexpr size_t kMaxPooled = size_t{64} << 10;
-constexpr size_t kClasses = kFineClasses + 6;
-/*! \brief What one class may keep on one thread. */
-constexpr size_t kMaxKeptBytes = size_t{256} << 10;
+using pool::FreeBlock;
+using pool::FreeList;
+using pool::kAlignment;
+using pool::kFineClasses;
+using pool::kFineLimit;
+using pool::kMaxPooled;
+using pool::lists;
 
 size_t ClassOf(size_t size) {
   if (size <= kFineLimit) return size == 0 ? 0 : (size - 1) / kAlignment;
@@ -33,39 +37,20 @@ size_t ClassSize(size_t index) {
   return kFineLimit << (index - kFineClasses + 1);
 }
 
-struct FreeBlock {
-  FreeBlock* next;
-};
-
-struct FreeList {
-  FreeBlock* head;
-  size_t count;
-};
-
-// Plain data, so that it is usable in every phase of a thread's life; initial-exec saves the call
-// that finds a thread-local of a shared library.
-#if defined(__GNUC__) && !defined(_WIN32)
-#define MXNET_TLS_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
-#else
-#define MXNET_TLS_INITIAL_EXEC
-#endif
-thread_local FreeList lists[kClasses] MXNET_TLS_INITIAL_EXEC;
-thread_local bool cleanup_armed MXNET_TLS_INITIAL_EXEC = false;
-thread_local bool thread_ended MXNET_TLS_INITIAL_EXEC = false;
-
 /*! \brief Returns a thread's blocks when it ends. */
-struct ThreadCleanup {
+class ThreadCleanup {
+ public:
   /*! \brief The first use of a thread-local object registers its destructor. */
   void Arm() { armed_ = true; }
   ~ThreadCleanup() {
-    thread_ended = true;
-    for (FreeList& list : lists) {
+    lists.accepts = false;
+    for (FreeList& list : lists.of) {
       while (list.head != nullptr) {
         FreeBlock* next = list.head->next;
         std::free(list.head);
         list.head = next;
       }
-      list.count = 0;
+      list.kept = 0;
     }
   }
 
@@ -73,6 +58,15 @@ struct ThreadCleanup {
   bool armed_{false};
 };
 thread_local ThreadCleanup cleanup;
+thread_local bool cleanup_known MXNET_TLS_INITIAL_EXEC = false;
+
+/*! \brief Lets the lists keep blocks from now on; not again once the thread has cleaned up. */
+void AcceptBlocks() {
+  if (cleanup_known) return;
+  cleanup_known = true;
+  cleanup.Arm();
+  lists.accepts = true;
+}
 
 PoolBlock LargeBlock(size_t size, bool zeroed) {
   if (size > SIZE_MAX - kAlignment) return {nullptr, nullptr};
@@ -87,11 +81,11 @@ PoolBlock LargeBlock(size_t size, bool zeroed) {
 PoolBlock PoolAlloc(size_t size, bool zeroed) {
   if (size > kMaxPooled) return LargeBlock(size, zeroed);
   const size_t index = ClassOf(size);
-  FreeList& list = lists[index];
+  FreeList& list = lists.of[index];
   void* raw = list.head;
   if (raw != nullptr) {
     list.head = list.head->next;
-    --list.count;
+    list.kept -= ClassSize(index);
   } else {
     raw = std::aligned_alloc(kAlignment, ClassSize(index));
     if (raw == nullptr) return {nullptr, nullptr};
@@ -102,20 +96,16 @@ PoolBlock PoolAlloc(size_t size, bool zeroed) {
 
 void PoolFree(void* raw, size_t size) {
   if (raw == nullptr) return;
+  AcceptBlocks();
   const size_t index = size > kMaxPooled ? 0 : ClassOf(size);
-  if (size > kMaxPooled || thread_ended ||
-      (lists[index].count + 1) * ClassSize(index) > kMaxKeptBytes) {
+  if (size > kMaxPooled || !lists.accepts || lists.of[index].kept >= pool::kMaxKeptBytes) {
     std::free(raw);
     return;
   }
-  if (!cleanup_armed) {
-    cleanup_armed = true;
-    cleanup.Arm();
-  }
   auto* block = static_cast<FreeBlock*>(raw);
-  block->next = lists[index].head;
-  lists[index].head = block;
-  ++lists[index].count;
+  block->next = lists.of[index].head;
+  lists.of[index].head = block;
+  lists.of[index].kept += ClassSize(index);
 }
 
 }  // namespace runtime

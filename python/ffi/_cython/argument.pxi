@@ -171,6 +171,9 @@ cdef str where_text(Frame* frame):
     cdef str text
     if frame.func == NULL:
         text = "convert: argument 0"
+    elif frame.index < 0:
+        callback = <object>frame.func
+        text = f"{getattr(callback, '__name__', type(callback).__name__)}: result"
     else:
         func = <Function>frame.func
         text = f"{func.name_}: argument {frame.index}"

@@ -42,33 +42,54 @@ cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_s
     if ret_code == kMXNetNull:
         Py_INCREF_(Py_None)
         return Py_None
+    if ret_code == kMXNetNDArrayHandle:
+        return wrap_array(ret.v_handle)
     return make_ret(&ret, ret_code)
 
 
 cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count) noexcept:
-    """The fast path: every argument in its place."""
+    """The fast path: every argument in its place; NULL stands for one that was not given."""
     cdef MXNetValue values[STACK_ARGS]
     cdef int codes[STACK_ARGS]
     cdef Frame frame
     cdef PyObject* result = NULL
     cdef Py_ssize_t i
-    if count == 0:
-        return invoke(<Function>self, NULL, NULL, 0)
     if count > STACK_ARGS:
         return call_many(self, args, count)
     frame_init(&frame, self)
     for i in range(count):
         frame.index = i
-        if make_arg(args[i], &values[i], &codes[i], &frame) != 0:
+        if args[i] == NULL:
+            set_default(<Function>self, i, &values[i], &codes[i])
+        elif make_arg(args[i], &values[i], &codes[i], &frame) != 0:
             frame_close(&frame)
             return NULL
+    if count < (<Function>self).fill_to and count >= (<Function>self).fill_from:
+        for i in range(count, (<Function>self).fill_to):
+            values[i] = (<Function>self).fill_values[i]
+            codes[i] = (<Function>self).fill_codes[i]
+        count = (<Function>self).fill_to
     result = invoke(<Function>self, values, codes, count)
     frame_close(&frame)
     return result
 
 
+cdef inline PyObject* call_nullary(Function func) noexcept:
+    if func.fill_to > 0 and func.fill_from == 0:
+        return invoke(func, func.fill_values, func.fill_codes, func.fill_to)
+    return invoke(func, NULL, NULL, 0)
+
+
+cdef inline void set_default(Function func, Py_ssize_t i, MXNetValue* value, int* code) noexcept:
+    if func.fill_from <= i < func.fill_to:
+        value[0] = func.fill_values[i]
+        code[0] = func.fill_codes[i]
+    else:
+        code[0] = kMXNetMissing
+
+
 cdef PyObject* call_many(PyObject* self, PyObject** args, Py_ssize_t count) noexcept:
-    """Any number of arguments, and gaps: NULL stands for one that was not given."""
+    """The same for more arguments than the stack has room for."""
     cdef Frame frame
     cdef MXNetValue* values
     cdef int* codes
@@ -105,11 +126,10 @@ cdef str parameter_name(Function func, Py_ssize_t index):
     return last
 
 
-cdef Py_ssize_t find_keyword(Function func, PyObject* keyword) noexcept:
+cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept:
     """Position of a keyword among the visible parameters, -1 where there is none."""
-    cdef Py_ssize_t i
-    cdef PyObject* names = <PyObject*>func.names
     cdef Py_ssize_t size = PyTuple_GET_SIZE(names)
+    cdef Py_ssize_t i
     for i in range(size):
         if PyTuple_GET_ITEM(names, i) == keyword:
             return i
@@ -119,46 +139,63 @@ cdef Py_ssize_t find_keyword(Function func, PyObject* keyword) noexcept:
     return -1
 
 
-cdef int refuse_keyword(Function func, PyObject* keyword, Py_ssize_t position) except -1:
+cdef int refuse_keyword(Function func, PyObject* keyword, Py_ssize_t position) noexcept:
     if func.names is None:
-        raise TypeError(f"{func.name_}: takes no keyword arguments")
-    if position < 0:
-        raise TypeError(f"{func.name_}: unexpected keyword argument {<object>keyword!r}; its parameters "
-                        f"are {', '.join(func.names)}")
-    raise TypeError(f"{func.name_}: argument {position} ({func.names[position]!r}) was given by "
-                    "position and by keyword")
+        text = f"{func.name_}: takes no keyword arguments"
+    elif position < 0 or position == func.variadic:
+        text = (f"{func.name_}: unexpected keyword argument {<object>keyword!r}; its parameters are "
+                f"{', '.join(func.names)}")
+    else:
+        text = (f"{func.name_}: argument {position} ({func.names[position]!r}) was given by "
+                "position and by keyword")
+    set_exception(TypeError, text)
+    return -1
 
 
-cdef int place_keywords(Function func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
-                        PyObject** slots) except -1:
-    """Puts keyword arguments into their slots; returns how many slots are in use."""
+cdef Py_ssize_t place_keywords(Function func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
+                               PyObject** slots) noexcept:
+    """Puts keyword arguments into their slots; how many slots are in use, -1 with an exception."""
+    cdef PyObject* names = <PyObject*>func.names
     cdef Py_ssize_t used = count
-    cdef Py_ssize_t i, position
+    cdef Py_ssize_t position = -1
+    cdef Py_ssize_t i
     cdef PyObject* keyword
     for i in range(PyTuple_GET_SIZE(kwnames)):
         keyword = PyTuple_GET_ITEM(kwnames, i)
-        position = find_keyword(func, keyword) if func.names is not None else -1
+        if names != Py_None:
+            position = find_keyword(names, keyword)
         if position < 0 or slots[position] != NULL or position == func.variadic:
-            refuse_keyword(func, keyword, position if position != func.variadic else -1)
+            return refuse_keyword(func, keyword, position)
         slots[position] = args[count + i]
         if position >= used:
             used = position + 1
-    return <int>used
+    return used
 
 
-cdef int drop_front_end(Function func, PyObject** slots, Py_ssize_t used) except -1:
+cdef Py_ssize_t drop_front_end(Function func, PyObject** slots, Py_ssize_t used) noexcept:
     """Checks arguments that only the front end has, and closes the gaps they leave."""
     cdef Py_ssize_t kept = 0
     cdef Py_ssize_t i
+    cdef int same
     for i in range(used):
-        if i >= len(func.targets) or func.targets[i] >= 0:
+        if i >= 64 or not (func.front_end_mask >> i) & 1:
             slots[kept] = slots[i]
             kept += 1
-        elif slots[i] != NULL and <object>slots[i] != func.defaults[i]:
-            raise NotImplementedError(
-                f"{func.name_}: argument {i} ({func.names[i]!r}) supports only {func.defaults[i]!r}, got "
-                f"{<object>slots[i]!r}")
-    return <int>kept
+        elif slots[i] != NULL:
+            same = PyObject_RichCompareBool(slots[i], PyTuple_GET_ITEM(<PyObject*>func.defaults, i), Py_EQ)
+            if same <= 0:
+                return refuse_front_end(func, slots[i], i) if same == 0 else -1
+    return kept
+
+
+cdef int refuse_front_end(Function func, PyObject* given, Py_ssize_t i) noexcept:
+    try:
+        text = (f"{func.name_}: argument {i} ({func.names[i]!r}) supports only {func.defaults[i]!r}, "
+                f"got {<object>given!r}")
+        set_exception(NotImplementedError, text)
+    except BaseException as error:
+        set_error(error)
+    return -1
 
 
 cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
@@ -171,22 +208,22 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
     cdef Py_ssize_t used = count
     cdef PyObject* result = NULL
     cdef Py_ssize_t i
-    if func.names is not None and len(func.names) > room:
-        room = len(func.names)
+    if <PyObject*>func.names != Py_None and PyTuple_GET_SIZE(<PyObject*>func.names) > room:
+        room = PyTuple_GET_SIZE(<PyObject*>func.names)
     if room > STACK_ARGS:
         slots = <PyObject**>malloc(room * sizeof(PyObject*))
         if slots == NULL:
             return PyErr_NoMemory()
-    for i in range(room):
-        slots[i] = args[i] if i < count else NULL
-    try:
-        if kwnames != NULL:
-            used = place_keywords(func, args, count, kwnames, slots)
-        if func.is_front_end and used > func.first_front_end:
-            used = drop_front_end(func, slots, used)
-        result = call_many(self, slots, used)
-    except BaseException as error:
-        set_error(error)
+    for i in range(count):
+        slots[i] = args[i]
+    for i in range(count, room):
+        slots[i] = NULL
+    if kwnames != NULL:
+        used = place_keywords(func, args, count, kwnames, slots)
+    if func.is_front_end and used > func.first_front_end:
+        used = drop_front_end(func, slots, used)
+    if used >= 0:
+        result = call_positional(self, slots, used)
     if slots != stack_slots:
         free(slots)
     return result
@@ -197,5 +234,5 @@ cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf,
     """The vectorcall slot of Function."""
     cdef Py_ssize_t count = PyVectorcall_NARGS(nargsf)
     if kwnames == NULL and count <= (<Function>self).first_front_end:
-        return call_positional(self, args, count)
+        return call_positional(self, args, count) if count > 0 else call_nullary(<Function>self)
     return call_general(self, args, count, kwnames)

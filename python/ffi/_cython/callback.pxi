@@ -25,18 +25,19 @@ cdef int call_python(void* resource, const MXNetValue* values, const int* codes,
         PyErr_NoMemory()
     if result == NULL:
         return store_current_error()
-    status = give_result(result, ret, ret_code)
+    status = give_result(<PyObject*>resource, result, ret, ret_code)
     Py_DECREF_(result)
     return status if status == 0 else store_current_error()
 
 
-cdef int give_result(PyObject* result, MXNetValue* ret, int* ret_code) noexcept:
+cdef int give_result(PyObject* callback, PyObject* result, MXNetValue* ret, int* ret_code) noexcept:
     """Makes what a callback returned an owned value; -1 with an exception set."""
     cdef Frame frame
     cdef MXNetValue value
     cdef int code
     cdef int status
-    frame_init(&frame, NULL)
+    frame_init(&frame, callback)
+    frame.index = -1
     status = make_arg(result, &value, &code, &frame)
     if status == 0:
         if code <= kMXNetContext and code != kMXNetHandle or code == kMXNetBool:

@@ -53,35 +53,6 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         MXNET_RUNTIME_ABI_MINOR
         DLPACK_FLAG_BITMASK_READ_ONLY
 
-    ctypedef struct MXNetByteArray:
-        const char* data
-        size_t size
-
-    ctypedef struct MXNetIntArray:
-        const int64_t* data
-        size_t size
-
-    ctypedef struct MXNetAnyArray:
-        const MXNetAny* data
-        size_t size
-
-    ctypedef union MXNetValue:
-        int64_t v_int64
-        uint64_t v_uint64
-        double v_float64
-        double v_complex[2]
-        void* v_handle
-        DLDataType v_type
-        DLDevice v_ctx
-        MXNetByteArray v_str
-        MXNetIntArray v_ints
-        MXNetAnyArray v_seq
-
-    ctypedef struct MXNetAny:
-        MXNetValue value
-        int32_t type_code
-        int32_t reserved
-
     ctypedef struct MXNetBytesObject:
         MXNetObject header
         MXNetByteArray bytes
@@ -184,6 +155,8 @@ cdef extern from "python_compat.h":
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
     int MXNetIsFinalizing() noexcept
     object MXNetPass(PyObject* obj)
+    void MXNetSetArrayType(PyTypeObject* type) noexcept
+    PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
     void MXNetReleasePython(void* value) noexcept nogil
     void* MXNetNewOpaque(PyObject* value) noexcept
 

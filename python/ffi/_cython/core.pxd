@@ -26,6 +26,35 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         int64_t* strides
         uint64_t byte_offset
 
+    ctypedef struct MXNetByteArray:
+        const char* data
+        size_t size
+
+    ctypedef struct MXNetIntArray:
+        const int64_t* data
+        size_t size
+
+    ctypedef struct MXNetAnyArray:
+        const MXNetAny* data
+        size_t size
+
+    ctypedef union MXNetValue:
+        int64_t v_int64
+        uint64_t v_uint64
+        double v_float64
+        double v_complex[2]
+        void* v_handle
+        DLDataType v_type
+        DLDevice v_ctx
+        MXNetByteArray v_str
+        MXNetIntArray v_ints
+        MXNetAnyArray v_seq
+
+    ctypedef struct MXNetAny:
+        MXNetValue value
+        int32_t type_code
+        int32_t reserved
+
     ctypedef struct MXNetObject:
         int32_t ref_count
         uint32_t type_index
@@ -41,6 +70,7 @@ ctypedef PyObject* (*vectorcall_t)(PyObject*, PyObject**, size_t, PyObject*) noe
 
 cdef class ObjectBase:
     cdef void* chandle
+    cdef object __weakref__
 
 
 cdef class Function(ObjectBase):
@@ -52,16 +82,23 @@ cdef class Function(ObjectBase):
     # Defaults of the visible parameters, for those that only the front end sees.
     cdef tuple defaults
     cdef Py_ssize_t first_front_end
+    cdef uint64_t front_end_mask
     cdef Py_ssize_t variadic
     cdef bint is_front_end
     cdef int64_t release_bytes
+    # Calls with fill_from to fill_to arguments are completed from the defaults at once; the
+    # runtime would do it too, but would have to copy the arguments that are there.
+    cdef Py_ssize_t fill_from
+    cdef Py_ssize_t fill_to
+    cdef MXNetValue fill_values[12]
+    cdef int fill_codes[12]
     cdef str name_
     cdef dict attributes
     cdef set_attribute(self, key, value)
 
 
 cdef class NDArray(ObjectBase):
-    cdef object __weakref__
+    pass
 
 
 cdef class Context:

@@ -19,7 +19,8 @@ cdef struct Frame:
     char* end
     Chunk* chunks
     Kept* kept
-    # For messages: which argument of which function, and where inside it.
+    # For messages: which argument of which function, and where inside it. Where index is -1 it is
+    # the result of the Python callable func.
     PyObject* func
     Py_ssize_t index
     int depth

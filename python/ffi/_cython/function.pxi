@@ -134,6 +134,8 @@ cdef int read_info(Function func, bint front_end) except -1:
         hidden = (info.params[i].flags & kMXNetParamFrontEnd) != 0
         if hidden and not front_end:
             continue
+        if hidden:
+            func.front_end_mask |= <uint64_t>1 << len(names)
         if hidden and func.first_front_end > <Py_ssize_t>len(names):
             func.first_front_end = len(names)
         if info.params[i].flags & kMXNetParamVariadic:
@@ -143,10 +145,34 @@ cdef int read_info(Function func, bint front_end) except -1:
         targets.append(-1 if hidden else len([t for t in targets if t >= 0]))
         names.append(sys.intern(info.params[i].name.decode()))
         defaults.append(default)
+    read_defaults(func, info)
     func.names = tuple(names)
     func.targets = tuple(targets)
     func.defaults = tuple(defaults)
     return 0
+
+
+cdef void read_defaults(Function func, const MXNetFuncInfo* info) noexcept:
+    """Remembers the defaults if they are those of the last parameters, as they are in most cases."""
+    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t first = -1
+    cdef size_t i
+    for i in range(info.num_params):
+        if info.params[i].flags & kMXNetParamFrontEnd:
+            continue
+        if info.params[i].flags & kMXNetParamVariadic or count >= STACK_ARGS:
+            return
+        if info.params[i].flags & kMXNetParamOptional:
+            if first < 0:
+                first = count
+            func.fill_values[count] = info.params[i].default_value.value
+            func.fill_codes[count] = info.params[i].default_value.type_code
+        elif first >= 0:
+            return
+        count += 1
+    if first >= 0:
+        func.fill_from = first
+        func.fill_to = count
 
 
 cdef PyObject* wrap_function(void* handle) noexcept:

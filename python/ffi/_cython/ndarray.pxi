@@ -199,7 +199,7 @@ def from_dlpack(obj):
         check(MXNetNDArrayFromDLPackLegacy(
             <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor"), &handle))
         PyCapsule_SetName(capsule, "used_dltensor")
-    return MXNetPass(wrap_as(ndarray_type, handle))
+    return MXNetPass(wrap_array(handle))
 
 
 register_object(kMXNetObjectNDArray, NDArray)

@@ -57,6 +57,7 @@ def register_object(uint32_t type_index, cls):
     object_classes[type_index] = cls
     if type_index == kMXNetObjectNDArray:
         ndarray_type = <PyTypeObject*>cls
+        MXNetSetArrayType(ndarray_type)
 
 
 cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
@@ -67,6 +68,11 @@ cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
         return NULL
     (<ObjectBase>obj).chandle = handle
     return obj
+
+
+cdef inline PyObject* wrap_array(void* handle) noexcept:
+    """The same for an array."""
+    return MXNetNewArray(ndarray_type, handle)
 
 
 cdef PyTypeObject* class_of(uint32_t type_index) noexcept:

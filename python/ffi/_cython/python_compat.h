@@ -107,6 +107,70 @@ static inline void* MXNetNewOpaque(PyObject* value) {
   return opaque;
 }
 
+/*! \brief The layout of ObjectBase, which mx.np.ndarray adds nothing to. */
+typedef struct {
+  PyObject_HEAD
+  void* handle;
+  PyObject* weak_references;
+} MXNetWrapper;
+
+/*!
+ * \brief Memory of array wrappers that are gone, for the next ones; guarded by the GIL.
+ *
+ * Arrays are what operators return, so making and dropping their wrappers is part of every call.
+ * Cython's own deallocation saves and restores the current exception, which costs as much again.
+ */
+static struct {
+  PyTypeObject* type;
+  int count;
+  PyObject* wrappers[64];
+} MXNetFreeArrays;
+
+static inline void MXNetDeallocArray(PyObject* self) {
+  MXNetWrapper* wrapper = (MXNetWrapper*)self;
+  if (wrapper->weak_references != NULL) PyObject_ClearWeakRefs(self);
+  if (wrapper->handle != NULL) MXNetObjectFree(wrapper->handle);
+  if (Py_TYPE(self) == MXNetFreeArrays.type && MXNetFreeArrays.count < 64) {
+    MXNetFreeArrays.wrappers[MXNetFreeArrays.count++] = self;
+  } else {
+    Py_TYPE(self)->tp_free(self);
+  }
+}
+
+/*!
+ * \brief Makes type the class that MXNetNewArray gives instances of.
+ *
+ * Only an extension type with the layout of ObjectBase gets the short cut; a class made in Python
+ * keeps its own way of ending.
+ */
+static inline void MXNetSetArrayType(PyTypeObject* type) {
+  while (MXNetFreeArrays.count > 0) PyObject_Free(MXNetFreeArrays.wrappers[--MXNetFreeArrays.count]);
+  MXNetFreeArrays.type = NULL;
+  if ((type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC)) != 0 ||
+      type->tp_basicsize != (Py_ssize_t)sizeof(MXNetWrapper)) {
+    return;
+  }
+  type->tp_dealloc = &MXNetDeallocArray;
+  MXNetFreeArrays.type = type;
+}
+
+/*! \brief A new instance of type that owns handle; on failure the handle is released. */
+static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
+  PyObject* self;
+  if (type == MXNetFreeArrays.type && MXNetFreeArrays.count > 0) {
+    self = PyObject_Init(MXNetFreeArrays.wrappers[--MXNetFreeArrays.count], type);
+  } else {
+    self = type->tp_alloc(type, 0);
+    if (self == NULL) {
+      MXNetObjectFree(handle);
+      return NULL;
+    }
+  }
+  ((MXNetWrapper*)self)->handle = handle;
+  ((MXNetWrapper*)self)->weak_references = NULL;
+  return self;
+}
+
 /*! \brief Lets Cython see a result of plain C as a new reference, NULL as an exception. */
 static inline PyObject* MXNetPass(PyObject* obj) { return obj; }
 

@@ -6,7 +6,7 @@ cdef PyObject* make_ret(MXNetValue* value, int code) noexcept:
         Py_INCREF_(Py_None)
         return Py_None
     if code == kMXNetNDArrayHandle:
-        return wrap_as(ndarray_type, value.v_handle)
+        return wrap_array(value.v_handle)
     if code == kMXNetInt:
         return PyLong_FromLongLong(value.v_int64)
     if code == kMXNetFloat:
@@ -123,7 +123,7 @@ cdef PyObject* make_object(void* handle) noexcept:
     elif kind == kMXNetObjectFunction:
         return wrap_function(handle)
     elif kind == kMXNetObjectNDArray:
-        return wrap_as(ndarray_type, handle)
+        return wrap_array(handle)
     else:
         return wrap_as(class_of(kind), handle)
     MXNetObjectFree(handle)

@@ -7,7 +7,6 @@ spelled out here. What each of them calls, and every other member, comes from th
 mx.ndarray, which the class of the ctypes path is made from as well.
 """
 
-cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from ffi._cython.core cimport NDArray, call_function, is_operand_type
 
@@ -129,7 +128,6 @@ cdef object fetch(object self, object key):
     return call(get_item, args, 2)
 
 
-@cython.freelist(64)
 cdef class ndarray(NDArray):
     """An array of numbers of one type, over memory that views of it share."""
 
