@@ -60,15 +60,16 @@ struct Half {
     const uint32_t all = BitsOfFloat(value);
     const uint32_t sign = (all >> 16) & 0x8000u;
     const uint32_t x = all & 0x7fffffffu;
-    uint32_t out;
-    if (x < 0x38800000u) {
-      // Below 2**-14 one unit of the result is 2**-24, which is also the unit of 0.5f.
-      out = BitsOfFloat(FloatOfBits(x) + 0.5f) - 0x3f000000u;
-    } else if (x < 0x47800000u) {
-      out = (x - 0x38000000u + 0xfffu + ((x >> 13) & 1u)) >> 13;
-    } else {
-      out = x > 0x7f800000u ? 0x7e00u | ((x >> 13) & 0x3ffu) : 0x7c00u;
-    }
+    // All three are computed and one is taken by masks: without a branch around the addition,
+    // which might trap, a compiler can do many values at once.
+    // Below 2**-14 one unit of the result is 2**-24, which is also the unit of 0.5f.
+    const uint32_t subnormal = BitsOfFloat(FloatOfBits(x) + 0.5f) - 0x3f000000u;
+    const uint32_t normal = (x - 0x38000000u + 0xfffu + ((x >> 13) & 1u)) >> 13;
+    const uint32_t special = x > 0x7f800000u ? 0x7e00u | ((x >> 13) & 0x3ffu) : 0x7c00u;
+    const uint32_t is_subnormal = 0u - static_cast<uint32_t>(x < 0x38800000u);
+    const uint32_t is_finite = 0u - static_cast<uint32_t>(x < 0x47800000u);
+    const uint32_t finite = (subnormal & is_subnormal) | (normal & ~is_subnormal);
+    const uint32_t out = (finite & is_finite) | (special & ~is_finite);
     return static_cast<uint16_t>(out | sign);
   }
 };
