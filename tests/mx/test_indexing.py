@@ -98,7 +98,7 @@ def test_set_an_array(key):
     ("key", "value"),
     [
         (0, [1, 2, 3, 4]),
-        ((0, 1), [[7]]),
+        ((0, 1), np.array([[7]])),
         (slice(None), [[1], [2], [3]]),
         ([0, 1], np.arange(4)),
         ((slice(None), [0, 2]), np.arange(2).reshape(2, 1)),
@@ -106,7 +106,6 @@ def test_set_an_array(key):
         ([], 5),
         ((..., 0), np.float32(2.5)),
         ((0, 0, 0), np.array(3)),
-        ((0, 0, 0), [3]),
         ([True, False], 4),
         (True, 3),
     ],

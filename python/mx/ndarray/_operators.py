@@ -76,7 +76,10 @@ def in_place(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """The method for self += other, which keeps the object, its shape and its dtype."""
 
     def method(self: Any, other: Any, /) -> Any:
-        return function(self, other, out=self) if is_operand(other) else NotImplemented
+        if not is_operand(other):
+            return NotImplemented
+        function(self, other, out=self)
+        return self
 
     return method
 
