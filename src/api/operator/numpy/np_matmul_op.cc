@@ -7,7 +7,7 @@
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
 #include "api/common/gemm.h"
-#include "api/common/operand.h"
+#include "api/operator/numpy/np_elemwise.h"
 
 namespace mxnet {
 namespace op {
@@ -121,12 +121,20 @@ MXNET_REGISTER_API("_npi.matmul")
         "the left side and a column on the right, and that axis is not in the result.")
     .add_argument("x1", kArrayType, "First array, of at least one axis.")
     .add_argument("x2", kArrayType, "Second array, of at least one axis.")
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
     .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);
       Operand b(args[1]);
-      *ret = MatMul(&a, &b);
+      const NDArray product = MatMul(&a, &b);
+      if (args[2].is_null()) {
+        *ret = product;
+        return;
+      }
+      const NDArray target = CheckedOut(args[2], product.shape(), product.dtype());
+      CopyCast(product.tensor(), target.tensor());
+      *ret = target;
     });
 
 }  // namespace
