@@ -78,41 +78,38 @@ void ForEachOffset(const char* data, const DimBuffer& shape, const DimBuffer& st
   }
 }
 
-/*! \brief Lanes of a fold: enough for two vector registers, and independent of one another. */
-constexpr int kFoldLanes = 16;
-/*! \brief Elements folded lane by lane; longer runs are halved, which keeps sums accurate. */
-constexpr int64_t kFoldBlock = 256;
-
 /*!
  * \brief Folds n elements `stride` bytes apart, with Fold::Combine(accumulator, element).
  *
  * A Fold has Acc<T> and Result<T>, Start(first) for the accumulator before the first element,
- * Combine, and Merge of two accumulators.
+ * Combine, and Merge of two accumulators. kLanes<T> independent accumulators take turns, and runs
+ * longer than kBlock are halved.
  */
 template <typename Fold, typename T>
 typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t n) {
   using Acc = typename Fold::template Acc<T>;
+  constexpr int kLanes = Fold::template kLanes<T>;
   const Acc start = Fold::template Start<T>(LoadAt<T>(x));
   Acc result = start;
   int64_t i = 0;
-  if (n >= 2 * kFoldLanes) {
-    Acc lanes[kFoldLanes];
+  if (n >= 2 * kLanes) {
+    Acc lanes[kLanes];
     for (Acc& lane : lanes) lane = start;
     if (stride == sizeof(T)) {
       auto* elements = reinterpret_cast<const Stored<T>*>(x);
-      for (; i + kFoldLanes <= n; i += kFoldLanes) {
-        for (int l = 0; l < kFoldLanes; ++l) {
+      for (; i + kLanes <= n; i += kLanes) {
+        for (int l = 0; l < kLanes; ++l) {
           lanes[l] = Fold::template Combine<T>(lanes[l], Load<T>(elements[i + l]));
         }
       }
     } else {
-      for (; i + kFoldLanes <= n; i += kFoldLanes) {
-        for (int l = 0; l < kFoldLanes; ++l) {
+      for (; i + kLanes <= n; i += kLanes) {
+        for (int l = 0; l < kLanes; ++l) {
           lanes[l] = Fold::template Combine<T>(lanes[l], LoadAt<T>(x + (i + l) * stride));
         }
       }
     }
-    for (int width = kFoldLanes / 2; width > 0; width /= 2) {
+    for (int width = kLanes / 2; width > 0; width /= 2) {
       for (int l = 0; l < width; ++l)
         lanes[l] = Fold::template Merge<T>(lanes[l], lanes[l + width]);
     }
@@ -124,8 +121,9 @@ typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t 
 
 template <typename Fold, typename T>
 typename Fold::template Acc<T> FoldRun(const char* x, int64_t stride, int64_t n) {
-  if (n <= kFoldBlock) return FoldBlock<Fold, T>(x, stride, n);
-  const int64_t half = n / 2 / kFoldLanes * kFoldLanes;
+  if (n <= Fold::kBlock) return FoldBlock<Fold, T>(x, stride, n);
+  constexpr int kLanes = Fold::template kLanes<T>;
+  const int64_t half = n / 2 / kLanes * kLanes;
   return Fold::template Merge<T>(FoldRun<Fold, T>(x, stride, half),
                                  FoldRun<Fold, T>(x + half * stride, stride, n - half));
 }

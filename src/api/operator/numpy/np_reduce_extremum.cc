@@ -11,6 +11,10 @@ namespace op {
 namespace {
 
 struct MaxFold {
+  // So many that the compiler keeps the loop over them, which it can vectorize with its NaN test.
+  template <typename T>
+  static constexpr int kLanes = kIsFloatType<T> ? 64 : 16;
+  static constexpr int64_t kBlock = int64_t{1} << 16;
   template <typename T>
   using Acc = Computed<T>;
   template <typename T>
@@ -41,6 +45,9 @@ struct MinFold : MaxFold {
 };
 
 struct AnyFold {
+  template <typename T>
+  static constexpr int kLanes = 16;
+  static constexpr int64_t kBlock = int64_t{1} << 16;
   template <typename T>
   using Acc = bool;
   template <typename T>

@@ -19,7 +19,15 @@ using TotalOf = std::conditional_t<
     std::is_integral_v<T>,
     std::conditional_t<std::is_signed_v<T> || std::is_same_v<T, bool>, int64_t, uint64_t>, T>;
 
+/*! \brief Enough for two vector registers of float, and few enough to stay in registers. */
+constexpr int kTotalLanes = 16;
+/*! \brief Short enough that the rounding of a sum stays small: blocks add up pairwise. */
+constexpr int64_t kTotalBlock = 256;
+
 struct SumFold {
+  template <typename T>
+  static constexpr int kLanes = kTotalLanes;
+  static constexpr int64_t kBlock = kTotalBlock;
   template <typename T>
   using Acc = AccumulatorOf<T>;
   template <typename T>
@@ -39,6 +47,9 @@ struct SumFold {
 };
 
 struct ProdFold {
+  template <typename T>
+  static constexpr int kLanes = kTotalLanes;
+  static constexpr int64_t kBlock = kTotalBlock;
   template <typename T>
   using Acc = AccumulatorOf<T>;
   template <typename T>
