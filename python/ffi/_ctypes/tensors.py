@@ -138,8 +138,8 @@ def _release_unused() -> None:
     """
     global _exported
     capsules, _exported = _exported, []
-    for index, capsule in enumerate(capsules):
-        capsules[index] = None
+    while capsules:
+        capsule = capsules.pop()
         # References: the variable here and the argument of getrefcount.
         if getrefcount(capsule) > 2:
             if _capsule_name(capsule) in _USED_NAMES:

@@ -1,0 +1,80 @@
+"""Both paths side by side in one process: the same value, or the same error, for every case."""
+
+import ffi._cython.core as cython
+import pytest
+
+import ffi._ctypes as portable
+
+from .plain import outcome
+from .refusals import REFUSALS
+from .values import VALUES
+
+PATHS = (cython, portable)
+
+
+def both(action):
+    """What an action does on the Cython path, and on the portable one."""
+    return [outcome(api, action, api) for api in PATHS]
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
+@pytest.mark.parametrize("name", ["testing.echo", "testing.type_code", "ffi.own"])
+def test_values(value, name):
+    fast, slow = both(lambda api: api.get_global(name)(value.make(api)))
+    assert fast == slow
+    assert fast[0] == "returned"
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
+def test_values_in_callbacks(value):
+    fast, slow = both(lambda api: api.get_global("testing.call")(lambda x: x, value.make(api)))
+    assert fast == slow
+
+
+@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
+def test_refusals(refusal, register):
+    register("tests.undescribed", lambda *args, **kwargs: None)
+    fast, slow = both(refusal.call)
+    assert fast == slow
+    assert fast[0] == "raised"
+
+
+@pytest.mark.parametrize("kind", ["ValueError", "UnknownKind", "UnicodeDecodeError", "KeyError"])
+@pytest.mark.parametrize("name", ["testing.throw_error", "testing.return_error"])
+def test_errors(kind, name):
+    fast, slow = both(lambda api: api.get_global(name)(kind, "text"))
+    assert fast == slow
+    assert fast[0] == "raised"
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        *("name", "__name__", "__qualname__", "__module__", "__doc__", "__signature__"),
+        *("info", "release_gil_bytes", "is_front_end", "type_key", "type_index"),
+    ],
+)
+@pytest.mark.parametrize("name", ["testing.nop", "testing.keywords", "ffi.MapFind"])
+def test_attributes(name, attribute):
+    fast, slow = (getattr(api.get_global(name), attribute) for api in PATHS)
+    assert fast == slow
+
+
+@pytest.mark.parametrize("name", ["testing.nop", "testing.keywords"])
+def test_raw_info(name):
+    fast, slow = (api.get_global(name)._raw_info() for api in PATHS)
+    assert fast == slow
+
+
+def test_same_names():
+    """Everything that the shared modules use of a path."""
+    expected = {name for name in vars(portable) if not name.startswith("_")}
+    submodules = {name for name in expected if hasattr(getattr(portable, name), "__spec__")}
+    assert expected - submodules <= set(vars(cython))
+
+
+def test_a_function_of_one_path_on_the_other():
+    made = portable.convert_function(lambda x: (x, "portable"), "tests.made")
+    portable.register_global("tests.made", made, True)
+    assert cython.get_global("tests.made")("argument") == ("argument", "portable")
+    portable.remove_global("tests.made")

@@ -1,0 +1,96 @@
+"""Tensors of torch as arguments, and what Python makes of them on the way back."""
+
+import gc
+import weakref
+
+import numpy
+import pytest
+
+import ffi
+
+torch = pytest.importorskip("torch")
+echo = ffi.get_global_func("testing.echo")
+
+DTYPES = (
+    *(torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8),
+    *(torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128),
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_element_types(dtype):
+    tensor = torch.ones(2, 3, dtype=dtype)
+    assert ffi.get_global_func("testing.type_code")(tensor) == "ndarray"
+    back = echo(tensor)
+    assert back.dtype == str(dtype).removeprefix("torch.")
+    numpy.testing.assert_array_equal(numpy.asarray(back), tensor.numpy())
+
+
+def test_bfloat16():
+    tensor = torch.tensor([1.5, -2.0], dtype=torch.bfloat16)
+    back = echo(tensor)
+    assert (back.dtype, back.shape) == ("bfloat16", (2,))
+    assert torch.equal(torch.from_dlpack(back), tensor)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.tensor(1.5),
+        lambda: torch.zeros(0, 3),
+        lambda: torch.arange(24.0).reshape(2, 3, 4)[:, ::2, 1:],
+        lambda: torch.arange(6.0).reshape(2, 3).T,
+        lambda: torch.ones(1).expand(2, 3),
+        lambda: torch.nn.Parameter(torch.ones(2)).detach(),
+    ],
+    ids=["0-d", "empty", "steps", "transposed", "expanded", "detached"],
+)
+def test_layouts(make):
+    tensor = make()
+    numpy.testing.assert_array_equal(numpy.asarray(echo(tensor)), tensor.numpy())
+    shared = ffi.from_dlpack(tensor)
+    assert shared.shape == tuple(tensor.shape)
+    numpy.testing.assert_array_equal(numpy.asarray(shared), tensor.numpy())
+
+
+def test_memory_is_shared():
+    tensor = torch.zeros(3)
+    numpy.asarray(ffi.from_dlpack(tensor))[1] = 5
+    assert tensor[1] == 5
+    array = echo(tensor)
+    torch.from_dlpack(array)[0] = 7
+    assert numpy.asarray(array)[0] == 7
+
+
+def test_tensor_lives_as_long_as_it_is_shared():
+    tensor = torch.ones(3)
+    shared = ffi.from_dlpack(tensor)
+    content = tensor.data_ptr()
+    del tensor
+    gc.collect()
+    assert shared.data_ptr == content
+    assert numpy.asarray(shared).sum() == 3
+
+
+def test_call_keeps_no_tensor():
+    tensor = torch.ones(3)
+    alive = weakref.ref(tensor)
+    ffi.get_global_func("testing.nop")(tensor, [tensor])
+    del tensor
+    assert alive() is None
+
+
+@pytest.mark.parametrize(
+    ("make", "classes"),
+    [
+        (lambda: torch.ones(2, requires_grad=True), (BufferError, ValueError, RuntimeError)),
+        (lambda: torch.ones(2, dtype=torch.complex64).conj(), (BufferError, ValueError)),
+        (lambda: torch.eye(2).to_sparse(), (BufferError, ValueError, RuntimeError)),
+        (lambda: torch.ones(2, device="meta"), (BufferError, ValueError, RuntimeError)),
+    ],
+    ids=["gradient", "conjugate", "sparse", "meta"],
+)
+@pytest.mark.parametrize("take", [ffi.from_dlpack, echo], ids=["from_dlpack", "argument"])
+def test_tensors_that_cannot_be_shared(make, classes, take):
+    with pytest.raises(classes):
+        take(make())
