@@ -65,6 +65,41 @@ TEST_CASE("a map finds what it holds, in order") {
   CHECK_FALSE(large.count(details::ToAny(int64_t{4})));
 }
 
+TEST_CASE("keys are equal where Python's are") {
+  using details::ToAny;
+  struct Case {
+    Any left;
+    Any right;
+    bool equal;
+  };
+  const Case cases[] = {
+      {ToAny(1), ToAny(1.0), true},
+      {ToAny(1), ToAny(true), true},
+      {ToAny(1), ToAny(std::complex<double>(1, -0.0)), true},
+      {ToAny(0.0), ToAny(-0.0), true},
+      {ToAny(uint64_t{1} << 63), ToAny(9223372036854775808.0), true},
+      {ToAny(std::complex<double>(0, 1)), ToAny(std::complex<double>(0, 2)), false},
+      {ToAny(1), ToAny(1.5), false},
+      {ToAny(1), ToAny("1"), false},
+      {ToAny("a"), ToAny(std::string("a")), true},
+      {ToAny("a"), ToAny(Bytes("a")), false},
+      {ToAny(Bytes("a")), ToAny(Bytes("a")), true},
+      {ToAny(Shape{1, 2}), ToAny(Tuple({ToAny(1), ToAny(2.0)})), true},
+      {ToAny(Shape{1, 2}), ToAny(Shape{1, 3}), false},
+      {ToAny(Shape{1}), ToAny(1), false},
+      {ToAny(nullptr), ToAny(nullptr), true},
+      {ToAny(nullptr), ToAny(0), false},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(TypeNameOf(c.left.value(), c.left.type_code()));
+    CAPTURE(TypeNameOf(c.right.value(), c.right.type_code()));
+    CHECK(details::MapKey::Equal(c.left.raw(), c.right.raw()) == c.equal);
+    if (c.equal) {
+      CHECK(details::MapKey::Hash(c.left.raw()) == details::MapKey::Hash(c.right.raw()));
+    }
+  }
+}
+
 TEST_CASE("type keys have one index each") {
   uint32_t first = 0;
   uint32_t again = 0;

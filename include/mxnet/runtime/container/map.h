@@ -6,7 +6,7 @@
 #define MXNET_RUNTIME_CONTAINER_MAP_H_
 
 #include <mxnet/runtime/any.h>
-#include <mxnet/runtime/container/string.h>
+#include <mxnet/runtime/container/map_key.h>
 
 #include <functional>
 #include <string_view>
@@ -17,35 +17,6 @@ namespace mxnet {
 namespace runtime {
 
 namespace details {
-
-/*! \brief Equality of keys: strings by their text, numbers by kind and value, objects by identity.
- */
-struct MapKey {
-  static bool AsText(const MXNetAny& key, std::string_view* out) noexcept {
-    if (key.type_code == kMXNetStr) {
-      *out = {key.value.v_str.data, key.value.v_str.size};
-      return true;
-    }
-    if (ObjectTypeOf(key.value, key.type_code) == kMXNetObjectString) {
-      const auto* obj = static_cast<const MXNetBytesObject*>(key.value.v_handle);
-      *out = {obj->bytes.data, obj->bytes.size};
-      return true;
-    }
-    return false;
-  }
-
-  static size_t Hash(const MXNetAny& key) noexcept {
-    std::string_view text;
-    if (AsText(key, &text)) return std::hash<std::string_view>()(text);
-    return std::hash<int64_t>()(key.value.v_int64 * 31 + key.type_code);
-  }
-
-  static bool Equal(const MXNetAny& a, const MXNetAny& b) noexcept {
-    std::string_view left, right;
-    if (AsText(a, &left)) return AsText(b, &right) && left == right;
-    return a.type_code == b.type_code && a.value.v_int64 == b.value.v_int64;
-  }
-};
 
 /*! \brief Where `key` is, or where it would go, in an open-addressing index. */
 inline size_t FindSlot(const MXNetAnyArray& items, const int64_t* index, size_t capacity,

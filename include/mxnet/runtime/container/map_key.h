@@ -1,0 +1,138 @@
+/*!
+ * \file mxnet/runtime/container/map_key.h
+ * \brief Equality and hash of the keys of a Map.
+ */
+#ifndef MXNET_RUNTIME_CONTAINER_MAP_KEY_H_
+#define MXNET_RUNTIME_CONTAINER_MAP_KEY_H_
+
+#include <mxnet/runtime/any.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string_view>
+
+namespace mxnet {
+namespace runtime {
+namespace details {
+
+/*!
+ * \brief Keys are equal where Python's are: text and bytes by content, numbers by value whatever
+ *        their kind, tuples by their elements, everything else by identity.
+ */
+struct MapKey {
+  static bool AsText(const MXNetAny& key, std::string_view* out) noexcept {
+    return ReadBytes(key, kMXNetStr, kMXNetObjectString, out);
+  }
+
+  static size_t Hash(const MXNetAny& key) noexcept {
+    std::string_view bytes;
+    if (AsText(key, &bytes) || AsBytes(key, &bytes)) return std::hash<std::string_view>()(bytes);
+    const size_t size = TupleSize(key);
+    if (size != kNoTuple) {
+      size_t hash = size;
+      for (size_t i = 0; i < size; ++i) hash = hash * 31 + Hash(TupleItem(key, i));
+      return hash;
+    }
+    const MXNetAny number = Plain(key);
+    size_t hash = std::hash<int64_t>()(number.value.v_int64);
+    if (number.type_code == kMXNetComplex) hash ^= std::hash<double>()(number.value.v_complex[1]);
+    return hash ^ (hash >> 29);
+  }
+
+  static bool Equal(const MXNetAny& a, const MXNetAny& b) noexcept {
+    std::string_view left, right;
+    if (AsText(a, &left)) return AsText(b, &right) && left == right;
+    if (AsBytes(a, &left)) return AsBytes(b, &right) && left == right;
+    const size_t size = TupleSize(a);
+    if (size != TupleSize(b)) return false;
+    if (size != kNoTuple) {
+      for (size_t i = 0; i < size; ++i) {
+        if (!Equal(TupleItem(a, i), TupleItem(b, i))) return false;
+      }
+      return true;
+    }
+    const MXNetAny x = Plain(a);
+    const MXNetAny y = Plain(b);
+    if (x.type_code != y.type_code) return false;
+    if (x.type_code == kMXNetComplex) {
+      return std::memcmp(x.value.v_complex, y.value.v_complex, sizeof(x.value.v_complex)) == 0;
+    }
+    return x.value.v_int64 == y.value.v_int64;
+  }
+
+ private:
+  static constexpr size_t kNoTuple = static_cast<size_t>(-1);
+
+  static bool ReadBytes(const MXNetAny& key, int borrowed, uint32_t object,
+                        std::string_view* out) noexcept {
+    if (key.type_code == borrowed) {
+      *out = {key.value.v_str.data, key.value.v_str.size};
+      return true;
+    }
+    if (ObjectTypeOf(key.value, key.type_code) != object) return false;
+    const auto* bytes = static_cast<const MXNetBytesObject*>(key.value.v_handle);
+    *out = {bytes->bytes.data, bytes->bytes.size};
+    return true;
+  }
+
+  static bool AsBytes(const MXNetAny& key, std::string_view* out) noexcept {
+    return ReadBytes(key, kMXNetBytes, kMXNetObjectBytes, out);
+  }
+
+  /*! \brief Number of elements of a Shape or Tuple, kNoTuple for anything else. */
+  static size_t TupleSize(const MXNetAny& key) noexcept {
+    switch (ObjectTypeOf(key.value, key.type_code)) {
+      case kMXNetObjectShape:
+        return static_cast<const MXNetShapeObject*>(key.value.v_handle)->ints.size;
+      case kMXNetObjectTuple:
+        return static_cast<const MXNetSeqObject*>(key.value.v_handle)->items.size;
+      default:
+        return kNoTuple;
+    }
+  }
+
+  static MXNetAny TupleItem(const MXNetAny& key, size_t i) noexcept {
+    if (ObjectTypeOf(key.value, key.type_code) == kMXNetObjectTuple) {
+      return static_cast<const MXNetSeqObject*>(key.value.v_handle)->items.data[i];
+    }
+    MXNetAny item{};
+    item.type_code = kMXNetInt;
+    item.value.v_int64 = static_cast<const MXNetShapeObject*>(key.value.v_handle)->ints.data[i];
+    return item;
+  }
+
+  /*! \brief The simplest kind that holds a number: True and 1.0 and 1+0j are all the int 1. */
+  static MXNetAny Plain(MXNetAny key) noexcept {
+    if (key.type_code == kMXNetBool) key.type_code = kMXNetInt;
+    if (key.type_code == kMXNetComplex) {
+      // Adding 0.0 turns -0.0 into 0.0, which equals it.
+      key.value.v_complex[0] += 0.0;
+      key.value.v_complex[1] += 0.0;
+      if (key.value.v_complex[1] == 0.0) {
+        key.type_code = kMXNetFloat;
+        key.value.v_float64 = key.value.v_complex[0];
+      }
+    }
+    if (key.type_code == kMXNetFloat) {
+      constexpr double kLimit = 9223372036854775808.0;  // 2**63
+      const double value = key.value.v_float64;
+      if (value == std::floor(value) && value >= -kLimit && value < 2 * kLimit) {
+        key.type_code = value < kLimit ? kMXNetInt : kMXNetUInt;
+        if (value < kLimit) {
+          key.value.v_int64 = static_cast<int64_t>(value);
+        } else {
+          key.value.v_uint64 = static_cast<uint64_t>(value);
+        }
+      }
+    }
+    if (key.type_code == kMXNetNull) key.value.v_int64 = 0;
+    return key;
+  }
+};
+
+}  // namespace details
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_CONTAINER_MAP_KEY_H_
