@@ -12,7 +12,7 @@ namespace mxnet {
 namespace runtime {
 
 namespace pool {
-thread_local Lists lists MXNET_TLS_INITIAL_EXEC;
+__thread Lists lists MXNET_TLS_INITIAL_EXEC;
 }  // namespace pool
 
 namespace {
@@ -58,7 +58,7 @@ class ThreadCleanup {
   bool armed_{false};
 };
 thread_local ThreadCleanup cleanup;
-thread_local bool cleanup_known MXNET_TLS_INITIAL_EXEC = false;
+__thread bool cleanup_known MXNET_TLS_INITIAL_EXEC = false;
 
 /*! \brief Lets the lists keep blocks from now on; not again once the thread has cleaned up. */
 void AcceptBlocks() {

@@ -47,6 +47,7 @@ struct FreeList {
   size_t kept; /*!< bytes */
 };
 
+// __thread, unlike thread_local, promises that nothing has to be initialized on first use;
 // initial-exec saves the call that finds a thread-local of a shared library.
 #if defined(__GNUC__) && !defined(_WIN32)
 #define MXNET_TLS_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
@@ -59,7 +60,7 @@ struct Lists {
   FreeList of[kClasses];
   bool accepts; /*!< whether blocks may be kept: the thread has its clean-up and has not ended */
 };
-extern thread_local Lists lists MXNET_TLS_INITIAL_EXEC;
+extern __thread Lists lists MXNET_TLS_INITIAL_EXEC;
 
 }  // namespace pool
 

@@ -56,35 +56,37 @@ cdef int make_long(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
     return refuse_large(obj, frame)
 
 
-cdef inline PyObject* run_item(PyObject* run, Py_ssize_t i, bint is_list) noexcept:
-    return PyList_GET_ITEM(run, i) if is_list else PyTuple_GET_ITEM(run, i)
+cdef inline Py_ssize_t read_ints(PyObject** items, Py_ssize_t size, int64_t* out) noexcept:
+    """How many of the items, from the first on, are ints within int64; runs no Python code."""
+    cdef Py_ssize_t i
+    cdef int overflow = 0
+    for i in range(size):
+        if Py_TYPE(items[i]) != &PyLong_Type:
+            return i
+        if not MXNetSmallInt(items[i], &out[i]):
+            out[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow)
+            if overflow != 0:
+                return i
+    return size
 
 
 cdef int make_run(PyObject* obj, MXNetValue* value, int* code, Frame* frame,
                   bint is_list) noexcept:
     """A tuple or list: a run of int64 where all are ints, else a run of tagged values."""
-    cdef Py_ssize_t size = PyList_GET_SIZE(obj) if is_list else PyTuple_GET_SIZE(obj)
+    cdef Py_ssize_t size = PySequence_Fast_GET_SIZE(obj)
     cdef int64_t* ints = <int64_t*>frame_alloc(frame, size * sizeof(int64_t))
     if ints == NULL:
         return -1
-    cdef Py_ssize_t i = 0
-    cdef int overflow = 0
-    cdef PyObject* item
-    while i < size:
-        item = run_item(obj, i, is_list)
-        if Py_TYPE(item) != &PyLong_Type:
-            break
-        if not MXNetSmallInt(item, &ints[i]):
-            ints[i] = PyLong_AsLongLongAndOverflow(item, &overflow)
-            if overflow != 0:
-                break
-        i += 1
-    if i < size:
+    if read_ints(PySequence_Fast_ITEMS(obj), size, ints) < size:
         return make_sequence(obj, size, value, code, frame, is_list)
     code[0] = kMXNetIntList if is_list else kMXNetIntTuple
     value.v_ints.data = ints
     value.v_ints.size = size
     return 0
+
+
+cdef inline PyObject* run_item(PyObject* run, Py_ssize_t i, bint is_list) noexcept:
+    return PyList_GET_ITEM(run, i) if is_list else PyTuple_GET_ITEM(run, i)
 
 
 cdef inline bint is_plain_number(PyObject* obj) noexcept:

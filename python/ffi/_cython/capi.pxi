@@ -209,6 +209,8 @@ cdef extern from "Python.h":
     Py_ssize_t PyBytes_GET_SIZE(PyObject* obj) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject* obj) noexcept
     PyObject* PyTuple_GET_ITEM(PyObject* obj, Py_ssize_t i) noexcept
+    Py_ssize_t PySequence_Fast_GET_SIZE(PyObject* obj) noexcept
+    PyObject** PySequence_Fast_ITEMS(PyObject* obj) noexcept
     PyObject* PyTuple_New(Py_ssize_t size) noexcept
     void PyTuple_SET_ITEM(PyObject* obj, Py_ssize_t i, PyObject* item) noexcept
     Py_ssize_t PyList_GET_SIZE(PyObject* obj) noexcept
