@@ -158,6 +158,23 @@ ffi.register_func('bad', Bad()); ffi.remove_global_func('bad'); f = ffi.convert(
 }
 
 
+def test_exit_while_daemon_threads_call_back(run_python):
+    """The interpreter ends a thread that waits for the GIL, in a callback that C++ called."""
+    script = """
+import threading, time
+import ffi
+call = ffi.get_global_func("testing.call")
+def work():
+    while True:
+        call(lambda: sum(range(1000)))
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+"""
+    done = [run_python(script) for _ in range(8)]
+    assert [(process.returncode, process.stderr) for process in done] == [(0, "")] * 8
+
+
 @pytest.mark.parametrize("statement", EXITS.values(), ids=EXITS.keys())
 def test_exit(run_python, statement):
     script = f"""

@@ -289,6 +289,9 @@ class Frame:
         raise self._unsupported(x)
 
     def _dlpack(self, x: Any, slot: Any) -> int:
+        if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
+            # Lending for a call records no gradient; torch refuses only to give the memory away.
+            x = x.detach()
         capsule, tensor, read_only = Tensors.of_dlpack(x)
         if tensor.device.device_type != abi.DEVICE_CPU:
             raise _refused(
