@@ -24,6 +24,7 @@ FUNCTIONS = (
     "cumsum",
     "diagonal",
     "dot",
+    "flatten",
     "max",
     "mean",
     "min",
@@ -46,7 +47,6 @@ _array = front_end("array")
 _reshape = front_end("reshape")
 _transpose = front_end("transpose")
 _swapaxes = front_end("swapaxes")
-_copy = front_end("copy")
 _real = front_end("real")
 _imag = front_end("imag")
 
@@ -66,11 +66,6 @@ def reshape(self: Any, /, *shape: Any, order: str = "C") -> Any:
 def transpose(self: Any, /, *axes: Any) -> Any:
     """A view with the axes permuted, given as one tuple or as integers; reversed without them."""
     return _transpose(self, unpack(axes) if axes else None)
-
-
-def flatten(self: Any, /, order: str = "C") -> Any:
-    """A copy with one axis."""
-    return _reshape(_copy(self), -1, order=order)
 
 
 def fill(self: Any, value: Any, /) -> None:
@@ -156,7 +151,6 @@ METHODS |= {name: METHODS[function] for name, function in RENAMED.items()}
 METHODS |= {
     "reshape": reshape,
     "transpose": transpose,
-    "flatten": flatten,
     "fill": fill,
     "as_in_ctx": as_in_ctx,
     "as_in_context": as_in_ctx,
