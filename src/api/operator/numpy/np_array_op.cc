@@ -69,7 +69,9 @@ MXNET_REGISTER_API("_npi.copy")
     .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = NewArrayOf(args[0], std::nullopt, CurrentContext());
+      const DLTensor* tensor = nullptr;
+      const bool is_array = args[0].TryAs(&tensor) == Match::kOk;
+      *ret = NewArrayOf(args[0], std::nullopt, is_array ? tensor->device : CurrentContext());
     });
 
 MXNET_REGISTER_API("_npi.astype")
