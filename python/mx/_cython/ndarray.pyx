@@ -18,7 +18,12 @@ cdef extern from "Python.h":
     PyTypeObject PyLong_Type
     PyTypeObject PySlice_Type
     PyTypeObject PyTuple_Type
-    void Py_DECREF_ "Py_DECREF"(PyObject* obj) noexcept
+    PyObject* Py_None
+    ctypedef struct PySliceObject:
+        PyObject* start
+        PyObject* stop
+        PyObject* step
+    long long PyLong_AsLongLongAndOverflow(PyObject* obj, int* overflow) noexcept
     int Py_LT
     int Py_LE
     int Py_EQ
@@ -104,19 +109,39 @@ cdef inline object in_place(object function, object self, object other):
     return self
 
 
-cdef inline bint is_plain_slice(object item):
-    """A slice whose parts are ints or None, so that nothing has to be converted."""
-    return (Py_TYPE(<PyObject*>item) == &PySlice_Type
-            and (item.start is None or type(item.start) is int)
-            and (item.stop is None or type(item.stop) is int)
-            and (item.step is None or type(item.step) is int))
+cdef inline bint is_plain_bound(PyObject* bound) noexcept:
+    """None, or an int that needs no clipping."""
+    cdef int overflow = 0
+    if bound == Py_None:
+        return True
+    if Py_TYPE(bound) != &PyLong_Type:
+        return False
+    PyLong_AsLongLongAndOverflow(bound, &overflow)
+    return overflow == 0
+
+
+cdef inline object encode_item(object item):
+    """What _indexing.encode_item gives, without Python code for the commonest items."""
+    cdef PyTypeObject* kind = Py_TYPE(<PyObject*>item)
+    cdef PySliceObject* parts
+    if kind == &PyLong_Type or item is None:
+        return item
+    if kind == &PySlice_Type:
+        parts = <PySliceObject*><PyObject*>item
+        if is_plain_bound(parts.start) and is_plain_bound(parts.stop) and is_plain_bound(parts.step):
+            return ("slice", <object>parts.start, <object>parts.stop, <object>parts.step)
+    return _indexing.encode_item(item)
 
 
 cdef object encode_key(object key):
-    """What _indexing.encode_key gives, without Python code for the commonest keys."""
+    """What _indexing.encode_key gives."""
     cdef PyTypeObject* kind = Py_TYPE(<PyObject*>key)
     if kind == &PyLong_Type:
         return key
+    if kind == &PySlice_Type:
+        return (encode_item(key),)
+    if kind == &PyTuple_Type:
+        return tuple([encode_item(item) for item in <tuple>key])
     return _indexing.encode_key(key)
 
 
