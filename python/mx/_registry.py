@@ -14,7 +14,7 @@ from . import _library  # noqa: F401  registers the operators
 PREFIX = "_npi."
 
 # Registered for the methods of ndarray, not for people.
-INTERNAL = frozenset({"getitem", "setitem"})
+INTERNAL = frozenset({"flatten", "getitem", "setitem"})
 
 # Further names of an operator, as NumPy has them.
 ALIASES = {

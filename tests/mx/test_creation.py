@@ -126,6 +126,12 @@ def test_eye(arguments, keywords, dtype):
 
 
 @pytest.mark.parametrize("dtype", [None, "int8"])
+def test_identity_and_tri(dtype):
+    assert_same(mx.np.identity(3, dtype=dtype), np.identity(3, dtype=dtype or "float32"))
+    assert_same(mx.np.tri(3, 4, -1, dtype=dtype), np.tri(3, 4, -1, dtype=dtype or "float32"))
+
+
+@pytest.mark.parametrize("dtype", [None, "int8"])
 @pytest.mark.parametrize(
     ("name", "arguments"), [("zeros_like", ()), ("ones_like", ()), ("full_like", (3,))]
 )

@@ -107,6 +107,14 @@ def test_tensordot(left, right, axes, dtype):
         assert_same(mx.np.tensordot(*arguments, axes), expected, exact=False)
 
 
+@pytest.mark.parametrize("name", ["inner", "outer", "vdot"])
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (2, 3)), ((3,), (2,)), ((), ())])
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex128"])
+def test_other_products(name, shapes, dtype):
+    arguments = [sample(shape, dtype, seed) for seed, shape in enumerate(shapes)]
+    check(getattr(mx.np, name), getattr(np, name), *arguments)
+
+
 def test_default_axes_of_tensordot():
     arguments = sample((2, 3, 4), "float64"), sample((3, 4, 2), "float64", 1)
     assert_same(mx.np.tensordot(*arguments), np.tensordot(*arguments), exact=False)

@@ -69,6 +69,23 @@ def test_dtype_of_the_result(name, source, target):
     assert_same(getattr(mx.np, name)(array, axis=1, dtype=target), expected, exact=False)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_cumsum(axis, dtype):
+    array = sample(SHAPE, dtype)
+    assert_same(mx.np.cumsum(array, axis=axis), np.cumsum(array, axis=axis), exact=False)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("axis", [None, 0, (0, 2)])
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_moments(name, axis, ddof, dtype):
+    array = sample(SHAPE, dtype)
+    expected = getattr(np, name)(array, axis=axis, ddof=ddof)
+    assert_same(getattr(mx.np.array(array), name)(axis=axis, ddof=ddof), expected, exact=False)
+
+
 @pytest.mark.parametrize("layout", [lambda x: x.T, lambda x: x[::-1, :, ::2]])
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("name", ["sum", "max", "mean"])
