@@ -318,13 +318,13 @@ def plain_result(value):
     return ffi.convert(value)
 
 
-@pytest.mark.parametrize(
-    ("make", "released"),
-    [
-        (lambda: ffi.get_global_func("testing.nop"), False),
-        (lambda: ffi.convert(lambda: None), False),
-    ],
-    ids=["nop", "Python"],
-)
-def test_release_of_the_gil(make, released):
-    assert (make().release_gil_bytes >= 0) is released
+@pytest.mark.parametrize("threshold", [-1, 0, 1, 16, 10**9])
+@pytest.mark.parametrize("size", [0, 1, 2, 1000])
+def test_release_of_the_gil(api, threshold, size):
+    """With the GIL released around the call or not, the callback has it and the result is right."""
+    raw = {**KEYWORDS._raw_info(), "file": None, "release_lock_bytes": threshold}
+    total = api.convert_function(lambda a, *others: numpy.asarray(a).sum(), "tests.total", raw)
+    assert total.release_gil_bytes == threshold
+    assert total(numpy.ones(size)) == total(a=ffi.from_dlpack(numpy.ones(size))) == size
+    with pytest.raises(ZeroDivisionError):
+        api.convert_function(lambda *args: 1 / 0, "tests.fails", raw)(numpy.ones(size))

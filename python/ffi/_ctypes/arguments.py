@@ -18,7 +18,7 @@ from .. import data_type
 from . import abi
 from .context import Context
 from .objects import ObjectBase
-from .tensors import Tensors
+from .tensors import tensor_of_dlpack, tensor_of_numpy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Frame:
         return abi.OBJECT_HANDLE
 
     def _callable(self, x: Callable[..., Any], slot: Any) -> int:
-        from .function import convert_function
+        from .callback import convert_function
 
         function = convert_function(x)
         self.keep.append(function)
@@ -257,7 +257,7 @@ class Frame:
 
     def _numpy_array(self, x: Any, slot: Any) -> int:
         try:
-            tensor, dims = Tensors.of_numpy(x)
+            tensor, dims = tensor_of_numpy(x)
         except (TypeError, ValueError) as failure:
             raise _refused(type(failure), str(failure)) from None
         return self._tensor(tensor, not x.flags.writeable, dims, slot)
@@ -292,7 +292,7 @@ class Frame:
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
             # Lending for a call records no gradient; torch refuses only to give the memory away.
             x = x.detach()
-        capsule, tensor, read_only = Tensors.of_dlpack(x)
+        capsule, tensor, read_only = tensor_of_dlpack(x)
         if tensor.device.device_type != abi.DEVICE_CPU:
             raise _refused(
                 ValueError,

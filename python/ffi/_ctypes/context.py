@@ -81,7 +81,7 @@ def _make(number: int, device_id: int) -> Context:
 
 
 def _stack_function(name: str) -> Any:
-    from .function import get_global
+    from .registry import get_global
 
     function = get_global(name)
     if function is None:

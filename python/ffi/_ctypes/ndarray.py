@@ -6,8 +6,8 @@ from ctypes import addressof
 
 from .. import data_type
 from . import abi
+from .callback import own
 from .context import Context, context_of
-from .function import own
 from .objects import ObjectBase, register_object, wrap
 from .tensors import export, take_dlpack
 

@@ -62,7 +62,7 @@ def _data_type(value: Any) -> Any:
 
 def _copied_tensor(value: Any) -> Any:
     """A borrowed tensor lives for the call only, so what Python gets is a copy."""
-    from .function import own
+    from .callback import own
 
     return own(value, abi.ARRAY_HANDLE)
 

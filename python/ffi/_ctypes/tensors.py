@@ -47,49 +47,45 @@ _rename_capsule.restype, _rename_capsule.argtypes = c_int, (py_object, c_char_p)
 _exported: list[Any] = []
 
 
-class Tensors:
-    """Where DLTensors come from, and how arrays become capsules."""
+def tensor_of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:
+    """The tensor of a numpy.ndarray, and the extents and strides that it points to."""
+    dtype = data_type.from_numpy(array.dtype)
+    item, ndim = array.itemsize, array.ndim
+    if any(stride % item for stride in array.strides):
+        raise ValueError("has strides that are not multiples of its item size")
+    dims = (c_int64 * (2 * abi.capacity(ndim)))(
+        *array.shape, *(stride // item for stride in array.strides)
+    )
+    shape = cast(dims, POINTER(c_int64))
+    strides = cast(addressof(dims) + 8 * ndim, POINTER(c_int64))
+    data, _ = array.__array_interface__["data"]
+    device = abi.DLDevice(abi.DEVICE_CPU, 0)
+    return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), dims
 
-    @staticmethod
-    def of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:
-        """The tensor of a numpy.ndarray, and the extents and strides that it points to."""
-        dtype = data_type.from_numpy(array.dtype)
-        item, ndim = array.itemsize, array.ndim
-        if any(stride % item for stride in array.strides):
-            raise ValueError("has strides that are not multiples of its item size")
-        dims = (c_int64 * (2 * abi.capacity(ndim)))(
-            *array.shape, *(stride // item for stride in array.strides)
+
+def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
+    """The capsule an array exports, the tensor in it, and whether that is read-only."""
+    try:
+        capsule = array.__dlpack__(max_version=_VERSION)
+    except TypeError:
+        # Written before DLPack had versions.
+        capsule = array.__dlpack__()
+    name = _name_of(capsule)
+    address = _capsule_pointer(capsule, name)
+    if name == _LEGACY_NAME:
+        return capsule, abi.DLManagedTensor.from_address(address).dl_tensor, False
+    managed = abi.DLManagedTensorVersioned.from_address(address)
+    if managed.major != _VERSION[0]:
+        raise BufferError(
+            f"the tensor has version {managed.major}.{managed.minor} of DLPack, "
+            f"ffi reads version {_VERSION[0]}"
         )
-        shape = cast(dims, POINTER(c_int64))
-        strides = cast(addressof(dims) + 8 * ndim, POINTER(c_int64))
-        data, _ = array.__array_interface__["data"]
-        device = abi.DLDevice(abi.DEVICE_CPU, 0)
-        return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), dims
-
-    @staticmethod
-    def of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
-        """The capsule an array exports, the tensor in it, and whether that is read-only."""
-        try:
-            capsule = array.__dlpack__(max_version=_VERSION)
-        except TypeError:
-            # Written before DLPack had versions.
-            capsule = array.__dlpack__()
-        name = _name_of(capsule)
-        address = _capsule_pointer(capsule, name)
-        if name == _LEGACY_NAME:
-            return capsule, abi.DLManagedTensor.from_address(address).dl_tensor, False
-        managed = abi.DLManagedTensorVersioned.from_address(address)
-        if managed.major != _VERSION[0]:
-            raise BufferError(
-                f"the tensor has version {managed.major}.{managed.minor} of DLPack, "
-                f"ffi reads version {_VERSION[0]}"
-            )
-        return capsule, managed.dl_tensor, bool(managed.flags & _READ_ONLY)
+    return capsule, managed.dl_tensor, bool(managed.flags & _READ_ONLY)
 
 
 def take_dlpack(array: Any) -> int:
     """The handle of a new array object that shares the memory of an array with __dlpack__."""
-    capsule, _, _ = Tensors.of_dlpack(array)
+    capsule, _, _ = tensor_of_dlpack(array)
     name = _name_of(capsule)
     address = _capsule_pointer(capsule, name)
     handle = c_void_p()

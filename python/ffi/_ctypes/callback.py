@@ -1,0 +1,154 @@
+"""Callables of Python as functions that C++ calls."""
+
+from __future__ import annotations
+
+from ctypes import ArgumentError, addressof, byref, c_int, c_void_p, memmove, sizeof
+from itertools import count
+
+from . import abi
+from .arguments import Frame, Refused
+from .errors import TOO_DEEP, check, set_last_error
+from .function import Function
+from .objects import wrap
+from .registry import get_global
+from .results import borrow, take
+from .uninterrupted import uninterrupted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# Callables that C++ holds, by the number it knows them under.
+_bodies: dict[int, Callable[..., Any]] = {}
+_numbers = count(1)
+_set_last_error = abi.lib.MXNetSetLastError
+
+
+def _call_body(number: int, values: int, codes: int, num_args: int, ret: int, ret_code: int) -> Any:
+    try:
+        try:
+            body = _bodies[number]
+            result = body(*_borrow_all(values, codes, num_args))
+            _give(result, ret, ret_code, body)
+            return 0
+        except BaseException as error:
+            return _failed(error)
+    except (RecursionError, ArgumentError):
+        # Not even _failed could be called, and perhaps not this either.
+        try:
+            return _set_last_error(TOO_DEEP)
+        except (RecursionError, ArgumentError):
+            return -1
+    except BaseException as error:
+        # Ctrl-C while the first error was being passed on.
+        return _failed(error)
+
+
+def _borrow_all(values: int, codes: int, count: int) -> list[Any]:
+    if not count:
+        return []
+    run, kinds = abi.array_at(abi.MXNetValue, values, count), abi.array_at(c_int, codes, count)
+    return [borrow(run[i], kinds[i]) for i in range(count)]
+
+
+def _drop_body(number: int) -> None:
+    del _bodies[number]
+
+
+# Not decorators, for the functions they would make have no type.
+_invoke = abi.PackedCFunc(uninterrupted(_call_body))
+_finalize = abi.Finalizer(uninterrupted(_drop_body))
+
+
+def _failed(error: BaseException) -> int:
+    # Without the entry for _call_body, which would show ctypes pointers that are no longer valid.
+    error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+    return set_last_error(error)
+
+
+def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> None:
+    """Writes what a callback returned as an owned value."""
+    value, frame = abi.MXNetValue(), Frame()
+    try:
+        code = frame.write(result, value)
+    except Refused as refusal:
+        name = getattr(body, "__qualname__", type(body).__qualname__)
+        raise refusal.located(f"{name}: result") from None
+    if code in abi.PLAIN_CODES:
+        memmove(ret, addressof(value), sizeof(value))
+        c_int.from_address(ret_code).value = code
+    else:
+        _own_into(value, code, ret, ret_code)
+
+
+def _own_into(value: abi.MXNetValue, code: int, ret: int, ret_code: int) -> None:
+    """Writes a copy that owns what a borrowed value lends to the addresses of a result."""
+    arguments = byref(value), byref(c_int(code)), 1
+    result = c_void_p(ret), c_void_p(ret_code)
+    check(abi.lib.MXNetFuncCall(c_void_p(_own.handle), *arguments, *result))
+
+
+def own(value: Any, code: int) -> Any:
+    """The Python value of a copy of a borrowed value."""
+    ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
+    _own_into(value, code, addressof(ret), addressof(ret_code))
+    return take(ret, ret_code.value)
+
+
+def convert_function(
+    body: Callable[..., Any], name: str | None = None, raw_info: dict[str, Any] | None = None
+) -> Function:
+    """A Function that calls body. raw_info describes it, in the form of Function._raw_info()."""
+    if isinstance(body, Function):
+        return body
+    if not callable(body):
+        raise TypeError(
+            "convert_function: argument 0 ('function') expected a callable, "
+            f"got {type(body).__name__}"
+        )
+    number = next(_numbers)
+    _bodies[number] = body
+    out = c_void_p()
+    check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, c_void_p(number), _finalize, byref(out)))
+    assert out.value is not None
+    function = wrap(out.value)
+    assert isinstance(function, Function)
+    if name is not None or raw_info is not None:
+        _describe(function.handle, raw_info or {"name": name})
+    return function
+
+
+def _describe(handle: int, raw: dict[str, Any]) -> None:
+    frame = Frame()
+    given = raw.get("params", ())
+    params = (abi.MXNetParamInfo * abi.capacity(len(given)))()
+    for param, (name, kind, doc, flags, default) in zip(params, given, strict=False):
+        param.name, param.type, param.doc = _utf8(name), _utf8(kind), _utf8(doc)
+        param.flags = flags
+        any_value = param.default_value
+        any_value.type_code = frame.write(default, any_value.value)
+    info = abi.MXNetFuncInfo(
+        sizeof(abi.MXNetFuncInfo),
+        abi.ABI_MAJOR,
+        0,
+        _utf8(raw["name"]),
+        _utf8(raw.get("doc")),
+        _utf8(raw.get("returns")),
+        _utf8(raw.get("file")),
+        raw.get("line", 0),
+        bool(raw.get("described", False)),
+        params,
+        len(given),
+        raw.get("release_lock_bytes", -1),
+    )
+    check(abi.lib.MXNetFuncSetInfo(c_void_p(handle), byref(info)))
+
+
+def _utf8(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+_own_function = get_global("ffi.own")
+assert _own_function is not None
+_own = _own_function
