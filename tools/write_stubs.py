@@ -1,0 +1,139 @@
+"""Writes the type stubs of mx from the registry.
+
+`python tools/write_stubs.py && make format`, after a change to what an operator is described as.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ffi
+from mx import _dtypes
+from mx._registry import ALIASES, FUNCTIONS
+from mx.ndarray._install import MEMBERS
+from mx.numpy import _functions
+
+PACKAGE = Path(__file__).resolve().parent.parent / "python" / "mx"
+NOTICE = "# Written by tools/write_stubs.py from the descriptions in the registry; do not edit."
+CLASS_HEAD = """
+from builtins import bool as _bool
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy
+from numpy.typing import ArrayLike as _NumPyArrayLike
+from numpy.typing import DTypeLike
+
+import ffi
+from ffi import Context
+
+__all__ = ["ndarray"]
+
+ArrayLike: TypeAlias = _NumPyArrayLike | ffi.NDArray
+
+class ndarray(ffi.NDArray):
+    @property
+    def dtype(self) -> numpy.dtype[Any]: ...
+"""
+NAMESPACE_HEAD = """
+from builtins import bool as _bool
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from ffi import Context
+
+from ..ndarray import ArrayLike
+from ..ndarray import ndarray as ndarray
+
+pi: float
+e: float
+euler_gamma: float
+inf: float
+nan: float
+newaxis: None
+bfloat16: Any
+"""
+
+BINARY = "(self, other: ArrayLike, /) -> ndarray: ..."
+# What the operators give, which their Python code does not say.
+SIGNATURES = {
+    "__eq__": "(self, other: object, /) -> ndarray: ...  # type: ignore[override]",
+    "__ne__": "(self, other: object, /) -> ndarray: ...  # type: ignore[override]",
+    "__iter__": "(self) -> Iterator[ndarray]: ...",
+    "__getitem__": "(self, key: Any, /) -> ndarray: ...",
+    "__pow__": BINARY,
+    "__divmod__": "(self, other: ArrayLike, /) -> tuple[ndarray, ndarray]: ...",
+    "__rdivmod__": "(self, other: ArrayLike, /) -> tuple[ndarray, ndarray]: ...",
+}
+
+
+def shown_type(described: str | None) -> str:
+    """A type expression of a description. `bool` means Python's, which mx.np.bool would hide."""
+    return re.sub(r"\bbool\b", "_bool", described or "Any")
+
+
+def parameters(function: ffi.Function, is_method: bool = False) -> str:
+    """The parameters of a function as a stub has them; the first one of a method is self."""
+    shown = ["self"] if is_method else []
+    for param in function.info.params[is_method:]:
+        star = "*" if param.variadic else ""
+        default = f" = {param.default!r}" if param.optional else ""
+        shown.append(f"{star}{param.name}: {shown_type(param.type)}{default}")
+    return ", ".join(shown)
+
+
+def member(name: str, value: Any) -> str:
+    """One member of the array class."""
+    if isinstance(value, property):
+        setter = f"\n    @{name}.setter\n    def {name}(self, value: Any) -> None: ..."
+        return f"    @property\n    def {name}(self) -> Any: ...{setter if value.fset else ''}"
+    if name in SIGNATURES:
+        return f"    def {name}{SIGNATURES[name]}"
+    if isinstance(value, ffi.Function):
+        result = shown_type(value.info.returns)
+        return f"    def {name}({parameters(value, is_method=True)}) -> {result}: ..."
+    shown = inspect.signature(value)
+    if list(shown.parameters) == ["self", "other"] and name.startswith("__"):
+        return f"    def {name}{BINARY}"
+    plain = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(shown)).replace("self: Any", "self")
+    return f"    def {name}{shown_type(plain)}: ..."
+
+
+def ndarray_stub() -> Iterator[str]:
+    """The lines of the stub of mx.ndarray."""
+    yield NOTICE + CLASS_HEAD
+    yield "    __hash__ = None  # type: ignore[assignment]"
+    yield from (member(name, value) for name, value in MEMBERS.items() if value is not None)
+
+
+def numpy_stub() -> Iterator[str]:
+    """The lines of the stub of mx.np."""
+    imported = [f"from numpy import {name} as {name}" for name in _dtypes.SCALAR_TYPES]
+    imported += [f"from ._functions import {name} as {name}" for name in _functions.__all__]
+    head, constants = NAMESPACE_HEAD.split("\n\npi")
+    yield "\n".join([NOTICE + head, *imported, "\npi" + constants])
+    aliases = {name: ALIASES[name] for name in FUNCTIONS if name in ALIASES}
+    for name, function in FUNCTIONS.items():
+        if name not in aliases:
+            result = shown_type(function.info.returns)
+            yield f"def {name}({parameters(function)}) -> {result}: ..."
+    yield from (f"{alias} = {name}" for alias, name in aliases.items())
+
+
+def stubs() -> dict[Path, str]:
+    """What each stub should hold, by its path."""
+    return {
+        PACKAGE / "ndarray" / "__init__.pyi": "\n".join(ndarray_stub()) + "\n",
+        PACKAGE / "numpy" / "__init__.pyi": "\n".join(numpy_stub()) + "\n",
+    }
+
+
+if __name__ == "__main__":
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")
