@@ -75,7 +75,7 @@ CASES = [
     ("mx.np.arange(0, 1, 0)", (ValueError, ZeroDivisionError), ["arange"]),
     ("mx.np.linspace(0, 1, -1)", ValueError, ["linspace", "samples"]),
     ("mx.np.eye(-1)", ValueError, ["", "negative"]),
-    ("mx.np.concatenate(5)", TypeError, ["concatenate", "argument 0"]),
+    ("mx.np.concatenate(5)", TypeError, ["concatenate"]),
     ("mx.np.concatenate([])", ValueError, ["concatenate"]),
     ("mx.np.concatenate([zeros(2), 'a'])", TypeError, ["concatenate", "argument 0"]),
     ("mx.np.tensordot(zeros(2), zeros(2), 'a')", TypeError, ["tensordot", "'axes'"]),
