@@ -28,6 +28,24 @@ void DeleteFunction(MXNetObject* self) {
   delete func;
 }
 
+/*! \brief Values that a description can own: they refer to nothing, or to text that is copied. */
+bool IsPlainOrText(int type_code) {
+  switch (type_code) {
+    case kMXNetInt:
+    case kMXNetUInt:
+    case kMXNetFloat:
+    case kMXNetBool:
+    case kMXNetComplex:
+    case kMXNetNull:
+    case kMXNetType:
+    case kMXNetContext:
+    case kMXNetStr:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string CountText(const FunctionInfo& info, int given) {
   const auto& params = info.body_params();
   const size_t required = static_cast<size_t>(std::count_if(
@@ -77,9 +95,11 @@ void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
   params_.assign(info.params, info.params + info.num_params);
   for (MXNetParamInfo& param : params_) {
     if (param.name == nullptr) MXNET_THROW("ValueError") << info_.name << ": unnamed parameter";
-    if (IsObjectCode(param.default_value.type_code)) {
-      MXNET_THROW("TypeError") << info_.name << ": the default of '" << param.name
-                               << "' is an object; only plain values and text are possible";
+    if (!IsPlainOrText(param.default_value.type_code)) {
+      MXNET_THROW("TypeError") << info_.name << ": the default of '" << param.name << "' is a "
+                               << TypeNameOf(param.default_value.value,
+                                             param.default_value.type_code)
+                               << "; only plain values and text are possible";
     }
     param.name = Keep(param.name);
     param.type = Keep(param.type);

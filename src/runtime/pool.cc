@@ -4,6 +4,8 @@
  */
 #include "runtime/pool.h"
 
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -68,11 +70,24 @@ void AcceptBlocks() {
   lists.accepts = true;
 }
 
+/*! \brief From here on the time to touch fresh pages one by one exceeds that of an operator. */
+constexpr size_t kHugeLimit = size_t{4} << 20;
+
+void AskForHugePages(uintptr_t address, size_t size) {
+#ifdef MADV_HUGEPAGE
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t first = (address + kPage - 1) / kPage * kPage;
+  // Advice only: where it is not taken, the pages are of the usual size.
+  (void)madvise(reinterpret_cast<void*>(first), address + size - first, MADV_HUGEPAGE);
+#endif
+}
+
 PoolBlock LargeBlock(size_t size, bool zeroed) {
   if (size > SIZE_MAX - kAlignment) return {nullptr, nullptr};
   // calloc knows which pages are fresh from the system and need no clearing.
   void* raw = zeroed ? std::calloc(1, size + kAlignment) : std::malloc(size + kAlignment);
   const auto address = reinterpret_cast<uintptr_t>(raw);
+  if (raw != nullptr && size >= kHugeLimit) AskForHugePages(address, size);
   return {raw, reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment)};
 }
 

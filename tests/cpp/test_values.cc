@@ -110,7 +110,7 @@ TEST_CASE("a conversion that fails says what came") {
   CHECK(ErrorOf([] { Make(300).As<int8_t>(); }) ==
         "OverflowError: the value expected int (int8), got 300");
   CHECK(ErrorOf([] { Make(std::string("float3")).As<DLDataType>(); }) ==
-        "TypeError: data type 'float3' not understood");
+        "TypeError: the value: data type 'float3' not understood");
   CHECK(ErrorOf([] { Make(Shape{1}).As<std::vector<std::string>>(); }) ==
         "TypeError: the value expected list of str, got tuple");
 }

@@ -44,6 +44,13 @@ class Error : public std::exception {
     return *this;
   }
 
+  /*! \brief The same error, said of something: "argument 1 ('dtype')". */
+  Error In(const std::string& where) const {
+    Error error(*this);
+    error.message_ = where + ": " + message_;
+    return error;
+  }
+
   /*! \brief Makes this the calling thread's last error. */
   int SetLast() const noexcept {
     std::vector<MXNetErrorFrame> frames;

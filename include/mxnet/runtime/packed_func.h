@@ -13,6 +13,9 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#if defined(__GLIBCXX__)
+#include <cxxabi.h>
+#endif
 
 namespace mxnet {
 namespace runtime {
@@ -151,7 +154,7 @@ struct Closure {
   MXNetFunctionHandle self;
 
   static int Call(void* resource, const MXNetValue* values, const int* type_codes, int num_args,
-                  MXNetValue* ret, int* ret_type_code) noexcept {
+                  MXNetValue* ret, int* ret_type_code) {
     auto* closure = static_cast<Closure*>(resource);
     try {
       MXNetRetValue result;
@@ -159,6 +162,11 @@ struct Closure {
       if (result.failed()) return -1;
       result.MoveTo(ret, ret_type_code);
       return 0;
+#if defined(__GLIBCXX__)
+    } catch (const abi::__forced_unwind&) {
+      // The end of a thread, not an error: CPython ends daemon threads so, and must not be stopped.
+      throw;
+#endif
     } catch (const Error& error) {
       return error.SetLast();
     } catch (const std::bad_alloc&) {
@@ -264,7 +272,8 @@ struct FunctionSignature<R (C::*)(Args...) const> : FunctionSignature<R(Args...)
 /*! \brief Reads argument i into *out; on mismatch reports through ret, without a throw. */
 template <typename T>
 bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
-  Match match = TypeTraits<T>::TryFrom(args.values[i], args.type_codes[i], out);
+  Match match = ReadNamed(args.values[i], args.type_codes[i], out,
+                          [&args, i] { return ArgumentText(args.func, i); });
   if (match == Match::kOk) return true;
   *ret = Error(KindOf(match), MismatchText<T>(match, ArgumentText(args.func, i), args.values[i],
                                               args.type_codes[i]));

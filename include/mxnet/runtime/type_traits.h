@@ -5,7 +5,8 @@
  * One specialization a type serves arguments, results, container elements and the text of errors:
  *
  *   static std::string Name();                                     what messages call the type
- *   static Match TryFrom(const MXNetValue&, int type_code, T*);    reads, never throws on mismatch
+ *   static Match TryFrom(const MXNetValue&, int type_code, T*);    reads; throws only where the
+ *                                                                  type is right and the value not
  *   static void Store(T value, MXNetAny* out);                     writes an owned value
  *
  * TryFrom of a view type (std::string_view, ShapeView, const DLTensor*) borrows: it is valid for
@@ -629,10 +630,20 @@ struct TypeTraits<NDArray> {
 
 namespace details {
 
+/*! \brief TryFrom, whose own errors are said of what(). */
+template <typename T, typename What>
+Match ReadNamed(const MXNetValue& value, int type_code, T* out, const What& what) {
+  try {
+    return TypeTraits<T>::TryFrom(value, type_code, out);
+  } catch (const Error& error) {
+    throw error.In(what());
+  }
+}
+
 template <typename T, typename What>
 T ReadOrThrow(const MXNetValue& value, int type_code, const What& what) {
   T out{};
-  Match match = TypeTraits<T>::TryFrom(value, type_code, &out);
+  Match match = ReadNamed(value, type_code, &out, what);
   if (match != Match::kOk) {
     MXNET_THROW(KindOf(match)) << MismatchText<T>(match, what(), value, type_code);
   }

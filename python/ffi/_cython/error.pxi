@@ -113,6 +113,16 @@ cdef PyObject* code_of_frame(const MXNetErrorFrame* frame) noexcept:
     return code
 
 
+cdef void forget_last_error() noexcept:
+    """Releases what the last error holds, which may run code that must not see an exception."""
+    cdef PyObject* cls = NULL
+    cdef PyObject* error = NULL
+    cdef PyObject* traceback = NULL
+    PyErr_Fetch(&cls, &error, &traceback)
+    MXNetSetLastError(NULL)
+    PyErr_Restore(cls, error, traceback)
+
+
 cdef void raise_last_error() noexcept:
     """Sets the Python exception that the calling thread's last error means."""
     cdef const MXNetErrorInfo* info = MXNetGetLastError()
@@ -135,7 +145,7 @@ cdef void raise_last_error() noexcept:
         if code == NULL or MXNetAddTraceback(code, <PyObject*>module_globals) != 0:
             break
     if opaque != NULL:
-        MXNetSetLastError(NULL)
+        forget_last_error()
 
 
 cdef int check(int status) except -1:

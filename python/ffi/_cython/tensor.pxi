@@ -45,6 +45,38 @@ cdef int check_tensor(DLTensor* tensor, MXNetValue* value, int* code, bint read_
     return 0
 
 
+cdef bint may_be_lazy(DLTensor* tensor) noexcept:
+    """Whether a torch tensor may be marked to be conjugated or negated when read.
+
+    Conjugates are complex, negatives the imaginary parts of conjugates, whose elements do not lie
+    side by side.
+    """
+    cdef int64_t expected = 1
+    cdef int i
+    if tensor.dtype.code == kDLComplex:
+        return True
+    if tensor.strides != NULL:
+        for i in range(tensor.ndim - 1, -1, -1):
+            if tensor.strides[i] != expected:
+                return True
+            expected *= tensor.shape[i]
+    return False
+
+
+cdef int is_lazy(PyObject* obj, Frame* frame) noexcept:
+    """Refuses a tensor whose memory does not hold its values."""
+    try:
+        for mark in ("is_conj", "is_neg"):
+            method = getattr(<object>obj, mark, None)
+            if method is not None and method():
+                raise BufferError(f"{where_text(frame)} is a tensor whose {mark}() is true, so that its memory "
+                                  "does not hold its values; pass tensor.resolve_conj().resolve_neg()")
+    except BaseException as error:
+        set_error(error)
+        return -1
+    return 0
+
+
 cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* code,
                         Frame* frame) noexcept:
     """A tensor whose type offers DLPack's C exchange table, torch's for one."""
@@ -54,6 +86,8 @@ cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* c
     if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, tensor) != 0:
         if PyErr_Occurred() == NULL:
             set_exception(ValueError, f"{where_text(frame)} is a tensor that cannot be exchanged")
+        return -1
+    if may_be_lazy(tensor) and is_lazy(obj, frame) != 0:
         return -1
     return check_tensor(tensor, value, code, False, frame)
 

@@ -35,6 +35,10 @@ cdef extern from *:
     """
     /* Lets Cython see a result of plain C as a new reference, NULL as an exception. */
     static inline PyObject* MXNetPass(PyObject* obj) { return obj; }
+    /* The module of an extension type is the part of its name before the last dot. */
+    static inline void MXNetSetTypeName(PyObject* type, const char* name) {
+      ((PyTypeObject*)type)->tp_name = name;
+    }
     /* An extension type has no setattr; its dictionary takes what is no slot. */
     static inline int MXNetSetMember(PyObject* type, PyObject* name, PyObject* value) {
       if (PyDict_SetItem(((PyTypeObject*)type)->tp_dict, name, value) != 0) return -1;
@@ -43,6 +47,7 @@ cdef extern from *:
     }
     """
     object MXNetPass(PyObject* obj)
+    void MXNetSetTypeName(object cls, const char* name) noexcept
     int MXNetSetMember(object cls, object name, object value) except -1
 
 # The functions behind the operators, which live as long as the module.
@@ -230,6 +235,6 @@ cdef class ndarray(NDArray):
     def __str__(self): return _representation.SPECIAL["__str__"](self)
 
 
-# The slots above; Python fills a type's dictionary with their names.
-MXNetSetMember(ndarray, "__module__", "mx.np")
+MXNetSetTypeName(ndarray, "mx.np.ndarray")
+# Python filled the type's dictionary with the names of the slots above.
 _install.install(ndarray, native=frozenset(vars(ndarray)), setattr=MXNetSetMember)
