@@ -28,10 +28,16 @@ struct Sum {
   using Type = T;
   static Type Step(Type sum, T a, T b) noexcept { return sum + a * b; }
 };
+/*! \brief A bool as its byte, which in a foreign array may be other than 0 and 1. */
+struct Flag {
+  uint8_t byte;
+};
 template <>
-struct Sum<bool> {
-  using Type = bool;
-  static bool Step(bool sum, bool a, bool b) noexcept { return sum | (a & b); }
+struct Sum<Flag> {
+  using Type = Flag;
+  static Flag Step(Flag sum, Flag a, Flag b) noexcept {
+    return Flag{static_cast<uint8_t>(sum.byte | ((a.byte != 0) & (b.byte != 0)))};
+  }
 };
 template <typename T>
 struct Sum<T, std::enable_if_t<kIsHalfType<T>>> {
@@ -269,7 +275,8 @@ void TypedGemm(const Operands<T>& p, T* c) {
 void Gemm(DLDataType dtype, int64_t m, int64_t n, int64_t k, const Matrix& a, const Matrix& b,
           void* c) {
   DispatchDType(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+    using Element = typename decltype(tag)::type;
+    using T = std::conditional_t<std::is_same_v<Element, bool>, Flag, Element>;
     const Operands<T> operands{m,
                                n,
                                k,

@@ -267,7 +267,8 @@ class IndexKey::Walk {
 
   void ApplyMask(const NDArray& mask) {
     for (int d = 0; d < mask.ndim(); ++d) {
-      if (mask->shape[d] != tensor_.shape[axis_ + d]) {
+      // An empty mask, which selects nothing, fits any axis in NumPy.
+      if (mask->shape[d] != 0 && mask->shape[d] != tensor_.shape[axis_ + d]) {
         MXNET_THROW("IndexError") << "boolean index did not match indexed array along axis "
                                   << axis_ + d << "; size of axis is " << tensor_.shape[axis_ + d]
                                   << " but size of corresponding boolean axis is "

@@ -1,0 +1,172 @@
+/*!
+ * \file np_manipulation_split_op.cc
+ * \brief One array as several, and elements more than once: split, array_split, repeat, tile.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <algorithm>
+
+#include "api/common/arguments.h"
+#include "api/common/cast.h"
+#include "api/common/describe.h"
+#include "api/common/views.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+constexpr char kSplitDoc[] = "Into how many parts; or the positions at which parts begin.";
+
+Tuple TupleOf(const std::vector<NDArray>& arrays) {
+  std::vector<Any> items;
+  for (const NDArray& array : arrays) items.push_back(runtime::details::AnyOfObject(array));
+  return Tuple(std::move(items));
+}
+
+/*! \brief The range from one split position to the next, read as a slice reads them. */
+NDArray Part(const NDArray& array, int axis, int64_t start, int64_t stop) {
+  const int64_t extent = array->shape[axis];
+  const auto clamp = [extent](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
+  };
+  const int64_t first = clamp(start);
+  return RangeOfAxis(array, axis, first, std::max<int64_t>(0, clamp(stop) - first));
+}
+
+std::vector<NDArray> SplitEvenly(const NDArray& array, int axis, int64_t parts, bool equal) {
+  if (parts <= 0) {
+    MXNET_THROW("ValueError") << "number sections must be larger than 0, got " << parts;
+  }
+  const int64_t extent = array->shape[axis];
+  if (equal && extent % parts != 0) {
+    MXNET_THROW("ValueError") << "array split does not result in an equal division: " << extent
+                              << " elements in " << parts << " parts";
+  }
+  std::vector<NDArray> pieces;
+  int64_t start = 0;
+  for (int64_t i = 0; i < parts; ++i) {
+    const int64_t length = extent / parts + (i < extent % parts ? 1 : 0);
+    pieces.push_back(RangeOfAxis(array, axis, start, length));
+    start += length;
+  }
+  return pieces;
+}
+
+std::vector<NDArray> Split(const MXNetArgs& args, bool equal) {
+  const NDArray array = ToArray(args[0]);
+  const IntsArgument positions(args[1]);
+  const int axis = NormalizeAxis(args[2].As<int64_t>(), array.ndim());
+  if (positions.is_single()) return SplitEvenly(array, axis, positions[0], equal);
+  std::vector<NDArray> pieces;
+  int64_t start = 0;
+  for (int64_t position : positions.view()) {
+    pieces.push_back(Part(array, axis, start, position));
+    start = position;
+  }
+  const int64_t extent = array->shape[axis];
+  pieces.push_back(Part(array, axis, start, extent));
+  return pieces;
+}
+
+/*! \brief Each position as often as counts says; one count stands for all. */
+std::vector<int64_t> RepeatedPositions(int64_t extent, const NDArray& counts) {
+  const int64_t* count = counts.data_as<int64_t>();
+  const bool same = counts.size() == 1;
+  if (!same && counts.size() != extent) {
+    MXNET_THROW("ValueError") << "operands could not be broadcast together with shape (" << extent
+                              << ",) " << CompactShape(counts.shape());
+  }
+  std::vector<int64_t> positions;
+  for (int64_t i = 0; i < counts.size(); ++i) {
+    if (count[i] < 0) MXNET_THROW("ValueError") << "repeats may not contain negative values.";
+  }
+  if (same) positions.reserve(static_cast<size_t>(extent * count[0]));
+  for (int64_t i = 0; i < extent; ++i) {
+    positions.insert(positions.end(), static_cast<size_t>(count[same ? 0 : i]), i);
+  }
+  return positions;
+}
+
+NDArray CountsOf(const MXNetArgValue& arg) {
+  const DLTensor* tensor = nullptr;
+  if (arg.TryAs(&tensor) == Match::kOk) {
+    if (!IsIntDType(tensor->dtype) && !IsBoolDType(tensor->dtype)) {
+      MXNET_THROW("TypeError") << arg.text() << " expected integers, got an array of "
+                               << DataTypeName(tensor->dtype);
+    }
+    return AsType(*tensor, kInt64);
+  }
+  const IntsArgument given(arg);
+  const int64_t size = given.size();
+  NDArray counts = NDArray::Empty(ShapeView(&size, 1), kInt64);
+  std::copy(given.view().begin(), given.view().end(), counts.data_as<int64_t>());
+  return counts;
+}
+
+NDArray Repeat(NDArray array, const NDArray& counts, const MXNetArgValue& axis) {
+  if (axis.is_null() || array.ndim() == 0) array = Flattened(array);
+  const int64_t given = axis.is_null() ? 0 : axis.As<int64_t>();
+  const int d = NormalizeAxis(given, array.ndim());
+  return PickFromAxis(array, d, RepeatedPositions(array->shape[d], counts));
+}
+
+NDArray Tile(NDArray array, ShapeView reps) {
+  const int ndim = std::max(array.ndim(), reps.ndim());
+  DimBuffer shape;
+  for (int d = array.ndim(); d < ndim; ++d) shape.push_back(1);
+  for (int64_t extent : array.shape()) shape.push_back(extent);
+  NDArray tiled = ReshapeTo(Contiguous(array.tensor()), shape);
+  for (int i = 0; i < reps.ndim(); ++i) {
+    const int64_t times = reps[static_cast<size_t>(i)];
+    const int axis = ndim - reps.ndim() + i;
+    if (times < 0) MXNET_THROW("ValueError") << "negative dimensions are not allowed";
+    if (times == 1) continue;
+    std::vector<int64_t> positions;
+    for (int64_t time = 0; time < times; ++time) {
+      for (int64_t at = 0; at < tiled->shape[axis]; ++at) positions.push_back(at);
+    }
+    tiled = PickFromAxis(tiled, axis, positions);
+  }
+  return tiled;
+}
+
+MXNET_REGISTER_API("_npi.split")
+    .describe("Views of the parts of an array along an axis; they must be of one length.")
+    .add_argument("ary", kArrayType, kArrayDoc)
+    .add_argument("indices_or_sections", kAxesType, kSplitDoc)
+    .add_argument("axis", kAxisType, 0, "The axis that is split.")
+    .returns("tuple[ndarray, ...]")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = TupleOf(Split(args, true)); });
+
+MXNET_REGISTER_API("_npi.array_split")
+    .describe("Views of the parts of an array along an axis; their lengths may differ by one.")
+    .add_argument("ary", kArrayType, kArrayDoc)
+    .add_argument("indices_or_sections", kAxesType, kSplitDoc)
+    .add_argument("axis", kAxisType, 0, "The axis that is split.")
+    .returns("tuple[ndarray, ...]")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = TupleOf(Split(args, false)); });
+
+MXNET_REGISTER_API("_npi.repeat")
+    .describe("Repeat each element of an array.")
+    .add_argument("a", kArrayType, kArrayDoc)
+    .add_argument("repeats", "int | Sequence[int] | ndarray", "How often; for all, or for each.")
+    .add_argument("axis", kOptionalAxisType, nullptr, "The axis; if None a is flattened first.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = Repeat(ToArray(args[0]), CountsOf(args[1]), args[2]);
+    });
+
+MXNET_REGISTER_API("_npi.tile")
+    .describe("Repeat a whole array along its axes.")
+    .add_argument("A", kArrayType, kArrayDoc)
+    .add_argument("reps", kAxesType, "How often along each axis, counted from the last.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = Tile(ToArray(args[0]), IntsArgument(args[1]).view());
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

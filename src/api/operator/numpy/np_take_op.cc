@@ -1,0 +1,85 @@
+/*!
+ * \file np_take_op.cc
+ * \brief Elements by position along an axis: take.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "api/common/arguments.h"
+#include "api/common/cast.h"
+#include "api/common/describe.h"
+#include "api/common/nested.h"
+#include "api/common/views.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief An index within the axis, as the mode says. */
+int64_t PositionOf(int64_t index, int64_t extent, int axis, std::string_view mode) {
+  if (mode == "clip") return std::clamp<int64_t>(index, 0, extent - 1);
+  if (mode == "wrap") return (index % extent + extent) % extent;
+  if (index < -extent || index >= extent) {
+    MXNET_THROW("IndexError") << "index " << index << " is out of bounds for axis " << axis
+                              << " with size " << extent;
+  }
+  return index < 0 ? index + extent : index;
+}
+
+NDArray IndicesOf(const MXNetArgValue& arg) {
+  const NDArray given =
+      ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kIndex);
+  if (!IsIntDType(given.dtype()) && !IsBoolDType(given.dtype())) {
+    MXNET_THROW("TypeError") << arg.text() << " expected integers, got "
+                             << DataTypeName(given.dtype());
+  }
+  return AsType(given.tensor(), kInt64);
+}
+
+NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string_view mode) {
+  const int64_t extent = array->shape[axis];
+  if (extent == 0 && indices.size() > 0) {
+    MXNET_THROW("IndexError") << "cannot do a non-empty take from an empty axes.";
+  }
+  std::vector<int64_t> positions(static_cast<size_t>(indices.size()));
+  const int64_t* index = indices.data_as<int64_t>();
+  std::transform(index, index + indices.size(), positions.begin(),
+                 [&](int64_t one) { return PositionOf(one, extent, axis, mode); });
+  const NDArray taken = PickFromAxis(array, axis, positions);
+  if (array.ndim() - 1 + indices.ndim() > kMaxDims) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
+                              << array.ndim() - 1 + indices.ndim();
+  }
+  DimBuffer shape;
+  for (int d = 0; d < axis; ++d) shape.push_back(array->shape[d]);
+  for (int64_t extent_of_indices : indices.shape()) shape.push_back(extent_of_indices);
+  for (int d = axis + 1; d < array.ndim(); ++d) shape.push_back(array->shape[d]);
+  return ReshapeTo(taken, shape);
+}
+
+MXNET_REGISTER_API("_npi.take")
+    .describe("Elements of an array by their positions along an axis.")
+    .add_argument("a", kArrayType, kArrayDoc)
+    .add_argument("indices", kArrayType, "Integers; their shape takes the place of the axis.")
+    .add_argument("axis", kOptionalAxisType, nullptr, "The axis; if None a is flattened first.")
+    .add_argument("mode", "str", "raise",
+                  "What an index out of bounds does: 'raise', 'wrap' around, or 'clip'.")
+    .returns(kNDArray)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const auto mode = args[3].As<std::string_view>();
+      if (mode != "raise" && mode != "wrap" && mode != "clip") {
+        MXNET_THROW("ValueError") << args[3].text() << " expected 'raise', 'wrap' or 'clip', got '"
+                                  << mode << "'";
+      }
+      NDArray array = ToArray(args[0]);
+      if (args[2].is_null() || array.ndim() == 0) array = Flattened(array);
+      const int64_t axis = args[2].is_null() ? 0 : args[2].As<int64_t>();
+      *ret = Take(array, IndicesOf(args[1]), NormalizeAxis(axis, array.ndim()), mode);
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
