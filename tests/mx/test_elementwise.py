@@ -74,6 +74,17 @@ def test_python_numbers_are_weak(name, dtype, number, swapped):
     check(name, arguments, exact=name not in INEXACT and not isinstance(number, complex))
 
 
+@pytest.mark.parametrize(
+    "scalar", [np.float64(2), np.float16(2), np.int8(2), np.uint64(2), np.True_]
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "less"])
+def test_numpy_scalars_keep_their_type(name, dtype, scalar):
+    array = sample((4,), dtype)
+    check(name, [array, scalar], exact=True)
+    check(name, [scalar, array], exact=True)
+
+
 @pytest.mark.parametrize("number", [256, -1, 2**31, 2**63, 2**64 - 1, -(2**63)])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["add", "less", "maximum"])

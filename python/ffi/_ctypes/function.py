@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import POINTER, byref, c_int, c_void_p
 from types import MethodType
 
-from .. import description
+from .. import data_type, description
 from . import abi
 from .arguments import Frame, Refused
 from .errors import check, last_error
@@ -54,7 +54,15 @@ class Function(ObjectBase):
         size = abi.capacity(len(args))
         values, codes = (abi.MXNetValue * size)(), (c_int * size)()
         frame = Frame()
+        numpy = data_type.numpy_if_loaded()
         for index, arg in enumerate(args):
+            if (
+                numpy is not None
+                and isinstance(arg, numpy.generic)
+                and self._described().takes_array(index)
+            ):
+                arg = numpy.asarray(arg)
+                frame.keep.append(arg)
             try:
                 codes[index] = frame.write(arg, values[index])
             except Refused as refusal:

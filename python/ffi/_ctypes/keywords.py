@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..description import ARRAY_LIKE
 from .abi import PARAM_FRONT_END, PARAM_VARIADIC
 from .arguments import MISSING
 
@@ -22,8 +23,14 @@ class Parameters:
         named = [param for param in params if not param[3] & PARAM_VARIADIC]
         self._variadic = next((p[0] for p in params if p[3] & PARAM_VARIADIC), None)
         self._shown: list[str] = [param[0] for param in named]
-        self._body: list[str] = [param[0] for param in named if not param[3] & PARAM_FRONT_END]
+        body = [param for param in named if not param[3] & PARAM_FRONT_END]
+        self._body: list[str] = [param[0] for param in body]
+        self._arrays = {i for i, param in enumerate(body) if ARRAY_LIKE in (param[1] or "")}
         self._front = {i: p[4] for i, p in enumerate(named) if p[3] & PARAM_FRONT_END}
+
+    def takes_array(self, index: int) -> bool:
+        """Whether a NumPy scalar at this position is an array, and keeps its element type."""
+        return index in self._arrays
 
     def where(self, index: int) -> str:
         """What messages call the argument at a position of the body's."""

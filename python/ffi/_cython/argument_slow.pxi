@@ -221,6 +221,12 @@ cdef int make_kept(object made, MXNetValue* value, int* code, Frame* frame) noex
     return make_arg(<PyObject*>made, value, code, frame)
 
 
+cdef bint takes_array(Frame* frame) noexcept:
+    """Whether the argument itself is one of those that are arrays by their description."""
+    return (frame.func != NULL and frame.depth == 0 and 0 <= frame.index < 64
+            and ((<Function>frame.func).array_mask >> frame.index) & 1)
+
+
 cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame* frame) except? -1:
     if handler == H_COMPLEX:
         code[0] = kMXNetComplex
@@ -228,6 +234,8 @@ cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame*
         value.v_complex[1] = obj.imag
         return 0
     if handler == H_NUMPY_SCALAR:
+        if takes_array(frame):
+            return make_kept(sys.modules["numpy"].asarray(obj), value, code, frame)
         kind = obj.dtype.kind
         if kind in "biufc" and obj.dtype.name != "longdouble" and obj.dtype.itemsize <= 16:
             made = obj.item()

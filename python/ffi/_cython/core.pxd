@@ -83,6 +83,8 @@ cdef class Function(ObjectBase):
     cdef tuple defaults
     cdef Py_ssize_t first_front_end
     cdef uint64_t front_end_mask
+    # Bits of the body's parameters that take arrays.
+    cdef uint64_t array_mask
     cdef Py_ssize_t variadic
     cdef bint is_front_end
     cdef int64_t release_bytes

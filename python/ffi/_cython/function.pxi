@@ -1,6 +1,10 @@
 import sys
 from types import MethodType
 
+from ffi import description
+
+cdef bytes ARRAY_LIKE = description.ARRAY_LIKE.encode()
+
 
 cdef object text_or_none(const char* text):
     return None if text == NULL else text.decode("utf-8", "replace")
@@ -67,18 +71,15 @@ cdef class Function(ObjectBase):
     @property
     def info(self):
         """The description, an ffi.description.FunctionInfo."""
-        from ffi.description import function_info
-        return function_info(self)
+        return description.function_info(self)
 
     @property
     def __signature__(self):
-        from ffi.description import signature
-        return signature(self)
+        return description.signature(self)
 
     @property
     def __doc__(self):
-        from ffi.description import docstring
-        return docstring(self)
+        return description.docstring(self)
 
     @property
     def __name__(self):
@@ -142,7 +143,10 @@ cdef int read_info(Function func, bint front_end) except -1:
             func.variadic = len(names)
         default = MXNetPass(make_borrowed(&info.params[i].default_value.value,
                                           info.params[i].default_value.type_code)) if hidden else None
-        targets.append(-1 if hidden else len([t for t in targets if t >= 0]))
+        target = -1 if hidden else len([t for t in targets if t >= 0])
+        if target >= 0 and info.params[i].type != NULL and strstr(info.params[i].type, ARRAY_LIKE) != NULL:
+            func.array_mask |= <uint64_t>1 << target
+        targets.append(target)
         names.append(sys.intern(info.params[i].name.decode()))
         defaults.append(default)
     read_defaults(func, info)
