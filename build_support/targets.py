@@ -77,8 +77,9 @@ def _libraries(root: Path, release: str) -> list[Target]:
             sources=_sources(root, "src/api"),
             include_dirs=include_dirs,
             system_include_dirs=(_blas_include_dir(),),
-            links=(RUNTIME_LIBRARY, BLAS_LIBRARY),
-            rpath=("", "../../ffi/lib"),
+            links=(RUNTIME_LIBRARY,),
+            rpath=("../../ffi/lib",),
+            link_flags=("-ldl",),
         ),
     ]
 
