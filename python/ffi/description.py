@@ -27,7 +27,7 @@ OPTIONAL = 1
 VARIADIC = 2
 FRONT_END = 4
 
-# In the type of a parameter it says that arrays are taken, and NumPy scalars as arrays without axes.
+# In the type of a parameter: arrays are taken, and NumPy scalars as arrays without axes.
 ARRAY_LIKE = "ArrayLike"
 
 # CO_VARARGS and CO_VARKEYWORDS of inspect, which takes long to import.

@@ -85,6 +85,10 @@ CASES = [
     ("mx.np.dot(zeros((2, 3)), zeros((2, 3)))", ValueError, ["dot"]),
     ("zeros(2).astype('nothing')", TypeError, ["astype", "'dtype'"]),
     ("zeros(2).reshape('a')", TypeError, ["reshape"]),
+    ("b'ab' + zeros(2)", TypeError, []),
+    ("zeros(2) + b'ab'", TypeError, []),
+    ("'ab' + zeros(2)", TypeError, []),
+    ("zeros(2) + {}", TypeError, []),
     ("mx.np.no_such_function", AttributeError, ["no_such_function"]),
     ("zeros(2).no_such_method", AttributeError, ["no_such_method"]),
 ]

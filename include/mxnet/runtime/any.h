@@ -138,7 +138,9 @@ class Any {
    * store, as a copy of the union is, stalls the processor for longer than the rest takes.
    */
   void HoldObject(ObjectRef ref) noexcept {
-    Any previous = std::move(*this);
+    if (IsObjectCode(data_.type_code)) {
+      details::Release(static_cast<Object*>(data_.value.v_handle));
+    }
     data_.type_code = ref.defined() ? TypeCodeOfObject(ref.type_index()) : kMXNetNull;
     data_.value.v_handle = ref.Detach();
   }

@@ -25,8 +25,6 @@ cdef struct Frame:
     Py_ssize_t index
     int depth
     int path_length
-    # Inside a list or dict, which others may change meanwhile, elements are kept alive.
-    int in_mutable
     Py_ssize_t path[4]
     int64_t stack[FRAME_WORDS]
 
@@ -38,7 +36,6 @@ cdef inline void frame_init(Frame* frame, PyObject* func) noexcept:
     frame.kept = NULL
     frame.func = func
     frame.depth = 0
-    frame.in_mutable = 0
     frame.path_length = 0
 
 

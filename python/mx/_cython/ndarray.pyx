@@ -170,7 +170,13 @@ cdef class ndarray(NDArray):
         return _dtypes.as_numpy(NDArray.dtype.__get__(self))
 
     def __add__(self, other): return binary(add, self, other, other)
-    def __radd__(self, other): return binary(add, other, self, other)
+
+    def __radd__(self, other):
+        # NotImplemented would let bytes append the array's memory, through the buffer protocol.
+        if isinstance(other, (bytes, bytearray)):
+            raise TypeError(f"unsupported operand type(s) for +: '{type(other).__name__}' and 'ndarray'")
+        return binary(add, other, self, other)
+
     def __iadd__(self, other): return in_place(add, self, other)
     def __sub__(self, other): return binary(subtract, self, other, other)
     def __rsub__(self, other): return binary(subtract, other, self, other)
