@@ -187,14 +187,22 @@ using mxnet::runtime::FunctionObject;
 using mxnet::runtime::Guard;
 using mxnet::runtime::RequireNotNull;
 
+namespace {
+
+[[gnu::noinline, gnu::cold]] int RefuseCall() {
+  return Error("ValueError",
+               "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or num_args "
+               "is negative")
+      .SetLast();
+}
+
+}  // namespace
+
 int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
                   int num_args, MXNetValue* ret_val, int* ret_type_code) {
   if (__builtin_expect(
           func == nullptr || ret_val == nullptr || ret_type_code == nullptr || num_args < 0, 0)) {
-    return Error("ValueError",
-                 "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or "
-                 "num_args is negative")
-        .SetLast();
+    return RefuseCall();
   }
   return static_cast<const FunctionObject*>(func)->Call(arg_values, type_codes, num_args, ret_val,
                                                         ret_type_code);

@@ -218,6 +218,22 @@ using mxnet::runtime::Guard;
 using mxnet::runtime::RequireNotNull;
 using mxnet::runtime::ShapeView;
 
+namespace {
+
+/*! \brief The general way, apart so that the short one needs no registers for it. */
+[[gnu::noinline]] int CreateArray(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx,
+                                  int options, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(out, "MXNetNDArrayCreate", "out");
+    mxnet::runtime::CheckNdim(ndim);
+    if (ndim > 0) RequireNotNull(shape, "MXNetNDArrayCreate", "shape");
+    *out =
+        mxnet::runtime::NewArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx, options);
+  });
+}
+
+}  // namespace
+
 int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
                        MXNetNDArrayHandle* out) {
   if (__builtin_expect(out != nullptr && ndim >= 0 && (shape != nullptr || ndim == 0), 1)) {
@@ -229,13 +245,7 @@ int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevic
       return 0;
     }
   }
-  return Guard([&] {
-    RequireNotNull(out, "MXNetNDArrayCreate", "out");
-    mxnet::runtime::CheckNdim(ndim);
-    if (ndim > 0) RequireNotNull(shape, "MXNetNDArrayCreate", "shape");
-    *out =
-        mxnet::runtime::NewArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx, options);
-  });
+  return CreateArray(shape, ndim, dtype, ctx, options, out);
 }
 
 int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,

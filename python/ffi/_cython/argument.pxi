@@ -3,6 +3,8 @@
 cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
     """Describes obj as a borrowed value. Exact types first, by address: no look-up is needed."""
     cdef PyTypeObject* cls = Py_TYPE(obj)
+    cdef Py_ssize_t size
+    cdef int64_t* ints
     if cls == &PyLong_Type:
         if MXNetSmallInt(obj, &value.v_int64):
             code[0] = kMXNetInt
@@ -19,6 +21,15 @@ cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* fra
         value.v_handle = (<ObjectBase>obj).chandle
         return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
     if cls == &PyTuple_Type:
+        size = PyTuple_GET_SIZE(obj)
+        if size <= (frame.end - frame.cursor) // <Py_ssize_t>sizeof(int64_t):
+            ints = <int64_t*>frame.cursor
+            if MXNetSmallInts(PySequence_Fast_ITEMS(obj), size, ints):
+                frame.cursor = <char*>(ints + size)
+                code[0] = kMXNetIntTuple
+                value.v_ints.data = ints
+                value.v_ints.size = size
+                return 0
         return make_run(obj, value, code, frame, False)
     if obj == Py_None:
         code[0] = kMXNetNull

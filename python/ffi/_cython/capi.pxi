@@ -150,6 +150,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
 cdef extern from "python_compat.h":
     PyObject* MXNetNewCode(const char* file, const char* function, int line) noexcept
     int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
+    int MXNetSmallInts(PyObject** items, Py_ssize_t size, int64_t* out) noexcept
     const char* MXNetUtf8(PyObject* obj, size_t* size) noexcept
     void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept

@@ -33,6 +33,14 @@ static inline int MXNetSmallInt(PyObject* obj, int64_t* out) {
 #endif
 }
 
+/*! \brief Whether all items are exact ints of one digit; their values go to out. */
+static inline int MXNetSmallInts(PyObject** items, Py_ssize_t size, int64_t* out) {
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    if (Py_TYPE(items[i]) != &PyLong_Type || !MXNetSmallInt(items[i], &out[i])) return 0;
+  }
+  return 1;
+}
+
 /*! \brief UTF-8 of an exact or derived str; NULL with an exception for lone surrogates. */
 static inline const char* MXNetUtf8(PyObject* obj, size_t* size) {
   if (PyUnicode_IS_COMPACT_ASCII(obj)) {
