@@ -247,7 +247,11 @@ CALLS = {
         "testing.call: argument 0 ('func') expected function, got str",
     ),
     "unknown dtype": of_call(
-        "testing.dtype", ("float31",), {}, TypeError, "data type 'float31' not understood"
+        "testing.dtype",
+        ("float31",),
+        {},
+        TypeError,
+        "testing.dtype: argument 0 ('dtype'): data type 'float31' not understood",
     ),
     "no dtype": of_call(
         "testing.dtype",
