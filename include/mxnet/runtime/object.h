@@ -7,6 +7,8 @@
 
 #include <mxnet/runtime/c_runtime_api.h>
 
+#include <cstddef>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -31,9 +33,45 @@ inline void Release(Object* obj) noexcept {
   }
 }
 
+/*! \brief How deep deleters called deleters on this thread, and the objects that wait for them. */
+struct Deletions {
+  int depth;
+  Object* waiting;
+};
+inline thread_local Deletions deletions{0, nullptr};
+
+/*!
+ * \brief Destroys an object that may hold the last reference to others, and so on.
+ *
+ * A chain of millions must not need stack for each link: what lies too deep waits, linked through
+ * the words of its header that nobody reads any more, until the deletions before it are over.
+ */
+inline void DeleteInTurn(Object* obj, void (*destroy)(Object*)) noexcept {
+  constexpr int kMaxDepth = 64;
+  static_assert(offsetof(Object, deleter) >= sizeof(Object*), "a link fits before the deleter");
+  if (deletions.depth >= kMaxDepth) {
+    std::memcpy(static_cast<void*>(obj), &deletions.waiting, sizeof(Object*));
+    deletions.waiting = obj;
+    return;
+  }
+  ++deletions.depth;
+  destroy(obj);
+  while (deletions.depth == 1 && deletions.waiting != nullptr) {
+    Object* next = deletions.waiting;
+    std::memcpy(&deletions.waiting, next, sizeof(Object*));
+    next->deleter(next);
+  }
+  --deletions.depth;
+}
+
+template <typename T>
+void DestroyObject(Object* obj) {
+  delete reinterpret_cast<T*>(obj);
+}
+
 template <typename T>
 void DeleteObject(Object* obj) {
-  delete reinterpret_cast<T*>(obj);
+  DeleteInTurn(obj, &DestroyObject<T>);
 }
 
 }  // namespace details

@@ -19,12 +19,10 @@ struct SeqStorage {
   std::vector<Any> items;
 };
 
-inline void DeleteSeq(MXNetObject* self) { delete reinterpret_cast<SeqStorage*>(self); }
-
 inline Object* MakeSeqObject(std::vector<Any> items, uint32_t type_index) {
   static_assert(sizeof(Any) == sizeof(MXNetAny), "Any adds nothing to MXNetAny");
   auto* storage = new SeqStorage{{}, std::move(items)};
-  storage->object.header = MXNetObject{1, type_index, &DeleteSeq};
+  storage->object.header = MXNetObject{1, type_index, &DeleteObject<SeqStorage>};
   storage->object.items = MXNetAnyArray{reinterpret_cast<const MXNetAny*>(storage->items.data()),
                                         storage->items.size()};
   return &storage->object.header;

@@ -45,8 +45,6 @@ struct MapStorage {
   std::vector<int64_t> index;
 };
 
-inline void DeleteMap(MXNetObject* self) { delete reinterpret_cast<MapStorage*>(self); }
-
 /*! \brief Drops all but the last value of a key that repeats, as a Python dict display does. */
 inline void IndexEntries(MapStorage* map) {
   const size_t entries = map->items.size() / 2;
@@ -74,7 +72,7 @@ inline void IndexEntries(MapStorage* map) {
 inline Object* MakeMapObject(std::vector<Any> items) {
   auto* map = new MapStorage{{}, std::move(items), {}};
   IndexEntries(map);
-  map->object.header = MXNetObject{1, kMXNetObjectMap, &DeleteMap};
+  map->object.header = MXNetObject{1, kMXNetObjectMap, &DeleteObject<MapStorage>};
   map->object.items =
       MXNetAnyArray{reinterpret_cast<const MXNetAny*>(map->items.data()), map->items.size()};
   map->object.index = map->index.data();

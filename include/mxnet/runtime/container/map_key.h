@@ -127,6 +127,12 @@ struct MapKey {
       }
     }
     if (key.type_code == kMXNetNull) key.value.v_int64 = 0;
+    if (key.type_code == kMXNetType) {
+      // Half of the words compared; the rest may be anything.
+      const DLDataType dtype = key.value.v_type;
+      key.value.v_int64 = 0;
+      key.value.v_type = dtype;
+    }
     return key;
   }
 };

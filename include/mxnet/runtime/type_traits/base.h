@@ -1,0 +1,153 @@
+/*!
+ * \file mxnet/runtime/type_traits/base.h
+ * \brief What every specialization of TypeTraits builds on.
+ */
+#ifndef MXNET_RUNTIME_TYPE_TRAITS_BASE_H_
+#define MXNET_RUNTIME_TYPE_TRAITS_BASE_H_
+
+#include <mxnet/runtime/any.h>
+#include <mxnet/runtime/container/array.h>
+#include <mxnet/runtime/container/map.h>
+#include <mxnet/runtime/container/shape.h>
+#include <mxnet/runtime/container/string.h>
+#include <mxnet/runtime/ndarray.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Outcome of reading a value as a type. */
+enum class Match { kOk, kWrongType, kOutOfRange };
+
+template <typename T, typename = void>
+struct TypeTraits;
+
+namespace details {
+
+/*! \brief Makes an owned value of any value: borrowed text and runs become objects. */
+inline Any Own(const MXNetValue& value, int type_code);
+
+inline std::vector<Any> OwnRun(const MXNetAnyArray& run) {
+  std::vector<Any> items;
+  items.reserve(run.size);
+  for (size_t i = 0; i < run.size; ++i) {
+    items.push_back(Own(run.data[i].value, run.data[i].type_code));
+  }
+  return items;
+}
+
+inline Any AnyOfObject(ObjectRef ref) {
+  MXNetAny raw{};
+  raw.type_code = ref.defined() ? TypeCodeOfObject(ref.type_index()) : kMXNetNull;
+  raw.value.v_handle = ref.Detach();
+  return Any::Steal(raw);
+}
+
+inline Any AnyOfInt(int64_t value) {
+  MXNetAny raw{};
+  raw.type_code = kMXNetInt;
+  raw.value.v_int64 = value;
+  return Any::Steal(raw);
+}
+
+inline void CopyStrided(const DLTensor& src, int axis, const char* from, char** to) {
+  const int64_t item = ItemSize(src.dtype);
+  if (axis == src.ndim) {
+    std::memcpy(*to, from, static_cast<size_t>(item));
+    *to += item;
+    return;
+  }
+  for (int64_t i = 0; i < src.shape[axis]; ++i) {
+    CopyStrided(src, axis + 1, from + i * src.strides[axis] * item, to);
+  }
+}
+
+/*! \brief An array of its own with the elements of a host tensor. */
+inline NDArray CopyOfTensor(const DLTensor& src) {
+  NDArray copy = NDArray::Empty(TensorShape(src), src.dtype, src.device);
+  const char* from = static_cast<const char*>(TensorData(src));
+  char* to = copy.data_as<char>();
+  if (IsContiguous(src)) {
+    if (copy.size() > 0)
+      std::memcpy(to, from, static_cast<size_t>(copy.size() * ItemSize(src.dtype)));
+  } else {
+    CopyStrided(src, 0, from, &to);
+  }
+  return copy;
+}
+
+inline Any Own(const MXNetValue& value, int type_code) {
+  switch (type_code) {
+    case kMXNetStr:
+      return AnyOfObject(String(std::string_view(value.v_str.data, value.v_str.size)));
+    case kMXNetBytes:
+      return AnyOfObject(Bytes(std::string_view(value.v_str.data, value.v_str.size)));
+    case kMXNetIntTuple:
+      return AnyOfObject(Shape(ShapeView(value.v_ints.data, value.v_ints.size)));
+    case kMXNetIntList: {
+      std::vector<Any> items;
+      items.reserve(value.v_ints.size);
+      for (size_t i = 0; i < value.v_ints.size; ++i)
+        items.push_back(AnyOfInt(value.v_ints.data[i]));
+      return AnyOfObject(Array<Any>(std::move(items)));
+    }
+    case kMXNetTuple:
+      return AnyOfObject(Tuple(OwnRun(value.v_seq)));
+    case kMXNetList:
+      return AnyOfObject(Array<Any>(OwnRun(value.v_seq)));
+    case kMXNetDict:
+      return AnyOfObject(Map<Any, Any>(OwnRun(value.v_seq)));
+    case kMXNetArrayHandle:
+    case kMXNetReadOnlyArray:
+      return AnyOfObject(CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle)));
+    default: {
+      MXNetAny raw{};
+      raw.value = value;
+      raw.type_code = type_code;
+      return Any::Share(raw);
+    }
+  }
+}
+
+/*! \brief Reads one value as T, or throws. `what` names the value, "argument 0 ('shape')". */
+template <typename T, typename What>
+T ReadOrThrow(const MXNetValue& value, int type_code, const What& what);
+
+template <typename T>
+std::string MismatchText(Match match, const std::string& what, const MXNetValue& value,
+                         int type_code) {
+  std::string text = what + " expected " + TypeTraits<T>::Name() + ", got ";
+  if (match == Match::kWrongType) return text + TypeNameOf(value, type_code);
+  if (type_code == kMXNetUInt) return text + std::to_string(value.v_uint64);
+  if (type_code == kMXNetInt) return text + std::to_string(value.v_int64);
+  return text + "a value out of range";
+}
+
+inline const char* KindOf(Match match) {
+  return match == Match::kOutOfRange ? "OverflowError" : "TypeError";
+}
+
+/*! \brief Reads an object of one type index by sharing it. */
+template <typename Ref>
+Match TryShare(const MXNetValue& value, int type_code, uint32_t type_index, Ref* out) {
+  if (ObjectTypeOf(value, type_code) != type_index) return Match::kWrongType;
+  *out = Ref(ObjectRef::Borrow(value.v_handle));
+  return Match::kOk;
+}
+
+template <typename Ref>
+void StoreObject(Ref ref, MXNetAny* out) {
+  out->type_code = ref.defined() ? TypeCodeOfObject(ref.type_index()) : kMXNetNull;
+  out->value.v_handle = ref.Detach();
+}
+
+}  // namespace details
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_TYPE_TRAITS_BASE_H_

@@ -1,0 +1,224 @@
+/*!
+ * \file mxnet/runtime/type_traits/container.h
+ * \brief Runs of integers, containers, and types that may be absent.
+ */
+#ifndef MXNET_RUNTIME_TYPE_TRAITS_CONTAINER_H_
+#define MXNET_RUNTIME_TYPE_TRAITS_CONTAINER_H_
+
+#include <mxnet/runtime/type_traits/base.h>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+template <>
+struct TypeTraits<ShapeView> {
+  static std::string Name() { return "tuple of int"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, ShapeView* out) {
+    if (type_code == kMXNetIntTuple || type_code == kMXNetIntList) {
+      *out = ShapeView(value.v_ints.data, value.v_ints.size);
+      return Match::kOk;
+    }
+    if (ObjectTypeOf(value, type_code) != kMXNetObjectShape) return Match::kWrongType;
+    const MXNetIntArray& ints = static_cast<const MXNetShapeObject*>(value.v_handle)->ints;
+    *out = ShapeView(ints.data, ints.size);
+    return Match::kOk;
+  }
+  static void Store(ShapeView value, MXNetAny* out) { details::StoreObject(Shape(value), out); }
+};
+
+template <>
+struct TypeTraits<Shape> {
+  static std::string Name() { return "tuple of int"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, Shape* out) {
+    if (details::TryShare(value, type_code, kMXNetObjectShape, out) == Match::kOk) {
+      return Match::kOk;
+    }
+    ShapeView view;
+    if (TypeTraits<ShapeView>::TryFrom(value, type_code, &view) == Match::kOk) {
+      *out = Shape(view);
+      return Match::kOk;
+    }
+    return FromArray(value, type_code, out);
+  }
+  static void Store(Shape value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+
+ private:
+  /*! \brief An Array or Tuple object whose elements are all integers. */
+  static Match FromArray(const MXNetValue& value, int type_code, Shape* out) {
+    const uint32_t type = ObjectTypeOf(value, type_code);
+    if (type != kMXNetObjectArray && type != kMXNetObjectTuple) return Match::kWrongType;
+    const MXNetAnyArray& run = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
+    std::vector<int64_t> dims(run.size);
+    for (size_t i = 0; i < run.size; ++i) {
+      if (run.data[i].type_code != kMXNetInt) return Match::kWrongType;
+      dims[i] = run.data[i].value.v_int64;
+    }
+    *out = Shape(ShapeView(dims));
+    return Match::kOk;
+  }
+};
+
+template <>
+struct TypeTraits<Any> {
+  static std::string Name() { return "Any"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, Any* out) {
+    *out = details::Own(value, type_code);
+    return Match::kOk;
+  }
+  static void Store(Any value, MXNetAny* out) { *out = value.Detach(); }
+};
+
+template <>
+struct TypeTraits<ObjectRef> {
+  static std::string Name() { return "object"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, ObjectRef* out) {
+    if (type_code == kMXNetNull) {
+      *out = nullptr;
+      return Match::kOk;
+    }
+    Any any = details::Own(value, type_code);
+    if (!IsObjectCode(any.type_code())) return Match::kWrongType;
+    *out = ObjectRef::Steal(any.Detach().value.v_handle);
+    return Match::kOk;
+  }
+  static void Store(ObjectRef value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+template <>
+struct TypeTraits<Tuple> {
+  static std::string Name() { return "tuple"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, Tuple* out) {
+    if (type_code == kMXNetTuple || type_code == kMXNetList) {
+      *out = Tuple(details::OwnRun(value.v_seq));
+      return Match::kOk;
+    }
+    ShapeView ints;
+    if (TypeTraits<ShapeView>::TryFrom(value, type_code, &ints) == Match::kOk) {
+      std::vector<Any> items;
+      for (int64_t dim : ints) items.push_back(details::AnyOfInt(dim));
+      *out = Tuple(std::move(items));
+      return Match::kOk;
+    }
+    return details::TryShare(value, type_code, kMXNetObjectTuple, out);
+  }
+  static void Store(Tuple value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+namespace details {
+
+/*! \brief Whether every element of a run can be read as T. */
+template <typename T>
+bool AllMatch(const Any* begin, const Any* end, size_t step) {
+  if constexpr (!std::is_same_v<T, Any>) {
+    for (const Any* item = begin; item < end; item += step) {
+      T ignored{};
+      if (TypeTraits<T>::TryFrom(item->value(), item->type_code(), &ignored) != Match::kOk) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace details
+
+template <typename T>
+struct TypeTraits<Array<T>> {
+  static std::string Name() {
+    if constexpr (std::is_same_v<T, Any>) return "list";
+    return "list of " + TypeTraits<T>::Name();
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
+    Any owned = type_code == kMXNetTuple || type_code == kMXNetIntTuple
+                    ? Any()
+                    : details::Own(value, type_code);
+    if (type_code == kMXNetTuple) {
+      owned = details::AnyOfObject(Array<Any>(details::OwnRun(value.v_seq)));
+    } else if (type_code == kMXNetIntTuple) {
+      owned = details::Own(value, kMXNetIntList);
+    }
+    if (ObjectTypeOf(owned.value(), owned.type_code()) != kMXNetObjectArray) {
+      return Match::kWrongType;
+    }
+    Array<T> array{ObjectRef::Steal(owned.Detach().value.v_handle)};
+    if (!details::AllMatch<T>(array.begin(), array.end(), 1)) return Match::kWrongType;
+    *out = std::move(array);
+    return Match::kOk;
+  }
+  static void Store(Array<T> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+template <typename T>
+struct TypeTraits<std::vector<T>> {
+  static std::string Name() { return "list of " + TypeTraits<T>::Name(); }
+  static Match TryFrom(const MXNetValue& value, int type_code, std::vector<T>* out) {
+    Array<T> array;
+    Match match = TypeTraits<Array<T>>::TryFrom(value, type_code, &array);
+    if (match != Match::kOk) return match;
+    out->clear();
+    out->reserve(array.size());
+    for (const Any& item : array) out->push_back(item.As<T>());
+    return Match::kOk;
+  }
+  static void Store(const std::vector<T>& value, MXNetAny* out) {
+    details::StoreObject(Array<T>(value), out);
+  }
+};
+
+template <typename K, typename V>
+struct TypeTraits<Map<K, V>> {
+  static std::string Name() {
+    if constexpr (std::is_same_v<K, Any> && std::is_same_v<V, Any>) return "dict";
+    return "dict of " + TypeTraits<K>::Name() + " to " + TypeTraits<V>::Name();
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, Map<K, V>* out) {
+    Any owned = details::Own(value, type_code);
+    if (ObjectTypeOf(owned.value(), owned.type_code()) != kMXNetObjectMap) {
+      return Match::kWrongType;
+    }
+    Map<K, V> map{ObjectRef::Steal(owned.Detach().value.v_handle)};
+    if (map.size() > 0) {
+      const Any* begin = &map.key(0);
+      const Any* end = begin + 2 * map.size();
+      if (!details::AllMatch<K>(begin, end, 2) || !details::AllMatch<V>(begin + 1, end, 2)) {
+        return Match::kWrongType;
+      }
+    }
+    *out = std::move(map);
+    return Match::kOk;
+  }
+  static void Store(Map<K, V> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+template <typename T>
+struct TypeTraits<std::optional<T>> {
+  static std::string Name() { return TypeTraits<T>::Name() + " or None"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, std::optional<T>* out) {
+    if (type_code == kMXNetNull) {
+      out->reset();
+      return Match::kOk;
+    }
+    T inner{};
+    Match match = TypeTraits<T>::TryFrom(value, type_code, &inner);
+    if (match == Match::kOk) *out = std::move(inner);
+    return match;
+  }
+  static void Store(std::optional<T> value, MXNetAny* out) {
+    if (value) {
+      TypeTraits<T>::Store(std::move(*value), out);
+    } else {
+      out->type_code = kMXNetNull;
+    }
+  }
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_TYPE_TRAITS_CONTAINER_H_

@@ -1,0 +1,67 @@
+/*!
+ * \file mxnet/runtime/type_traits/tensor.h
+ * \brief Arrays, and tensors that are lent for a call.
+ */
+#ifndef MXNET_RUNTIME_TYPE_TRAITS_TENSOR_H_
+#define MXNET_RUNTIME_TYPE_TRAITS_TENSOR_H_
+
+#include <mxnet/runtime/type_traits/base.h>
+
+#include <string>
+#include <utility>
+
+namespace mxnet {
+namespace runtime {
+
+template <>
+struct TypeTraits<const DLTensor*> {
+  static std::string Name() { return "ndarray"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, const DLTensor** out) {
+    if (type_code == kMXNetNDArrayHandle) {
+      *out = &static_cast<const MXNetNDArrayObject*>(value.v_handle)->tensor;
+    } else if (type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray) {
+      *out = static_cast<const DLTensor*>(value.v_handle);
+    } else {
+      return Match::kWrongType;
+    }
+    return Match::kOk;
+  }
+};
+
+template <>
+struct TypeTraits<DLTensor*> {
+  static std::string Name() { return "writable ndarray"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, DLTensor** out) {
+    if (type_code == kMXNetNDArrayHandle) {
+      auto* array = static_cast<MXNetNDArrayObject*>(value.v_handle);
+      *out = &array->tensor;
+      return (array->flags & kMXNetNDArrayReadOnly) == 0 ? Match::kOk : ReadOnly();
+    }
+    *out = static_cast<DLTensor*>(value.v_handle);
+    if (type_code == kMXNetReadOnlyArray) return ReadOnly();
+    return type_code == kMXNetArrayHandle ? Match::kOk : Match::kWrongType;
+  }
+
+ private:
+  static Match ReadOnly() {
+    MXNET_THROW("ValueError") << "the array is read-only and would be written";
+  }
+};
+
+template <>
+struct TypeTraits<NDArray> {
+  static std::string Name() { return "ndarray"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, NDArray* out) {
+    if (type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray) {
+      *out = details::CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle));
+      return Match::kOk;
+    }
+    return details::TryShare(value, type_code, kMXNetObjectNDArray, out);
+  }
+  static void Store(NDArray value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_TYPE_TRAITS_TENSOR_H_
