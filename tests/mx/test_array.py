@@ -198,11 +198,13 @@ def test_no_such_item(shape, arguments, error):
 @pytest.mark.parametrize("convert", [bool, int, float, complex, round, math.floor])
 def test_numbers(value, convert):
     array = mx.np.array(value, dtype="float64")
-    if convert not in (round, math.floor):
-        assert convert(array) == convert(float(value))
-        assert type(convert(array)) is convert
-    else:
-        assert convert(float(array)) == convert(float(value))
+    assert convert(array) == convert(float(value))
+    assert type(convert(array)) is (int if convert in (round, math.floor) else convert)
+
+
+@pytest.mark.parametrize(("digits", "expected"), [((1,), 2.7), ((), 3), ((None,), 3), ((-1,), 0.0)])
+def test_round(digits, expected):
+    assert round(mx.np.array(2.6875), *digits) == expected
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "int64"])
@@ -223,6 +225,7 @@ def test_an_integer_array_without_axes_is_an_index(dtype):
         (operator.index, np.array(True)),
         (float, np.array(1j)),
         (int, np.array(np.inf)),
+        (round, np.ones(1)),
         (len, np.array(1)),
         (iter, np.array(1)),
         (hash, np.ones(1)),
@@ -261,7 +264,10 @@ def test_iteration_gives_views():
     assert array.tolist() == [[1, 1], [1, 1]]
 
 
-@pytest.mark.parametrize(("value", "found"), [(2, True), (9, False), ([1, 2], True), (2.0, True)])
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(2, True), (9, False), ([1, 2], True), (2.0, True), (None, False), ("2", False), ({}, False)],
+)
 def test_contains(value, found):
     assert (value in mx.np.array([[1, 2], [3, 4]])) is found
 

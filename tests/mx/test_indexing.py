@@ -28,6 +28,7 @@ ADVANCED = [
     *([True, False], [False, False], np.array([True, False]), (slice(None), [True, False, True])),
     *(np.array(True), np.array(False), ([True, False], 0), ([True, True], [0, 1])),
     *((np.array([True, False]), slice(1, None)), (True, [0, 1]), (0, True)),
+    *(range(2), range(0), (slice(None), range(2, -1, -1))),
 ]
 WRONG = [
     *(2, -3, (0, 3), (0, 0, 4), (0, 0, 0, 0), (..., ...), 1.0, 1j, "a", "...", b"a", {}, (0, "a")),
@@ -176,6 +177,17 @@ def test_wrong_values(key, value, error):
     with pytest.raises(error):
         result[key] = value
     assert_same(result, array)
+
+
+@pytest.mark.parametrize("key", [{1}, frozenset(), object(), "a", 1.0, (0, {}), np.str_("a")])
+def test_what_is_no_index(key):
+    array = sample(SHAPE, "float64")
+    assert_same_error(lambda: mx.np.array(array)[key], lambda: array[key])
+
+
+def test_elements_cannot_be_deleted():
+    with pytest.raises(ValueError, match="cannot delete"):
+        del mx.np.zeros(3)[0]
 
 
 def test_basic_keys_give_views_and_advanced_keys_copies():

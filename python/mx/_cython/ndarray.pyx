@@ -230,6 +230,7 @@ cdef class ndarray(NDArray):
 
     def __getitem__(self, key): return fetch(self, key)
     def __setitem__(self, key, value): set_item(self, encode_key(key), value)
+    def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self): return _indexing.length(self)
     def __iter__(self): return _indexing.iterate(self)
     def __contains__(self, value): return _indexing.contains(self, value)

@@ -100,6 +100,11 @@ def real_number(self: Any, /) -> float:
     return float(scalar(self))
 
 
+def rounded(self: Any, ndigits: int | None = None, /) -> Any:
+    """round(self, ndigits) as a Python number, for an array without axes."""
+    return round(scalar(self), ndigits)
+
+
 def complex_number(self: Any, /) -> complex:
     """complex(self), for an array without axes."""
     return complex(scalar(self))
@@ -141,6 +146,7 @@ SPECIAL = {
     "__int__": integer,
     "__float__": real_number,
     "__complex__": complex_number,
+    "__round__": rounded,
     "__index__": index,
     "__copy__": shallow_copy,
     "__deepcopy__": deep_copy,

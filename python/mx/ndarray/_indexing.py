@@ -13,6 +13,7 @@ from types import EllipsisType
 from typing import Any
 
 from .._registry import front_end
+from ._operators import is_operand
 
 LARGEST = 2**63 - 1
 
@@ -40,9 +41,11 @@ def encode_item(item: Any) -> Any:
         return ("slice", bound(item.start), bound(item.stop), bound(item.step))
     if isinstance(item, EllipsisType):
         return "..."
-    if isinstance(item, tuple):
+    if isinstance(item, (tuple, range)):
         return list(item)
-    if isinstance(item, (str, bytes, float, complex, dict)):
+    if item is None or hasattr(type(item), "__index__"):
+        return item
+    if isinstance(item, (float, complex)) or not is_operand(item):
         raise IndexError(INVALID_KEY.format(type(item).__name__))
     return item
 
@@ -69,6 +72,11 @@ def setitem(self: Any, key: Any, value: Any, /) -> None:
     _setitem(self, encode_key(key), value)
 
 
+def delitem(self: Any, key: Any, /) -> None:
+    """del self[key]: ValueError, for the extents of an array are fixed."""
+    raise ValueError("cannot delete array elements")
+
+
 def length(self: Any, /) -> int:
     """Extent of the first axis. TypeError for an array without axes."""
     if not self.ndim:
@@ -85,13 +93,15 @@ def iterate(self: Any, /) -> Iterator[Any]:
 
 
 def contains(self: Any, value: Any, /) -> bool:
-    """Whether any element equals value, which is broadcast."""
-    return bool((self == value).any())
+    """Whether any element equals value, which is broadcast; nothing equals what is no number."""
+    equal = self == value
+    return equal if isinstance(equal, bool) else bool(equal.any())
 
 
 SPECIAL = {
     "__getitem__": getitem,
     "__setitem__": setitem,
+    "__delitem__": delitem,
     "__len__": length,
     "__iter__": iterate,
     "__contains__": contains,

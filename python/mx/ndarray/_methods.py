@@ -97,6 +97,8 @@ def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: 
     result = getattr(ufunc, method)(*map(_as_numpy, inputs), **options)
     if out is not None:
         return out[0] if len(out) == 1 else out
+    if result is None:
+        return None
     return tuple(map(_array, result)) if isinstance(result, tuple) else _array(result)
 
 
