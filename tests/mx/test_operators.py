@@ -174,6 +174,40 @@ def test_the_other_operand_is_asked():
     assert array == "added"
 
 
+# What a list makes of an array: as NumPy beside integers, no wider floats beside floats.
+LISTS = [
+    ("bool", [1, 2], "int64"),
+    ("int8", [1, 300], "int64"),
+    ("int64", [16777217, 2**53 + 1], "int64"),
+    ("uint8", [True, False], "uint8"),
+    ("int32", [0.1, 2], "float64"),
+    ("int32", [1j, 2], "complex128"),
+    ("float16", [1, 2], "float16"),
+    ("float32", [0.1, 0.2], "float32"),
+    ("float64", [0.1, 0.2], "float64"),
+    ("float64", [[0.1], [0.2]], "float64"),
+    ("float32", [1j, 0.1], "complex64"),
+    ("complex128", [0.1, 2], "complex128"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "numbers", "result"), LISTS)
+def test_numbers_of_a_list_keep_their_value(dtype, numbers, result):
+    array = np.array([1, 0], dtype)
+    same = np.array(numbers, result)
+    given = mx.np.array(array)
+    assert_same(given + numbers, array + same)
+    assert_same(numbers * given, same * array)
+    assert_same(mx.np.array(same) == numbers, np.ones(same.shape, bool))
+
+
+def test_lists_change_integer_arrays_in_place():
+    array = mx.np.array([1, 6], dtype="int32")
+    array += [1, 2]
+    array &= [3, 9]
+    assert_same(array, np.array([2, 8], "int32"))
+
+
 @pytest.mark.parametrize("ufunc", [np.exp, np.negative, np.isfinite])
 def test_numpys_unary_functions_take_arrays(ufunc):
     array = sample((3,), "float64")
@@ -188,6 +222,10 @@ def test_numpys_other_functions_take_arrays():
     assert_same(np.add(given, 1, where=[True, False, True, True], out=given), given.asnumpy())
     for found, oracle in zip(np.modf(given), np.modf(given.asnumpy()), strict=True):
         assert_same(found, oracle)
+    array = given.asnumpy()
+    np.add.at(given, [0, 0], 1)
+    np.add.at(array, [0, 0], 1)
+    assert_same(given, array)
     np.testing.assert_array_equal(np.linalg.norm(given), np.linalg.norm(given.asnumpy()))
 
 

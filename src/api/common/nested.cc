@@ -75,6 +75,7 @@ class Discovery {
   }
 
   const DimBuffer& shape() const noexcept { return shape_; }
+  WeakKind kind_of_numbers() const noexcept { return has_array_ ? WeakKind::kNone : kind_; }
 
   DLDataType dtype(NumberDefault numbers) const {
     if (has_array_) return kind_ == WeakKind::kNone ? dtype_ : PromoteWeak(dtype_, kind_);
@@ -286,6 +287,8 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype, Cont
   });
   return array;
 }
+
+WeakKind KindOfNumbers(const MXNetArgValue& arg) { return Discovery(arg).kind_of_numbers(); }
 
 void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out) {
   DispatchDType(dtype, [&](auto tag) {

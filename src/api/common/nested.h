@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "api/common/dispatch.h"
+#include "api/common/promotion.h"
 
 namespace mxnet {
 namespace op {
@@ -30,6 +31,13 @@ enum class NumberDefault {
 NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
                         Context ctx = Context{kDLCPU, 0},
                         NumberDefault numbers = NumberDefault::kFloat32);
+
+/*!
+ * \brief The kind of the numbers in a tuple or list that holds nothing else.
+ *
+ * kNone where an array is among its items or there is no item at all; errors as ArrayFromNested.
+ */
+WeakKind KindOfNumbers(const MXNetArgValue& arg);
 
 /*! \brief Whether a value is a Python number, bools included. */
 inline bool IsNumber(int type_code) noexcept {

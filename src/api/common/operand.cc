@@ -49,6 +49,12 @@ WeakKind KindOfCode(int type_code) {
   }
 }
 
+/*! \brief The type of an array and a list of numbers of the kind. */
+DLDataType TypeBesideNumbers(DLDataType array, WeakKind numbers) {
+  if (IsBoolDType(array) || IsIntDType(array)) return PromoteTypes(array, DefaultDType(numbers));
+  return PromoteWeak(array, numbers);
+}
+
 /*! \brief Whether the integer, which unsigned_value tells how to read, is a value of T. */
 template <typename T>
 bool Holds(int64_t value, bool unsigned_value) {
@@ -96,7 +102,21 @@ Operand::Operand(const MXNetArgValue& arg) {
                              << arg.type_name();
   }
   Own(ArrayFromNested(arg, std::nullopt));
+  numbers_ = KindOfNumbers(arg);
+  if (numbers_ != WeakKind::kNone) nested_.emplace(arg);
   dtype_ = tensor_->dtype;
+}
+
+DLDataType ResultType(const Operand& a, const Operand& b) {
+  const bool a_numbers = a.kind_of_numbers() != WeakKind::kNone;
+  const bool b_numbers = b.kind_of_numbers() != WeakKind::kNone;
+  if (a_numbers && !b_numbers && b.is_array()) {
+    return TypeBesideNumbers(b.dtype(), a.kind_of_numbers());
+  }
+  if (b_numbers && !a_numbers && a.is_array()) {
+    return TypeBesideNumbers(a.dtype(), b.kind_of_numbers());
+  }
+  return ResultType(a.dtype(), a.kind(), b.dtype(), b.kind());
 }
 
 void Operand::Own(NDArray array) {
@@ -127,7 +147,7 @@ const DLTensor& Operand::TensorAs(DLDataType dtype) {
     StoreScalar(dtype, scalar.data());
     Own(std::move(scalar));
   } else if (tensor_->dtype != dtype) {
-    Own(AsType(*tensor_, dtype));
+    Own(nested_ ? ArrayFromNested(*nested_, dtype) : AsType(*tensor_, dtype));
   }
   return *tensor_;
 }

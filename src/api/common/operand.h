@@ -7,6 +7,8 @@
 
 #include <mxnet/runtime/packed_func.h>
 
+#include <optional>
+
 #include "api/common/promotion.h"
 #include "api/common/strided.h"
 
@@ -38,6 +40,8 @@ class Operand {
   ShapeView shape() const noexcept { return is_array() ? TensorShape(*tensor_) : ShapeView(); }
   /*! \brief kNone for an array. */
   WeakKind kind() const noexcept { return kind_; }
+  /*! \brief The kind of the numbers in a list of Python numbers; kNone for all else. */
+  WeakKind kind_of_numbers() const noexcept { return numbers_; }
   /*! \brief The array's type, or the default type of the scalar. */
   DLDataType dtype() const noexcept { return dtype_; }
   Context ctx() const noexcept { return is_array() ? tensor_->device : Context{kDLCPU, 0}; }
@@ -64,15 +68,21 @@ class Operand {
 
   const DLTensor* tensor_{nullptr};
   WeakKind kind_{WeakKind::kNone};
+  WeakKind numbers_{WeakKind::kNone};
+  // Python numbers are read again for every type: no other type between would keep their value.
+  std::optional<MXNetArgValue> nested_;
   DLDataType dtype_{};
   MXNetValue value_{};
   NDArray owned_;
 };
 
-/*! \brief The type of the operands together, as ResultType. */
-inline DLDataType ResultType(const Operand& a, const Operand& b) {
-  return ResultType(a.dtype(), a.kind(), b.dtype(), b.kind());
-}
+/*!
+ * \brief The type of the operands together, as ResultType.
+ *
+ * Beside an array a list of Python numbers is weak where that is of floats or complex numbers, so
+ * that it does not widen them, and what NumPy makes of it beside integers and bools.
+ */
+DLDataType ResultType(const Operand& a, const Operand& b);
 
 }  // namespace op
 }  // namespace mxnet
