@@ -10,7 +10,7 @@
 #include <longintrepr.h>
 #endif
 #include <frameobject.h>
-#include <mxnet/runtime/c_runtime_api.h>
+#include <mxnet/runtime/object.h>
 
 /*! \brief Value of an exact int of one digit, which most are; 0 where it has more. */
 static inline int MXNetSmallInt(PyObject* obj, int64_t* out) {
@@ -137,7 +137,7 @@ static struct {
 static inline void MXNetDeallocArray(PyObject* self) {
   MXNetWrapper* wrapper = (MXNetWrapper*)self;
   if (wrapper->weak_references != NULL) PyObject_ClearWeakRefs(self);
-  if (wrapper->handle != NULL) MXNetObjectFree(wrapper->handle);
+  mxnet::runtime::details::Release((MXNetObject*)wrapper->handle);
   if (Py_TYPE(self) == MXNetFreeArrays.type && MXNetFreeArrays.count < 64) {
     MXNetFreeArrays.wrappers[MXNetFreeArrays.count++] = self;
   } else {
@@ -166,7 +166,12 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
 static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
   PyObject* self;
   if (type == MXNetFreeArrays.type && MXNetFreeArrays.count > 0) {
-    self = PyObject_Init(MXNetFreeArrays.wrappers[--MXNetFreeArrays.count], type);
+    self = MXNetFreeArrays.wrappers[--MXNetFreeArrays.count];
+#if defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS) || defined(Py_GIL_DISABLED)
+    PyObject_Init(self, type);
+#else
+    Py_SET_REFCNT(self, 1);  // it has its type still
+#endif
   } else {
     self = type->tp_alloc(type, 0);
     if (self == NULL) {
