@@ -201,6 +201,26 @@ def test_numbers_of_a_list_keep_their_value(dtype, numbers, result):
     assert_same(mx.np.array(same) == numbers, np.ones(same.shape, bool))
 
 
+@pytest.mark.parametrize(
+    ("function", "dtype", "numbers"),
+    [
+        ("outer", "float64", [0.1, 0.2]),
+        ("vdot", "float64", [0.1, 0.2]),
+        ("vdot", "int64", [16777217, 1]),
+        ("inner", "float64", [0.1, 0.2]),
+        ("matmul", "int64", [16777217, 1]),
+        ("maximum", "float64", [0.1, 0.2]),
+        ("arctan2", "float64", [0.1, 0.2]),
+        ("full_like", "float64", [0.1, 0.2]),
+        ("full_like", "int64", [16777217, 1]),
+    ],
+)
+def test_numbers_of_a_list_keep_their_value_in_functions(function, dtype, numbers):
+    array = np.ones(2, dtype)
+    result = getattr(mx.np, function)(mx.np.array(array), numbers)
+    assert_same(result, getattr(np, function)(array, numbers), exact=False)
+
+
 def test_lists_change_integer_arrays_in_place():
     array = mx.np.array([1, 6], dtype="int32")
     array += [1, 2]

@@ -163,7 +163,10 @@ NDArray Full(ShapeView shape, const MXNetArgValue& value, std::optional<DLDataTy
     FillElements(array, &element);
     return array;
   }
-  const NDArray values = ToArray(value);
+  const DLTensor* tensor = nullptr;
+  const bool is_tensor = value.TryAs<const DLTensor*>(&tensor) == Match::kOk;
+  // The numbers of a list become what is asked for at once, without float32 between.
+  const NDArray values = is_tensor ? ToArray(value) : ArrayFromNested(value, dtype);
   NDArray array = NDArray::Empty(shape, dtype.value_or(values.dtype()), ctx);
   CheckBroadcastInto(values.shape(), shape);
   CopyCast(values.tensor(), array.tensor());

@@ -104,9 +104,9 @@ class SummedAxes {
   MXNetAny single_[2] = {};
 };
 
-/*! \brief The operands' elements as one axis, conjugated where asked. */
-NDArray Flat(const Operand& operand, const MXNetArgValue& arg) {
-  const NDArray dense = operand.is_array() ? Contiguous(operand.tensor()) : ToArray(arg);
+/*! \brief A copy of an operand's elements as one axis, converted to dtype. */
+NDArray Flat(Operand* operand, DLDataType dtype) {
+  const NDArray dense = Contiguous(operand->TensorAs(dtype));
   const int64_t size = dense.size();
   const int64_t stride = 1;
   return dense.View(dense.data(), ShapeView(&size, 1), ShapeView(&stride, 1), dense.dtype());
@@ -200,9 +200,10 @@ MXNET_REGISTER_API("_npi.outer")
     .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const Operand a(args[0]);
-      const Operand b(args[1]);
-      *ret = FlatProduct(Flat(a, args[0]), Flat(b, args[1]), false);
+      Operand a(args[0]);
+      Operand b(args[1]);
+      const DLDataType dtype = ResultType(a, b);
+      *ret = FlatProduct(Flat(&a, dtype), Flat(&b, dtype), false);
     });
 
 MXNET_REGISTER_API("_npi.vdot")
@@ -212,11 +213,12 @@ MXNET_REGISTER_API("_npi.vdot")
     .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const Operand a(args[0]);
-      const Operand b(args[1]);
-      const NDArray left = Flat(a, args[0]);
+      Operand a(args[0]);
+      Operand b(args[1]);
+      const DLDataType dtype = ResultType(a, b);
+      const NDArray left = Flat(&a, dtype);
       Conjugate(left);
-      *ret = FlatProduct(left, Flat(b, args[1]), true);
+      *ret = FlatProduct(left, Flat(&b, dtype), true);
     });
 
 }  // namespace
