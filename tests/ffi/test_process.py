@@ -103,10 +103,11 @@ def test_no_interrupt_is_lost(run_python):
 
 
 def test_ctrl_c_ends_a_process(run_python):
-    # Sent from outside: CPython can overlook a signal that arrives while a thread hands the GIL on.
+    # A job in the background inherits SIGINT ignored, and then Python installs no handler itself.
     script = """
-import os, subprocess
+import os, signal, subprocess
 import ffi
+signal.signal(signal.SIGINT, signal.default_int_handler)
 call = ffi.get_global_func("testing.call")
 subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -INT {os.getpid()}"])
 def callback():
