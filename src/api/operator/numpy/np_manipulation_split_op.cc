@@ -15,6 +15,8 @@ namespace mxnet {
 namespace op {
 namespace {
 
+/*! \brief Each axis of a tiled array is two while it is filled. */
+constexpr int kMaxTileDims = kMaxDims / 2;
 constexpr char kSplitDoc[] = "Into how many parts; or the positions at which parts begin.";
 
 Tuple TupleOf(const std::vector<NDArray>& arrays) {
@@ -110,23 +112,36 @@ NDArray Repeat(NDArray array, const NDArray& counts, const MXNetArgValue& axis) 
   return PickFromAxis(array, d, RepeatedPositions(array->shape[d], counts));
 }
 
-NDArray Tile(NDArray array, ShapeView reps) {
+/*! \brief The product of an extent and a number of times; too large a one is no array's. */
+int64_t TimesOf(int64_t extent, int64_t times) {
+  if (times < 0) MXNET_THROW("ValueError") << "negative dimensions are not allowed";
+  int64_t product;
+  return __builtin_mul_overflow(extent, times, &product) ? INT64_MAX : product;
+}
+
+/*! \brief Seen with an axis for the repetitions before each of its own, the result is a broadcast.
+ */
+NDArray Tile(const NDArray& array, ShapeView reps) {
   const int ndim = std::max(array.ndim(), reps.ndim());
-  DimBuffer shape;
-  for (int d = array.ndim(); d < ndim; ++d) shape.push_back(1);
-  for (int64_t extent : array.shape()) shape.push_back(extent);
-  NDArray tiled = ReshapeTo(Contiguous(array.tensor()), shape);
-  for (int i = 0; i < reps.ndim(); ++i) {
-    const int64_t times = reps[static_cast<size_t>(i)];
-    const int axis = ndim - reps.ndim() + i;
-    if (times < 0) MXNET_THROW("ValueError") << "negative dimensions are not allowed";
-    if (times == 1) continue;
-    std::vector<int64_t> positions;
-    for (int64_t time = 0; time < times; ++time) {
-      for (int64_t at = 0; at < tiled->shape[axis]; ++at) positions.push_back(at);
-    }
-    tiled = PickFromAxis(tiled, axis, positions);
+  if (ndim > kMaxTileDims) {
+    MXNET_THROW("ValueError") << "tile: at most " << kMaxTileDims << " axes are possible, got "
+                              << ndim;
   }
+  DimBuffer whole, parts, once;
+  for (int d = 0; d < ndim; ++d) {
+    const int own = d - (ndim - array.ndim());
+    const int rep = d - (ndim - reps.ndim());
+    const int64_t extent = own < 0 ? 1 : array.shape()[static_cast<size_t>(own)];
+    const int64_t times = rep < 0 ? 1 : reps[static_cast<size_t>(rep)];
+    whole.push_back(TimesOf(extent, times));
+    parts.push_back(times);
+    parts.push_back(extent);
+    once.push_back(1);
+    once.push_back(extent);
+  }
+  NDArray tiled = NDArray::Empty(whole.view(), array.dtype(), array.ctx());
+  if (tiled.size() == 0) return tiled;
+  CopyCast(ReshapeTo(Contiguous(array.tensor()), once).tensor(), ReshapeTo(tiled, parts).tensor());
   return tiled;
 }
 
