@@ -4,7 +4,7 @@
  */
 #include <mxnet/runtime/object.h>
 
-#include <cstring>
+#include <utility>
 
 #include "runtime/error_state.h"
 
@@ -22,7 +22,10 @@ void ErrorState::Set(const MXNetErrorInfo& info) {
   // The source may be this very state, set again by a caller that passes an error on.
   if (&info == &info_) return;
   details::Retain(static_cast<Object*>(info.payload));
-  details::Release(static_cast<Object*>(info_.payload));
+  // The end of the former payload may run code that fails and sets this state in its turn.
+  while (info_.payload != nullptr) {
+    details::Release(static_cast<Object*>(std::exchange(info_.payload, nullptr)));
+  }
   info_.payload = info.payload;
   kind_.assign(info.kind == nullptr ? "RuntimeError" : info.kind);
   if (info.message.data == nullptr) {

@@ -100,6 +100,19 @@ TEST_CASE("keys are equal where Python's are") {
   }
 }
 
+TEST_CASE("element types are equal keys whatever lies beside them") {
+  MXNetAny clean{};
+  clean.type_code = kMXNetType;
+  clean.value.v_type = kFloat32;
+  MXNetAny dirty = clean;
+  dirty.value.v_int64 = -1;
+  dirty.value.v_type = kFloat32;
+  CHECK(details::MapKey::Equal(clean, dirty));
+  CHECK(details::MapKey::Hash(clean) == details::MapKey::Hash(dirty));
+  dirty.value.v_type = kFloat64;
+  CHECK_FALSE(details::MapKey::Equal(clean, dirty));
+}
+
 TEST_CASE("type keys have one index each") {
   uint32_t first = 0;
   uint32_t again = 0;

@@ -219,3 +219,23 @@ TEST_CASE("errors belong to their thread") {
   }).join();
   CHECK(LastError().find("tests.mine") != std::string::npos);
 }
+
+TEST_CASE("the end of an error's payload may fail itself") {
+  static int ended;
+  ended = 0;
+  MXNetOpaqueObject payload{};
+  payload.header = MXNetObject{1, kMXNetObjectOpaque, [](MXNetObject*) {
+                                 ++ended;
+                                 Error("ValueError", "inner").SetLast();
+                               }};
+  MXNetErrorInfo info{};
+  info.struct_size = sizeof(info);
+  info.kind = "KeyError";
+  info.payload = &payload;
+  MXNetSetLastError(&info);
+  MXNetObjectFree(&payload);
+  CHECK(ended == 0);
+  Error("TypeError", "outer").SetLast();
+  CHECK(ended == 1);
+  CHECK(LastError() == "TypeError: outer");
+}
