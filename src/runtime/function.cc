@@ -21,12 +21,15 @@ const FunctionInfo* Undescribed() {
   return info;
 }
 
-void DeleteFunction(MXNetObject* self) {
+void DestroyFunction(MXNetObject* self) {
   auto* func = reinterpret_cast<FunctionObject*>(self);
   if (func->finalizer != nullptr) func->finalizer(func->resource);
   if (func->info != Undescribed()) delete func->info;
   delete func;
 }
+
+/*! \brief What a function captured may be another function, and so on. */
+void DeleteFunction(MXNetObject* self) { details::DeleteInTurn(self, &DestroyFunction); }
 
 /*! \brief Values that a description can own: they refer to nothing, or to text that is copied. */
 bool IsPlainOrText(int type_code) {

@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -24,11 +23,25 @@ constexpr int kMaxDims = 64;
 
 size_t AlignUp(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
+void FreeBlockOf(ArrayObject* array) {
+  const size_t size = array->block_size;
+  if (size > pool::kFineLimit || !PoolKeepSmall(array, size)) PoolFree(array, size);
+}
+
+void DestroyOwner(MXNetObject* self) {
+  auto* array = reinterpret_cast<ArrayObject*>(self);
+  array->release(array->owner, array->owner_size);
+  FreeBlockOf(array);
+}
+
 void DeleteArray(MXNetObject* self) {
   auto* array = reinterpret_cast<ArrayObject*>(self);
-  const size_t size = array->block_size;
-  if (array->release != nullptr) array->release(array->owner, array->owner_size);
-  if (size > pool::kFineLimit || !PoolKeepSmall(array, size)) PoolFree(array, size);
+  if (array->release == nullptr) {
+    FreeBlockOf(array);
+  } else {
+    // A tensor taken over may be that of another array, and so on.
+    details::DeleteInTurn(self, &DestroyOwner);
+  }
 }
 
 void ReleaseBlock(void* raw, size_t size) { PoolFree(raw, size); }
@@ -58,8 +71,14 @@ size_t CheckedBytes(ShapeView shape, DLDataType dtype) {
       MXNET_THROW("ValueError") << "negative dimensions are not allowed, got shape " << shape.str();
     }
   }
-  if (std::find(shape.begin(), shape.end(), 0) == shape.end()) ThrowNoMemory(shape, dtype);
-  return 0;
+  // Strides are computed without the extents that are 0, and must not overflow either.
+  bytes = ItemSize(dtype);
+  bool empty = false;
+  for (int64_t dim : shape) {
+    empty |= dim == 0;
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) ThrowNoMemory(shape, dtype);
+  }
+  return empty ? 0 : static_cast<size_t>(bytes);
 }
 
 void CheckDType(DLDataType dtype) {
@@ -258,18 +277,22 @@ int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
       RequireNotNull(shape, "MXNetNDArrayView", "shape");
       RequireNotNull(strides, "MXNetNDArrayView", "strides");
     }
-    auto* owner = static_cast<ArrayObject*>(base);
-    DLTensor tensor = owner->visible.tensor;
+    auto* array = static_cast<ArrayObject*>(base);
+    DLTensor tensor = array->visible.tensor;
     tensor.data = data;
     tensor.ndim = ndim;
     tensor.dtype = dtype;
     // Only read from: the new object copies both.
     tensor.shape = const_cast<int64_t*>(shape);
     tensor.strides = const_cast<int64_t*>(strides);
+    // Not the view that base may be itself: `a = a[1:]` in a loop would keep every one of them.
+    auto* owner = array->release == &mxnet::runtime::ReleaseBase
+                      ? static_cast<ArrayObject*>(array->owner)
+                      : array;
     ArrayObject* view =
         mxnet::runtime::NewForeignArray(tensor, owner, &mxnet::runtime::ReleaseBase);
     mxnet::runtime::details::Retain(&owner->visible.header);
-    view->visible.flags = owner->visible.flags;
+    view->visible.flags = array->visible.flags;
     *out = view;
   });
 }

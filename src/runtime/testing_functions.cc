@@ -8,6 +8,21 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
+/*! \brief One call of testing.call inside others, which could be given itself without end. */
+class Level {
+ public:
+  Level() {
+    if (depth_ >= kMaxDepth) MXNET_THROW("RecursionError") << "testing.call: too many calls inside";
+    ++depth_;
+  }
+  ~Level() { --depth_; }
+
+ private:
+  static constexpr int kMaxDepth = 1000;
+  static thread_local int depth_;
+};
+thread_local int Level::depth_ = 0;
+
 MXNET_REGISTER_API("testing.nop")
     .describe("Does nothing with any arguments.")
     .add_variadic("args", "Any", "Ignored.")
@@ -67,6 +82,7 @@ MXNET_REGISTER_API("testing.call")
     .returns("Any")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const auto func = args[0].As<PackedFunc>();
+      const Level level;
       *ret = func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1);
     });
 

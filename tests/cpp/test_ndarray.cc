@@ -26,8 +26,9 @@ TEST_CASE("arrays of every size are aligned, row-major and zeroed on request") {
 TEST_CASE("shapes that cannot be are refused") {
   CHECK(ErrorOf([] { NDArray::Empty(Shape{2, -1}, kFloat32); }) ==
         "ValueError: negative dimensions are not allowed, got shape (2, -1)");
-  for (const Shape& shape :
-       {Shape{int64_t{1} << 62, 1000}, Shape{int64_t{1} << 40, 1000}, Shape{INT64_MAX}}) {
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  for (const Shape& shape : {Shape{kHuge, 1000}, Shape{int64_t{1} << 40, 1000}, Shape{INT64_MAX},
+                             Shape{0, kHuge, kHuge}, Shape{kHuge, kHuge, 0}}) {
     CHECK(ErrorOf([&] { NDArray::Zeros(shape, kFloat64); }).find("MemoryError: unable to") == 0);
   }
   CHECK(NDArray::Empty(Shape{0, int64_t{1} << 50}, kFloat32).size() == 0);
@@ -48,6 +49,14 @@ TEST_CASE("a view shares memory and keeps its base alive") {
   }
   CHECK(*view.data_as<float>() == 3);
   CHECK(view.strides()[0] == -1);
+}
+
+TEST_CASE("a view of a view keeps the memory alive and not the view") {
+  NDArray base = NDArray::Zeros(Shape{4}, kFloat32);
+  NDArray first = base.View(base.data(), Shape{3}, Shape{1}, kFloat32);
+  NDArray second = first.View(base.data_as<float>() + 1, Shape{2}, Shape{1}, kFloat32);
+  CHECK(first.get()->ref_count == 1);
+  CHECK(base.get()->ref_count == 3);
 }
 
 TEST_CASE("DLPack hands memory over and back") {

@@ -6,6 +6,9 @@ cdef int call_python(void* resource, const MXNetValue* values, const int* codes,
     cdef PyObject* result = NULL
     cdef int made = 0
     cdef int status = 0
+    # C code that calls a function, as functools.partial does, counts no level of its own.
+    if Py_EnterRecursiveCall(" in a callback") != 0:
+        return store_current_error()
     if count > STACK_ARGS:
         args = <PyObject**>malloc(count * sizeof(PyObject*))
     if args != NULL:
@@ -23,6 +26,7 @@ cdef int call_python(void* resource, const MXNetValue* values, const int* codes,
             free(args)
     else:
         PyErr_NoMemory()
+    Py_LeaveRecursiveCall()
     if result == NULL:
         return store_current_error()
     status = give_result(<PyObject*>resource, result, ret, ret_code)
