@@ -188,3 +188,26 @@ def test_array_without_an_object():
     for attribute in ("shape", "strides", "dtype", "ctx", "size", "read_only", "data_ptr"):
         with pytest.raises(ValueError, match="holds no object"):
             getattr(empty, attribute)
+
+
+def test_extents_that_change_while_others_are_converted(call):
+    source = numpy.zeros((2, 3))
+
+    class Reshaping:
+        def __index__(self):
+            source.shape = (1, 2, 1, 3, 1)
+            self.others = [numpy.ones((5,) * 2) for _ in range(100)]
+            return 0
+
+    assert call(lambda array, _: array.shape, source, Reshaping()) == (2, 3)
+
+
+@pytest.mark.skipif(ffi.backend != "cython", reason="only extension types lend buffers")
+@pytest.mark.parametrize("source", [GRID[:, ::2], GRID[0, 0, ::2]], ids=["3-d", "1-d"])
+@pytest.mark.parametrize("order", [0x20, 0x40, 0x80], ids=["C", "F", "any"])
+def test_buffers_without_gaps(source, order):
+    get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+    get_buffer.argtypes = ctypes.py_object, ctypes.c_void_p, ctypes.c_int
+    strides = 0x18
+    with pytest.raises(BufferError, match="not contiguous"):
+        get_buffer(shared(source), ctypes.create_string_buffer(256), order | strides)

@@ -158,6 +158,7 @@ cdef extern from "python_compat.h":
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
+    PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) noexcept
     void MXNetReleasePython(void* value) noexcept nogil
     void* MXNetNewOpaque(PyObject* value) noexcept
 
@@ -175,7 +176,7 @@ cdef extern from "numpy_compat.h":
     PyObject* MXNetNumpyDescr(PyObject* array) noexcept
     int MXNetNumpyNdim(PyObject* array) noexcept
     int MXNetNumpyReadOnly(PyObject* array) noexcept
-    int MXNetNumpyTensor(PyObject* obj, DLDataType dtype, int64_t* strides, DLTensor* out) noexcept
+    int MXNetNumpyTensor(PyObject* obj, DLDataType dtype, int64_t* dims, DLTensor* out) noexcept
 
 cdef extern from "Python.h":
     PyTypeObject PyLong_Type
@@ -191,7 +192,6 @@ cdef extern from "Python.h":
     PyObject* Py_True
     PyObject* Py_False
     PyTypeObject* Py_TYPE(PyObject* obj) noexcept
-    ctypedef PyObject* (*newfunc)(PyTypeObject*, PyObject*, PyObject*) noexcept
     void Py_INCREF_ "Py_INCREF"(PyObject* obj) noexcept
     void Py_DECREF_ "Py_DECREF"(PyObject* obj) noexcept
     void Py_XDECREF_ "Py_XDECREF"(PyObject* obj) noexcept
@@ -224,6 +224,9 @@ cdef extern from "Python.h":
     int PyDict_SetItem(PyObject* dict, PyObject* key, PyObject* value) noexcept
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject** args, size_t nargsf,
                                   PyObject* kwnames) noexcept
+    int Py_EnterRecursiveCall(const char* where) noexcept
+    void Py_LeaveRecursiveCall() noexcept
+    object PyNumber_Index(object obj)
     PyObject* PyObject_CallOneArg(PyObject* callable, PyObject* arg) noexcept
     Py_ssize_t PyVectorcall_NARGS(size_t nargsf) noexcept
     int PyUnicode_Compare(PyObject* a, PyObject* b) noexcept
@@ -236,6 +239,7 @@ cdef extern from "Python.h":
     int PyBUF_ND
     int PyBUF_C_CONTIGUOUS
     int PyBUF_F_CONTIGUOUS
+    int PyBUF_ANY_CONTIGUOUS
     PyObject* PyErr_Occurred() noexcept
     void PyErr_Clear() noexcept
     void PyErr_Fetch(PyObject** type, PyObject** value, PyObject** traceback) noexcept
@@ -258,9 +262,3 @@ cdef extern from "Python.h":
     object PyCapsule_New(void* pointer, const char* name, void (*destructor)(PyObject*) noexcept)
     void* PyCapsule_GetPointer_ "PyCapsule_GetPointer"(PyObject* capsule, const char* name) noexcept
     int PyCapsule_IsValid_ "PyCapsule_IsValid"(PyObject* capsule, const char* name) noexcept
-
-cdef extern from *:
-    """
-    static inline newfunc MXNetTypeNew(PyTypeObject* type) { return type->tp_new; }
-    """
-    newfunc MXNetTypeNew(PyTypeObject* type) noexcept

@@ -43,7 +43,14 @@ cdef int dtype_of_type(cls, DLDataType* out) except -1:
 cdef int dtype_of_numpy(PyObject* descr, DLDataType* out) noexcept:
     """Element type of a numpy.dtype; one of the kMXNetNumpy codes."""
     cdef int status = MXNetNumpyDType(descr, out)
-    if status == kMXNetNumpyForeign and (<object>descr).name == "bfloat16":
-        out[0] = make_dtype(data_type.BFLOAT16)
-        return kMXNetNumpyOk
-    return status
+    return status if status != kMXNetNumpyForeign else dtype_of_foreign(descr, out)
+
+
+cdef int dtype_of_foreign(PyObject* descr, DLDataType* out) noexcept:
+    try:
+        if (<object>descr).name == "bfloat16":
+            out[0] = make_dtype(data_type.BFLOAT16)
+            return kMXNetNumpyOk
+    except Exception:
+        pass  # a data type that has not even a name
+    return kMXNetNumpyForeign

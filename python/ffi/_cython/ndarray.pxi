@@ -12,6 +12,10 @@ cdef dict buffer_formats = {
 }
 
 
+# What a consumer asks for that does not look at strides, in whichever order.
+cdef int CONTIGUITY = (PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS) & ~PyBUF_STRIDES
+
+
 cdef class NDArray(ObjectBase):
     """A strided array; mx.np.ndarray adds arithmetic to it."""
 
@@ -116,12 +120,10 @@ cdef class NDArray(ObjectBase):
             raise BufferError(f"the buffer protocol has no format for {dtype_name(tensor.dtype)}")
         if flags & PyBUF_WRITABLE and self.read_only:
             raise BufferError("the array is read-only")
-        if not contiguous and (flags & PyBUF_STRIDES) != PyBUF_STRIDES:
+        if not contiguous and (flags & CONTIGUITY or (flags & PyBUF_STRIDES) != PyBUF_STRIDES):
             raise BufferError("the array is not contiguous")
         if (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS and tensor.ndim > 1:
             raise BufferError("the array is not Fortran contiguous")
-        if (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS and not contiguous:
-            raise BufferError("the array is not contiguous")
         strides = <Py_ssize_t*>malloc((tensor.ndim + 1) * sizeof(Py_ssize_t))
         if strides == NULL:
             raise MemoryError()

@@ -55,22 +55,28 @@ static inline int MXNetNumpyReadOnly(PyObject* array) {
   return !PyArray_CHKFLAGS((PyArrayObject*)array, NPY_ARRAY_WRITEABLE);
 }
 
-/*! \brief Describes an array of a known element type in place; strides has room for ndim. */
-static inline int MXNetNumpyTensor(PyObject* obj, DLDataType dtype, int64_t* strides,
-                                   DLTensor* out) {
+/*! \brief Describes an array of a known element type in place; dims has room for twice ndim.
+ *
+ * The extents are copied: an assignment to `shape` frees those of the array, and code that does so
+ * may run before the call is over.
+ */
+static inline int MXNetNumpyTensor(PyObject* obj, DLDataType dtype, int64_t* dims, DLTensor* out) {
   PyArrayObject* array = (PyArrayObject*)obj;
   const int ndim = PyArray_NDIM(array);
+  const npy_intp* extents = PyArray_DIMS(array);
   const npy_intp* bytes = PyArray_STRIDES(array);
+  int64_t* strides = dims + ndim;
   const int64_t item = dtype.bits / 8;
   for (int i = 0; i < ndim; ++i) {
     if (bytes[i] % item != 0) return kMXNetNumpyStrides;
+    dims[i] = extents[i];
     strides[i] = bytes[i] / item;
   }
   out->data = PyArray_DATA(array);
   out->device = DLDevice{kDLCPU, 0};
   out->ndim = ndim;
   out->dtype = dtype;
-  out->shape = (int64_t*)PyArray_DIMS(array);
+  out->shape = dims;
   out->strides = strides;
   out->byte_offset = 0;
   return kMXNetNumpyOk;

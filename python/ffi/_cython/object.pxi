@@ -52,6 +52,8 @@ def register_object(uint32_t type_index, cls):
     global ndarray_type
     if not (isinstance(cls, type) and issubclass(cls, ObjectBase)):
         raise TypeError(f"register_object: argument 1 ('cls') expected a subclass of ObjectBase, got {cls!r}")
+    cdef const char* key = NULL
+    check(MXNetObjectTypeIndex2Key(type_index, &key))
     while len(object_classes) <= type_index:
         object_classes.append(None)
     object_classes[type_index] = cls
@@ -62,7 +64,7 @@ def register_object(uint32_t type_index, cls):
 
 cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
     """Gives a reference to a new instance of cls, a class derived from ObjectBase."""
-    cdef PyObject* obj = MXNetTypeNew(cls)(cls, <PyObject*>empty_tuple, NULL)
+    cdef PyObject* obj = MXNetNativeNew(cls, <PyObject*>empty_tuple)
     if obj == NULL:
         MXNetObjectFree(handle)
         return NULL

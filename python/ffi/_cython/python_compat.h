@@ -123,6 +123,16 @@ typedef struct {
 } MXNetWrapper;
 
 /*!
+ * \brief A new instance by the native part of type; a __new__ written in Python, which could give
+ *        anything, is passed over.
+ */
+static inline PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) {
+  const PyTypeObject* native = type;
+  while ((native->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) native = native->tp_base;
+  return native->tp_new(type, args, NULL);
+}
+
+/*!
  * \brief Memory of array wrappers that are gone, for the next ones; guarded by the GIL.
  *
  * Arrays are what operators return, so making and dropping their wrappers is part of every call.

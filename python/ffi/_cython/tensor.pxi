@@ -2,7 +2,10 @@
 
 cdef int refuse_dtype(object descr, bint swapped, Frame* frame) noexcept:
     reason = "whose byte order is not native" if swapped else "which has no counterpart"
-    set_exception(TypeError, f"{where_text(frame)} has data type {descr!s}, {reason}")
+    try:
+        set_exception(TypeError, f"{where_text(frame)} has data type {descr!s}, {reason}")
+    except BaseException as error:
+        set_error(error)
     return -1
 
 
@@ -13,7 +16,7 @@ cdef int make_numpy(PyObject* obj, MXNetValue* value, int* code, Frame* frame) n
     if status != kMXNetNumpyOk:
         return refuse_dtype(<object>descr, status == kMXNetNumpySwapped, frame)
     cdef DLTensor* tensor = <DLTensor*>frame_alloc(
-        frame, sizeof(DLTensor) + MXNetNumpyNdim(obj) * sizeof(int64_t))
+        frame, sizeof(DLTensor) + 2 * MXNetNumpyNdim(obj) * sizeof(int64_t))
     if tensor == NULL:
         return -1
     if MXNetNumpyTensor(obj, dtype, <int64_t*>(tensor + 1), tensor) != kMXNetNumpyOk:
