@@ -50,6 +50,34 @@ def overlapping():
     return records["a"]
 
 
+class IndexIsSelf:
+    def __index__(self):
+        return self
+
+
+class IndexIsText:
+    def __index__(self):
+        return "1"
+
+
+class IntOfItsOwn(int):
+    def __abs__(self):
+        raise ValueError("not asked for")
+
+
+class NamelessCallable:
+    @property
+    def __name__(self):
+        raise ValueError("not asked for")
+
+    def __call__(self):
+        return object()
+
+
+# It only says that it is numpy.ndarray.
+NamesakeOfNumpy = type("ndarray", (), {"__module__": "numpy"})
+
+
 LARGE = "expected an integer from -2**63 to 2**64-1, got "
 DEEP = "is nested more than 64 levels deep or contains itself"
 NO_COUNTERPART = "which has no counterpart"
@@ -65,6 +93,22 @@ VALUES = {
         lambda: SimpleNamespace(),
         TypeError,
         "has unsupported type types.SimpleNamespace" + UNSUPPORTED,
+    ),
+    "int whose methods fail": of_value(
+        lambda: IntOfItsOwn(10**30), OverflowError, LARGE + str(10**30)
+    ),
+    "namesake of an array": of_value(
+        NamesakeOfNumpy, TypeError, "has unsupported type numpy.ndarray" + UNSUPPORTED
+    ),
+    "index that is no int": Refusal(
+        lambda api: api.get_global("testing.echo")(IndexIsText()),
+        TypeError,
+        "__index__ returned non-int (type str)",
+    ),
+    "index that is itself": Refusal(
+        lambda api: api.get_global("testing.echo")(IndexIsSelf()),
+        TypeError,
+        "__index__ returned non-int (type IndexIsSelf)",
     ),
     "Ellipsis": of_value(lambda: ..., TypeError, "has unsupported type ellipsis" + UNSUPPORTED),
     "memoryview of floats": of_value(
@@ -264,6 +308,16 @@ CALLS = {
         lambda api: api.get_global("testing.call")(api.convert_function(set, "tests.set")),
         TypeError,
         "set: result has unsupported type set" + UNSUPPORTED,
+    ),
+    "callback without a name": Refusal(
+        lambda api: api.get_global("testing.call")(NamelessCallable()),
+        TypeError,
+        "NamelessCallable: result has unsupported type object" + UNSUPPORTED,
+    ),
+    "object type that is not known": Refusal(
+        lambda api: api.register_object(2**31, api.ObjectBase),
+        ValueError,
+        "no object type has index 2147483648",
     ),
     "function that is no callable": Refusal(
         lambda api: api.convert_function(3),

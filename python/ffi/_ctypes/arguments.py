@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from ctypes import (
     POINTER,
@@ -283,7 +284,7 @@ class Frame:
         if hasattr(type(x), "__dlpack__"):
             return self._dlpack(x, slot)
         if hasattr(type(x), "__index__"):
-            return self._int(x.__index__(), slot, depth)
+            return self._int(operator.index(x), slot, depth)
         if callable(x):
             return self._callable(x, slot)
         raise self._unsupported(x)

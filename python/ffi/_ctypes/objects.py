@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctypes import byref, c_char_p, c_void_p
 
 from . import abi
+from .errors import check
 from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
@@ -74,6 +75,7 @@ def register_object(type_index: int, cls: type[ObjectBase]) -> None:
     """Makes results of a type index instances of cls."""
     if not (isinstance(cls, type) and issubclass(cls, ObjectBase)):
         raise TypeError(f"register_object: expected a subclass of ffi.ObjectBase, got {cls!r}")
+    check(abi.lib.MXNetObjectTypeIndex2Key(type_index, byref(c_char_p())))
     _classes[type_index] = cls
 
 

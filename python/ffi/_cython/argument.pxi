@@ -185,8 +185,7 @@ cdef str where_text(Frame* frame):
     if frame.func == NULL:
         text = "convert: argument 0"
     elif frame.index < 0:
-        callback = <object>frame.func
-        text = f"{getattr(callback, '__name__', type(callback).__name__)}: result"
+        text = f"{callback_name(<object>frame.func)}: result"
     else:
         func = <Function>frame.func
         text = f"{func.name_}: argument {frame.index}"
@@ -199,12 +198,21 @@ cdef str where_text(Frame* frame):
     return text
 
 
+cdef object callback_name(callback):
+    """Its __name__, which may be a property that fails; then that of its class."""
+    try:
+        return getattr(callback, "__name__", type(callback).__name__)
+    except Exception:
+        return type(callback).__name__
+
+
 cdef void set_exception(cls, message) noexcept:
     PyErr_SetObject(<PyObject*>cls, <PyObject*>message)
 
 
 cdef int refuse_large(PyObject* obj, Frame* frame) noexcept:
-    shown = short_int(<object>obj)
+    # Not what a derived class makes of itself, which may fail.
+    shown = short_int(int.__index__(<object>obj))
     set_exception(OverflowError, f"{where_text(frame)} expected an integer from -2**63 to 2**64-1, got {shown}")
     return -1
 
@@ -213,7 +221,7 @@ cdef str short_int(value):
     """A long integer is told by its size: Python itself refuses to print very long ones."""
     if abs(value) < 10**40:
         return str(value)
-    return f"an integer of {int(value).bit_length()} bits"
+    return f"an integer of {value.bit_length()} bits"
 
 
 cdef int refuse_depth(Frame* frame) noexcept:
@@ -248,7 +256,10 @@ cdef int refuse_surrogates(Frame* frame) noexcept:
 
 
 cdef int refuse_type(PyObject* obj, Frame* frame) noexcept:
-    set_exception(TypeError, f"{where_text(frame)} has unsupported type {Py_TYPE_name(obj)}; expected None, bool, "
-                  "int, float, complex, str, bytes, a dtype, a Context, an array, a callable, an "
-                  "ffi object, or a tuple, list or dict of these")
+    try:
+        set_exception(TypeError, f"{where_text(frame)} has unsupported type {Py_TYPE_name(obj)}; expected None, bool, "
+                      "int, float, complex, str, bytes, a dtype, a Context, an array, a callable, an "
+                      "ffi object, or a tuple, list or dict of these")
+    except BaseException as error:
+        set_error(error)
     return -1

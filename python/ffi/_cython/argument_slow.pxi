@@ -50,12 +50,11 @@ cdef int choose_handler(cls, void** extra) except -1:
         return H_FUNCTION if issubclass(cls, Function) else H_NDARRAY if issubclass(cls, NDArray) else H_OBJECT
     if issubclass(cls, Context):
         return H_CONTEXT
-    names = {f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__}
-    if "numpy.ndarray" in names:
+    if is_numpy(cls, "ndarray"):
         return H_NUMPY_ARRAY
-    if "numpy.dtype" in names:
+    if is_numpy(cls, "dtype"):
         return H_NUMPY_DTYPE
-    if "numpy.generic" in names:
+    if is_numpy(cls, "generic"):
         return H_NUMPY_SCALAR
     if issubclass(cls, int):
         return H_INT
@@ -75,7 +74,8 @@ cdef int choose_handler(cls, void** extra) except -1:
         return H_DICT
     if issubclass(cls, type):
         return H_TYPE
-    if "enum.Enum" in names:
+    enum = sys.modules.get("enum")
+    if enum is not None and issubclass(cls, enum.Enum):
         return H_ENUM
     extra[0] = exchange_table(cls)
     if extra[0] != NULL:
@@ -90,6 +90,12 @@ cdef int choose_handler(cls, void** extra) except -1:
     if any("__call__" in base.__dict__ for base in cls.__mro__):
         return H_CALLABLE
     return H_UNSUPPORTED
+
+
+cdef bint is_numpy(cls, str name) except -1:
+    """Whether cls derives from NumPy's own class of that name; any class may call itself so."""
+    base = getattr(sys.modules.get("numpy"), name, None)
+    return isinstance(base, type) and issubclass(cls, base)
 
 
 cdef void* exchange_table(cls) except? NULL:
@@ -176,10 +182,10 @@ cdef TypeEntry type_cache[CACHE_SIZE]
 
 cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
     cdef TypeEntry* entry = &type_cache[cache_slot(<PyTypeObject*>obj)]
-    cdef PyObject* former = entry.cls
+    cdef PyObject* former
     cdef DLDataType dtype
     cdef int known
-    if former != obj:
+    if entry.cls != obj:
         try:
             known = dtype_of_type(<object>obj, &dtype)
         except BaseException as error:
@@ -187,6 +193,8 @@ cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
             return -1
         if known == 0:
             return make_callable(obj, value, code, frame)
+        # Read only now: the look-up may have run code that used the slot.
+        former = entry.cls
         Py_INCREF_(obj)
         entry.cls = obj
         entry.dtype = dtype
@@ -257,7 +265,7 @@ cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame*
             return refuse_type(<PyObject*>obj, frame)
         return make_kept(bytes(obj), value, code, frame)
     if handler == H_INDEX:
-        return make_kept(obj.__index__(), value, code, frame)
+        return make_kept(PyNumber_Index(obj), value, code, frame)
     return make_callable(<PyObject*>obj, value, code, frame)
 
 
