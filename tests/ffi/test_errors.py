@@ -288,3 +288,30 @@ def test_recursion_through_the_boundary_ends(call):
         assert isinstance(stop_process(recurse), RecursionError)
     finally:
         sys.setrecursionlimit(limit)
+
+
+def test_class_of_error_that_calls_what_fails(api):
+    class Curious(Exception):
+        def __init__(self, text):
+            with pytest.raises(TypeError):
+                ffi.get_global_func("testing.return_error")("TypeError", "inner")
+            super().__init__(text)
+
+    api.set_error_class("Curious", Curious)
+    error = stop_process(ffi.get_global_func("testing.throw_error"), "Curious", "outer")
+    assert (type(error), str(error)) == (Curious, "outer")
+    functions = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+    assert "testing.throw_error" in functions
+    assert "testing.return_error" not in functions
+
+
+def test_interrupt_while_an_error_is_put_into_words(call):
+    class Interrupted(Exception):
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    def fail():
+        raise Interrupted
+
+    with pytest.raises(KeyboardInterrupt):
+        call(fail)

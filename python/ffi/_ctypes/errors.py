@@ -63,20 +63,25 @@ def last_error() -> BaseException:
     if not info.kind:
         # A callback could not even say that it failed: see TOO_DEEP.
         return RecursionError("maximum recursion depth exceeded in a callback")
+    # Read first: the class of the error may call functions that fail, which replaces info.
+    entries = [_entry_of(info.frames[index]) for index in range(info.num_frames)]
     error = _payload_of(info) or _make(
         (info.kind or b"").decode(errors="replace"),
         abi.bytes_of(info.message).decode(errors="replace"),
     )
     traceback = error.__traceback__
-    for index in range(info.num_frames):
-        entry = info.frames[index]
-        line = max(entry.line, 1)
-        file = (entry.file or b"<unknown>").decode(errors="replace")
-        function = (entry.function or b"<unknown>").decode(errors="replace")
-        traceback = TracebackType(traceback, _frame(file, function, line), -1, line)
+    for entry in entries:
+        traceback = TracebackType(traceback, _frame(*entry), -1, entry[2])
     # The thread would otherwise keep the exception, and all that its traceback holds, alive.
     abi.lib.MXNetSetLastError(None)
     return error.with_traceback(traceback)
+
+
+def _entry_of(frame: abi.MXNetErrorFrame) -> tuple[str, str, int]:
+    """File, function and line."""
+    file = (frame.file or b"<unknown>").decode(errors="replace")
+    function = (frame.function or b"<unknown>").decode(errors="replace")
+    return file, function, max(frame.line, 1)
 
 
 def set_last_error(error: BaseException) -> int:

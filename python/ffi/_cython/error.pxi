@@ -8,6 +8,7 @@ cdef dict module_globals = globals()
 
 cdef enum:
     CODE_CACHE = 128
+    MAX_FRAMES = 64
 
 # Code objects stand for C++ functions in tracebacks; made once a place in the source.
 cdef struct CodeEntry:
@@ -123,12 +124,29 @@ cdef void forget_last_error() noexcept:
     PyErr_Restore(cls, error, traceback)
 
 
+cdef size_t codes_of_frames(const MXNetErrorInfo* info, PyObject** codes) noexcept:
+    """New references to the code objects of an error's frames; how many there are."""
+    cdef size_t count = 0
+    while count < info.num_frames and count < MAX_FRAMES:
+        codes[count] = code_of_frame(&info.frames[count])
+        if codes[count] == NULL:
+            # The error itself matters more than an entry of its traceback.
+            PyErr_Clear()
+            break
+        Py_INCREF_(codes[count])
+        count += 1
+    return count
+
+
 cdef void raise_last_error() noexcept:
     """Sets the Python exception that the calling thread's last error means."""
     cdef const MXNetErrorInfo* info = MXNetGetLastError()
     cdef MXNetOpaqueObject* opaque = <MXNetOpaqueObject*>info.payload
-    cdef PyObject* code
+    cdef PyObject* codes[MAX_FRAMES]
+    # Before the exception is made: its class may call functions that fail, which replaces info.
+    cdef size_t count = codes_of_frames(info, codes)
     cdef size_t i
+    cdef int status = 0
     if (opaque != NULL and opaque.header.type_index == kMXNetObjectOpaque
             and opaque.finalizer == MXNetReleasePython):
         error = <object><PyObject*>opaque.value
@@ -140,10 +158,10 @@ cdef void raise_last_error() noexcept:
         except BaseException as other:
             set_error(other)
     # Innermost first, as an exception passes frames on its way out.
-    for i in range(info.num_frames):
-        code = code_of_frame(&info.frames[i])
-        if code == NULL or MXNetAddTraceback(code, <PyObject*>module_globals) != 0:
-            break
+    for i in range(count):
+        if status == 0:
+            status = MXNetAddTraceback(codes[i], <PyObject*>module_globals)
+        Py_DECREF_(codes[i])
     if opaque != NULL:
         forget_last_error()
 
@@ -162,6 +180,9 @@ cdef int store_python_error(object error) except? -2:
         message = str(error)
     except Exception:
         message = "<exception whose text cannot be made>"
+    except BaseException as interrupt:
+        error = interrupt
+        message = "interrupted"
     cdef bytes text = message.encode("utf-8", "replace")
     cdef bytes kind = kind_of_class(type(error)).encode("utf-8", "replace")
     info.struct_size = sizeof(info)
