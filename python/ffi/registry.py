@@ -147,3 +147,22 @@ def _init_api(prefix: str, module_name: str) -> None:
         return function
 
     module.__getattr__ = find  # type: ignore[method-assign]
+
+
+def restore_function(name: str, front_end: bool) -> core.Function:
+    """The function that a pickle names. KeyError where nothing is registered under the name."""
+    function = get_global_func(name)
+    return function.front_end() if front_end else function
+
+
+def reduction(function: core.Function) -> str | tuple[Any, ...]:
+    """What a pickle holds of a function: its place in a module, or its name in the registry.
+
+    Raises TypeError where it is not what is registered under its name.
+    """
+    if function.__module__ != "ffi":
+        return function.__name__
+    registered = core.get_global(function.name)
+    if registered is None or not registered.same_as(function):
+        raise TypeError(f"cannot pickle {function!r}: it is not registered under its name")
+    return restore_function, (function.name, function.is_front_end)

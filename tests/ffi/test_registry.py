@@ -1,5 +1,6 @@
 """The global registry: names, overriding, removing, and modules made of it."""
 
+import pickle
 import sys
 from types import ModuleType
 
@@ -125,3 +126,10 @@ def test_module_that_is_not_imported_yet(tmp_path, monkeypatch, register):
     ffi._init_api("tests_prefix", "tests_unimported_module")
     module = sys.modules.pop("tests_unimported_module")
     assert module.present and module.one() == 1
+
+
+def test_a_registered_function_is_pickled_by_name():
+    nop = ffi.get_global_func("testing.nop")
+    assert pickle.loads(pickle.dumps(nop)).same_as(nop)
+    with pytest.raises(TypeError, match="not registered under its name"):
+        pickle.dumps(ffi.convert(lambda: None))

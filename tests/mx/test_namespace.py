@@ -1,5 +1,6 @@
 """`mx.np` is the registry: signatures, help and names come from the registration."""
 
+import copy
 import inspect
 import pickle
 import pydoc
@@ -161,3 +162,10 @@ def test_the_namespace_is_a_module_by_both_names():
 
     assert mx.np is mx.numpy
     assert pickle.loads(pickle.dumps(mx.np.ndarray)) is mx.np.ndarray
+
+
+@pytest.mark.parametrize("name", ["exp", "zeros", "absolute", "concatenate"])
+def test_functions_are_pickled_and_copied_by_name(name):
+    function = getattr(mx.np, name)
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy({"function": function})["function"] is function

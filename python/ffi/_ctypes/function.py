@@ -74,6 +74,11 @@ class Function(ObjectBase):
             raise last_error()
         return take(ret, ret_code.value)
 
+    def __reduce__(self) -> Any:
+        from ..registry import reduction
+
+        return reduction(self)
+
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 

@@ -11,7 +11,7 @@ from .uninterrupted import uninterrupted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, NoReturn
+    from typing import Any
 
 
 class ObjectBase:
@@ -36,7 +36,7 @@ class ObjectBase:
         except AttributeError:
             pass  # an instance that never got an object
 
-    def __reduce__(self) -> NoReturn:
+    def __reduce__(self) -> Any:
         # The default would copy the address without taking a reference.
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 

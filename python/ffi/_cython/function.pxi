@@ -106,6 +106,10 @@ cdef class Function(ObjectBase):
             self.attributes = {}
         self.attributes[key] = value
 
+    def __reduce__(self):
+        from ffi.registry import reduction
+        return reduction(self)
+
     def __repr__(self):
         return f"<ffi.Function {self.name_}>"
 
