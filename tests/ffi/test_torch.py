@@ -100,3 +100,8 @@ def test_call_keeps_no_tensor():
 def test_tensors_that_cannot_be_shared(make, classes, take):
     with pytest.raises(classes):
         take(make())
+
+
+def test_a_negated_view_is_not_lent():
+    with pytest.raises(BufferError, match="is_neg"):
+        echo(torch.ones(2, dtype=torch.complex64).conj().imag)

@@ -290,6 +290,14 @@ class Frame:
         raise self._unsupported(x)
 
     def _dlpack(self, x: Any, slot: Any) -> int:
+        is_negated = getattr(x, "is_neg", None)
+        if is_negated is not None and is_negated():
+            # torch exports the memory as it is; it says so itself only of conjugates.
+            raise _refused(
+                BufferError,
+                "is a tensor whose is_neg() is true, so that its memory does not hold its values; "
+                "pass tensor.resolve_conj().resolve_neg()",
+            )
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
             # Lending for a call records no gradient; torch refuses only to give the memory away.
             x = x.detach()
