@@ -145,14 +145,15 @@ def test_python_object_lives_as_long_as_cpp_holds_it(echo):
     assert alive() is None
 
 
+@pytest.mark.parametrize("make", [lambda: ffi.convert(DoNothing())])
 @pytest.mark.parametrize("copied", ["copy", "deepcopy", "pickle"])
-def test_objects_are_not_copied_by_address(copied, echo):
+def test_objects_are_not_copied_by_address(copied, make):
     import copy
     import pickle
 
     action = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": pickle.dumps}[copied]
     with pytest.raises(TypeError, match="cannot pickle"):
-        action(echo)
+        action(make())
 
 
 def test_object_that_holds_nothing(echo):

@@ -128,7 +128,6 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
     int MXNetObjectRetain(void* obj) noexcept
     int MXNetObjectFree(void* obj) noexcept
     int MXNetObjectTypeIndex2Key(uint32_t index, const char** out) noexcept
-    int MXNetObjectTypeKey2Index(const char* key, uint32_t* out) noexcept
     const MXNetErrorInfo* MXNetGetLastError() noexcept
     int MXNetSetLastError(const MXNetErrorInfo* info) noexcept
     int MXNetFuncCall(void* func, const MXNetValue* values, const int* type_codes, int num_args,
@@ -204,7 +203,6 @@ cdef extern from "Python.h":
     PyObject* PyFloat_FromDouble(double value) noexcept
     PyObject* PyComplex_FromDoubles(double real, double imag) noexcept
     PyObject* PyUnicode_DecodeUTF8(const char* data, Py_ssize_t size, const char* errors) noexcept
-    PyObject* PyUnicode_InternFromString(const char* text) noexcept
     PyObject* PyBytes_FromStringAndSize(const char* data, Py_ssize_t size) noexcept
     char* PyBytes_AS_STRING(PyObject* obj) noexcept
     Py_ssize_t PyBytes_GET_SIZE(PyObject* obj) noexcept
@@ -255,7 +253,6 @@ cdef extern from "Python.h":
     ctypedef int PyGILState_STATE
     PyGILState_STATE PyGILState_Ensure() noexcept
     void PyGILState_Release(PyGILState_STATE state) noexcept
-    int PyType_IsSubtype(PyTypeObject* a, PyTypeObject* b) noexcept
     void* PyCapsule_GetPointer(object capsule, const char* name) except NULL
     bint PyCapsule_IsValid(object capsule, const char* name)
     int PyCapsule_SetName(object capsule, const char* name) except -1
