@@ -36,6 +36,28 @@ CALLS = (
     RETURNED,
 )
 
+OBJECT_ECHO = "own object in and out"
+TENSOR_ECHO = "torch tensor in and out"
+SHORT_ECHO = "string of 7 characters in and out"
+LONG_ECHO = "string of 200 characters in and out"
+SIZES = (10, 1000)
+ARRAY_IN = {size: f"Array of a list of {size} integers" for size in SIZES}
+ARRAY_OUT = {size: f"list of an Array of {size} integers" for size in SIZES}
+MAP_IN = {size: f"Map of a dict of {size} strings to integers" for size in SIZES}
+MAP_OUT = {size: f"dict of a Map of {size} strings to integers" for size in SIZES}
+
+VALUES = (
+    OBJECT_ECHO,
+    TENSOR_ECHO,
+    SHORT_ECHO,
+    LONG_ECHO,
+    CALLBACK,
+    *ARRAY_IN.values(),
+    *ARRAY_OUT.values(),
+    *MAP_IN.values(),
+    *MAP_OUT.values(),
+)
+
 NP_ZEROS = "zeros((3, 4))"
 NP_ZEROS_DTYPE = "zeros((3, 4), dtype='float64')"
 NP_ZEROS_CTX = "zeros((3, 4), dtype='float64', ctx=context)"

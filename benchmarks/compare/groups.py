@@ -52,6 +52,11 @@ def calls(effort: Effort) -> GroupResult:
     return compare_all("Cost of a call", roster.CALLS, cases.CALLS, effort)
 
 
+def values(effort: Effort) -> GroupResult:
+    """Objects, containers and texts, in and out."""
+    return compare_all("Values in and out", roster.VALUES, cases.VALUES, effort)
+
+
 def workloads(effort: Effort) -> GroupResult:
     """The workloads on small arrays."""
     return compare_all("Small arrays", roster.WORKLOADS, cases.WORKLOADS, effort)
@@ -80,6 +85,7 @@ def threads(count: int) -> dict[str, str]:
 
 GROUPS: Mapping[str, Group] = {
     "calls": Group(calls),
+    "values": Group(values),
     "workloads": Group(workloads),
     "large": Group(large, threads(CORES)),
     "large-one-thread": Group(large, threads(1)),

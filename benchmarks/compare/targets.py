@@ -117,6 +117,19 @@ CALLS = {
     (cases.RETURNED, TVM): 0.02,
 }
 
+VALUES = {
+    (cases.OBJECT_ECHO, TVM): 0.5,
+    (cases.TENSOR_ECHO, TVM): 0.7,
+    (cases.SHORT_ECHO, TVM): 0.35,
+    (cases.LONG_ECHO, TVM): 0.15,
+    (cases.CALLBACK, TVM): 0.5,
+    **{
+        (case, TVM): 1.0
+        for table in (cases.ARRAY_IN, cases.ARRAY_OUT, cases.MAP_IN, cases.MAP_OUT)
+        for case in table.values()
+    },
+}
+
 WORKLOADS = {
     (cases.NP_ZEROS, "numpy"): 0.6,
     (cases.NP_ZEROS_DTYPE, "numpy"): 0.5,
@@ -138,6 +151,7 @@ SEED_WORKLOADS = (
 
 TARGETS: tuple[Target, ...] = (
     *against("calls", CALLS),
+    *against("values", VALUES),
     *against("workloads", WORKLOADS),
     *against("large", LARGE),
     *(

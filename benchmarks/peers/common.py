@@ -6,6 +6,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from benchmarks.compare import cases
 from benchmarks.compare.model import Call
 from benchmarks.peers.build import MissingPeer
 
@@ -42,6 +43,34 @@ def torch_tensor() -> Any:
 
 def do_nothing() -> None:
     """The callback."""
+
+
+def container_calls(array: Any, mapping: Any) -> dict[str, Call]:
+    """Containers of this library made of Python's, and Python's made of them."""
+    table = {}
+    for size in cases.SIZES:
+        items = list(range(size))
+        entries = {f"key{item}": item for item in items}
+        table[cases.ARRAY_IN[size]] = Call("f(x)", {"f": array, "x": items})
+        table[cases.ARRAY_OUT[size]] = Call("f(x)", {"f": list, "x": array(items)})
+        table[cases.MAP_IN[size]] = Call("f(x)", {"f": mapping, "x": entries})
+        table[cases.MAP_OUT[size]] = Call("f(x)", {"f": dict, "x": mapping(entries)})
+    return table
+
+
+def echo_calls(echo: Any, own_object: Any) -> dict[str, Call]:
+    """Values that go in and come out again."""
+    values = {
+        cases.OBJECT_ECHO: own_object,
+        cases.SHORT_ECHO: "s" * 7,
+        cases.LONG_ECHO: "s" * 200,
+        cases.TENSOR_ECHO: torch_tensor(),
+    }
+    return {
+        case: Call("f(x)", {"f": echo, "x": value})
+        for case, value in values.items()
+        if value is not None
+    }
 
 
 def catching(function: Any, *arguments: Any) -> Call:

@@ -12,7 +12,9 @@ from benchmarks.peers.build import SOURCES, MissingPeer, build
 from benchmarks.peers.common import (
     MESSAGE,
     catching,
+    container_calls,
     do_nothing,
+    echo_calls,
     numpy_array,
     optional,
     require,
@@ -73,6 +75,19 @@ def array_calls(nop: dict[str, Any]) -> dict[str, Call]:
     if tensor is not None:
         table[cases.TORCH_IN] = Call("f(a)", {**nop, "a": tensor})
     return table
+
+
+def value_calls() -> Calls:
+    """Objects, containers and texts."""
+    ffi = require("ffi")
+    table = {
+        **echo_calls(ffi.get_global_func("testing.echo"), ffi.Array([1, 2])),
+        **container_calls(ffi.Array, ffi.Map),
+        cases.CALLBACK: Call(
+            "f(g)", {"f": ffi.get_global_func("testing.call"), "g": ffi.convert(do_nothing)}
+        ),
+    }
+    return {case: {OURS: call} for case, call in table.items()}
 
 
 def own_array_calls() -> Calls:

@@ -24,6 +24,11 @@ CALLS: Sequence[Loader] = (
     ("ctypes", plain_peers.ctypes_calls),
 )
 
+VALUES: Sequence[Loader] = (
+    (OURS, mxffi_peer.value_calls),
+    ("tvm-ffi", tvm_ffi_peer.value_calls),
+)
+
 WORKLOADS: Sequence[Loader] = (
     (OURS, mxffi_peer.workload_calls),
     ("numpy", array_peers.numpy_workloads),
@@ -39,6 +44,7 @@ LARGE: Sequence[Loader] = (
 OWN: Sequence[Loader] = (
     (OURS, mxffi_peer.calls),
     (OURS, mxffi_peer.own_array_calls),
+    (OURS, mxffi_peer.value_calls),
     (OURS, mxffi_peer.workload_calls),
 )
 

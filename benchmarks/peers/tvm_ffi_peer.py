@@ -11,7 +11,9 @@ from benchmarks.peers.build import SOURCES, MissingPeer, build
 from benchmarks.peers.common import (
     MESSAGE,
     catching,
+    container_calls,
     do_nothing,
+    echo_calls,
     numpy_array,
     optional,
     require,
@@ -27,6 +29,21 @@ def calls() -> Calls:
     tvm_ffi = require("tvm_ffi")
     tables = {DEFAULT: column(tvm_ffi, None), HELD: column(tvm_ffi, False)}
     return {case: {name: table[case] for name, table in tables.items()} for case in tables[DEFAULT]}
+
+
+def value_calls() -> Calls:
+    """Objects, containers and texts, with the GIL held; each conversion is its fastest form."""
+    tvm_ffi = require("tvm_ffi")
+    testing = require("tvm_ffi.testing")
+    echo = tvm_ffi.get_global_func("testing.echo")
+    apply = tvm_ffi.get_global_func("testing.apply")
+    echo.release_gil = apply.release_gil = False
+    table = {
+        **echo_calls(echo, testing.TestIntPair(1, 2)),
+        **container_calls(tvm_ffi.Array, tvm_ffi.Map),
+        cases.CALLBACK: Call("f(g)", {"f": apply, "g": tvm_ffi.convert(do_nothing)}),
+    }
+    return {case: {HELD: call} for case, call in table.items()}
 
 
 def column(tvm_ffi: Any, release_gil: bool | None) -> dict[str, Call]:
