@@ -21,12 +21,12 @@ from benchmarks.compare.growth import memory, registry
 from benchmarks.compare.imports import imports
 from benchmarks.compare.model import OURS, QUICK, Effort, GroupResult
 from benchmarks.compare.paths import paths
+from benchmarks.compare.scaling import CORES, scaling
 from benchmarks.compare.timing import LOOP, block_of, compare
 from benchmarks.peers import roster
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTLE_SECONDS = 0.05
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def compare_all(
@@ -89,6 +89,7 @@ GROUPS: Mapping[str, Group] = {
     "workloads": Group(workloads),
     "large": Group(large, threads(CORES)),
     "large-one-thread": Group(large, threads(1)),
+    "threads": Group(scaling),
     "paths": Group(paths),
     "imports": Group(imports),
     "registry": Group(registry),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.compare import cases, growth, imports, paths
-from benchmarks.compare.model import GroupResult
+from benchmarks.compare import cases, growth, imports, paths, scaling
+from benchmarks.compare.model import OURS, GroupResult
 
 Results = Mapping[str, GroupResult]
 Measure = Callable[[Results], float | None]
@@ -14,6 +14,7 @@ Measure = Callable[[Results], float | None]
 TVM = "tvm-ffi, GIL held"
 MEMORY_LIMIT_KIB = 256.0  # a leak of one byte a call would be 977 KiB in a million calls
 REGISTRY_LIMIT = 1.1
+SCALING_LIMIT = 0.8
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,12 @@ def median(group: str, case: str, column: str) -> Measure:
     return measure
 
 
+def share_of_cores(results: Results) -> float | None:
+    """The speed-up of many threads divided by the number of cores."""
+    speed_up = median("threads", scaling.SCALED, OURS)(results)
+    return None if speed_up is None else speed_up / scaling.CORES
+
+
 def against(group: str, limits: Mapping[tuple[str, str], float]) -> list[Target]:
     """Targets on ratios to a column, by case and column."""
     return [
@@ -157,6 +164,12 @@ TARGETS: tuple[Target, ...] = (
     *(
         Target(f"{target.text}, one thread", target.measure, target.limit)
         for target in against("large-one-thread", LARGE)
+    ),
+    Target(
+        f"{scaling.SCALED}, of the cores",
+        share_of_cores,
+        SCALING_LIMIT,
+        at_least=True,
     ),
     *(
         Target(
