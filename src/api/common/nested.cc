@@ -75,30 +75,38 @@ class Discovery {
   }
 
   const DimBuffer& shape() const noexcept { return shape_; }
-  WeakKind kind_of_numbers() const noexcept { return has_array_ ? WeakKind::kNone : kind_; }
+  WeakKind kind_of_numbers() const noexcept {
+    if (has_array_) return WeakKind::kNone;
+    return kind_ == WeakKind::kNone ? WeakKind::kFloat : kind_;
+  }
 
   DLDataType dtype(NumberDefault numbers) const {
-    if (has_array_) return kind_ == WeakKind::kNone ? dtype_ : PromoteWeak(dtype_, kind_);
-    const bool index = numbers == NumberDefault::kIndex;
-    switch (kind_) {
-      case WeakKind::kBool:
-        return kBool;
-      case WeakKind::kComplex:
-        return index ? kComplex128 : kComplex64;
-      case WeakKind::kFloat:
-        return index ? kFloat64 : kFloat32;
-      default:
-        return !index ? kFloat32 : has_large_int_ ? kUInt64 : kInt64;
+    if (has_array_) {
+      return kind_ == WeakKind::kNone ? dtype_ : PromoteNumbers(dtype_, NumPyDType(), kind_);
     }
+    if (numbers == NumberDefault::kIndex && kind_ == WeakKind::kNone) return kInt64;
+    if (numbers != NumberDefault::kFloat32 || kind_ == WeakKind::kBool) return NumPyDType();
+    return kind_ == WeakKind::kComplex ? kComplex64 : kFloat32;
   }
 
  private:
+  /*! \brief What NumPy makes of the numbers, or of nothing at all. */
+  DLDataType NumPyDType() const {
+    if (kind_ != WeakKind::kInt || !has_large_int_) return DefaultDType(kind_);
+    return has_negative_int_ ? kFloat64 : kUInt64;
+  }
+
+  void AddNumber(const MXNetValue& value, int type_code) {
+    AddKind(KindOfNumber(type_code));
+    has_large_int_ = has_large_int_ || type_code == kMXNetUInt;
+    has_negative_int_ = has_negative_int_ || (type_code == kMXNetInt && value.v_int64 < 0);
+  }
+
   void Visit(const MXNetValue& value, int type_code, int depth) {
     Sequence sequence;
     const DLTensor* tensor = nullptr;
     if (IsNumber(type_code)) {
-      has_large_int_ = has_large_int_ || type_code == kMXNetUInt;
-      AddKind(KindOfNumber(type_code));
+      AddNumber(value, type_code);
       AddLeaf(depth);
     } else if (sequence.Read(value, type_code)) {
       VisitSequence(sequence, depth);
@@ -172,6 +180,7 @@ class Discovery {
   WeakKind kind_{WeakKind::kNone};
   bool has_array_{false};
   bool has_large_int_{false};
+  bool has_negative_int_{false};
   DLDataType dtype_{};
 };
 

@@ -18,7 +18,8 @@ namespace op {
 /*! \brief What Python numbers become where no dtype is asked for. */
 enum class NumberDefault {
   kFloat32, /*!< as MXNet: ints and floats float32, complex numbers complex64 */
-  kIndex    /*!< as NumPy: int64, float64, complex128; nothing at all is int64 */
+  kNumPy,   /*!< as NumPy: int64 (uint64 for larger ones), float64, complex128 */
+  kIndex    /*!< the same, but nothing at all is int64 */
 };
 
 /*!
@@ -35,7 +36,7 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
 /*!
  * \brief The kind of the numbers in a tuple or list that holds nothing else.
  *
- * kNone where an array is among its items or there is no item at all; errors as ArrayFromNested.
+ * kNone where an array is among its items, kFloat without any item; errors as ArrayFromNested.
  */
 WeakKind KindOfNumbers(const MXNetArgValue& arg);
 

@@ -49,12 +49,6 @@ WeakKind KindOfCode(int type_code) {
   }
 }
 
-/*! \brief The type of an array and a list of numbers of the kind. */
-DLDataType TypeBesideNumbers(DLDataType array, WeakKind numbers) {
-  if (IsBoolDType(array) || IsIntDType(array)) return PromoteTypes(array, DefaultDType(numbers));
-  return PromoteWeak(array, numbers);
-}
-
 /*! \brief Whether the integer, which unsigned_value tells how to read, is a value of T. */
 template <typename T>
 bool Holds(int64_t value, bool unsigned_value) {
@@ -101,7 +95,7 @@ Operand::Operand(const MXNetArgValue& arg) {
                              << " expected an array, a number or a sequence of numbers, got "
                              << arg.type_name();
   }
-  Own(ArrayFromNested(arg, std::nullopt));
+  Own(ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kNumPy));
   numbers_ = KindOfNumbers(arg);
   if (numbers_ != WeakKind::kNone) nested_.emplace(arg);
   dtype_ = tensor_->dtype;
@@ -111,10 +105,10 @@ DLDataType ResultType(const Operand& a, const Operand& b) {
   const bool a_numbers = a.kind_of_numbers() != WeakKind::kNone;
   const bool b_numbers = b.kind_of_numbers() != WeakKind::kNone;
   if (a_numbers && !b_numbers && b.is_array()) {
-    return TypeBesideNumbers(b.dtype(), a.kind_of_numbers());
+    return PromoteNumbers(b.dtype(), a.dtype(), a.kind_of_numbers());
   }
   if (b_numbers && !a_numbers && a.is_array()) {
-    return TypeBesideNumbers(a.dtype(), b.kind_of_numbers());
+    return PromoteNumbers(a.dtype(), b.dtype(), b.kind_of_numbers());
   }
   return ResultType(a.dtype(), a.kind(), b.dtype(), b.kind());
 }

@@ -23,8 +23,8 @@ struct alignas(16) ElementBuffer {
 /*!
  * \brief An array, borrowed where that is possible, or a Python scalar with its weak type.
  *
- * Reading an array or a scalar allocates nothing. A list becomes an array that the operand owns, as
- * does a foreign array whose address does not suit its element type.
+ * Reading an array or a scalar allocates nothing. A list becomes an array that the operand owns, of
+ * the type NumPy gives it, as does a foreign array whose address does not suit its element type.
  */
 class Operand {
  public:

@@ -87,6 +87,10 @@ DLDataType PromoteWeak(DLDataType dtype, WeakKind kind) {
   }
 }
 
+DLDataType PromoteNumbers(DLDataType dtype, DLDataType numbers, WeakKind kind) {
+  return RankOf(dtype) <= 1 ? PromoteTypes(dtype, numbers) : PromoteWeak(dtype, kind);
+}
+
 DLDataType ResultType(DLDataType a, WeakKind a_kind, DLDataType b, WeakKind b_kind) {
   if (a_kind != WeakKind::kNone && b_kind != WeakKind::kNone) {
     // Both types are defaults of their kind, or uint64 of an integer beyond int64.

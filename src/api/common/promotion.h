@@ -23,6 +23,14 @@ DLDataType DefaultDType(WeakKind kind);
 DLDataType PromoteWeak(DLDataType dtype, WeakKind kind);
 
 /*!
+ * \brief The type of an array of dtype together with a list of Python numbers.
+ *
+ * Beside floats and complex numbers the list is weak, so that it does not widen them; beside
+ * integers and bools it counts as the array that NumPy makes of it.
+ */
+DLDataType PromoteNumbers(DLDataType dtype, DLDataType numbers, WeakKind kind);
+
+/*!
  * \brief The type of two operands; an operand whose kind is not kNone is a Python scalar.
  *
  * Of two Python scalars it is the NumPy default of the larger kind.

@@ -71,7 +71,7 @@ MXNET_REGISTER_API("_npi.copy")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const DLTensor* tensor = nullptr;
       const bool is_array = args[0].TryAs(&tensor) == Match::kOk;
-      *ret = NewArrayOf(args[0], std::nullopt, is_array ? tensor->device : CurrentContext());
+      *ret = is_array ? NewArrayOf(args[0], std::nullopt, tensor->device) : ToArray(args[0]);
     });
 
 MXNET_REGISTER_API("_npi.astype")

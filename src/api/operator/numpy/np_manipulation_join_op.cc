@@ -4,10 +4,13 @@
  */
 #include <mxnet/runtime/registry.h>
 
+#include <algorithm>
+#include <deque>
+
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
 #include "api/common/describe.h"
-#include "api/common/promotion.h"
+#include "api/common/operand.h"
 #include "api/common/views.h"
 
 namespace mxnet {
@@ -27,6 +30,47 @@ std::vector<NDArray> ItemsOf(const NDArray& array) {
   return items;
 }
 
+/*! \brief The type of the items together; as for operands, numbers do not widen arrays. */
+DLDataType CommonDType(const std::deque<Operand>& items) {
+  DLDataType arrays{};
+  DLDataType numbers{};
+  WeakKind kind = WeakKind::kNone;
+  bool has_arrays = false;
+  for (const Operand& item : items) {
+    const WeakKind own = item.is_array() ? item.kind_of_numbers() : item.kind();
+    if (own == WeakKind::kNone) {
+      arrays = has_arrays ? PromoteTypes(arrays, item.dtype()) : item.dtype();
+      has_arrays = true;
+    } else {
+      numbers = kind == WeakKind::kNone ? item.dtype() : PromoteTypes(numbers, item.dtype());
+      kind = std::max(kind, own);
+    }
+  }
+  if (!has_arrays) return numbers;
+  return kind == WeakKind::kNone ? arrays : PromoteNumbers(arrays, numbers, kind);
+}
+
+/*! \brief The items of a run as arrays; numbers are read as the type of the items together. */
+std::vector<NDArray> ArraysOfRun(const MXNetAnyArray& run, MXNetFunctionHandle func, int index) {
+  std::deque<Operand> operands;
+  for (size_t i = 0; i < run.size; ++i) {
+    operands.emplace_back(MXNetArgValue(run.data[i].value, run.data[i].type_code, func, index));
+  }
+  const DLDataType dtype = CommonDType(operands);
+  std::vector<NDArray> arrays;
+  for (size_t i = 0; i < run.size; ++i) {
+    if (run.data[i].type_code == kMXNetNDArrayHandle) {
+      arrays.push_back(NDArray(ObjectRef::Borrow(run.data[i].value.v_handle)));
+      continue;
+    }
+    if (!operands[i].is_array() || operands[i].kind_of_numbers() != WeakKind::kNone) {
+      operands[i].TensorAs(dtype);
+    }
+    arrays.push_back(operands[i].TakeArray());
+  }
+  return arrays;
+}
+
 /*! \brief A sequence of anything array-like as arrays. */
 std::vector<NDArray> ArraysOf(const MXNetArgs& args, int index) {
   const MXNetArgValue arg = args[index];
@@ -39,12 +83,7 @@ std::vector<NDArray> ArraysOf(const MXNetArgs& args, int index) {
   } else {
     return ItemsOf(ToArray(arg));
   }
-  std::vector<NDArray> arrays;
-  for (size_t i = 0; i < run.size; ++i) {
-    arrays.push_back(
-        ToArray(MXNetArgValue(run.data[i].value, run.data[i].type_code, args.func, index)));
-  }
-  return arrays;
+  return ArraysOfRun(run, args.func, index);
 }
 
 DLDataType CommonDType(const std::vector<NDArray>& arrays) {
