@@ -3,6 +3,7 @@
 #   make demo    build, then run examples/quickstart.py
 #   make test    build, then run every test: C++, and Python on the Cython and the ctypes path
 #   make build   build into the source tree (an editable install)
+#   make docs    build, then make the pages of docs/ into build/docs
 #   make lint    formatting, ruff and mypy;  make format  applies the formatting
 #   make bench   build, then measure against the peers;  BENCH_ARGS=--smoke  for a quick look
 
@@ -16,7 +17,7 @@ INSTALL := $(PIP) install --no-build-isolation
 CXX_FILES = $(shell find include src tests/cpp benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes build bench lint format clean
+.PHONY: demo test test-cpp test-cython test-ctypes build bench docs lint format clean
 
 demo: build
 	$(BIN)/python examples/quickstart.py
@@ -37,6 +38,9 @@ test-ctypes: build $(BIN)/.tested-with
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+docs: build $(BIN)/.documented-with
+	$(BIN)/python -m sphinx -E -W --keep-going -n -q docs build/docs
 
 lint: $(BIN)/.linted-with
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
@@ -60,9 +64,11 @@ $(BIN)/.built-with: pyproject.toml
 	$(PIP) install $$($(BIN)/python -m build_support.requirements)
 	touch $@
 
-$(BIN)/.tested-with $(BIN)/.measured-with $(BIN)/.linted-with: $(BIN)/.built-with
+$(BIN)/.tested-with $(BIN)/.measured-with $(BIN)/.documented-with $(BIN)/.linted-with: \
+		$(BIN)/.built-with
 	$(PIP) install $$($(BIN)/python -m build_support.requirements $(EXTRA))
 	touch $@
 $(BIN)/.tested-with: EXTRA = test
 $(BIN)/.measured-with: EXTRA = bench
+$(BIN)/.documented-with: EXTRA = docs
 $(BIN)/.linted-with: EXTRA = dev

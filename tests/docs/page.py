@@ -4,11 +4,11 @@ What a block's language means here:
 
     python    runs in the namespace that all Python blocks of the page share
     pycon     the same as a session: what follows `>>>` must give the output shown
-    console   what follows `$ ` runs in the shell and must print what is shown
+    console   what follows `$ ` runs in the shell and must print what is shown, if anything is
     cpp, c    has to compile, unless the page itself builds the file that it names
 
-A block of any language whose first line is a comment with a file name is written to that file. In an
-output, `...` stands for anything. Blocks of other languages, or of none, are for reading only.
+A block of any language whose first line is a comment with a file name is written to that file. In
+an output, `...` stands for anything. Blocks of other languages, or of none, are for reading only.
 """
 
 from __future__ import annotations
@@ -120,21 +120,26 @@ class Page:
             self._fail(block, "gives something else:\n" + "".join(report))
 
     def _run_commands(self, block: Block) -> None:
+        """Runs the commands of a block in one shell, so that they share its variables."""
+        commands, expectations = [], []
         for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
             lines = part.splitlines()
             end = next(i for i, line in enumerate(lines) if not line.endswith("\\")) + 1
-            command, expected = "\n".join(lines[:end]), "\n".join(lines[end:])
-            done = subprocess.run(
-                ["bash", "-euc", command],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            if done.returncode != 0 and "error" not in expected.lower():
+            commands.append("\n".join(lines[:end]))
+            expectations.append("\n".join(lines[end:]))
+        # After the output of each command, its status between two NUL characters.
+        script = "\n".join(f"{command}\nprintf '\\0%d\\0' $?" for command in commands)
+        done = subprocess.run(
+            ["bash", "-uc", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        pieces = done.stdout.split("\0")
+        for i, (command, expected) in enumerate(zip(commands, expectations, strict=True)):
+            output, status = (pieces[2 * i : 2 * i + 2] + ["", "1"])[:2]
+            if status != "0" and "error" not in expected.lower():
                 self._fail(block, f"fails at {shlex.quote(command)}:\n{done.stdout}")
             checker = doctest.OutputChecker()
-            if expected and not checker.check_output(expected + "\n", done.stdout, _FLAGS):
-                self._fail(block, f"prints something else at {command}:\n{done.stdout}")
+            if expected and not checker.check_output(expected + "\n", output, _FLAGS):
+                self._fail(block, f"prints something else at {command}:\n{output}")
 
 
 def main(page: str, folder: str) -> None:
