@@ -8,11 +8,13 @@
 #include <mxnet/runtime/type_traits.h>
 
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #if defined(__GLIBCXX__)
 #include <cxxabi.h>
 #endif
@@ -145,6 +147,13 @@ class MXNetRetValue {
   bool failed_{false};
 };
 
+/*! \brief The last parameter of a typed body, which takes all further arguments. */
+template <typename T>
+class Variadic : public std::vector<T> {
+ public:
+  using std::vector<T>::vector;
+};
+
 namespace details {
 
 /*! \brief A function body with what it captured; the resource behind the C function. */
@@ -247,6 +256,8 @@ using Function = PackedFunc;
 template <>
 struct TypeTraits<PackedFunc> {
   static std::string Name() { return "function"; }
+  static std::string Annotation() { return "ffi.Function"; }
+  static std::string ArgumentAnnotation() { return "Callable[..., Any]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, PackedFunc* out) {
     return details::TryShare(value, type_code, kMXNetObjectFunction, out);
   }
@@ -271,6 +282,40 @@ struct FunctionSignature<R (C::*)(Args...)> : FunctionSignature<R(Args...)> {};
 template <typename C, typename R, typename... Args>
 struct FunctionSignature<R (C::*)(Args...) const> : FunctionSignature<R(Args...)> {};
 
+template <typename F>
+using ResultOf = typename FunctionSignature<F>::Result;
+
+template <typename T>
+struct IsVariadic : std::false_type {};
+template <typename T>
+struct IsVariadic<Variadic<T>> : std::true_type {};
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+/*! \brief How many arguments a typed body takes at least, and whether it takes any number more. */
+template <typename Arguments>
+struct ArgumentCount;
+template <typename... Args>
+struct ArgumentCount<std::tuple<Args...>> {
+  static constexpr bool kVariadic = (IsVariadic<Args>::value || ...);
+  static constexpr int kFixed = static_cast<int>(sizeof...(Args)) - (kVariadic ? 1 : 0);
+
+  static bool Fits(int given) { return kVariadic ? given >= kFixed : given == kFixed; }
+
+ private:
+  static constexpr bool LastAlone() {
+    const bool variadic[] = {IsVariadic<Args>::value..., false};
+    for (size_t i = 0; i + 1 < sizeof...(Args); ++i) {
+      if (variadic[i]) return false;
+    }
+    return true;
+  }
+  static_assert(LastAlone(), "Variadic<T> is possible as the last parameter only");
+};
+
 /*! \brief Reads argument i into *out; on mismatch reports through ret, without a throw. */
 template <typename T>
 bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
@@ -282,12 +327,23 @@ bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
   return false;
 }
 
+/*! \brief Reads argument i and all behind it. */
+template <typename T>
+bool ReadTyped(const MXNetArgs& args, int i, Variadic<T>* out, MXNetRetValue* ret) {
+  for (; i < args.num_args; ++i) {
+    T item{};
+    if (!ReadTyped(args, i, &item, ret)) return false;
+    out->push_back(std::move(item));
+  }
+  return true;
+}
+
 template <typename F, typename... Args, size_t... I>
 void CallTyped(const F& body, const MXNetArgs& args, MXNetRetValue* ret, std::tuple<Args...>*,
                std::index_sequence<I...>) {
   std::tuple<Args...> values{};
   if (!(ReadTyped(args, I, &std::get<I>(values), ret) && ...)) return;
-  if constexpr (std::is_void_v<typename FunctionSignature<F>::Result>) {
+  if constexpr (std::is_void_v<ResultOf<F>>) {
     body(std::move(std::get<I>(values))...);
   } else {
     *ret = body(std::move(std::get<I>(values))...);
@@ -298,18 +354,19 @@ void CallTyped(const F& body, const MXNetArgs& args, MXNetRetValue* ret, std::tu
 template <typename F>
 auto PackTyped(F body) {
   using Arguments = typename FunctionSignature<F>::Arguments;
-  constexpr int kNumArgs = std::tuple_size_v<Arguments>;
+  using Count = ArgumentCount<Arguments>;
   return [body = std::move(body)](MXNetArgs args, MXNetRetValue* ret) {
-    if (args.num_args != kNumArgs) {
+    if (!Count::Fits(args.num_args)) {
       const MXNetFuncInfo* info = nullptr;
       const bool named = args.func != nullptr && MXNetFuncGetInfo(args.func, &info) == 0;
       *ret = Error("TypeError", std::string(named ? info->name : "function") + " expected " +
-                                    std::to_string(kNumArgs) + " arguments, got " +
+                                    (Count::kVariadic ? "at least " : "") +
+                                    std::to_string(Count::kFixed) + " arguments, got " +
                                     std::to_string(args.num_args));
       return;
     }
     CallTyped(body, args, ret, static_cast<Arguments*>(nullptr),
-              std::make_index_sequence<kNumArgs>());
+              std::make_index_sequence<std::tuple_size_v<Arguments>>());
   };
 }
 

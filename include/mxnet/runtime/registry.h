@@ -7,11 +7,19 @@
  *       .add_argument("shape", "int | tuple[int, ...]", "Extents of the array.")
  *       .add_argument("dtype", "DTypeLike | None", nullptr, "Element type; float32 if None.")
  *       .set_body([](MXNetArgs args, MXNetRetValue* ret) { ... });
+ *
+ * With a typed body the types come from its C++ signature:
+ *
+ *   MXNET_REGISTER_API("demo.scale")
+ *       .describe("Multiplies each number by a factor.")
+ *       .arg("values", "Numbers to multiply.")
+ *       .arg("factor", 2.0, "What they are multiplied by.")
+ *       .set_body_typed([](std::vector<double> values, double factor) { ... });
  */
 #ifndef MXNET_RUNTIME_REGISTRY_H_
 #define MXNET_RUNTIME_REGISTRY_H_
 
-#include <mxnet/runtime/packed_func.h>
+#include <mxnet/runtime/description.h>
 
 #include <cstdio>
 #include <string>
@@ -29,12 +37,28 @@ class Registry {
 
   /*! \brief What the function does; its first line is a summary. */
   Registry& describe(std::string doc) {
-    doc_ = std::move(doc);
+    about_.doc = std::move(doc);
     return *this;
+  }
+  /*! \brief A parameter whose type is that of the typed body: required, or std::optional. */
+  Registry& arg(std::string name, std::string doc = "") {
+    return Add(std::move(name), "", std::move(doc), kMXNetParamRequired);
+  }
+  /*! \brief The same with a default and no text: whatever is not text is a default. */
+  template <typename T, typename = std::enable_if_t<!std::is_convertible_v<T, std::string_view> ||
+                                                    std::is_null_pointer_v<T>>>
+  Registry& arg(std::string name, T default_value) {
+    return arg(std::move(name), std::move(default_value), "");
+  }
+  /*! \brief The same with a default: nullptr, a bool, a number, a string. */
+  template <typename T>
+  Registry& arg(std::string name, T default_value, std::string doc) {
+    return Add(std::move(name), "", std::move(doc), kMXNetParamOptional,
+               details::ToAny(std::move(default_value)));
   }
   /*! \brief A parameter that must be given. type is a Python type expression. */
   Registry& add_argument(std::string name, std::string type, std::string doc) {
-    return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamRequired, Any());
+    return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamRequired);
   }
   /*! \brief A parameter with a default: nullptr, a bool, a number, a string. */
   template <typename T>
@@ -44,7 +68,7 @@ class Registry {
   }
   /*! \brief Any number of further arguments. */
   Registry& add_variadic(std::string name, std::string type, std::string doc) {
-    return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamVariadic, Any());
+    return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamVariadic);
   }
   /*! \brief A parameter of the front-end signature that accepts its default only. */
   template <typename T>
@@ -55,7 +79,7 @@ class Registry {
   }
   /*! \brief Python type expression of the result. */
   Registry& returns(std::string type) {
-    returns_ = std::move(type);
+    about_.returns = std::move(type);
     return *this;
   }
   /*! \brief Let Python run other threads meanwhile, if the arguments hold at least that much. */
@@ -69,11 +93,15 @@ class Registry {
     body_ = PackedFunc(std::move(body));
     return *this;
   }
-  /*! \brief Any lambda; its parameter types are checked at the call. */
+  /*!
+   * \brief Any lambda; its parameter types are checked at the call.
+   *
+   * They are also what the description says of parameters whose type it does not give. A
+   * std::optional at the end may be left out, Variadic<T> takes all further arguments.
+   */
   template <typename F>
   Registry& set_body_typed(F body) {
-    using Signature = details::FunctionSignature<F>;
-    TakeTypes(static_cast<typename Signature::Arguments*>(nullptr));
+    about_.template TakeSignature<F>();
     return set_body(details::PackTyped(std::move(body)));
   }
   /*! \brief Replaces what is registered under the name already. */
@@ -82,24 +110,26 @@ class Registry {
     return *this;
   }
 
-  /*! \brief Registers; called once the whole chain has been read. */
+  /*!
+   * \brief Registers; called once the whole chain has been read.
+   *
+   * ValueError where the description contradicts the C++ signature, TypeError where a default does.
+   */
   void Commit() const {
     if (!body_.defined()) MXNET_THROW("ValueError") << name_ << " is registered without a body";
-    std::vector<MXNetParamInfo> params;
-    for (const Param& p : params_) {
-      params.push_back(
-          {p.name.c_str(), p.type.c_str(), p.doc.c_str(), p.flags, 0, AsBorrowed(p.default_value)});
-    }
+    details::Description about = about_;
+    about.Complete(name_);
+    const std::vector<MXNetParamInfo> params = about.Borrowed();
     MXNetFuncInfo info{};
     info.struct_size = sizeof(info);
     info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
     info.abi_minor = MXNET_RUNTIME_ABI_MINOR;
     info.name = name_.c_str();
-    info.doc = doc_.c_str();
-    info.returns = returns_.empty() ? nullptr : returns_.c_str();
+    info.doc = about.doc.c_str();
+    info.returns = about.returns.empty() ? nullptr : about.returns.c_str();
     info.file = file_;
     info.line = line_;
-    info.described = described_ ? 1 : 0;
+    info.described = about.described() ? 1 : 0;
     info.params = params.data();
     info.num_params = params.size();
     info.release_lock_bytes = release_bytes_;
@@ -108,51 +138,18 @@ class Registry {
   }
 
  private:
-  struct Param {
-    std::string name;
-    std::string type;
-    std::string doc;
-    int32_t flags;
-    Any default_value;
-  };
-
-  /*! \brief Text of a default travels as kMXNetStr, not as an object. */
-  static MXNetAny AsBorrowed(const Any& value) {
-    MXNetAny raw = value.raw();
-    std::string_view text;
-    if (details::MapKey::AsText(raw, &text)) {
-      raw.type_code = kMXNetStr;
-      raw.value.v_str = MXNetByteArray{text.data(), text.size()};
-    }
-    return raw;
-  }
-
-  Registry& Add(std::string name, std::string type, std::string doc, int32_t flags, Any value) {
-    described_ = true;
-    params_.push_back({std::move(name), std::move(type), std::move(doc), flags, std::move(value)});
+  Registry& Add(std::string name, std::string type, std::string doc, int32_t flags,
+                Any default_value = Any()) {
+    about_.Add(std::move(name), std::move(type), std::move(doc), flags, std::move(default_value));
     return *this;
-  }
-
-  /*! \brief Names and types parameters that were not described, from the C++ signature. */
-  template <typename... Args>
-  void TakeTypes(std::tuple<Args...>*) {
-    described_ = true;
-    if (!params_.empty()) return;
-    const std::string types[] = {TypeTraits<Args>::Name()..., ""};
-    for (size_t i = 0; i < sizeof...(Args); ++i) {
-      Add("arg" + std::to_string(i), types[i], "", kMXNetParamRequired, Any());
-    }
   }
 
   std::string name_;
   const char* file_;
   int line_;
-  std::string doc_;
-  std::string returns_;
-  std::vector<Param> params_;
+  details::Description about_;
   PackedFunc body_;
   int64_t release_bytes_{-1};
-  bool described_{false};
   bool override_{false};
 };
 

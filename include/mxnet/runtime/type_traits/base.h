@@ -11,6 +11,7 @@
 #include <mxnet/runtime/container/shape.h>
 #include <mxnet/runtime/container/string.h>
 #include <mxnet/runtime/ndarray.h>
+#include <mxnet/runtime/type_traits/annotation.h>
 
 #include <string>
 #include <string_view>

@@ -19,6 +19,8 @@ namespace runtime {
 template <>
 struct TypeTraits<ShapeView> {
   static std::string Name() { return "tuple of int"; }
+  static std::string Annotation() { return "tuple[int, ...]"; }
+  static std::string ArgumentAnnotation() { return "Sequence[int]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, ShapeView* out) {
     if (type_code == kMXNetIntTuple || type_code == kMXNetIntList) {
       *out = ShapeView(value.v_ints.data, value.v_ints.size);
@@ -35,6 +37,8 @@ struct TypeTraits<ShapeView> {
 template <>
 struct TypeTraits<Shape> {
   static std::string Name() { return "tuple of int"; }
+  static std::string Annotation() { return "tuple[int, ...]"; }
+  static std::string ArgumentAnnotation() { return "Sequence[int]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Shape* out) {
     if (details::TryShare(value, type_code, kMXNetObjectShape, out) == Match::kOk) {
       return Match::kOk;
@@ -67,6 +71,7 @@ struct TypeTraits<Shape> {
 template <>
 struct TypeTraits<Any> {
   static std::string Name() { return "Any"; }
+  static std::string Annotation() { return "Any"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Any* out) {
     *out = details::Own(value, type_code);
     return Match::kOk;
@@ -77,6 +82,7 @@ struct TypeTraits<Any> {
 template <>
 struct TypeTraits<ObjectRef> {
   static std::string Name() { return "object"; }
+  static std::string Annotation() { return "Any"; }
   static Match TryFrom(const MXNetValue& value, int type_code, ObjectRef* out) {
     if (type_code == kMXNetNull) {
       *out = nullptr;
@@ -93,6 +99,8 @@ struct TypeTraits<ObjectRef> {
 template <>
 struct TypeTraits<Tuple> {
   static std::string Name() { return "tuple"; }
+  static std::string Annotation() { return "tuple[Any, ...]"; }
+  static std::string ArgumentAnnotation() { return "Sequence[Any]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Tuple* out) {
     if (type_code == kMXNetTuple || type_code == kMXNetList) {
       *out = Tuple(details::OwnRun(value.v_seq));
@@ -134,6 +142,10 @@ struct TypeTraits<Array<T>> {
     if constexpr (std::is_same_v<T, Any>) return "list";
     return "list of " + TypeTraits<T>::Name();
   }
+  static std::string Annotation() { return "ffi.Array[" + details::ResultAnnotation<T>() + "]"; }
+  static std::string ArgumentAnnotation() {
+    return "Sequence[" + details::ArgumentAnnotation<T>() + "]";
+  }
   static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
     Any owned = type_code == kMXNetTuple || type_code == kMXNetIntTuple
                     ? Any()
@@ -157,6 +169,8 @@ struct TypeTraits<Array<T>> {
 template <typename T>
 struct TypeTraits<std::vector<T>> {
   static std::string Name() { return "list of " + TypeTraits<T>::Name(); }
+  static std::string Annotation() { return TypeTraits<Array<T>>::Annotation(); }
+  static std::string ArgumentAnnotation() { return TypeTraits<Array<T>>::ArgumentAnnotation(); }
   static Match TryFrom(const MXNetValue& value, int type_code, std::vector<T>* out) {
     Array<T> array;
     Match match = TypeTraits<Array<T>>::TryFrom(value, type_code, &array);
@@ -176,6 +190,14 @@ struct TypeTraits<Map<K, V>> {
   static std::string Name() {
     if constexpr (std::is_same_v<K, Any> && std::is_same_v<V, Any>) return "dict";
     return "dict of " + TypeTraits<K>::Name() + " to " + TypeTraits<V>::Name();
+  }
+  static std::string Annotation() {
+    return "ffi.Map[" + details::ResultAnnotation<K>() + ", " + details::ResultAnnotation<V>() +
+           "]";
+  }
+  static std::string ArgumentAnnotation() {
+    return "Mapping[" + details::ArgumentAnnotation<K>() + ", " + details::ArgumentAnnotation<V>() +
+           "]";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Map<K, V>* out) {
     Any owned = details::Own(value, type_code);
@@ -199,6 +221,8 @@ struct TypeTraits<Map<K, V>> {
 template <typename T>
 struct TypeTraits<std::optional<T>> {
   static std::string Name() { return TypeTraits<T>::Name() + " or None"; }
+  static std::string Annotation() { return details::ResultAnnotation<T>() + " | None"; }
+  static std::string ArgumentAnnotation() { return details::ArgumentAnnotation<T>() + " | None"; }
   static Match TryFrom(const MXNetValue& value, int type_code, std::optional<T>* out) {
     if (type_code == kMXNetNull) {
       out->reset();

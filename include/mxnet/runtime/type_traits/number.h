@@ -17,6 +17,7 @@ namespace runtime {
 template <>
 struct TypeTraits<bool> {
   static std::string Name() { return "bool"; }
+  static std::string Annotation() { return "bool"; }
   static Match TryFrom(const MXNetValue& value, int type_code, bool* out) {
     if (type_code != kMXNetBool) return Match::kWrongType;
     *out = value.v_int64 != 0;
@@ -34,6 +35,7 @@ struct TypeTraits<T, std::enable_if_t<std::is_integral_v<T>>> {
     if (std::is_same_v<T, int64_t>) return "int";
     return (std::is_signed_v<T> ? "int (int" : "int (uint") + std::to_string(sizeof(T) * 8) + ")";
   }
+  static std::string Annotation() { return "int"; }
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
     if (type_code == kMXNetInt || type_code == kMXNetBool) {
       *out = static_cast<T>(value.v_int64);
@@ -55,6 +57,7 @@ struct TypeTraits<T, std::enable_if_t<std::is_integral_v<T>>> {
 template <typename T>
 struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   static std::string Name() { return "float"; }
+  static std::string Annotation() { return "float"; }
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
     if (type_code == kMXNetFloat) {
       *out = static_cast<T>(value.v_float64);
@@ -76,6 +79,7 @@ struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
 template <>
 struct TypeTraits<std::complex<double>> {
   static std::string Name() { return "complex"; }
+  static std::string Annotation() { return "complex"; }
   static Match TryFrom(const MXNetValue& value, int type_code, std::complex<double>* out) {
     if (type_code == kMXNetComplex) {
       *out = {value.v_complex[0], value.v_complex[1]};

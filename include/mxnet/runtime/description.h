@@ -1,0 +1,167 @@
+/*!
+ * \file mxnet/runtime/description.h
+ * \brief What is said of one signature: its parameters, with their types, defaults and docs.
+ */
+#ifndef MXNET_RUNTIME_DESCRIPTION_H_
+#define MXNET_RUNTIME_DESCRIPTION_H_
+
+#include <mxnet/runtime/packed_func.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+namespace details {
+
+/*! \brief One described parameter. An empty type is that of the C++ parameter. */
+struct Param {
+  std::string name;
+  std::string type;
+  std::string doc;
+  int32_t flags;
+  Any default_value;
+
+  bool is_front_end() const { return (flags & kMXNetParamFrontEnd) != 0; }
+};
+
+/*! \brief What the C++ signature says of one parameter. */
+struct CxxParam {
+  std::string type;      /*!< what Python may pass */
+  std::string type_name; /*!< what messages call it */
+  bool variadic;
+  bool nullable; /*!< a std::optional, which may be left out */
+  Match (*check)(const MXNetAny& value);
+};
+
+template <typename T>
+CxxParam CxxParamOf() {
+  if constexpr (IsVariadic<T>::value) {
+    CxxParam param = CxxParamOf<typename T::value_type>();
+    param.variadic = true;
+    return param;
+  } else {
+    return {ArgumentAnnotation<T>(), TypeTraits<T>::Name(), false, IsOptional<T>::value,
+            [](const MXNetAny& value) {
+              T read{};
+              return TypeTraits<T>::TryFrom(value.value, value.type_code, &read);
+            }};
+  }
+}
+
+/*! \brief Collects a description, and completes it from the C++ signature. */
+class Description {
+ public:
+  std::string doc;
+  std::string returns;
+
+  void Add(std::string name, std::string type, std::string doc_text, int32_t flags,
+           Any default_value = Any()) {
+    described_ = true;
+    params_.push_back(
+        {std::move(name), std::move(type), std::move(doc_text), flags, std::move(default_value)});
+  }
+
+  /*! \brief Reads the parameters and the result of a callable type. */
+  template <typename F>
+  void TakeSignature() {
+    described_ = typed_ = true;
+    if (returns.empty()) derived_returns_ = ResultAnnotation<ResultOf<F>>();
+    TakeParams(static_cast<typename FunctionSignature<F>::Arguments*>(nullptr));
+  }
+
+  /*! \brief Completes the description; ValueError where it contradicts the C++ signature. */
+  void Complete(const std::string& function) {
+    if (!typed_) return;
+    if (returns.empty()) returns = derived_returns_;
+    if (params_.empty()) NameParams();
+    std::vector<Param*> body;
+    for (Param& param : params_) {
+      if (!param.is_front_end()) body.push_back(&param);
+    }
+    if (body.size() != cxx_params_.size()) {
+      MXNET_THROW("ValueError") << function << ": " << body.size()
+                                << " parameters are described, the C++ body takes "
+                                << cxx_params_.size();
+    }
+    // From the last to the first: one may be left out only if all behind it may.
+    bool rest_optional = true;
+    for (size_t i = body.size(); i-- > 0;) {
+      Merge(function, body[i], cxx_params_[i], rest_optional);
+      rest_optional = rest_optional && body[i]->flags != kMXNetParamRequired;
+    }
+  }
+
+  bool described() const { return described_; }
+  const std::vector<Param>& params() const { return params_; }
+
+  /*! \brief The parameters as the C interface has them, borrowed from this. */
+  std::vector<MXNetParamInfo> Borrowed() const {
+    std::vector<MXNetParamInfo> params;
+    for (const Param& p : params_) {
+      params.push_back({p.name.c_str(), p.type.empty() ? nullptr : p.type.c_str(), p.doc.c_str(),
+                        p.flags, 0, AsBorrowed(p.default_value)});
+    }
+    return params;
+  }
+
+ private:
+  /*! \brief Text of a default travels as kMXNetStr, not as an object. */
+  static MXNetAny AsBorrowed(const Any& value) {
+    MXNetAny raw = value.raw();
+    std::string_view text;
+    if (MapKey::AsText(raw, &text)) {
+      raw.type_code = kMXNetStr;
+      raw.value.v_str = MXNetByteArray{text.data(), text.size()};
+    }
+    return raw;
+  }
+
+  template <typename... Args>
+  void TakeParams(std::tuple<Args...>*) {
+    cxx_params_ = {CxxParamOf<Args>()...};
+  }
+
+  void NameParams() {
+    for (size_t i = 0; i < cxx_params_.size(); ++i) {
+      Add("arg" + std::to_string(i), "", "", kMXNetParamRequired);
+    }
+  }
+
+  static void Merge(const std::string& function, Param* param, const CxxParam& cxx,
+                    bool rest_optional) {
+    const bool variadic = (param->flags & kMXNetParamVariadic) != 0;
+    if (variadic && !cxx.variadic) {
+      MXNET_THROW("ValueError") << function << ": '" << param->name
+                                << "' is described as variadic, the C++ body takes one "
+                                << cxx.type_name;
+    }
+    if (cxx.variadic) param->flags |= kMXNetParamVariadic;
+    if (param->flags == kMXNetParamOptional &&
+        cxx.check(param->default_value.raw()) != Match::kOk) {
+      MXNET_THROW("TypeError") << function << ": the default of '" << param->name << "' is "
+                               << TypeNameOf(param->default_value.value(),
+                                             param->default_value.type_code())
+                               << ", the C++ body takes " << cxx.type_name;
+    }
+    if (!param->type.empty()) return;
+    param->type = cxx.type;
+    if (cxx.nullable && rest_optional && param->flags == kMXNetParamRequired) {
+      param->flags = kMXNetParamOptional;
+    }
+  }
+
+  std::vector<Param> params_;
+  std::vector<CxxParam> cxx_params_;
+  std::string derived_returns_;
+  bool described_{false};
+  bool typed_{false};
+};
+
+}  // namespace details
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_DESCRIPTION_H_

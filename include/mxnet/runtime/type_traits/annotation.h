@@ -1,0 +1,60 @@
+/*!
+ * \file mxnet/runtime/type_traits/annotation.h
+ * \brief What Python calls a C++ type: the type expressions of signatures, help and stubs.
+ *
+ * A specialization of TypeTraits says it by `static std::string Annotation()`, the type of a
+ * result, and, where an argument may be more than that, `static std::string ArgumentAnnotation()`.
+ */
+#ifndef MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
+#define MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
+
+#include <string>
+#include <type_traits>
+
+namespace mxnet {
+namespace runtime {
+
+template <typename T, typename>
+struct TypeTraits;
+
+namespace details {
+
+template <typename T, typename = void>
+struct HasAnnotation : std::false_type {};
+template <typename T>
+struct HasAnnotation<T, std::void_t<decltype(TypeTraits<T, void>::Annotation())>> : std::true_type {
+};
+
+template <typename T, typename = void>
+struct HasArgumentAnnotation : std::false_type {};
+template <typename T>
+struct HasArgumentAnnotation<T, std::void_t<decltype(TypeTraits<T, void>::ArgumentAnnotation())>>
+    : std::true_type {};
+
+/*! \brief Type expression of a T that C++ returns; "Any" where its TypeTraits say none. */
+template <typename T>
+std::string ResultAnnotation() {
+  if constexpr (std::is_void_v<T>) {
+    return "None";
+  } else if constexpr (HasAnnotation<T>::value) {
+    return TypeTraits<T, void>::Annotation();
+  } else {
+    return "Any";
+  }
+}
+
+/*! \brief Type expression of what is accepted for a T. */
+template <typename T>
+std::string ArgumentAnnotation() {
+  if constexpr (HasArgumentAnnotation<T>::value) {
+    return TypeTraits<T, void>::ArgumentAnnotation();
+  } else {
+    return ResultAnnotation<T>();
+  }
+}
+
+}  // namespace details
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
