@@ -217,7 +217,7 @@ int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
     RequireNotNull(reinterpret_cast<const void*>(func), "MXNetFuncCreateFromCFunc", "func");
     RequireNotNull(out, "MXNetFuncCreateFromCFunc", "out");
     auto* object = new FunctionObject();
-    object->header = MXNetObject{1, kMXNetObjectFunction, &mxnet::runtime::DeleteFunction};
+    object->header = MXNetObject{1, kMXNetObjectFunction, &mxnet::runtime::DeleteFunction, nullptr};
     object->call = func;
     object->resource = resource;
     object->finalizer = finalizer;

@@ -101,7 +101,7 @@ ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t
   const PoolBlock block = PoolAlloc(head + extra, false);
   if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
   auto* array = static_cast<ArrayObject*>(block.raw);
-  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray};
+  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray, nullptr};
   array->visible.flags = 0;
   array->release = nullptr;
   array->block_size = head + extra;
@@ -152,7 +152,7 @@ inline ArrayObject* TryNewSmallArray(ShapeView shape, DLDataType dtype, DLDevice
   auto* array = static_cast<ArrayObject*>(block);
   auto* dims = reinterpret_cast<int64_t*>(array + 1);
   char* data = static_cast<char*>(block) + head;
-  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray};
+  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray, nullptr};
   array->visible.tensor =
       DLTensor{data, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
   array->visible.flags = 0;

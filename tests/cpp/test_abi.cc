@@ -4,7 +4,7 @@
 
 static_assert(sizeof(MXNetValue) == 16, "a value is two words");
 static_assert(sizeof(MXNetAny) == 24, "a tagged value is three words");
-static_assert(sizeof(MXNetObject) == 16, "an object's header is two words");
+static_assert(sizeof(MXNetObject) == 24 && offsetof(MXNetObject, host) == 16, "an object's header");
 static_assert(offsetof(MXNetAny, type_code) == 16, "the tag follows the value");
 static_assert(offsetof(MXNetNDArrayObject, tensor) == sizeof(MXNetObject), "tensor is second");
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24, "DLPack's layout");

@@ -224,10 +224,12 @@ TEST_CASE("the end of an error's payload may fail itself") {
   static int ended;
   ended = 0;
   MXNetOpaqueObject payload{};
-  payload.header = MXNetObject{1, kMXNetObjectOpaque, [](MXNetObject*) {
+  payload.header = MXNetObject{1, kMXNetObjectOpaque,
+                               [](MXNetObject*) {
                                  ++ended;
                                  Error("ValueError", "inner").SetLast();
-                               }};
+                               },
+                               nullptr};
   MXNetErrorInfo info{};
   info.struct_size = sizeof(info);
   info.kind = "KeyError";

@@ -207,7 +207,7 @@ def test_attributes(attribute, value):
 
 
 def test_renamed_function():
-    function = ffi.get_global_func("testing.keywords")
+    function = ffi.get_global_func("testing.keywords").front_end()
     function.__module__, function.__name__ = "mx.np", "kw"
     assert (function.__module__, function.__name__) == ("mx.np", "kw")
     assert KEYWORDS.__module__ == "ffi"

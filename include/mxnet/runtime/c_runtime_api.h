@@ -133,11 +133,17 @@ typedef struct MXNetAny {
  *
  * The count is changed atomically: increments may be relaxed, the last decrement must acquire.
  * deleter runs once, on whichever thread drops the last reference, and frees the memory.
+ *
+ * host belongs to the host language, which finds there the one wrapper that stands for the object
+ * (in Python: the PyObject*), so that an object that comes back is the same one. It is NULL in a
+ * new object, read and written under the host's lock only, and holds no reference: the wrapper
+ * holds one on the object, and clears host before it gives that up.
  */
 typedef struct MXNetObject {
   int32_t ref_count;
   uint32_t type_index;
   void (*deleter)(struct MXNetObject* self);
+  void* host;
 } MXNetObject;
 
 /*! \brief Type indices fixed by the ABI; indices from kMXNetObjectDynamic are given at run time. */

@@ -137,7 +137,12 @@ class MXNetAny(Structure):
 
 
 class MXNetObject(Structure):
-    _fields_ = [("ref_count", c_int32), ("type_index", c_uint32), ("deleter", c_void_p)]
+    _fields_ = [
+        ("ref_count", c_int32),
+        ("type_index", c_uint32),
+        ("deleter", c_void_p),
+        ("host", c_void_p),
+    ]
 
 
 class MXNetRunObject(Structure):

@@ -10,7 +10,7 @@ from . import abi
 from .arguments import Frame, Refused
 from .errors import check, last_error
 from .keywords import Parameters
-from .objects import ObjectBase, register_object, wrap
+from .objects import ObjectBase, register_object, wrap_anew
 from .results import borrow, take
 
 TYPE_CHECKING = False
@@ -137,8 +137,7 @@ class Function(ObjectBase):
         Parameters that exist in it only must be given their default and are dropped.
         """
         check(abi.lib.MXNetObjectRetain(c_void_p(self.handle)))
-        function = wrap(self.handle)
-        assert isinstance(function, Function)
+        function = wrap_anew(Function, self.handle)
         function._shows_front_end = True
         return function
 

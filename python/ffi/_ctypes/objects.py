@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctypes import byref, c_char_p, c_void_p
+from weakref import ref
 
 from . import abi
 from .errors import check
@@ -11,30 +12,51 @@ from .uninterrupted import uninterrupted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T", bound="ObjectBase")
+
+
+class _Reference:
+    """One reference to an object of the runtime.
+
+    Apart from its wrapper: that is gone, and cannot be found any more, when its attributes go.
+    """
+
+    __slots__ = ("_finish", "_handle", "wrapper")
+    # Yields once, and frees the object then.
+    _finish: Iterator[int]
+    # What _wrappers has of the wrapper.
+    wrapper: ref[ObjectBase] | None
+
+    def __init__(self, handle: int) -> None:
+        self.wrapper = None
+        self._handle = handle
+        self._finish = map(abi.lib.MXNetObjectFree, (c_void_p(handle),))
+
+    @uninterrupted
+    def __del__(self) -> None:
+        # Not a call among it: after a call the interpreter looks for signals, and an exception that
+        # Ctrl-C raises here would be lost.
+        try:
+            if self._handle in _wrappers and _wrappers[self._handle] is self.wrapper:
+                del _wrappers[self._handle]
+            (_,) = self._finish
+        except AttributeError:
+            pass  # interrupted before it got the reference
 
 
 class ObjectBase:
-    """Owns one reference to an object; made by what functions return, never directly."""
+    """Owns one reference to an object, and is the one wrapper that does."""
 
-    __slots__ = ("__weakref__", "_finish", "_handle")
+    __slots__ = ("__weakref__", "_handle", "_reference")
     _handle: int
-    # Yields once, and frees the object then.
-    _finish: Iterator[int]
+    _reference: _Reference
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(
             f"{type(self).__name__} objects come from functions; they are not made directly"
         )
-
-    @uninterrupted
-    def __del__(self) -> None:
-        # Unpacking, not a call: after a call the interpreter looks for signals, and an exception
-        # that Ctrl-C raises here would be lost.
-        try:
-            (_,) = self._finish
-        except AttributeError:
-            pass  # an instance that never got an object
 
     def __reduce__(self) -> Any:
         # The default would copy the address without taking a reference.
@@ -79,10 +101,28 @@ def register_object(type_index: int, cls: type[ObjectBase]) -> None:
     _classes[type_index] = cls
 
 
+# The wrapper of each object that has one. The slot for it in the object is the Cython path's.
+# Weak references without callbacks, which would be Python code that Ctrl-C can interrupt.
+_wrappers: dict[int, ref[ObjectBase]] = {}
+
+
 def wrap(handle: int) -> ObjectBase:
-    """Takes a reference over into an instance of the class for the object's type."""
+    """Takes a reference over into the object's wrapper, of the class for the object's type."""
+    found = _wrappers.get(handle)
+    wrapped = None if found is None else found()
+    if wrapped is not None:
+        abi.lib.MXNetObjectFree(c_void_p(handle))
+        return wrapped
     cls = _classes.get(abi.MXNetObject.from_address(handle).type_index, ObjectBase)
+    wrapped = wrap_anew(cls, handle)
+    wrapped._reference.wrapper = weak = ref(wrapped)
+    _wrappers[handle] = weak
+    return wrapped
+
+
+def wrap_anew(cls: type[T], handle: int) -> T:
+    """Takes a reference over into a new instance of cls, which is not the object's wrapper."""
     wrapped = object.__new__(cls)
     wrapped._handle = handle
-    wrapped._finish = map(abi.lib.MXNetObjectFree, (c_void_p(handle),))
+    wrapped._reference = _Reference(handle)
     return wrapped

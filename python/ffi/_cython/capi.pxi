@@ -157,6 +157,9 @@ cdef extern from "python_compat.h":
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
+    PyObject* MXNetTakeHost(void* handle) noexcept
+    void MXNetSetHost(void* handle, PyObject* wrapper) noexcept
+    void MXNetDropHandle(void* handle, PyObject* wrapper) noexcept
     PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) noexcept
     void MXNetReleasePython(void* value) noexcept nogil
     void* MXNetNewOpaque(PyObject* value) noexcept

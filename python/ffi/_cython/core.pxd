@@ -58,6 +58,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
     ctypedef struct MXNetObject:
         int32_t ref_count
         uint32_t type_index
+        void* host
 
     ctypedef struct MXNetNDArrayObject:
         MXNetObject header

@@ -49,7 +49,7 @@ cdef class Function(ObjectBase):
     def front_end(self):
         """The same function with the parameters that only the front end has."""
         MXNetObjectRetain(self.chandle)
-        cdef Function func = <Function>MXNetPass(wrap_as(<PyTypeObject*>Function, self.chandle))
+        cdef Function func = <Function>MXNetPass(wrap_anew(<PyTypeObject*>Function, self.chandle))
         read_info(func, True)
         return func
 
@@ -184,8 +184,11 @@ cdef void read_defaults(Function func, const MXNetFuncInfo* info) noexcept:
 
 
 cdef PyObject* wrap_function(void* handle) noexcept:
-    """Gives a new Function for a function object, whose reference is used up."""
-    cdef PyObject* func = wrap_as(<PyTypeObject*>Function, handle)
+    """The Function of a function object, whose reference is used up."""
+    cdef PyObject* func = MXNetTakeHost(handle)
+    if func != NULL:
+        return func
+    func = wrap_as(<PyTypeObject*>Function, handle)
     if func == NULL:
         return NULL
     try:

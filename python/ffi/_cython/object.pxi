@@ -5,11 +5,10 @@ cdef void set_error(error) noexcept:
 
 
 cdef class ObjectBase:
-    """Holds one reference to an object of the runtime."""
+    """Holds one reference to an object of the runtime, and is the one wrapper that does."""
 
     def __dealloc__(self):
-        if self.chandle != NULL:
-            MXNetObjectFree(self.chandle)
+        MXNetDropHandle(self.chandle, <PyObject*>self)
 
     @property
     def handle(self):
@@ -62,13 +61,21 @@ def register_object(uint32_t type_index, cls):
         MXNetSetArrayType(ndarray_type)
 
 
-cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
-    """Gives a reference to a new instance of cls, a class derived from ObjectBase."""
+cdef PyObject* wrap_anew(PyTypeObject* cls, void* handle) noexcept:
+    """A new instance of cls, a class derived from ObjectBase, that the object does not know of."""
     cdef PyObject* obj = MXNetNativeNew(cls, <PyObject*>empty_tuple)
     if obj == NULL:
         MXNetObjectFree(handle)
         return NULL
     (<ObjectBase>obj).chandle = handle
+    return obj
+
+
+cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
+    """The wrapper of an object without one: a new instance of cls, derived from ObjectBase."""
+    cdef PyObject* obj = wrap_anew(cls, handle)
+    if obj != NULL:
+        MXNetSetHost(handle, obj)
     return obj
 
 

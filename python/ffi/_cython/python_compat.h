@@ -104,6 +104,7 @@ static inline void* MXNetNewOpaque(PyObject* value) {
   if (opaque == NULL) return NULL;
   opaque->header.ref_count = 1;
   opaque->header.type_index = kMXNetObjectOpaque;
+  opaque->header.host = NULL;
   opaque->header.deleter = [](MXNetObject* self) {
     MXNetOpaqueObject* object = reinterpret_cast<MXNetOpaqueObject*>(self);
     object->finalizer(object->value);
@@ -117,8 +118,7 @@ static inline void* MXNetNewOpaque(PyObject* value) {
 
 /*! \brief The layout of ObjectBase, which mx.np.ndarray adds nothing to. */
 typedef struct {
-  PyObject_HEAD
-  void* handle;
+  PyObject_HEAD void* handle;
   PyObject* weak_references;
 } MXNetWrapper;
 
@@ -130,6 +130,35 @@ static inline PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) {
   const PyTypeObject* native = type;
   while ((native->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) native = native->tp_base;
   return native->tp_new(type, args, NULL);
+}
+
+/*!
+ * \brief The wrapper that stands for an object already, as a new reference for the one on the
+ *        object, which is used up; NULL where there is none.
+ *
+ * One that is on its way out (what its attributes refer to may run code while they go) has no
+ * references, and is replaced by the next.
+ */
+static inline PyObject* MXNetTakeHost(void* handle) {
+  PyObject* host = (PyObject*)((MXNetObject*)handle)->host;
+  if (host == NULL || Py_REFCNT(host) <= 0) return NULL;
+  Py_INCREF(host);
+  mxnet::runtime::details::Release((MXNetObject*)handle);
+  return host;
+}
+
+/*! \brief Makes wrapper the one that stands for the object whose reference it takes over. */
+static inline void MXNetSetHost(void* handle, PyObject* wrapper) {
+  ((MXNetWrapper*)wrapper)->handle = handle;
+  ((MXNetObject*)handle)->host = wrapper;
+}
+
+/*! \brief The end of a wrapper: gives up the reference it holds, which may be none. */
+static inline void MXNetDropHandle(void* handle, PyObject* wrapper) {
+  MXNetObject* object = (MXNetObject*)handle;
+  if (object == NULL) return;
+  if (object->host == wrapper) object->host = NULL;
+  mxnet::runtime::details::Release(object);
 }
 
 /*!
@@ -147,7 +176,7 @@ static struct {
 static inline void MXNetDeallocArray(PyObject* self) {
   MXNetWrapper* wrapper = (MXNetWrapper*)self;
   if (wrapper->weak_references != NULL) PyObject_ClearWeakRefs(self);
-  mxnet::runtime::details::Release((MXNetObject*)wrapper->handle);
+  MXNetDropHandle(wrapper->handle, self);
   if (Py_TYPE(self) == MXNetFreeArrays.type && MXNetFreeArrays.count < 64) {
     MXNetFreeArrays.wrappers[MXNetFreeArrays.count++] = self;
   } else {
@@ -162,7 +191,8 @@ static inline void MXNetDeallocArray(PyObject* self) {
  * keeps its own way of ending.
  */
 static inline void MXNetSetArrayType(PyTypeObject* type) {
-  while (MXNetFreeArrays.count > 0) PyObject_Free(MXNetFreeArrays.wrappers[--MXNetFreeArrays.count]);
+  while (MXNetFreeArrays.count > 0)
+    PyObject_Free(MXNetFreeArrays.wrappers[--MXNetFreeArrays.count]);
   MXNetFreeArrays.type = NULL;
   if ((type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC)) != 0 ||
       type->tp_basicsize != (Py_ssize_t)sizeof(MXNetWrapper)) {
@@ -172,9 +202,13 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
   MXNetFreeArrays.type = type;
 }
 
-/*! \brief A new instance of type that owns handle; on failure the handle is released. */
+/*!
+ * \brief The instance of type that owns handle: the one there is, or a new one; on failure the
+ *        handle is released.
+ */
 static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
-  PyObject* self;
+  PyObject* self = MXNetTakeHost(handle);
+  if (self != NULL) return self;
   if (type == MXNetFreeArrays.type && MXNetFreeArrays.count > 0) {
     self = MXNetFreeArrays.wrappers[--MXNetFreeArrays.count];
 #if defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS) || defined(Py_GIL_DISABLED)
@@ -189,7 +223,7 @@ static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
       return NULL;
     }
   }
-  ((MXNetWrapper*)self)->handle = handle;
+  MXNetSetHost(handle, self);
   ((MXNetWrapper*)self)->weak_references = NULL;
   return self;
 }

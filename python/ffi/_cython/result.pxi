@@ -106,7 +106,9 @@ cdef PyObject* make_dict_of(const MXNetAnyArray* items) noexcept:
 cdef PyObject* make_object(void* handle) noexcept:
     """Text, bytes and tuples become Python's own; other objects are wrapped. Uses the reference up."""
     cdef uint32_t kind = (<MXNetObject*>handle).type_index
-    cdef PyObject* made
+    cdef PyObject* made = MXNetTakeHost(handle)
+    if made != NULL:
+        return made
     if kind == kMXNetObjectString:
         made = PyUnicode_DecodeUTF8((<MXNetBytesObject*>handle).bytes.data,
                                     (<MXNetBytesObject*>handle).bytes.size, NULL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy
@@ -10,8 +9,6 @@ import numpy
 from .._registry import front_end
 
 BFLOAT16 = "bfloat16"
-# MXNetNDArrayObject of c_runtime_api.h: the address of the elements follows the object's header.
-DATA_OFFSET = 16
 
 _array = front_end("array")
 _astype = front_end("astype")
@@ -21,14 +18,13 @@ class _Words:
     """Presents bfloat16 elements to NumPy as 16-bit words, in place."""
 
     def __init__(self, owner: Any) -> None:
-        address = ctypes.c_void_p.from_address(owner.handle + DATA_OFFSET).value or 0
         self.owner = owner
         self.__array_interface__ = {
             "version": 3,
             "shape": owner.shape,
             "strides": owner.strides,
             "typestr": "=u2",
-            "data": (address, owner.read_only),
+            "data": (owner.data_ptr, owner.read_only),
         }
 
 

@@ -22,7 +22,7 @@ struct SeqStorage {
 inline Object* MakeSeqObject(std::vector<Any> items, uint32_t type_index) {
   static_assert(sizeof(Any) == sizeof(MXNetAny), "Any adds nothing to MXNetAny");
   auto* storage = new SeqStorage{{}, std::move(items)};
-  storage->object.header = MXNetObject{1, type_index, &DeleteObject<SeqStorage>};
+  storage->object.header = MXNetObject{1, type_index, &DeleteObject<SeqStorage>, nullptr};
   storage->object.items = MXNetAnyArray{reinterpret_cast<const MXNetAny*>(storage->items.data()),
                                         storage->items.size()};
   return &storage->object.header;

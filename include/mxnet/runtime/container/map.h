@@ -72,7 +72,7 @@ inline void IndexEntries(MapStorage* map) {
 inline Object* MakeMapObject(std::vector<Any> items) {
   auto* map = new MapStorage{{}, std::move(items), {}};
   IndexEntries(map);
-  map->object.header = MXNetObject{1, kMXNetObjectMap, &DeleteObject<MapStorage>};
+  map->object.header = MXNetObject{1, kMXNetObjectMap, &DeleteObject<MapStorage>, nullptr};
   map->object.items =
       MXNetAnyArray{reinterpret_cast<const MXNetAny*>(map->items.data()), map->items.size()};
   map->object.index = map->index.data();

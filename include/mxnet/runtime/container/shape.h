@@ -73,8 +73,8 @@ class Shape : public ObjectRef {
     auto* obj = new (memory) MXNetShapeObject();
     int64_t* data = reinterpret_cast<int64_t*>(obj + 1);
     if (dims.size() > 0) std::memcpy(data, dims.data(), dims.size() * sizeof(int64_t));
-    obj->header =
-        MXNetObject{1, kMXNetObjectShape, [](MXNetObject* self) { ::operator delete(self); }};
+    obj->header = MXNetObject{1, kMXNetObjectShape,
+                              [](MXNetObject* self) { ::operator delete(self); }, nullptr};
     obj->ints = MXNetIntArray{data, dims.size()};
     return &obj->header;
   }

@@ -23,7 +23,8 @@ inline Object* MakeBytesObject(std::string_view text, uint32_t type_index) {
   char* data = reinterpret_cast<char*>(obj + 1);
   if (!text.empty()) std::memcpy(data, text.data(), text.size());
   data[text.size()] = '\0';
-  obj->header = MXNetObject{1, type_index, [](MXNetObject* self) { ::operator delete(self); }};
+  obj->header =
+      MXNetObject{1, type_index, [](MXNetObject* self) { ::operator delete(self); }, nullptr};
   obj->bytes = MXNetByteArray{data, text.size()};
   return &obj->header;
 }
