@@ -9,6 +9,8 @@ from ._backend import core as _core
 from .container import Array as Array
 from .container import Map as Map
 from .errors import register_error as register_error
+from .library import Module as Module
+from .library import load_library as load_library
 from .registry import _init_api as _init_api
 from .registry import convert as convert
 from .registry import get_global_func as get_global_func
@@ -31,6 +33,7 @@ __all__ = [
     "Context",
     "Function",
     "Map",
+    "Module",
     "NDArray",
     "ObjectBase",
     "backend",
@@ -39,6 +42,7 @@ __all__ = [
     "from_dlpack",
     "get_global_func",
     "list_global_func_names",
+    "load_library",
     "register_error",
     "register_func",
     "register_object",

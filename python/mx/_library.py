@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import os.path
 
-import ffi  # noqa: F401  the runtime library comes first: it holds the registry
+import ffi
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libmxnet_operators.so")
 
 
-def load() -> ctypes.CDLL:
+def load() -> ffi.Module:
     """Loads the operators. ImportError, naming the file, where it is missing or does not load."""
     try:
-        return ctypes.CDLL(PATH)
+        return ffi.load_library(PATH)
     except OSError as error:
-        raise ImportError(f"mx cannot load its operators from {PATH}: {error}") from error
+        raise ImportError(f"mx has lost its operators: {error}") from error
 
 
 LIBRARY = load()

@@ -13,6 +13,7 @@
 
 #include "runtime/c_api_guard.h"
 #include "runtime/function.h"
+#include "runtime/registration_log.h"
 
 namespace mxnet {
 namespace runtime {
@@ -39,15 +40,30 @@ class FunctionTable {
 
   void Register(const std::string& name, ObjectRef func, bool allow_override) {
     if (name.empty()) MXNET_THROW("ValueError") << "a function is registered under an empty name";
+    RegistrationLog* log = RegistrationLog::Current();
+    allow_override = allow_override || (log != nullptr && log->MayReplace(name));
+    ObjectRef former = func;
     std::unique_lock<std::shared_mutex> lock(mutex_);
     auto inserted = functions_.try_emplace(name, func);
-    if (inserted.second) return;
-    if (!allow_override) {
+    if (inserted.second) {
+      former = nullptr;
+    } else if (allow_override) {
+      std::swap(inserted.first->second, former);
+    } else {
       MXNET_THROW("ValueError") << "function '" << name
                                 << "' is registered already; pass override=True to replace it";
     }
-    std::swap(inserted.first->second, func);
-    // func, now the old function, may run host code when it goes: not under the lock.
+    // The former function may run host code when it goes: not under the lock.
+    lock.unlock();
+    if (log != nullptr) log->Added(name, func, former);
+  }
+
+  void Restore(const std::string& name, const ObjectRef& func, ObjectRef former) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    auto found = functions_.find(name);
+    if (found == functions_.end() || !found->second.same_as(func)) return;
+    std::swap(found->second, former);
+    if (!found->second.defined()) functions_.erase(found);
     lock.unlock();
   }
 
@@ -61,6 +77,11 @@ class FunctionTable {
     removed = std::move(found->second);
     functions_.erase(found);
     lock.unlock();
+  }
+
+  std::vector<NamedFunction> All() const {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    return {functions_.begin(), functions_.end()};
   }
 
   std::vector<std::string> Names() const {
@@ -79,6 +100,13 @@ class FunctionTable {
 };
 
 }  // namespace
+
+std::vector<NamedFunction> RegisteredFunctions() { return FunctionTable::Global()->All(); }
+
+void RestoreFunction(const std::string& name, const ObjectRef& func, const ObjectRef& former) {
+  FunctionTable::Global()->Restore(name, func, former);
+}
+
 }  // namespace runtime
 }  // namespace mxnet
 

@@ -439,6 +439,20 @@ MXNET_DLL int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVers
 MXNET_DLL int MXNetNDArrayToDLPackLegacy(MXNetNDArrayHandle array, DLManagedTensor** out);
 
 /* ------------------------------------------------------------------------------------------------
+ * Libraries
+ * --------------------------------------------------------------------------------------------- */
+
+/*!
+ * \brief An entry that a library may define; the runtime has none of this name.
+ *
+ * Called once, after the library's static initialisers, by what loads it (in Python
+ * ffi.load_library). It is where a library in plain C registers its functions. Returns 0, or -1
+ * after MXNetSetLastError: then what it has registered is taken back and loading fails with that
+ * error.
+ */
+MXNET_DLL int MXNetLibraryInit(void);
+
+/* ------------------------------------------------------------------------------------------------
  * Version
  * --------------------------------------------------------------------------------------------- */
 

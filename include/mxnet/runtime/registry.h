@@ -153,14 +153,36 @@ class Registry {
   bool override_{false};
 };
 
+namespace details {
+
+/*!
+ * \brief Says that a registration failed where no exception can be thrown.
+ *
+ * The runtime makes it the error of whoever loads the library, or prints it.
+ */
+inline void ReportFailedRegistration(const Error& error) noexcept {
+  error.SetLast();
+  MXNetFunctionHandle report = nullptr;
+  MXNetValue result;
+  int type_code = kMXNetNull;
+  if (MXNetFuncGetGlobal("ffi.RegistrationFailed", &report) != 0 || report == nullptr ||
+      MXNetFuncCall(report, nullptr, nullptr, 0, &result, &type_code) != 0) {
+    std::fprintf(stderr, "mxnet: registration failed: %s\n", error.what());
+  }
+  MXNetFuncFree(report);
+}
+
+}  // namespace details
+
 /*! \brief Commits a description when a library is loaded. */
 struct RegistryEntry {
   RegistryEntry(const Registry& registry) noexcept {  // NOLINT(runtime/explicit)
     try {
       registry.Commit();
+    } catch (const Error& error) {
+      details::ReportFailedRegistration(error);
     } catch (const std::exception& error) {
-      // Nothing can catch an exception while a library loads; the name stays unregistered.
-      std::fprintf(stderr, "mxnet: registration failed: %s\n", error.what());
+      details::ReportFailedRegistration(Error("RuntimeError", error.what()));
     }
   }
 };

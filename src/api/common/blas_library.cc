@@ -4,10 +4,11 @@
  */
 #include "api/common/blas_library.h"
 
-#include <dlfcn.h>
 #include <mxnet/runtime/error.h>
 
 #include <string>
+
+#include "runtime/dynamic_library.h"
 
 namespace mxnet {
 namespace op {
@@ -18,14 +19,12 @@ constexpr char kFile[] = "libscipy_openblas.so";
 
 /*! \brief The folder of this very library, with the slash. */
 std::string OwnFolder() {
-  Dl_info info{};
-  if (dladdr(kFile, &info) == 0 || info.dli_fname == nullptr) return "";
-  const std::string path = info.dli_fname;
+  const std::string path = runtime::dynamic_library::PathOf(kFile);
   return path.substr(0, path.rfind('/') + 1);
 }
 
 void* Symbol(void* library, const char* name) {
-  void* address = dlsym(library, name);
+  void* address = runtime::dynamic_library::Symbol(library, name);
   if (address == nullptr) MXNET_THROW("ImportError") << kFile << " has no " << name;
   return address;
 }
@@ -35,9 +34,10 @@ void* Symbol(void* library, const char* name) {
 Library Library::Load() {
   const std::string path = OwnFolder() + kFile;
   // Never closed: its threads run to the end of the process.
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = runtime::dynamic_library::Open(path);
   if (handle == nullptr) {
-    MXNET_THROW("ImportError") << "the BLAS cannot be loaded: " << dlerror();
+    MXNET_THROW("ImportError") << "the BLAS cannot be loaded: "
+                               << runtime::dynamic_library::LastMessage();
   }
   Library library;
 #define MXNET_BLAS_LOAD(name) \

@@ -1,0 +1,64 @@
+/*!
+ * \file registration_log.h
+ * \brief What a library does to the registry while it loads, so that it can be told, and undone.
+ */
+#ifndef MXNET_SRC_RUNTIME_REGISTRATION_LOG_H_
+#define MXNET_SRC_RUNTIME_REGISTRATION_LOG_H_
+
+#include <mxnet/runtime/error.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief A registered name and its function. */
+using NamedFunction = std::pair<std::string, ObjectRef>;
+
+/*! \brief Collects what the calling thread registers for as long as it lives. Logs may nest. */
+class RegistrationLog {
+ public:
+  /*! \brief `replaceable` are names that may be registered anew without asking for override. */
+  explicit RegistrationLog(std::vector<std::string> replaceable);
+  RegistrationLog(const RegistrationLog&) = delete;
+  RegistrationLog& operator=(const RegistrationLog&) = delete;
+  ~RegistrationLog();
+
+  /*! \brief The calling thread's innermost log, NULL where no library is being loaded by it. */
+  static RegistrationLog* Current() noexcept;
+
+  bool MayReplace(const std::string& name) const;
+  void Added(const std::string& name, const ObjectRef& func, const ObjectRef& replaced);
+  void Failed(const Error& error) { failures_.push_back(error); }
+
+  const std::vector<Error>& failures() const { return failures_; }
+  /*! \brief What was added and is still registered. */
+  std::vector<NamedFunction> Functions() const;
+  /*! \brief Takes back what was added and is still registered, the latest first. */
+  void Undo();
+
+ private:
+  struct Entry {
+    std::string name;
+    ObjectRef func;
+    ObjectRef replaced;
+  };
+
+  std::vector<std::string> replaceable_;
+  std::vector<Entry> entries_;
+  std::vector<Error> failures_;
+  RegistrationLog* outer_;
+};
+
+/*! \brief All registered functions, in no order. Defined in registry.cc, like the next one. */
+std::vector<NamedFunction> RegisteredFunctions();
+
+/*! \brief Gives a name back to `former`, or to nobody, unless somebody else has taken it since. */
+void RestoreFunction(const std::string& name, const ObjectRef& func, const ObjectRef& former);
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_REGISTRATION_LOG_H_
