@@ -190,6 +190,7 @@ def test_array_without_an_object():
             getattr(empty, attribute)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
 def test_extents_that_change_while_others_are_converted(call):
     source = numpy.zeros((2, 3))
 
