@@ -86,8 +86,8 @@ def callback(*args):
 random.seed(0)
 for function in (callback, ffi.convert(callback)):
     for attempt in range(100):
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 2e-3))
         try:
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 2e-3))
             for _ in range(10**6):
                 call(function, "text", [1, "b"])
             lost.append("never raised")
