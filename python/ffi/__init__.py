@@ -17,6 +17,9 @@ from .registry import get_global_func as get_global_func
 from .registry import list_global_func_names as list_global_func_names
 from .registry import register_func as register_func
 from .registry import remove_global_func as remove_global_func
+from .tracing import Trace as Trace
+from .tracing import TraceCall as TraceCall
+from .tracing import trace as trace
 
 Context = _core.Context
 Function = _core.Function
@@ -36,6 +39,8 @@ __all__ = [
     "Module",
     "NDArray",
     "ObjectBase",
+    "Trace",
+    "TraceCall",
     "backend",
     "convert",
     "cpu",
@@ -47,4 +52,5 @@ __all__ = [
     "register_func",
     "register_object",
     "remove_global_func",
+    "trace",
 ]

@@ -8,6 +8,7 @@
 
 #include "runtime/c_api_guard.h"
 #include "runtime/error_state.h"
+#include "runtime/observers.h"
 
 namespace mxnet {
 namespace runtime {
@@ -207,8 +208,12 @@ int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const 
           func == nullptr || ret_val == nullptr || ret_type_code == nullptr || num_args < 0, 0)) {
     return RefuseCall();
   }
-  return static_cast<const FunctionObject*>(func)->Call(arg_values, type_codes, num_args, ret_val,
-                                                        ret_type_code);
+  const auto* function = static_cast<const FunctionObject*>(func);
+  if (mxnet::runtime::Observed()) {
+    return mxnet::runtime::CallObserved(function, arg_values, type_codes, num_args, ret_val,
+                                        ret_type_code);
+  }
+  return function->Call(arg_values, type_codes, num_args, ret_val, ret_type_code);
 }
 
 int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,

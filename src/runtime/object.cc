@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/c_api_guard.h"
+#include "runtime/fork_safe.h"
 
 namespace mxnet {
 namespace runtime {
@@ -24,7 +25,7 @@ class TypeTable {
   }
 
   uint32_t IndexOf(const std::string& key) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
     auto found = indices_.find(key);
     if (found != indices_.end()) return found->second;
     const uint32_t index = next_++;
@@ -33,7 +34,7 @@ class TypeTable {
   }
 
   const char* KeyOf(uint32_t index) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
     auto found = keys_.find(index);
     if (found == keys_.end()) {
       MXNET_THROW("ValueError") << "no object type has index " << index;
@@ -53,7 +54,7 @@ class TypeTable {
     keys_[index] = indices_.emplace(key, index).first->first.c_str();
   }
 
-  std::mutex mutex_;
+  ForkSafeMutex mutex_;
   std::unordered_map<std::string, uint32_t> indices_;
   std::unordered_map<uint32_t, const char*> keys_;
   uint32_t next_{kMXNetObjectDynamic};

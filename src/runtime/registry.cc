@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/c_api_guard.h"
+#include "runtime/fork_safe.h"
 #include "runtime/function.h"
 #include "runtime/registration_log.h"
 
@@ -33,7 +34,7 @@ class FunctionTable {
   }
 
   ObjectRef Find(const std::string& name) const {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::shared_lock<ForkSafeMutex> lock(mutex_);
     auto found = functions_.find(name);
     return found == functions_.end() ? ObjectRef() : found->second;
   }
@@ -43,7 +44,7 @@ class FunctionTable {
     RegistrationLog* log = RegistrationLog::Current();
     allow_override = allow_override || (log != nullptr && log->MayReplace(name));
     ObjectRef former = func;
-    std::unique_lock<std::shared_mutex> lock(mutex_);
+    std::unique_lock<ForkSafeMutex> lock(mutex_);
     auto inserted = functions_.try_emplace(name, func);
     if (inserted.second) {
       former = nullptr;
@@ -59,7 +60,7 @@ class FunctionTable {
   }
 
   void Restore(const std::string& name, const ObjectRef& func, ObjectRef former) {
-    std::unique_lock<std::shared_mutex> lock(mutex_);
+    std::unique_lock<ForkSafeMutex> lock(mutex_);
     auto found = functions_.find(name);
     if (found == functions_.end() || !found->second.same_as(func)) return;
     std::swap(found->second, former);
@@ -69,7 +70,7 @@ class FunctionTable {
 
   void Remove(const std::string& name) {
     ObjectRef removed;
-    std::unique_lock<std::shared_mutex> lock(mutex_);
+    std::unique_lock<ForkSafeMutex> lock(mutex_);
     auto found = functions_.find(name);
     if (found == functions_.end()) {
       MXNET_THROW("KeyError") << "no function is registered as '" << name << "'";
@@ -80,12 +81,12 @@ class FunctionTable {
   }
 
   std::vector<NamedFunction> All() const {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::shared_lock<ForkSafeMutex> lock(mutex_);
     return {functions_.begin(), functions_.end()};
   }
 
   std::vector<std::string> Names() const {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::shared_lock<ForkSafeMutex> lock(mutex_);
     std::vector<std::string> names;
     names.reserve(functions_.size());
     for (const auto& entry : functions_) names.push_back(entry.first);
@@ -95,7 +96,7 @@ class FunctionTable {
   }
 
  private:
-  mutable std::shared_mutex mutex_;
+  mutable ForkSafeMutex mutex_;
   std::unordered_map<std::string, ObjectRef> functions_;
 };
 
