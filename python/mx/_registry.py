@@ -14,25 +14,31 @@ from . import _library  # noqa: F401  registers the operators
 PREFIX = "_npi."
 
 # Registered for the methods of ndarray, not for people.
-INTERNAL = frozenset({"flatten", "getitem", "setitem"})
+INTERNAL = frozenset({"flatten", "getitem", "setitem", "view"})
 
 # Further names of an operator, as NumPy has them.
 ALIASES = {
+    "abs": "absolute",
     "acos": "arccos",
     "acosh": "arccosh",
     "amax": "max",
     "amin": "min",
+    "around": "round",
     "asin": "arcsin",
     "asinh": "arcsinh",
     "atan": "arctan",
     "atan2": "arctan2",
     "atanh": "arctanh",
     "bitwise_invert": "invert",
+    "bitwise_not": "invert",
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
     "concat": "concatenate",
+    "conj": "conjugate",
+    "mod": "remainder",
     "permute_dims": "transpose",
     "pow": "power",
+    "true_divide": "divide",
 }
 
 

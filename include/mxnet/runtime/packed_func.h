@@ -156,11 +156,21 @@ class Variadic : public std::vector<T> {
 
 namespace details {
 
+/*! \brief Makes an error the last one, said of the function unless it names that already. */
+[[gnu::cold, gnu::noinline]] inline int SetLastOf(MXNetFunctionHandle func, const Error& error) {
+  const MXNetFuncInfo* info = nullptr;
+  if (MXNetFuncGetInfo(func, &info) != 0 || error.message().rfind(info->name, 0) == 0) {
+    return error.SetLast();
+  }
+  return error.In(info->name).SetLast();
+}
+
 /*! \brief A function body with what it captured; the resource behind the C function. */
 template <typename F>
 struct Closure {
   F body;
   MXNetFunctionHandle self;
+  bool names_errors;
 
   // A forced unwinding has no exception object for the reference to bind to; the sanitizer minds.
   __attribute__((no_sanitize("null"))) static int Call(void* resource, const MXNetValue* values,
@@ -179,7 +189,7 @@ struct Closure {
       throw;
 #endif
     } catch (const Error& error) {
-      return error.SetLast();
+      return closure->names_errors ? SetLastOf(closure->self, error) : error.SetLast();
     } catch (const std::bad_alloc&) {
       return Error("MemoryError", "out of memory").SetLast();
     } catch (const std::out_of_range& error) {
@@ -206,12 +216,12 @@ class PackedFunc : public ObjectRef {
   PackedFunc() = default;
   PackedFunc(std::nullptr_t) {}  // NOLINT(runtime/explicit)
   explicit PackedFunc(ObjectRef ref) : ObjectRef(std::move(ref)) {}
-  /*! \brief Of a lambda `void(MXNetArgs, MXNetRetValue*)`. */
+  /*! \brief Of a lambda `void(MXNetArgs, MXNetRetValue*)`; see Registry::name_errors. */
   template <typename F,
             typename = std::enable_if_t<std::is_invocable_v<F&, MXNetArgs, MXNetRetValue*>>>
-  PackedFunc(F body) {  // NOLINT(runtime/explicit)
+  PackedFunc(F body, bool names_errors = false) {  // NOLINT(runtime/explicit)
     using Closure = details::Closure<F>;
-    auto* closure = new Closure{std::move(body), nullptr};
+    auto* closure = new Closure{std::move(body), nullptr, names_errors};
     MXNetFunctionHandle handle;
     MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(&Closure::Call, closure, &Closure::Delete, &handle));
     closure->self = handle;

@@ -87,10 +87,18 @@ class Registry {
     release_bytes_ = min_bytes;
     return *this;
   }
+  /*!
+   * \brief What the body throws begins with the function's name, "_npi.add: operands ...", unless
+   * it does already, as messages about single arguments do. Stands before the body.
+   */
+  Registry& name_errors() {
+    names_errors_ = true;
+    return *this;
+  }
   /*! \brief The body, a lambda `void(MXNetArgs args, MXNetRetValue* ret)`. */
   template <typename F>
   Registry& set_body(F body) {
-    body_ = PackedFunc(std::move(body));
+    body_ = PackedFunc(std::move(body), names_errors_);
     return *this;
   }
   /*!
@@ -151,6 +159,7 @@ class Registry {
   PackedFunc body_;
   int64_t release_bytes_{-1};
   bool override_{false};
+  bool names_errors_{false};
 };
 
 namespace details {

@@ -61,6 +61,9 @@ cdef object divide = function_of("truediv")
 cdef object floor_divide = function_of("floordiv")
 cdef object remainder = function_of("mod")
 cdef object power = function_of("pow")
+cdef object square = _operators._square
+# Python has one object for each small int.
+cdef object two = 2
 cdef object matmul = function_of("matmul")
 cdef object bitwise_and = function_of("and")
 cdef object bitwise_or = function_of("or")
@@ -213,6 +216,8 @@ cdef class ndarray(NDArray):
     def __irshift__(self, other): return in_place(right_shift, self, other)
 
     def __pow__(self, other, modulus):
+        if other is two and modulus is None:
+            return unary(square, self)
         return NotImplemented if modulus is not None else binary(power, self, other, other)
 
     def __rpow__(self, other, modulus):

@@ -70,6 +70,12 @@ def tolist(self: Any, /) -> Any:
     return readable(self).tolist()
 
 
+def tobytes(self: Any, /, order: str = "C") -> bytes:
+    """The bytes of the elements in row-major order, or another order as numpy.ndarray.tobytes."""
+    content: bytes = numpy_view(self).tobytes(order)  # type: ignore[arg-type]
+    return content
+
+
 def scalar(self: Any) -> Any:
     """The element of an array without axes."""
     if self.ndim:
@@ -137,6 +143,7 @@ SPECIAL = {
     "asnumpy": asnumpy,
     "item": item,
     "tolist": tolist,
+    "tobytes": tobytes,
     "__array__": to_array,
     "__bool__": truth,
     "__int__": integer,

@@ -9,6 +9,7 @@ import numpy
 from .._registry import FUNCTIONS as PUBLIC
 from .._registry import front_end
 from ..context import Context
+from ._conversion import dtype_name, numpy_view
 
 # Methods that are registered functions, with the array as their first argument.
 FUNCTIONS = (
@@ -19,9 +20,10 @@ FUNCTIONS = (
     "argsort",
     "astype",
     "clip",
-    "conjugate",
     "copy",
+    "cumprod",
     "cumsum",
+    "diagonal",
     "dot",
     "flatten",
     "max",
@@ -31,19 +33,23 @@ FUNCTIONS = (
     "prod",
     "ravel",
     "repeat",
+    "round",
     "squeeze",
     "std",
     "sum",
     "swapaxes",
     "take",
+    "trace",
     "var",
+    "view",
 )
-RENAMED = {"conj": "conjugate"}
 
 _array = front_end("array")
 _reshape = front_end("reshape")
 _transpose = front_end("transpose")
 _swapaxes = front_end("swapaxes")
+_conjugate = front_end("conjugate")
+_sort = front_end("sort")
 _real = front_end("real")
 _imag = front_end("imag")
 
@@ -63,6 +69,16 @@ def reshape(self: Any, /, *shape: Any, order: str = "C") -> Any:
 def transpose(self: Any, /, *axes: Any) -> Any:
     """A view with the axes permuted, given as one tuple or as integers; reversed without them."""
     return _transpose(self, unpack(axes) if axes else None)
+
+
+def conjugate(self: Any, /) -> Any:
+    """The complex conjugates; of other elements the array itself."""
+    return _conjugate(self) if dtype_name(self).startswith("complex") else self
+
+
+def sort(self: Any, /, axis: int = -1, kind: str | None = None) -> None:
+    """Sorts the elements along an axis, in place; the sort is stable, NaN comes last."""
+    self[...] = _sort(self, axis, kind)
 
 
 def fill(self: Any, value: Any, /) -> None:
@@ -140,16 +156,34 @@ def set_imag(self: Any, value: Any) -> None:
     _imag(self)[...] = value
 
 
+def flat(self: Any) -> Any:
+    """NumPy's iterator over the elements in row-major order, on the same memory; it can be indexed
+    and assigned to."""
+    return numpy_view(self).flat
+
+
+def set_flat(self: Any, value: Any) -> None:
+    """Sets the elements in row-major order; a shorter value is repeated."""
+    numpy_view(self).flat[:] = value
+
+
+def flags(self: Any) -> Any:
+    """NumPy's description of the memory: whether it is contiguous, aligned, writable."""
+    return numpy_view(self).flags
+
+
 def context(self: Any) -> Any:
     """Where the elements are; the same as ctx."""
     return self.ctx
 
 
 METHODS: dict[str, Any] = {name: front_end(name) for name in FUNCTIONS}
-METHODS |= {name: METHODS[function] for name, function in RENAMED.items()}
 METHODS |= {
     "reshape": reshape,
     "transpose": transpose,
+    "conj": conjugate,
+    "conjugate": conjugate,
+    "sort": sort,
     "fill": fill,
     "as_in_ctx": as_in_ctx,
     "as_in_context": as_in_ctx,
@@ -163,6 +197,8 @@ PROPERTIES = {
     "mT": property(matrix_transposed),
     "real": property(real, set_real),
     "imag": property(imag, set_imag),
+    "flat": property(flat, set_flat),
+    "flags": property(flags),
     "context": property(context),
     "device": property(context),
 }

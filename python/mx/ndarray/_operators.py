@@ -85,9 +85,11 @@ def in_place(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def power(self: Any, other: Any, modulus: Any = None, /) -> Any:
-    """self ** other; there is no power modulo a number."""
+    """self ** other; there is no power modulo a number. A square is one, as NumPy has it."""
     if modulus is not None or not is_operand(other):
         return NotImplemented
+    if type(other) is int and other == 2:
+        return _square(self)
     return _power(self, other)
 
 
@@ -106,6 +108,7 @@ def reflected_division(self: Any, other: Any, /) -> Any:
 
 
 _power = front_end("power")
+_square = front_end("square")
 _floor_divide = front_end("floor_divide")
 _remainder = front_end("remainder")
 

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "api/common/cast.h"
+
 namespace mxnet {
 namespace op {
 namespace {
@@ -34,6 +36,11 @@ bool IntOf(const MXNetValue& value, int type_code, int64_t* out) {
   return IntOfArray(value, type_code, out);
 }
 
+[[noreturn]] void ThrowTooMany(const MXNetArgValue& arg, size_t size) {
+  MXNET_THROW("ValueError") << arg.text() << " has " << size << " items, at most " << kMaxDims
+                            << " are possible";
+}
+
 }  // namespace
 
 void IntsArgument::ReadOther(const MXNetArgValue& arg) {
@@ -43,30 +50,41 @@ void IntsArgument::ReadOther(const MXNetArgValue& arg) {
     MXNET_THROW("OverflowError") << arg.text() << " expected int or tuple of int, got "
                                  << value.v_uint64;
   }
-  if (IntOf(value, code, &own_[0])) {
-    own_.ndim = 1;
-    single_ = true;
-    view_ = own_.view();
-    return;
-  }
-  const uint32_t type = ObjectTypeOf(value, code);
-  if (type == kMXNetObjectShape) {
+  if (ReadArray(arg)) return;
+  if (ObjectTypeOf(value, code) == kMXNetObjectShape) {
     view_ = arg.As<ShapeView>();
     return;
   }
   MXNetAnyArray run{nullptr, 0};
-  if (code == kMXNetTuple || code == kMXNetList) {
-    run = value.v_seq;
-  } else if (type == kMXNetObjectTuple || type == kMXNetObjectArray) {
-    run = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
-  } else {
+  if (!op::ItemsOf(value, code, &run)) {
     MXNET_THROW("TypeError") << arg.text() << " expected int or tuple of int, got "
                              << arg.type_name();
   }
-  if (run.size > kMaxDims) {
-    MXNET_THROW("ValueError") << arg.text() << " has " << run.size << " items, at most " << kMaxDims
-                              << " are possible";
+  ReadItems(arg, run);
+}
+
+bool IntsArgument::ReadArray(const MXNetArgValue& arg) {
+  const DLTensor* tensor = nullptr;
+  if (arg.TryAs(&tensor) != Match::kOk || tensor->ndim > 1 || !IsIntDType(tensor->dtype)) {
+    return false;
   }
+  CheckHost(*tensor);
+  const int64_t size = TensorSize(*tensor);
+  single_ = tensor->ndim == 0;
+  if (tensor->dtype == kInt64 && IsAligned(*tensor) && IsContiguous(*tensor)) {
+    view_ = ShapeView(static_cast<const int64_t*>(TensorData(*tensor)), static_cast<size_t>(size));
+    return true;
+  }
+  if (size > kMaxDims) ThrowTooMany(arg, static_cast<size_t>(size));
+  CopyCast(*tensor, DLTensor{own_.data, Context{kDLCPU, 0}, tensor->ndim, kInt64, tensor->shape,
+                             nullptr, 0});
+  own_.ndim = static_cast<int>(size);
+  view_ = own_.view();
+  return true;
+}
+
+void IntsArgument::ReadItems(const MXNetArgValue& arg, const MXNetAnyArray& run) {
+  if (run.size > kMaxDims) ThrowTooMany(arg, run.size);
   for (size_t i = 0; i < run.size; ++i) {
     int64_t item = 0;
     if (!IntOf(run.data[i].value, run.data[i].type_code, &item)) {
@@ -79,6 +97,23 @@ void IntsArgument::ReadOther(const MXNetArgValue& arg) {
     own_.push_back(item);
   }
   view_ = own_.view();
+}
+
+int64_t ToInt(const MXNetArgValue& arg) {
+  int64_t value = 0;
+  return IntOf(arg.value(), arg.type_code(), &value) ? value : arg.As<int64_t>();
+}
+
+bool ItemsOf(const MXNetValue& value, int type_code, MXNetAnyArray* out) {
+  const uint32_t type = ObjectTypeOf(value, type_code);
+  if (type_code == kMXNetTuple || type_code == kMXNetList) {
+    *out = value.v_seq;
+  } else if (type == kMXNetObjectTuple || type == kMXNetObjectArray) {
+    *out = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
+  } else {
+    return false;
+  }
+  return true;
 }
 
 DLDataType DTypeOf(const MXNetArgValue& arg) {

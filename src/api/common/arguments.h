@@ -15,7 +15,7 @@ namespace mxnet {
 namespace op {
 
 /*!
- * \brief An int, or a tuple or list of ints; a run of ints is borrowed, not copied.
+ * \brief An int, or a tuple, list or 1-d array of ints; a run of ints is borrowed, not copied.
  *
  * TypeError "expected int or tuple of int" for anything else.
  */
@@ -43,11 +43,30 @@ class IntsArgument {
 
  private:
   void ReadOther(const MXNetArgValue& arg);
+  bool ReadArray(const MXNetArgValue& arg);
+  void ReadItems(const MXNetArgValue& arg, const MXNetAnyArray& run);
 
   ShapeView view_;
   bool single_{false};
   DimBuffer own_;
 };
+
+/*! \brief An int or a 0-d integer array; TypeError "expected int" for anything else. */
+int64_t ToInt(const MXNetArgValue& arg);
+
+/*! \brief An int as ToInt has it, or the default where it is None. */
+inline int64_t ToIntOr(const MXNetArgValue& arg, int64_t default_value) {
+  return arg.is_null() ? default_value : ToInt(arg);
+}
+
+/*! \brief A bool, or an int in its place, of which 0 is false; TypeError for anything else. */
+inline bool ToFlag(const MXNetArgValue& arg) {
+  return arg.type_code() == kMXNetInt ? arg.value().v_int64 != 0 : arg.As<bool>();
+}
+
+/*! \brief The items of a tuple, list or container; false for anything else, and for runs of ints.
+ */
+bool ItemsOf(const MXNetValue& value, int type_code, MXNetAnyArray* out);
 
 /*! \brief The element type of an argument; TypeError for one that operators do not know. */
 DLDataType DTypeOf(const MXNetArgValue& arg);

@@ -5,6 +5,11 @@
 #ifndef MXNET_SRC_API_COMMON_DESCRIBE_H_
 #define MXNET_SRC_API_COMMON_DESCRIBE_H_
 
+#include <mxnet/runtime/registry.h>
+
+/*! \brief Starts the registration of an operator: its errors name it, and it returns an array. */
+#define MXNET_REGISTER_OP(Name) MXNET_REGISTER_API(Name).name_errors().returns("ndarray")
+
 namespace mxnet {
 namespace op {
 
@@ -24,7 +29,6 @@ constexpr char kAxisType[] = "int";
 constexpr char kOptionalAxisType[] = "int | None";
 constexpr char kAxesType[] = "int | Sequence[int]";
 constexpr char kOptionalAxesType[] = "int | Sequence[int] | None";
-constexpr char kNDArray[] = "ndarray";
 
 /*! \brief Bytes of operands from which a copy takes longer than giving up the lock of Python. */
 constexpr int kReleaseBytes = 1 << 16;

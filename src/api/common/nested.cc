@@ -26,24 +26,20 @@ struct Sequence {
   /*! \brief Reads a value as a sequence; false where it is none. */
   bool Read(const MXNetValue& value, int type_code) {
     if (type_code == kMXNetIntList || type_code == kMXNetIntTuple) return TakeInts(value.v_ints);
-    if (type_code == kMXNetList || type_code == kMXNetTuple) return TakeItems(value.v_seq);
-    const uint32_t type = ObjectTypeOf(value, type_code);
-    if (type == kMXNetObjectShape) {
+    if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {
       return TakeInts(static_cast<const MXNetShapeObject*>(value.v_handle)->ints);
     }
-    if (type != kMXNetObjectTuple && type != kMXNetObjectArray) return false;
-    return TakeItems(static_cast<const MXNetSeqObject*>(value.v_handle)->items);
+    MXNetAnyArray run{nullptr, 0};
+    if (!ItemsOf(value, type_code, &run)) return false;
+    size = run.size;
+    items = run.data;
+    return true;
   }
 
  private:
   bool TakeInts(const MXNetIntArray& run) {
     size = run.size;
     ints = run.data;
-    return true;
-  }
-  bool TakeItems(const MXNetAnyArray& run) {
-    size = run.size;
-    items = run.data;
     return true;
   }
 };
@@ -68,7 +64,8 @@ WeakKind KindOfNumber(int type_code) {
 /*! \brief Walks nested sequences once to find the shape and the type of the array they make. */
 class Discovery {
  public:
-  explicit Discovery(const MXNetArgValue& arg) : arg_(arg) {
+  explicit Discovery(const MXNetArgValue& arg, NumberDefault numbers)
+      : arg_(arg), numbers_(numbers) {
     Visit(arg.value(), arg.type_code(), 0);
     if (leaf_depth_ < 0) leaf_depth_ = shape_.ndim;
     if (ragged_depth_ <= kMaxDims) ThrowRagged();
@@ -80,12 +77,12 @@ class Discovery {
     return kind_ == WeakKind::kNone ? WeakKind::kFloat : kind_;
   }
 
-  DLDataType dtype(NumberDefault numbers) const {
+  DLDataType dtype() const {
     if (has_array_) {
       return kind_ == WeakKind::kNone ? dtype_ : PromoteNumbers(dtype_, NumPyDType(), kind_);
     }
-    if (numbers == NumberDefault::kIndex && kind_ == WeakKind::kNone) return kInt64;
-    if (numbers != NumberDefault::kFloat32 || kind_ == WeakKind::kBool) return NumPyDType();
+    if (numbers_ == NumberDefault::kIndex && kind_ == WeakKind::kNone) return kInt64;
+    if (numbers_ != NumberDefault::kFloat32 || kind_ == WeakKind::kBool) return NumPyDType();
     return kind_ == WeakKind::kComplex ? kComplex64 : kFloat32;
   }
 
@@ -113,9 +110,7 @@ class Discovery {
     } else if (TensorOf(value, type_code, &tensor)) {
       VisitTensor(*tensor, depth);
     } else {
-      MXNET_THROW("TypeError") << arg_.text() << " expected numbers, arrays or nested sequences of "
-                               << "them, got " << (depth == 0 ? "" : "an item of type ")
-                               << TypeNameOf(value, type_code);
+      ThrowNoNumber(value, type_code, depth);
     }
   }
 
@@ -165,6 +160,17 @@ class Discovery {
 
   void AddKind(WeakKind kind) { kind_ = std::max(kind_, kind); }
 
+  [[noreturn]] void ThrowNoNumber(const MXNetValue& value, int type_code, int depth) const {
+    const std::string type = (depth == 0 ? "" : "an item of type ") + TypeNameOf(value, type_code);
+    if (numbers_ == NumberDefault::kIndex) {
+      MXNET_THROW("IndexError") << kValidIndices << ", got " << type;
+    }
+    // Text is a value NumPy would read a number from, and tells that this one cannot be read so.
+    const bool is_text = type_code == kMXNetStr || type_code == kMXNetBytes;
+    MXNET_THROW(is_text && numbers_ == NumberDefault::kFloat32 ? "ValueError" : "TypeError")
+        << arg_.text() << " expected numbers, arrays or nested sequences of them, got " << type;
+  }
+
   [[noreturn]] void ThrowRagged() const {
     const ShapeView regular(shape_.data, static_cast<size_t>(ragged_depth_));
     MXNET_THROW("ValueError") << arg_.text() << ": setting an array element with a sequence. The "
@@ -174,6 +180,7 @@ class Discovery {
   }
 
   const MXNetArgValue& arg_;
+  NumberDefault numbers_;
   DimBuffer shape_;
   int leaf_depth_{-1};
   int ragged_depth_{kMaxDims + 1};
@@ -286,8 +293,8 @@ class Filler {
 
 NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype, Context ctx,
                         NumberDefault numbers) {
-  const Discovery found(arg);
-  const DLDataType type = dtype ? *dtype : found.dtype(numbers);
+  const Discovery found(arg, numbers);
+  const DLDataType type = dtype ? *dtype : found.dtype();
   NDArray array = NDArray::Empty(found.shape().view(), type, ctx);
   if (array.size() == 0) return array;
   DispatchDType(type, [&](auto tag) {
@@ -297,7 +304,9 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype, Cont
   return array;
 }
 
-WeakKind KindOfNumbers(const MXNetArgValue& arg) { return Discovery(arg).kind_of_numbers(); }
+WeakKind KindOfNumbers(const MXNetArgValue& arg) {
+  return Discovery(arg, NumberDefault::kNumPy).kind_of_numbers();
+}
 
 void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out) {
   DispatchDType(dtype, [&](auto tag) {

@@ -15,6 +15,11 @@
 namespace mxnet {
 namespace op {
 
+/*! \brief What may be an index, for messages. */
+constexpr char kValidIndices[] =
+    "only integers, slices (`:`), ellipsis (`...`), mx.np.newaxis (`None`) and integer or boolean "
+    "arrays are valid indices";
+
 /*! \brief What Python numbers become where no dtype is asked for. */
 enum class NumberDefault {
   kFloat32, /*!< as MXNet: ints and floats float32, complex numbers complex64 */
@@ -26,8 +31,9 @@ enum class NumberDefault {
  * \brief A new array of a tuple or list, of dtype or of the type its elements ask for.
  *
  * Scalars and arrays, at the top or as items, are accepted too; the types of arrays are promoted
- * together, Python numbers beside arrays are weak. ValueError for ragged nesting, TypeError for
- * elements that are neither numbers nor arrays, OverflowError for an int that dtype cannot hold.
+ * together, Python numbers beside arrays of floats are weak. ValueError for ragged nesting,
+ * TypeError for elements that are neither numbers nor arrays (ValueError for text, IndexError for
+ * anything in an index), OverflowError for an int that dtype cannot hold.
  */
 NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
                         Context ctx = Context{kDLCPU, 0},

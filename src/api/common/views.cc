@@ -65,6 +65,11 @@ void SetRowMajor(const DimBuffer& shape, DimBuffer* strides) {
 
 }  // namespace
 
+NDArray AsReadOnly(NDArray view) {
+  reinterpret_cast<MXNetNDArrayObject*>(view.get())->flags |= kMXNetNDArrayReadOnly;
+  return view;
+}
+
 NDArray PermuteAxes(const NDArray& array, const DimBuffer& order) {
   DimBuffer shape;
   DimBuffer strides;

@@ -17,6 +17,9 @@ inline NDArray ViewOf(const NDArray& array, const DimBuffer& shape, const DimBuf
   return array.View(array.data(), shape.view(), strides.view(), array.dtype());
 }
 
+/*! \brief A view, made for its caller alone, through which nothing can be written. */
+NDArray AsReadOnly(NDArray view);
+
 /*! \brief The same array with its axes in another order. */
 NDArray PermuteAxes(const NDArray& array, const DimBuffer& order);
 

@@ -2,8 +2,6 @@
  * \file np_array_op.cc
  * \brief Arrays of arrays, numbers and nested sequences; copies and conversions.
  */
-#include <mxnet/runtime/registry.h>
-
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
 #include "api/common/describe.h"
@@ -29,25 +27,23 @@ NDArray NewArrayOf(const MXNetArgValue& object, std::optional<DLDataType> dtype,
   return array;
 }
 
-MXNET_REGISTER_API("_npi.array")
+MXNET_REGISTER_OP("_npi.array")
     .describe("Create an array; the elements are always copied.")
     .add_argument("object", kArrayType, "An array, a number, or nested sequences of these.")
     .add_argument("dtype", kDTypeType, nullptr,
                   "Element type; if None that of an array, and float32 for Python numbers (bool "
                   "if all are bools, complex64 if one is complex).")
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = NewArrayOf(args[0], OptionalDType(args[1]), ContextOrCurrent(args[2]));
     });
 
-MXNET_REGISTER_API("_npi.asarray")
+MXNET_REGISTER_OP("_npi.asarray")
     .describe("Convert to an array; an array of that type and context already is shared.")
     .add_argument("a", kArrayType, "An array, a number, or nested sequences of these.")
     .add_argument("dtype", kDTypeType, nullptr, "Element type; as for array if None.")
     .add_argument("ctx", kContextType, nullptr, "The context; where an array is already if None.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const auto dtype = OptionalDType(args[1]);
@@ -62,11 +58,10 @@ MXNET_REGISTER_API("_npi.asarray")
       *ret = NewArrayOf(args[0], dtype, ContextOrCurrent(args[2]));
     });
 
-MXNET_REGISTER_API("_npi.copy")
+MXNET_REGISTER_OP("_npi.copy")
     .describe("Return a row-major copy of an array.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const DLTensor* tensor = nullptr;
@@ -74,17 +69,16 @@ MXNET_REGISTER_API("_npi.copy")
       *ret = is_array ? NewArrayOf(args[0], std::nullopt, tensor->device) : ToArray(args[0]);
     });
 
-MXNET_REGISTER_API("_npi.astype")
+MXNET_REGISTER_OP("_npi.astype")
     .describe("Convert an array to another element type.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("dtype", "DTypeLike", "Element type of the result.")
     .add_argument("copy", "bool", true, "If False, an array of that type already is shared.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const DLDataType dtype = DTypeOf(args[1]);
       const NDArray array = ToArray(args[0]);
-      const bool share = !args[2].As<bool>() && array.dtype() == dtype;
+      const bool share = !ToFlag(args[2]) && array.dtype() == dtype;
       *ret = share ? array : AsType(array.tensor(), dtype);
     });
 

@@ -1,14 +1,14 @@
 /*!
  * \file np_diag_op.cc
- * \brief Diagonals and triangles of matrices: diag, tri, tril, triu.
+ * \brief Diagonals and triangles of matrices: diag, diagonal, trace, tri, tril, triu.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
 #include "api/common/describe.h"
+#include "api/common/views.h"
+#include "api/operator/numpy/np_elemwise.h"
 #include "api/operator/numpy/np_init_op.h"
 
 namespace mxnet {
@@ -33,13 +33,48 @@ struct Diagonal {
   int64_t length{0};
 };
 
-/*! \brief A view of a diagonal of a matrix. */
-NDArray DiagonalOf(const NDArray& matrix, int64_t k) {
-  const Diagonal diagonal(matrix->shape[0], matrix->shape[1], k);
-  const int64_t stride = matrix->strides[0] + matrix->strides[1];
-  const int64_t offset = diagonal.row * matrix->strides[0] + diagonal.column * matrix->strides[1];
-  char* data = matrix.data_as<char>() + offset * ItemSize(matrix.dtype());
-  return matrix.View(data, ShapeView(&diagonal.length, 1), ShapeView(&stride, 1), matrix.dtype());
+/*! \brief A view of the diagonals over two axes, which one axis at the end stands for. */
+NDArray DiagonalOf(const NDArray& array, int64_t k, int row_axis = 0, int column_axis = 1) {
+  const Diagonal diagonal(array->shape[row_axis], array->shape[column_axis], k);
+  const int64_t row_stride = array->strides[row_axis];
+  const int64_t column_stride = array->strides[column_axis];
+  DimBuffer shape;
+  DimBuffer strides;
+  for (int d = 0; d < array.ndim(); ++d) {
+    if (d == row_axis || d == column_axis) continue;
+    shape.push_back(array->shape[d]);
+    strides.push_back(array->strides[d]);
+  }
+  shape.push_back(diagonal.length);
+  strides.push_back(row_stride + column_stride);
+  const int64_t offset = diagonal.row * row_stride + diagonal.column * column_stride;
+  char* data = array.data_as<char>() + offset * ItemSize(array.dtype());
+  return array.View(data, shape.view(), strides.view(), array.dtype());
+}
+
+/*! \brief The diagonals by the arguments a, offset, axis1, axis2. */
+NDArray DiagonalByArguments(const MXNetArgs& args) {
+  const NDArray array = ToArray(args[0]);
+  if (array.ndim() < 2) {
+    MXNET_THROW("ValueError") << "diagonals need an array of at least two axes, got "
+                              << array.ndim() << "-d";
+  }
+  const int row_axis = NormalizeAxis(ToInt(args[2]), array.ndim(), "axis1: ");
+  const int column_axis = NormalizeAxis(ToInt(args[3]), array.ndim(), "axis2: ");
+  if (row_axis == column_axis) MXNET_THROW("ValueError") << "axis1 and axis2 cannot be the same";
+  return DiagonalOf(array, ToInt(args[1]), row_axis, column_axis);
+}
+
+/*! \brief sum(array, -1, dtype, out). */
+Any SumOfLast(const NDArray& array, const MXNetArgValue& dtype, const MXNetArgValue& out) {
+  static const PackedFunc sum = PackedFunc::GetGlobal("_npi.sum");
+  MXNetValue self;
+  MXNetValue last;
+  self.v_handle = array.get();
+  last.v_int64 = -1;
+  const MXNetValue values[] = {self, last, dtype.value(), out.value()};
+  const int type_codes[] = {kMXNetNDArrayHandle, kMXNetInt, dtype.type_code(), out.type_code()};
+  return sum.CallPacked(values, type_codes, 4).any();
 }
 
 NDArray Diag(const NDArray& array, int64_t k) {
@@ -91,50 +126,68 @@ NDArray Triangle(const NDArray& array, int64_t k, bool lower) {
   return copy;
 }
 
-MXNET_REGISTER_API("_npi.diag")
+MXNET_REGISTER_OP("_npi.diag")
     .describe("A diagonal of a 2-d array as a copy, or a 2-d array with a given diagonal.")
     .add_argument("v", kArrayType, "Array of two axes, or of one.")
     .add_argument("k", "int", 0, kDiagonalDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = Diag(ToArray(args[0]), args[1].As<int64_t>());
+      *ret = Diag(ToArray(args[0]), ToInt(args[1]));
     });
 
-MXNET_REGISTER_API("_npi.tri")
+MXNET_REGISTER_OP("_npi.diagonal")
+    .describe("Diagonals of matrices, as a read-only view whose last axis runs along them.")
+    .add_argument("a", kArrayType, "Array of at least two axes.")
+    .add_argument("offset", "int", 0, kDiagonalDoc)
+    .add_argument("axis1", kAxisType, 0, "Axis of the rows.")
+    .add_argument("axis2", kAxisType, 1, "Axis of the columns.")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = AsReadOnly(DiagonalByArguments(args));
+    });
+
+MXNET_REGISTER_OP("_npi.trace")
+    .describe("Sums of the diagonals of matrices.")
+    .add_argument("a", kArrayType, "Array of at least two axes.")
+    .add_argument("offset", "int", 0, kDiagonalDoc)
+    .add_argument("axis1", kAxisType, 0, "Axis of the rows.")
+    .add_argument("axis2", kAxisType, 1, "Axis of the columns.")
+    .add_argument("dtype", kDTypeType, nullptr, "Type of the result, as of sum.")
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = SumOfLast(DiagonalByArguments(args), args[4], args[5]);
+    });
+
+MXNET_REGISTER_OP("_npi.tri")
     .describe("A 2-d array with ones at and below a diagonal and zeros elsewhere.")
     .add_argument("N", "int", "Number of rows.")
     .add_argument("M", "int | None", nullptr, "Number of columns; N if None.")
     .add_argument("k", "int", 0, kDiagonalDoc)
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const int64_t rows = args[0].As<int64_t>();
-      const int64_t shape[] = {rows, args[1].is_null() ? rows : args[1].As<int64_t>()};
+      const int64_t rows = ToInt(args[0]);
+      const int64_t shape[] = {rows, ToIntOr(args[1], rows)};
       NDArray ones =
           Ones(ShapeView(shape, 2), DTypeOr(args[3], kFloat32), ContextOrCurrent(args[4]));
-      ClearTriangles(ones, args[2].As<int64_t>(), true);
+      ClearTriangles(ones, ToInt(args[2]), true);
       *ret = ones;
     });
 
-MXNET_REGISTER_API("_npi.tril")
+MXNET_REGISTER_OP("_npi.tril")
     .describe("A copy of an array with the elements above a diagonal set to zero.")
     .add_argument("m", kArrayType, "Array whose last two axes are matrices.")
     .add_argument("k", "int", 0, kDiagonalDoc)
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = Triangle(ToArray(args[0]), args[1].As<int64_t>(), true);
+      *ret = Triangle(ToArray(args[0]), ToInt(args[1]), true);
     });
 
-MXNET_REGISTER_API("_npi.triu")
+MXNET_REGISTER_OP("_npi.triu")
     .describe("A copy of an array with the elements below a diagonal set to zero.")
     .add_argument("m", kArrayType, "Array whose last two axes are matrices.")
     .add_argument("k", "int", 0, kDiagonalDoc)
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = Triangle(ToArray(args[0]), args[1].As<int64_t>(), false);
+      *ret = Triangle(ToArray(args[0]), ToInt(args[1]), false);
     });
 
 }  // namespace

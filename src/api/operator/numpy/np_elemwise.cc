@@ -8,9 +8,9 @@ namespace mxnet {
 namespace op {
 namespace {
 
-[[noreturn]] void ThrowNoLoop(const char* name, const char* hint, DLDataType a, DLDataType b) {
-  MXNET_THROW("TypeError") << name << " is not supported for data types " << DataTypeName(a)
-                           << " and " << DataTypeName(b) << hint;
+[[noreturn]] void ThrowNoLoop(const char* hint, DLDataType a, DLDataType b) {
+  MXNET_THROW("TypeError") << "not supported for data types " << DataTypeName(a) << " and "
+                           << DataTypeName(b) << hint;
 }
 
 /*! \brief The type each operand is converted to. */
@@ -95,6 +95,16 @@ NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype) 
   return array;
 }
 
+void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret) {
+  if (out.is_null()) {
+    *ret = std::move(result);
+    return;
+  }
+  NDArray target = CheckedOut(out, result.shape(), result.dtype());
+  CopyCast(result.tensor(), target.tensor());
+  *ret = std::move(target);
+}
+
 void RunLoop(InnerLoop loop, const LoopInput* inputs, int count, ShapeView shape, DLDataType dtype,
              Context ctx, const MXNetArgValue& out, MXNetRetValue* ret) {
   if (out.is_null()) {
@@ -119,7 +129,7 @@ void RunBinaryAny(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret)
   Operand b(args[1]);
   const DLDataType dtype = LoopDType(op.rule, a, b);
   const InnerLoop loop = op.table.loops[IndexOfDType(dtype)];
-  if (loop == nullptr) ThrowNoLoop(op.name, op.hint, a.dtype(), b.dtype());
+  if (loop == nullptr) ThrowNoLoop(op.hint, a.dtype(), b.dtype());
   const Context ctx = ContextOf(a, b);
   const ShapeView shapes[2] = {a.shape(), b.shape()};
   DimBuffer shape;
@@ -139,8 +149,8 @@ void RunUnaryAny(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
   if (op.rule == TypeRule::kCommonNoBool && IsBoolDType(dtype)) dtype = kInt8;
   const InnerLoop loop = op.table.loops[IndexOfDType(dtype)];
   if (loop == nullptr) {
-    MXNET_THROW("TypeError") << op.name << " is not supported for data type "
-                             << DataTypeName(x.dtype()) << op.hint;
+    MXNET_THROW("TypeError") << "not supported for data type " << DataTypeName(x.dtype())
+                             << op.hint;
   }
   ElementBuffer buffer;
   const DimBuffer shape(x.shape());

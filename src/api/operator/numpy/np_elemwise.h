@@ -8,6 +8,7 @@
 #include <mxnet/runtime/registry.h>
 
 #include "api/common/cast.h"
+#include "api/common/describe.h"
 #include "api/common/operand.h"
 
 namespace mxnet {
@@ -164,7 +165,6 @@ inline DLDataType ResultDType(ResultRule rule, DLDataType dtype) {
 
 /*! \brief A binary operator. A loop of type T is the one two arrays of type T use. */
 struct BinaryOp {
-  const char* name;
   LoopTable table;
   TypeRule rule{TypeRule::kCommon};
   ResultRule result{ResultRule::kSame};
@@ -174,7 +174,6 @@ struct BinaryOp {
 };
 
 struct UnaryOp {
-  const char* name;
   LoopTable table;
   TypeRule rule{TypeRule::kCommon};
   ResultRule result{ResultRule::kSame};
@@ -215,6 +214,9 @@ void RunUnaryAny(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
 /*! \brief The array a result goes to by `out`; ValueError or TypeError where it does not fit. */
 NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype);
 
+/*! \brief Returns the result, or writes it to `out` where that is not None and returns that. */
+void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret);
+
 /* ---- registration ---- */
 
 /*! \brief Elementwise work below this many bytes is not worth letting other threads run. */
@@ -234,23 +236,21 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
   "float64."
 
 #define MXNET_REGISTER_BINARY(Name, Doc, Body)                       \
-  MXNET_REGISTER_API("_npi." Name)                                   \
+  MXNET_REGISTER_OP("_npi." Name)                                    \
       .describe(Doc MXNET_BROADCAST_DOC)                             \
       .add_argument("x1", "ArrayLike", "First operand.")             \
       .add_argument("x2", "ArrayLike", "Second operand.")            \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC) \
-      .returns("ndarray")                                            \
       .release_gil(kReleaseGilBytes)                                 \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { Body; })
 
 #define MXNET_REGISTER_UNARY(Name, Doc, Op)                                                   \
-  MXNET_REGISTER_API("_npi." Name)                                                            \
+  MXNET_REGISTER_OP("_npi." Name)                                                             \
       .describe(Doc                                                                           \
                 "\n\nThe result has the shape of x. Raises TypeError for data types without " \
                 "this operation.")                                                            \
       .add_argument("x", "ArrayLike", "Operand.")                                             \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                          \
-      .returns("ndarray")                                                                     \
       .release_gil(kReleaseGilBytes)                                                          \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunUnary(Op, args, ret); })
 

@@ -79,16 +79,13 @@ struct Divide {
 };
 
 const BinaryOp kAdd{
-    "_npi.add", BinaryLoops<Add, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>()};
+    BinaryLoops<Add, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>()};
 const BinaryOp kSubtract{
-    "_npi.subtract", BinaryLoops<Subtract, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+    BinaryLoops<Subtract, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
     TypeRule::kCommon, ResultRule::kSame, "; use bitwise_xor or logical_xor for bool"};
 const BinaryOp kMultiply{
-    "_npi.multiply",
     BinaryLoops<Multiply, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>()};
-const BinaryOp kDivide{"_npi.divide", BinaryLoops<Divide, FloatTypes, ComplexTypes>(),
-                       TypeRule::kTrueDivide};
-const BinaryOp kTrueDivide{"_npi.true_divide", kDivide.table, TypeRule::kTrueDivide};
+const BinaryOp kDivide{BinaryLoops<Divide, FloatTypes, ComplexTypes>(), TypeRule::kTrueDivide};
 
 MXNET_REGISTER_BINARY("add", "Adds elementwise; for bool it is logical or.",
                       RunBinary(kAdd, args, ret));
@@ -98,8 +95,6 @@ MXNET_REGISTER_BINARY("multiply", "Multiplies elementwise; for bool it is logica
                       RunBinary(kMultiply, args, ret));
 MXNET_REGISTER_BINARY("divide", "Divides elementwise; integers and bool give float64.",
                       RunBinary(kDivide, args, ret));
-MXNET_REGISTER_BINARY("true_divide", "Divides elementwise; the same as divide.",
-                      RunBinary(kTrueDivide, args, ret));
 
 }  // namespace
 }  // namespace op

@@ -69,8 +69,8 @@ struct Comparison {
 };
 
 template <typename Op>
-Comparison MakeComparison(const char* name) {
-  return {{name, BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+Comparison MakeComparison() {
+  return {{BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
            TypeRule::kCommon, ResultRule::kBool},
           &MixedRun<Op, int64_t, uint64_t>,
           &MixedRun<Op, uint64_t, int64_t>};
@@ -136,12 +136,12 @@ void RunComparison(const Comparison& comparison, const MXNetArgs& args, MXNetRet
   RunBinaryAny(comparison.op, args, ret);
 }
 
-const Comparison kEqual = MakeComparison<Equal>("_npi.equal");
-const Comparison kNotEqual = MakeComparison<NotEqual>("_npi.not_equal");
-const Comparison kLess = MakeComparison<Less>("_npi.less");
-const Comparison kLessEqual = MakeComparison<LessEqual>("_npi.less_equal");
-const Comparison kGreater = MakeComparison<Greater>("_npi.greater");
-const Comparison kGreaterEqual = MakeComparison<GreaterEqual>("_npi.greater_equal");
+const Comparison kEqual = MakeComparison<Equal>();
+const Comparison kNotEqual = MakeComparison<NotEqual>();
+const Comparison kLess = MakeComparison<Less>();
+const Comparison kLessEqual = MakeComparison<LessEqual>();
+const Comparison kGreater = MakeComparison<Greater>();
+const Comparison kGreaterEqual = MakeComparison<GreaterEqual>();
 
 #define MXNET_COMPARE_DOC(Relation)                                                       \
   "Whether x1 " Relation                                                                  \

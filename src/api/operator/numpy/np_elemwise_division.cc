@@ -130,25 +130,16 @@ void RefuseNegative(const BinaryOp&, const DLTensor& x2) {
 }
 
 constexpr LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTypes>();
-const BinaryOp kFloorDivide{"_npi.floor_divide",
-                            BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
+const BinaryOp kFloorDivide{BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
                             TypeRule::kCommonNoBool};
-const BinaryOp kMod{"_npi.mod", kModLoops, TypeRule::kCommonNoBool};
-const BinaryOp kRemainder{"_npi.remainder", kModLoops, TypeRule::kCommonNoBool};
-const BinaryOp kPower{"_npi.power",
-                      BinaryLoops<Power, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-                      TypeRule::kCommonNoBool,
-                      ResultRule::kSame,
-                      "",
-                      &RefuseNegative};
+const BinaryOp kRemainder{kModLoops, TypeRule::kCommonNoBool};
+const BinaryOp kPower{BinaryLoops<Power, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+                      TypeRule::kCommonNoBool, ResultRule::kSame, "", &RefuseNegative};
 
 MXNET_REGISTER_BINARY("floor_divide",
                       "Divides and rounds towards minus infinity. An integer divided by 0 gives 0.",
                       RunBinary(kFloorDivide, args, ret));
-MXNET_REGISTER_BINARY(
-    "mod", "Remainder of floor_divide, with the sign of x2. An integer modulo 0 gives 0.",
-    RunBinary(kMod, args, ret));
-MXNET_REGISTER_BINARY("remainder", "Remainder of floor_divide; the same as mod.",
+MXNET_REGISTER_BINARY("remainder", "Remainder of floor_divide, which has the sign of x2.",
                       RunBinary(kRemainder, args, ret));
 MXNET_REGISTER_BINARY(
     "power",

@@ -108,26 +108,26 @@ struct Softsign {
 };
 
 template <typename Op>
-UnaryOp Analytic(const char* name) {
-  return {name, UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+UnaryOp Analytic() {
+  return {UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
 }
 
 template <typename Op>
-UnaryOp Real(const char* name) {
-  return {name, UnaryLoops<Op, FloatTypes>(), TypeRule::kFloat};
+UnaryOp Real() {
+  return {UnaryLoops<Op, FloatTypes>(), TypeRule::kFloat};
 }
 
-const UnaryOp kExp = Analytic<Exp>("_npi.exp");
-const UnaryOp kExp2 = Analytic<Exp2>("_npi.exp2");
-const UnaryOp kExpm1 = Analytic<Expm1>("_npi.expm1");
-const UnaryOp kLog = Analytic<Log>("_npi.log");
-const UnaryOp kLog2 = Analytic<Log2>("_npi.log2");
-const UnaryOp kLog10 = Analytic<Log10>("_npi.log10");
-const UnaryOp kLog1p = Analytic<Log1p>("_npi.log1p");
-const UnaryOp kSqrt = Analytic<Sqrt>("_npi.sqrt");
-const UnaryOp kCbrt = Real<Cbrt>("_npi.cbrt");
-const UnaryOp kSigmoid = Real<Sigmoid>("_npi.sigmoid");
-const UnaryOp kSoftsign = Real<Softsign>("_npi.softsign");
+const UnaryOp kExp = Analytic<Exp>();
+const UnaryOp kExp2 = Analytic<Exp2>();
+const UnaryOp kExpm1 = Analytic<Expm1>();
+const UnaryOp kLog = Analytic<Log>();
+const UnaryOp kLog2 = Analytic<Log2>();
+const UnaryOp kLog10 = Analytic<Log10>();
+const UnaryOp kLog1p = Analytic<Log1p>();
+const UnaryOp kSqrt = Analytic<Sqrt>();
+const UnaryOp kCbrt = Real<Cbrt>();
+const UnaryOp kSigmoid = Real<Sigmoid>();
+const UnaryOp kSoftsign = Real<Softsign>();
 
 MXNET_REGISTER_UNARY("exp", "e**x." MXNET_FLOAT_DOC, kExp);
 MXNET_REGISTER_UNARY("exp2", "2**x." MXNET_FLOAT_DOC, kExp2);

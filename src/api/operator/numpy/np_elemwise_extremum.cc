@@ -42,10 +42,10 @@ constexpr LoopTable AllLoops() {
   return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
 }
 
-const BinaryOp kMaximum{"_npi.maximum", AllLoops<Maximum>()};
-const BinaryOp kMinimum{"_npi.minimum", AllLoops<Minimum>()};
-const BinaryOp kFmax{"_npi.fmax", AllLoops<Fmax>()};
-const BinaryOp kFmin{"_npi.fmin", AllLoops<Fmin>()};
+const BinaryOp kMaximum{AllLoops<Maximum>()};
+const BinaryOp kMinimum{AllLoops<Minimum>()};
+const BinaryOp kFmax{AllLoops<Fmax>()};
+const BinaryOp kFmin{AllLoops<Fmin>()};
 
 MXNET_REGISTER_BINARY("maximum",
                       "The larger of two elements; NaN where either is NaN. Complex numbers are "

@@ -42,10 +42,10 @@ struct LogAddExp {
   }
 };
 
-const BinaryOp kArctan2{"_npi.arctan2", BinaryLoops<Arctan2, FloatTypes>(), TypeRule::kFloat};
-const BinaryOp kHypot{"_npi.hypot", BinaryLoops<Hypot, FloatTypes>(), TypeRule::kFloat};
-const BinaryOp kCopysign{"_npi.copysign", BinaryLoops<Copysign, FloatTypes>(), TypeRule::kFloat};
-const BinaryOp kLogAddExp{"_npi.logaddexp", BinaryLoops<LogAddExp, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kArctan2{BinaryLoops<Arctan2, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kHypot{BinaryLoops<Hypot, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kCopysign{BinaryLoops<Copysign, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kLogAddExp{BinaryLoops<LogAddExp, FloatTypes>(), TypeRule::kFloat};
 
 MXNET_REGISTER_BINARY("arctan2",
                       "Angle in radians, from -pi to pi, of the point with coordinates (x2, x1).",

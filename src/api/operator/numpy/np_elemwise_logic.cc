@@ -60,14 +60,14 @@ constexpr LoopTable ShiftLoops() {
   return BinaryLoops<Op, SignedTypes, UnsignedTypes>();
 }
 
-const BinaryOp kBitwiseAnd{"_npi.bitwise_and", BitLoops<And>()};
-const BinaryOp kBitwiseOr{"_npi.bitwise_or", BitLoops<Or>()};
-const BinaryOp kBitwiseXor{"_npi.bitwise_xor", BitLoops<Xor>()};
-const BinaryOp kLogicalAnd{"_npi.logical_and", BinaryLoops<And, BoolType>(), TypeRule::kBool};
-const BinaryOp kLogicalOr{"_npi.logical_or", BinaryLoops<Or, BoolType>(), TypeRule::kBool};
-const BinaryOp kLogicalXor{"_npi.logical_xor", BinaryLoops<Xor, BoolType>(), TypeRule::kBool};
-const BinaryOp kLeftShift{"_npi.left_shift", ShiftLoops<LeftShift>(), TypeRule::kCommonNoBool};
-const BinaryOp kRightShift{"_npi.right_shift", ShiftLoops<RightShift>(), TypeRule::kCommonNoBool};
+const BinaryOp kBitwiseAnd{BitLoops<And>()};
+const BinaryOp kBitwiseOr{BitLoops<Or>()};
+const BinaryOp kBitwiseXor{BitLoops<Xor>()};
+const BinaryOp kLogicalAnd{BinaryLoops<And, BoolType>(), TypeRule::kBool};
+const BinaryOp kLogicalOr{BinaryLoops<Or, BoolType>(), TypeRule::kBool};
+const BinaryOp kLogicalXor{BinaryLoops<Xor, BoolType>(), TypeRule::kBool};
+const BinaryOp kLeftShift{ShiftLoops<LeftShift>(), TypeRule::kCommonNoBool};
+const BinaryOp kRightShift{ShiftLoops<RightShift>(), TypeRule::kCommonNoBool};
 
 MXNET_REGISTER_BINARY("bitwise_and", "Ands the bits of integers, or bools.",
                       RunBinary(kBitwiseAnd, args, ret));

@@ -89,23 +89,22 @@ constexpr LoopTable RoundLoops() {
 }
 
 template <typename Op>
-UnaryOp Predicate(const char* name) {
-  return {name, UnaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+UnaryOp Predicate() {
+  return {UnaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
           TypeRule::kCommon, ResultRule::kBool};
 }
 
 constexpr LoopTable kInvertLoops = UnaryLoops<Invert, BoolType, SignedTypes, UnsignedTypes>();
 
-const UnaryOp kFloor{"_npi.floor", RoundLoops<Floor>()};
-const UnaryOp kCeil{"_npi.ceil", RoundLoops<Ceil>()};
-const UnaryOp kTrunc{"_npi.trunc", RoundLoops<Trunc>()};
-const UnaryOp kRint{"_npi.rint", UnaryLoops<Rint, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
-const UnaryOp kIsNan = Predicate<IsNanOp>("_npi.isnan");
-const UnaryOp kIsInf = Predicate<IsInf>("_npi.isinf");
-const UnaryOp kIsFinite = Predicate<IsFinite>("_npi.isfinite");
-const UnaryOp kLogicalNot = Predicate<LogicalNot>("_npi.logical_not");
-const UnaryOp kInvert{"_npi.invert", kInvertLoops};
-const UnaryOp kBitwiseNot{"_npi.bitwise_not", kInvertLoops};
+const UnaryOp kFloor{RoundLoops<Floor>()};
+const UnaryOp kCeil{RoundLoops<Ceil>()};
+const UnaryOp kTrunc{RoundLoops<Trunc>()};
+const UnaryOp kRint{UnaryLoops<Rint, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+const UnaryOp kIsNan = Predicate<IsNanOp>();
+const UnaryOp kIsInf = Predicate<IsInf>();
+const UnaryOp kIsFinite = Predicate<IsFinite>();
+const UnaryOp kLogicalNot = Predicate<LogicalNot>();
+const UnaryOp kInvert{kInvertLoops};
 
 MXNET_REGISTER_UNARY("floor", "The largest whole number not above x; integers stay as they are.",
                      kFloor);
@@ -119,7 +118,6 @@ MXNET_REGISTER_UNARY("isinf", "Whether x is infinite, as bool.", kIsInf);
 MXNET_REGISTER_UNARY("isfinite", "Whether x is neither infinite nor NaN, as bool.", kIsFinite);
 MXNET_REGISTER_UNARY("logical_not", "Whether x is zero or False, as bool.", kLogicalNot);
 MXNET_REGISTER_UNARY("invert", "Flips the bits of integers; of bool the other value.", kInvert);
-MXNET_REGISTER_UNARY("bitwise_not", "Flips the bits of integers; the same as invert.", kBitwiseNot);
 
 }  // namespace
 }  // namespace op

@@ -127,30 +127,26 @@ constexpr LoopTable kAbsoluteLoops =
     UnaryLoops<Absolute, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
 constexpr LoopTable kConjugateLoops = NumberLoops<Conjugate>();
 
-const UnaryOp kNegative{"_npi.negative", NumberLoops<Negative>(), TypeRule::kCommon,
-                        ResultRule::kSame, "; use invert or logical_not for bool"};
-const UnaryOp kPositive{"_npi.positive", NumberLoops<Positive>()};
-const UnaryOp kAbsolute{"_npi.absolute", kAbsoluteLoops, TypeRule::kCommon, ResultRule::kReal};
-const UnaryOp kAbs{"_npi.abs", kAbsoluteLoops, TypeRule::kCommon, ResultRule::kReal};
-const UnaryOp kSign{"_npi.sign", NumberLoops<Sign>()};
-const UnaryOp kSquare{"_npi.square", NumberLoops<Square>(), TypeRule::kCommonNoBool};
-const UnaryOp kReciprocal{"_npi.reciprocal", NumberLoops<Reciprocal>(), TypeRule::kCommonNoBool};
-const UnaryOp kConj{"_npi.conj", kConjugateLoops, TypeRule::kCommonNoBool};
-const UnaryOp kConjugate{"_npi.conjugate", kConjugateLoops, TypeRule::kCommonNoBool};
-const UnaryOp kRelu{"_npi.relu", UnaryLoops<Relu, SignedTypes, UnsignedTypes, FloatTypes>()};
+const UnaryOp kNegative{NumberLoops<Negative>(), TypeRule::kCommon, ResultRule::kSame,
+                        "; use invert or logical_not for bool"};
+const UnaryOp kPositive{NumberLoops<Positive>()};
+const UnaryOp kAbsolute{kAbsoluteLoops, TypeRule::kCommon, ResultRule::kReal};
+const UnaryOp kSign{NumberLoops<Sign>()};
+const UnaryOp kSquare{NumberLoops<Square>(), TypeRule::kCommonNoBool};
+const UnaryOp kReciprocal{NumberLoops<Reciprocal>(), TypeRule::kCommonNoBool};
+const UnaryOp kConjugate{kConjugateLoops, TypeRule::kCommonNoBool};
+const UnaryOp kRelu{UnaryLoops<Relu, SignedTypes, UnsignedTypes, FloatTypes>()};
 
 MXNET_REGISTER_UNARY("negative", "-x. Integers wrap; bool has no negative.", kNegative);
 MXNET_REGISTER_UNARY("positive", "+x, a copy. bool has no sign.", kPositive);
 MXNET_REGISTER_UNARY("absolute", "Absolute value; of a complex number its length, a real number.",
                      kAbsolute);
-MXNET_REGISTER_UNARY("abs", "Absolute value; the same as absolute.", kAbs);
 MXNET_REGISTER_UNARY("sign", "-1, 0 or 1 by the sign of x, NaN for NaN; of a complex x, x/abs(x).",
                      kSign);
 MXNET_REGISTER_UNARY("square", "x*x.", kSquare);
 MXNET_REGISTER_UNARY("reciprocal", "1/x, of integers towards zero; of the integer 0 it is 0.",
                      kReciprocal);
-MXNET_REGISTER_UNARY("conj", "Complex conjugate.", kConj);
-MXNET_REGISTER_UNARY("conjugate", "Complex conjugate; the same as conj.", kConjugate);
+MXNET_REGISTER_UNARY("conjugate", "Complex conjugate; real numbers stay as they are.", kConjugate);
 MXNET_REGISTER_UNARY("relu", "x where it is positive, else 0; NaN stays NaN.", kRelu);
 
 }  // namespace

@@ -95,22 +95,22 @@ struct Arctanh {
 };
 
 template <typename Op>
-UnaryOp Analytic(const char* name) {
-  return {name, UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+UnaryOp Analytic() {
+  return {UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
 }
 
-const UnaryOp kSin = Analytic<Sin>("_npi.sin");
-const UnaryOp kCos = Analytic<Cos>("_npi.cos");
-const UnaryOp kTan = Analytic<Tan>("_npi.tan");
-const UnaryOp kArcsin = Analytic<Arcsin>("_npi.arcsin");
-const UnaryOp kArccos = Analytic<Arccos>("_npi.arccos");
-const UnaryOp kArctan = Analytic<Arctan>("_npi.arctan");
-const UnaryOp kSinh = Analytic<Sinh>("_npi.sinh");
-const UnaryOp kCosh = Analytic<Cosh>("_npi.cosh");
-const UnaryOp kTanh = Analytic<Tanh>("_npi.tanh");
-const UnaryOp kArcsinh = Analytic<Arcsinh>("_npi.arcsinh");
-const UnaryOp kArccosh = Analytic<Arccosh>("_npi.arccosh");
-const UnaryOp kArctanh = Analytic<Arctanh>("_npi.arctanh");
+const UnaryOp kSin = Analytic<Sin>();
+const UnaryOp kCos = Analytic<Cos>();
+const UnaryOp kTan = Analytic<Tan>();
+const UnaryOp kArcsin = Analytic<Arcsin>();
+const UnaryOp kArccos = Analytic<Arccos>();
+const UnaryOp kArctan = Analytic<Arctan>();
+const UnaryOp kSinh = Analytic<Sinh>();
+const UnaryOp kCosh = Analytic<Cosh>();
+const UnaryOp kTanh = Analytic<Tanh>();
+const UnaryOp kArcsinh = Analytic<Arcsinh>();
+const UnaryOp kArccosh = Analytic<Arccosh>();
+const UnaryOp kArctanh = Analytic<Arctanh>();
 
 MXNET_REGISTER_UNARY("sin", "Sine of x in radians." MXNET_FLOAT_DOC, kSin);
 MXNET_REGISTER_UNARY("cos", "Cosine of x in radians." MXNET_FLOAT_DOC, kCos);

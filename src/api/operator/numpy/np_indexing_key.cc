@@ -16,10 +16,7 @@ namespace mxnet {
 namespace op {
 namespace {
 
-[[noreturn]] void ThrowInvalid() {
-  MXNET_THROW("IndexError") << "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis "
-                            << "(`None`) and integer or boolean arrays are valid indices";
-}
+[[noreturn]] void ThrowInvalid() { MXNET_THROW("IndexError") << kValidIndices; }
 
 bool IsText(const MXNetAny& item, std::string_view text) {
   return item.type_code == kMXNetStr &&

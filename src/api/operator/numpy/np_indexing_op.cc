@@ -2,8 +2,6 @@
  * \file np_indexing_op.cc
  * \brief a[key] and a[key] = value.
  */
-#include <mxnet/runtime/registry.h>
-
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
 #include "api/common/describe.h"
@@ -266,14 +264,13 @@ void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValu
   ScatterBlocks(selection.blocks(), dense.data());
 }
 
-MXNET_REGISTER_API("_npi.getitem")
+MXNET_REGISTER_OP("_npi.getitem")
     .describe(
         "The elements of an array that a key names, as a[key].\n\n"
         "Ints, slices, None and Ellipsis give a view; index arrays and masks a new array. A key "
         "that names one element gives an array without axes.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("key", kKeyType, kKeyDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const IndexKey key(args[1]);
       if (key.is_basic()) {
@@ -284,7 +281,7 @@ MXNET_REGISTER_API("_npi.getitem")
       }
     });
 
-MXNET_REGISTER_API("_npi.setitem")
+MXNET_REGISTER_OP("_npi.setitem")
     .describe("Assign to the elements of an array that a key names, as a[key] = value.")
     .add_argument("a", "ndarray", "The array that is changed.")
     .add_argument("key", kKeyType, kKeyDoc)

@@ -4,8 +4,6 @@
  */
 #include "api/operator/numpy/np_init_op.h"
 
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 
 #include "api/common/arguments.h"
@@ -36,13 +34,12 @@ NDArray Eye(int64_t rows, int64_t columns, int64_t diagonal, DLDataType dtype, C
   return array;
 }
 
-MXNET_REGISTER_API("_npi.zeros")
+MXNET_REGISTER_OP("_npi.zeros")
     .describe("Return a new array of given shape and type, filled with zeros.")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const IntsArgument shape(args[0]);
       const DLDataType dtype = DTypeOr(args[1], kFloat32);
@@ -50,31 +47,29 @@ MXNET_REGISTER_API("_npi.zeros")
       *ret = NDArray::Zeros(shape.view(), dtype, ctx);
     });
 
-MXNET_REGISTER_API("_npi.ones")
+MXNET_REGISTER_OP("_npi.ones")
     .describe("Return a new array of given shape and type, filled with ones.")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const IntsArgument shape(args[0]);
       *ret = Ones(shape.view(), DTypeOr(args[1], kFloat32), ContextOrCurrent(args[2]));
     });
 
-MXNET_REGISTER_API("_npi.empty")
+MXNET_REGISTER_OP("_npi.empty")
     .describe("Return a new array of given shape and type, without initializing its elements.")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const IntsArgument shape(args[0]);
       *ret = NDArray::Empty(shape.view(), DTypeOr(args[1], kFloat32), ContextOrCurrent(args[2]));
     });
 
-MXNET_REGISTER_API("_npi.full")
+MXNET_REGISTER_OP("_npi.full")
     .describe("Return a new array of given shape and type, filled with fill_value.")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("fill_value", kArrayType, "A number, or an array that broadcasts to the shape.")
@@ -83,7 +78,6 @@ MXNET_REGISTER_API("_npi.full")
                   "bool, complex64 for a complex number).")
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const IntsArgument shape(args[0]);
       std::optional<DLDataType> dtype;
@@ -91,7 +85,7 @@ MXNET_REGISTER_API("_npi.full")
       *ret = Full(shape.view(), args[1], dtype, ContextOrCurrent(args[3]));
     });
 
-MXNET_REGISTER_API("_npi.eye")
+MXNET_REGISTER_OP("_npi.eye")
     .describe("Return a 2-d array with ones on a diagonal and zeros elsewhere.")
     .add_argument("N", "int", "Number of rows.")
     .add_argument("M", "int | None", nullptr, "Number of columns; N if None.")
@@ -99,22 +93,20 @@ MXNET_REGISTER_API("_npi.eye")
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const int64_t rows = args[0].As<int64_t>();
-      const int64_t columns = args[1].is_null() ? rows : args[1].As<int64_t>();
-      *ret = Eye(rows, columns, args[2].As<int64_t>(), DTypeOr(args[3], kFloat32),
-                 ContextOrCurrent(args[4]));
+      const int64_t rows = ToInt(args[0]);
+      const int64_t columns = ToIntOr(args[1], rows);
+      *ret =
+          Eye(rows, columns, ToInt(args[2]), DTypeOr(args[3], kFloat32), ContextOrCurrent(args[4]));
     });
 
-MXNET_REGISTER_API("_npi.identity")
+MXNET_REGISTER_OP("_npi.identity")
     .describe("Return the identity matrix, a square array with ones on the main diagonal.")
     .add_argument("n", "int", "Number of rows and of columns.")
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const int64_t n = args[0].As<int64_t>();
+      const int64_t n = ToInt(args[0]);
       *ret = Eye(n, n, 0, DTypeOr(args[1], kFloat32), ContextOrCurrent(args[2]));
     });
 

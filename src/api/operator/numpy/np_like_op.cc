@@ -2,8 +2,6 @@
  * \file np_like_op.cc
  * \brief New arrays of the shape and type of a given one.
  */
-#include <mxnet/runtime/registry.h>
-
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
 #include "api/common/operand.h"
@@ -30,50 +28,46 @@ struct Like {
   Context ctx;
 };
 
-MXNET_REGISTER_API("_npi.zeros_like")
+MXNET_REGISTER_OP("_npi.zeros_like")
     .describe("Return an array of zeros with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const Like like(args, 1);
       *ret = NDArray::Zeros(like.shape(), like.dtype, like.ctx);
     });
 
-MXNET_REGISTER_API("_npi.ones_like")
+MXNET_REGISTER_OP("_npi.ones_like")
     .describe("Return an array of ones with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const Like like(args, 1);
       *ret = Ones(like.shape(), like.dtype, like.ctx);
     });
 
-MXNET_REGISTER_API("_npi.empty_like")
+MXNET_REGISTER_OP("_npi.empty_like")
     .describe("Return an uninitialized array with the shape and type of a given array.")
     .add_argument("prototype", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const Like like(args, 1);
       *ret = NDArray::Empty(like.shape(), like.dtype, like.ctx);
     });
 
-MXNET_REGISTER_API("_npi.full_like")
+MXNET_REGISTER_OP("_npi.full_like")
     .describe("Return an array filled with fill_value, with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("fill_value", kArrayType, "A number, or an array that broadcasts to the shape.")
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kLikeContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const Like like(args, 2);
       *ret = Full(like.shape(), args[1], like.dtype, like.ctx);

@@ -2,8 +2,6 @@
  * \file np_manipulation_axes_op.cc
  * \brief Axes in another order or direction: transpose, swapaxes, moveaxis, flip, roll.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -118,50 +116,45 @@ NDArray Roll(const NDArray& array, ShapeView shifts, const MXNetArgValue& axis) 
   return rolled;
 }
 
-MXNET_REGISTER_API("_npi.transpose")
+MXNET_REGISTER_OP("_npi.transpose")
     .describe("A view of an array with its axes in another order.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axes", "Sequence[int] | None", nullptr,
                   "For each axis of the result, which axis of a it is; reversed order if None.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Transpose(ToArray(args[0]), args[1]);
     });
 
-MXNET_REGISTER_API("_npi.swapaxes")
+MXNET_REGISTER_OP("_npi.swapaxes")
     .describe("A view of an array with two of its axes interchanged.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axis1", kAxisType, "First axis.")
     .add_argument("axis2", kAxisType, "Second axis.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = SwapAxes(ToArray(args[0]), args[1].As<int64_t>(), args[2].As<int64_t>());
+      *ret = SwapAxes(ToArray(args[0]), ToInt(args[1]), ToInt(args[2]));
     });
 
-MXNET_REGISTER_API("_npi.moveaxis")
+MXNET_REGISTER_OP("_npi.moveaxis")
     .describe("A view of an array with some axes moved; the others keep their order.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("source", kAxesType, "The axes that move.")
     .add_argument("destination", kAxesType, "Where each of them goes.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = MoveAxis(ToArray(args[0]), IntsArgument(args[1]).view(), IntsArgument(args[2]).view());
     });
 
-MXNET_REGISTER_API("_npi.flip")
+MXNET_REGISTER_OP("_npi.flip")
     .describe("A view of an array with the elements along some axes in reverse order.")
     .add_argument("m", kArrayType, kArrayDoc)
     .add_argument("axis", kOptionalAxesType, nullptr, "The axes; all if None.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = Flip(ToArray(args[0]), args[1]); });
 
-MXNET_REGISTER_API("_npi.roll")
+MXNET_REGISTER_OP("_npi.roll")
     .describe("Move elements along axes; those that pass the end come in at the start.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("shift", kAxesType, "By how many places; one number for each axis, or for all.")
     .add_argument("axis", kOptionalAxesType, nullptr,
                   "The axes; if None the elements are one row, and get their shape back after.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Roll(ToArray(args[0]), IntsArgument(args[1]).view(), args[2]);

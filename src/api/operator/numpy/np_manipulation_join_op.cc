@@ -2,8 +2,6 @@
  * \file np_manipulation_join_op.cc
  * \brief Several arrays as one: concatenate, stack, hstack, vstack.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <deque>
 
@@ -18,7 +16,7 @@ namespace op {
 namespace {
 
 /*! \brief Items of an array along its first axis, as views. */
-std::vector<NDArray> ItemsOf(const NDArray& array) {
+std::vector<NDArray> RowsOf(const NDArray& array) {
   if (array.ndim() == 0) MXNET_THROW("TypeError") << "iteration over a 0-d array";
   std::vector<NDArray> items;
   for (int64_t i = 0; i < array->shape[0]; ++i) {
@@ -74,15 +72,8 @@ std::vector<NDArray> ArraysOfRun(const MXNetAnyArray& run, MXNetFunctionHandle f
 /*! \brief A sequence of anything array-like as arrays. */
 std::vector<NDArray> ArraysOf(const MXNetArgs& args, int index) {
   const MXNetArgValue arg = args[index];
-  const uint32_t type = ObjectTypeOf(arg.value(), arg.type_code());
   MXNetAnyArray run{nullptr, 0};
-  if (arg.type_code() == kMXNetTuple || arg.type_code() == kMXNetList) {
-    run = arg.value().v_seq;
-  } else if (type == kMXNetObjectTuple || type == kMXNetObjectArray) {
-    run = static_cast<const MXNetSeqObject*>(arg.value().v_handle)->items;
-  } else {
-    return ItemsOf(ToArray(arg));
-  }
+  if (!ItemsOf(arg.value(), arg.type_code(), &run)) return RowsOf(ToArray(arg));
   return ArraysOfRun(run, args.func, index);
 }
 
@@ -170,44 +161,40 @@ std::vector<NDArray> AllAtLeast(std::vector<NDArray> arrays, int ndim) {
   return arrays;
 }
 
-MXNET_REGISTER_API("_npi.concatenate")
+MXNET_REGISTER_OP("_npi.concatenate")
     .describe("Join arrays along an axis they have.")
     .add_argument("seq", kArraysType, "Arrays of one shape, but for the extent of that axis.")
     .add_argument("axis", kOptionalAxisType, 0, "The axis; if None the arrays are flattened first.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       std::vector<NDArray> arrays = ArraysOf(args, 0);
       if (args[1].is_null()) {
         for (NDArray& array : arrays) array = Flattened(array);
       }
-      *ret = Concatenate(arrays, args[1].is_null() ? 0 : args[1].As<int64_t>());
+      *ret = Concatenate(arrays, ToIntOr(args[1], 0));
     });
 
-MXNET_REGISTER_API("_npi.stack")
+MXNET_REGISTER_OP("_npi.stack")
     .describe("Join arrays along a new axis.")
     .add_argument("arrays", kArraysType, "Arrays of one shape.")
     .add_argument("axis", kAxisType, 0, "Where the new axis is in the result.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = Stack(ArraysOf(args, 0), args[1].As<int64_t>());
+      *ret = Stack(ArraysOf(args, 0), ToInt(args[1]));
     });
 
-MXNET_REGISTER_API("_npi.hstack")
+MXNET_REGISTER_OP("_npi.hstack")
     .describe("Join arrays along their second axis, or along the first where they have but one.")
     .add_argument("tup", kArraysType, "Arrays of one shape, but for the extent of that axis.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const std::vector<NDArray> arrays = AllAtLeast(ArraysOf(args, 0), 1);
       *ret = Concatenate(arrays, !arrays.empty() && arrays[0].ndim() == 1 ? 0 : 1);
     });
 
-MXNET_REGISTER_API("_npi.vstack")
+MXNET_REGISTER_OP("_npi.vstack")
     .describe("Join arrays along their first axis; an array of one axis is a row.")
     .add_argument("tup", kArraysType, "Arrays of one shape, but for the extent of that axis.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Concatenate(AllAtLeast(ArraysOf(args, 0), 2), 0);

@@ -2,8 +2,6 @@
  * \file np_manipulation_shape_op.cc
  * \brief The same elements in another shape: reshape, ravel, squeeze, expand_dims, broadcast_to.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <string>
 
 #include "api/common/arguments.h"
@@ -123,18 +121,15 @@ NDArray BroadcastTo(const NDArray& array, ShapeView shape) {
     const bool repeated = d < offset || array->shape[d - offset] == 1;
     strides.push_back(repeated ? 0 : array->strides[d - offset]);
   }
-  NDArray view = array.View(array.data(), shape, strides.view(), array.dtype());
   // One element stands for many, so that writing one would change others.
-  reinterpret_cast<MXNetNDArrayObject*>(view.get())->flags |= kMXNetNDArrayReadOnly;
-  return view;
+  return AsReadOnly(array.View(array.data(), shape, strides.view(), array.dtype()));
 }
 
-MXNET_REGISTER_API("_npi.reshape")
+MXNET_REGISTER_OP("_npi.reshape")
     .describe("Give an array a new shape; a view where the memory allows it, else a copy.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("shape", kShapeType, "The new shape; one extent may be -1, it is worked out.")
     .add_frontend_argument("order", "str", "C", "Order of the elements; only 'C' is supported.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const NDArray array = ToArray(args[0]);
       DimBuffer shape;
@@ -142,46 +137,41 @@ MXNET_REGISTER_API("_npi.reshape")
       *ret = ReshapeTo(array, shape);
     });
 
-MXNET_REGISTER_API("_npi.ravel")
+MXNET_REGISTER_OP("_npi.ravel")
     .describe("Give an array one axis; a view where the memory allows it, else a copy.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_frontend_argument("order", "str", "C", "Order of the elements; only 'C' is supported.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = Flattened(ToArray(args[0])); });
 
-MXNET_REGISTER_API("_npi.flatten")
+MXNET_REGISTER_OP("_npi.flatten")
     .describe("A copy of an array with one axis.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_frontend_argument("order", "str", "C", "Order of the elements; only 'C' is supported.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Flattened(Contiguous(ToArray(args[0]).tensor()));
     });
 
-MXNET_REGISTER_API("_npi.squeeze")
+MXNET_REGISTER_OP("_npi.squeeze")
     .describe("A view of an array without axes of one element.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axis", kOptionalAxesType, nullptr, "Which of them; all if None.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Squeeze(ToArray(args[0]), args[1]);
     });
 
-MXNET_REGISTER_API("_npi.expand_dims")
+MXNET_REGISTER_OP("_npi.expand_dims")
     .describe("A view of an array with new axes of one element.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axis", kAxesType, "Where the new axes are in the result.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = ExpandDims(ToArray(args[0]), IntsArgument(args[1]).view());
     });
 
-MXNET_REGISTER_API("_npi.broadcast_to")
+MXNET_REGISTER_OP("_npi.broadcast_to")
     .describe("A read-only view of an array, repeated to a shape it broadcasts to.")
     .add_argument("array", kArrayType, kArrayDoc)
     .add_argument("shape", kShapeType, "The shape of the result.")
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = BroadcastTo(ToArray(args[0]), IntsArgument(args[1]).view());
     });

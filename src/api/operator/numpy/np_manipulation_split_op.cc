@@ -2,8 +2,6 @@
  * \file np_manipulation_split_op.cc
  * \brief One array as several, and elements more than once: split, array_split, repeat, tile.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 
 #include "api/common/arguments.h"
@@ -57,7 +55,7 @@ std::vector<NDArray> SplitEvenly(const NDArray& array, int axis, int64_t parts, 
 std::vector<NDArray> Split(const MXNetArgs& args, bool equal) {
   const NDArray array = ToArray(args[0]);
   const IntsArgument positions(args[1]);
-  const int axis = NormalizeAxis(args[2].As<int64_t>(), array.ndim());
+  const int axis = NormalizeAxis(ToInt(args[2]), array.ndim());
   if (positions.is_single()) return SplitEvenly(array, axis, positions[0], equal);
   std::vector<NDArray> pieces;
   int64_t start = 0;
@@ -107,7 +105,7 @@ NDArray CountsOf(const MXNetArgValue& arg) {
 
 NDArray Repeat(NDArray array, const NDArray& counts, const MXNetArgValue& axis) {
   if (axis.is_null() || array.ndim() == 0) array = Flattened(array);
-  const int64_t given = axis.is_null() ? 0 : axis.As<int64_t>();
+  const int64_t given = ToIntOr(axis, 0);
   const int d = NormalizeAxis(given, array.ndim());
   return PickFromAxis(array, d, RepeatedPositions(array->shape[d], counts));
 }
@@ -124,8 +122,7 @@ int64_t TimesOf(int64_t extent, int64_t times) {
 NDArray Tile(const NDArray& array, ShapeView reps) {
   const int ndim = std::max(array.ndim(), reps.ndim());
   if (ndim > kMaxTileDims) {
-    MXNET_THROW("ValueError") << "tile: at most " << kMaxTileDims << " axes are possible, got "
-                              << ndim;
+    MXNET_THROW("ValueError") << "at most " << kMaxTileDims << " axes are possible, got " << ndim;
   }
   DimBuffer whole, parts, once;
   for (int d = 0; d < ndim; ++d) {
@@ -145,7 +142,7 @@ NDArray Tile(const NDArray& array, ShapeView reps) {
   return tiled;
 }
 
-MXNET_REGISTER_API("_npi.split")
+MXNET_REGISTER_OP("_npi.split")
     .describe("Views of the parts of an array along an axis; they must be of one length.")
     .add_argument("ary", kArrayType, kArrayDoc)
     .add_argument("indices_or_sections", kAxesType, kSplitDoc)
@@ -153,7 +150,7 @@ MXNET_REGISTER_API("_npi.split")
     .returns("tuple[ndarray, ...]")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = TupleOf(Split(args, true)); });
 
-MXNET_REGISTER_API("_npi.array_split")
+MXNET_REGISTER_OP("_npi.array_split")
     .describe("Views of the parts of an array along an axis; their lengths may differ by one.")
     .add_argument("ary", kArrayType, kArrayDoc)
     .add_argument("indices_or_sections", kAxesType, kSplitDoc)
@@ -161,22 +158,20 @@ MXNET_REGISTER_API("_npi.array_split")
     .returns("tuple[ndarray, ...]")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = TupleOf(Split(args, false)); });
 
-MXNET_REGISTER_API("_npi.repeat")
+MXNET_REGISTER_OP("_npi.repeat")
     .describe("Repeat each element of an array.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("repeats", "int | Sequence[int] | ndarray", "How often; for all, or for each.")
     .add_argument("axis", kOptionalAxisType, nullptr, "The axis; if None a is flattened first.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Repeat(ToArray(args[0]), CountsOf(args[1]), args[2]);
     });
 
-MXNET_REGISTER_API("_npi.tile")
+MXNET_REGISTER_OP("_npi.tile")
     .describe("Repeat a whole array along its axes.")
     .add_argument("A", kArrayType, kArrayDoc)
     .add_argument("reps", kAxesType, "How often along each axis, counted from the last.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Tile(ToArray(args[0]), IntsArgument(args[1]).view());

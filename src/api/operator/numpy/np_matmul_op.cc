@@ -2,8 +2,6 @@
  * \file np_matmul_op.cc
  * \brief matmul: matrix products over the last two axes, the others broadcast.
  */
-#include <mxnet/runtime/registry.h>
-
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
 #include "api/common/gemm.h"
@@ -49,14 +47,14 @@ struct Stack {
 
 void CheckHasAxes(const Operand& operand, int index) {
   if (operand.shape().ndim() > 0) return;
-  MXNET_THROW("ValueError") << "matmul: Input operand " << index << " does not have enough "
+  MXNET_THROW("ValueError") << "Input operand " << index << " does not have enough "
                             << "dimensions (has 0, gufunc core with signature "
                             << "(n?,k),(k,m?)->(n?,m?) requires 1)";
 }
 
 void CheckCore(const Stack& a, const Stack& b) {
   if (a.columns == b.rows) return;
-  MXNET_THROW("ValueError") << "matmul: Input operand 1 has a mismatch in its core dimension 0, "
+  MXNET_THROW("ValueError") << "Input operand 1 has a mismatch in its core dimension 0, "
                             << "with gufunc signature (n?,k),(k,m?)->(n?,m?) (size " << b.rows
                             << " is different from " << a.columns << ")";
 }
@@ -114,7 +112,7 @@ NDArray MatMul(Operand* a, Operand* b) {
   return out;
 }
 
-MXNET_REGISTER_API("_npi.matmul")
+MXNET_REGISTER_OP("_npi.matmul")
     .describe(
         "Matrix product of two arrays.\n\n"
         "Over the last two axes; the axes before them broadcast. An array of one axis is a row on "
@@ -122,19 +120,11 @@ MXNET_REGISTER_API("_npi.matmul")
     .add_argument("x1", kArrayType, "First array, of at least one axis.")
     .add_argument("x2", kArrayType, "Second array, of at least one axis.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);
       Operand b(args[1]);
-      const NDArray product = MatMul(&a, &b);
-      if (args[2].is_null()) {
-        *ret = product;
-        return;
-      }
-      const NDArray target = CheckedOut(args[2], product.shape(), product.dtype());
-      CopyCast(product.tensor(), target.tensor());
-      *ret = target;
+      ReturnInto(MatMul(&a, &b), args[2], ret);
     });
 
 }  // namespace

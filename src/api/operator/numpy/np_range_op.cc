@@ -2,9 +2,9 @@
  * \file np_range_op.cc
  * \brief Evenly spaced numbers.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
@@ -20,7 +20,7 @@ bool IsInteger(const MXNetArgValue& arg) {
 }
 
 int64_t CeilOf(double length) {
-  if (std::isnan(length)) MXNET_THROW("ValueError") << "arange: cannot compute length";
+  if (std::isnan(length)) MXNET_THROW("ValueError") << "cannot compute length";
   length = std::ceil(length);
   if (length >= 0x1p63) MXNET_THROW("ValueError") << "Maximum allowed size exceeded";
   return length > 0 ? static_cast<int64_t>(length) : 0;
@@ -57,8 +57,8 @@ void FillRange(T* out, int64_t n, T first, T second) {
     }
   } else if constexpr (std::is_same_v<T, bool>) {
     if (n > 2) {
-      MXNET_THROW("TypeError") << "arange() is only supported for booleans when the result has at "
-                               << "most length 2.";
+      MXNET_THROW("TypeError")
+          << "only supported for booleans when the result has at most length 2";
     }
     if (n > 0) out[0] = first;
     if (n > 1) out[1] = second;
@@ -150,7 +150,7 @@ NDArray Linspace(const Spacing& numbers, DLDataType dtype, Context ctx) {
   return array;
 }
 
-MXNET_REGISTER_API("_npi.arange")
+MXNET_REGISTER_OP("_npi.arange")
     .describe(
         "Return evenly spaced numbers within the half-open interval [start, stop).\n\n"
         "With one argument, it is the end and the interval starts at 0.")
@@ -159,7 +159,6 @@ MXNET_REGISTER_API("_npi.arange")
     .add_argument("step", "float", 1, "Distance between neighbours, not 0.")
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const DLDataType dtype = DTypeOr(args[3], kFloat32);
       const Context ctx = ContextOrCurrent(args[4]);
@@ -170,22 +169,29 @@ MXNET_REGISTER_API("_npi.arange")
                                : Range(args[0], args[1], args[2], dtype, ctx);
     });
 
-MXNET_REGISTER_API("_npi.linspace")
+MXNET_REGISTER_OP("_npi.linspace")
     .describe("Return num evenly spaced numbers over an interval.")
     .add_argument("start", "float", "First number.")
     .add_argument("stop", "float", "Last number, or the end that is not included.")
     .add_argument("num", "int", 50, "How many numbers.")
     .add_argument("endpoint", "bool", true, "Whether stop is the last number.")
+    .add_argument("retstep", "bool", false, "Whether to return the distance of neighbours too.")
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
-    .returns(kNDArray)
+    .returns("ndarray | tuple[ndarray, float]")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const int64_t num = args[2].As<int64_t>();
+      const int64_t num = ToInt(args[2]);
       if (num < 0) {
         MXNET_THROW("ValueError") << "Number of samples, " << num << ", must be non-negative.";
       }
-      const Spacing numbers(args[0].As<double>(), args[1].As<double>(), num, args[3].As<bool>());
-      *ret = Linspace(numbers, DTypeOr(args[4], kFloat32), ContextOrCurrent(args[5]));
+      const Spacing numbers(args[0].As<double>(), args[1].As<double>(), num, ToFlag(args[3]));
+      NDArray array = Linspace(numbers, DTypeOr(args[5], kFloat32), ContextOrCurrent(args[6]));
+      if (!ToFlag(args[4])) {
+        *ret = std::move(array);
+        return;
+      }
+      const double step = numbers.parts > 0 ? numbers.step : std::nan("");
+      *ret = Tuple(std::vector<Any>{runtime::details::ToAny(array), runtime::details::ToAny(step)});
     });
 
 }  // namespace

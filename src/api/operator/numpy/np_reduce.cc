@@ -90,15 +90,5 @@ NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, Shape
   return result;
 }
 
-void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret) {
-  if (out.is_null()) {
-    *ret = std::move(result);
-    return;
-  }
-  NDArray target = CheckedOut(out, result.shape(), result.dtype());
-  CopyCast(result.tensor(), target.tensor());
-  *ret = std::move(target);
-}
-
 }  // namespace op
 }  // namespace mxnet

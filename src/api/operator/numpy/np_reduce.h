@@ -225,9 +225,6 @@ constexpr FoldTable FoldLoops() {
 NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape,
              Context ctx);
 
-/*! \brief Returns the result, or writes it to `out` and returns that. */
-void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret);
-
 /*! \brief The sum, accumulated as NumPy does: integers in 64 bits, two-byte floats in float32. */
 extern const FoldTable kSumTable;
 

@@ -57,17 +57,25 @@ constexpr FindTable FindLoops() {
 constexpr FindTable kLargest = FindLoops<Largest>();
 constexpr FindTable kSmallest = FindLoops<Smallest>();
 
-void CheckSingleAxis(const MXNetArgValue& axis) {
-  if (axis.is_null()) return;
-  if (axis.type_code() != kMXNetInt) {
-    MXNET_THROW("TypeError") << axis.text() << " expected int or None, got " << axis.type_name();
+/*!
+ * \brief The positions as out, where there is one, has them: integers that int64 can hold, as in
+ * NumPy. TypeError for others.
+ */
+NDArray PositionsFor(const MXNetArgValue& out, NDArray positions) {
+  const DLTensor* tensor = nullptr;
+  if (out.is_null() || out.TryAs(&tensor) != Match::kOk) return positions;
+  if (PromoteTypes(tensor->dtype, kInt64) != kInt64) {
+    MXNET_THROW("TypeError") << out.text() << ": Cannot cast array data from dtype('"
+                             << DataTypeName(tensor->dtype)
+                             << "') to dtype('int64') according to the rule 'safe'";
   }
+  return AsType(positions.tensor(), tensor->dtype);
 }
 
-/*! \brief Body with arguments a, axis, keepdims, out. */
+/*! \brief Body with arguments a, axis, out, keepdims. */
 void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
-  CheckSingleAxis(args[1]);
+  if (!args[1].is_null()) ToInt(args[1]);
   const DLTensor* elements = &a.TensorAs(a.dtype());
   NDArray flat;
   if (args[1].is_null() && !IsContiguous(*elements)) {
@@ -75,7 +83,7 @@ void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MX
     flat = Contiguous(*elements);
     elements = &flat.tensor();
   }
-  const Reduction r(*elements, args[1], args[2].As<bool>());
+  const Reduction r(*elements, args[1], ToFlag(args[3]));
   if (r.count() == 0 && (r.out_size() != 0 || args[1].is_null())) {
     MXNET_THROW("ValueError") << "attempt to get " << name << " of an empty sequence";
   }
@@ -87,20 +95,19 @@ void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MX
     ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim,
                   [&](const char* x) { *to++ = find(x, stride, r.count()); });
   }
-  ReturnInto(std::move(result), args[3], ret);
+  ReturnInto(PositionsFor(args[2], std::move(result)), args[2], ret);
 }
 
 #define MXNET_REGISTER_FIND(Name, Doc, Table)                                                \
-  MXNET_REGISTER_API("_npi." Name)                                                           \
+  MXNET_REGISTER_OP("_npi." Name)                                                            \
       .describe(Doc                                                                          \
                 " The result is int64. Raises ValueError for no elements, AxisError for an " \
                 "axis the array has not.")                                                   \
       .add_argument("a", kArrayType, "Elements to search.")                                  \
       .add_argument("axis", kOptionalAxisType, nullptr,                                      \
                     "Axis that is searched; None searches the flattened array.")             \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                           \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                         \
-      .returns(kNDArray)                                                                     \
+      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                           \
       .release_gil(kReleaseGilBytes)                                                         \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFind(Table, Name, args, ret); })
 

@@ -2,6 +2,7 @@
  * \file np_reduce_extremum.cc
  * \brief max, min, any, all.
  */
+#include "api/common/arguments.h"
 #include "api/common/describe.h"
 #include "api/operator/numpy/np_order.h"
 #include "api/operator/numpy/np_reduce.h"
@@ -86,25 +87,24 @@ constexpr FoldTable kMinTable = FoldLoops<MinFold>();
 constexpr FoldTable kAnyTable = FoldLoops<AnyFold>();
 constexpr FoldTable kAllTable = FoldLoops<AllFold>();
 
-/*! \brief Body with arguments a, axis, keepdims, out; `needs` names one without an identity. */
+/*! \brief Body with arguments a, axis, out, keepdims; `needs` names one without an identity. */
 void RunFold(const FoldTable& table, const char* needs, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
-  const Reduction r(a.TensorAs(a.dtype()), args[1], args[2].As<bool>());
+  const Reduction r(a.TensorAs(a.dtype()), args[1], ToFlag(args[3]));
   if (needs != nullptr && r.count() == 0 && r.out_size() != 0) {
     MXNET_THROW("ValueError") << "zero-size array to reduction operation " << needs
                               << " which has no identity";
   }
-  ReturnInto(Fold(table, r, a.dtype(), r.out_shape(), a.ctx()), args[3], ret);
+  ReturnInto(Fold(table, r, a.dtype(), r.out_shape(), a.ctx()), args[2], ret);
 }
 
 #define MXNET_REGISTER_FOLD(Name, Doc, Table, Needs)                    \
-  MXNET_REGISTER_API("_npi." Name)                                      \
+  MXNET_REGISTER_OP("_npi." Name)                                       \
       .describe(Doc)                                                    \
       .add_argument("a", kArrayType, "Elements to fold.")               \
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC) \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)      \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)    \
-      .returns(kNDArray)                                                \
+      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)      \
       .release_gil(kReleaseGilBytes)                                    \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFold(Table, Needs, args, ret); })
 

@@ -81,23 +81,23 @@ NDArray Cast(NDArray array, DLDataType dtype) {
   return array.dtype() == dtype ? array : AsType(array.tensor(), dtype);
 }
 
-/*! \brief Body with arguments a, axis, dtype, keepdims, out. */
+/*! \brief Body with arguments a, axis, dtype, out, keepdims. */
 void RunMean(const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
   const DLDataType compute = ComputeDType(dtype);
   const DLTensor& elements = Elements(&a, args[2], compute);
-  const Reduction r(elements, args[1], args[3].As<bool>());
-  ReturnInto(Cast(Mean(r, compute, r.out_shape(), a.ctx()), dtype), args[4], ret);
+  const Reduction r(elements, args[1], ToFlag(args[4]));
+  ReturnInto(Cast(Mean(r, compute, r.out_shape(), a.ctx()), dtype), args[3], ret);
 }
 
-/*! \brief Body with arguments a, axis, dtype, ddof, keepdims, out. */
+/*! \brief Body with arguments a, axis, dtype, out, ddof, keepdims. */
 void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
   const DLDataType compute = ComputeDType(dtype);
   const DLTensor& elements = Elements(&a, args[2], compute);
-  const Reduction r(elements, args[1], args[4].As<bool>());
+  const Reduction r(elements, args[1], ToFlag(args[5]));
   const NDArray mean = Mean(r, compute, r.broadcast_shape(), a.ctx());
   const DLDataType real = RealOfDType(compute);
   NDArray squares = NDArray::Empty(TensorShape(elements), real, a.ctx());
@@ -108,39 +108,37 @@ void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   walk.Run(kDeviationLoops.loops[IndexOfDType(compute)]);
   const Reduction total(r, squares.tensor());
   NDArray variance = Fold(kSumTable, total, real, r.out_shape(), a.ctx());
-  DivideBy(variance, std::max<int64_t>(r.count() - args[3].As<int64_t>(), 0));
+  DivideBy(variance, std::max<int64_t>(r.count() - ToInt(args[4]), 0));
   if (root) SquareRoot(variance);
-  ReturnInto(Cast(std::move(variance), RealOfDType(dtype)), args[5], ret);
+  ReturnInto(Cast(std::move(variance), RealOfDType(dtype)), args[3], ret);
 }
 
 constexpr char kMomentDTypeDoc[] =
     "Type of the elements and the result; float64 for integers and bool, else that of a.";
 
-MXNET_REGISTER_API("_npi.mean")
+MXNET_REGISTER_OP("_npi.mean")
     .describe(
         "Arithmetic mean of elements over axes. float16 and bfloat16 accumulate in float32. Of no "
         "elements it is NaN.")
     .add_argument("a", kArrayType, "Elements to average.")
     .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)
     .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)
-    .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
-    .returns(kNDArray)
+    .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)
     .release_gil(kReleaseGilBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunMean(args, ret); });
 
 #define MXNET_REGISTER_VARIANCE(Name, Doc, Root)                                          \
-  MXNET_REGISTER_API("_npi." Name)                                                        \
+  MXNET_REGISTER_OP("_npi." Name)                                                         \
       .describe(Doc                                                                       \
                 " Of complex numbers it is that of the distance from the mean, a real "   \
                 "number. Of no elements it is NaN.")                                      \
       .add_argument("a", kArrayType, "Elements.")                                         \
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                   \
       .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                        \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                      \
       .add_argument("ddof", "int", 0, "The divisor is the number of elements less ddof.") \
       .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                        \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                      \
-      .returns(kNDArray)                                                                  \
       .release_gil(kReleaseGilBytes)                                                      \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunVariance(Root, args, ret); })
 

@@ -75,29 +75,28 @@ struct ProdFold {
 
 constexpr FoldTable kProdTable = FoldLoops<ProdFold>();
 
-/*! \brief Body of a reduction with arguments a, axis, dtype, keepdims, out. */
+/*! \brief Body of a reduction with arguments a, axis, dtype, out, keepdims. */
 void RunTotal(const FoldTable& table, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const bool converts = !args[2].is_null();
   const DLDataType dtype = converts ? DTypeOf(args[2]) : a.dtype();
   const DLTensor& elements = a.TensorAs(dtype);
-  const Reduction r(elements, args[1], args[3].As<bool>());
+  const Reduction r(elements, args[1], ToFlag(args[4]));
   NDArray total = Fold(table, r, dtype, r.out_shape(), a.ctx());
   if (converts && total.dtype() != dtype) total = AsType(total.tensor(), dtype);
-  ReturnInto(std::move(total), args[4], ret);
+  ReturnInto(std::move(total), args[3], ret);
 }
 
 #define MXNET_REGISTER_TOTAL(Name, Doc, Table)                                                 \
-  MXNET_REGISTER_API("_npi." Name)                                                             \
+  MXNET_REGISTER_OP("_npi." Name)                                                              \
       .describe(Doc                                                                            \
                 "\n\nbool and integers give int64 or uint64; float16 and bfloat16 accumulate " \
                 "in float32. Of no elements it is the neutral element.")                       \
       .add_argument("a", kArrayType, "Elements to fold.")                                      \
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                        \
       .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.")   \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                             \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                           \
-      .returns(kNDArray)                                                                       \
+      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                             \
       .release_gil(kReleaseGilBytes)                                                           \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunTotal(Table, args, ret); })
 

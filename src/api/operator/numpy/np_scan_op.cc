@@ -1,30 +1,53 @@
 /*!
  * \file np_scan_op.cc
- * \brief cumsum.
+ * \brief cumsum and cumprod.
  */
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
+#include "api/common/views.h"
 #include "api/operator/numpy/np_reduce.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief Adds to each element of a row-major run the one `step` elements before it. */
-template <typename T>
-void AddPrevious(T* x, int64_t step, int64_t n) {
-  for (int64_t i = step; i < n; ++i) {
-    if constexpr (std::is_same_v<T, bool>) {
-      x[i] = x[i] | x[i - step];
-    } else if constexpr (kIsIntType<T>) {
-      x[i] = static_cast<T>(static_cast<Wrapping<T>>(x[i]) + static_cast<Wrapping<T>>(x[i - step]));
+struct Plus {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) return a || b;
+    if constexpr (!std::is_same_v<T, bool>) return a + b;
+  }
+};
+
+struct Times {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsComplexType<T>) {
+      return T(a.real() * b.real() - a.imag() * b.imag(),
+               a.real() * b.imag() + a.imag() * b.real());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return a && b;
     } else {
-      x[i] = T(Load<T>(x[i]) + Load<T>(x[i - step]));
+      return a * b;
+    }
+  }
+};
+
+/*! \brief Folds into each element of a row-major run the one `step` elements before it. */
+template <typename Op, typename T>
+void FoldPrevious(T* x, int64_t step, int64_t n) {
+  for (int64_t i = step; i < n; ++i) {
+    if constexpr (kIsIntType<T>) {
+      using Word = Wrapping<T>;
+      x[i] = static_cast<T>(Op::Apply(static_cast<Word>(x[i - step]), static_cast<Word>(x[i])));
+    } else {
+      x[i] = T(Op::Apply(Load<T>(x[i - step]), Load<T>(x[i])));
     }
   }
 }
 
-/*! \brief Turns the elements along an axis into their running sums, in place. */
+/*! \brief Turns the elements along an axis into what is folded up to each, in place. */
+template <typename Op>
 void ScanInPlace(const NDArray& array, int axis) {
   int64_t step = 1;
   for (int d = axis + 1; d < array.ndim(); ++d) step *= array.shape()[static_cast<size_t>(d)];
@@ -33,43 +56,38 @@ void ScanInPlace(const NDArray& array, int axis) {
   DispatchDType(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* x = array.data_as<T>();
-    for (T* end = x + array.size(); x < end; x += run) AddPrevious(x, step, run);
+    for (T* end = x + array.size(); x < end; x += run) FoldPrevious<Op>(x, step, run);
   });
 }
 
-NDArray Flatten(const NDArray& array) {
-  const int64_t shape[1] = {array.size()};
-  const int64_t strides[1] = {1};
-  return array.View(array.data(), ShapeView(shape, 1), ShapeView(strides, 1), array.dtype());
-}
-
 /*! \brief Body with arguments a, axis, dtype, out. */
-void RunCumsum(const MXNetArgs& args, MXNetRetValue* ret) {
+template <typename Op>
+void RunScan(const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const DLDataType total = kSumTable.results[CheckedIndexOfDType(a.dtype())];
-  NDArray sums = AsType(a.TensorAs(a.dtype()), DTypeOr(args[2], total));
-  if (args[1].is_null() || sums.ndim() == 0) {
-    // NumPy takes a 0-d array for one of a single element.
-    if (!args[1].is_null()) NormalizeAxis(args[1].As<int64_t>(), 1);
-    sums = Flatten(sums);
-    ScanInPlace(sums, 0);
-  } else {
-    ScanInPlace(sums, NormalizeAxis(args[1].As<int64_t>(), sums.ndim()));
-  }
-  ReturnInto(std::move(sums), args[3], ret);
+  NDArray scanned = AsType(a.TensorAs(a.dtype()), DTypeOr(args[2], total));
+  int64_t axis = args[1].is_null() ? 0 : ToInt(args[1]);
+  // NumPy takes a 0-d array for one of a single element.
+  if (args[1].is_null() || scanned.ndim() == 0) scanned = Flattened(scanned);
+  ScanInPlace<Op>(scanned, NormalizeAxis(axis, scanned.ndim()));
+  ReturnInto(std::move(scanned), args[3], ret);
 }
 
-MXNET_REGISTER_API("_npi.cumsum")
-    .describe(
-        "Running sums along an axis, of the shape of a, or of the flattened array. bool and "
-        "integers give int64 or uint64. Raises AxisError for an axis the array has not.")
-    .add_argument("a", kArrayType, "Elements to add.")
-    .add_argument("axis", kOptionalAxisType, nullptr, "Axis along which to add; None flattens.")
-    .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.")
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
-    .returns(kNDArray)
-    .release_gil(kReleaseGilBytes)
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunCumsum(args, ret); });
+#define MXNET_REGISTER_SCAN(Name, Doc, Op)                                                   \
+  MXNET_REGISTER_OP("_npi." Name)                                                            \
+      .describe(Doc                                                                          \
+                " along an axis, of the shape of a, or of the flattened array. bool and "    \
+                "integers give int64 or uint64. Raises AxisError for an axis the array has " \
+                "not.")                                                                      \
+      .add_argument("a", kArrayType, kArrayDoc)                                              \
+      .add_argument("axis", kOptionalAxisType, nullptr, "The axis; None flattens.")          \
+      .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.") \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                         \
+      .release_gil(kReleaseGilBytes)                                                         \
+      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunScan<Op>(args, ret); })
+
+MXNET_REGISTER_SCAN("cumsum", "Running sums", Plus);
+MXNET_REGISTER_SCAN("cumprod", "Running products", Times);
 
 }  // namespace
 }  // namespace op

@@ -2,10 +2,9 @@
  * \file np_sort_op.cc
  * \brief Elements in order: sort, argsort, unique.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
@@ -95,7 +94,7 @@ NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, F&& sort_last) {
   if (axis_arg.is_null()) {
     array = Flattened(array);
   } else {
-    given = axis_arg.As<int64_t>();
+    given = ToInt(axis_arg);
   }
   const int axis = NormalizeAxis(given, array.ndim());
   return WithLastAxisAt(sort_last(WithAxisLast(array, axis)), axis);
@@ -114,32 +113,48 @@ NDArray Unique(const NDArray& array) {
   return Contiguous(RangeOfAxis(sorted, 0, 0, count).tensor());
 }
 
-MXNET_REGISTER_API("_npi.sort")
+constexpr char kKindDoc[] =
+    "'quicksort', 'heapsort', 'mergesort' or 'stable'; whichever, the sort is stable.";
+
+/*! \brief ValueError for an algorithm NumPy has not: they differ in stability, which is given. */
+void CheckKind(const MXNetArgValue& arg) {
+  if (arg.is_null()) return;
+  const auto kind = arg.As<std::string_view>();
+  for (const char* known : {"quicksort", "heapsort", "mergesort", "stable"}) {
+    if (kind == known) return;
+  }
+  MXNET_THROW("ValueError") << arg.text()
+                            << " expected 'quicksort', 'heapsort', 'mergesort' or 'stable', got '"
+                            << kind << "'";
+}
+
+MXNET_REGISTER_OP("_npi.sort")
     .describe("A sorted copy of an array; the sort is stable, NaN comes last.")
     .add_argument("a", kArrayType, "Array of at least one axis.")
     .add_argument("axis", kOptionalAxisType, -1, "The axis; if None a is flattened first.")
-    .returns(kNDArray)
+    .add_argument("kind", "str | None", nullptr, kKindDoc)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      CheckKind(args[2]);
       *ret = AlongAxis(ToArray(args[0]), args[1], SortLast);
     });
 
-MXNET_REGISTER_API("_npi.argsort")
+MXNET_REGISTER_OP("_npi.argsort")
     .describe("The indices that would sort an array; the sort is stable, NaN comes last.")
     .add_argument("a", kArrayType, "Array of at least one axis.")
     .add_argument("axis", kOptionalAxisType, -1, "The axis; if None a is flattened first.")
-    .returns(kNDArray)
+    .add_argument("kind", "str | None", nullptr, kKindDoc)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      CheckKind(args[2]);
       const NDArray array = ToArray(args[0]);
       // As in NumPy, which otherwise wants an axis, a 0-d array counts as one of a single element.
       *ret = AlongAxis(array.ndim() == 0 ? Flattened(array) : array, args[1], ArgSortLast);
     });
 
-MXNET_REGISTER_API("_npi.unique")
+MXNET_REGISTER_OP("_npi.unique")
     .describe("The different elements of an array, sorted; all NaN count as one.")
     .add_argument("ar", kArrayType, kArrayDoc)
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = Unique(ToArray(args[0])); });
 

@@ -2,8 +2,6 @@
  * \file np_take_op.cc
  * \brief Elements by position along an axis: take.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <string_view>
 
@@ -12,6 +10,7 @@
 #include "api/common/describe.h"
 #include "api/common/nested.h"
 #include "api/common/views.h"
+#include "api/operator/numpy/np_elemwise.h"
 
 namespace mxnet {
 namespace op {
@@ -30,8 +29,8 @@ int64_t PositionOf(int64_t index, int64_t extent, int axis, std::string_view mod
 
 NDArray IndicesOf(const MXNetArgValue& arg) {
   const NDArray given =
-      ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kIndex);
-  if (!IsIntDType(given.dtype()) && !IsBoolDType(given.dtype())) {
+      ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kNumPy);
+  if (given.size() != 0 && !IsIntDType(given.dtype()) && !IsBoolDType(given.dtype())) {
     MXNET_THROW("TypeError") << arg.text() << " expected integers, got "
                              << DataTypeName(given.dtype());
   }
@@ -59,25 +58,26 @@ NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string
   return ReshapeTo(taken, shape);
 }
 
-MXNET_REGISTER_API("_npi.take")
+MXNET_REGISTER_OP("_npi.take")
     .describe("Elements of an array by their positions along an axis.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("indices", kArrayType, "Integers; their shape takes the place of the axis.")
     .add_argument("axis", kOptionalAxisType, nullptr, "The axis; if None a is flattened first.")
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
     .add_argument("mode", "str", "raise",
                   "What an index out of bounds does: 'raise', 'wrap' around, or 'clip'.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const auto mode = args[3].As<std::string_view>();
+      const auto mode = args[4].As<std::string_view>();
       if (mode != "raise" && mode != "wrap" && mode != "clip") {
-        MXNET_THROW("ValueError") << args[3].text() << " expected 'raise', 'wrap' or 'clip', got '"
+        MXNET_THROW("ValueError") << args[4].text() << " expected 'raise', 'wrap' or 'clip', got '"
                                   << mode << "'";
       }
       NDArray array = ToArray(args[0]);
       if (args[2].is_null() || array.ndim() == 0) array = Flattened(array);
-      const int64_t axis = args[2].is_null() ? 0 : args[2].As<int64_t>();
-      *ret = Take(array, IndicesOf(args[1]), NormalizeAxis(axis, array.ndim()), mode);
+      const int64_t axis = ToIntOr(args[2], 0);
+      const int taken = NormalizeAxis(axis, array.ndim());
+      ReturnInto(Take(array, IndicesOf(args[1]), taken, mode), args[3], ret);
     });
 
 }  // namespace

@@ -2,14 +2,14 @@
  * \file np_tensordot_op.cc
  * \brief tensordot and the products that are contractions: dot, inner, outer, vdot.
  */
-#include <mxnet/runtime/registry.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
 #include "api/common/contract.h"
 #include "api/common/describe.h"
+#include "api/operator/numpy/np_elemwise.h"
 
 namespace mxnet {
 namespace op {
@@ -38,15 +38,14 @@ class SummedAxes {
  public:
   SummedAxes(const MXNetArgs& args, int index, int a_ndim, int b_ndim) {
     const MXNetArgValue arg = args[index];
+    const DLTensor* tensor = nullptr;
     if (arg.type_code() == kMXNetInt) {
       SetCount(arg.As<int64_t>(), a_ndim, b_ndim);
-      return;
+    } else if (arg.TryAs(&tensor) == Match::kOk) {
+      SetRows(arg, *tensor, a_ndim, b_ndim);
+    } else {
+      SetPair(args, index, a_ndim, b_ndim);
     }
-    const MXNetAnyArray pair = PairOf(arg);
-    const MXNetArgValue of_a(pair.data[0].value, pair.data[0].type_code, args.func, index);
-    const MXNetArgValue of_b(pair.data[1].value, pair.data[1].type_code, args.func, index);
-    NormalizeAxes(IntsArgument(of_a).view(), a_ndim, &a_, kRepeated);
-    NormalizeAxes(IntsArgument(of_b).view(), b_ndim, &b_, kRepeated);
     if (a_.ndim != b_.ndim) {
       MXNET_THROW("ValueError") << "shape-mismatch for sum: " << a_.ndim << " axes of a and "
                                 << b_.ndim << " of b";
@@ -60,7 +59,7 @@ class SummedAxes {
   /*! \brief The last count axes of a with the first of b; none at all if count is negative. */
   void SetCount(int64_t count, int a_ndim, int b_ndim) {
     if (count > a_ndim || count > b_ndim) {
-      MXNET_THROW("IndexError") << "tensordot: " << count << " axes cannot be summed of arrays "
+      MXNET_THROW("IndexError") << count << " axes cannot be summed of arrays "
                                 << "with " << a_ndim << " and " << b_ndim << " dimensions";
     }
     for (int64_t i = 0; i < count; ++i) {
@@ -69,15 +68,27 @@ class SummedAxes {
     }
   }
 
+  /*! \brief An integer array: a count, an axis of each, or a row of axes of each. */
+  void SetRows(const MXNetArgValue& arg, const DLTensor& tensor, int a_ndim, int b_ndim) {
+    if (tensor.ndim == 0) return SetCount(ToInt(arg), a_ndim, b_ndim);
+    if (!IsIntDType(tensor.dtype) || tensor.ndim > 2 || tensor.shape[0] != 2) ThrowNoAxes(arg);
+    const NDArray rows = AsType(tensor, kInt64);
+    const size_t count = static_cast<size_t>(rows.size() / 2);
+    NormalizeAxes(ShapeView(rows.data_as<int64_t>(), count), a_ndim, &a_, kRepeated);
+    NormalizeAxes(ShapeView(rows.data_as<int64_t>() + count, count), b_ndim, &b_, kRepeated);
+  }
+
+  void SetPair(const MXNetArgs& args, int index, int a_ndim, int b_ndim) {
+    const MXNetAnyArray pair = PairOf(args[index]);
+    const MXNetArgValue of_a(pair.data[0].value, pair.data[0].type_code, args.func, index);
+    const MXNetArgValue of_b(pair.data[1].value, pair.data[1].type_code, args.func, index);
+    NormalizeAxes(IntsArgument(of_a).view(), a_ndim, &a_, kRepeated);
+    NormalizeAxes(IntsArgument(of_b).view(), b_ndim, &b_, kRepeated);
+  }
+
   MXNetAnyArray PairOf(const MXNetArgValue& arg) {
     MXNetAnyArray run{nullptr, 0};
-    const int code = arg.type_code();
-    const uint32_t type = ObjectTypeOf(arg.value(), code);
-    if (code == kMXNetTuple || code == kMXNetList) {
-      run = arg.value().v_seq;
-    } else if (type == kMXNetObjectTuple || type == kMXNetObjectArray) {
-      run = static_cast<const MXNetSeqObject*>(arg.value().v_handle)->items;
-    } else {
+    if (!ItemsOf(arg.value(), arg.type_code(), &run)) {
       ShapeView ints;
       if (arg.TryAs(&ints) != Match::kOk) ThrowNoAxes(arg);
       if (ints.size() == 2) {
@@ -136,7 +147,7 @@ NDArray FlatProduct(const NDArray& a, const NDArray& b, bool summed) {
   return Contract(&left, ShapeView(), &right, ShapeView());
 }
 
-MXNET_REGISTER_API("_npi.tensordot")
+MXNET_REGISTER_OP("_npi.tensordot")
     .describe(
         "Sum products of two arrays over pairs of axes.\n\n"
         "The result has the axes of a that are not summed, then those of b.")
@@ -145,7 +156,6 @@ MXNET_REGISTER_API("_npi.tensordot")
     .add_argument("axes", "int | tuple[int | Sequence[int], int | Sequence[int]]", 2,
                   "The axes of a and those of b that are summed, pair by pair; or N for the last N "
                   "of a and the first N of b.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);
@@ -154,50 +164,44 @@ MXNET_REGISTER_API("_npi.tensordot")
       *ret = Contract(&a, axes.a(), &b, axes.b());
     });
 
-MXNET_REGISTER_API("_npi.dot")
+/*! \brief The product over the last axis of a and one of b, or of all with a scalar. */
+NDArray SumOverLast(Operand* a, Operand* b, int b_axis_from_end) {
+  const int a_ndim = a->shape().ndim();
+  const int b_ndim = b->shape().ndim();
+  if (a_ndim == 0 || b_ndim == 0) return Contract(a, ShapeView(), b, ShapeView());
+  return SumOverPair(a, a_ndim - 1, b, std::max(0, b_ndim - b_axis_from_end));
+}
+
+MXNET_REGISTER_OP("_npi.dot")
     .describe(
         "Dot product of two arrays.\n\n"
         "Over the last axis of a and the last but one of b (the only one of a 1-d b); an "
         "elementwise product where one of them has no axes.")
     .add_argument("a", kArrayType, "First array.")
     .add_argument("b", kArrayType, "Second array.")
-    .returns(kNDArray)
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);
       Operand b(args[1]);
-      const int a_ndim = a.shape().ndim();
-      const int b_ndim = b.shape().ndim();
-      if (a_ndim == 0 || b_ndim == 0) {
-        *ret = Contract(&a, ShapeView(), &b, ShapeView());
-      } else {
-        *ret = SumOverPair(&a, a_ndim - 1, &b, b_ndim == 1 ? 0 : b_ndim - 2);
-      }
+      ReturnInto(SumOverLast(&a, &b, 2), args[2], ret);
     });
 
-MXNET_REGISTER_API("_npi.inner")
+MXNET_REGISTER_OP("_npi.inner")
     .describe("Sum products of two arrays over their last axes.")
     .add_argument("a", kArrayType, "First array.")
     .add_argument("b", kArrayType, "Second array, whose last axis is as long as that of a.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);
       Operand b(args[1]);
-      const int a_ndim = a.shape().ndim();
-      const int b_ndim = b.shape().ndim();
-      if (a_ndim == 0 || b_ndim == 0) {
-        *ret = Contract(&a, ShapeView(), &b, ShapeView());
-      } else {
-        *ret = SumOverPair(&a, a_ndim - 1, &b, b_ndim - 1);
-      }
+      *ret = SumOverLast(&a, &b, 1);
     });
 
-MXNET_REGISTER_API("_npi.outer")
+MXNET_REGISTER_OP("_npi.outer")
     .describe("All products of an element of a and one of b, as a 2-d array.")
     .add_argument("a", kArrayType, "First array; its elements in row-major order.")
     .add_argument("b", kArrayType, "Second array; its elements in row-major order.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);
@@ -206,11 +210,10 @@ MXNET_REGISTER_API("_npi.outer")
       *ret = FlatProduct(Flat(&a, dtype), Flat(&b, dtype), false);
     });
 
-MXNET_REGISTER_API("_npi.vdot")
+MXNET_REGISTER_OP("_npi.vdot")
     .describe("Sum of products of the elements of two arrays, those of a conjugated.")
     .add_argument("a", kArrayType, "First array; its elements in row-major order.")
     .add_argument("b", kArrayType, "Second array, with as many elements as a.")
-    .returns(kNDArray)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);

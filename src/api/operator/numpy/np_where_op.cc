@@ -2,12 +2,11 @@
  * \file np_where_op.cc
  * \brief Elements by condition: where, nonzero, clip.
  */
-#include <mxnet/runtime/registry.h>
-
 #include "api/common/cast.h"
 #include "api/common/describe.h"
 #include "api/common/nonzero.h"
 #include "api/common/operand.h"
+#include "api/operator/numpy/np_elemwise.h"
 
 namespace mxnet {
 namespace op {
@@ -96,7 +95,7 @@ bool IsNoLimit(const MXNetArgValue& limit, DLDataType dtype, bool lower) {
   return value >= INT64_MAX >> (64 - dtype.bits);
 }
 
-MXNET_REGISTER_API("_npi.where")
+MXNET_REGISTER_OP("_npi.where")
     .describe(
         "Elements of x where the condition holds, of y elsewhere.\n\n"
         "The three broadcast together. With the condition alone, the indices at which it holds, "
@@ -120,19 +119,19 @@ MXNET_REGISTER_API("_npi.where")
       *ret = Where(&condition, &x, &y);
     });
 
-MXNET_REGISTER_API("_npi.nonzero")
+MXNET_REGISTER_OP("_npi.nonzero")
     .describe("The indices of the elements that are not zero, one array an axis.")
     .add_argument("a", kArrayType, "Array of at least one axis.")
     .returns("tuple[ndarray, ...]")
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = Nonzero(ToArray(args[0])); });
 
-MXNET_REGISTER_API("_npi.clip")
+MXNET_REGISTER_OP("_npi.clip")
     .describe("Limit the elements of an array to a range.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("a_min", "ArrayLike | None", nullptr, "Lower limit; none if None.")
     .add_argument("a_max", "ArrayLike | None", nullptr, "Upper limit; none if None.")
-    .returns(kNDArray)
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       static const PackedFunc maximum = PackedFunc::GetGlobal("_npi.maximum");
@@ -140,14 +139,13 @@ MXNET_REGISTER_API("_npi.clip")
       const DLDataType dtype = Operand(args[0]).dtype();
       const bool no_minimum = IsNoLimit(args[1], dtype, true);
       const bool no_maximum = IsNoLimit(args[2], dtype, false);
+      if (no_minimum && no_maximum) {
+        return ReturnInto(Contiguous(ToArray(args[0]).tensor()), args[3], ret);
+      }
       Any clipped = args[0].As<Any>();
       if (!no_minimum) clipped = CallBinary(maximum, clipped, args[1]);
       if (!no_maximum) clipped = CallBinary(minimum, clipped, args[2]);
-      if (no_minimum && no_maximum) {
-        *ret = Contiguous(ToArray(args[0]).tensor());
-      } else {
-        *ret = std::move(clipped);
-      }
+      ReturnInto(clipped.As<NDArray>(), args[3], ret);
     });
 
 }  // namespace

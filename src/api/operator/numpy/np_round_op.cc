@@ -1,0 +1,75 @@
+/*!
+ * \file np_round_op.cc
+ * \brief round: to a number of decimals.
+ */
+#include <cmath>
+
+#include "api/common/arguments.h"
+#include "api/common/describe.h"
+#include "api/operator/numpy/np_elemwise.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief Where no such scale is representable, every number is its own rounding, or zero. */
+template <typename T>
+T RoundTo(T value, T scale, int64_t decimals) {
+  if (decimals == 0) return std::nearbyint(value);
+  if (std::isinf(scale) && std::isfinite(value)) return decimals > 0 ? value : T(0);
+  if (decimals > 0) return std::nearbyint(value * scale) / scale;
+  return std::nearbyint(value / scale) * scale;
+}
+
+template <typename T>
+void RoundFloats(T* x, int64_t n, int64_t decimals) {
+  const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  for (int64_t i = 0; i < n; ++i) {
+    x[i] = T(RoundTo(Load<T>(x[i]), static_cast<Computed<T>>(scale), decimals));
+  }
+}
+
+/*! \brief Integers have no decimals; to tens, hundreds and so on they round by way of double. */
+template <typename T>
+void RoundIntegers(T* x, int64_t n, int64_t decimals) {
+  if (decimals >= 0) return;
+  const double scale = std::pow(10.0, -static_cast<double>(decimals));
+  for (int64_t i = 0; i < n; ++i) {
+    x[i] = static_cast<T>(std::nearbyint(static_cast<double>(x[i]) / scale) * scale);
+  }
+}
+
+void RoundInPlace(const NDArray& array, int64_t decimals) {
+  DispatchDType(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsComplexType<T>) {
+      using Part = typename T::value_type;
+      RoundFloats(array.data_as<Part>(), 2 * array.size(), decimals);
+    } else if constexpr (kIsFloatType<T>) {
+      RoundFloats(array.data_as<T>(), array.size(), decimals);
+    } else if constexpr (kIsIntType<T>) {
+      RoundIntegers(array.data_as<T>(), array.size(), decimals);
+    }
+  });
+}
+
+MXNET_REGISTER_OP("_npi.round")
+    .describe(
+        "Round to a number of decimals, of two nearest ones to the even one.\n\n"
+        "The result has the shape and type of a; float16 for bool.")
+    .add_argument("a", kArrayType, kArrayDoc)
+    .add_argument("decimals", "int", 0, "How many; negative ones are places before the point.")
+    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      Operand a(args[0]);
+      const int64_t decimals = ToInt(args[1]);
+      const DLDataType dtype = IsBoolDType(a.dtype()) ? kFloat16 : a.dtype();
+      NDArray rounded = AsType(a.TensorAs(dtype), dtype);
+      RoundInPlace(rounded, decimals);
+      ReturnInto(std::move(rounded), args[2], ret);
+    });
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet
