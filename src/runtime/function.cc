@@ -196,7 +196,7 @@ namespace {
 [[gnu::noinline, gnu::cold]] int RefuseCall() {
   return Error("ValueError",
                "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or num_args "
-               "is negative")
+               "is negative, or there are arguments and arg_values or type_codes is NULL")
       .SetLast();
 }
 
@@ -204,8 +204,11 @@ namespace {
 
 int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
                   int num_args, MXNetValue* ret_val, int* ret_type_code) {
-  if (__builtin_expect(
-          func == nullptr || ret_val == nullptr || ret_type_code == nullptr || num_args < 0, 0)) {
+  if (__builtin_expect(func == nullptr || ret_val == nullptr || ret_type_code == nullptr, 0)) {
+    return RefuseCall();
+  }
+  if (num_args != 0 &&
+      __builtin_expect(num_args < 0 || arg_values == nullptr || type_codes == nullptr, 0)) {
     return RefuseCall();
   }
   const auto* function = static_cast<const FunctionObject*>(func);

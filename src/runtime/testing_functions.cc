@@ -4,6 +4,8 @@
  */
 #include <mxnet/runtime/registry.h>
 
+#include <cstring>
+
 namespace mxnet {
 namespace runtime {
 namespace {
@@ -91,6 +93,28 @@ MXNET_REGISTER_API("testing.dtype")
     .add_argument("dtype", "DTypeLike", "Anything that names an element type.")
     .returns("dtype")
     .set_body_typed([](DLDataType dtype) { return dtype; });
+
+MXNET_REGISTER_API("testing.fill_bytes")
+    .describe("Sets every byte of a contiguous array.")
+    .add_argument("array", "ndarray", "What is written.")
+    .add_argument("byte", "int", "Its new content, 0 to 255.")
+    .returns("None")
+    .set_body_typed([](DLTensor* array, uint8_t byte) {
+      if (!IsContiguous(*array)) MXNET_THROW("ValueError") << "the array is not contiguous";
+      int64_t bytes = ItemSize(array->dtype);
+      for (int i = 0; i < array->ndim; ++i) bytes *= array->shape[i];
+      if (bytes > 0) std::memset(TensorData(*array), byte, static_cast<size_t>(bytes));
+    });
+
+MXNET_REGISTER_API("testing.join")
+    .describe("Joins texts, which are read where they lie.")
+    .add_argument("texts", "list[str]", "What is joined.")
+    .returns("str")
+    .set_body_typed([](std::vector<std::string_view> texts) {
+      std::string joined;
+      for (std::string_view text : texts) joined += text;
+      return joined;
+    });
 
 MXNET_REGISTER_API("testing.type_code")
     .describe("Returns the name of the kind of value that reached C++.")

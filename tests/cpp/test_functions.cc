@@ -241,3 +241,26 @@ TEST_CASE("the end of an error's payload may fail itself") {
   CHECK(ended == 1);
   CHECK(LastError() == "TypeError: outer");
 }
+
+TEST_CASE("a call without what it needs is refused") {
+  const PackedFunc func = PackedFunc::GetGlobal("testing.nop");
+  MXNetValue value{};
+  MXNetValue ret;
+  int code = kMXNetInt;
+  struct Case {
+    const char* what;
+    int status;
+  };
+  for (const Case& c : {
+           Case{"func", MXNetFuncCall(nullptr, &value, &code, 1, &ret, &code)},
+           Case{"arg_values", MXNetFuncCall(func.get(), nullptr, &code, 1, &ret, &code)},
+           Case{"type_codes", MXNetFuncCall(func.get(), &value, nullptr, 1, &ret, &code)},
+           Case{"num_args", MXNetFuncCall(func.get(), &value, &code, -1, &ret, &code)},
+           Case{"ret_val", MXNetFuncCall(func.get(), &value, &code, 1, nullptr, &code)},
+           Case{"ret_type_code", MXNetFuncCall(func.get(), &value, &code, 1, &ret, nullptr)},
+       }) {
+    CAPTURE(c.what);
+    CHECK(c.status == -1);
+    CHECK(LastError().find("ValueError: MXNetFuncCall: func, ret_val") == 0);
+  }
+}

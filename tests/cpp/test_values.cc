@@ -114,3 +114,32 @@ TEST_CASE("a conversion that fails says what came") {
   CHECK(ErrorOf([] { Make(Shape{1}).As<std::vector<std::string>>(); }) ==
         "TypeError: the value expected list of str, got tuple");
 }
+
+TEST_CASE("a vector is read from every kind of run") {
+  using Views = std::vector<std::string_view>;
+  const int64_t ints[] = {1, 300};
+  MXNetValue value{};
+  std::vector<int64_t> numbers;
+  std::vector<int8_t> small;
+  Views views;
+  value.v_ints = MXNetIntArray{ints, 2};
+  for (int code : {kMXNetIntTuple, kMXNetIntList}) {
+    REQUIRE(TypeTraits<std::vector<int64_t>>::TryFrom(value, code, &numbers) == Match::kOk);
+    CHECK(numbers == std::vector<int64_t>{1, 300});
+    CHECK(TypeTraits<std::vector<int8_t>>::TryFrom(value, code, &small) == Match::kOutOfRange);
+    CHECK(TypeTraits<Views>::TryFrom(value, code, &views) == Match::kWrongType);
+  }
+  MXNetAny words[2] = {};
+  for (MXNetAny& word : words) word.type_code = kMXNetStr;
+  words[0].value.v_str = MXNetByteArray{"ab", 2};
+  words[1].value.v_str = MXNetByteArray{"c", 1};
+  value.v_seq = MXNetAnyArray{words, 2};
+  for (int code : {kMXNetTuple, kMXNetList}) {
+    REQUIRE(TypeTraits<Views>::TryFrom(value, code, &views) == Match::kOk);
+    CHECK(views == Views{"ab", "c"});
+    CHECK(views[0].data() == words[0].value.v_str.data);
+  }
+  CHECK(Make(Shape{1, 2}).As<std::vector<int64_t>>() == std::vector<int64_t>{1, 2});
+  const Any tuple = Make(Tuple(std::vector<Any>{Make(std::string("x"))}));
+  CHECK(tuple.As<Views>() == Views{"x"});
+}

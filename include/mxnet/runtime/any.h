@@ -16,7 +16,6 @@ namespace runtime {
 constexpr int kNull = kMXNetNull;
 constexpr int kStr = kMXNetStr;
 constexpr int kBytes = kMXNetBytes;
-constexpr int kMXNetBoolCode = kMXNetBool;
 constexpr int kObjectHandle = kMXNetObjectHandle;
 constexpr int kFuncHandle = kMXNetFuncHandle;
 constexpr int kNDArrayHandle = kMXNetNDArrayHandle;

@@ -138,7 +138,6 @@ class MXNetRetValue {
   operator T() const {
     return As<T>();
   }
-  MXNetAny Detach() noexcept { return any_.Detach(); }
   /*! \brief Writes the result as a C function returns it. */
   void MoveTo(MXNetValue* value, int* type_code) noexcept { any_.MoveTo(value, type_code); }
 

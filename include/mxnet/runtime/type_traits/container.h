@@ -166,19 +166,64 @@ struct TypeTraits<Array<T>> {
   static void Store(Array<T> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
+namespace details {
+
+/*! \brief Appends a run of values, read where they lie, so that what T borrows lives on. */
+template <typename T>
+Match ReadRun(const MXNetAny* items, size_t size, std::vector<T>* out) {
+  out->reserve(size);
+  for (size_t i = 0; i < size; ++i) {
+    T item{};
+    const Match match = TypeTraits<T>::TryFrom(items[i].value, items[i].type_code, &item);
+    if (match != Match::kOk) return match;
+    out->push_back(std::move(item));
+  }
+  return Match::kOk;
+}
+
+template <typename T>
+Match ReadInts(const MXNetIntArray& ints, std::vector<T>* out) {
+  out->reserve(ints.size);
+  for (size_t i = 0; i < ints.size; ++i) {
+    const MXNetAny any = AnyOfInt(ints.data[i]).raw();
+    const Match match = ReadRun(&any, 1, out);
+    if (match != Match::kOk) return match;
+  }
+  return Match::kOk;
+}
+
+}  // namespace details
+
+/*!
+ * \brief Reads tuples and lists, element by element.
+ *
+ * Elements of a view type (std::string_view, const DLTensor*) point into the argument and are valid
+ * for the call, as such a parameter itself is.
+ */
 template <typename T>
 struct TypeTraits<std::vector<T>> {
   static std::string Name() { return "list of " + TypeTraits<T>::Name(); }
   static std::string Annotation() { return TypeTraits<Array<T>>::Annotation(); }
   static std::string ArgumentAnnotation() { return TypeTraits<Array<T>>::ArgumentAnnotation(); }
   static Match TryFrom(const MXNetValue& value, int type_code, std::vector<T>* out) {
-    Array<T> array;
-    Match match = TypeTraits<Array<T>>::TryFrom(value, type_code, &array);
-    if (match != Match::kOk) return match;
     out->clear();
-    out->reserve(array.size());
-    for (const Any& item : array) out->push_back(item.As<T>());
-    return Match::kOk;
+    switch (type_code) {
+      case kMXNetIntTuple:
+      case kMXNetIntList:
+        return details::ReadInts(value.v_ints, out);
+      case kMXNetTuple:
+      case kMXNetList:
+        return details::ReadRun(value.v_seq.data, value.v_seq.size, out);
+      default:
+        break;
+    }
+    const uint32_t kind = ObjectTypeOf(value, type_code);
+    if (kind == kMXNetObjectShape) {
+      return details::ReadInts(static_cast<const MXNetShapeObject*>(value.v_handle)->ints, out);
+    }
+    if (kind != kMXNetObjectTuple && kind != kMXNetObjectArray) return Match::kWrongType;
+    const auto& items = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
+    return details::ReadRun(items.data, items.size, out);
   }
   static void Store(const std::vector<T>& value, MXNetAny* out) {
     details::StoreObject(Array<T>(value), out);
