@@ -8,6 +8,9 @@ from ._backend import backend as backend
 from ._backend import core as _core
 from .container import Array as Array
 from .container import Map as Map
+from .conversion import Opaque as Opaque
+from .conversion import opaque as opaque
+from .conversion import register_converter as register_converter
 from .errors import register_error as register_error
 from .library import Module as Module
 from .library import load_library as load_library
@@ -41,6 +44,7 @@ __all__ = [
     "ObjectBase",
     "Trace",
     "TraceCall",
+    "Opaque",
     "backend",
     "convert",
     "cpu",
@@ -48,6 +52,8 @@ __all__ = [
     "get_global_func",
     "list_global_func_names",
     "load_library",
+    "opaque",
+    "register_converter",
     "register_error",
     "register_func",
     "register_object",

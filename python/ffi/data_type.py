@@ -40,6 +40,16 @@ BY_PYTHON_TYPE: dict[type, DataType] = {
 BFLOAT16 = BY_NAME["bfloat16"]
 _NUMERIC_KINDS = "biufc"
 
+# What the module struct calls the items of a buffer; their number of bits is known besides.
+_NATIVE_ORDERS = "@=<" if sys.byteorder == "little" else "@=>!"
+_CODE_OF_FORMAT = {
+    "?": 6,
+    **dict.fromkeys(("b", "h", "i", "l", "q", "n"), 0),
+    **dict.fromkeys(("c", "B", "H", "I", "L", "Q", "N"), 1),
+    **dict.fromkeys(("e", "f", "d"), 2),
+    **dict.fromkeys(("Zf", "Zd"), 5),
+}
+
 
 def name_of(dtype: DataType) -> str:
     """The name, "float32"; a type without one is written as code, bits and lanes."""
@@ -81,10 +91,32 @@ def from_numpy(dtype: Any) -> DataType:
     """
     found = BY_NAME.get(dtype.name)
     if found is None or (dtype.kind not in _NUMERIC_KINDS and found != BFLOAT16):
-        raise TypeError(f"has data type {dtype!s}, which has no counterpart")
+        raise TypeError(foreign(dtype))
     if not dtype.isnative:
         raise TypeError(f"has data type {dtype!s}, whose byte order is not native")
     return found
+
+
+def foreign(dtype: Any) -> str:
+    """Why a numpy.dtype has no element type, worded to follow the name of an argument."""
+    text = f"has data type {dtype!s}, which has no counterpart"
+    if dtype.names is not None:
+        return f"{text}; pass its fields one by one"
+    if dtype.kind in "mM":
+        return f"{text}; pass what astype('int64') makes of it"
+    return text
+
+
+def of_buffer(view: memoryview) -> DataType:
+    """The element type of a buffer.
+
+    Raises TypeError, worded to follow the name of an argument, where there is no counterpart.
+    """
+    kind = view.format.lstrip(_NATIVE_ORDERS)
+    code = _CODE_OF_FORMAT.get(kind)
+    if code is None or (code, 8 * view.itemsize, 1) not in NAMES:
+        raise TypeError(f"has items of the format {view.format!r}, which has no counterpart")
+    return code, 8 * view.itemsize, 1
 
 
 def numpy_if_loaded() -> Any:

@@ -4,9 +4,12 @@ A row's Python value is sent to a C++ function of each type it names, its type c
 C function sees it, and what comes back is compared.
 """
 
+import array
 import collections
 import ctypes
+import dataclasses
 import enum
+import pathlib
 import re
 import subprocess
 from pathlib import Path
@@ -36,11 +39,14 @@ def read_only(array):
 
 
 NAMES = {
+    "array": array,
     "collections": collections,
+    "dataclasses": dataclasses,
     "enum": enum,
     "ffi": ffi,
     "mx": mx,
     "numpy": numpy,
+    "pathlib": pathlib,
     "read_only": read_only,
     "torch": torch,
 }

@@ -1,12 +1,17 @@
 """The table of bad input: a call of a path, and the class and text of the error it must raise."""
 
+import array
+import datetime
+import decimal
+import fractions
+import uuid
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy
 
-from .values import DoNothing, nested
+from .values import Converts, DoNothing, Pair, nested
 
 ECHO = "testing.echo: argument 0 ('value')"
 UNSUPPORTED = (
@@ -50,6 +55,29 @@ def overlapping():
     return records["a"]
 
 
+def dataclass_in_itself():
+    pair = Pair(1)
+    pair.second = pair
+    return pair
+
+
+class ConvertsToItself:
+    def __ffi_convert__(self):
+        return self
+
+
+class ConvertsNoMore(Converts):
+    __ffi_convert__ = None
+
+    def __init__(self):
+        super().__init__(1)
+
+
+class FailsToConvert:
+    def __ffi_convert__(self):
+        raise OSError("not now")
+
+
 class IndexIsSelf:
     def __index__(self):
         return self
@@ -81,11 +109,12 @@ NamesakeOfNumpy = type("ndarray", (), {"__module__": "numpy"})
 LARGE = "expected an integer from -2**63 to 2**64-1, got "
 DEEP = "is nested more than 64 levels deep or contains itself"
 NO_COUNTERPART = "which has no counterpart"
+AS_INTEGERS = "; pass what astype('int64') makes of it"
+BY_FIELD = "; pass its fields one by one"
 
 VALUES = {
     "object": of_value(object, TypeError, "has unsupported type object" + UNSUPPORTED),
     "set": of_value(set, TypeError, "has unsupported type set" + UNSUPPORTED),
-    "range": of_value(lambda: range(3), TypeError, "has unsupported type range" + UNSUPPORTED),
     "generator": of_value(
         lambda: (i for i in ()), TypeError, "has unsupported type generator" + UNSUPPORTED
     ),
@@ -111,16 +140,67 @@ VALUES = {
         "__index__ returned non-int (type IndexIsSelf)",
     ),
     "Ellipsis": of_value(lambda: ..., TypeError, "has unsupported type ellipsis" + UNSUPPORTED),
-    "memoryview of floats": of_value(
-        lambda: memoryview(numpy.ones(2)),
+    "buffer of another byte order": of_value(
+        lambda: memoryview(numpy.ones(2, ">f4")),
         TypeError,
-        "has unsupported type memoryview" + UNSUPPORTED,
+        f"has items of the format '>f', {NO_COUNTERPART}",
     ),
-    "memoryview with steps": of_value(
-        lambda: memoryview(b"abcd")[::2],
+    "buffer of records": of_value(
+        lambda: memoryview(numpy.zeros(1, [("a", "i4")])),
         TypeError,
-        "has unsupported type memoryview" + UNSUPPORTED,
+        f"has items of the format 'T{{i:a:}}', {NO_COUNTERPART}",
     ),
+    "buffer of characters": of_value(
+        lambda: array.array("u", "ab"), TypeError, f"has items of the format 'w', {NO_COUNTERPART}"
+    ),
+    "buffer with bytes between items": of_value(
+        lambda: memoryview(overlapping()),
+        ValueError,
+        "has strides that are not multiples of its item size",
+    ),
+    "range beyond int64": of_value(
+        lambda: range(2**64 - 1, 2**64 + 1), OverflowError, LARGE + str(2**64), ECHO + " item 1"
+    ),
+    "converts to itself": of_value(ConvertsToItself, ValueError, DEEP),
+    "converts to what does not": of_value(
+        lambda: Converts([1, Converts({"a": set()})]),
+        TypeError,
+        "has unsupported type set" + UNSUPPORTED,
+        ECHO + " item 1 value",
+    ),
+    "converter that fails": Refusal(
+        lambda api: api.get_global("testing.echo")([FailsToConvert()]), OSError, "not now"
+    ),
+    "__ffi_convert__ that is None": of_value(
+        ConvertsNoMore,
+        TypeError,
+        "has unsupported type tests.ffi.refusals.ConvertsNoMore" + UNSUPPORTED,
+    ),
+    "field of a dataclass": of_value(
+        lambda: Pair(1, {2}),
+        TypeError,
+        "has unsupported type set" + UNSUPPORTED,
+        ECHO + " value",
+    ),
+    "dataclass in itself": of_value(dataclass_in_itself, ValueError, DEEP),
+    **{
+        type(value).__name__: of_value(
+            lambda value=value: value,
+            TypeError,
+            f"has unsupported type {type(value).__module__}.{type(value).__qualname__}; "
+            f"pass {instead}",
+        )
+        for value, instead in (
+            (datetime.datetime(2020, 1, 1), "its timestamp() or isoformat()"),
+            (datetime.date(2020, 1, 1), "its toordinal() or isoformat()"),
+            (datetime.time(), "its isoformat()"),
+            (datetime.timedelta(), "its total_seconds()"),
+            (datetime.timezone.utc, "its name"),
+            (decimal.Decimal(1), "float() or str() of it"),
+            (fractions.Fraction(1), "float() of it, or its numerator and denominator"),
+            (uuid.UUID(int=0), "its hex or bytes"),
+        )
+    },
     "above uint64": of_value(lambda: 2**64, OverflowError, LARGE + str(2**64)),
     "below int64": of_value(lambda: -(2**63) - 1, OverflowError, LARGE + str(-(2**63) - 1)),
     "very long": of_value(lambda: 1 << 20_000, OverflowError, LARGE + "an integer of 20001 bits"),
@@ -185,7 +265,7 @@ VALUES = {
     "array of dates": of_value(
         lambda: numpy.array(["2020-01-01"], "M8[D]"),
         TypeError,
-        f"has data type datetime64[D], {NO_COUNTERPART}",
+        f"has data type datetime64[D], {NO_COUNTERPART}{AS_INTEGERS}",
     ),
     "array of longdouble": of_value(
         lambda: numpy.ones(1, numpy.longdouble),
@@ -195,7 +275,17 @@ VALUES = {
     "array of records": of_value(
         lambda: numpy.zeros(1, [("a", "i4")]),
         TypeError,
-        f"has data type [('a', '<i4')], {NO_COUNTERPART}",
+        f"has data type [('a', '<i4')], {NO_COUNTERPART}{BY_FIELD}",
+    ),
+    "scalar of a record": of_value(
+        lambda: numpy.zeros(1, [("a", "i4")])[0],
+        TypeError,
+        f"has data type [('a', '<i4')], {NO_COUNTERPART}{BY_FIELD}",
+    ),
+    "dtype of records": of_value(
+        lambda: numpy.dtype([("a", "i4")]),
+        TypeError,
+        f"has data type [('a', '<i4')], {NO_COUNTERPART}{BY_FIELD}",
     ),
     "dtype of objects": of_value(
         lambda: numpy.dtype(object), TypeError, f"has data type object, {NO_COUNTERPART}"
@@ -203,7 +293,7 @@ VALUES = {
     "scalar of a date": of_value(
         lambda: numpy.datetime64("2020-01-01"),
         TypeError,
-        f"has data type datetime64[D], {NO_COUNTERPART}",
+        f"has data type datetime64[D], {NO_COUNTERPART}{AS_INTEGERS}",
     ),
     "scalar of longdouble": of_value(
         lambda: numpy.longdouble(1),
@@ -363,6 +453,23 @@ CALLS = {
         lambda api: api.cpu(0.0),
         TypeError,
         "Context: argument 1 ('device_id') expected int, got float",
+    ),
+    **{
+        f"converter of {name}": Refusal(
+            lambda api, cls=cls: api.register_converter(cls, str),
+            TypeError,
+            f"register_converter: argument 0 ('cls') {text}",
+        )
+        for name, cls, text in (
+            ("no class", 1, "expected a class, got int"),
+            ("int", int, "is int, whose conversion is fixed"),
+            ("everything", object, "is object, whose conversion is fixed"),
+        )
+    },
+    "converter that is no callable": Refusal(
+        lambda api: api.register_converter(DoNothing, 1),
+        TypeError,
+        "register_converter: argument 1 ('function') expected a callable, got int",
     ),
     "no array": Refusal(
         lambda api: api.from_dlpack(3),

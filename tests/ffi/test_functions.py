@@ -328,3 +328,31 @@ def test_release_of_the_gil(api, threshold, size):
     assert total(numpy.ones(size)) == total(a=ffi.from_dlpack(numpy.ones(size))) == size
     with pytest.raises(ZeroDivisionError):
         api.convert_function(lambda *args: 1 / 0, "tests.fails", raw)(numpy.ones(size))
+
+
+@pytest.mark.parametrize("count", [13, 63, 64])
+def test_many_parameters(count, register):
+    names = [f"p{i}" for i in range(count)]
+    namespace = {}
+    exec(f"def function({', '.join(names[:-1])}, {names[-1]}=7): return {names[-1]}, p0", namespace)
+    function = register("tests.many", namespace["function"])
+    assert function(*range(count)) == (count - 1, 0)
+    assert function(*range(count - 1)) == (7, 0)
+    assert function(**{name: i for i, name in enumerate(names)}) == (count - 1, 0)
+    with pytest.raises(TypeError, match=f"got {count + 1}"):
+        function(*range(count + 1))
+
+
+def test_more_parameters_than_can_be_described():
+    namespace = {}
+    exec(f"def function({', '.join(f'p{i}' for i in range(65))}): return p0", namespace)
+    with pytest.raises(ValueError, match="tests.many: 65 parameters .* at most 64"):
+        ffi.register_func("tests.many", namespace["function"])
+    assert ffi.get_global_func("testing.call")(namespace["function"], *range(65)) == 0
+
+
+def test_texts_are_read_where_they_lie():
+    join = ffi.get_global_func("testing.join")
+    assert join(["a", "ö", ""]) == join(("a", "ö")) == join(ffi.Array(["a", "ö"])) == "aö"
+    with pytest.raises(TypeError, match="expected list of str, got list"):
+        join(["a", 1])

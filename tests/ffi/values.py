@@ -3,10 +3,13 @@
 `make(api)` gives the argument; api is a path, so that the same table serves both.
 """
 
+import array
 import collections
+import ctypes
 import enum
-from dataclasses import dataclass
-from typing import Any
+import pathlib
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy
@@ -67,12 +70,66 @@ class Index:
         return 7
 
 
+@dataclass
+class Pair:
+    first: int
+    second: Any = field(default=None, repr=False)
+    others: ClassVar[int] = 0
+
+
+class Converts:
+    """Says itself what it converts to."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __ffi_convert__(self):
+        return self.value
+
+
+class TextThatConverts(str):
+    __slots__ = ()
+
+    def __ffi_convert__(self):
+        return len(self)
+
+
+class Foreign:
+    """A class of somebody else, for which there is a converter."""
+
+
+class DerivedFromForeign(Foreign):
+    pass
+
+
+class ForeignThatSaysMore(Foreign):
+    def __ffi_convert__(self):
+        return "nearer"
+
+
+ffi.register_converter(Foreign, lambda foreign: ("foreign", [1]))
+
+
+class Unchanged:
+    __ffi_opaque__ = True
+
+    def __call__(self):
+        raise AssertionError("it is not called")
+
+
+class Changed(Unchanged):
+    __ffi_opaque__ = False
+
+
 class DoNothing:
     def __call__(self):
         return None
 
     def method(self):
         return None
+
+
+UNCHANGED = Unchanged()
 
 
 def nested(levels, make=lambda inner: [inner]):
@@ -211,6 +268,50 @@ ARRAYS = {
     "64 dimensions": literal(numpy.ones((1,) * 64), "ndarray"),
 }
 
+GRID_OF_FLOATS = numpy.arange(6.0).reshape(2, 3)
+
+BUFFERS = {
+    **{
+        f"array {code}": literal(array.array(code, [1, 2]), "ndarray", numpy.array([1, 2], code))
+        for code in "bBhHiIlLqQfd"
+    },
+    "memoryview of floats": literal(memoryview(GRID_OF_FLOATS), "ndarray", GRID_OF_FLOATS),
+    "with steps": literal(
+        memoryview(b"abcd")[::2], "ndarray", numpy.frombuffer(b"ac", dtype="uint8")
+    ),
+    "reversed": literal(memoryview(GRID_OF_FLOATS)[::-1], "ndarray", GRID_OF_FLOATS[::-1]),
+    "bytes in rows": literal(
+        memoryview(b"abcd").cast("B", (2, 2)),
+        "ndarray",
+        numpy.frombuffer(b"abcd", dtype="uint8").reshape(2, 2),
+    ),
+    "complex": literal(
+        memoryview(numpy.ones(2, "complex64")), "ndarray", numpy.ones(2, "complex64")
+    ),
+    "empty": literal(array.array("d"), "ndarray", numpy.zeros(0)),
+    "no axes": literal(memoryview(numpy.array(5.0)), "ndarray", numpy.array(5.0)),
+    "ctypes": literal((ctypes.c_int16 * 3)(1, 2, 3), "ndarray", numpy.arange(1, 4, dtype="int16")),
+}
+
+PROTOCOLS = {
+    "range": literal(range(0, 10, 3), "list", ffi.Array([0, 3, 6, 9])),
+    "empty range": literal(range(0), "list", ffi.Array([])),
+    "path": literal(pathlib.PurePosixPath("a/b"), "str", "a/b"),
+    "dataclass": literal(
+        Pair(1, Pair(2)), "dict", ffi.Map({"first": 1, "second": {"first": 2, "second": None}})
+    ),
+    "__ffi_convert__": literal(Converts((1, "a")), "tuple", (1, "a")),
+    "__ffi_convert__ twice": literal(Converts(Converts(2.5)), "float", 2.5),
+    "__ffi_convert__ of a str": literal(TextThatConverts("abc"), "int", 3),
+    "registered": literal(Foreign(), "tuple", ("foreign", ffi.Array([1]))),
+    "registered for a base": literal(DerivedFromForeign(), "tuple", ("foreign", ffi.Array([1]))),
+    "nearer than registered": literal(ForeignThatSaysMore(), "str", "nearer"),
+    "__ffi_opaque__": literal(UNCHANGED, "ffi.Opaque"),
+    "__ffi_opaque__ taken back": literal(Changed(), "function", FUNCTION),
+    "opaque": Value(lambda api: api.make_opaque(UNCHANGED), "ffi.Opaque", UNCHANGED),
+    "opaque None": Value(lambda api: api.make_opaque(None), "ffi.Opaque", None),
+}
+
 OBJECTS = {
     "context": Value(lambda api: api.cpu(3), "Context", ffi.cpu(3)),
     "lambda": literal(lambda: None, "function", FUNCTION),
@@ -229,6 +330,8 @@ VALUES = {
         "dtype": DTYPES,
         "scalar": SCALARS,
         "array": ARRAYS,
+        "buffer": BUFFERS,
+        "protocol": PROTOCOLS,
         "object": OBJECTS,
     }.items()
     for name, value in values.items()

@@ -1,6 +1,8 @@
 """The portable path: everything through ctypes, with the behaviour of the Cython path."""
 
 from .abi import version as version
+from .arguments import make_opaque as make_opaque
+from .arguments import register_converter as register_converter
 from .callback import convert_function as convert_function
 from .context import Context as Context
 from .context import cpu as cpu

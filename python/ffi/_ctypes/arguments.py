@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from ctypes import (
     POINTER,
@@ -15,11 +16,12 @@ from ctypes import (
     pythonapi,
 )
 
-from .. import data_type
+from .. import data_type, protocols
 from . import abi
 from .context import Context
-from .objects import ObjectBase
-from .tensors import tensor_of_dlpack, tensor_of_numpy
+from .errors import new_opaque
+from .objects import ObjectBase, wrap
+from .tensors import lazy_mark, tensor_of_buffer, tensor_of_dlpack, tensor_of_numpy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +31,6 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 # Messages name the position inside an argument as far as people can follow it.
 _MAX_PATH = 4
-_EXPECTED = (
-    "None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a callable, "
-    "an ffi object, or a tuple, list or dict of these"
-)
-
 _utf8 = pythonapi.PyUnicode_AsUTF8AndSize
 _utf8.restype, _utf8.argtypes = c_void_p, (py_object, POINTER(c_ssize_t))
 _bytes_data = pythonapi.PyBytes_AsString
@@ -167,9 +164,7 @@ class Frame:
         code: int,
         code_of_ints: int | None = None,
     ) -> int:
-        if depth >= MAX_DEPTH:
-            text = f"is nested more than {MAX_DEPTH} levels deep or contains itself"
-            raise Refused(lambda where: ValueError(f"{where} {text}"), whole=True)
+        self._enter(depth)
         run = (abi.MXNetAny * abi.capacity(len(items)))()
         self.keep += (run, items)
         only_ints = code_of_ints is not None
@@ -187,6 +182,11 @@ class Frame:
         slot.v_run.data, slot.v_run.size = addressof(run), len(items)
         return code
 
+    def _enter(self, depth: int) -> None:
+        if depth >= MAX_DEPTH:
+            text = f"is nested more than {MAX_DEPTH} levels deep or contains itself"
+            raise Refused(lambda where: ValueError(f"{where} {text}"), whole=True)
+
     def _context(self, x: Context, slot: Any, depth: int) -> int:
         slot.v_ctx.device_type, slot.v_ctx.device_id = x._number, x.device_id
         return abi.CONTEXT
@@ -195,7 +195,7 @@ class Frame:
         slot.v_handle = x.handle
         index = x.type_index
         if not x.handle:
-            raise _refused(ValueError, f"is a {_type_name(x)} that holds no object")
+            raise _refused(ValueError, f"is a {protocols.type_name(type(x))} that holds no object")
         if index == abi.FUNCTION_INDEX:
             return abi.FUNC_HANDLE
         if index == abi.NDARRAY_INDEX:
@@ -243,6 +243,11 @@ class Frame:
         """Values of no exact type in the table: subclasses, NumPy's, protocols."""
         if isinstance(x, ObjectBase):
             return self._object(x, slot, depth)
+        converter = protocols.converter_of(type(x))
+        if converter is protocols.opaque_marker:
+            return self._kept(make_opaque(x), slot, depth)
+        if converter is not None:
+            return self._converted(converter, x, slot, depth)
         for base, writer in _BASES:
             if isinstance(x, base):
                 return writer(self, x, slot, depth)
@@ -270,34 +275,52 @@ class Frame:
         if dtype.name == "bfloat16":
             return self._float(float(x), slot, depth)
         if dtype.name not in data_type.BY_NAME:
-            raise _refused(TypeError, f"has data type {dtype!s}, which has no counterpart")
+            raise _refused(TypeError, data_type.foreign(dtype))
         return self.write(x.item(), slot, depth)
 
     def _protocol(self, x: Any, slot: Any, depth: int) -> int:
+        cls = type(x)
         enum = sys.modules.get("enum")
         if enum is not None and isinstance(x, enum.Enum):
-            return self._kept(x.value, slot, depth)
-        if isinstance(x, bytearray) or (
-            isinstance(x, memoryview) and x.contiguous and x.format in ("B", "b", "c")
-        ):
-            return self._kept(bytes(x), slot, depth)
-        if hasattr(type(x), "__dlpack__"):
+            return self._converted(operator.attrgetter("value"), x, slot, depth)
+        if hasattr(cls, "__dlpack__"):
             return self._dlpack(x, slot)
-        if hasattr(type(x), "__index__"):
+        if isinstance(x, bytearray) or (isinstance(x, memoryview) and _is_bytes(x)):
+            return self._kept(bytes(x), slot, depth)
+        if isinstance(x, memoryview):
+            return self._buffer(x, slot)
+        if hasattr(cls, "__index__"):
             return self._int(operator.index(x), slot, depth)
+        if hasattr(cls, "__fspath__"):
+            return self._kept(os.fspath(x), slot, depth)
+        if cls is range:
+            return self._run(x, slot, depth, abi.INT_LIST, abi.LIST)
         if callable(x):
             return self._callable(x, slot)
-        raise self._unsupported(x)
+        if hasattr(cls, "__dataclass_fields__"):
+            return self._kept(protocols.fields_of(x), slot, depth)
+        try:
+            view = memoryview(x)
+        except TypeError:
+            raise _refused(TypeError, protocols.unsupported(cls)) from None
+        return self._buffer(view, slot)
+
+    def _converted(self, converter: Callable[[Any], Any], x: Any, slot: Any, depth: int) -> int:
+        """What a converter makes of x, which may again be something with a converter."""
+        self._enter(depth)
+        return self._kept(converter(x), slot, depth + 1)
+
+    def _buffer(self, view: memoryview, slot: Any) -> int:
+        try:
+            tensor, owner = tensor_of_buffer(view)
+        except (TypeError, ValueError, BufferError) as failure:
+            raise _refused(type(failure), str(failure)) from None
+        return self._tensor(tensor, view.readonly, owner, slot)
 
     def _dlpack(self, x: Any, slot: Any) -> int:
-        is_negated = getattr(x, "is_neg", None)
-        if is_negated is not None and is_negated():
-            # torch exports the memory as it is; it says so itself only of conjugates.
-            raise _refused(
-                BufferError,
-                "is a tensor whose is_neg() is true, so that its memory does not hold its values; "
-                "pass tensor.resolve_conj().resolve_neg()",
-            )
+        mark = lazy_mark(x)
+        if mark is not None:
+            raise _refused(BufferError, mark)
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
             # Lending for a call records no gradient; torch refuses only to give the memory away.
             x = x.detach()
@@ -315,15 +338,9 @@ class Frame:
         self.keep.append(made)
         return self.write(made, slot, depth)
 
-    def _unsupported(self, x: Any) -> Refused:
-        return _refused(TypeError, f"has unsupported type {_type_name(x)}; expected {_EXPECTED}")
 
-
-def _type_name(x: Any) -> str:
-    cls = type(x)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
+def _is_bytes(view: memoryview) -> bool:
+    return view.format in ("B", "b", "c") and view.ndim == 1 and view.c_contiguous
 
 
 if TYPE_CHECKING:
@@ -358,3 +375,14 @@ _BASES: tuple[tuple[type, Writer], ...] = (
     (dict, Frame._dict),
     (type, Frame._type),
 )
+
+
+def register_converter(cls: type, function: Callable[[Any], Any]) -> None:
+    """Makes instances of cls convert as what function makes of them."""
+    protocols.check_converter(cls, function, (ObjectBase, Context))
+    protocols.CONVERTERS[cls] = function
+
+
+def make_opaque(value: Any) -> ObjectBase:
+    """An object of the runtime that carries value unchanged: where it comes out, it is value."""
+    return wrap(new_opaque(value))

@@ -28,7 +28,7 @@ _classes: dict[str, type[BaseException]] = {}
 _kinds: dict[type[BaseException], str] = {}
 _frames: dict[tuple[str, str, int], FrameType] = {}
 # What C code holds, by the address under which it knows it.
-_payloads: dict[int, tuple[abi.MXNetOpaqueObject, BaseException]] = {}
+_payloads: dict[int, tuple[abi.MXNetOpaqueObject, object]] = {}
 
 
 def set_error_class(kind: str, cls: type[BaseException]) -> None:
@@ -91,7 +91,7 @@ def set_last_error(error: BaseException) -> int:
     except Exception as failure:
         message = f"<str() of the exception failed: {type(failure).__name__}>".encode()
     text = c_char_p(message)
-    payload = _opaque(error)
+    payload = new_opaque(error)
     info = abi.MXNetErrorInfo(
         struct_size=sizeof(abi.MXNetErrorInfo),
         kind=_kind_of(type(error)).encode(),
@@ -166,11 +166,11 @@ _deleter = abi.Finalizer(uninterrupted(_delete_payload))
 _DELETER = cast(_deleter, c_void_p).value
 
 
-def _opaque(error: BaseException) -> int:
-    """A new object that stands for an exception; its one reference is the caller's."""
+def new_opaque(value: object) -> int:
+    """A new object that stands for a Python object; its one reference is the caller's."""
     opaque = abi.MXNetOpaqueObject(
-        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, _DELETER), value=id(error)
+        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, _DELETER), value=id(value)
     )
     address = addressof(opaque)
-    _payloads[address] = (opaque, error)
+    _payloads[address] = (opaque, value)
     return address

@@ -5,11 +5,13 @@ from __future__ import annotations
 from ctypes import (
     CFUNCTYPE,
     POINTER,
+    Structure,
     addressof,
     byref,
     c_char_p,
     c_int,
     c_int64,
+    c_ssize_t,
     c_void_p,
     cast,
     py_object,
@@ -50,17 +52,81 @@ _exported: list[Any] = []
 def tensor_of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:
     """The tensor of a numpy.ndarray, and the extents and strides that it points to."""
     dtype = data_type.from_numpy(array.dtype)
-    item, ndim = array.itemsize, array.ndim
+    item = array.itemsize
     if any(stride % item for stride in array.strides):
         raise ValueError("has strides that are not multiples of its item size")
-    dims = (c_int64 * (2 * abi.capacity(ndim)))(
-        *array.shape, *(stride // item for stride in array.strides)
-    )
-    shape = cast(dims, POINTER(c_int64))
-    strides = cast(addressof(dims) + 8 * ndim, POINTER(c_int64))
+    dims = (*array.shape, *(stride // item for stride in array.strides))
     data, _ = array.__array_interface__["data"]
+    return _tensor_at(data, dtype, dims)
+
+
+def _tensor_at(
+    data: int | None, dtype: data_type.DataType, dims: tuple[int, ...]
+) -> tuple[abi.DLTensor, Any]:
+    """A tensor in memory of the CPU; dims are its extents, then its strides in elements."""
+    ndim = len(dims) // 2
+    numbers = (c_int64 * abi.capacity(len(dims)))(*dims)
+    shape = cast(numbers, POINTER(c_int64))
+    strides = cast(addressof(numbers) + 8 * ndim, POINTER(c_int64))
     device = abi.DLDevice(abi.DEVICE_CPU, 0)
-    return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), dims
+    return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), numbers
+
+
+class _PyBuffer(Structure):
+    _fields_ = [
+        ("buf", c_void_p),
+        ("obj", c_void_p),
+        ("len", c_ssize_t),
+        ("itemsize", c_ssize_t),
+        ("readonly", c_int),
+        ("ndim", c_int),
+        ("format", c_void_p),
+        ("shape", c_void_p),
+        ("strides", c_void_p),
+        ("suboffsets", c_void_p),
+        ("internal", c_void_p),
+    ]
+
+
+_get_buffer = pythonapi.PyObject_GetBuffer
+_get_buffer.restype, _get_buffer.argtypes = c_int, (py_object, POINTER(_PyBuffer), c_int)
+_release_buffer = pythonapi.PyBuffer_Release
+_release_buffer.restype, _release_buffer.argtypes = None, (POINTER(_PyBuffer),)
+# PyBUF_FULL_RO: everything there is to say, and no wish to write.
+_FULL_RO = 0x11C
+
+
+def tensor_of_buffer(view: memoryview) -> tuple[abi.DLTensor, Any]:
+    """The tensor of a buffer, and what must live as long as it."""
+    dtype = data_type.of_buffer(view)
+    if view.suboffsets:
+        raise BufferError("is a buffer whose rows lie apart")
+    shape, strides = view.shape or (), view.strides or ()
+    if any(stride % view.itemsize for stride in strides):
+        raise ValueError("has strides that are not multiples of its item size")
+    buffer = _PyBuffer()
+    _get_buffer(view, byref(buffer), _FULL_RO)
+    data = buffer.buf
+    # The view itself goes on holding what it is a view of.
+    _release_buffer(byref(buffer))
+    dims = (*shape, *(stride // view.itemsize for stride in strides))
+    tensor, numbers = _tensor_at(data, dtype, dims)
+    return tensor, (view, numbers)
+
+
+def lazy_mark(tensor: Any) -> str | None:
+    """Why the memory of a tensor, of torch for one, does not hold its values; None where it does.
+
+    torch itself refuses to export conjugates, but not negatives.
+    """
+    for mark in ("is_conj", "is_neg"):
+        method = getattr(tensor, mark, None)
+        if method is not None and method():
+            return (
+                f"is a tensor whose {mark}() is true, so that its memory does not hold its values; "
+                "pass tensor.resolve_conj().resolve_neg()"
+            )
+    return None
 
 
 def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
@@ -85,6 +151,9 @@ def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
 
 def take_dlpack(array: Any) -> int:
     """The handle of a new array object that shares the memory of an array with __dlpack__."""
+    mark = lazy_mark(array)
+    if mark is not None:
+        raise BufferError(f"from_dlpack: argument 0 ('obj') {mark}")
     capsule, _, _ = tensor_of_dlpack(array)
     name = _name_of(capsule)
     address = _capsule_pointer(capsule, name)

@@ -1,3 +1,5 @@
+from ffi import protocols
+
 # Every function here returns 0, or -1 with a Python exception set. None adds a reference.
 
 cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
@@ -162,10 +164,10 @@ cdef int make_dict(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
         # Converting the key may run code that drops the value.
         if not is_plain_number(item) and frame_keep(frame, item) != 0:
             return -1
-        set_path(frame, -1)
+        set_path(frame, STEP_KEY)
         if make_item(key, &items[2 * i], frame, True) != 0:
             return -1
-        set_path(frame, -2)
+        set_path(frame, STEP_VALUE)
         if make_item(item, &items[2 * i + 1], frame, False) != 0:
             return -1
         i += 1
@@ -194,7 +196,8 @@ cdef str where_text(Frame* frame):
             text += f" ('{name}')"
     for i in range(frame.path_length):
         step = frame.path[i]
-        text += " key" if step == -1 else " value" if step == -2 else f" item {step}"
+        if step != STEP_CONVERTED:
+            text += " key" if step == STEP_KEY else " value" if step == STEP_VALUE else f" item {step}"
     return text
 
 
@@ -236,10 +239,7 @@ cdef int refuse_empty(PyObject* obj, Frame* frame) noexcept:
 
 
 cdef str Py_TYPE_name(PyObject* obj):
-    cls = type(<object>obj)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
+    return protocols.type_name(type(<object>obj))
 
 
 cdef int refuse_surrogates(Frame* frame) noexcept:
@@ -257,9 +257,7 @@ cdef int refuse_surrogates(Frame* frame) noexcept:
 
 cdef int refuse_type(PyObject* obj, Frame* frame) noexcept:
     try:
-        set_exception(TypeError, f"{where_text(frame)} has unsupported type {Py_TYPE_name(obj)}; expected None, bool, "
-                      "int, float, complex, str, bytes, a dtype, a Context, an array, a callable, an "
-                      "ffi object, or a tuple, list or dict of these")
+        set_exception(TypeError, f"{where_text(frame)} {protocols.unsupported(type(<object>obj))}")
     except BaseException as error:
         set_error(error)
     return -1

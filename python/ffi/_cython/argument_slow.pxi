@@ -1,10 +1,14 @@
+import operator
+import os
+
 # What a type converts to is found out once and remembered with the type, which is kept alive: a
-# freed type's address could be given to another.
+# freed type's address could be given to another. It is found out anew after the type has changed.
 
 cdef enum Handler:
     H_NONE, H_OBJECT, H_FUNCTION, H_NDARRAY, H_CONTEXT, H_INT, H_FLOAT, H_COMPLEX, H_STR, H_BYTES,
     H_TUPLE, H_LIST, H_DICT, H_NUMPY_ARRAY, H_NUMPY_DTYPE, H_NUMPY_SCALAR, H_EXCHANGE, H_DLPACK,
-    H_TYPE, H_BYTES_LIKE, H_ENUM, H_INDEX, H_CALLABLE, H_UNSUPPORTED
+    H_TYPE, H_BYTES_LIKE, H_ENUM, H_INDEX, H_CALLABLE, H_CONVERTED, H_OPAQUE, H_PATH, H_RANGE,
+    H_DATACLASS, H_BUFFER, H_UNSUPPORTED
 
 cdef enum:
     CACHE_SIZE = 256
@@ -13,6 +17,8 @@ cdef struct CacheEntry:
     PyTypeObject* cls
     void* extra
     int handler
+    # Changes with every change of the type or of a base; 0 where the interpreter gave it none.
+    unsigned int version
 
 cdef CacheEntry handler_cache[CACHE_SIZE]
 
@@ -23,11 +29,14 @@ cdef inline size_t cache_slot(PyTypeObject* cls) noexcept:
 
 cdef CacheEntry* find_handler(PyTypeObject* cls) noexcept:
     cdef CacheEntry* entry = &handler_cache[cache_slot(cls)]
-    if entry.cls == cls:
+    if entry.cls == cls and entry.version == MXNetTypeVersion(cls) and entry.version != 0:
         return entry
     cdef void* extra = NULL
     cdef int handler
+    cdef unsigned int version
     try:
+        hasattr(<object>cls, "__ffi_convert__")  # has the type be given a version
+        version = MXNetTypeVersion(cls)
         handler = choose_handler(<object>cls, &extra)
     except BaseException as error:
         set_error(error)
@@ -38,18 +47,24 @@ cdef CacheEntry* find_handler(PyTypeObject* cls) noexcept:
     entry.cls = cls
     entry.handler = handler
     entry.extra = extra
+    entry.version = version
     Py_XDECREF_(<PyObject*>former)
     # Dropping the former may have run code that used the slot.
-    entry = &handler_cache[cache_slot(cls)]
     return entry if entry.cls == cls else find_handler(cls)
 
 
 cdef int choose_handler(cls, void** extra) except -1:
-    """Decides by the class alone; what a class means does not change while it is in use."""
+    """Decides by the class alone."""
     if issubclass(cls, ObjectBase):
         return H_FUNCTION if issubclass(cls, Function) else H_NDARRAY if issubclass(cls, NDArray) else H_OBJECT
     if issubclass(cls, Context):
         return H_CONTEXT
+    converter = protocols.converter_of(cls)
+    if converter is protocols.opaque_marker:
+        return H_OPAQUE
+    if converter is not None:
+        extra[0] = <void*>converter
+        return H_CONVERTED
     if is_numpy(cls, "ndarray"):
         return H_NUMPY_ARRAY
     if is_numpy(cls, "dtype"):
@@ -86,10 +101,34 @@ cdef int choose_handler(cls, void** extra) except -1:
         return H_BYTES_LIKE
     if hasattr(cls, "__index__"):
         return H_INDEX
+    if hasattr(cls, "__fspath__"):
+        return H_PATH
+    if cls is range:
+        return H_RANGE
     # hasattr would find the __call__ of the metaclass, with which every class makes instances.
     if any("__call__" in base.__dict__ for base in cls.__mro__):
         return H_CALLABLE
+    if hasattr(cls, "__dataclass_fields__"):
+        return H_DATACLASS
+    if MXNetHasBuffer(<PyTypeObject*>cls):
+        return H_BUFFER
     return H_UNSUPPORTED
+
+
+def register_converter(cls, function):
+    """Makes instances of cls convert as what function makes of them."""
+    protocols.check_converter(cls, function, (ObjectBase, Context))
+    protocols.CONVERTERS[cls] = function
+    forget_handlers()
+
+
+cdef void forget_handlers() noexcept:
+    cdef PyTypeObject* cls
+    cdef int i
+    for i in range(CACHE_SIZE):
+        cls = handler_cache[i].cls
+        handler_cache[i].cls = NULL
+        Py_XDECREF_(<PyObject*>cls)
 
 
 cdef bint is_numpy(cls, str name) except -1:
@@ -156,7 +195,11 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
         return 0
     if handler == H_UNSUPPORTED:
         return refuse_type(obj, frame)
+    if handler == H_BUFFER:
+        return make_buffer(obj, value, code, frame)
     try:
+        if handler == H_CONVERTED:
+            return make_converted((<object>entry.extra), <object>obj, value, code, frame)
         return make_rare(<object>obj, handler, value, code, frame)
     except BaseException as error:
         set_error(error)
@@ -255,18 +298,45 @@ cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame*
             return make_kept(obj.item(), value, code, frame)
         return refuse_dtype(obj.dtype, False, frame)
     if handler == H_ENUM:
-        if enter(frame) != 0:
-            return -1
-        status = make_kept(obj.value, value, code, frame)
-        leave(frame)
-        return status
+        return make_converted(enum_value, obj, value, code, frame)
     if handler == H_BYTES_LIKE:
-        if isinstance(obj, memoryview) and (obj.format not in ("B", "b", "c") or not obj.c_contiguous):
-            return refuse_type(<PyObject*>obj, frame)
+        if isinstance(obj, memoryview) and not (obj.format in ("B", "b", "c") and obj.ndim == 1 and obj.c_contiguous):
+            return make_buffer(<PyObject*>obj, value, code, frame)
         return make_kept(bytes(obj), value, code, frame)
     if handler == H_INDEX:
         return make_kept(PyNumber_Index(obj), value, code, frame)
+    if handler == H_PATH:
+        return make_kept(os.fspath(obj), value, code, frame)
+    if handler == H_RANGE:
+        return make_kept(list(obj), value, code, frame)
+    if handler == H_DATACLASS:
+        return make_kept(protocols.fields_of(obj), value, code, frame)
+    if handler == H_OPAQUE:
+        return make_kept(make_opaque(obj), value, code, frame)
     return make_callable(<PyObject*>obj, value, code, frame)
+
+
+cdef int make_converted(object converter, object obj, MXNetValue* value, int* code,
+                        Frame* frame) except? -1:
+    """What a converter makes of obj, which may again be something with a converter."""
+    if enter(frame) != 0:
+        return -1
+    set_path(frame, STEP_CONVERTED)
+    cdef int status = make_kept(converter(obj), value, code, frame)
+    leave(frame)
+    return status
+
+
+def make_opaque(value):
+    """An object of the runtime that carries value unchanged: where it comes out, it is value."""
+    cdef void* handle = MXNetNewOpaque(<PyObject*>value)
+    if handle == NULL:
+        raise MemoryError()
+    return MXNetPass(wrap_as(class_of(kMXNetObjectOpaque), handle))
+
+
+# The value of a member of an Enum.
+cdef object enum_value = operator.attrgetter("value")
 
 
 cdef bint is_operand_type(PyObject* obj) noexcept:
@@ -280,4 +350,4 @@ cdef bint is_operand_type(PyObject* obj) noexcept:
         PyErr_Clear()
         return False
     return entry.handler in (H_NDARRAY, H_INT, H_FLOAT, H_COMPLEX, H_TUPLE, H_LIST, H_NUMPY_ARRAY,
-                             H_NUMPY_SCALAR, H_EXCHANGE, H_DLPACK, H_INDEX)
+                             H_NUMPY_SCALAR, H_EXCHANGE, H_DLPACK, H_INDEX, H_RANGE, H_BUFFER)

@@ -151,6 +151,8 @@ cdef extern from "python_compat.h":
     int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
     int MXNetSmallInts(PyObject** items, Py_ssize_t size, int64_t* out) noexcept
     const char* MXNetUtf8(PyObject* obj, size_t* size) noexcept
+    int MXNetHasBuffer(PyTypeObject* cls) noexcept
+    unsigned int MXNetTypeVersion(PyTypeObject* cls) noexcept
     void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
     int MXNetIsFinalizing() noexcept
@@ -241,6 +243,7 @@ cdef extern from "Python.h":
     int PyBUF_C_CONTIGUOUS
     int PyBUF_F_CONTIGUOUS
     int PyBUF_ANY_CONTIGUOUS
+    Py_buffer* PyMemoryView_GET_BUFFER(PyObject* view) noexcept
     PyObject* PyErr_Occurred() noexcept
     void PyErr_Clear() noexcept
     void PyErr_Fetch(PyObject** type, PyObject** value, PyObject** traceback) noexcept

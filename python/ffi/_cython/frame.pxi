@@ -4,6 +4,10 @@
 cdef enum:
     FRAME_WORDS = 128
     MAX_DEPTH = 64
+    # Steps of a path that are not the number of an item; the last is not told.
+    STEP_KEY = -1
+    STEP_VALUE = -2
+    STEP_CONVERTED = -3
 
 cdef struct Chunk:
     Chunk* next

@@ -192,6 +192,7 @@ def from_dlpack(obj):
         raise TypeError(f"from_dlpack: argument 0 ('obj') expected an object with __dlpack__, got {type(obj).__name__}")
     if hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != kDLCPU:
         raise BufferError(f"from_dlpack: argument 0 ('obj') is on device {tuple(obj.__dlpack_device__())}, expected the CPU")
+    refuse_lazy(obj, "from_dlpack: argument 0 ('obj')")
     capsule = dlpack_capsule(obj)
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         check(MXNetNDArrayFromDLPack(

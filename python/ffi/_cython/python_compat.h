@@ -53,6 +53,20 @@ static inline const char* MXNetUtf8(PyObject* obj, size_t* size) {
   return data;
 }
 
+/*! \brief Whether instances of a type have the buffer protocol. */
+static inline int MXNetHasBuffer(const PyTypeObject* type) {
+  return type->tp_as_buffer != NULL && type->tp_as_buffer->bf_getbuffer != NULL;
+}
+
+/*! \brief Number that changes with the attributes of a type; 0 where it has none at the moment. */
+static inline unsigned int MXNetTypeVersion(const PyTypeObject* type) {
+#if PY_VERSION_HEX < 0x030C0000
+  // The number outlives its validity.
+  if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) == 0) return 0;
+#endif
+  return type->tp_version_tag;
+}
+
 /*!
  * \brief Makes instances of type callable through vectorcall.
  *

@@ -1,9 +1,10 @@
 # Arrays of other libraries are lent to the callee: a DLTensor in the frame points to their memory.
 
 cdef int refuse_dtype(object descr, bint swapped, Frame* frame) noexcept:
-    reason = "whose byte order is not native" if swapped else "which has no counterpart"
     try:
-        set_exception(TypeError, f"{where_text(frame)} has data type {descr!s}, {reason}")
+        reason = (f"has data type {descr!s}, whose byte order is not native" if swapped
+                  else data_type.foreign(descr))
+        set_exception(TypeError, f"{where_text(frame)} {reason}")
     except BaseException as error:
         set_error(error)
     return -1
@@ -23,6 +24,47 @@ cdef int make_numpy(PyObject* obj, MXNetValue* value, int* code, Frame* frame) n
         set_exception(ValueError, f"{where_text(frame)} has strides that are not multiples of its item size")
         return -1
     code[0] = kMXNetReadOnlyArray if MXNetNumpyReadOnly(obj) else kMXNetArrayHandle
+    value.v_handle = tensor
+    return 0
+
+
+cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    """Anything with the buffer protocol: the buffer is held until the call is over."""
+    cdef Py_buffer* buffer
+    cdef DLTensor* tensor
+    cdef int64_t* dims
+    cdef int i
+    try:
+        view = memoryview(<object>obj)
+        if frame_keep(frame, <PyObject*>view) != 0:
+            return -1
+        buffer = PyMemoryView_GET_BUFFER(<PyObject*>view)
+        try:
+            dtype = data_type.of_buffer(view)
+        except TypeError as failure:
+            raise TypeError(f"{where_text(frame)} {failure}") from None
+        if buffer.suboffsets != NULL:
+            raise BufferError(f"{where_text(frame)} is a buffer whose rows lie apart")
+        tensor = <DLTensor*>frame_alloc(frame, sizeof(DLTensor) + 2 * buffer.ndim * sizeof(int64_t))
+        if tensor == NULL:
+            return -1
+        dims = <int64_t*>(tensor + 1)
+        for i in range(buffer.ndim):
+            dims[i] = buffer.shape[i]
+            if buffer.strides[i] % buffer.itemsize != 0:
+                raise ValueError(f"{where_text(frame)} has strides that are not multiples of its item size")
+            dims[buffer.ndim + i] = buffer.strides[i] // buffer.itemsize
+        tensor.data = buffer.buf
+        tensor.device = DLDevice(kDLCPU, 0)
+        tensor.ndim = buffer.ndim
+        tensor.dtype = make_dtype(dtype)
+        tensor.shape = dims
+        tensor.strides = dims + buffer.ndim
+        tensor.byte_offset = 0
+    except BaseException as error:
+        set_error(error)
+        return -1
+    code[0] = kMXNetReadOnlyArray if buffer.readonly else kMXNetArrayHandle
     value.v_handle = tensor
     return 0
 
@@ -66,18 +108,22 @@ cdef bint may_be_lazy(DLTensor* tensor) noexcept:
     return False
 
 
-cdef int is_lazy(PyObject* obj, Frame* frame) noexcept:
+cdef int refuse_lazy(object obj, str where) except -1:
     """Refuses a tensor whose memory does not hold its values."""
+    for mark in ("is_conj", "is_neg"):
+        method = getattr(obj, mark, None)
+        if method is not None and method():
+            raise BufferError(f"{where} is a tensor whose {mark}() is true, so that its memory "
+                              "does not hold its values; pass tensor.resolve_conj().resolve_neg()")
+    return 0
+
+
+cdef int is_lazy(PyObject* obj, Frame* frame) noexcept:
     try:
-        for mark in ("is_conj", "is_neg"):
-            method = getattr(<object>obj, mark, None)
-            if method is not None and method():
-                raise BufferError(f"{where_text(frame)} is a tensor whose {mark}() is true, so that its memory "
-                                  "does not hold its values; pass tensor.resolve_conj().resolve_neg()")
+        return refuse_lazy(<object>obj, where_text(frame))
     except BaseException as error:
         set_error(error)
-        return -1
-    return 0
+    return -1
 
 
 cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* code,
@@ -102,6 +148,8 @@ cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
     cdef DLTensor* tensor
     cdef bint read_only = False
     try:
+        if hasattr(<object>obj, "is_neg"):
+            refuse_lazy(<object>obj, where_text(frame))
         capsule = dlpack_capsule(<object>obj)
         if frame_keep(frame, <PyObject*>capsule) != 0:
             return -1

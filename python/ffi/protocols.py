@@ -1,0 +1,98 @@
+"""How types that the boundary does not know say what they convert to.
+
+A class defines `__ffi_convert__`, or sets `__ffi_opaque__ = True`; for a class of somebody else
+there is register_converter.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Converter = Callable[[Any], Any]
+
+CONVERTERS: dict[type, Converter] = {}
+
+# Converts without looking at a table, so a converter for it would be ignored.
+_FIXED = (bool, int, float, complex, str, bytes, tuple, list, dict, type, type(None))
+_EXPECTED = (
+    "None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a callable, "
+    "an ffi object, or a tuple, list or dict of these"
+)
+_INSTEAD = {
+    "datetime.datetime": "its timestamp() or isoformat()",
+    "datetime.date": "its toordinal() or isoformat()",
+    "datetime.time": "its isoformat()",
+    "datetime.timedelta": "its total_seconds()",
+    "datetime.tzinfo": "its name",
+    "decimal.Decimal": "float() or str() of it",
+    "fractions.Fraction": "float() of it, or its numerator and denominator",
+    "uuid.UUID": "its hex or bytes",
+}
+
+
+def opaque_marker(value: Any) -> Any:
+    """Stands for a class whose instances travel unchanged, where a converter could stand."""
+    return value
+
+
+def _call_convert(value: Any) -> Any:
+    return value.__ffi_convert__()
+
+
+def converter_of(cls: type) -> Converter | None:
+    """What turns instances of cls into a value that converts, or opaque_marker, or None.
+
+    Of several rules that of the nearest base counts, and a registered one before the class's own.
+    """
+    for base in cls.__mro__:
+        if base in CONVERTERS:
+            return CONVERTERS[base]
+        if "__ffi_convert__" in base.__dict__:
+            return _call_convert if base.__dict__["__ffi_convert__"] is not None else None
+        if "__ffi_opaque__" in base.__dict__:
+            return opaque_marker if base.__dict__["__ffi_opaque__"] else None
+    return None
+
+
+def check_converter(cls: object, function: object, fixed: tuple[type, ...]) -> None:
+    """Raises TypeError where function cannot become the converter of cls."""
+    if not isinstance(cls, type):
+        raise TypeError(
+            f"register_converter: argument 0 ('cls') expected a class, got {type(cls).__name__}"
+        )
+    if cls in _FIXED or cls is object or issubclass(cls, fixed):
+        raise TypeError(
+            f"register_converter: argument 0 ('cls') is {type_name(cls)}, whose conversion is fixed"
+        )
+    if not callable(function):
+        raise TypeError(
+            "register_converter: argument 1 ('function') expected a callable, "
+            f"got {type(function).__name__}"
+        )
+
+
+def fields_of(instance: Any) -> dict[str, Any]:
+    """The fields of an instance of a dataclass by name, in the order of their declaration."""
+    from dataclasses import fields
+
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
+
+
+def type_name(cls: type) -> str:
+    """The name for messages: with the module, but for what is built in."""
+    if cls.__module__ == "builtins":
+        return cls.__qualname__
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def unsupported(cls: type) -> str:
+    """Why a type does not convert, worded to follow the name of an argument."""
+    text = f"has unsupported type {type_name(cls)}"
+    for base in cls.__mro__:
+        instead = _INSTEAD.get(type_name(base))
+        if instead is not None:
+            return f"{text}; pass {instead}"
+    return f"{text}; expected {_EXPECTED}"
