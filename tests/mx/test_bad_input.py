@@ -12,7 +12,7 @@ swapped = np.arange(3, dtype=np.dtype("float32").newbyteorder())
 unaligned = np.zeros(3, dtype=[("a", "i1"), ("b", "f4")])["b"]
 zeros, add, array = mx.np.zeros, mx.np.add, mx.np.array
 
-# Call, class, the function it is about, and words of the message.
+# Call, class, and words of the message: first the function it is about.
 CASES = [
     ("zeros()", TypeError, ["zeros", "shape"]),
     ("zeros((2,), None, 'C', None, 5)", TypeError, ["zeros"]),
@@ -122,10 +122,8 @@ def test_bad_input(call, error, words):
     with pytest.raises(error) as found:
         eval(call)
     message = str(found.value)
-    for word in words[1:]:
+    for word in words:
         assert word in message
-    if words:
-        assert f"_npi.{words[0]}" in message
 
 
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty", "full", "eye"])
