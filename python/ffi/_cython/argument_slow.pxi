@@ -328,11 +328,14 @@ cdef int make_converted(object converter, object obj, MXNetValue* value, int* co
 
 
 def make_opaque(value):
-    """An object of the runtime that carries value unchanged: where it comes out, it is value."""
+    """An object of the runtime that carries value unchanged: where it comes out, it is value.
+
+    So what is returned here is not the wrapper that stands for the object.
+    """
     cdef void* handle = MXNetNewOpaque(<PyObject*>value)
     if handle == NULL:
         raise MemoryError()
-    return MXNetPass(wrap_as(class_of(kMXNetObjectOpaque), handle))
+    return MXNetPass(wrap_anew(class_of(kMXNetObjectOpaque), handle))
 
 
 # The value of a member of an Enum.
