@@ -4,11 +4,15 @@ import os
 import sys
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "python")]
 # The portable path has signatures that Sphinx can read; names and behaviour are those of both.
 os.environ.pop("MXNET_ENFORCE_CYTHON", None)
 os.environ["MXNET_ENABLE_CYTHON"] = "0"
+
+from docstrings import mark_code  # noqa: E402
 
 import ffi  # noqa: E402
 
@@ -36,3 +40,7 @@ autodoc_member_order = "groupwise"
 nitpick_ignore = [("c:identifier", name) for name in ("int32_t", "int64_t", "uint32_t", "uint64_t")]
 nitpick_ignore += [("c:identifier", "size_t")]
 nitpick_ignore_regex = [("c:identifier", r"DL\w+")]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", mark_code)

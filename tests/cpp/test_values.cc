@@ -12,7 +12,7 @@ namespace {
 /*! \brief The value as it would arrive as an argument. */
 template <typename T>
 Any Make(T value) {
-  return details::ToAny(std::move(value));
+  return Any::Of(std::move(value));
 }
 
 template <typename T>

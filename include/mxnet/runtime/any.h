@@ -118,6 +118,9 @@ class Any {
     }
   }
 
+  /*! \brief Of whatever has TypeTraits, `Any::Of(1.5)`. Defined in type_traits.h. */
+  template <typename T>
+  static Any Of(T&& value);
   /*! \brief Takes over an owned value. */
   static Any Steal(const MXNetAny& data) noexcept {
     Any any;

@@ -63,6 +63,11 @@ Any ToAny(T&& value) {
 }  // namespace details
 
 template <typename T>
+Any Any::Of(T&& value) {
+  return details::ToAny(std::forward<T>(value));
+}
+
+template <typename T>
 T Any::As() const {
   return details::ReadOrThrow<T>(value(), type_code(), [] { return std::string("the value"); });
 }
