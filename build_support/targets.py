@@ -28,6 +28,10 @@ _CYTHON_QUIET = (
 _SHORT_LOOPS = ("-fno-tree-vectorize", "-fno-tree-loop-distribute-patterns")
 
 
+# A product and a sum round twice on every processor, also where one instruction could do both.
+_SAME_EVERYWHERE = ("-ffp-contract=off",)
+
+
 @dataclass(frozen=True)
 class Target:
     """A shared object, at `output` under the folder of the Python packages.
@@ -79,6 +83,7 @@ def _libraries(root: Path, release: str) -> list[Target]:
             system_include_dirs=(_blas_include_dir(),),
             links=(RUNTIME_LIBRARY,),
             rpath=("../../ffi/lib",),
+            flags=_SAME_EVERYWHERE,
             link_flags=("-ldl",),
         ),
     ]

@@ -8,6 +8,7 @@
 #include <mxnet/runtime/registry.h>
 
 #include "api/common/cast.h"
+#include "api/common/cpu.h"
 #include "api/common/describe.h"
 #include "api/common/operand.h"
 
@@ -60,82 +61,112 @@ struct LoopTable {
 
 /*! \brief out[i] = Op(a[i], b[i]); out is either one of the inputs or apart from both. */
 template <typename Op, typename T>
-void BinaryRun(char* const* data, const int64_t* strides, int64_t n) {
-  using C = Computed<T>;
-  using R = ResultOf<T, decltype(Op::Apply(C(), C()))>;
-  constexpr int64_t kIn = sizeof(T);
-  constexpr int64_t kOut = sizeof(R);
-  auto* out = reinterpret_cast<R*>(data[0]);
-  auto* a = reinterpret_cast<const Stored<T>*>(data[1]);
-  auto* b = reinterpret_cast<const Stored<T>*>(data[2]);
-  if (strides[0] == kOut && strides[1] == kIn && strides[2] == kIn) {
+struct BinaryBody {
+  static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
+    using C = Computed<T>;
+    using R = ResultOf<T, decltype(Op::Apply(C(), C()))>;
+    constexpr int64_t kIn = sizeof(T);
+    constexpr int64_t kOut = sizeof(R);
+    auto* out = reinterpret_cast<R*>(data[0]);
+    auto* a = reinterpret_cast<const Stored<T>*>(data[1]);
+    auto* b = reinterpret_cast<const Stored<T>*>(data[2]);
+    if (strides[0] == kOut && strides[1] == kIn && strides[2] == kIn) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(a[i]), Load<T>(b[i])));
-  } else if (strides[0] == kOut && strides[1] == kIn && strides[2] == 0) {
-    const C right = Load<T>(*b);
+      for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(a[i]), Load<T>(b[i])));
+    } else if (strides[0] == kOut && strides[1] == kIn && strides[2] == 0) {
+      const C right = Load<T>(*b);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(a[i]), right));
-  } else if (strides[0] == kOut && strides[1] == 0 && strides[2] == kIn) {
-    const C left = Load<T>(*a);
+      for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(a[i]), right));
+    } else if (strides[0] == kOut && strides[1] == 0 && strides[2] == kIn) {
+      const C left = Load<T>(*a);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(left, Load<T>(b[i])));
-  } else {
-    char* to = data[0];
-    const char* from_a = data[1];
-    const char* from_b = data[2];
-    for (int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from_a), LoadAt<T>(from_b)));
-      to += strides[0];
-      from_a += strides[1];
-      from_b += strides[2];
+      for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(left, Load<T>(b[i])));
+    } else {
+      char* to = data[0];
+      const char* from_a = data[1];
+      const char* from_b = data[2];
+      for (int64_t i = 0; i < n; ++i) {
+        *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from_a), LoadAt<T>(from_b)));
+        to += strides[0];
+        from_a += strides[1];
+        from_b += strides[2];
+      }
     }
   }
-}
+};
 
 /*! \brief out[i] = Op(x[i]); out is either the input or apart from it. */
 template <typename Op, typename T>
-void UnaryRun(char* const* data, const int64_t* strides, int64_t n) {
-  using C = Computed<T>;
-  using R = ResultOf<T, decltype(Op::Apply(C()))>;
-  if (strides[0] == sizeof(R) && strides[1] == sizeof(T)) {
-    auto* out = reinterpret_cast<R*>(data[0]);
-    auto* x = reinterpret_cast<const Stored<T>*>(data[1]);
+struct UnaryBody {
+  static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
+    using C = Computed<T>;
+    using R = ResultOf<T, decltype(Op::Apply(C()))>;
+    if (strides[0] == sizeof(R) && strides[1] == sizeof(T)) {
+      auto* out = reinterpret_cast<R*>(data[0]);
+      auto* x = reinterpret_cast<const Stored<T>*>(data[1]);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(x[i])));
-    return;
+      for (int64_t i = 0; i < n; ++i) out[i] = R(Op::Apply(Load<T>(x[i])));
+      return;
+    }
+    char* to = data[0];
+    const char* from = data[1];
+    for (int64_t i = 0; i < n; ++i, to += strides[0], from += strides[1]) {
+      *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from)));
+    }
   }
-  char* to = data[0];
-  const char* from = data[1];
-  for (int64_t i = 0; i < n; ++i, to += strides[0], from += strides[1]) {
-    *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from)));
-  }
+};
+
+template <typename Op, typename T>
+void BinaryRun(char* const* data, const int64_t* strides, int64_t n) {
+  BinaryBody<Op, T>::Run(data, strides, n);
+}
+
+template <typename Op, typename T>
+void UnaryRun(char* const* data, const int64_t* strides, int64_t n) {
+  UnaryBody<Op, T>::Run(data, strides, n);
 }
 
 namespace internal {
 
-template <typename Op, typename... Ts>
-constexpr void FillBinary(LoopTable* table, TypeList<Ts...>) {
-  ((table->loops[DTypeIndexOf<Ts>::value] = &BinaryRun<Op, Ts>), ...);
+/*! \brief Whether wider vectors make loops over T faster: T is computed with as it is stored. */
+template <typename T>
+constexpr bool kGainsFromCpu = !kIsHalfType<T> && !kIsComplexType<T>;
+
+template <typename Op, typename T>
+InnerLoop BinaryLoop() {
+  if constexpr (kGainsFromCpu<T>) return ForCpu<BinaryBody<Op, T>>();
+  return &BinaryRun<Op, T>;
+}
+
+template <typename Op, typename T>
+InnerLoop UnaryLoop() {
+  if constexpr (kGainsFromCpu<T>) return ForCpu<UnaryBody<Op, T>>();
+  return &UnaryRun<Op, T>;
 }
 
 template <typename Op, typename... Ts>
-constexpr void FillUnary(LoopTable* table, TypeList<Ts...>) {
-  ((table->loops[DTypeIndexOf<Ts>::value] = &UnaryRun<Op, Ts>), ...);
+void FillBinary(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = BinaryLoop<Op, Ts>()), ...);
+}
+
+template <typename Op, typename... Ts>
+void FillUnary(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = UnaryLoop<Op, Ts>()), ...);
 }
 
 }  // namespace internal
 
-/*! \brief The binary loops of Op for the types of the lists. */
+/*! \brief The binary loops of Op for the types of the lists, compiled for the processor. */
 template <typename Op, typename... Lists>
-constexpr LoopTable BinaryLoops() {
+LoopTable BinaryLoops() {
   LoopTable table;
   (internal::FillBinary<Op>(&table, Lists{}), ...);
   return table;
 }
 
-/*! \brief The unary loops of Op for the types of the lists. */
+/*! \brief The unary loops of Op for the types of the lists, compiled for the processor. */
 template <typename Op, typename... Lists>
-constexpr LoopTable UnaryLoops() {
+LoopTable UnaryLoops() {
   LoopTable table;
   (internal::FillUnary<Op>(&table, Lists{}), ...);
   return table;

@@ -4,7 +4,7 @@
  */
 #include <cmath>
 
-#include "api/operator/numpy/np_elemwise.h"
+#include "api/operator/numpy/kernels/math_loops.h"
 
 namespace mxnet {
 namespace op {
@@ -62,6 +62,8 @@ struct Mod {
 };
 
 struct Power {
+  static constexpr char kFunction[] = "pow";
+
   template <typename T>
   static T Apply(T a, T b) {
     if constexpr (kIsIntType<T>) {
@@ -129,11 +131,11 @@ void RefuseNegative(const BinaryOp&, const DLTensor& x2) {
   });
 }
 
-constexpr LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTypes>();
+const LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTypes>();
 const BinaryOp kFloorDivide{BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
                             TypeRule::kCommonNoBool};
 const BinaryOp kRemainder{kModLoops, TypeRule::kCommonNoBool};
-const BinaryOp kPower{BinaryLoops<Power, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+const BinaryOp kPower{MathBinaryLoops<Power, SignedTypes, UnsignedTypes, ComplexTypes>(),
                       TypeRule::kCommonNoBool, ResultRule::kSame, "", &RefuseNegative};
 
 MXNET_REGISTER_BINARY("floor_divide",

@@ -4,13 +4,15 @@
  */
 #include <cmath>
 
-#include "api/operator/numpy/np_elemwise.h"
+#include "api/operator/numpy/kernels/math_loops.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
 struct Exp {
+  static constexpr char kFunction[] = "exp";
+
   template <typename T>
   static T Apply(T x) {
     return std::exp(x);
@@ -18,6 +20,8 @@ struct Exp {
 };
 
 struct Exp2 {
+  static constexpr char kFunction[] = "exp2";
+
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplexType<T>) {
@@ -29,6 +33,8 @@ struct Exp2 {
 };
 
 struct Expm1 {
+  static constexpr char kFunction[] = "expm1";
+
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplexType<T>) {
@@ -43,6 +49,8 @@ struct Expm1 {
 };
 
 struct Log {
+  static constexpr char kFunction[] = "log";
+
   template <typename T>
   static T Apply(T x) {
     return std::log(x);
@@ -50,6 +58,8 @@ struct Log {
 };
 
 struct Log2 {
+  static constexpr char kFunction[] = "log2";
+
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplexType<T>) {
@@ -61,6 +71,8 @@ struct Log2 {
 };
 
 struct Log10 {
+  static constexpr char kFunction[] = "log10";
+
   template <typename T>
   static T Apply(T x) {
     return std::log10(x);
@@ -68,6 +80,8 @@ struct Log10 {
 };
 
 struct Log1p {
+  static constexpr char kFunction[] = "log1p";
+
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplexType<T>) {
@@ -87,6 +101,8 @@ struct Sqrt {
 };
 
 struct Cbrt {
+  static constexpr char kFunction[] = "cbrt";
+
   template <typename T>
   static T Apply(T x) {
     return std::cbrt(x);
@@ -109,7 +125,7 @@ struct Softsign {
 
 template <typename Op>
 UnaryOp Analytic() {
-  return {UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+  return {MathUnaryLoops<Op, ComplexTypes>(), TypeRule::kFloat};
 }
 
 template <typename Op>
@@ -124,8 +140,8 @@ const UnaryOp kLog = Analytic<Log>();
 const UnaryOp kLog2 = Analytic<Log2>();
 const UnaryOp kLog10 = Analytic<Log10>();
 const UnaryOp kLog1p = Analytic<Log1p>();
-const UnaryOp kSqrt = Analytic<Sqrt>();
-const UnaryOp kCbrt = Real<Cbrt>();
+const UnaryOp kSqrt{UnaryLoops<Sqrt, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+const UnaryOp kCbrt{MathUnaryLoops<Cbrt>(), TypeRule::kFloat};
 const UnaryOp kSigmoid = Real<Sigmoid>();
 const UnaryOp kSoftsign = Real<Softsign>();
 

@@ -38,7 +38,7 @@ struct Fmin {
 };
 
 template <typename Op>
-constexpr LoopTable AllLoops() {
+LoopTable AllLoops() {
   return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
 }
 

@@ -4,13 +4,15 @@
  */
 #include <cmath>
 
-#include "api/operator/numpy/np_elemwise.h"
+#include "api/operator/numpy/kernels/math_loops.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
 struct Arctan2 {
+  static constexpr char kFunction[] = "atan2";
+
   template <typename T>
   static T Apply(T a, T b) {
     return std::atan2(a, b);
@@ -18,6 +20,8 @@ struct Arctan2 {
 };
 
 struct Hypot {
+  static constexpr char kFunction[] = "hypot";
+
   template <typename T>
   static T Apply(T a, T b) {
     return std::hypot(a, b);
@@ -42,8 +46,8 @@ struct LogAddExp {
   }
 };
 
-const BinaryOp kArctan2{BinaryLoops<Arctan2, FloatTypes>(), TypeRule::kFloat};
-const BinaryOp kHypot{BinaryLoops<Hypot, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kArctan2{MathBinaryLoops<Arctan2>(), TypeRule::kFloat};
+const BinaryOp kHypot{MathBinaryLoops<Hypot>(), TypeRule::kFloat};
 const BinaryOp kCopysign{BinaryLoops<Copysign, FloatTypes>(), TypeRule::kFloat};
 const BinaryOp kLogAddExp{BinaryLoops<LogAddExp, FloatTypes>(), TypeRule::kFloat};
 

@@ -51,12 +51,12 @@ struct RightShift {
 };
 
 template <typename Op>
-constexpr LoopTable BitLoops() {
+LoopTable BitLoops() {
   return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes>();
 }
 
 template <typename Op>
-constexpr LoopTable ShiftLoops() {
+LoopTable ShiftLoops() {
   return BinaryLoops<Op, SignedTypes, UnsignedTypes>();
 }
 

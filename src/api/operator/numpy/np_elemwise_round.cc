@@ -84,7 +84,7 @@ struct Invert {
 };
 
 template <typename Op>
-constexpr LoopTable RoundLoops() {
+LoopTable RoundLoops() {
   return UnaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes>();
 }
 
@@ -94,7 +94,7 @@ UnaryOp Predicate() {
           TypeRule::kCommon, ResultRule::kBool};
 }
 
-constexpr LoopTable kInvertLoops = UnaryLoops<Invert, BoolType, SignedTypes, UnsignedTypes>();
+const LoopTable kInvertLoops = UnaryLoops<Invert, BoolType, SignedTypes, UnsignedTypes>();
 
 const UnaryOp kFloor{RoundLoops<Floor>()};
 const UnaryOp kCeil{RoundLoops<Ceil>()};

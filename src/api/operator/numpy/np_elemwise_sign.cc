@@ -119,13 +119,13 @@ struct Relu {
 };
 
 template <typename Op>
-constexpr LoopTable NumberLoops() {
+LoopTable NumberLoops() {
   return UnaryLoops<Op, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
 }
 
-constexpr LoopTable kAbsoluteLoops =
+const LoopTable kAbsoluteLoops =
     UnaryLoops<Absolute, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
-constexpr LoopTable kConjugateLoops = NumberLoops<Conjugate>();
+const LoopTable kConjugateLoops = NumberLoops<Conjugate>();
 
 const UnaryOp kNegative{NumberLoops<Negative>(), TypeRule::kCommon, ResultRule::kSame,
                         "; use invert or logical_not for bool"};

@@ -4,13 +4,15 @@
  */
 #include <cmath>
 
-#include "api/operator/numpy/np_elemwise.h"
+#include "api/operator/numpy/kernels/math_loops.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
 struct Sin {
+  static constexpr char kFunction[] = "sin";
+
   template <typename T>
   static T Apply(T x) {
     return std::sin(x);
@@ -18,6 +20,8 @@ struct Sin {
 };
 
 struct Cos {
+  static constexpr char kFunction[] = "cos";
+
   template <typename T>
   static T Apply(T x) {
     return std::cos(x);
@@ -25,6 +29,8 @@ struct Cos {
 };
 
 struct Tan {
+  static constexpr char kFunction[] = "tan";
+
   template <typename T>
   static T Apply(T x) {
     return std::tan(x);
@@ -32,6 +38,8 @@ struct Tan {
 };
 
 struct Arcsin {
+  static constexpr char kFunction[] = "asin";
+
   template <typename T>
   static T Apply(T x) {
     return std::asin(x);
@@ -39,6 +47,8 @@ struct Arcsin {
 };
 
 struct Arccos {
+  static constexpr char kFunction[] = "acos";
+
   template <typename T>
   static T Apply(T x) {
     return std::acos(x);
@@ -46,6 +56,8 @@ struct Arccos {
 };
 
 struct Arctan {
+  static constexpr char kFunction[] = "atan";
+
   template <typename T>
   static T Apply(T x) {
     return std::atan(x);
@@ -53,6 +65,8 @@ struct Arctan {
 };
 
 struct Sinh {
+  static constexpr char kFunction[] = "sinh";
+
   template <typename T>
   static T Apply(T x) {
     return std::sinh(x);
@@ -60,6 +74,8 @@ struct Sinh {
 };
 
 struct Cosh {
+  static constexpr char kFunction[] = "cosh";
+
   template <typename T>
   static T Apply(T x) {
     return std::cosh(x);
@@ -67,6 +83,8 @@ struct Cosh {
 };
 
 struct Tanh {
+  static constexpr char kFunction[] = "tanh";
+
   template <typename T>
   static T Apply(T x) {
     return std::tanh(x);
@@ -74,6 +92,8 @@ struct Tanh {
 };
 
 struct Arcsinh {
+  static constexpr char kFunction[] = "asinh";
+
   template <typename T>
   static T Apply(T x) {
     return std::asinh(x);
@@ -81,6 +101,8 @@ struct Arcsinh {
 };
 
 struct Arccosh {
+  static constexpr char kFunction[] = "acosh";
+
   template <typename T>
   static T Apply(T x) {
     return std::acosh(x);
@@ -88,6 +110,8 @@ struct Arccosh {
 };
 
 struct Arctanh {
+  static constexpr char kFunction[] = "atanh";
+
   template <typename T>
   static T Apply(T x) {
     return std::atanh(x);
@@ -96,7 +120,7 @@ struct Arctanh {
 
 template <typename Op>
 UnaryOp Analytic() {
-  return {UnaryLoops<Op, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+  return {MathUnaryLoops<Op, ComplexTypes>(), TypeRule::kFloat};
 }
 
 const UnaryOp kSin = Analytic<Sin>();

@@ -4,6 +4,7 @@
  */
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
+#include "api/operator/numpy/kernels/extremum.h"
 #include "api/operator/numpy/np_order.h"
 #include "api/operator/numpy/np_reduce.h"
 
@@ -12,6 +13,8 @@ namespace op {
 namespace {
 
 struct Largest {
+  static constexpr bool kLargest = true;
+
   template <typename T>
   static bool Precedes(T a, T b) {
     return GreaterValue(a, b);
@@ -19,6 +22,8 @@ struct Largest {
 };
 
 struct Smallest {
+  static constexpr bool kLargest = false;
+
   template <typename T>
   static bool Precedes(T a, T b) {
     return LessValue(a, b);
@@ -28,6 +33,11 @@ struct Smallest {
 /*! \brief Position of the first NaN, or else of the first element nothing precedes. */
 template <typename Order, typename T>
 int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
+  if constexpr (kHasExtremum<T>) {
+    if (stride == sizeof(T)) {
+      return FindExtremum<Order::kLargest>(reinterpret_cast<const T*>(x), n);
+    }
+  }
   int64_t best = 0;
   auto value = LoadAt<T>(x);
   for (int64_t i = 1; i < n && !IsNan(value); ++i) {

@@ -2,8 +2,11 @@
  * \file np_reduce_extremum.cc
  * \brief max, min, any, all.
  */
+#include <limits>
+
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
+#include "api/operator/numpy/kernels/extremum.h"
 #include "api/operator/numpy/np_order.h"
 #include "api/operator/numpy/np_reduce.h"
 
@@ -34,6 +37,16 @@ struct MaxFold {
   }
 };
 
+template <bool kLargest, typename T>
+struct DenseExtremum {
+  static constexpr bool kExists = kHasExtremum<T>;
+  static T Run(const T* x, int64_t n) {
+    bool has_nan = false;
+    const T extremum = ExtremumOf<kLargest>(x, n, &has_nan);
+    return has_nan ? std::numeric_limits<T>::quiet_NaN() : extremum;
+  }
+};
+
 struct MinFold : MaxFold {
   template <typename T>
   static Acc<T> Combine(Acc<T> a, Computed<T> x) {
@@ -44,6 +57,15 @@ struct MinFold : MaxFold {
     return Combine<T>(a, b);
   }
 };
+
+}  // namespace
+
+template <typename T>
+struct DenseFold<MaxFold, T> : DenseExtremum<true, T> {};
+template <typename T>
+struct DenseFold<MinFold, T> : DenseExtremum<false, T> {};
+
+namespace {
 
 struct AnyFold {
   template <typename T>

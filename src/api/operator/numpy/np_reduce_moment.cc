@@ -25,7 +25,7 @@ struct SquaredDeviation {
   }
 };
 
-constexpr LoopTable kDeviationLoops =
+const LoopTable kDeviationLoops =
     BinaryLoops<SquaredDeviation, TypeList<float, double>, ComplexTypes>();
 
 /*! \brief The type moments are computed in: float64 of integers, float32 of two-byte floats. */

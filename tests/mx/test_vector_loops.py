@@ -1,0 +1,202 @@
+"""Loops compiled for several processors: accuracy, special values, layouts, at every level."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mx
+
+from .compare import quiet
+
+# Units in the last place from the correct result that a function of one value may have.
+ULPS = 4
+UNARY = [
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sqrt"),
+    *("sin", "cos", "tan", "arcsin", "arccos", "arctan"),
+    *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
+]
+BINARY = ["power", "arctan2", "hypot"]
+EXACT = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "greater", "equal"]
+FLOATS = ["float32", "float64"]
+LEVELS = ["baseline", "avx2", "avx512"]
+# A long double is no more than a double on some machines, and then not the correct result.
+PRECISE = np.finfo(np.longdouble).nmant > 60
+
+PROGRAM = """
+import sys
+import numpy as np, mx
+given = np.load(sys.argv[1])
+results = {}
+for key in given["keys"]:
+    name, dtype, *inputs = key.split()
+    arrays = [mx.np.array(given[f"{dtype} {i}"]) for i in inputs]
+    results[key] = getattr(mx.np, name)(*arrays).asnumpy()
+np.savez(sys.argv[2], **results)
+"""
+
+
+def special(dtype):
+    """Values at which functions have their exceptions."""
+    info = np.finfo(dtype)
+    values = [0, 1, 0.5, 2, 3, 7, 10, 1e4, 1e8, 1e20, 1e-10, 1 / 3, np.inf, np.nan]
+    values += [info.tiny, info.smallest_subnormal, info.tiny / 4, info.max, info.eps]
+    values += [1 + info.eps, 1 - info.epsneg, np.pi, np.pi / 2, 2.0**52, 2.0**53]
+    values += [88, 89, 87.5, 103.5, 104, 127.9, 128, 149, 150, 709, 710, 745, 746, 1024, 1075]
+    values = np.array(values).astype(dtype)
+    return np.concatenate([values, -values])
+
+
+def inputs():
+    """Operands by "DTYPE NUMBER": all pairs of special values, then numbers of many sizes."""
+    generator = np.random.default_rng(0)
+    table = {}
+    for dtype in FLOATS:
+        scale = 30 if dtype == "float32" else 300
+        sizes = np.exp2(generator.uniform(-scale, scale, 4000))
+        near = generator.uniform(-2, 2, 4000)
+        bases = np.concatenate([sizes, generator.uniform(0.9, 1.1, 4000)])
+        exponents = generator.uniform(-3.9, 3.9, 4000)
+        exponents = np.concatenate([exponents, generator.uniform(-500, 500, 4000)])
+        pairs = np.meshgrid(special(dtype), special(dtype))
+        table[f"{dtype} 0"] = np.concatenate([pairs[0].ravel(), bases]).astype(dtype)
+        table[f"{dtype} 1"] = np.concatenate([pairs[1].ravel(), exponents]).astype(dtype)
+        table[f"{dtype} 2"] = np.concatenate([special(dtype), sizes, near]).astype(dtype)
+    return table
+
+
+@pytest.fixture(scope="module")
+def operands():
+    """The inputs, which every level is given."""
+    return inputs()
+
+
+@pytest.fixture(scope="module")
+def results(operands, tmp_path_factory):
+    """What a process of each level makes of the inputs: by level, then by case."""
+    folder = tmp_path_factory.mktemp("levels")
+    keys = [f"{name} {dtype} 2" for name in UNARY for dtype in FLOATS]
+    keys += [f"{name} {dtype} 0 1" for name in BINARY + EXACT for dtype in FLOATS]
+    np.savez(folder / "given.npz", keys=np.array(keys), **operands)
+    table = {}
+    for level in LEVELS:
+        output = folder / f"{level}.npz"
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, folder / "given.npz", output],
+            env={**os.environ, "MXNET_CPU_LEVEL": level},
+            check=True,
+        )
+        table[level] = np.load(output)
+    return table
+
+
+def ulps(found, expected):
+    """Distance in units in the last place of the expected; infinite where one alone is special."""
+    alike = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    distance = np.abs(found.astype(np.longdouble) - expected.astype(np.longdouble))
+    distance = distance / np.spacing(np.abs(expected)).astype(np.longdouble)
+    return np.where(alike, 0, np.where(np.isfinite(distance), distance, np.inf))
+
+
+@pytest.mark.skipif(not PRECISE, reason="no type to compute the correct results with")
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", UNARY + BINARY)
+def test_functions_are_accurate(results, operands, name, dtype, level):
+    numbers = "2" if name in UNARY else "0 1"
+    arguments = [operands[f"{dtype} {i}"] for i in numbers.split()]
+    with quiet():
+        exact = getattr(np, name)(*(x.astype(np.longdouble) for x in arguments)).astype(dtype)
+        found = results[level][f"{name} {dtype} {numbers}"]
+        distance = ulps(found, exact)
+    worst = int(np.argmax(distance))
+    assert distance[worst] <= ULPS, (*(x[worst] for x in arguments), found[worst], exact[worst])
+    zeros = (found == 0) & (exact == 0)
+    np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(exact[zeros]))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", EXACT)
+def test_arithmetic_is_numpys(results, operands, name, dtype, level):
+    with quiet():
+        expected = getattr(np, name)(operands[f"{dtype} 0"], operands[f"{dtype} 1"])
+    np.testing.assert_array_equal(results[level][f"{name} {dtype} 0 1"], expected)
+
+
+def layouts(x):
+    """The elements of x in arrays of other layouts, each with how to find them in the result."""
+    spread = mx.np.zeros((x.size, 3), dtype=x.dtype)
+    spread[:, 1] = x
+    yield spread[:, 1], slice(None)
+    yield mx.np.array(x)[::-1], slice(None, None, -1)
+    shifted = mx.np.zeros((x.size + 1,), dtype=x.dtype)
+    shifted[1:] = x
+    yield shifted[1:], slice(None)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16"])
+@pytest.mark.parametrize("name", UNARY + BINARY)
+def test_results_do_not_depend_on_the_layout(name, dtype):
+    function = getattr(mx.np, name)
+    x = np.linspace(0.1, 1.9, 300).astype(dtype)
+    others = [mx.np.array(x[:1])] if name in BINARY else []
+    whole = function(mx.np.array(x), *others).asnumpy()
+    for array, order in layouts(x):
+        np.testing.assert_array_equal(function(array, *others).asnumpy()[order], whole)
+    for length in range(1, 40):
+        part = function(mx.np.array(x[:length]), *others).asnumpy()
+        np.testing.assert_array_equal(part, whole[:length])
+    np.testing.assert_array_equal(function(mx.np.array(x[7]), *others).asnumpy(), whole[7])
+    in_place = mx.np.array(x)
+    function(in_place, *others, out=in_place)
+    np.testing.assert_array_equal(in_place.asnumpy(), whole)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("base", [2, 3, 5, 10, -3])
+def test_powers_of_whole_numbers_are_exact(base, dtype):
+    exponents = np.arange(0, 10).astype(dtype)
+    expected = np.array([base**n for n in range(10)]).astype(dtype)
+    found = mx.np.power(mx.np.full((10,), base, dtype=dtype), mx.np.array(exponents))
+    np.testing.assert_array_equal(found.asnumpy(), expected)
+
+
+SEARCHES = ["max", "min", "argmax", "argmin"]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "uint64", *FLOATS])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_extrema_at_every_place(name, dtype):
+    function, oracle = getattr(mx.np, name), getattr(np, name)
+    extreme = 100 if name.endswith("max") else 0
+    for length in [1, 3, 16, 31, 32, 33, 64, 127, 200, 2049]:
+        for place in {0, length // 3, length // 2, length - 1}:
+            x = np.full(length, 50, dtype)
+            x[place:] = extreme
+            assert function(mx.np.array(x)).item() == oracle(x)
+            assert function(mx.np.array(x)[::-1]).item() == oracle(x[::-1])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_nan_is_found_at_every_place(name, dtype):
+    function, oracle = getattr(mx.np, name), getattr(np, name)
+    for length in [1, 5, 40, 150, 5000]:
+        for place in {0, length // 3, length // 2, length - 1}:
+            x = np.linspace(-1, 1, length).astype(dtype)
+            x[place:] = np.nan
+            np.testing.assert_equal(function(mx.np.array(x)).item(), oracle(x).item())
+
+
+def test_an_unknown_level_is_reported():
+    done = subprocess.run(
+        [sys.executable, "-c", "import mx; print(mx.np.exp(0.0))"],
+        env={**os.environ, "MXNET_CPU_LEVEL": "mmx"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "MXNET_CPU_LEVEL has to be baseline, avx2 or avx512; 'mmx' is ignored" in done.stderr
