@@ -81,4 +81,24 @@ NP_TENSORDOT_LARGE = "tensordot(a, b, 1), 1024 x 1024"
 
 LARGE = (NP_MATMUL_LARGE, NP_TENSORDOT_LARGE)
 
+ELEMENTS = 1 << 16
+_BINARY = ("add", "multiply", "divide", "maximum", "power", "greater")
+_UNARY = ("negative", "sqrt", "exp", "log", "sin", "tanh", "sum", "max", "argmax", "cumsum")
+_FLOAT64 = {
+    *("add", "divide", "maximum", "power", "greater"),
+    *("sqrt", "exp", "log", "sin", "tanh", "max", "argmax"),
+}
+# Cases by name: the function, its number of operands and their data type.
+ELEMENTWISE_CASES = {
+    f"{name}({'a, b' if name in _BINARY else 'a'}), {dtype}": (
+        name,
+        2 if name in _BINARY else 1,
+        dtype,
+    )
+    for dtype in ("float32", "float64")
+    for name in (*_BINARY, *_UNARY)
+    if dtype == "float32" or name in _FLOAT64
+}
+ELEMENTWISE = tuple(ELEMENTWISE_CASES)
+
 LOOKUP = "look a function up by name"

@@ -69,6 +69,12 @@ def large(effort: Effort) -> GroupResult:
     return compare_all(title, roster.LARGE, cases.LARGE, effort, SETTLE_SECONDS)
 
 
+def elementwise(effort: Effort) -> GroupResult:
+    """Operators on arrays that a cache holds, one thread each."""
+    title = f"Operators on {cases.ELEMENTS:,} elements"
+    return compare_all(title, roster.ELEMENTWISE, cases.ELEMENTWISE, effort)
+
+
 @dataclass(frozen=True)
 class Group:
     """A group's function, and the environment variables its process gets."""
@@ -87,6 +93,7 @@ GROUPS: Mapping[str, Group] = {
     "calls": Group(calls),
     "values": Group(values),
     "workloads": Group(workloads),
+    "elementwise": Group(elementwise, threads(1)),
     "large": Group(large, threads(CORES)),
     "large-one-thread": Group(large, threads(1)),
     "threads": Group(scaling),

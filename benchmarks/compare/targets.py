@@ -147,6 +147,8 @@ WORKLOADS = {
     (cases.NP_TENSORDOT, "numpy"): 0.1,
 }
 
+ELEMENTWISE = {(case, "numpy"): 1.1 for case in cases.ELEMENTWISE}
+
 LARGE = {(case, "numpy"): 1.05 for case in cases.LARGE}
 
 SEED_WORKLOADS = (
@@ -160,6 +162,7 @@ TARGETS: tuple[Target, ...] = (
     *against("calls", CALLS),
     *against("values", VALUES),
     *against("workloads", WORKLOADS),
+    *against("elementwise", ELEMENTWISE),
     *against("large", LARGE),
     *(
         Target(f"{target.text}, one thread", target.measure, target.limit)

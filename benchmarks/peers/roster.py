@@ -7,7 +7,14 @@ from functools import partial
 
 from benchmarks.compare.model import OURS, Call, Calls
 from benchmarks.compare.timing import block_of
-from benchmarks.peers import array_peers, binding_peers, mxffi_peer, plain_peers, tvm_ffi_peer
+from benchmarks.peers import (
+    array_peers,
+    binding_peers,
+    elementwise_peers,
+    mxffi_peer,
+    plain_peers,
+    tvm_ffi_peer,
+)
 from benchmarks.peers.build import MissingPeer
 
 LARGE_SIZE = 1024
@@ -33,6 +40,12 @@ WORKLOADS: Sequence[Loader] = (
     (OURS, mxffi_peer.workload_calls),
     ("numpy", array_peers.numpy_workloads),
     ("torch", array_peers.torch_workloads),
+)
+
+ELEMENTWISE: Sequence[Loader] = (
+    (OURS, elementwise_peers.own_calls),
+    ("numpy", elementwise_peers.numpy_calls),
+    ("torch", elementwise_peers.torch_calls),
 )
 
 LARGE: Sequence[Loader] = (
