@@ -105,14 +105,13 @@ int64_t ToInt(const MXNetArgValue& arg) {
 }
 
 bool ItemsOf(const MXNetValue& value, int type_code, MXNetAnyArray* out) {
-  const uint32_t type = ObjectTypeOf(value, type_code);
   if (type_code == kMXNetTuple || type_code == kMXNetList) {
     *out = value.v_seq;
-  } else if (type == kMXNetObjectTuple || type == kMXNetObjectArray) {
-    *out = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
-  } else {
-    return false;
+    return true;
   }
+  const uint32_t type = ObjectTypeOf(value, type_code);
+  if (type != kMXNetObjectTuple && type != kMXNetObjectArray) return false;
+  *out = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
   return true;
 }
 

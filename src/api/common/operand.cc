@@ -74,6 +74,11 @@ T IntAs(int64_t value, bool unsigned_value) {
   return unsigned_value ? CastValue<T>(static_cast<uint64_t>(value)) : CastValue<T>(value);
 }
 
+/*! \brief The type of an array and a list of numbers; apart, for it is rarely asked. */
+[[gnu::noinline]] DLDataType BesideNumbers(const Operand& array, const Operand& numbers) {
+  return PromoteNumbers(array.dtype(), numbers.dtype(), numbers.kind_of_numbers());
+}
+
 }  // namespace
 
 Operand::Operand(const MXNetArgValue& arg) {
@@ -104,13 +109,10 @@ Operand::Operand(const MXNetArgValue& arg) {
 DLDataType ResultType(const Operand& a, const Operand& b) {
   const bool a_numbers = a.kind_of_numbers() != WeakKind::kNone;
   const bool b_numbers = b.kind_of_numbers() != WeakKind::kNone;
-  if (a_numbers && !b_numbers && b.is_array()) {
-    return PromoteNumbers(b.dtype(), a.dtype(), a.kind_of_numbers());
+  if (a_numbers == b_numbers || !a.is_array() || !b.is_array()) {
+    return ResultType(a.dtype(), a.kind(), b.dtype(), b.kind());
   }
-  if (b_numbers && !a_numbers && a.is_array()) {
-    return PromoteNumbers(a.dtype(), b.dtype(), b.kind_of_numbers());
-  }
-  return ResultType(a.dtype(), a.kind(), b.dtype(), b.kind());
+  return a_numbers ? BesideNumbers(b, a) : BesideNumbers(a, b);
 }
 
 void Operand::Own(NDArray array) {

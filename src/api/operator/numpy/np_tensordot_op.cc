@@ -39,9 +39,10 @@ class SummedAxes {
   SummedAxes(const MXNetArgs& args, int index, int a_ndim, int b_ndim) {
     const MXNetArgValue arg = args[index];
     const DLTensor* tensor = nullptr;
-    if (arg.type_code() == kMXNetInt) {
+    const int code = arg.type_code();
+    if (code == kMXNetInt) {
       SetCount(arg.As<int64_t>(), a_ndim, b_ndim);
-    } else if (arg.TryAs(&tensor) == Match::kOk) {
+    } else if (code != kMXNetTuple && arg.TryAs(&tensor) == Match::kOk) {
       SetRows(arg, *tensor, a_ndim, b_ndim);
     } else {
       SetPair(args, index, a_ndim, b_ndim);
