@@ -14,6 +14,9 @@ from .conversion import register_converter as register_converter
 from .errors import register_error as register_error
 from .library import Module as Module
 from .library import load_library as load_library
+from .object import Object as Object
+from .object import get_class as get_class
+from .object import register_class as register_class
 from .registry import _init_api as _init_api
 from .registry import convert as convert
 from .registry import get_global_func as get_global_func
@@ -41,6 +44,7 @@ __all__ = [
     "Map",
     "Module",
     "NDArray",
+    "Object",
     "ObjectBase",
     "Trace",
     "TraceCall",
@@ -49,10 +53,12 @@ __all__ = [
     "convert",
     "cpu",
     "from_dlpack",
+    "get_class",
     "get_global_func",
     "list_global_func_names",
     "load_library",
     "opaque",
+    "register_class",
     "register_converter",
     "register_error",
     "register_func",

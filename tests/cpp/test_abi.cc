@@ -67,6 +67,8 @@ TEST_CASE("no C function follows a NULL") {
       MXNetObjectGetTypeIndex(nullptr, &index),
       MXNetObjectTypeKey2Index(nullptr, &index),
       MXNetObjectTypeIndex2Key(1, nullptr),
+      MXNetObjectRegisterType(nullptr, &index),
+      MXNetObjectGetTypeInfo(1, nullptr),
       MXNetNDArrayCreate(nullptr, 1, mxnet::runtime::kFloat32, DLDevice{kDLCPU, 0}, 0, &array),
       MXNetNDArrayView(nullptr, nullptr, nullptr, nullptr, 0, mxnet::runtime::kFloat32, &array),
       MXNetNDArrayFromDLPack(nullptr, &array),

@@ -375,6 +375,80 @@ MXNET_DLL int MXNetFuncRemoveGlobal(const char* name);
 MXNET_DLL int MXNetFuncListGlobalNames(int* out_size, const char*** out_names);
 
 /* ------------------------------------------------------------------------------------------------
+ * Classes
+ * --------------------------------------------------------------------------------------------- */
+
+/*!
+ * \brief Reads a field of an object, whose type it checks.
+ *
+ * *out is owned by the caller, except that text and bytes may be borrowed from the object
+ * (kMXNetStr, kMXNetBytes); they are valid until the object is used again. Returns 0, or -1 after
+ * MXNetSetLastError.
+ */
+typedef int (*MXNetFieldGetter)(void* resource, MXNetObjectHandle self, MXNetAny* out);
+
+/*! \brief Writes a field; value is borrowed, as an argument is. Returns 0 or -1 in the same way. */
+typedef int (*MXNetFieldSetter)(void* resource, MXNetObjectHandle self, const MXNetAny* value);
+
+/*! \brief A field or property. Strings are UTF-8; type and doc may be NULL. */
+typedef struct {
+  const char* name;
+  const char* type; /*!< type expression for people and stubs */
+  const char* doc;
+  MXNetFieldGetter getter;
+  MXNetFieldSetter setter; /*!< NULL where it is read-only */
+  void* resource;          /*!< passed to both; lives as long as the process */
+} MXNetFieldInfo;
+
+/*! \brief Flags of a method. */
+typedef enum {
+  kMXNetMethodStatic = 1 /*!< takes no object as its first argument */
+} MXNetMethodFlag;
+
+/*!
+ * \brief A method: a function that takes the object first.
+ *
+ * "__init__" is static and returns the new object. Other names with two underscores mean what they
+ * mean in Python; "__ffi_getstate__" returns what a pickle holds, and "__ffi_setstate__", which is
+ * static, makes an object of that.
+ */
+typedef struct {
+  const char* name;
+  MXNetFunctionHandle func;
+  int32_t flags; /*!< MXNetMethodFlag, or-ed */
+  int32_t reserved;
+} MXNetMethodInfo;
+
+/*! \brief What is known of the objects of one type. */
+typedef struct {
+  size_t struct_size;
+  int32_t abi_major; /*!< MXNET_RUNTIME_ABI_MAJOR of the library that registers */
+  int32_t abi_minor;
+  const char* key; /*!< "demo.Counter" */
+  const char* doc;
+  uint32_t type_index;  /*!< set by the runtime */
+  uint32_t base_index;  /*!< of the base class; kMXNetObjectNone where there is none */
+  int64_t value_offset; /*!< bytes from the header to the C++ value of an object of this type */
+  int64_t base_offset;  /*!< bytes from the value of this type to that of its base in it */
+  const MXNetFieldInfo* fields;
+  size_t num_fields;
+  const MXNetMethodInfo* methods;
+  size_t num_methods;
+} MXNetTypeInfo;
+
+/*!
+ * \brief Describes a type of objects; the key's index is that of MXNetObjectTypeKey2Index.
+ *
+ * Everything in info is copied, and the methods' functions are retained for good. A key that is
+ * described already, or a base that is not, is a ValueError.
+ */
+MXNET_DLL int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_index);
+
+/*! \brief The description of a type, which lives as long as the process; NULL where there is none.
+ */
+MXNET_DLL int MXNetObjectGetTypeInfo(uint32_t index, const MXNetTypeInfo** out);
+
+/* ------------------------------------------------------------------------------------------------
  * Arrays
  * --------------------------------------------------------------------------------------------- */
 

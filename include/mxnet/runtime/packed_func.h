@@ -164,6 +164,40 @@ namespace details {
   return error.In(info->name).SetLast();
 }
 
+/*!
+ * \brief The status that body returns, or -1 where it throws, which becomes the last error.
+ *
+ * on_error sets an Error, which has a kind and a place already.
+ *
+ * A forced unwinding has no exception object for the reference to bind to; the sanitizer minds.
+ */
+template <typename Body, typename OnError>
+[[gnu::always_inline]] __attribute__((no_sanitize("null"))) inline int Guarded(
+    const Body& body, const OnError& on_error) {
+  try {
+    return body();
+#if defined(__GLIBCXX__)
+  } catch (const abi::__forced_unwind&) {
+    // The end of a thread, not an error: CPython ends daemon threads so, and must not be stopped.
+    throw;
+#endif
+  } catch (const Error& error) {
+    return on_error(error);
+  } catch (const std::bad_alloc&) {
+    return Error("MemoryError", "out of memory").SetLast();
+  } catch (const std::out_of_range& error) {
+    return Error("IndexError", error.what()).SetLast();
+  } catch (const std::invalid_argument& error) {
+    return Error("ValueError", error.what()).SetLast();
+  } catch (const std::overflow_error& error) {
+    return Error("OverflowError", error.what()).SetLast();
+  } catch (const std::exception& error) {
+    return Error("RuntimeError", error.what()).SetLast();
+  } catch (...) {
+    return Error("RuntimeError", "a C++ exception of unknown type").SetLast();
+  }
+}
+
 /*! \brief A function body with what it captured; the resource behind the C function. */
 template <typename F>
 struct Closure {
@@ -171,37 +205,21 @@ struct Closure {
   MXNetFunctionHandle self;
   bool names_errors;
 
-  // A forced unwinding has no exception object for the reference to bind to; the sanitizer minds.
   __attribute__((no_sanitize("null"))) static int Call(void* resource, const MXNetValue* values,
                                                        const int* type_codes, int num_args,
                                                        MXNetValue* ret, int* ret_type_code) {
     auto* closure = static_cast<Closure*>(resource);
-    try {
+    const auto call = [&] {
       MXNetRetValue result;
       closure->body(MXNetArgs{values, type_codes, num_args, closure->self}, &result);
       if (result.failed()) return -1;
       result.MoveTo(ret, ret_type_code);
       return 0;
-#if defined(__GLIBCXX__)
-    } catch (const abi::__forced_unwind&) {
-      // The end of a thread, not an error: CPython ends daemon threads so, and must not be stopped.
-      throw;
-#endif
-    } catch (const Error& error) {
+    };
+    const auto on_error = [&](const Error& error) {
       return closure->names_errors ? SetLastOf(closure->self, error) : error.SetLast();
-    } catch (const std::bad_alloc&) {
-      return Error("MemoryError", "out of memory").SetLast();
-    } catch (const std::out_of_range& error) {
-      return Error("IndexError", error.what()).SetLast();
-    } catch (const std::invalid_argument& error) {
-      return Error("ValueError", error.what()).SetLast();
-    } catch (const std::overflow_error& error) {
-      return Error("OverflowError", error.what()).SetLast();
-    } catch (const std::exception& error) {
-      return Error("RuntimeError", error.what()).SetLast();
-    } catch (...) {
-      return Error("RuntimeError", "a C++ exception of unknown type").SetLast();
-    }
+    };
+    return Guarded(call, on_error);
   }
 
   static void Delete(void* resource) { delete static_cast<Closure*>(resource); }
@@ -282,7 +300,7 @@ struct FunctionSignature : FunctionSignature<decltype(&T::operator())> {};
 template <typename R, typename... Args>
 struct FunctionSignature<R(Args...)> {
   using Result = R;
-  using Arguments = std::tuple<std::decay_t<Args>...>;
+  using Arguments = std::tuple<typename Held<Args>::type...>;
 };
 template <typename R, typename... Args>
 struct FunctionSignature<R (*)(Args...)> : FunctionSignature<R(Args...)> {};

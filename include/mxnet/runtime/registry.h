@@ -185,7 +185,8 @@ inline void ReportFailedRegistration(const Error& error) noexcept {
 
 /*! \brief Commits a description when a library is loaded. */
 struct RegistryEntry {
-  RegistryEntry(const Registry& registry) noexcept {  // NOLINT(runtime/explicit)
+  template <typename Described>
+  RegistryEntry(const Described& registry) noexcept {  // NOLINT(runtime/explicit)
     try {
       registry.Commit();
     } catch (const Error& error) {

@@ -19,6 +19,7 @@
 #include <mxnet/runtime/type_traits/container.h>
 #include <mxnet/runtime/type_traits/number.h>
 #include <mxnet/runtime/type_traits/plain.h>
+#include <mxnet/runtime/type_traits/ref.h>
 #include <mxnet/runtime/type_traits/tensor.h>
 #include <mxnet/runtime/type_traits/text.h>
 
@@ -55,9 +56,14 @@ T ReadOrThrow(const MXNetValue& value, int type_code, const What& what) {
 
 template <typename T>
 Any ToAny(T&& value) {
-  MXNetAny raw{};
-  TypeTraits<std::decay_t<T>>::Store(std::forward<T>(value), &raw);
-  return Any::Steal(raw);
+  using Value = std::decay_t<T>;
+  if constexpr (kIsClass<Value>) {
+    return AnyOfObject(NewInstance<Value>(std::forward<T>(value)));
+  } else {
+    MXNetAny raw{};
+    TypeTraits<Value>::Store(std::forward<T>(value), &raw);
+    return Any::Steal(raw);
+  }
 }
 
 }  // namespace details

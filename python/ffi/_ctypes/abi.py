@@ -7,6 +7,7 @@ from ctypes import (
     CDLL,
     CFUNCTYPE,
     POINTER,
+    PYFUNCTYPE,
     PyDLL,
     Structure,
     Union,
@@ -68,12 +69,14 @@ BYTES_INDEX = 4
 SHAPE_INDEX = 5
 TUPLE_INDEX = 6
 OPAQUE_INDEX = 9
+DYNAMIC_INDEX = 64
 
 # MXNetParamFlag
 PARAM_OPTIONAL = 1
 PARAM_VARIADIC = 2
 PARAM_FRONT_END = 4
 
+METHOD_STATIC = 1
 NDARRAY_READ_ONLY = 1
 DEVICE_CPU = 1
 
@@ -204,6 +207,47 @@ class MXNetFuncInfo(Structure):
 
 PackedCFunc = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p)
 Finalizer = CFUNCTYPE(None, c_void_p)
+
+
+FieldAccess = PYFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
+
+
+class MXNetFieldInfo(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("type", c_char_p),
+        ("doc", c_char_p),
+        ("getter", FieldAccess),
+        ("setter", FieldAccess),
+        ("resource", c_void_p),
+    ]
+
+
+class MXNetMethodInfo(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("func", c_void_p),
+        ("flags", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class MXNetTypeInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("abi_major", c_int32),
+        ("abi_minor", c_int32),
+        ("key", c_char_p),
+        ("doc", c_char_p),
+        ("type_index", c_uint32),
+        ("base_index", c_uint32),
+        ("value_offset", c_int64),
+        ("base_offset", c_int64),
+        ("fields", POINTER(MXNetFieldInfo)),
+        ("num_fields", c_size_t),
+        ("methods", POINTER(MXNetMethodInfo)),
+        ("num_methods", c_size_t),
+    ]
 
 
 def _load(kind: type[CDLL]) -> CDLL:

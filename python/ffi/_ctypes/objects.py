@@ -11,7 +11,7 @@ from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     T = TypeVar("T", bound="ObjectBase")
@@ -101,6 +101,26 @@ def register_object(type_index: int, cls: type[ObjectBase]) -> None:
     _classes[type_index] = cls
 
 
+# What makes the class of a type index beyond the fixed ones when its first object appears.
+_class_factory: Callable[[int], type[ObjectBase]] | None = None
+
+
+def set_class_factory(factory: Callable[[int], type[ObjectBase]]) -> None:
+    """Sets what makes the Python class of a type index that has none yet."""
+    global _class_factory
+    _class_factory = factory
+
+
+def _class_of(type_index: int) -> type[ObjectBase]:
+    cls = _classes.get(type_index)
+    if cls is not None:
+        return cls
+    if type_index < abi.DYNAMIC_INDEX or _class_factory is None:
+        return ObjectBase
+    cls = _classes[type_index] = _class_factory(type_index)
+    return cls
+
+
 # The wrapper of each object that has one. The slot for it in the object is the Cython path's.
 # Weak references without callbacks, which would be Python code that Ctrl-C can interrupt.
 _wrappers: dict[int, ref[ObjectBase]] = {}
@@ -113,11 +133,29 @@ def wrap(handle: int) -> ObjectBase:
     if wrapped is not None:
         abi.lib.MXNetObjectFree(c_void_p(handle))
         return wrapped
-    cls = _classes.get(abi.MXNetObject.from_address(handle).type_index, ObjectBase)
+    try:
+        cls = _class_of(abi.MXNetObject.from_address(handle).type_index)
+    except BaseException:
+        abi.lib.MXNetObjectFree(c_void_p(handle))
+        raise
     wrapped = wrap_anew(cls, handle)
+    _make_wrapper_of(wrapped, handle)
+    return wrapped
+
+
+def _make_wrapper_of(wrapped: ObjectBase, handle: int) -> None:
     wrapped._reference.wrapper = weak = ref(wrapped)
     _wrappers[handle] = weak
-    return wrapped
+
+
+def adopt(target: ObjectBase, source: ObjectBase) -> None:
+    """Makes target, in place of source, the wrapper of the object of source."""
+    check(abi.lib.MXNetObjectRetain(c_void_p(source.handle)))
+    former = getattr(target, "_reference", None)
+    target._reference = _Reference(source._handle)
+    target._handle = source._handle
+    _make_wrapper_of(target, target._handle)
+    del former
 
 
 def wrap_anew(cls: type[T], handle: int) -> T:

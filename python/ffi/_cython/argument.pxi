@@ -186,6 +186,8 @@ cdef str where_text(Frame* frame):
     cdef str text
     if frame.func == NULL:
         text = "convert: argument 0"
+    elif frame.index == FIELD_VALUE:
+        text = (<Field>frame.func).where
     elif frame.index < 0:
         text = f"{callback_name(<object>frame.func)}: result"
     else:

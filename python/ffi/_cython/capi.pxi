@@ -42,6 +42,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetParamOptional
         kMXNetParamVariadic
         kMXNetParamFrontEnd
+        kMXNetMethodStatic
+        kMXNetObjectDynamic
         kMXNetNDArrayReadOnly
         kDLInt
         kDLUInt
@@ -109,6 +111,29 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         size_t num_params
         int64_t release_lock_bytes
 
+    ctypedef struct MXNetFieldInfo:
+        const char* name
+        const char* type
+        const char* doc
+        MXNetFieldGetter getter
+        MXNetFieldSetter setter
+        void* resource
+
+    ctypedef struct MXNetMethodInfo:
+        const char* name
+        void* func
+        int32_t flags
+
+    ctypedef struct MXNetTypeInfo:
+        const char* key
+        const char* doc
+        uint32_t type_index
+        uint32_t base_index
+        const MXNetFieldInfo* fields
+        size_t num_fields
+        const MXNetMethodInfo* methods
+        size_t num_methods
+
     ctypedef struct DLPackVersion:
         uint32_t major
         uint32_t minor
@@ -128,6 +153,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
     int MXNetObjectRetain(void* obj) noexcept
     int MXNetObjectFree(void* obj) noexcept
     int MXNetObjectTypeIndex2Key(uint32_t index, const char** out) noexcept
+    int MXNetObjectTypeKey2Index(const char* key, uint32_t* out) noexcept
+    int MXNetObjectGetTypeInfo(uint32_t index, const MXNetTypeInfo** out) noexcept
     const MXNetErrorInfo* MXNetGetLastError() noexcept
     int MXNetSetLastError(const MXNetErrorInfo* info) noexcept
     int MXNetFuncCall(void* func, const MXNetValue* values, const int* type_codes, int num_args,

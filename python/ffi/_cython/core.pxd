@@ -55,6 +55,9 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         int32_t type_code
         int32_t reserved
 
+    ctypedef int (*MXNetFieldGetter)(void* resource, void* self, MXNetAny* out) noexcept
+    ctypedef int (*MXNetFieldSetter)(void* resource, void* self, const MXNetAny* value) noexcept
+
     ctypedef struct MXNetObject:
         int32_t ref_count
         uint32_t type_index
@@ -102,6 +105,16 @@ cdef class Function(ObjectBase):
 
 cdef class NDArray(ObjectBase):
     pass
+
+
+cdef class Field:
+    cdef MXNetFieldGetter getter
+    cdef MXNetFieldSetter setter
+    cdef void* resource
+    # "demo.Counter.value"
+    cdef str where
+    cdef str type_
+    cdef str doc
 
 
 cdef class Context:

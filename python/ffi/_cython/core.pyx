@@ -20,3 +20,4 @@ include "function.pxi"    # Function
 include "callback.pxi"    # a Python callable becomes a function
 include "ndarray.pxi"     # NDArray
 include "registry.pxi"    # the global registry
+include "classes.pxi"     # classes that C++ registers

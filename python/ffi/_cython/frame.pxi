@@ -8,6 +8,8 @@ cdef enum:
     STEP_KEY = -1
     STEP_VALUE = -2
     STEP_CONVERTED = -3
+    # Stands for the index of an argument where the value is one for the Field func.
+    FIELD_VALUE = -2
 
 cdef struct Chunk:
     Chunk* next

@@ -63,7 +63,7 @@ def register_object(uint32_t type_index, cls):
 
 cdef PyObject* wrap_anew(PyTypeObject* cls, void* handle) noexcept:
     """A new instance of cls, a class derived from ObjectBase, that the object does not know of."""
-    cdef PyObject* obj = MXNetNativeNew(cls, <PyObject*>empty_tuple)
+    cdef PyObject* obj = MXNetNativeNew(cls, <PyObject*>empty_tuple) if cls != NULL else NULL
     if obj == NULL:
         MXNetObjectFree(handle)
         return NULL
@@ -84,9 +84,22 @@ cdef inline PyObject* wrap_array(void* handle) noexcept:
     return MXNetNewArray(ndarray_type, handle)
 
 
+# What makes the class of a type index beyond the fixed ones when its first object appears.
+cdef object class_factory = None
+
+
 cdef PyTypeObject* class_of(uint32_t type_index) noexcept:
+    """The class of a type index, which its table keeps alive; NULL with an exception set."""
     if type_index < <uint32_t>len(object_classes):
         cls = object_classes[type_index]
         if cls is not None:
             return <PyTypeObject*>cls
-    return <PyTypeObject*>ObjectBase
+    if type_index < kMXNetObjectDynamic or class_factory is None:
+        return <PyTypeObject*>ObjectBase
+    try:
+        cls = class_factory(type_index)
+        register_object(type_index, cls)
+    except BaseException as error:
+        set_error(error)
+        return NULL
+    return <PyTypeObject*>cls

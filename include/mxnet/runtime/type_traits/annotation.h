@@ -8,16 +8,18 @@
 #ifndef MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
 #define MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
 
+#include <mxnet/runtime/type_traits/has_traits.h>
+
 #include <string>
 #include <type_traits>
 
 namespace mxnet {
 namespace runtime {
 
-template <typename T, typename>
-struct TypeTraits;
-
 namespace details {
+
+template <typename T>
+struct ClassArgument;
 
 template <typename T, typename = void>
 struct HasAnnotation : std::false_type {};
@@ -38,6 +40,8 @@ std::string ResultAnnotation() {
     return "None";
   } else if constexpr (HasAnnotation<T>::value) {
     return TypeTraits<T, void>::Annotation();
+  } else if constexpr (kIsClass<T>) {
+    return TypeTraits<ClassArgument<T>, void>::Annotation();
   } else {
     return "Any";
   }

@@ -1,0 +1,205 @@
+/*!
+ * \file type_table.cc
+ * \brief The table of object types: their keys, and the descriptions of classes.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/c_api_guard.h"
+#include "runtime/fork_safe.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+/*! \brief Owned copy of the description of a type. Never freed. */
+class TypeRecord {
+ public:
+  TypeRecord(const MXNetTypeInfo& info, uint32_t index) : info_(info) {
+    info_.struct_size = sizeof(info_);
+    info_.key = Keep(info.key);
+    info_.doc = Keep(info.doc == nullptr ? "" : info.doc);
+    info_.type_index = index;
+    fields_.assign(info.fields, info.fields + info.num_fields);
+    for (MXNetFieldInfo& field : fields_) {
+      CheckName(field.name, field.getter != nullptr);
+      field.name = Keep(field.name);
+      field.type = Keep(field.type);
+      field.doc = Keep(field.doc);
+    }
+    methods_.assign(info.methods, info.methods + info.num_methods);
+    for (MXNetMethodInfo& method : methods_) {
+      CheckName(method.name, method.func != nullptr);
+      method.name = Keep(method.name);
+    }
+    // Only now, for nothing fails any more.
+    for (MXNetMethodInfo& method : methods_) {
+      details::Retain(static_cast<MXNetObject*>(method.func));
+    }
+    info_.fields = fields_.data();
+    info_.methods = methods_.data();
+  }
+
+  const MXNetTypeInfo& view() const { return info_; }
+
+ private:
+  void CheckName(const char* name, bool complete) const {
+    if (name == nullptr || !complete) {
+      MXNET_THROW("ValueError") << info_.key << ": a field or method without a name or a function";
+    }
+  }
+
+  const char* Keep(const char* text) {
+    if (text == nullptr) return nullptr;
+    strings_.emplace_back(text);
+    return strings_.back().c_str();
+  }
+
+  std::deque<std::string> strings_;
+  std::vector<MXNetFieldInfo> fields_;
+  std::vector<MXNetMethodInfo> methods_;
+  MXNetTypeInfo info_;
+};
+
+/*!
+ * \brief Keys, indices and descriptions of types.
+ *
+ * Leaked: libraries may still ask while the process exits. Descriptions are read without a lock,
+ * because calls that pass an object of a derived class read them.
+ */
+class TypeTable {
+ public:
+  static TypeTable* Global() {
+    static TypeTable* table = new TypeTable();
+    return table;
+  }
+
+  uint32_t IndexOf(const std::string& key) {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    return FindOrAdd(key);
+  }
+
+  const char* KeyOf(uint32_t index) {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    auto found = keys_.find(index);
+    if (found == keys_.end()) {
+      MXNET_THROW("ValueError") << "no object type has index " << index;
+    }
+    return found->second;
+  }
+
+  uint32_t Register(const MXNetTypeInfo& info) {
+    if (info.key[0] == '\0')
+      MXNET_THROW("ValueError") << "a class is registered under an empty key";
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const uint32_t index = FindOrAdd(info.key);
+    if (index < kMXNetObjectDynamic || InfoOf(index) != nullptr) {
+      MXNET_THROW("ValueError") << "a class is registered as '" << info.key << "' already";
+    }
+    if (index >= kMaxClasses) {
+      MXNET_THROW("ValueError") << info.key << ": more than " << kMaxClasses << " object types";
+    }
+    if (info.base_index != kMXNetObjectNone && InfoOf(info.base_index) == nullptr) {
+      MXNET_THROW("ValueError") << info.key << ": its base class is not registered";
+    }
+    infos_[index].store(&(new TypeRecord(info, index))->view(), std::memory_order_release);
+    return index;
+  }
+
+  const MXNetTypeInfo* InfoOf(uint32_t index) const {
+    return index < kMaxClasses ? infos_[index].load(std::memory_order_acquire) : nullptr;
+  }
+
+  std::vector<std::string> ClassKeys() const {
+    std::vector<std::string> keys;
+    for (const auto& info : infos_) {
+      const MXNetTypeInfo* view = info.load(std::memory_order_acquire);
+      if (view != nullptr) keys.emplace_back(view->key);
+    }
+    return keys;
+  }
+
+ private:
+  static constexpr uint32_t kMaxClasses = 1 << 14;
+
+  TypeTable() {
+    const char* fixed[] = {"None",      "ffi.Function", "ffi.NDArray", "ffi.String", "ffi.Bytes",
+                           "ffi.Shape", "ffi.Tuple",    "ffi.Array",   "ffi.Map",    "ffi.Opaque"};
+    for (uint32_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); ++i) Add(i, fixed[i]);
+  }
+
+  uint32_t FindOrAdd(const std::string& key) {
+    auto found = indices_.find(key);
+    if (found != indices_.end()) return found->second;
+    const uint32_t index = next_++;
+    Add(index, key);
+    return index;
+  }
+
+  void Add(uint32_t index, const std::string& key) {
+    // Keys of an unordered_map do not move, so their text can be handed out.
+    keys_[index] = indices_.emplace(key, index).first->first.c_str();
+  }
+
+  ForkSafeMutex mutex_;
+  std::unordered_map<std::string, uint32_t> indices_;
+  std::unordered_map<uint32_t, const char*> keys_;
+  uint32_t next_{kMXNetObjectDynamic};
+  std::atomic<const MXNetTypeInfo*> infos_[kMaxClasses]{};
+};
+
+MXNET_REGISTER_API("ffi.ClassKeys")
+    .describe("Keys of all classes that C++ has registered, in the order in which it did.")
+    .returns("ffi.Array[str]")
+    .set_body_typed([]() { return TypeTable::Global()->ClassKeys(); });
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::Guard;
+using mxnet::runtime::RequireNotNull;
+using mxnet::runtime::TypeTable;
+
+int MXNetObjectTypeKey2Index(const char* key, uint32_t* out_index) {
+  return Guard([&] {
+    RequireNotNull(key, "MXNetObjectTypeKey2Index", "key");
+    RequireNotNull(out_index, "MXNetObjectTypeKey2Index", "out_index");
+    *out_index = TypeTable::Global()->IndexOf(key);
+  });
+}
+
+int MXNetObjectTypeIndex2Key(uint32_t index, const char** out_key) {
+  return Guard([&] {
+    RequireNotNull(out_key, "MXNetObjectTypeIndex2Key", "out_key");
+    *out_key = TypeTable::Global()->KeyOf(index);
+  });
+}
+
+int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_index) {
+  return Guard([&] {
+    RequireNotNull(info, "MXNetObjectRegisterType", "info");
+    RequireNotNull(out_index, "MXNetObjectRegisterType", "out_index");
+    if (info->struct_size < sizeof(MXNetTypeInfo) || info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
+      MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major
+                                 << "." << info->abi_minor << " of the function ABI, this runtime "
+                                 << "has version " << MXNET_RUNTIME_ABI_MAJOR << "."
+                                 << MXNET_RUNTIME_ABI_MINOR;
+    }
+    RequireNotNull(info->key, "MXNetObjectRegisterType", "info->key");
+    *out_index = TypeTable::Global()->Register(*info);
+  });
+}
+
+int MXNetObjectGetTypeInfo(uint32_t index, const MXNetTypeInfo** out) {
+  return Guard([&] {
+    RequireNotNull(out, "MXNetObjectGetTypeInfo", "out");
+    *out = TypeTable::Global()->InfoOf(index);
+  });
+}
