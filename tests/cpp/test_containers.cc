@@ -1,3 +1,5 @@
+#include <complex>
+
 #include "./support.h"
 
 using mxnet::tests::ErrorOf;

@@ -1,4 +1,6 @@
 // Descriptions that come from C++ signatures.
+#include <complex>
+
 #include "./support.h"
 
 using mxnet::tests::ErrorOf;

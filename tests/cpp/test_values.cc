@@ -1,5 +1,6 @@
 // TypeTraits: what each C++ type accepts, refuses and stores.
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "./support.h"

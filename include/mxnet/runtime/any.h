@@ -41,7 +41,7 @@ inline int TypeCodeOfObject(uint32_t type_index) noexcept {
 }
 
 /*! \brief What a person would call the kind of this value: "int", "list", "ndarray". */
-inline std::string TypeNameOf(const MXNetValue& value, int type_code) {
+[[gnu::cold]] inline std::string TypeNameOf(const MXNetValue& value, int type_code) {
   switch (type_code) {
     case kMXNetInt:
     case kMXNetUInt:

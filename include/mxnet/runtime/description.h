@@ -37,7 +37,7 @@ struct CxxParam {
 };
 
 template <typename T>
-CxxParam CxxParamOf() {
+[[gnu::cold]] CxxParam CxxParamOf() {
   if constexpr (IsVariadic<T>::value) {
     CxxParam param = CxxParamOf<typename T::value_type>();
     param.variadic = true;
@@ -57,8 +57,8 @@ class Description {
   std::string doc;
   std::string returns;
 
-  void Add(std::string name, std::string type, std::string doc_text, int32_t flags,
-           Any default_value = Any()) {
+  [[gnu::cold]] void Add(std::string name, std::string type, std::string doc_text, int32_t flags,
+                         Any default_value = Any()) {
     described_ = true;
     params_.push_back(
         {std::move(name), std::move(type), std::move(doc_text), flags, std::move(default_value)});
@@ -66,14 +66,14 @@ class Description {
 
   /*! \brief Reads the parameters and the result of a callable type. */
   template <typename F>
-  void TakeSignature() {
+  [[gnu::cold]] void TakeSignature() {
     described_ = typed_ = true;
     if (returns.empty()) derived_returns_ = ResultAnnotation<ResultOf<F>>();
     TakeParams(static_cast<typename FunctionSignature<F>::Arguments*>(nullptr));
   }
 
   /*! \brief Completes the description; ValueError where it contradicts the C++ signature. */
-  void Complete(const std::string& function) {
+  [[gnu::cold]] void Complete(const std::string& function) {
     if (!typed_) return;
     if (returns.empty()) returns = derived_returns_;
     if (params_.empty()) NameParams();
@@ -98,7 +98,7 @@ class Description {
   const std::vector<Param>& params() const { return params_; }
 
   /*! \brief The parameters as the C interface has them, borrowed from this. */
-  std::vector<MXNetParamInfo> Borrowed() const {
+  [[gnu::cold]] std::vector<MXNetParamInfo> Borrowed() const {
     std::vector<MXNetParamInfo> params;
     for (const Param& p : params_) {
       params.push_back({p.name.c_str(), p.type.empty() ? nullptr : p.type.c_str(), p.doc.c_str(),
@@ -109,7 +109,7 @@ class Description {
 
  private:
   /*! \brief Text of a default travels as kMXNetStr, not as an object. */
-  static MXNetAny AsBorrowed(const Any& value) {
+  [[gnu::cold]] static MXNetAny AsBorrowed(const Any& value) {
     MXNetAny raw = value.raw();
     std::string_view text;
     if (MapKey::AsText(raw, &text)) {
@@ -120,18 +120,18 @@ class Description {
   }
 
   template <typename... Args>
-  void TakeParams(std::tuple<Args...>*) {
+  [[gnu::cold]] void TakeParams(std::tuple<Args...>*) {
     cxx_params_ = {CxxParamOf<Args>()...};
   }
 
-  void NameParams() {
+  [[gnu::cold]] void NameParams() {
     for (size_t i = 0; i < cxx_params_.size(); ++i) {
       Add("arg" + std::to_string(i), "", "", kMXNetParamRequired);
     }
   }
 
-  static void Merge(const std::string& function, Param* param, const CxxParam& cxx,
-                    bool rest_optional) {
+  [[gnu::cold]] static void Merge(const std::string& function, Param* param, const CxxParam& cxx,
+                                  bool rest_optional) {
     const bool variadic = (param->flags & kMXNetParamVariadic) != 0;
     if (variadic && !cxx.variadic) {
       MXNET_THROW("ValueError") << function << ": '" << param->name

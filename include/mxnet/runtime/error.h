@@ -32,27 +32,27 @@ class Error : public std::exception {
     int line;
   };
 
-  Error(std::string kind, std::string message)
+  [[gnu::cold]] Error(std::string kind, std::string message)
       : kind_(std::move(kind)), message_(std::move(message)) {}
 
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& kind() const noexcept { return kind_; }
   const std::string& message() const noexcept { return message_; }
 
-  Error& AddFrame(const char* file, int line, const char* function) {
+  [[gnu::cold]] Error& AddFrame(const char* file, int line, const char* function) {
     frames_.push_back({file, function, line});
     return *this;
   }
 
   /*! \brief The same error, said of something: "argument 1 ('dtype')". */
-  Error In(const std::string& where) const {
+  [[gnu::cold]] Error In(const std::string& where) const {
     Error error(*this);
     error.message_ = where + ": " + message_;
     return error;
   }
 
   /*! \brief The same error under another kind and with another message; its places stay. */
-  Error Restated(std::string kind, std::string message) const {
+  [[gnu::cold]] Error Restated(std::string kind, std::string message) const {
     Error error(*this);
     error.kind_ = std::move(kind);
     error.message_ = std::move(message);
@@ -60,7 +60,7 @@ class Error : public std::exception {
   }
 
   /*! \brief Makes this the calling thread's last error. */
-  int SetLast() const noexcept {
+  [[gnu::cold]] int SetLast() const noexcept {
     std::vector<MXNetErrorFrame> frames;
     for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
     MXNetErrorInfo info{
@@ -70,7 +70,7 @@ class Error : public std::exception {
   }
 
   /*! \brief The calling thread's last error, as an exception that can be thrown on. */
-  static Error FromLast() {
+  [[gnu::cold]] static Error FromLast() {
     const MXNetErrorInfo* info = MXNetGetLastError();
     Error error(info->kind, std::string(info->message.data, info->message.size));
     for (size_t i = 0; i < info->num_frames; ++i) {
@@ -95,8 +95,17 @@ class ErrorMessage {
   ErrorMessage(const char* kind, const char* file, int line, const char* function)
       : kind_(kind), file_(file), line_(line), function_(function) {}
 
+  // The usual kinds of text are no templates: each length of a literal would be another function.
+  [[gnu::cold]] ErrorMessage& operator<<(const char* text) {
+    text_ += text;
+    return *this;
+  }
+  [[gnu::cold]] ErrorMessage& operator<<(const std::string& text) {
+    text_ += text;
+    return *this;
+  }
   template <typename T>
-  ErrorMessage& operator<<(const T& value) {
+  [[gnu::cold]] ErrorMessage& operator<<(const T& value) {
     // No stream: to make one takes longer than a short message, and to include one doubles the
     // time that a small library takes to compile.
     if constexpr (std::is_same_v<T, char>) {
@@ -117,7 +126,7 @@ class ErrorMessage {
     return *this;
   }
 
-  Error Build() const {
+  [[gnu::cold]] Error Build() const {
     Error error(kind_, text_);
     error.AddFrame(file_, line_, function_);
     return error;

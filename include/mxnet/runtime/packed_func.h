@@ -7,7 +7,6 @@
 
 #include <mxnet/runtime/type_traits.h>
 
-#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,7 +24,7 @@ namespace runtime {
 namespace details {
 
 /*! \brief "_npi.zeros: argument 1 ('dtype')", for messages. */
-inline std::string ArgumentText(MXNetFunctionHandle func, int index) {
+[[gnu::cold]] inline std::string ArgumentText(MXNetFunctionHandle func, int index) {
   const MXNetFuncInfo* info = nullptr;
   std::string position = "argument " + std::to_string(index);
   if (func == nullptr || MXNetFuncGetInfo(func, &info) != 0) return position;
@@ -282,9 +281,9 @@ using Function = PackedFunc;
 
 template <>
 struct TypeTraits<PackedFunc> {
-  static std::string Name() { return "function"; }
-  static std::string Annotation() { return "ffi.Function"; }
-  static std::string ArgumentAnnotation() { return "Callable[..., Any]"; }
+  [[gnu::cold]] static std::string Name() { return "function"; }
+  [[gnu::cold]] static std::string Annotation() { return "ffi.Function"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "Callable[..., Any]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, PackedFunc* out) {
     return details::TryShare(value, type_code, kMXNetObjectFunction, out);
   }
@@ -308,6 +307,12 @@ template <typename C, typename R, typename... Args>
 struct FunctionSignature<R (C::*)(Args...)> : FunctionSignature<R(Args...)> {};
 template <typename C, typename R, typename... Args>
 struct FunctionSignature<R (C::*)(Args...) const> : FunctionSignature<R(Args...)> {};
+template <typename R, typename... Args>
+struct FunctionSignature<R (*)(Args...) noexcept> : FunctionSignature<R(Args...)> {};
+template <typename C, typename R, typename... Args>
+struct FunctionSignature<R (C::*)(Args...) noexcept> : FunctionSignature<R(Args...)> {};
+template <typename C, typename R, typename... Args>
+struct FunctionSignature<R (C::*)(Args...) const noexcept> : FunctionSignature<R(Args...)> {};
 
 template <typename F>
 using ResultOf = typename FunctionSignature<F>::Result;
@@ -343,14 +348,19 @@ struct ArgumentCount<std::tuple<Args...>> {
   static_assert(LastAlone(), "Variadic<T> is possible as the last parameter only");
 };
 
+[[gnu::cold]] inline Error MismatchError(Match match, const std::string& expected,
+                                         const MXNetArgs& args, int i) {
+  return Error(KindOf(match), MismatchText(match, ArgumentText(args.func, i), expected,
+                                           args.values[i], args.type_codes[i]));
+}
+
 /*! \brief Reads argument i into *out; on mismatch reports through ret, without a throw. */
 template <typename T>
 bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
   Match match = ReadNamed(args.values[i], args.type_codes[i], out,
                           [&args, i] { return ArgumentText(args.func, i); });
   if (match == Match::kOk) return true;
-  *ret = Error(KindOf(match), MismatchText<T>(match, ArgumentText(args.func, i), args.values[i],
-                                              args.type_codes[i]));
+  *ret = MismatchError(match, TypeTraits<T>::Name(), args, i);
   return false;
 }
 
@@ -377,6 +387,14 @@ void CallTyped(const F& body, const MXNetArgs& args, MXNetRetValue* ret, std::tu
   }
 }
 
+[[gnu::cold]] inline Error CountError(const MXNetArgs& args, int expected, bool variadic) {
+  const MXNetFuncInfo* info = nullptr;
+  const bool named = args.func != nullptr && MXNetFuncGetInfo(args.func, &info) == 0;
+  return Error("TypeError", std::string(named ? info->name : "function") + " expected " +
+                                (variadic ? "at least " : "") + std::to_string(expected) +
+                                " arguments, got " + std::to_string(args.num_args));
+}
+
 /*! \brief Wraps any lambda as a packed body that checks count and types at the call. */
 template <typename F>
 auto PackTyped(F body) {
@@ -384,12 +402,7 @@ auto PackTyped(F body) {
   using Count = ArgumentCount<Arguments>;
   return [body = std::move(body)](MXNetArgs args, MXNetRetValue* ret) {
     if (!Count::Fits(args.num_args)) {
-      const MXNetFuncInfo* info = nullptr;
-      const bool named = args.func != nullptr && MXNetFuncGetInfo(args.func, &info) == 0;
-      *ret = Error("TypeError", std::string(named ? info->name : "function") + " expected " +
-                                    (Count::kVariadic ? "at least " : "") +
-                                    std::to_string(Count::kFixed) + " arguments, got " +
-                                    std::to_string(args.num_args));
+      *ret = CountError(args, Count::kFixed, Count::kVariadic);
       return;
     }
     CallTyped(body, args, ret, static_cast<Arguments*>(nullptr),
@@ -410,7 +423,7 @@ class TypedPackedFunc<R(Args...)> {
   explicit TypedPackedFunc(PackedFunc packed) : packed_(std::move(packed)) {}
   template <typename F, typename = std::enable_if_t<std::is_invocable_r_v<R, F&, Args...>>>
   TypedPackedFunc(F body)  // NOLINT(runtime/explicit)
-      : packed_(details::PackTyped(std::function<R(Args...)>(std::move(body)))) {}
+      : packed_(details::PackTyped(Body<F>{std::move(body)})) {}
 
   R operator()(Args... args) const {
     MXNetRetValue result = packed_(std::forward<Args>(args)...);
@@ -419,6 +432,13 @@ class TypedPackedFunc<R(Args...)> {
   const PackedFunc& packed() const noexcept { return packed_; }
 
  private:
+  /*! \brief A callable under this very signature, whatever its own is. */
+  template <typename F>
+  struct Body {
+    mutable F body;
+    R operator()(Args... args) const { return body(std::forward<Args>(args)...); }
+  };
+
   PackedFunc packed_;
 };
 

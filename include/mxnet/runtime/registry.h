@@ -32,58 +32,59 @@ namespace runtime {
 /*! \brief Collects the one description of a function. */
 class Registry {
  public:
-  Registry(std::string name, const char* file, int line)
+  [[gnu::cold]] Registry(std::string name, const char* file, int line)
       : name_(std::move(name)), file_(file), line_(line) {}
 
   /*! \brief What the function does; its first line is a summary. */
-  Registry& describe(std::string doc) {
+  [[gnu::cold]] Registry& describe(std::string doc) {
     about_.doc = std::move(doc);
     return *this;
   }
   /*! \brief A parameter whose type is that of the typed body: required, or std::optional. */
-  Registry& arg(std::string name, std::string doc = "") {
+  [[gnu::cold]] Registry& arg(std::string name, std::string doc = "") {
     return Add(std::move(name), "", std::move(doc), kMXNetParamRequired);
   }
   /*! \brief The same with a default and no text: whatever is not text is a default. */
   template <typename T, typename = std::enable_if_t<!std::is_convertible_v<T, std::string_view> ||
                                                     std::is_null_pointer_v<T>>>
-  Registry& arg(std::string name, T default_value) {
+  [[gnu::cold]] Registry& arg(std::string name, T default_value) {
     return arg(std::move(name), std::move(default_value), "");
   }
   /*! \brief The same with a default: nullptr, a bool, a number, a string. */
   template <typename T>
-  Registry& arg(std::string name, T default_value, std::string doc) {
+  [[gnu::cold]] Registry& arg(std::string name, T default_value, std::string doc) {
     return Add(std::move(name), "", std::move(doc), kMXNetParamOptional,
                details::ToAny(std::move(default_value)));
   }
   /*! \brief A parameter that must be given. type is a Python type expression. */
-  Registry& add_argument(std::string name, std::string type, std::string doc) {
+  [[gnu::cold]] Registry& add_argument(std::string name, std::string type, std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamRequired);
   }
   /*! \brief A parameter with a default: nullptr, a bool, a number, a string. */
   template <typename T>
-  Registry& add_argument(std::string name, std::string type, T default_value, std::string doc) {
+  [[gnu::cold]] Registry& add_argument(std::string name, std::string type, T default_value,
+                                       std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamOptional,
                details::ToAny(std::move(default_value)));
   }
   /*! \brief Any number of further arguments. */
-  Registry& add_variadic(std::string name, std::string type, std::string doc) {
+  [[gnu::cold]] Registry& add_variadic(std::string name, std::string type, std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamVariadic);
   }
   /*! \brief A parameter of the front-end signature that accepts its default only. */
   template <typename T>
-  Registry& add_frontend_argument(std::string name, std::string type, T default_value,
-                                  std::string doc) {
+  [[gnu::cold]] Registry& add_frontend_argument(std::string name, std::string type, T default_value,
+                                                std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc),
                kMXNetParamOptional | kMXNetParamFrontEnd, details::ToAny(std::move(default_value)));
   }
   /*! \brief Python type expression of the result. */
-  Registry& returns(std::string type) {
+  [[gnu::cold]] Registry& returns(std::string type) {
     about_.returns = std::move(type);
     return *this;
   }
   /*! \brief Let Python run other threads meanwhile, if the arguments hold at least that much. */
-  Registry& release_gil(int64_t min_bytes = 0) {
+  [[gnu::cold]] Registry& release_gil(int64_t min_bytes = 0) {
     release_bytes_ = min_bytes;
     return *this;
   }
@@ -97,7 +98,7 @@ class Registry {
   }
   /*! \brief The body, a lambda `void(MXNetArgs args, MXNetRetValue* ret)`. */
   template <typename F>
-  Registry& set_body(F body) {
+  [[gnu::cold]] Registry& set_body(F body) {
     body_ = PackedFunc(std::move(body), names_errors_);
     return *this;
   }
@@ -108,7 +109,7 @@ class Registry {
    * std::optional at the end may be left out, Variadic<T> takes all further arguments.
    */
   template <typename F>
-  Registry& set_body_typed(F body) {
+  [[gnu::cold]] Registry& set_body_typed(F body) {
     about_.template TakeSignature<F>();
     return set_body(details::PackTyped(std::move(body)));
   }
@@ -123,21 +124,20 @@ class Registry {
    *
    * ValueError where the description contradicts the C++ signature, TypeError where a default does.
    */
-  void Commit() const {
+  [[gnu::cold]] void Commit() {
     if (!body_.defined()) MXNET_THROW("ValueError") << name_ << " is registered without a body";
-    details::Description about = about_;
-    about.Complete(name_);
-    const std::vector<MXNetParamInfo> params = about.Borrowed();
+    about_.Complete(name_);
+    const std::vector<MXNetParamInfo> params = about_.Borrowed();
     MXNetFuncInfo info{};
     info.struct_size = sizeof(info);
     info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
     info.abi_minor = MXNET_RUNTIME_ABI_MINOR;
     info.name = name_.c_str();
-    info.doc = about.doc.c_str();
-    info.returns = about.returns.empty() ? nullptr : about.returns.c_str();
+    info.doc = about_.doc.c_str();
+    info.returns = about_.returns.empty() ? nullptr : about_.returns.c_str();
     info.file = file_;
     info.line = line_;
-    info.described = about.described() ? 1 : 0;
+    info.described = about_.described() ? 1 : 0;
     info.params = params.data();
     info.num_params = params.size();
     info.release_lock_bytes = release_bytes_;
@@ -146,8 +146,8 @@ class Registry {
   }
 
  private:
-  Registry& Add(std::string name, std::string type, std::string doc, int32_t flags,
-                Any default_value = Any()) {
+  [[gnu::cold]] Registry& Add(std::string name, std::string type, std::string doc, int32_t flags,
+                              Any default_value = Any()) {
     about_.Add(std::move(name), std::move(type), std::move(doc), flags, std::move(default_value));
     return *this;
   }
@@ -169,7 +169,7 @@ namespace details {
  *
  * The runtime makes it the error of whoever loads the library, or prints it.
  */
-inline void ReportFailedRegistration(const Error& error) noexcept {
+[[gnu::cold]] inline void ReportFailedRegistration(const Error& error) noexcept {
   error.SetLast();
   MXNetFunctionHandle report = nullptr;
   MXNetValue result;
@@ -186,7 +186,7 @@ inline void ReportFailedRegistration(const Error& error) noexcept {
 /*! \brief Commits a description when a library is loaded. */
 struct RegistryEntry {
   template <typename Described>
-  RegistryEntry(const Described& registry) noexcept {  // NOLINT(runtime/explicit)
+  [[gnu::cold]] RegistryEntry(Described&& registry) noexcept {  // NOLINT(runtime/explicit)
     try {
       registry.Commit();
     } catch (const Error& error) {

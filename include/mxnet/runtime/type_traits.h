@@ -49,7 +49,8 @@ T ReadOrThrow(const MXNetValue& value, int type_code, const What& what) {
   T out{};
   Match match = ReadNamed(value, type_code, &out, what);
   if (match != Match::kOk) {
-    MXNET_THROW(KindOf(match)) << MismatchText<T>(match, what(), value, type_code);
+    MXNET_THROW(KindOf(match)) << MismatchText(match, what(), TypeTraits<T>::Name(), value,
+                                               type_code);
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include "api/common/gemm.h"
 
 #include <algorithm>
+#include <complex>
 #include <memory>
 #include <new>
 

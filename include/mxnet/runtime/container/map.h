@@ -8,7 +8,6 @@
 #include <mxnet/runtime/any.h>
 #include <mxnet/runtime/container/map_key.h>
 
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -7,9 +7,7 @@
 
 #include <mxnet/runtime/any.h>
 
-#include <cmath>
 #include <cstring>
-#include <functional>
 #include <string_view>
 
 namespace mxnet {
@@ -117,7 +115,7 @@ struct MapKey {
     if (key.type_code == kMXNetFloat) {
       constexpr double kLimit = 9223372036854775808.0;  // 2**63
       const double value = key.value.v_float64;
-      if (value == std::floor(value) && value >= -kLimit && value < 2 * kLimit) {
+      if (value == __builtin_floor(value) && value >= -kLimit && value < 2 * kLimit) {
         key.type_code = value < kLimit ? kMXNetInt : kMXNetUInt;
         if (value < kLimit) {
           key.value.v_int64 = static_cast<int64_t>(value);

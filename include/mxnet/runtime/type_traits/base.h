@@ -118,10 +118,10 @@ inline Any Own(const MXNetValue& value, int type_code) {
 template <typename T, typename What>
 T ReadOrThrow(const MXNetValue& value, int type_code, const What& what);
 
-template <typename T>
-std::string MismatchText(Match match, const std::string& what, const MXNetValue& value,
-                         int type_code) {
-  std::string text = what + " expected " + TypeTraits<T>::Name() + ", got ";
+[[gnu::cold]] inline std::string MismatchText(Match match, const std::string& what,
+                                              const std::string& expected, const MXNetValue& value,
+                                              int type_code) {
+  std::string text = what + " expected " + expected + ", got ";
   if (match == Match::kWrongType) return text + TypeNameOf(value, type_code);
   if (type_code == kMXNetUInt) return text + std::to_string(value.v_uint64);
   if (type_code == kMXNetInt) return text + std::to_string(value.v_int64);

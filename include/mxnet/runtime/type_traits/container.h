@@ -18,9 +18,9 @@ namespace runtime {
 
 template <>
 struct TypeTraits<ShapeView> {
-  static std::string Name() { return "tuple of int"; }
-  static std::string Annotation() { return "tuple[int, ...]"; }
-  static std::string ArgumentAnnotation() { return "Sequence[int]"; }
+  [[gnu::cold]] static std::string Name() { return "tuple of int"; }
+  [[gnu::cold]] static std::string Annotation() { return "tuple[int, ...]"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "Sequence[int]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, ShapeView* out) {
     if (type_code == kMXNetIntTuple || type_code == kMXNetIntList) {
       *out = ShapeView(value.v_ints.data, value.v_ints.size);
@@ -36,9 +36,9 @@ struct TypeTraits<ShapeView> {
 
 template <>
 struct TypeTraits<Shape> {
-  static std::string Name() { return "tuple of int"; }
-  static std::string Annotation() { return "tuple[int, ...]"; }
-  static std::string ArgumentAnnotation() { return "Sequence[int]"; }
+  [[gnu::cold]] static std::string Name() { return "tuple of int"; }
+  [[gnu::cold]] static std::string Annotation() { return "tuple[int, ...]"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "Sequence[int]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Shape* out) {
     if (details::TryShare(value, type_code, kMXNetObjectShape, out) == Match::kOk) {
       return Match::kOk;
@@ -70,8 +70,8 @@ struct TypeTraits<Shape> {
 
 template <>
 struct TypeTraits<Any> {
-  static std::string Name() { return "Any"; }
-  static std::string Annotation() { return "Any"; }
+  [[gnu::cold]] static std::string Name() { return "Any"; }
+  [[gnu::cold]] static std::string Annotation() { return "Any"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Any* out) {
     *out = details::Own(value, type_code);
     return Match::kOk;
@@ -81,8 +81,8 @@ struct TypeTraits<Any> {
 
 template <>
 struct TypeTraits<ObjectRef> {
-  static std::string Name() { return "object"; }
-  static std::string Annotation() { return "Any"; }
+  [[gnu::cold]] static std::string Name() { return "object"; }
+  [[gnu::cold]] static std::string Annotation() { return "Any"; }
   static Match TryFrom(const MXNetValue& value, int type_code, ObjectRef* out) {
     if (type_code == kMXNetNull) {
       *out = nullptr;
@@ -98,9 +98,9 @@ struct TypeTraits<ObjectRef> {
 
 template <>
 struct TypeTraits<Tuple> {
-  static std::string Name() { return "tuple"; }
-  static std::string Annotation() { return "tuple[Any, ...]"; }
-  static std::string ArgumentAnnotation() { return "Sequence[Any]"; }
+  [[gnu::cold]] static std::string Name() { return "tuple"; }
+  [[gnu::cold]] static std::string Annotation() { return "tuple[Any, ...]"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "Sequence[Any]"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Tuple* out) {
     if (type_code == kMXNetTuple || type_code == kMXNetList) {
       *out = Tuple(details::OwnRun(value.v_seq));
@@ -138,12 +138,14 @@ bool AllMatch(const Any* begin, const Any* end, size_t step) {
 
 template <typename T>
 struct TypeTraits<Array<T>> {
-  static std::string Name() {
+  [[gnu::cold]] static std::string Name() {
     if constexpr (std::is_same_v<T, Any>) return "list";
     return "list of " + TypeTraits<T>::Name();
   }
-  static std::string Annotation() { return "ffi.Array[" + details::ResultAnnotation<T>() + "]"; }
-  static std::string ArgumentAnnotation() {
+  [[gnu::cold]] static std::string Annotation() {
+    return "ffi.Array[" + details::ResultAnnotation<T>() + "]";
+  }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
     return "Sequence[" + details::ArgumentAnnotation<T>() + "]";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
@@ -202,9 +204,11 @@ Match ReadInts(const MXNetIntArray& ints, std::vector<T>* out) {
  */
 template <typename T>
 struct TypeTraits<std::vector<T>> {
-  static std::string Name() { return "list of " + TypeTraits<T>::Name(); }
-  static std::string Annotation() { return TypeTraits<Array<T>>::Annotation(); }
-  static std::string ArgumentAnnotation() { return TypeTraits<Array<T>>::ArgumentAnnotation(); }
+  [[gnu::cold]] static std::string Name() { return "list of " + TypeTraits<T>::Name(); }
+  [[gnu::cold]] static std::string Annotation() { return TypeTraits<Array<T>>::Annotation(); }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
+    return TypeTraits<Array<T>>::ArgumentAnnotation();
+  }
   static Match TryFrom(const MXNetValue& value, int type_code, std::vector<T>* out) {
     out->clear();
     switch (type_code) {
@@ -232,15 +236,15 @@ struct TypeTraits<std::vector<T>> {
 
 template <typename K, typename V>
 struct TypeTraits<Map<K, V>> {
-  static std::string Name() {
+  [[gnu::cold]] static std::string Name() {
     if constexpr (std::is_same_v<K, Any> && std::is_same_v<V, Any>) return "dict";
     return "dict of " + TypeTraits<K>::Name() + " to " + TypeTraits<V>::Name();
   }
-  static std::string Annotation() {
+  [[gnu::cold]] static std::string Annotation() {
     return "ffi.Map[" + details::ResultAnnotation<K>() + ", " + details::ResultAnnotation<V>() +
            "]";
   }
-  static std::string ArgumentAnnotation() {
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
     return "Mapping[" + details::ArgumentAnnotation<K>() + ", " + details::ArgumentAnnotation<V>() +
            "]";
   }
@@ -265,9 +269,13 @@ struct TypeTraits<Map<K, V>> {
 
 template <typename T>
 struct TypeTraits<std::optional<T>> {
-  static std::string Name() { return TypeTraits<T>::Name() + " or None"; }
-  static std::string Annotation() { return details::ResultAnnotation<T>() + " | None"; }
-  static std::string ArgumentAnnotation() { return details::ArgumentAnnotation<T>() + " | None"; }
+  [[gnu::cold]] static std::string Name() { return TypeTraits<T>::Name() + " or None"; }
+  [[gnu::cold]] static std::string Annotation() {
+    return details::ResultAnnotation<T>() + " | None";
+  }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
+    return details::ArgumentAnnotation<T>() + " | None";
+  }
   static Match TryFrom(const MXNetValue& value, int type_code, std::optional<T>* out) {
     if (type_code == kMXNetNull) {
       out->reset();

@@ -7,17 +7,17 @@
 
 #include <mxnet/runtime/type_traits/base.h>
 
-#include <complex>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace mxnet {
 namespace runtime {
 
 template <>
 struct TypeTraits<bool> {
-  static std::string Name() { return "bool"; }
-  static std::string Annotation() { return "bool"; }
+  [[gnu::cold]] static std::string Name() { return "bool"; }
+  [[gnu::cold]] static std::string Annotation() { return "bool"; }
   static Match TryFrom(const MXNetValue& value, int type_code, bool* out) {
     if (type_code != kMXNetBool) return Match::kWrongType;
     *out = value.v_int64 != 0;
@@ -31,11 +31,11 @@ struct TypeTraits<bool> {
 
 template <typename T>
 struct TypeTraits<T, std::enable_if_t<std::is_integral_v<T>>> {
-  static std::string Name() {
+  [[gnu::cold]] static std::string Name() {
     if (std::is_same_v<T, int64_t>) return "int";
     return (std::is_signed_v<T> ? "int (int" : "int (uint") + std::to_string(sizeof(T) * 8) + ")";
   }
-  static std::string Annotation() { return "int"; }
+  [[gnu::cold]] static std::string Annotation() { return "int"; }
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
     if (type_code == kMXNetInt || type_code == kMXNetBool) {
       *out = static_cast<T>(value.v_int64);
@@ -56,8 +56,8 @@ struct TypeTraits<T, std::enable_if_t<std::is_integral_v<T>>> {
 
 template <typename T>
 struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
-  static std::string Name() { return "float"; }
-  static std::string Annotation() { return "float"; }
+  [[gnu::cold]] static std::string Name() { return "float"; }
+  [[gnu::cold]] static std::string Annotation() { return "float"; }
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
     if (type_code == kMXNetFloat) {
       *out = static_cast<T>(value.v_float64);
@@ -76,11 +76,17 @@ struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   }
 };
 
-template <>
-struct TypeTraits<std::complex<double>> {
-  static std::string Name() { return "complex"; }
-  static std::string Annotation() { return "complex"; }
-  static Match TryFrom(const MXNetValue& value, int type_code, std::complex<double>* out) {
+/*!
+ * \brief std::complex<double>, told by what it has: <complex> takes longer to read than all of
+ * these headers, and whoever uses it has included it.
+ */
+template <template <typename> class Complex>
+struct TypeTraits<
+    Complex<double>,
+    std::enable_if_t<std::is_same_v<decltype(std::declval<Complex<double>>().real()), double>>> {
+  [[gnu::cold]] static std::string Name() { return "complex"; }
+  [[gnu::cold]] static std::string Annotation() { return "complex"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, Complex<double>* out) {
     if (type_code == kMXNetComplex) {
       *out = {value.v_complex[0], value.v_complex[1]};
       return Match::kOk;
@@ -90,7 +96,7 @@ struct TypeTraits<std::complex<double>> {
     *out = real;
     return match;
   }
-  static void Store(std::complex<double> value, MXNetAny* out) {
+  static void Store(Complex<double> value, MXNetAny* out) {
     out->type_code = kMXNetComplex;
     out->value.v_complex[0] = value.real();
     out->value.v_complex[1] = value.imag();

@@ -15,8 +15,8 @@ namespace runtime {
 
 template <>
 struct TypeTraits<std::nullptr_t> {
-  static std::string Name() { return "None"; }
-  static std::string Annotation() { return "None"; }
+  [[gnu::cold]] static std::string Name() { return "None"; }
+  [[gnu::cold]] static std::string Annotation() { return "None"; }
   static Match TryFrom(const MXNetValue&, int type_code, std::nullptr_t* out) {
     *out = nullptr;
     return type_code == kMXNetNull ? Match::kOk : Match::kWrongType;
@@ -26,8 +26,8 @@ struct TypeTraits<std::nullptr_t> {
 
 template <>
 struct TypeTraits<void*> {
-  static std::string Name() { return "handle"; }
-  static std::string Annotation() { return "int | None"; }
+  [[gnu::cold]] static std::string Name() { return "handle"; }
+  [[gnu::cold]] static std::string Annotation() { return "int | None"; }
   static Match TryFrom(const MXNetValue& value, int type_code, void** out) {
     *out = type_code == kMXNetNull ? nullptr : value.v_handle;
     return type_code == kMXNetHandle || type_code == kMXNetNull ? Match::kOk : Match::kWrongType;
@@ -49,9 +49,9 @@ inline bool TextOf(const MXNetValue& value, int type_code, std::string_view* out
 
 template <>
 struct TypeTraits<DLDataType> {
-  static std::string Name() { return "dtype"; }
-  static std::string Annotation() { return "numpy.dtype[Any]"; }
-  static std::string ArgumentAnnotation() { return "DTypeLike"; }
+  [[gnu::cold]] static std::string Name() { return "dtype"; }
+  [[gnu::cold]] static std::string Annotation() { return "numpy.dtype[Any]"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "DTypeLike"; }
   static Match TryFrom(const MXNetValue& value, int type_code, DLDataType* out) {
     if (type_code == kMXNetType) {
       *out = value.v_type;
@@ -70,9 +70,9 @@ struct TypeTraits<DLDataType> {
 
 template <>
 struct TypeTraits<Context> {
-  static std::string Name() { return "Context"; }
-  static std::string Annotation() { return "ffi.Context"; }
-  static std::string ArgumentAnnotation() { return "ffi.Context | str"; }
+  [[gnu::cold]] static std::string Name() { return "Context"; }
+  [[gnu::cold]] static std::string Annotation() { return "ffi.Context"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "ffi.Context | str"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Context* out) {
     if (type_code == kMXNetContext) {
       *out = value.v_ctx;

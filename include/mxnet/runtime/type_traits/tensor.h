@@ -15,9 +15,9 @@ namespace runtime {
 
 template <>
 struct TypeTraits<const DLTensor*> {
-  static std::string Name() { return "ndarray"; }
-  static std::string Annotation() { return "ffi.NDArray"; }
-  static std::string ArgumentAnnotation() { return "ArrayLike"; }
+  [[gnu::cold]] static std::string Name() { return "ndarray"; }
+  [[gnu::cold]] static std::string Annotation() { return "ffi.NDArray"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "ArrayLike"; }
   static Match TryFrom(const MXNetValue& value, int type_code, const DLTensor** out) {
     if (type_code == kMXNetNDArrayHandle) {
       *out = &static_cast<const MXNetNDArrayObject*>(value.v_handle)->tensor;
@@ -32,9 +32,9 @@ struct TypeTraits<const DLTensor*> {
 
 template <>
 struct TypeTraits<DLTensor*> {
-  static std::string Name() { return "writable ndarray"; }
-  static std::string Annotation() { return "ffi.NDArray"; }
-  static std::string ArgumentAnnotation() { return "ArrayLike"; }
+  [[gnu::cold]] static std::string Name() { return "writable ndarray"; }
+  [[gnu::cold]] static std::string Annotation() { return "ffi.NDArray"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "ArrayLike"; }
   static Match TryFrom(const MXNetValue& value, int type_code, DLTensor** out) {
     if (type_code == kMXNetNDArrayHandle) {
       auto* array = static_cast<MXNetNDArrayObject*>(value.v_handle);
@@ -54,9 +54,9 @@ struct TypeTraits<DLTensor*> {
 
 template <>
 struct TypeTraits<NDArray> {
-  static std::string Name() { return "ndarray"; }
-  static std::string Annotation() { return "ffi.NDArray"; }
-  static std::string ArgumentAnnotation() { return "ArrayLike"; }
+  [[gnu::cold]] static std::string Name() { return "ndarray"; }
+  [[gnu::cold]] static std::string Annotation() { return "ffi.NDArray"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "ArrayLike"; }
   static Match TryFrom(const MXNetValue& value, int type_code, NDArray* out) {
     if (type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray) {
       *out = details::CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle));

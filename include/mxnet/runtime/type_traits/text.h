@@ -17,8 +17,8 @@ namespace runtime {
 
 template <>
 struct TypeTraits<std::string_view> {
-  static std::string Name() { return "str"; }
-  static std::string Annotation() { return "str"; }
+  [[gnu::cold]] static std::string Name() { return "str"; }
+  [[gnu::cold]] static std::string Annotation() { return "str"; }
   static Match TryFrom(const MXNetValue& value, int type_code, std::string_view* out) {
     return details::TextOf(value, type_code, out) ? Match::kOk : Match::kWrongType;
   }
@@ -29,14 +29,14 @@ struct TypeTraits<std::string_view> {
 
 template <>
 struct TypeTraits<const char*> {
-  static std::string Annotation() { return "str"; }
+  [[gnu::cold]] static std::string Annotation() { return "str"; }
   static void Store(const char* value, MXNetAny* out) { details::StoreObject(String(value), out); }
 };
 
 template <>
 struct TypeTraits<std::string> {
-  static std::string Name() { return "str"; }
-  static std::string Annotation() { return "str"; }
+  [[gnu::cold]] static std::string Name() { return "str"; }
+  [[gnu::cold]] static std::string Annotation() { return "str"; }
   static Match TryFrom(const MXNetValue& value, int type_code, std::string* out) {
     std::string_view text;
     if (!details::TextOf(value, type_code, &text)) return Match::kWrongType;
@@ -50,8 +50,8 @@ struct TypeTraits<std::string> {
 
 template <>
 struct TypeTraits<String> {
-  static std::string Name() { return "str"; }
-  static std::string Annotation() { return "str"; }
+  [[gnu::cold]] static std::string Name() { return "str"; }
+  [[gnu::cold]] static std::string Annotation() { return "str"; }
   static Match TryFrom(const MXNetValue& value, int type_code, String* out) {
     if (type_code != kMXNetStr) {
       return details::TryShare(value, type_code, kMXNetObjectString, out);
@@ -64,8 +64,8 @@ struct TypeTraits<String> {
 
 template <>
 struct TypeTraits<Bytes> {
-  static std::string Name() { return "bytes"; }
-  static std::string Annotation() { return "bytes"; }
+  [[gnu::cold]] static std::string Name() { return "bytes"; }
+  [[gnu::cold]] static std::string Annotation() { return "bytes"; }
   static Match TryFrom(const MXNetValue& value, int type_code, Bytes* out) {
     if (type_code != kMXNetBytes) {
       return details::TryShare(value, type_code, kMXNetObjectBytes, out);

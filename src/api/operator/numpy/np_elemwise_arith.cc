@@ -3,6 +3,7 @@
  * \brief add, subtract, multiply, divide.
  */
 #include <cmath>
+#include <complex>
 
 #include "api/operator/numpy/np_elemwise.h"
 
