@@ -14,7 +14,14 @@ from setuptools.errors import CompileError
 
 from .plan import Planner
 from .steps import StepError, run
-from .targets import HEADERS, PYTHON_ROOT, blas_files, cython_modules, targets
+from .targets import (
+    HEADERS,
+    PACKAGE_FILES,
+    PYTHON_ROOT,
+    blas_files,
+    cython_modules,
+    targets,
+)
 from .toolchain import toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,6 +68,7 @@ class BuildNative(build_ext):  # type: ignore[misc]
         for product, source in blas.items():
             _place(source, self._packages / product)
         self._place_headers()
+        self._place_package_files()
 
     @property
     def _packages(self) -> Path:
@@ -76,10 +84,20 @@ class BuildNative(build_ext):  # type: ignore[misc]
         else:
             shutil.copytree(ROOT / "include", destination, dirs_exist_ok=True)
 
+    def _place_package_files(self) -> None:
+        """Writes what CMake and pkg-config look for; it names places relative to itself."""
+        templates = Path(__file__).parent / "package"
+        for product in PACKAGE_FILES:
+            text = (templates / f"{product.name}.in").read_text(encoding="utf-8")
+            path = self._packages / product
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("@VERSION@", self.distribution.get_version()))
+
     def get_outputs(self) -> list[str]:
         """The files that this command leaves with the packages."""
         built = [target.output for target in targets(ROOT, self.distribution.get_version())]
-        return [str(self._packages / product) for product in (*built, *blas_files())]
+        products = (*built, *blas_files(), *PACKAGE_FILES)
+        return [str(self._packages / product) for product in products]
 
     def get_output_mapping(self) -> dict[str, str]:
         """Nothing: an editable install finds its files in the source tree, where they are built."""

@@ -13,6 +13,12 @@ OPERATOR_LIBRARY = Path("mx/lib/libmxnet_operators.so")
 BLAS_LIBRARY = Path("mx/lib/libscipy_openblas.so")
 BLAS_LICENSE = Path("mx/lib/LICENSE.openblas.txt")
 HEADERS = Path("ffi/include")
+# What other build systems find the package by, each from a template of the same name and ".in".
+PACKAGE_FILES = (
+    Path("ffi/lib/cmake/mxffi/mxffi-config.cmake"),
+    Path("ffi/lib/cmake/mxffi/mxffi-config-version.cmake"),
+    Path("ffi/lib/pkgconfig/mxffi.pc"),
+)
 
 # What Cython's own code triggers and our headers do not rely on being told about.
 _CYTHON_QUIET = (

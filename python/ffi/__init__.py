@@ -37,6 +37,23 @@ register_object = _core.register_object
 
 __version__: str = _core.version()[2]
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from . import config as config
+    from . import cpp as cpp
+else:
+
+    def __getattr__(name: str) -> "ModuleType":
+        # Few need what runs a compiler, and it takes as long to import as all the rest.
+        if name not in ("config", "cpp"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+
+
 __all__ = [
     "Array",
     "Context",
@@ -50,7 +67,9 @@ __all__ = [
     "TraceCall",
     "Opaque",
     "backend",
+    "config",
     "convert",
+    "cpp",
     "cpu",
     "from_dlpack",
     "get_class",

@@ -31,8 +31,7 @@ class Module(ModuleType):
 
     __file__: str
 
-    def __init__(self, path: str, functions: dict[str, core.Function]) -> None:
-        name = os.path.basename(path).partition(".")[0].removeprefix("lib")
+    def __init__(self, name: str, path: str, functions: dict[str, core.Function]) -> None:
         super().__init__(name, f"The functions that {path} has registered.")
         self.__file__ = path
         self.__functions__ = functions
@@ -100,10 +99,12 @@ def load_library(path: str | os.PathLike[str]) -> Module:
     version of the ABI, a name that it registers is taken, or its MXNetLibraryInit failed. What it
     had registered by then is taken back.
     """
-    return _load_replacing(path, ())
+    return load_replacing(path, ())
 
 
-def _load_replacing(path: str | os.PathLike[str], replaceable: Iterable[str]) -> Module:
+def load_replacing(
+    path: str | os.PathLike[str], replaceable: Iterable[str], module_name: str | None = None
+) -> Module:
     """load_library of a library that may register the given names although they are taken."""
     absolute = os.path.abspath(_checked(path))
     try:
@@ -113,7 +114,8 @@ def _load_replacing(path: str | os.PathLike[str], replaceable: Iterable[str]) ->
         raise
     module = _modules.get(number)
     if module is None:
-        made = Module(absolute, dict(zip(names, functions, strict=True)))
+        name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
+        made = Module(name, absolute, dict(zip(names, functions, strict=True)))
         # Of two threads that load a library at once, both get the Module of one.
         module = _modules.setdefault(number, made)
     return module

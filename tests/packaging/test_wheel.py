@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from build_support.targets import PACKAGE_FILES
+
 from .locations import (
     BLAS_LIBRARY,
     BLAS_LICENSE,
@@ -46,7 +48,8 @@ def test_content(wheel_names):
     python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed")
     headers = {f"ffi/include/{name}" for name in relative_files(ROOT / "include", "*.h")}
     packages = {name for name in wheel_names if ".dist-info/" not in name}
-    assert packages == python | headers | NATIVE | {BLAS_LICENSE}
+    found_by = {path.as_posix() for path in PACKAGE_FILES}
+    assert packages == python | headers | NATIVE | found_by | {BLAS_LICENSE}
 
 
 def test_distribution_info(wheel_names):

@@ -1,0 +1,280 @@
+"""From sources to a library, and from a library to a Module."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import __version__, config, library
+from .._backend import core
+from ._cache import Entry, key_of
+from ._compiler import Runner, compiler, identity, tell
+from ._exports import registrations
+
+_C_SUFFIX = ".c"
+_CXX_SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
+_CXX_FLAGS = ("-std=c++17", "-fvisibility-inlines-hidden")
+_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-pipe")
+_LINK_FLAGS = ("-shared", "-Wl,-z,defs", "-Wl,-z,now")
+# Where compilers look besides what the command says.
+_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH")
+
+Source = str | os.PathLike[str]
+_registered: dict[str, set[str]] = {}
+
+
+class _Request(NamedTuple):
+    """Everything that decides what comes out."""
+
+    name: str
+    texts: tuple[str, ...]
+    files: tuple[str, ...]
+    functions: Mapping[str, str]
+    cflags: tuple[str, ...]
+    ldflags: tuple[str, ...]
+    commands: Mapping[str, tuple[str, ...]]
+
+    def key(self) -> str:
+        """Differs where the library would."""
+        flags = (*self.cflags, *self.ldflags)
+        relative = any(not flag.startswith("-") or flag[1] in "ILi" for flag in flags)
+        return key_of(
+            (
+                *(self.name, self.texts, self.files, list(self.functions.items())),
+                *(_CXX_FLAGS, _FLAGS, _LINK_FLAGS, self.cflags, self.ldflags),
+                [identity(command) for command in self.commands.values()],
+                [os.environ.get(variable) for variable in _VARIABLES],
+                os.getcwd() if relative else "",
+                *(core.version(), __version__, config.include_dir()),
+            )
+        )
+
+
+def build(
+    name: str,
+    sources: Source | Sequence[Source],
+    functions: str | Sequence[str] | Mapping[str, str] | None = None,
+    *,
+    extra_cflags: Sequence[str] = (),
+    extra_ldflags: Sequence[str] = (),
+    extra_include_paths: Sequence[str | os.PathLike[str]] = (),
+    verbose: bool = False,
+) -> Path:
+    """Compiles a library of operators and returns its path, for load_library.
+
+    A source is C++ text, or, as a pathlib.Path, a C or C++ file. Texts are compiled together, in
+    their order, as if they were one file that begins with `#include <mxnet/runtime/registry.h>`.
+
+    `functions` names plain functions of the texts, which are registered as `name.function` with the
+    names, the defaults that are literals, and the types of their C++ parameters; a mapping gives
+    each its documentation.
+
+    The compilers are those that CXX and CC name. The result is kept in a cache (MXFFI_CACHE_DIR, by
+    default ~/.cache/mxffi) and compiled again only where a source, a header, a flag, the compiler
+    or this package has changed. On a terminal, or if verbose, a line on stderr tells what is done.
+
+    Raises BuildError, with the compiler's words, where it does not compile, ValueError and
+    TypeError for arguments that cannot be meant, PermissionError for a cache that others may
+    write to.
+    """
+    request = _request(name, sources, functions, extra_cflags, extra_ldflags, extra_include_paths)
+    entry = Entry(name, request.key())
+    path = entry.library()
+    if path is None:
+        with entry.locked() as waited:
+            path = entry.library() if waited else None
+            if path is None:
+                path = _compile(request, entry, verbose)
+    return Path(path)
+
+
+def load_inline(
+    name: str,
+    sources: Source | Sequence[Source],
+    functions: str | Sequence[str] | Mapping[str, str] | None = None,
+    *,
+    extra_cflags: Sequence[str] = (),
+    extra_ldflags: Sequence[str] = (),
+    extra_include_paths: Sequence[str | os.PathLike[str]] = (),
+    verbose: bool = False,
+) -> library.Module:
+    """Compiles and loads a library of operators: `build`, then `load_library`.
+
+        >>> demo = ffi.cpp.load_inline("demo", "int add(int a, int b = 1) { return a + b; }", "add")
+        >>> demo.add(2), demo.add(a=2, b=3)
+        (3, 5)
+
+    What an earlier load_inline of the same name has registered may be registered again, so that a
+    changed source can be loaded in the same process. Raises what `build` and `load_library` raise.
+    """
+    path = build(
+        name,
+        sources,
+        functions,
+        extra_cflags=extra_cflags,
+        extra_ldflags=extra_ldflags,
+        extra_include_paths=extra_include_paths,
+        verbose=verbose,
+    )
+    registered = _registered.setdefault(name, set())
+    module = library.load_replacing(path, tuple(registered), name)
+    registered.update(module)
+    return module
+
+
+def _request(
+    name: str,
+    sources: object,
+    functions: object,
+    cflags: Sequence[str],
+    ldflags: Sequence[str],
+    include_paths: Sequence[str | os.PathLike[str]],
+) -> _Request:
+    if not isinstance(name, str):
+        raise TypeError(f"build: argument 0 ('name') expected str, got {type(name).__name__}")
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name, re.ASCII):
+        raise ValueError(f"build: argument 0 ('name') must be a name such as 'demo', got {name!r}")
+    for flags, what in ((cflags, "extra_cflags"), (ldflags, "extra_ldflags")):
+        if isinstance(flags, str):
+            raise TypeError(f"build: argument {what!r} expected a list of flags, got a str")
+    texts, files = _sorted_sources(sources)
+    wanted = _functions(functions)
+    for function in wanted:
+        last = function.rpartition("::")[2]
+        if not any(re.search(rf"\b{last}\b", text) for text in texts):
+            raise ValueError(f"build: 'functions' names {function!r}, which no source text has")
+    includes = (f"-I{os.path.abspath(os.fspath(path))}" for path in include_paths)
+    has_c = any(file.endswith(_C_SUFFIX) for file in files)
+    has_cxx = bool(texts) or any(not file.endswith(_C_SUFFIX) for file in files)
+    used = {"CXX": has_cxx, "CC": has_c}
+    return _Request(
+        name,
+        texts,
+        files,
+        wanted,
+        (*includes, *cflags),
+        tuple(ldflags),
+        {variable: compiler(variable) for variable, is_used in used.items() if is_used},
+    )
+
+
+def _sorted_sources(sources: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Texts and absolute file names."""
+    texts, files = [], []
+    for source in [sources] if isinstance(sources, (str, os.PathLike)) else list(sources):  # type: ignore[call-overload]
+        if isinstance(source, os.PathLike):
+            files.append(os.path.abspath(os.fspath(source)))
+            if not os.path.isfile(files[-1]):
+                raise FileNotFoundError(f"build: the source {files[-1]} is no file")
+            if not files[-1].endswith((_C_SUFFIX, *_CXX_SUFFIXES)):
+                known = ", ".join((_C_SUFFIX, *_CXX_SUFFIXES))
+                raise ValueError(f"build: the source {files[-1]} ends in none of {known}")
+        elif not isinstance(source, str):
+            raise TypeError(
+                "build: argument 1 ('sources') expected source text or paths, "
+                f"got {type(source).__name__}"
+            )
+        elif "\n" not in source and source.endswith((_C_SUFFIX, *_CXX_SUFFIXES)):
+            raise ValueError(
+                f"build: the source {source!r} is a file's name, not C++; "
+                f"pass pathlib.Path({source!r})"
+            )
+        else:
+            texts.append(source)
+    if not texts and not files:
+        raise ValueError("build: argument 1 ('sources') is empty")
+    return tuple(texts), tuple(files)
+
+
+def _functions(functions: object) -> dict[str, str]:
+    """Names with their documentation."""
+    if functions is None:
+        return {}
+    if isinstance(functions, str):
+        functions = [functions]
+    named = functions if isinstance(functions, Mapping) else dict.fromkeys(functions, "")  # type: ignore[call-overload]
+    for function, doc in named.items():
+        if not isinstance(function, str) or not isinstance(doc, str):
+            raise TypeError("build: argument 2 ('functions') expected names, or names and docs")
+        if not re.fullmatch(r"(?:::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*", function, re.ASCII):
+            raise ValueError(f"build: 'functions' has {function!r}, which is no function's name")
+    return dict(named)
+
+
+def _compile(request: _Request, entry: Entry, verbose: bool) -> str:
+    started = time.time_ns()
+    sources = [*_write_texts(request, entry), *request.files]
+    shown = " ".join(shlex.join(command) for command in request.commands.values())
+    tell(f"compiling {request.name} with {shown}", verbose)
+    partial = entry.partial(f"lib{request.name}.so")
+    depfiles = [entry.partial(f"{number}.d") for number in range(len(sources))]
+    if len(sources) == 1:
+        link = (*_link_flags(request), "-o", partial)
+        commands = [(*_compile_command(request, sources[0], depfiles[0]), *link)]
+    else:
+        objects = [entry.partial(f"{number}.o") for number in range(len(sources))]
+        commands = [
+            (*_compile_command(request, source, depfile), "-c", "-o", made)
+            for source, depfile, made in zip(sources, depfiles, objects, strict=True)
+        ]
+    runner = Runner()
+    printed = runner.run(commands)
+    if len(sources) > 1:
+        driver = request.commands.get("CXX") or request.commands["CC"]
+        flags = (*request.cflags, *_link_flags(request))
+        printed += runner.run([(*driver, *objects, *flags, "-o", partial)])
+    inputs = {file for depfile in depfiles for file in _read_depfile(depfile)}
+    path = entry.publish(
+        request.name,
+        partial,
+        (file for file in sorted(inputs) if os.path.dirname(file) != entry.folder),
+        started,
+    )
+    if printed.strip():
+        tell(f"the compiler says:\n{printed.rstrip()}", verbose=True)
+    tell(f"compiled {request.name} in {(time.time_ns() - started) / 1e9:.1f} s", verbose)
+    return path
+
+
+def _write_texts(request: _Request, entry: Entry) -> list[str]:
+    """Writes the texts, with the registrations behind them, as one source file."""
+    if not request.texts:
+        return []
+    main = f"{request.name}.cc"
+    path = os.path.join(entry.folder, main)
+    if len(request.texts) == 1:
+        texts = {path: request.texts[0]}
+        whole = request.texts[0]
+    else:
+        texts = {
+            entry.write(f"{request.name}_{number}.cc", text): text
+            for number, text in enumerate(request.texts, 1)
+        }
+        whole = "".join(f'#include "{os.path.basename(file)}"\n' for file in texts)
+    if request.functions:
+        whole += "".join(registrations(request.name, request.functions, texts))
+    return [entry.write(main, whole)]
+
+
+def _compile_command(request: _Request, source: str, depfile: str) -> tuple[str, ...]:
+    common = (*_FLAGS, *request.cflags, *config.compile_flags(), "-MD", "-MF", depfile)
+    if source.endswith(_C_SUFFIX):
+        return (*request.commands["CC"], *common, source)
+    # A file says itself what it includes.
+    first = () if source in request.files else ("-include", "mxnet/runtime/registry.h")
+    return (*request.commands["CXX"], *_CXX_FLAGS, *common, *first, source)
+
+
+def _link_flags(request: _Request) -> tuple[str, ...]:
+    return (*_LINK_FLAGS, *config.link_flags(), *request.ldflags)
+
+
+def _read_depfile(path: str) -> list[str]:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        _, _, files = file.read().replace("\\\n", " ").partition(": ")
+    return [os.path.abspath(word.replace("$$", "$")) for word in shlex.split(files)]

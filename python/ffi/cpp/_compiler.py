@@ -1,0 +1,142 @@
+"""The system's compiler: which one it is, and running it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+_CANDIDATES = {"CXX": ("c++", "g++", "clang++"), "CC": ("cc", "gcc", "clang")}
+
+
+class BuildError(RuntimeError):
+    """A library could not be compiled.
+
+    `command` is what was run, `output` what the compiler said; the message has both.
+    """
+
+    def __init__(self, message: str, command: Sequence[str] = (), output: str = "") -> None:
+        super().__init__(message)
+        self.command = tuple(command)
+        self.output = output
+
+
+def compiler(variable: str) -> tuple[str, ...]:
+    """The command that the variable CXX or CC names, else the first usual one that is installed.
+
+    Raises BuildError where there is none.
+    """
+    named = shlex.split(os.environ.get(variable, ""))
+    for candidate in [named] if named else [[name] for name in _CANDIDATES[variable]]:
+        if shutil.which(candidate[0]):
+            return tuple(candidate)
+    if named:
+        raise BuildError(f"the compiler {named[0]!r}, which {variable} names, is not installed")
+    usual = ", ".join(_CANDIDATES[variable])
+    raise BuildError(
+        f"no compiler is installed, none of {usual}; install one (on Debian: apt-get install g++) "
+        f"or name yours in the variable {variable}"
+    )
+
+
+def identity(command: Sequence[str]) -> list[object]:
+    """What changes when the compiler does, found without running it.
+
+    A launcher such as ccache is one of the words of the command; each that is a program counts.
+    """
+    found: list[object] = []
+    for word in command:
+        path = shutil.which(word)
+        found.append(word)
+        if path:
+            real = os.path.realpath(path)
+            status = os.stat(real)
+            found += [real, status.st_size, status.st_mtime_ns]
+    return found
+
+
+class Runner:
+    """Runs commands, several at once, and ends them all when one fails or the user interrupts."""
+
+    def __init__(self) -> None:
+        self._folder = os.getcwd()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def run(self, commands: Sequence[Sequence[str]]) -> str:
+        """Runs the commands and returns what they have printed, in their order.
+
+        Raises BuildError for the first that fails.
+        """
+        if len(commands) == 1:
+            return self._run(commands[0])
+        with ThreadPoolExecutor(min(len(commands), os.cpu_count() or 1)) as pool:
+            try:
+                return "".join(pool.map(self._run, commands))
+            except BaseException:
+                self._end_all()
+                raise
+
+    def _run(self, command: Sequence[str]) -> str:
+        process = self._start(command)
+        self._running.add(process)
+        try:
+            if self._ended:
+                _end_group(process)
+            printed, _ = process.communicate()
+        except BaseException:
+            _end_group(process)
+            process.communicate()
+            raise
+        finally:
+            self._running.discard(process)
+        output = printed.decode(errors="replace")
+        if process.returncode != 0:
+            raise _failure(command, process.returncode, output)
+        return output
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                command,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                # A group of its own, so that its end is the end of what it has started.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise BuildError(f"{command[0]} cannot be run: {error}", command) from None
+
+    def _end_all(self) -> None:
+        self._ended = True
+        for process in list(self._running):
+            _end_group(process)
+
+
+def _failure(command: Sequence[str], status: int, output: str) -> BuildError:
+    how = f"was ended by signal {-status}" if status < 0 else "failed"
+    return BuildError(
+        f"the compiler {how}:\n{output.rstrip()}\n\nthe command was: {shlex.join(command)}",
+        command,
+        output,
+    )
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def tell(text: str, verbose: bool) -> None:
+    """Says what is going on, to people: where it is asked for, and on a terminal."""
+    if verbose or sys.stderr.isatty():
+        print(f"ffi.cpp: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,387 @@
+"""ffi.cpp: what it compiles, when it does so again, and what it says where it cannot."""
+
+import inspect
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import ffi
+from ffi.cpp import BuildError, build, load_inline
+from ffi.cpp._exports import find
+
+# One source for what the functions of a text may look like: each compilation takes a second.
+MANY = """
+#include <optional>
+#include <string>
+#include <vector>
+
+int add(int a, int b);  // declared first: add(1, 2) is used below
+static const int three = add(1, 2);
+int add(int a, int b) { return a + b; }
+
+double scaled(double value, double factor = 2.5, bool negative = false) {
+  return negative ? -value * factor : value * factor;
+}
+
+std::string text(const std::string& head, const std::string& tail = ", \\"(quoted)\\"") noexcept {
+  return head + tail;
+}
+
+namespace inner {
+int sum(std::vector<int> numbers, std::optional<int> from = std::nullopt) {
+  int total = from.value_or(0);
+  for (int number : numbers) total += number;
+  return total;
+}
+}  // namespace inner
+
+int unnamed(int, int b) { return b; }
+int keyword(int lambda) { return lambda; }
+int fails(int x) { MXNET_THROW("KeyError") << "no " << x; }
+MXNET_REGISTER_API("many.own").set_body_typed([] { return three; });
+"""
+DOCS = {"add": 'Adds.\n\nWithout "overflow"?\\', "scaled": "", "text": "", "inner::sum": ""}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """A cache folder of the tests' own."""
+    folder = tmp_path_factory.mktemp("cache")
+    former = os.environ.get("MXFFI_CACHE_DIR")
+    os.environ["MXFFI_CACHE_DIR"] = str(folder)
+    yield folder
+    if former is None:
+        del os.environ["MXFFI_CACHE_DIR"]
+    else:
+        os.environ["MXFFI_CACHE_DIR"] = former
+
+
+@pytest.fixture(scope="session")
+def many(cache):
+    names = dict(DOCS, unnamed="", keyword="", fails="")
+    return load_inline("many", MANY, names)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda m: m.add(1, 2), 3),
+        (lambda m: m.add(b=1, a=2), 3),
+        (lambda m: m.scaled(2), 5.0),
+        (lambda m: m.scaled(2, negative=True), -5.0),
+        (lambda m: m.text("a"), 'a, "(quoted)"'),
+        (lambda m: m.text("a", tail="b"), "ab"),
+        (lambda m: m.sum([1, 2, 3]), 6),
+        (lambda m: m.sum([1, 2, 3], 4), 10),
+        (lambda m: m.unnamed(1, 2), 2),
+        (lambda m: m.keyword(lambda_=1), 1),
+        (lambda m: m.own(), 3),
+        (lambda m: m.add.__doc__.splitlines()[:3], ["Adds.", "", 'Without "overflow"?\\']),
+        (lambda m: m["many.sum"].info.params[1].optional, True),
+        (lambda m: list(inspect.signature(m.scaled).parameters), ["value", "factor", "negative"]),
+    ],
+)
+def test_functions(many, call, expected):
+    assert call(many) == expected
+    assert many.__name__ == "many"
+
+
+def test_an_error_names_the_source_of_the_function(many):
+    with pytest.raises(KeyError, match="no 7") as caught:
+        many.fails(7)
+    last = caught.traceback[-1]
+    assert Path(last.path).name == "many.cc"
+    assert "MXNET_THROW" in Path(last.path).read_text().splitlines()[last.lineno]
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expected"),
+    [
+        ("int f(int a, int b)", "a b"),
+        ("int f(void)", ""),
+        ("int\nf ( int a )", "a"),
+        ("std::vector<int> f(std::map<int, int> a, int (&b)[3])", None),
+        ("int* f(const char* a, unsigned long b)", "a b"),
+        ("auto f(int a) -> int", "a"),
+        ("int f(int a, /* not, int c */ int b = 3)", "a b=3"),
+        ("int f(char a = ',', const char* b = \")\")", 'a b=")"'),
+        ("int f(double a = -1.5e3, bool b = true, int c = g(1, 2))", "a=-1.5e3 b=true c"),
+        ("int f(std::optional<int> a = std::nullopt)", "a=nullptr"),
+        ("int f(int)", None),
+        ("int f(unsigned int)", None),
+        ("int f(const Foo)", None),
+        ("int f(ns::Foo)", None),
+        ("int f(int in)", "in_"),
+        ("inline int space::f(int a)", "a"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "// f(int x) {\n", "int g() { return f(1, 2); }\n"])
+def test_parameters_read_from_the_source(declaration, expected, before):
+    found = find(before + declaration + " { return 1; }", "f")
+    names = None
+    if found.parameters is not None:
+        names = " ".join(p.name + (f"={p.default}" if p.default else "") for p in found.parameters)
+    assert names == expected
+    assert found.line == before.count("\n") + 1 + declaration[: declaration.index("f")].count("\n")
+
+
+def test_compiled_once(many, cache):
+    files = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
+    names = dict(DOCS, unnamed="", keyword="", fails="")
+    assert load_inline("many", MANY, names) is many
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == files
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o022 == 0 for path in files if path.is_dir())
+
+
+# In plain C, which compiles at once.
+C_SOURCE = """
+#include <mxnet/runtime/c_runtime_api.h>
+#include "value.h"
+
+#ifndef NAME
+#define NAME "value.f"
+#endif
+
+static int value(void* resource, const MXNetValue* args, const int* codes, int count,
+                 MXNetValue* ret, int* ret_code) {
+  (void)resource, (void)args, (void)codes, (void)count;
+  ret->v_int64 = VALUE;
+  *ret_code = kMXNetInt;
+  return 0;
+}
+
+int MXNetLibraryInit(void) {
+  MXNetFunctionHandle func;
+  if (MXNetFuncCreateFromCFunc(&value, NULL, NULL, &func) != 0) return -1;
+  const int status = MXNetFuncRegisterGlobal(NAME, func, 0);
+  MXNetFuncFree(func);
+  return status;
+}
+"""
+
+
+@pytest.fixture
+def c_source(tmp_path):
+    (tmp_path / "value.h").write_text("#define VALUE 1\n")
+    path = tmp_path / "value.c"
+    path.write_text(C_SOURCE)
+    old = time.time() - 60
+    for file in tmp_path.iterdir():
+        os.utime(file, (old, old))
+    return path
+
+
+def flags(name: str, *more: str) -> dict:
+    return {"extra_cflags": [f'-DNAME="{name}"', *more]}
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (lambda source: None, False),
+        (lambda source: source.with_name("value.h").write_text("#define VALUE 2\n"), True),
+        (lambda source: source.write_text(C_SOURCE + "// changed\n"), True),
+        (lambda source: source.with_name("other.h").write_text("#define VALUE 2\n"), False),
+    ],
+    ids=["nothing", "header", "source", "another file"],
+)
+def test_compiled_again_where_an_input_has_changed(c_source, change, again):
+    first = build("inputs", c_source, **flags("inputs.f"))
+    assert build("inputs", c_source, **flags("inputs.f")) == first
+    change(c_source)
+    assert (build("inputs", c_source, **flags("inputs.f")) != first) == again
+    assert first.exists()
+
+
+@pytest.mark.parametrize("what", ["flags", "name", "compiler"])
+def test_compiled_apart_for_another(c_source, monkeypatch, tmp_path, what):
+    first = build("apart", c_source, **flags("apart.f"))
+    wrapper = tmp_path / "compiler"
+    wrapper.write_text('#!/bin/sh\nexec cc "$@"\n')
+    wrapper.chmod(0o755)
+    if what == "compiler":
+        monkeypatch.setenv("CC", str(wrapper))
+    name = "else" if what == "name" else "apart"
+    more = ["-DMORE"] if what == "flags" else []
+    assert build(name, c_source, **flags("apart.f", *more)).parent != first.parent
+
+
+def test_a_changed_source_replaces_what_it_had_registered(c_source):
+    module = load_inline("changing", c_source, **flags("changing.f"))
+    assert module.f() == 1
+    c_source.with_name("value.h").write_text("#define VALUE 2\n")
+    changed = load_inline("changing", c_source, **flags("changing.f"))
+    assert (changed.f(), module.f(), ffi.get_global_func("changing.f")()) == (2, 1, 2)
+    with pytest.raises(ImportError, match="'changing.f' is registered already"):
+        load_inline("another", c_source, **flags("changing.f"))
+
+
+def test_several_sources(tmp_path):
+    (tmp_path / "twice.h").write_text("#pragma once\nint twice(int x);\n")
+    (tmp_path / "twice.cc").write_text('#include "twice.h"\nint twice(int x) { return 2 * x; }\n')
+    texts = ["#include <twice.h>\nint four_times(int x) { return twice(twice(x)); }\n"]
+    texts.append("int eight_times(int x) { return 2 * four_times(x); }\n")
+    module = load_inline(
+        "several",
+        [*texts, tmp_path / "twice.cc"],
+        ["four_times", "eight_times"],
+        extra_include_paths=[tmp_path],
+    )
+    assert (module.four_times(x=1), module.eight_times(x=1)) == (4, 8)
+
+
+BAD = "int bad(int a) {\n  return a +;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "sources", "functions", "error", "message"),
+    [
+        ("bad", BAD, "bad", BuildError, r"(?s)bad.cc:2:\d+: error: .*the command was: "),
+        ("lost", "int lost();\nint f() { return lost(); }", "f", BuildError, "lost"),
+        ("none", "int f() { return 1; }", "g", ValueError, "names 'g', which no source text has"),
+        ("a b", "int f();", None, ValueError, r"\('name'\) must be a name .* got 'a b'"),
+        ("../up", "int f();", None, ValueError, "must be a name"),
+        (3, "int f();", None, TypeError, r"\('name'\) expected str, got int"),
+        ("f", "f.cc", None, ValueError, r"a file's name, not C\+\+; pass pathlib.Path\('f.cc'\)"),
+        ("f", Path("none.cc"), None, FileNotFoundError, "none.cc is no file"),
+        ("f", Path(__file__), None, ValueError, "ends in none of .c, .cc"),
+        ("f", [], None, ValueError, r"\('sources'\) is empty"),
+        ("f", [3], None, TypeError, r"\('sources'\) expected source text or paths, got int"),
+        ("f", "int f();", "f()", ValueError, r"'functions' has 'f\(\)', which is no function's"),
+        ("f", "int f();", [3], TypeError, "'functions'.* expected names"),
+    ],
+)
+def test_refuses(name, sources, functions, error, message):
+    with pytest.raises(error, match=message):
+        load_inline(name, sources, functions)
+
+
+def test_refuses_flags_in_one_string():
+    with pytest.raises(TypeError, match="'extra_cflags' expected a list of flags, got a str"):
+        build("f", "int f();", extra_cflags="-O3")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("CXX", "no-such-compiler -x", "the compiler 'no-such-compiler', which CXX names, is not"),
+        ("PATH", "/nowhere", r"no compiler is installed, none of c\+\+, g\+\+, clang\+\+"),
+        ("CXX", "false", "the compiler failed"),
+    ],
+)
+def test_a_compiler_that_is_missing(monkeypatch, variable, value, message):
+    if variable == "PATH":
+        monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BuildError, match=message):
+        build("missing", "int f() { return 1; }")
+
+
+def test_a_cache_that_others_may_write_to(monkeypatch, tmp_path):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setenv("MXFFI_CACHE_DIR", str(folder))
+    with pytest.raises(PermissionError, match=r"others may write to it \(its mode is 0777\)"):
+        build("f", "int f();")
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"MXFFI_CACHE_DIR": "{0}/own"}, "own"),
+        ({"XDG_CACHE_HOME": "{0}/xdg"}, "xdg/mxffi"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "{0}"}, ".cache/mxffi"),
+        ({"HOME": "{0}"}, ".cache/mxffi"),
+    ],
+)
+def test_where_the_cache_is(monkeypatch, tmp_path, variables, expected):
+    from ffi.cpp._cache import cache_dir
+
+    for name in ("MXFFI_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value.format(tmp_path))
+    assert Path(cache_dir()) == tmp_path / expected
+    assert stat.S_IMODE(Path(cache_dir()).stat().st_mode) == 0o700
+
+
+# A compiler that notes each run, and takes a while.
+SLOW = '#!/bin/sh\necho run >>"{log}"\nsleep {seconds}\nexec cc "$@"\n'
+
+
+@pytest.fixture
+def slow_compiler(tmp_path, monkeypatch):
+    """Makes CC a slow compiler; returns the file of its notes."""
+
+    def install(seconds):
+        path, log = tmp_path / "slow", tmp_path / "log"
+        path.write_text(SLOW.format(log=log, seconds=seconds))
+        path.chmod(0o755)
+        monkeypatch.setenv("CC", str(path))
+        return log
+
+    return install
+
+
+def test_many_threads_compile_once(slow_compiler, c_source):
+    log, found = slow_compiler(0.3), []
+    target = lambda: found.append(build("threads", c_source, **flags("threads.f")))  # noqa: E731
+    threads = [threading.Thread(target=target) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and len(set(found)) == 1
+    assert log.read_text() == "run\n"
+
+
+def test_many_processes_compile_once(slow_compiler, c_source):
+    log = slow_compiler(0.5)
+    script = "import pathlib, sys, ffi.cpp\n"
+    script += "print(ffi.cpp.build('processes', pathlib.Path(sys.argv[1])))\n"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(c_source)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    assert len({process.communicate()[0] for process in running}) == 1
+    assert all(process.returncode == 0 for process in running)
+    assert log.read_text() == "run\n"
+
+
+def test_an_interrupt_ends_the_compiler(slow_compiler, c_source):
+    log = slow_compiler(60)
+    script = (
+        f"import pathlib, ffi.cpp\nffi.cpp.build('interrupted', pathlib.Path({str(c_source)!r}))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(c_source)],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while not log.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in process.communicate(timeout=20)[1]
+    sleeping = subprocess.run(["pgrep", "-f", str(log.with_name("slow"))], capture_output=True)
+    assert sleeping.stdout == b""
+
+
+def test_progress_and_warnings_are_shown(capfd):
+    text = "int f(int x) { int unused; return x; }"
+    build("warned", text, extra_cflags=["-Wall"], verbose=True)
+    told = capfd.readouterr().err
+    assert re.search(r"ffi.cpp: compiling warned with \S+", told)
+    assert "unused" in told
+    assert re.search(r"ffi.cpp: compiled warned in \d+\.\d s", told)
