@@ -46,6 +46,11 @@ def by_setup(source: Path, folder: Path, **environ: str) -> Path:
     return folder / "source"
 
 
+def by_itself(source: Path, folder: Path, **environ: str) -> Path:
+    """What compiles when it is used."""
+    return folder
+
+
 def by_make(source: Path, folder: Path, **environ: str) -> Path:
     run(["make", f"BUILD={folder}", f"PYTHON={sys.executable}"], source, **environ)
     return folder
@@ -88,6 +93,8 @@ CASES = [
     ("package_setuptools", "clang", by_setup, WORDCOUNT, []),
     ("plain_c", "gcc", by_make, None, ["make", "pkg-config"]),
     ("plain_c", "clang", by_make, None, ["make", "pkg-config"]),
+    ("stateful", "gcc", by_itself, None, []),
+    ("stateful", "clang", by_itself, None, []),
 ]
 
 
@@ -99,7 +106,8 @@ def test_example(tmp_path, example, compiler, build, script, tools):
             pytest.skip(f"{tool} is not installed")
     installed = build(EXAMPLES / example, tmp_path, CC=cc, CXX=cxx)
     if script is None:
-        run([sys.executable, EXAMPLES / example / "use.py", installed], tmp_path)
+        environ = {"CC": cc, "CXX": cxx, "MXFFI_CACHE_DIR": str(tmp_path / "cache")}
+        run([sys.executable, EXAMPLES / example / "use.py", installed], tmp_path, **environ)
     else:
         path = os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])
         run([sys.executable, "-c", script], tmp_path, PYTHONPATH=path)
