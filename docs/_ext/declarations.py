@@ -123,7 +123,8 @@ class _Reader:
             self.found[-1].doc = doc
 
     def _finish(self) -> None:
-        head = self.head.strip()
+        # What an attribute tells is for the compiler.
+        head = re.sub(r"\[\[.*?\]\]\s*", "", self.head).strip()
         if head:
             self.found.append(
                 Declaration(head, self.doc, self.body, self.tail.strip(), self.section, self.access)

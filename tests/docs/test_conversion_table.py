@@ -81,7 +81,8 @@ def same(left, right):
 def library(tmp_path_factory):
     """Registers reads.TYPE for each C++ type of the page and gives.NUMBER for each expression."""
     folder = tmp_path_factory.mktemp("conversions")
-    lines = ["#include <mxnet/runtime/registry.h>", "using namespace mxnet::runtime;"]
+    lines = ["#include <mxnet/runtime/registry.h>", "#include <complex>"]
+    lines += ["using namespace mxnet::runtime;"]
     lines += [
         f'MXNET_REGISTER_API("reads.{name}").set_body_typed([]({name}) {{ return true; }});'
         for name in CPP_TYPES

@@ -36,8 +36,8 @@ MXNET_REGISTER_API("wordcount.count")
     .set_body_typed([](std::string_view text, bool ignore_case) {
       std::vector<Any> items;
       for (const auto& [word, count] : Counted(text, ignore_case)) {
-        items.push_back(details::ToAny(String(word)));
-        items.push_back(details::ToAny(count));
+        items.push_back(Any::Of(word));
+        items.push_back(Any::Of(count));
       }
       return Map<Any, Any>(std::move(items));
     });
