@@ -13,7 +13,7 @@ namespace {
 /*! \brief Registers a function for the duration of a test. */
 class Registered {
  public:
-  Registered(const char* name, const Registry& registry) : name_(name) { registry.Commit(); }
+  Registered(const char* name, Registry& registry) : name_(name) { registry.Commit(); }
   ~Registered() { MXNetFuncRemoveGlobal(name_); }
   PackedFunc get() const { return PackedFunc::GetGlobal(name_); }
 
