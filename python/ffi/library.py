@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .object import get_class
 from .registry import get_global_func
 
 TYPE_CHECKING = False
@@ -21,9 +22,9 @@ _load = get_global_func("ffi.LoadLibrary")
 
 
 class Module(ModuleType):
-    """What a library has registered.
+    """What a library has registered: functions, and C++ classes as `get_class` gives them.
 
-    Each function is an attribute under the last part of its registered name, so that `demo.add` is
+    Each is an attribute under the last part of its registered name, so that `demo.add` is
     `module.add`, and an item under its whole name, `module["demo.add"]`. A last part that several
     names share is no attribute. Iteration goes over the registered names, sorted. `__file__` is the
     library's path.
@@ -31,54 +32,63 @@ class Module(ModuleType):
 
     __file__: str
 
-    def __init__(self, name: str, path: str, functions: dict[str, core.Function]) -> None:
-        super().__init__(name, f"The functions that {path} has registered.")
+    def __init__(
+        self, name: str, path: str, functions: dict[str, core.Function], class_keys: Iterable[str]
+    ) -> None:
+        super().__init__(name, f"What {path} has registered.")
         self.__file__ = path
         self.__functions__ = functions
+        self.__names__ = sorted({*functions, *class_keys})
         by_last: dict[str, list[str]] = {}
-        for full_name in functions:
+        for full_name in self.__names__:
             by_last.setdefault(full_name.rpartition(".")[2], []).append(full_name)
-        for last, full_names in by_last.items():
-            if len(full_names) == 1 and not (last.startswith("__") and last.endswith("__")):
-                setattr(self, last, functions[full_names[0]])
+        self.__last_parts__ = by_last
+        for last, (full_name, *others) in by_last.items():
+            is_special = last.startswith("__") and last.endswith("__")
+            if full_name in functions and not others and not is_special:
+                setattr(self, last, functions[full_name])
 
-    def __getitem__(self, name: str) -> core.Function:
-        try:
+    def __getitem__(self, name: str) -> Any:
+        if name in self.__functions__:
             return self.__functions__[name]
-        except KeyError:
-            raise KeyError(f"{self.__file__} has registered no function {name!r}") from None
+        if name not in self.__names__:
+            raise KeyError(f"{self.__file__} has registered nothing as {name!r}")
+        # Not kept: register_class may put another class in its place.
+        return get_class(name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        shared = [full for full in self.__functions__ if full.rpartition(".")[2] == name]
+        shared = self.__last_parts__.get(name, ())
+        if len(shared) == 1:
+            return self[shared[0]]
         if shared:
             raise AttributeError(
                 f"{name!r} is the last part of several names in {self.__file__}: "
                 f"{', '.join(shared)}; write module[{shared[0]!r}]"
             )
-        has = ", ".join(self.__functions__) or "nothing"
-        raise AttributeError(
-            f"{self.__file__} has registered no function {name!r}; it has registered {has}"
-        )
+        has = ", ".join(self.__names__) or "nothing"
+        raise AttributeError(f"{self.__file__} has registered no {name!r}; it has registered {has}")
 
     def __contains__(self, name: object) -> bool:
-        return name in self.__functions__
+        return name in self.__names__
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.__functions__)
+        return iter(self.__names__)
 
     def __len__(self) -> int:
-        return len(self.__functions__)
+        return len(self.__names__)
 
     def __dir__(self) -> Iterable[str]:
-        return sorted(name for name in vars(self) if name != "__functions__")
+        own = {name for name in vars(self) if name not in ("__functions__", "__names__")}
+        unique = {last for last, names in self.__last_parts__.items() if len(names) == 1}
+        return sorted((own | unique) - {"__last_parts__"})
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
     def __repr__(self) -> str:
-        return f"<ffi.Module {self.__name__!r} from {self.__file__!r}, {len(self)} functions>"
+        return f"<ffi.Module {self.__name__!r} from {self.__file__!r}, {len(self)} names>"
 
     def __reduce__(self) -> Any:
         return load_library, (self.__file__,)
@@ -108,14 +118,14 @@ def load_replacing(
     """load_library of a library that may register the given names although they are taken."""
     absolute = os.path.abspath(_checked(path))
     try:
-        number, names, functions = _load(absolute, tuple(replaceable))
+        number, names, functions, class_keys = _load(absolute, tuple(replaceable))
     except ImportError as error:
         error.path = absolute
         raise
     module = _modules.get(number)
     if module is None:
         name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
-        made = Module(name, absolute, dict(zip(names, functions, strict=True)))
+        made = Module(name, absolute, dict(zip(names, functions, strict=True)), class_keys)
         # Of two threads that load a library at once, both get the Module of one.
         module = _modules.setdefault(number, made)
     return module

@@ -47,7 +47,14 @@ std::vector<NamedFunction> RegistrationLog::Functions() const {
   return functions;
 }
 
+std::vector<std::string> RegistrationLog::ClassKeys() const {
+  std::vector<std::string> keys;
+  for (const auto& added : classes_) keys.push_back(added.first);
+  return keys;
+}
+
 void RegistrationLog::Undo() {
+  for (const auto& [key, index] : classes_) ForgetClassKey(key, index);
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     RestoreFunction(entry->name, entry->func, entry->replaced);
   }

@@ -31,11 +31,14 @@ class RegistrationLog {
 
   bool MayReplace(const std::string& name) const;
   void Added(const std::string& name, const ObjectRef& func, const ObjectRef& replaced);
+  void AddedClass(const std::string& key, uint32_t index) { classes_.emplace_back(key, index); }
   void Failed(const Error& error) { failures_.push_back(error); }
 
   const std::vector<Error>& failures() const { return failures_; }
   /*! \brief What was added and is still registered. */
   std::vector<NamedFunction> Functions() const;
+  /*! \brief Keys of the classes that were added. */
+  std::vector<std::string> ClassKeys() const;
   /*! \brief Takes back what was added and is still registered, the latest first. */
   void Undo();
 
@@ -48,6 +51,7 @@ class RegistrationLog {
 
   std::vector<std::string> replaceable_;
   std::vector<Entry> entries_;
+  std::vector<std::pair<std::string, uint32_t>> classes_;
   std::vector<Error> failures_;
   RegistrationLog* outer_;
 };
@@ -57,6 +61,9 @@ std::vector<NamedFunction> RegisteredFunctions();
 
 /*! \brief Gives a name back to `former`, or to nobody, unless somebody else has taken it since. */
 void RestoreFunction(const std::string& name, const ObjectRef& func, const ObjectRef& former);
+
+/*! \brief Gives the key of a class to nobody; its objects keep their type. In type_table.cc. */
+void ForgetClassKey(const std::string& key, uint32_t index);
 
 }  // namespace runtime
 }  // namespace mxnet

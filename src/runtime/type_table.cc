@@ -13,6 +13,7 @@
 
 #include "runtime/c_api_guard.h"
 #include "runtime/fork_safe.h"
+#include "runtime/registration_log.h"
 
 namespace mxnet {
 namespace runtime {
@@ -97,8 +98,14 @@ class TypeTable {
   uint32_t Register(const MXNetTypeInfo& info) {
     if (info.key[0] == '\0')
       MXNET_THROW("ValueError") << "a class is registered under an empty key";
+    RegistrationLog* log = RegistrationLog::Current();
     std::lock_guard<ForkSafeMutex> lock(mutex_);
-    const uint32_t index = FindOrAdd(info.key);
+    uint32_t index = FindOrAdd(info.key);
+    if (index >= kMXNetObjectDynamic && InfoOf(index) != nullptr && log != nullptr &&
+        log->MayReplace(info.key)) {
+      ForgetLocked(info.key, index);
+      index = FindOrAdd(info.key);
+    }
     if (index < kMXNetObjectDynamic || InfoOf(index) != nullptr) {
       MXNET_THROW("ValueError") << "a class is registered as '" << info.key << "' already";
     }
@@ -109,18 +116,27 @@ class TypeTable {
       MXNET_THROW("ValueError") << info.key << ": its base class is not registered";
     }
     infos_[index].store(&(new TypeRecord(info, index))->view(), std::memory_order_release);
+    if (log != nullptr) log->AddedClass(info.key, index);
     return index;
+  }
+
+  void Forget(const std::string& key, uint32_t index) {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    ForgetLocked(key, index);
   }
 
   const MXNetTypeInfo* InfoOf(uint32_t index) const {
     return index < kMaxClasses ? infos_[index].load(std::memory_order_acquire) : nullptr;
   }
 
-  std::vector<std::string> ClassKeys() const {
+  std::vector<std::string> ClassKeys() {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
     std::vector<std::string> keys;
-    for (const auto& info : infos_) {
-      const MXNetTypeInfo* view = info.load(std::memory_order_acquire);
-      if (view != nullptr) keys.emplace_back(view->key);
+    for (uint32_t index = kMXNetObjectDynamic; index < next_ && index < kMaxClasses; ++index) {
+      const MXNetTypeInfo* view = InfoOf(index);
+      if (view != nullptr && indices_.count(view->key) != 0 && indices_.at(view->key) == index) {
+        keys.emplace_back(view->key);
+      }
     }
     return keys;
   }
@@ -143,13 +159,21 @@ class TypeTable {
   }
 
   void Add(uint32_t index, const std::string& key) {
-    // Keys of an unordered_map do not move, so their text can be handed out.
-    keys_[index] = indices_.emplace(key, index).first->first.c_str();
+    indices_.emplace(key, index);
+    // Text that is handed out stays where it is, also when the key is forgotten.
+    texts_.push_back(key);
+    keys_[index] = texts_.back().c_str();
+  }
+
+  void ForgetLocked(const std::string& key, uint32_t index) {
+    auto found = indices_.find(key);
+    if (found != indices_.end() && found->second == index) indices_.erase(found);
   }
 
   ForkSafeMutex mutex_;
   std::unordered_map<std::string, uint32_t> indices_;
   std::unordered_map<uint32_t, const char*> keys_;
+  std::deque<std::string> texts_;
   uint32_t next_{kMXNetObjectDynamic};
   std::atomic<const MXNetTypeInfo*> infos_[kMaxClasses]{};
 };
@@ -160,6 +184,11 @@ MXNET_REGISTER_API("ffi.ClassKeys")
     .set_body_typed([]() { return TypeTable::Global()->ClassKeys(); });
 
 }  // namespace
+
+void ForgetClassKey(const std::string& key, uint32_t index) {
+  TypeTable::Global()->Forget(key, index);
+}
+
 }  // namespace runtime
 }  // namespace mxnet
 

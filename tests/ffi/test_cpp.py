@@ -224,6 +224,24 @@ def test_a_changed_source_replaces_what_it_had_registered(c_source):
         load_inline("another", c_source, **flags("changing.f"))
 
 
+CLASS = """
+#include <mxnet/runtime/class.h>
+struct Counter { int value = START; };
+MXNET_REGISTER_CLASS(Counter, "counting.Counter")
+    .def_init<>()
+    .def_readwrite("value", &Counter::value);
+"""
+
+
+def test_a_changed_class_replaces_the_former_one():
+    former, changed = (
+        load_inline("counting", CLASS, extra_cflags=[f"-DSTART={start}", "-O0"]) for start in (1, 2)
+    )
+    kept = ffi.get_class("counting.Counter")()
+    assert (former.Counter().value, changed.Counter().value, kept.value) == (2, 2, 2)
+    assert former is not changed
+
+
 def test_several_sources(tmp_path):
     (tmp_path / "twice.h").write_text("#pragma once\nint twice(int x);\n")
     (tmp_path / "twice.cc").write_text('#include "twice.h"\nint twice(int x) { return 2 * x; }\n')

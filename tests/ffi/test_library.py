@@ -95,7 +95,7 @@ def test_a_module(library):
     assert "good.one" in module and "one" not in module
     assert "one" in dir(module) and "two" not in dir(module)
     assert module.__name__ == "good" and module.__file__ == str(library)
-    assert repr(module) == f"<ffi.Module 'good' from '{library}', 3 functions>"
+    assert repr(module) == f"<ffi.Module 'good' from '{library}', 3 names>"
     assert pickle.loads(pickle.dumps(module)) is module
     assert module.one.same_as(ffi.get_global_func("good.one"))
 
@@ -104,9 +104,9 @@ def test_a_module(library):
     ("access", "error", "message"),
     [
         (lambda m: m.two, AttributeError, "'two' is .* several names .*good.a.two, good.b.two"),
-        (lambda m: m.four, AttributeError, "no function 'four'; it has registered good.a.two, "),
+        (lambda m: m.four, AttributeError, "no 'four'; it has registered good.a.two, "),
         (lambda m: m.__four__, AttributeError, "module 'good' has no attribute '__four__'"),
-        (lambda m: m["one"], KeyError, "libgood.so has registered no function 'one'"),
+        (lambda m: m["one"], KeyError, "libgood.so has registered nothing as 'one'"),
     ],
 )
 def test_what_a_module_lacks(library, access, error, message):
@@ -154,6 +154,46 @@ def test_a_library_that_was_in_the_process_before(run_python):
     path = str(Path(ffi.__file__).parent / "lib" / "libmxnet_runtime.so")
     done = run_python(f"import ffi; print(ffi.load_library({path!r})['testing.echo']('text'))")
     assert (done.stdout, done.stderr) == ("text\n", "")
+
+
+CLASS = """
+#include <mxnet/runtime/class.h>
+struct Point { int x; };
+MXNET_REGISTER_CLASS(Point, "classes.Point")
+    .def_init([](int x) { return Point{x}; }).arg("x")
+    .def_readwrite("x", &Point::x);
+MXNET_REGISTER_API("classes.moved").set_body_typed([](const Point& p) { return Point{p.x + 1}; });
+"""
+FAILING = '\nMXNET_REGISTER_API("testing.nop").set_body_typed([] { return 1; });\n'
+
+
+@pytest.fixture(scope="session")
+def with_class(folder):
+    """A library with a class, after one that failed to register the same."""
+    path = compile_library(folder, "failing", CLASS + FAILING, suffix=".cc")
+    with pytest.raises(ImportError, match="'testing.nop' is registered already"):
+        ffi.load_library(path)
+    with pytest.raises(KeyError, match="classes.Point"):
+        ffi.get_class("classes.Point")
+    return ffi.load_library(compile_library(folder, "classes", CLASS, suffix=".cc"))
+
+
+def test_classes_are_in_the_module(with_class):
+    assert list(with_class) == ["classes.Point", "classes.moved"]
+    assert with_class.Point is with_class["classes.Point"] is ffi.get_class("classes.Point")
+    assert "Point" in dir(with_class) and "__names__" not in dir(with_class)
+    moved = with_class.moved(with_class.Point(2))
+    assert type(moved) is with_class.Point and moved.x == 3
+
+
+def test_a_class_that_python_registers_takes_the_place(with_class):
+    @ffi.register_class("classes.Point")
+    class Mine(ffi.Object):
+        def twice(self):
+            return 2 * self.x
+
+    assert with_class.Point is Mine
+    assert with_class.moved(Mine(1)).twice() == 4
 
 
 def linked_with_a_lost_library(folder):
