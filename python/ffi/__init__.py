@@ -11,6 +11,8 @@ from .container import Map as Map
 from .conversion import Opaque as Opaque
 from .conversion import opaque as opaque
 from .conversion import register_converter as register_converter
+from .enums import get_enum as get_enum
+from .enums import list_enum_names as list_enum_names
 from .errors import register_error as register_error
 from .library import Module as Module
 from .library import load_library as load_library
@@ -73,7 +75,9 @@ __all__ = [
     "cpu",
     "from_dlpack",
     "get_class",
+    "get_enum",
     "get_global_func",
+    "list_enum_names",
     "list_global_func_names",
     "load_library",
     "opaque",

@@ -1,7 +1,8 @@
 """What a function says about itself: parameters, signature and help, from its one description.
 
-A raw description is a dict: name, doc, returns, file, line, described, release_lock_bytes and
-params, a list of tuples (name, type, doc, flags, default).
+A raw description is a dict: name, doc, returns, file, line, described, release_lock_bytes,
+params, a list of tuples (name, type, doc, flags, default), and overloads, a list of raw
+descriptions.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from typing import Any, NoReturn, Protocol
 
     RawParam = tuple[str, str | None, str | None, int, Any]
@@ -26,13 +27,19 @@ if TYPE_CHECKING:
 OPTIONAL = 1
 VARIADIC = 2
 FRONT_END = 4
+KEYWORD_ONLY = 8
 
 # In the type of a parameter: arrays are taken, and NumPy scalars as arrays without axes.
 ARRAY_LIKE = "ArrayLike"
 
-# CO_VARARGS and CO_VARKEYWORDS of inspect, which takes long to import.
-_TAKES_ARGS = 0x04
-_TAKES_KEYWORDS = 0x08
+
+class TypeText(str):
+    """A type expression; a signature shows it as it is, without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 class _Frozen:
@@ -72,17 +79,28 @@ class _Frozen:
 class ParamInfo(_Frozen):
     """One parameter: `type` is a type expression or None, `default` counts where `optional`.
 
-    A `variadic` parameter takes any number of further arguments. One of the `front_end` exists in
-    the signature for people only and accepts its default alone.
+    A `variadic` parameter takes any number of further arguments, a `keyword_only` one is given by
+    name. One of the `front_end` exists in the signature for people only and accepts its default
+    alone.
     """
 
-    __slots__ = ("name", "type", "doc", "optional", "variadic", "front_end", "default")
+    __slots__ = (
+        "name",
+        "type",
+        "doc",
+        "optional",
+        "variadic",
+        "front_end",
+        "keyword_only",
+        "default",
+    )
     name: str
     type: str | None
     doc: str
     optional: bool
     variadic: bool
     front_end: bool
+    keyword_only: bool
     default: Any
 
     def __init__(
@@ -95,8 +113,18 @@ class ParamInfo(_Frozen):
             bool(flags & OPTIONAL),
             bool(flags & VARIADIC),
             bool(flags & FRONT_END),
+            bool(flags & KEYWORD_ONLY),
             default,
         )
+
+    def __str__(self) -> str:
+        """As Python writes a parameter: `b: int = 2`."""
+        text = f"*{self.name}" if self.variadic else self.name
+        if self.type:
+            text += f": {self.type}"
+        if self.optional:
+            text += f" = {self.default!r}" if self.type else f"={self.default!r}"
+        return text
 
 
 class FunctionInfo(_Frozen):
@@ -105,6 +133,9 @@ class FunctionInfo(_Frozen):
     `file` and `line` say where it is registered. Where `described` is false, nothing is known about
     its parameters. `release_lock_bytes` is negative if a call never releases the GIL, 0 if it
     always does, n if it does when the tensors among its arguments hold at least n bytes together.
+
+    An overloaded function has `overloads`, the description of each way to call it, and no
+    parameters of its own.
     """
 
     __slots__ = (
@@ -116,6 +147,7 @@ class FunctionInfo(_Frozen):
         "params",
         "described",
         "release_lock_bytes",
+        "overloads",
     )
     name: str
     doc: str
@@ -125,6 +157,7 @@ class FunctionInfo(_Frozen):
     params: tuple[ParamInfo, ...]
     described: bool
     release_lock_bytes: int
+    overloads: tuple[FunctionInfo, ...]
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self._fill(
@@ -136,11 +169,40 @@ class FunctionInfo(_Frozen):
             tuple(ParamInfo(*param) for param in raw.get("params", ())),
             bool(raw.get("described", False)),
             raw.get("release_lock_bytes", -1),
+            tuple(map(FunctionInfo, raw.get("overloads", ()))),
         )
 
     def visible(self, front_end: bool) -> tuple[ParamInfo, ...]:
         """The parameters of the signature for people, or of the body's."""
         return tuple(param for param in self.params if front_end or not param.front_end)
+
+    def in_order(self, front_end: bool = False) -> tuple[ParamInfo, ...]:
+        """The visible parameters as Python orders them: *args, then those taken by name only."""
+
+        def place(param: ParamInfo) -> int:
+            return 2 if param.keyword_only else int(param.variadic)
+
+        return tuple(sorted(self.visible(front_end), key=place))
+
+    def signature(self, front_end: bool = False) -> inspect.Signature:
+        """The signature; `(*args, **kwargs)` if overloaded, `(*args)` if nothing is known."""
+        from inspect import Parameter, Signature
+
+        if not self.described:
+            kinds = [("args", Parameter.VAR_POSITIONAL), ("kwargs", Parameter.VAR_KEYWORD)]
+            return Signature([Parameter(*kind) for kind in kinds[: 2 if self.overloads else 1]])
+        parameters = []
+        for param in self.in_order(front_end):
+            kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+            if param.variadic:
+                kind = Parameter.VAR_POSITIONAL
+            elif param.keyword_only:
+                kind = Parameter.KEYWORD_ONLY
+            default = param.default if param.optional else Parameter.empty
+            annotation = TypeText(param.type) if param.type else Parameter.empty
+            parameters.append(Parameter(param.name, kind, default=default, annotation=annotation))
+        returns = TypeText(self.returns) if self.returns else Signature.empty
+        return Signature(parameters, return_annotation=returns)
 
 
 def function_info(function: Described) -> FunctionInfo:
@@ -149,32 +211,37 @@ def function_info(function: Described) -> FunctionInfo:
 
 
 def signature(function: Described) -> inspect.Signature:
-    """The signature of a Function; `(*args)` where nothing is known about its parameters."""
-    from inspect import Parameter, Signature
-
-    info = function_info(function)
-    if not info.described:
-        return Signature([Parameter("args", Parameter.VAR_POSITIONAL)])
-    parameters = []
-    for param in info.visible(function.is_front_end):
-        kind = Parameter.VAR_POSITIONAL if param.variadic else Parameter.POSITIONAL_OR_KEYWORD
-        default = param.default if param.optional else Parameter.empty
-        annotation = param.type or Parameter.empty
-        parameters.append(Parameter(param.name, kind, default=default, annotation=annotation))
-    return Signature(parameters, return_annotation=info.returns or Signature.empty)
+    """The signature of a Function; see FunctionInfo.signature."""
+    return function_info(function).signature(function.is_front_end)
 
 
 def docstring(function: Described) -> str:
     """Help of a Function in the style of NumPy: the text, its parameters, what it returns."""
     info = function_info(function)
-    sections = [info.doc] if info.doc else []
-    params = info.visible(function.is_front_end)
+    return "\n\n".join(_sections(info, function.is_front_end))
+
+
+def _sections(info: FunctionInfo, front_end: bool) -> Iterator[str]:
+    if info.doc:
+        yield info.doc
+    params = info.in_order(front_end)
     if params:
-        lines = [line for param in params for line in _param_lines(param)]
-        sections.append("\n".join(["Parameters", "----------", *lines]))
-    if info.returns:
-        sections.append(f"Returns\n-------\n{info.returns}")
-    return "\n\n".join(sections)
+        yield _section("Parameters", [line for param in params for line in _param_lines(param)])
+    if info.overloads:
+        yield _section("Overloads", [line for way in info.overloads for line in _way_lines(way)])
+    if info.returns and not {"Returns", "Returns:"} & set(info.doc.splitlines()):
+        yield _section("Returns", [info.returns])
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([title, "-" * len(title), *lines])
+
+
+def _way_lines(info: FunctionInfo) -> list[str]:
+    params = [line for param in info.params for line in _param_lines(param)]
+    name = info.name.rpartition(".")[2]
+    details = [*info.doc.splitlines(), *params]
+    return [f"{name}{info.signature()}", *(f"    {line}" for line in details)]
 
 
 def _param_lines(param: ParamInfo) -> list[str]:
@@ -184,75 +251,3 @@ def _param_lines(param: ParamInfo) -> list[str]:
     if param.optional:
         head += f", default {param.default!r}" if param.type else f" : default {param.default!r}"
     return [head, *(f"    {line}" for line in param.doc.splitlines())]
-
-
-def raw_info(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    """The description of a Python function, from its signature.
-
-    The parameters stay undescribed, so that it is called by position only, where no description
-    says what Python means: keyword-only parameters, **kwargs, a default that is not None, a bool, a
-    number or a string, and callables that are not plain functions.
-    """
-    raw: dict[str, Any] = {
-        "name": name,
-        "doc": _clean_doc(function),
-        "returns": None,
-        "file": None,
-        "line": 0,
-        "described": False,
-        "params": [],
-        "release_lock_bytes": -1,
-    }
-    code = getattr(function, "__code__", None)
-    defaults = getattr(function, "__defaults__", None) or ()
-    if (
-        code is None
-        or hasattr(function, "__func__")
-        or hasattr(function, "__wrapped__")
-        or code.co_flags & _TAKES_KEYWORDS
-        or code.co_kwonlyargcount
-        or not all(map(_is_plain, defaults))
-    ):
-        return raw
-    raw["params"] = _params(function, code, defaults)
-    raw["returns"] = _type_text(function, "return")
-    raw["described"] = True
-    return raw
-
-
-def _params(function: Callable[..., Any], code: Any, defaults: tuple[Any, ...]) -> list[RawParam]:
-    params: list[RawParam] = []
-    count = code.co_argcount
-    for index, name in enumerate(code.co_varnames[:count]):
-        kind, given = _type_text(function, name), index - (count - len(defaults))
-        if given < 0:
-            params.append((name, kind, None, 0, None))
-        else:
-            params.append((name, kind, None, OPTIONAL, defaults[given]))
-    if code.co_flags & _TAKES_ARGS:
-        name = code.co_varnames[count]
-        params.append((name, _type_text(function, name), None, VARIADIC, None))
-    return params
-
-
-def _is_plain(default: Any) -> bool:
-    if type(default) is int:
-        return -(2**63) <= default < 2**64
-    return default is None or type(default) in (bool, float, complex, str)
-
-
-def _type_text(function: Callable[..., Any], name: str) -> str | None:
-    annotation = getattr(function, "__annotations__", {}).get(name)
-    if annotation is None or isinstance(annotation, str):
-        return annotation
-    return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
-
-
-def _clean_doc(function: Callable[..., Any]) -> str:
-    """The docstring without the indentation of its source."""
-    doc = getattr(function, "__doc__", None)
-    if not isinstance(doc, str) or doc == type(function).__doc__:
-        return ""
-    first, *others = doc.expandtabs().splitlines() or [""]
-    margin = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
-    return "\n".join([first.strip(), *(line[margin:].rstrip() for line in others)]).strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .enums import get_enum, list_enum_names
 from .object import get_class
 from .registry import get_global_func
 
@@ -26,8 +27,8 @@ class Module(ModuleType):
 
     Each is an attribute under the last part of its registered name, so that `demo.add` is
     `module.add`, and an item under its whole name, `module["demo.add"]`. A last part that several
-    names share is no attribute. Iteration goes over the registered names, sorted. `__file__` is the
-    library's path.
+    names share is no attribute. Enums that C++ registered beside them are attributes too. Iteration
+    goes over the registered names, sorted. `__file__` is the library's path.
     """
 
     __file__: str
@@ -62,6 +63,10 @@ class Module(ModuleType):
         shared = self.__last_parts__.get(name, ())
         if len(shared) == 1:
             return self[shared[0]]
+        for enum_name in self._enum_names():
+            if enum_name.rpartition(".")[2] == name:
+                setattr(self, name, get_enum(enum_name))
+                return self.__dict__[name]
         if shared:
             raise AttributeError(
                 f"{name!r} is the last part of several names in {self.__file__}: "
@@ -82,7 +87,13 @@ class Module(ModuleType):
     def __dir__(self) -> Iterable[str]:
         own = {name for name in vars(self) if name not in ("__functions__", "__names__")}
         unique = {last for last, names in self.__last_parts__.items() if len(names) == 1}
-        return sorted((own | unique) - {"__last_parts__"})
+        enums = {name.rpartition(".")[2] for name in self._enum_names()}
+        return sorted((own | unique | enums) - {"__last_parts__"})
+
+    def _enum_names(self) -> Iterable[str]:
+        """The enums under the prefixes of what the library has registered."""
+        prefixes = {name.rpartition(".")[0] for name in self.__names__}
+        return (name for name in list_enum_names() if name.rpartition(".")[0] in prefixes)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

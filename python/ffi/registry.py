@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import description
+from . import python_function
 from ._backend import core
 
 TYPE_CHECKING = False
@@ -90,7 +90,8 @@ def _register(name: object, function: Callable[..., Any], override: bool) -> Cal
 def _function_of(function: Callable[..., Any], name: str) -> core.Function:
     if isinstance(function, core.Function):
         return function
-    return core.convert_function(function, name, description.raw_info(function, name))
+    body = python_function.by_position(function)
+    return core.convert_function(body, name, python_function.raw_info(function, name))
 
 
 def remove_global_func(name: str) -> None:
@@ -146,7 +147,13 @@ def _init_api(prefix: str, module_name: str) -> None:
         setattr(module, attribute, function)
         return function
 
+    def names() -> list[str]:
+        registered = core.list_global_names()
+        found = {name[start:] for name in registered if name.startswith(prefix + ".")}
+        return sorted({*vars(module), *(name for name in found if "." not in name)})
+
     module.__getattr__ = find  # type: ignore[method-assign]
+    module.__dir__ = names  # type: ignore[method-assign]
 
 
 def restore_function(name: str, front_end: bool) -> core.Function:

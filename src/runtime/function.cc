@@ -5,6 +5,9 @@
 #include "runtime/function.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
 
 #include "runtime/c_api_guard.h"
 #include "runtime/error_state.h"
@@ -16,6 +19,9 @@ namespace {
 
 /*! \brief Bounds the frame in which defaults are filled in. */
 constexpr size_t kMaxParams = 64;
+
+/*! \brief A description without the members that version 1.0 of the ABI did not start with. */
+constexpr size_t kSmallestInfo = offsetof(MXNetFuncInfo, overloads);
 
 const FunctionInfo* Undescribed() {
   static const FunctionInfo* info = new FunctionInfo();
@@ -44,16 +50,19 @@ bool IsPlainOrText(int type_code) {
     case kMXNetType:
     case kMXNetContext:
     case kMXNetStr:
+    case kMXNetEnum:
       return true;
     default:
       return false;
   }
 }
 
+bool IsOptional(const MXNetParamInfo& param) { return (param.flags & kMXNetParamOptional) != 0; }
+
 std::string CountText(const FunctionInfo& info, int given) {
   const auto& params = info.body_params();
-  const size_t required = static_cast<size_t>(std::count_if(
-      params.begin(), params.end(), [](const auto* p) { return p->flags == kMXNetParamRequired; }));
+  const size_t required = static_cast<size_t>(
+      std::count_if(params.begin(), params.end(), [](const auto* p) { return !IsOptional(*p); }));
   std::string text = std::string(info.view().name) + ": expected ";
   if (info.variadic()) {
     text += "at least " + std::to_string(required);
@@ -76,12 +85,24 @@ FunctionInfo::FunctionInfo() {
   info_.release_lock_bytes = -1;
 }
 
-FunctionInfo::FunctionInfo(const MXNetFuncInfo& info) : info_(info) {
+FunctionInfo::FunctionInfo(const MXNetFuncInfo& info) {
+  // A library may know fewer members, or more.
+  std::memcpy(&info_, &info, std::min(info.struct_size, sizeof(info_)));
+  info_.struct_size = sizeof(info_);
   info_.name = Keep(info.name == nullptr ? "function" : info.name);
   info_.doc = Keep(info.doc == nullptr ? "" : info.doc);
   info_.returns = Keep(info.returns);
   info_.file = Keep(info.file);
   CopyParams(info);
+  CopyOverloads();
+}
+
+void FunctionInfo::CopyOverloads() {
+  for (size_t i = 0; i < info_.num_overloads; ++i) {
+    overloads_.push_back(std::make_unique<FunctionInfo>(*info_.overloads[i]));
+    overload_views_.push_back(&overloads_.back()->view());
+  }
+  info_.overloads = overload_views_.data();
 }
 
 const char* FunctionInfo::Keep(const char* text) {
@@ -134,18 +155,36 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
   if (num_args >= num_params && !gaps) {
     return call(resource, values, type_codes, num_args, ret, ret_type_code);
   }
-  if (num_args > num_params) {
-    return Error("TypeError", std::string(info->view().name) +
-                                  ": an argument before the variadic ones is missing")
-        .SetLast();
-  }
+  if (num_args > num_params) return CallVariadic(values, type_codes, num_args, ret, ret_type_code);
   MXNetValue filled[kMaxParams];
   int filled_codes[kMaxParams];
+  if (Fill(values, type_codes, num_args, filled, filled_codes) != 0) return -1;
+  return call(resource, filled, filled_codes, num_params, ret, ret_type_code);
+}
+
+int FunctionObject::CallVariadic(const MXNetValue* values, const int* type_codes, int num_args,
+                                 MXNetValue* ret, int* ret_type_code) const {
+  const size_t size = static_cast<size_t>(num_args);
+  std::unique_ptr<MXNetValue[]> filled(new (std::nothrow) MXNetValue[size]);
+  std::unique_ptr<int[]> filled_codes(new (std::nothrow) int[size]);
+  if (filled == nullptr || filled_codes == nullptr) {
+    return Error("MemoryError", "out of memory").SetLast();
+  }
+  std::copy_n(values, size, filled.get());
+  std::copy_n(type_codes, size, filled_codes.get());
+  if (Fill(values, type_codes, num_args, filled.get(), filled_codes.get()) != 0) return -1;
+  return call(resource, filled.get(), filled_codes.get(), num_args, ret, ret_type_code);
+}
+
+int FunctionObject::Fill(const MXNetValue* values, const int* type_codes, int num_args,
+                         MXNetValue* filled, int* filled_codes) const {
+  const auto& params = info->body_params();
+  const int num_params = static_cast<int>(params.size());
   for (int i = 0; i < num_params; ++i) {
     if (i < num_args && type_codes[i] != kMXNetMissing) {
       filled[i] = values[i];
       filled_codes[i] = type_codes[i];
-    } else if (params[i]->flags != kMXNetParamRequired) {
+    } else if (IsOptional(*params[i])) {
       filled[i] = params[i]->default_value.value;
       filled_codes[i] = params[i]->default_value.type_code;
     } else {
@@ -154,7 +193,7 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
           .SetLast();
     }
   }
-  return call(resource, filled, filled_codes, num_params, ret, ret_type_code);
+  return 0;
 }
 
 int FunctionObject::CallChecked(const MXNetValue* values, const int* type_codes, int num_args,
@@ -243,7 +282,8 @@ int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) {
   return Guard([&] {
     RequireNotNull(func, "MXNetFuncSetInfo", "func");
     RequireNotNull(info, "MXNetFuncSetInfo", "info");
-    if (info->struct_size < sizeof(MXNetFuncInfo) || info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
+    if (info->struct_size < mxnet::runtime::kSmallestInfo ||
+        info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
       MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major
                                  << "." << info->abi_minor << " of the function ABI, this runtime "
                                  << "has version " << MXNET_RUNTIME_ABI_MAJOR << "."

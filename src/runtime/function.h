@@ -8,6 +8,7 @@
 #include <mxnet/runtime/any.h>
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,13 @@ class FunctionInfo {
  private:
   const char* Keep(const char* text);
   void CopyParams(const MXNetFuncInfo& info);
+  void CopyOverloads();
 
   std::deque<std::string> strings_;
   std::vector<MXNetParamInfo> params_;
   std::vector<const MXNetParamInfo*> body_params_;
+  std::vector<std::unique_ptr<FunctionInfo>> overloads_;
+  std::vector<const MXNetFuncInfo*> overload_views_;
   bool variadic_{false};
   MXNetFuncInfo info_{};
 };
@@ -60,6 +64,12 @@ struct FunctionObject {
   int Fail() const;
   int CallDescribed(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                     int* ret_type_code) const;
+  /*! \brief With more arguments than named parameters, some of which were not given. */
+  int CallVariadic(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+                   int* ret_type_code) const;
+  /*! \brief Writes the arguments of the named parameters, with the defaults of those not given. */
+  int Fill(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* filled,
+           int* filled_codes) const;
 };
 
 }  // namespace runtime

@@ -2,7 +2,8 @@
  * \file testing_descriptions.cc
  * \brief Functions whose descriptions come from their C++ signatures; always registered.
  */
-#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/enum.h>
+#include <mxnet/runtime/overload.h>
 
 namespace mxnet {
 namespace runtime {
@@ -29,6 +30,67 @@ MXNET_REGISTER_API("testing.total")
     .set_body_typed([](int64_t first, Variadic<int64_t> others) {
       for (int64_t other : others) first += other;
       return first;
+    });
+
+// After enum_functions.cc, which initializes first: in the order of the names of the files.
+enum class Mode { kFast = 1, kExact = 2, kSlow = -3 };
+enum Color : uint8_t { kRed, kGreen };
+
+MXNET_REGISTER_ENUM(Mode, "testing.Mode")
+    .describe("How a result is rounded.")
+    .value("FAST", Mode::kFast, "To the next number below.")
+    .value("EXACT", Mode::kExact, "To the nearest number.")
+    .value("SLOW", Mode::kSlow);
+
+MXNET_REGISTER_ENUM(Color, "testing.Color").value("RED", kRed).value("GREEN", kGreen);
+
+MXNET_REGISTER_API("testing.mode")
+    .describe("Returns the member it is given.")
+    .arg("mode", Mode::kExact, "Member, name or value.")
+    .set_body_typed([](Mode mode) { return mode; });
+
+MXNET_REGISTER_API("testing.modes")
+    .describe("Returns the members it is given.")
+    .arg("modes", "Members, names or values.")
+    .set_body_typed([](std::vector<Mode> modes) { return modes; });
+
+MXNET_REGISTER_API("testing.keyword_only")
+    .describe("Has parameters that are taken by name only.")
+    .arg("a", "By position or by name.")
+    .keyword_only()
+    .arg("scale", 2, "By name.")
+    .arg("offset", "By name.")
+    .arg("rest", "By position.")
+    .set_body_typed([](int64_t a, int64_t scale, std::optional<int64_t> offset,
+                       Variadic<int64_t> rest) {
+      std::vector<Any> items{details::ToAny(a), details::ToAny(scale), details::ToAny(offset)};
+      for (int64_t item : rest) items.push_back(details::ToAny(item));
+      return Tuple(std::move(items));
+    });
+
+MXNET_REGISTER_API("testing.overloaded")
+    .describe("Returns the text of which overload was called, and with what.")
+    .arg("a", "A number.")
+    .arg("b", 1, "Another.")
+    .overload([](int64_t a, int64_t b) { return "int " + std::to_string(a + b); }, "Adds integers.")
+    .arg("x", "A number.")
+    .overload([](double x) { return "float " + std::to_string(static_cast<int64_t>(x)); },
+              "Truncates a number.")
+    .arg("text", "Some text.")
+    .arg("sep", ", ", "What comes between.")
+    .arg("others", "More text.")
+    .overload(
+        [](std::string text, std::string sep, Variadic<std::string> others) {
+          for (const std::string& other : others) text += sep + other;
+          return "str " + text;
+        },
+        "Joins text.")
+    .arg("values", "Numbers.")
+    .overload([](std::vector<double> values) { return "floats " + std::to_string(values.size()); })
+    .arg("mode", "A mode.")
+    .arg("flag", "A switch.")
+    .overload([](Mode, std::optional<bool> flag) {
+      return "mode " + std::to_string(flag.value_or(false));
     });
 
 }  // namespace

@@ -160,6 +160,12 @@ void AppendValue(const MXNetValue& value, int type_code, std::string* out) {
     case kMXNetMissing:
       *out += "default";
       return;
+    case kMXNetEnum:
+      *out += TypeNameOf(value, type_code) + "(" + std::to_string(value.v_enum.value) + ")";
+      return;
+    case kMXNetKeyword:
+      *out += std::string(value.v_str.data, value.v_str.size) + "=";
+      return;
     case kMXNetType:
       *out += DataTypeName(value.v_type);
       return;

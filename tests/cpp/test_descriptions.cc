@@ -1,5 +1,9 @@
 // Descriptions that come from C++ signatures.
+#include <mxnet/runtime/enum.h>
+#include <mxnet/runtime/overload.h>
+
 #include <complex>
+#include <cstddef>
 
 #include "./support.h"
 
@@ -102,4 +106,98 @@ TEST_CASE("a typed body takes further arguments") {
         "TypeError: function expected at least 1 arguments, got 0");
   CHECK(ErrorOf([&] { count.packed()(1, 2, "3"); }).find("argument 2 expected int") !=
         std::string::npos);
+}
+
+namespace {
+
+enum class Level { kLow, kHigh = 5 };
+enum class Unregistered { kOne };
+MXNET_REGISTER_ENUM(Level, "tests.Level").value("LOW", Level::kLow).value("HIGH", Level::kHigh);
+
+}  // namespace
+
+TEST_CASE("enums are members, names and values") {
+  TypedPackedFunc<Level(Level)> same([](Level level) { return level; });
+  CHECK(same.packed()(Level::kHigh).As<Level>() == Level::kHigh);
+  CHECK(same.packed()("LOW").As<Level>() == Level::kLow);
+  CHECK(same.packed()(5).As<Level>() == Level::kHigh);
+  CHECK(same.packed()(5).As<int>() == 5);
+  CHECK(
+      ErrorOf([&] { same.packed()(1); }) ==
+      "ValueError: argument 0: tests.Level has no member with the value 1; its members are 'LOW', "
+      "'HIGH'");
+  CHECK(Derived(Named().arg("level", Level::kHigh), [](Level level) { return level; }) ==
+        "level: tests.Level | Literal['LOW', 'HIGH'] | int 1; tests.Level");
+  CHECK(ErrorOf([] { Derived(Named(), [](Unregistered) {}); }) ==
+        "TypeError: a C++ enum is used before MXNET_REGISTER_ENUM registers it");
+  CHECK(ErrorOf([] { Named().arg("one", Unregistered::kOne).Commit(); }) ==
+        "TypeError: tests.derived: a C++ enum is used before MXNET_REGISTER_ENUM registers it");
+  CHECK(ErrorOf([] {
+          EnumRegistry<Level>("tests.Level", "elsewhere.cc", 1).Commit();
+        }).find("ValueError: enum 'tests.Level' is registered already, in ") == 0);
+}
+
+TEST_CASE("an overload is chosen by count and types") {
+  Named()
+      .arg("a")
+      .overload([](int64_t a) { return "int " + std::to_string(a); })
+      .arg("a")
+      .arg("b", "x", "Doc.")
+      .overload([](std::string a, std::string b) { return "str " + a + b; })
+      .Commit();
+  PackedFunc func = PackedFunc::GetGlobal("tests.derived");
+  CHECK(func(1).As<std::string>() == "int 1");
+  CHECK(func("a").As<std::string>() == "str ax");
+  CHECK(func("a", "b").As<std::string>() == "str ab");
+  CHECK(ErrorOf([&] { func(1.5); }) ==
+        "TypeError: tests.derived: no overload takes (float)\n"
+        "    (a: int) -> str: argument 0 ('a') expected int, got float\n"
+        "    (a: str, b: str = 'x') -> str: argument 0 ('a') expected str, got float");
+  const MXNetFuncInfo* info = nullptr;
+  REQUIRE(MXNetFuncGetInfo(func.get(), &info) == 0);
+  REQUIRE(info->num_overloads == 2);
+  CHECK(std::string(info->overloads[1]->params[1].name) == "b");
+  CHECK(info->described == 0);
+  MXNetFuncRemoveGlobal("tests.derived");
+}
+
+TEST_CASE("a registration that mixes overloads with a body, or orders parameters wrongly") {
+  auto body = [](int) {};
+  CHECK(ErrorOf([&] { Named().overload(body).set_body_typed(body).Commit(); }) ==
+        "ValueError: tests.derived: parameters or a body beside its overloads");
+  CHECK(ErrorOf([&] { Named().overload(body).arg("a").Commit(); }) ==
+        "ValueError: tests.derived: parameters or a body beside its overloads");
+  CHECK(ErrorOf([&] {
+          Named().add_frontend_argument("a", "str", "C", "").overload(body).Commit();
+        }).find("ValueError: tests.derived:") == 0);
+  CHECK(ErrorOf([&] { Derived(Named().arg("a", 1).arg("b"), [](int, int) { return 1; }); }) ==
+        "ValueError: tests.derived: 'b' has no default, a parameter before it has one");
+  CHECK(ErrorOf([&] {
+          Named()
+              .add_variadic("a", "int", "")
+              .add_argument("b", "int", "")
+              .set_body([](MXNetArgs, MXNetRetValue*) {})
+              .Commit();
+        }) == "ValueError: tests.derived: 'a' is variadic and not the last parameter");
+}
+
+TEST_CASE("a description of an older library has fewer members, one of a newer library more") {
+  struct Newer {
+    MXNetFuncInfo known;
+    int64_t further;
+  };
+  for (size_t size : {offsetof(MXNetFuncInfo, overloads), sizeof(MXNetFuncInfo), sizeof(Newer)}) {
+    PackedFunc func([](MXNetArgs, MXNetRetValue* ret) { *ret = 1; });
+    Newer info{};
+    info.known.struct_size = size;
+    info.known.abi_major = MXNET_RUNTIME_ABI_MAJOR;
+    info.known.name = "tests.sized";
+    info.known.num_overloads = size > offsetof(MXNetFuncInfo, overloads) ? 0 : 1000;
+    REQUIRE(MXNetFuncSetInfo(func.get(), &info.known) == 0);
+    const MXNetFuncInfo* seen = nullptr;
+    REQUIRE(MXNetFuncGetInfo(func.get(), &seen) == 0);
+    CHECK(std::string(seen->name) == "tests.sized");
+    CHECK(seen->struct_size == sizeof(MXNetFuncInfo));
+    CHECK(seen->num_overloads == 0);
+  }
 }

@@ -1,4 +1,4 @@
-"""Descriptions that come from C++ signatures, as calls and help have them."""
+"""Descriptions: derived types, overloads, keyword-only parameters, as calls and help have them."""
 
 import inspect
 
@@ -6,16 +6,25 @@ import pytest
 
 import ffi
 
+OVERLOADED = ffi.get_global_func("testing.overloaded")
+KEYWORD_ONLY = ffi.get_global_func("testing.keyword_only")
+FAST = ffi.get_enum("testing.Mode").FAST
+
 
 @pytest.mark.parametrize(
     ("name", "signature"),
     [
         (
             "testing.typed",
-            "(shape: 'Sequence[int]', names: 'Mapping[int, str]', scale: 'float' = 1.0, "
-            "mode: 'str' = 'fast', dtype: 'DTypeLike | None' = None) -> 'tuple[Any, ...]'",
+            "(shape: Sequence[int], names: Mapping[int, str], scale: float = 1.0, "
+            "mode: str = 'fast', dtype: DTypeLike | None = None) -> tuple[Any, ...]",
         ),
-        ("testing.total", "(first: 'int', *others: 'int') -> 'int'"),
+        ("testing.total", "(first: int, *others: int) -> int"),
+        (
+            "testing.keyword_only",
+            "(a: int, *rest: int, scale: int = 2, offset: int | None = None) -> tuple[Any, ...]",
+        ),
+        ("testing.overloaded", "(*args, **kwargs)"),
     ],
 )
 def test_derived_signature(name, signature):
@@ -49,3 +58,194 @@ def test_derived_refusal(args, message):
     with pytest.raises(TypeError) as caught:
         ffi.get_global_func("testing.total")(*args)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "result"),
+    [
+        ((1,), {}, (1, 2, None)),
+        ((1,), {"scale": 5}, (1, 5, None)),
+        ((1,), {"offset": 5}, (1, 2, 5)),
+        ((), {"offset": 5, "a": 1, "scale": 3}, (1, 3, 5)),
+        ((1, 7, 8), {}, (1, 2, None, 7, 8)),
+        ((1, 7, 8), {"offset": 3}, (1, 2, 3, 7, 8)),
+        (tuple(range(40)), {"scale": 3}, (0, 3, None, *range(1, 40))),
+    ],
+    ids=repr,
+)
+def test_keyword_only(args, kwargs, result):
+    assert KEYWORD_ONLY(*args, **kwargs) == result
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((), {"scale": 1}, "missing argument 0 ('a')"),
+        ((1,), {"a": 1}, "argument 0 ('a') was given by position and by keyword"),
+        (
+            (1,),
+            {"rest": 1},
+            "unexpected keyword argument 'rest'; its parameters are a, scale, offset, rest",
+        ),
+    ],
+    ids=repr,
+)
+def test_keyword_only_refusal(args, kwargs, message):
+    with pytest.raises(TypeError) as caught:
+        KEYWORD_ONLY(*args, **kwargs)
+    assert str(caught.value) == f"testing.keyword_only: {message}"
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "result"),
+    [
+        ((1,), {}, "int 2"),
+        ((1, 5), {}, "int 6"),
+        ((1,), {"b": 5}, "int 6"),
+        ((), {"b": 5, "a": 2}, "int 7"),
+        ((1.5,), {}, "float 1"),
+        ((), {"x": 1}, "float 1"),
+        ((True,), {}, "int 2"),
+        (("a",), {}, "str a"),
+        (("a", "-", "b", "c"), {}, "str a-b-c"),
+        (("FAST",), {}, "str FAST"),
+        (([1, 2.5],), {}, "floats 2"),
+        (((),), {}, "floats 0"),
+        ((FAST,), {}, "mode 0"),
+        ((FAST, True), {}, "mode 1"),
+        (("FAST",), {"flag": True}, "mode 1"),
+        ((), {"mode": 1}, "mode 0"),
+    ],
+    ids=repr,
+)
+def test_overloads(args, kwargs, result):
+    assert OVERLOADED(*args, **kwargs) == result
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "given", "reasons"),
+    [
+        ((), {}, "()", ["argument 0 ('a') is missing", "argument 0 ('x') is missing"]),
+        ((None,), {}, "(None)", ["argument 0 ('a') expected int, got None"]),
+        ((1, "x"), {}, "(int, str)", ["argument 1 ('b') expected int, got str"]),
+        ((1,), {"c": 2.0}, "(int, c=float)", ["has no parameter 'c'"]),
+        ((1,), {"a": 2}, "(int, a=int)", ["'a') was given by position and by keyword"]),
+        ((1, 2, 3), {}, "(int, int, int)", ["takes at most 2 arguments"]),
+        ((7, True, 1), {"é": 1}, "(int, bool, int, é=int)", ["takes at most 1 arguments"]),
+    ],
+    ids=repr,
+)
+def test_overloads_refusal(args, kwargs, given, reasons):
+    with pytest.raises(TypeError) as caught:
+        OVERLOADED(*args, **kwargs)
+    head, *candidates = str(caught.value).splitlines()
+    assert head == f"testing.overloaded: no overload takes {given}"
+    assert len(candidates) == 5
+    assert candidates[0].startswith("    (a: int, b: int = 1) -> str: ")
+    assert all(any(reason in line for line in candidates) for reason in reasons)
+
+
+def test_argument_of_an_overloaded_function_that_cannot_cross():
+    with pytest.raises(TypeError, match=r"testing\.overloaded: argument 1 has unsupported type"):
+        OVERLOADED(1, b=object())
+
+
+def test_help_of_overloads():
+    lines = OVERLOADED.__doc__.splitlines()
+    assert lines[0] == "Returns the text of which overload was called, and with what."
+    assert "overloaded(a: int, b: int = 1) -> str" in lines
+    assert "    Adds integers." in lines
+    assert [str(way.signature()) for way in OVERLOADED.info.overloads[:2]] == [
+        "(a: int, b: int = 1) -> str",
+        "(x: float) -> str",
+    ]
+    assert OVERLOADED.info == ffi.get_global_func("testing.overloaded").info
+
+
+def google(a: int, *rest: "float", scale: "int | None" = None, name="x") -> None:
+    """Does something.
+
+    In detail: twice.
+
+    Args:
+        a: The first.
+            It has two lines.
+        *rest: The others.
+        scale (int): By name.
+
+    Returns:
+        Nothing.
+    """
+    return a, rest, scale, name
+
+
+def numpy_style(a: list[int], b: ffi.NDArray) -> dict[str, int]:
+    """Does something.
+
+    Parameters
+    ----------
+    a, b : list
+        Both.
+
+        Of them.
+
+    Returns
+    -------
+    dict
+        A dict.
+    """
+
+
+@pytest.mark.parametrize(
+    ("function", "signature", "docs", "doc"),
+    [
+        (
+            google,
+            "(a: int, *rest: float, scale: int | None = None, name='x') -> None",
+            {
+                "a": "The first.\nIt has two lines.",
+                "rest": "The others.",
+                "scale": "By name.",
+                "name": "",
+            },
+            "Does something.\n\nIn detail: twice.\n\nReturns:\n    Nothing.",
+        ),
+        (
+            numpy_style,
+            f"(a: list[int], b: {ffi.NDArray.__module__}.NDArray) -> dict[str, int]",
+            {"a": "Both.\n\nOf them.", "b": "Both.\n\nOf them."},
+            "Does something.\n\nReturns\n-------\ndict\n    A dict.",
+        ),
+    ],
+    ids=["google", "numpy"],
+)
+def test_python_function(register, function, signature, docs, doc):
+    registered = register("tests.described", function)
+    assert str(inspect.signature(registered)) == signature
+    assert {param.name: param.doc for param in registered.info.params} == docs
+    assert registered.info.doc == doc
+    assert registered.__doc__.count("Returns") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((1,), {}), ((1, 2.0, 3.0), {}), ((1, 2.0), {"name": "y"}), ((), {"scale": 3, "a": 1})],
+    ids=repr,
+)
+def test_python_function_with_keyword_only_parameters(register, call, args, kwargs):
+    registered = register("tests.google", google)
+    assert registered(*args, **kwargs) == google(*args, **kwargs)
+    assert call(registered, 1, None, "z", 2.0) == (1, (2.0,), None, "z")
+
+
+def only_by_name(a, *, b=1):
+    return a, b
+
+
+def test_argument_by_position_for_one_taken_by_name(register):
+    registered = register("tests.by_name", only_by_name)
+    assert registered(1, b=2) == (1, 2)
+    with pytest.raises(TypeError) as caught:
+        registered(1, 2)
+    expected = "tests.by_name: takes at most 1 arguments by position, got 2"
+    assert str(caught.value) == expected

@@ -68,6 +68,8 @@ inline int TypeCodeOfObject(uint32_t type_index) noexcept {
       return "function";
     case kMXNetStr:
       return "str";
+    case kMXNetKeyword:
+      return "keyword";
     case kMXNetBytes:
       return "bytes";
     case kMXNetIntTuple:
@@ -84,6 +86,10 @@ inline int TypeCodeOfObject(uint32_t type_index) noexcept {
       break;
   }
   const char* key = nullptr;
+  if (type_code == kMXNetEnum &&
+      MXNetObjectTypeIndex2Key(static_cast<uint32_t>(value.v_enum.type_index), &key) == 0) {
+    return key;
+  }
   switch (ObjectTypeOf(value, type_code)) {
     case kMXNetObjectString:
       return "str";

@@ -80,6 +80,8 @@ typedef enum {
   kMXNetDict = 71,          /*!< v_seq: borrowed run key, value, key, value, ... */
   kMXNetReadOnlyArray = 72, /*!< v_handle is a borrowed DLTensor* that must not be written */
   kMXNetMissing = 73,       /*!< argument not given: the callee's described default applies */
+  kMXNetKeyword = 74, /*!< v_str: borrowed name of the next argument, for overloaded functions */
+  kMXNetEnum = 75,    /*!< v_enum: a member of an enum */
   kMXNetExtEnd = 128
 } MXNetTypeCode;
 
@@ -103,6 +105,12 @@ typedef struct {
   size_t size;
 } MXNetAnyArray;
 
+/*! \brief A member of an enum: its value, and the type index that the enum's name has. */
+typedef struct {
+  int64_t value; /*!< in the place of v_int64 */
+  uint64_t type_index;
+} MXNetEnumMember;
+
 /*! \brief One value; which member is valid, and who owns what it points to, the type code says. */
 typedef union {
   int64_t v_int64;
@@ -115,6 +123,7 @@ typedef union {
   MXNetByteArray v_str;
   MXNetIntArray v_ints;
   MXNetAnyArray v_seq;
+  MXNetEnumMember v_enum;
 } MXNetValue;
 
 /*! \brief A value with its tag, for runs and containers. */
@@ -281,8 +290,10 @@ typedef enum {
   kMXNetParamRequired = 0, /*!< no default */
   kMXNetParamOptional = 1, /*!< default_value applies where the argument is not given */
   kMXNetParamVariadic = 2, /*!< last parameter; takes any number of further arguments */
-  kMXNetParamFrontEnd = 4  /*!< in the front-end signature only: must equal its default, and is not
+  kMXNetParamFrontEnd = 4, /*!< in the front-end signature only: must equal its default, and is not
                                 passed to the body */
+  kMXNetParamKeywordOnly = 8 /*!< front ends take it by name only; the body by position, before a
+                                  variadic parameter */
 } MXNetParamFlag;
 
 /*! \brief One parameter. Strings are UTF-8; default_value may hold any non-object value or
@@ -297,8 +308,12 @@ typedef struct {
   MXNetAny default_value;
 } MXNetParamInfo;
 
-/*! \brief The one description of a function, from which every other presentation is derived. */
-typedef struct {
+/*!
+ * \brief The one description of a function, from which every other presentation is derived.
+ *
+ * Members are added at the end only; struct_size tells which of them a library knows.
+ */
+typedef struct MXNetFuncInfo {
   size_t struct_size;
   int32_t abi_major; /*!< MXNET_RUNTIME_ABI_MAJOR of the library that registers */
   int32_t abi_minor;
@@ -315,6 +330,13 @@ typedef struct {
    * when the tensors among the arguments hold at least n bytes together.
    */
   int64_t release_lock_bytes;
+  /*!
+   * The ways to call an overloaded function, each with name, doc, returns and params; described is
+   * zero and params empty then. Such a function takes arguments by name too: kMXNetKeyword with the
+   * name, followed by the value, after all arguments by position.
+   */
+  const struct MXNetFuncInfo* const* overloads;
+  size_t num_overloads;
 } MXNetFuncInfo;
 
 /*!

@@ -15,6 +15,8 @@
  *       .arg("values", "Numbers to multiply.")
  *       .arg("factor", 2.0, "What they are multiplied by.")
  *       .set_body_typed([](std::vector<double> values, double factor) { ... });
+ *
+ * overload.h has overloads, enum.h enums, class.h classes.
  */
 #ifndef MXNET_RUNTIME_REGISTRY_H_
 #define MXNET_RUNTIME_REGISTRY_H_
@@ -22,6 +24,7 @@
 #include <mxnet/runtime/description.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +40,7 @@ class Registry {
 
   /*! \brief What the function does; its first line is a summary. */
   [[gnu::cold]] Registry& describe(std::string doc) {
-    about_.doc = std::move(doc);
+    doc_ = std::move(doc);
     return *this;
   }
   /*! \brief A parameter whose type is that of the typed body: required, or std::optional. */
@@ -54,7 +57,7 @@ class Registry {
   template <typename T>
   [[gnu::cold]] Registry& arg(std::string name, T default_value, std::string doc) {
     return Add(std::move(name), "", std::move(doc), kMXNetParamOptional,
-               details::ToAny(std::move(default_value)));
+               Kept(std::move(default_value)));
   }
   /*! \brief A parameter that must be given. type is a Python type expression. */
   [[gnu::cold]] Registry& add_argument(std::string name, std::string type, std::string doc) {
@@ -65,7 +68,7 @@ class Registry {
   [[gnu::cold]] Registry& add_argument(std::string name, std::string type, T default_value,
                                        std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamOptional,
-               details::ToAny(std::move(default_value)));
+               Kept(std::move(default_value)));
   }
   /*! \brief Any number of further arguments. */
   [[gnu::cold]] Registry& add_variadic(std::string name, std::string type, std::string doc) {
@@ -76,7 +79,13 @@ class Registry {
   [[gnu::cold]] Registry& add_frontend_argument(std::string name, std::string type, T default_value,
                                                 std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc),
-               kMXNetParamOptional | kMXNetParamFrontEnd, details::ToAny(std::move(default_value)));
+               kMXNetParamOptional | kMXNetParamFrontEnd, Kept(std::move(default_value)));
+  }
+  /*! \brief The parameters added behind this are taken by name only; a C++ body has them in order.
+   */
+  Registry& keyword_only() {
+    about_.BeginKeywordOnly();
+    return *this;
   }
   /*! \brief Python type expression of the result. */
   [[gnu::cold]] Registry& returns(std::string type) {
@@ -113,6 +122,14 @@ class Registry {
     about_.template TakeSignature<F>();
     return set_body(details::PackTyped(std::move(body)));
   }
+  /*!
+   * \brief One of several typed bodies, of which the arguments of a call choose one.
+   *
+   * The parameters and the result described since the last one are its own, and so is doc. Include
+   * mxnet/runtime/overload.h to use it.
+   */
+  template <typename F>
+  Registry& overload(F body, std::string doc = "");
   /*! \brief Replaces what is registered under the name already. */
   Registry& override_existing() {
     override_ = true;
@@ -125,24 +142,22 @@ class Registry {
    * ValueError where the description contradicts the C++ signature, TypeError where a default does.
    */
   [[gnu::cold]] void Commit() {
-    if (!body_.defined()) MXNET_THROW("ValueError") << name_ << " is registered without a body";
+    if (failure_) throw failure_->In(name_);
     about_.Complete(name_);
+    if (overloads_ != nullptr && (body_.defined() || about_.described())) {
+      MXNET_THROW("ValueError") << name_ << ": parameters or a body beside its overloads";
+    }
+    const PackedFunc& body = overloads_ == nullptr ? body_ : overloaded_body_;
+    if (!body.defined()) MXNET_THROW("ValueError") << name_ << " is registered without a body";
     const std::vector<MXNetParamInfo> params = about_.Borrowed();
-    MXNetFuncInfo info{};
-    info.struct_size = sizeof(info);
-    info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
-    info.abi_minor = MXNET_RUNTIME_ABI_MINOR;
-    info.name = name_.c_str();
-    info.doc = about_.doc.c_str();
-    info.returns = about_.returns.empty() ? nullptr : about_.returns.c_str();
+    MXNetFuncInfo info = about_.Describe(name_, params);
+    if (overloads_ != nullptr) overloads_->Describe(&info);
+    info.doc = doc_.c_str();
     info.file = file_;
     info.line = line_;
-    info.described = about_.described() ? 1 : 0;
-    info.params = params.data();
-    info.num_params = params.size();
     info.release_lock_bytes = release_bytes_;
-    MXNET_CHECK_CALL(MXNetFuncSetInfo(body_.get(), &info));
-    MXNET_CHECK_CALL(MXNetFuncRegisterGlobal(name_.c_str(), body_.get(), override_ ? 1 : 0));
+    MXNET_CHECK_CALL(MXNetFuncSetInfo(body.get(), &info));
+    MXNET_CHECK_CALL(MXNetFuncRegisterGlobal(name_.c_str(), body.get(), override_ ? 1 : 0));
   }
 
  private:
@@ -152,11 +167,27 @@ class Registry {
     return *this;
   }
 
+  /*! \brief A default. Nothing could catch what is thrown while a library loads, so Commit does. */
+  template <typename T>
+  Any Kept(T default_value) {
+    try {
+      return details::ToAny(std::move(default_value));
+    } catch (const Error& error) {
+      failure_ = error;
+      return Any();
+    }
+  }
+
   std::string name_;
   const char* file_;
   int line_;
+  std::string doc_;
   details::Description about_;
   PackedFunc body_;
+  /*! \brief Owned by overloaded_body_. */
+  details::Overloads* overloads_{nullptr};
+  PackedFunc overloaded_body_;
+  std::optional<Error> failure_;
   int64_t release_bytes_{-1};
   bool override_{false};
   bool names_errors_{false};

@@ -56,10 +56,12 @@ LIST = 70
 DICT = 71
 READ_ONLY_ARRAY = 72
 MISSING = 73
+KEYWORD = 74
+ENUM = 75
 
 OBJECT_CODES = frozenset((OBJECT_HANDLE, MODULE_HANDLE, FUNC_HANDLE, NDARRAY_HANDLE))
 # Values that are complete in themselves: nothing they point to has an owner.
-PLAIN_CODES = frozenset((INT, UINT, FLOAT, HANDLE, NULL, TYPE, CONTEXT, BOOL, COMPLEX))
+PLAIN_CODES = frozenset((INT, UINT, FLOAT, HANDLE, NULL, TYPE, CONTEXT, BOOL, COMPLEX, ENUM))
 
 # MXNetObjectTypeIndex
 FUNCTION_INDEX = 1
@@ -75,6 +77,7 @@ DYNAMIC_INDEX = 64
 PARAM_OPTIONAL = 1
 PARAM_VARIADIC = 2
 PARAM_FRONT_END = 4
+PARAM_KEYWORD_ONLY = 8
 
 METHOD_STATIC = 1
 NDARRAY_READ_ONLY = 1
@@ -122,6 +125,10 @@ class Run(Structure):
     _fields_ = [("data", c_void_p), ("size", c_size_t)]
 
 
+class MXNetEnumMember(Structure):
+    _fields_ = [("value", c_int64), ("type_index", c_uint64)]
+
+
 class MXNetValue(Union):
     _fields_ = [
         ("v_int64", c_int64),
@@ -132,6 +139,7 @@ class MXNetValue(Union):
         ("v_type", DLDataType),
         ("v_ctx", DLDevice),
         ("v_run", Run),
+        ("v_enum", MXNetEnumMember),
     ]
 
 
@@ -189,21 +197,25 @@ class MXNetParamInfo(Structure):
 
 
 class MXNetFuncInfo(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("abi_major", c_int32),
-        ("abi_minor", c_int32),
-        ("name", c_char_p),
-        ("doc", c_char_p),
-        ("returns", c_char_p),
-        ("file", c_char_p),
-        ("line", c_int32),
-        ("described", c_int32),
-        ("params", POINTER(MXNetParamInfo)),
-        ("num_params", c_size_t),
-        ("release_lock_bytes", c_int64),
-    ]
+    pass
 
+
+MXNetFuncInfo._fields_ = [
+    ("struct_size", c_size_t),
+    ("abi_major", c_int32),
+    ("abi_minor", c_int32),
+    ("name", c_char_p),
+    ("doc", c_char_p),
+    ("returns", c_char_p),
+    ("file", c_char_p),
+    ("line", c_int32),
+    ("described", c_int32),
+    ("params", POINTER(MXNetParamInfo)),
+    ("num_params", c_size_t),
+    ("release_lock_bytes", c_int64),
+    ("overloads", POINTER(POINTER(MXNetFuncInfo))),
+    ("num_overloads", c_size_t),
+]
 
 PackedCFunc = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p)
 Finalizer = CFUNCTYPE(None, c_void_p)

@@ -46,6 +46,15 @@ class _Missing:
 MISSING = _Missing()
 
 
+class Keyword:
+    """Stands before an argument that an overloaded function is given by name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 class Refused(Exception):
     """A value has no counterpart; `path` collects where in the argument it is, innermost first.
 
@@ -91,6 +100,10 @@ class Frame:
 
     def _missing(self, x: _Missing, slot: Any, depth: int) -> int:
         return abi.MISSING
+
+    def _keyword(self, x: Keyword, slot: Any, depth: int) -> int:
+        self._str(x.name, slot, depth)
+        return abi.KEYWORD
 
     def _bool(self, x: bool, slot: Any, depth: int) -> int:
         slot.v_int64 = x
@@ -248,6 +261,10 @@ class Frame:
             return self._kept(make_opaque(x), slot, depth)
         if converter is not None:
             return self._converted(converter, x, slot, depth)
+        enum_index = getattr(type(x), "__ffi_enum__", None)
+        if enum_index is not None and isinstance(x, int):
+            slot.v_enum.value, slot.v_enum.type_index = int(x), enum_index
+            return abi.ENUM
         for base, writer in _BASES:
             if isinstance(x, base):
                 return writer(self, x, slot, depth)
@@ -361,6 +378,7 @@ _EXACT: dict[type, Writer] = {
     type: Frame._type,
     Context: Frame._context,
     _Missing: Frame._missing,
+    Keyword: Frame._keyword,
 }
 
 # Subclasses convert like their base, whatever methods they override.

@@ -148,6 +148,8 @@ def _describe(handle: int, raw: dict[str, Any]) -> None:
         params,
         len(given),
         raw.get("release_lock_bytes", -1),
+        None,
+        0,
     )
     check(abi.lib.MXNetFuncSetInfo(c_void_p(handle), byref(info)))
 

@@ -7,7 +7,7 @@ from types import MethodType
 
 from .. import data_type, description
 from . import abi
-from .arguments import Frame, Refused
+from .arguments import Frame, Keyword, Refused
 from .errors import check, last_error
 from .keywords import Parameters
 from .objects import ObjectBase, register_object, wrap_anew
@@ -49,13 +49,15 @@ class Function(ObjectBase):
     __module__ = "ffi"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or self.is_front_end:
+        if kwargs or self.is_front_end or self._described().by_position is not None:
             args = self._described().body_arguments(args, kwargs, self.is_front_end)
         size = abi.capacity(len(args))
         values, codes = (abi.MXNetValue * size)(), (c_int * size)()
         frame = Frame()
         numpy = data_type.numpy_if_loaded()
+        names = 0
         for index, arg in enumerate(args):
+            names += type(arg) is Keyword
             if (
                 numpy is not None
                 and isinstance(arg, numpy.generic)
@@ -66,7 +68,7 @@ class Function(ObjectBase):
             try:
                 codes[index] = frame.write(arg, values[index])
             except Refused as refusal:
-                raise refusal.located(self._described().where(index)) from None
+                raise refusal.located(self._described().where(index - names)) from None
         ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
         library = abi.lib_releasing if self._releases(frame.tensor_bytes) else abi.lib
         handle, count = c_void_p(self.handle), len(args)
@@ -173,6 +175,7 @@ def raw_info_of(info: abi.MXNetFuncInfo) -> dict[str, Any]:
         "params": [_raw_param(info.params[i]) for i in range(info.num_params)],
         "described": bool(info.described),
         "release_lock_bytes": info.release_lock_bytes,
+        "overloads": [raw_info_of(info.overloads[i].contents) for i in range(info.num_overloads)],
     }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..description import ARRAY_LIKE
-from .abi import PARAM_FRONT_END, PARAM_VARIADIC
-from .arguments import MISSING
+from .abi import PARAM_FRONT_END, PARAM_KEYWORD_ONLY, PARAM_VARIADIC
+from .arguments import MISSING, Keyword
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class Parameters:
         body = [param for param in named if not param[3] & PARAM_FRONT_END]
         self._body: list[str] = [param[0] for param in body]
         self._arrays = {i for i, param in enumerate(body) if ARRAY_LIKE in (param[1] or "")}
+        by_name = [i for i, param in enumerate(named) if param[3] & PARAM_KEYWORD_ONLY]
+        # How many of the visible parameters are taken by position, where some are not.
+        self.by_position: int | None = by_name[0] if by_name else None
+        self._is_overloaded = bool(raw.get("overloads"))
         self._front = {i: p[4] for i, p in enumerate(named) if p[3] & PARAM_FRONT_END}
 
     def takes_array(self, index: int) -> bool:
@@ -46,13 +50,33 @@ class Parameters:
         Raises TypeError for a keyword that is unknown or given twice, NotImplementedError for an
         argument of the front end's alone that is not its default.
         """
+        if self._is_overloaded:
+            return args + tuple(part for k, v in kwargs.items() for part in (Keyword(k), v))
         names = self._shown if front_end else self._body
+        args, rest = self._by_position(args, front_end)
         bound = self._bind(args, kwargs, names)
         if front_end:
             bound = self._without_front_end(bound)
-        while bound and bound[-1] is MISSING:
+        if rest:
+            bound += [MISSING] * (len(self._body) - len(bound))
+        while not rest and bound and bound[-1] is MISSING:
             bound.pop()
-        return tuple(bound)
+        return (*bound, *rest)
+
+    def _by_position(
+        self, args: tuple[Any, ...], front_end: bool
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The arguments of named parameters, and those behind the ones taken by name only."""
+        count = self.by_position
+        if count is None:
+            return args, ()
+        if not front_end:
+            count -= sum(index < count for index in self._front)
+        if len(args) > count and self._variadic is None:
+            raise TypeError(
+                f"{self.name}: takes at most {count} arguments by position, got {len(args)}"
+            )
+        return args[:count], args[count:]
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> list[Any]:
         bound = list(args)

@@ -86,6 +86,13 @@ def _run(handle: int) -> Any:
     return abi.MXNetRunObject.from_address(handle).run
 
 
+def enum_member(value: Any) -> Any:
+    """The member of a Python enum, or an int where C++ made a value of its own."""
+    from ..enums import member
+
+    return member(value.type_index, value.value)
+
+
 if TYPE_CHECKING:
     Reader = Callable[[Any], Any]
 
@@ -97,6 +104,7 @@ _READERS: dict[int, Reader] = {
     abi.NULL: lambda value: None,
     abi.TYPE: _data_type,
     abi.CONTEXT: lambda value: context_of(value.v_ctx),
+    abi.ENUM: lambda value: enum_member(value.v_enum),
     abi.BOOL: lambda value: value.v_int64 != 0,
     abi.COMPLEX: lambda value: complex(*value.v_complex),
 }

@@ -7,7 +7,7 @@ import os
 cdef enum Handler:
     H_NONE, H_OBJECT, H_FUNCTION, H_NDARRAY, H_CONTEXT, H_INT, H_FLOAT, H_COMPLEX, H_STR, H_BYTES,
     H_TUPLE, H_LIST, H_DICT, H_NUMPY_ARRAY, H_NUMPY_DTYPE, H_NUMPY_SCALAR, H_EXCHANGE, H_DLPACK,
-    H_TYPE, H_BYTES_LIKE, H_ENUM, H_INDEX, H_CALLABLE, H_CONVERTED, H_OPAQUE, H_PATH, H_RANGE,
+    H_TYPE, H_BYTES_LIKE, H_ENUM, H_MEMBER, H_INDEX, H_CALLABLE, H_CONVERTED, H_OPAQUE, H_PATH, H_RANGE,
     H_DATACLASS, H_BUFFER, H_UNSUPPORTED
 
 cdef enum:
@@ -72,7 +72,8 @@ cdef int choose_handler(cls, void** extra) except -1:
     if is_numpy(cls, "generic"):
         return H_NUMPY_SCALAR
     if issubclass(cls, int):
-        return H_INT
+        extra[0] = <void*><size_t>getattr(cls, "__ffi_enum__", 0)
+        return H_MEMBER if extra[0] != NULL else H_INT
     if issubclass(cls, float):
         return H_FLOAT
     if issubclass(cls, complex):
@@ -181,6 +182,11 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
         return make_dlpack(obj, value, code, frame)
     if handler == H_INT:
         return make_long(obj, value, code, frame)
+    if handler == H_MEMBER:
+        code[0] = kMXNetEnum
+        value.v_enum.value = <object>obj
+        value.v_enum.type_index = <size_t>entry.extra
+        return 0
     if handler == H_STR:
         code[0] = kMXNetStr
         value.v_str.data = MXNetUtf8(obj, &value.v_str.size)

@@ -172,6 +172,19 @@ cdef Py_ssize_t place_keywords(Function func, PyObject** args, Py_ssize_t count,
     return used
 
 
+cdef Py_ssize_t place_rest(Function func, PyObject** slots, Py_ssize_t count) noexcept:
+    """Moves arguments by position past those that are taken by name only; how many slots are in use."""
+    cdef Py_ssize_t first = func.keyword_only
+    cdef Py_ssize_t i
+    if func.variadic < 0:
+        set_exception(TypeError, f"{func.name_}: takes at most {first} arguments by position, got {count}")
+        return -1
+    for i in range(count - 1, first - 1, -1):
+        slots[func.variadic + i - first] = slots[i]
+        slots[i] = NULL
+    return func.variadic + count - first
+
+
 cdef Py_ssize_t drop_front_end(Function func, PyObject** slots, Py_ssize_t used) noexcept:
     """Checks arguments that only the front end has, and closes the gaps they leave."""
     cdef Py_ssize_t kept = 0
@@ -206,10 +219,13 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
     cdef PyObject** slots = stack_slots
     cdef Py_ssize_t room = count
     cdef Py_ssize_t used = count
+    cdef Py_ssize_t placed = count
     cdef PyObject* result = NULL
     cdef Py_ssize_t i
-    if <PyObject*>func.names != Py_None and PyTuple_GET_SIZE(<PyObject*>func.names) > room:
-        room = PyTuple_GET_SIZE(<PyObject*>func.names)
+    if func.is_overloaded:
+        return call_overloaded(self, args, count, kwnames)
+    if <PyObject*>func.names != Py_None:
+        room += PyTuple_GET_SIZE(<PyObject*>func.names)
     if room > STACK_ARGS:
         slots = <PyObject**>malloc(room * sizeof(PyObject*))
         if slots == NULL:
@@ -218,14 +234,51 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
         slots[i] = args[i]
     for i in range(count, room):
         slots[i] = NULL
-    if kwnames != NULL:
+    if 0 <= func.keyword_only < count:
+        placed = used = place_rest(func, slots, count)
+    if kwnames != NULL and used >= 0:
         used = place_keywords(func, args, count, kwnames, slots)
+    if used >= 0 and placed > used:
+        used = placed
     if func.is_front_end and used > func.first_front_end:
         used = drop_front_end(func, slots, used)
     if used >= 0:
         result = call_positional(self, slots, used)
     if slots != stack_slots:
         free(slots)
+    return result
+
+
+cdef PyObject* call_overloaded(PyObject* self, PyObject** args, Py_ssize_t count,
+                               PyObject* kwnames) noexcept:
+    """Arguments by name go to C++ with their names: which parameters there are, the overload says."""
+    cdef Frame frame
+    cdef Py_ssize_t named = PyTuple_GET_SIZE(kwnames) if kwnames != NULL else 0
+    cdef Py_ssize_t size = count + 2 * named
+    cdef MXNetValue* values
+    cdef int* codes
+    cdef PyObject* result = NULL
+    cdef Py_ssize_t i
+    cdef Py_ssize_t slot
+    frame_init(&frame, self)
+    values = <MXNetValue*>frame_alloc(&frame, (size + 1) * sizeof(MXNetValue))
+    codes = <int*>frame_alloc(&frame, (size + 1) * sizeof(int)) if values != NULL else NULL
+    if codes != NULL:
+        for i in range(count + named):
+            frame.index = i
+            slot = i if i < count else count + 2 * (i - count) + 1
+            if i >= count:
+                codes[slot - 1] = kMXNetKeyword
+                values[slot - 1].v_str.data = MXNetUtf8(PyTuple_GET_ITEM(kwnames, i - count),
+                                                        &values[slot - 1].v_str.size)
+                if values[slot - 1].v_str.data == NULL:
+                    refuse_surrogates(&frame)
+                    break
+            if make_arg(args[i], &values[slot], &codes[slot], &frame) != 0:
+                break
+        else:
+            result = invoke(<Function>self, values, codes, size)
+    frame_close(&frame)
     return result
 
 

@@ -119,6 +119,8 @@ cdef class InfoBuilder:
         self.info.params = self.params
         self.info.num_params = len(described)
         self.info.release_lock_bytes = raw["release_lock_bytes"]
+        self.info.overloads = NULL
+        self.info.num_overloads = 0
 
     def __dealloc__(self):
         frame_close(&self.frame)

@@ -29,6 +29,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetDict
         kMXNetReadOnlyArray
         kMXNetMissing
+        kMXNetKeyword
+        kMXNetEnum
         kMXNetObjectFunction
         kMXNetObjectNDArray
         kMXNetObjectString
@@ -44,6 +46,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetParamFrontEnd
         kMXNetMethodStatic
         kMXNetObjectDynamic
+        kMXNetParamKeywordOnly
         kMXNetNDArrayReadOnly
         kDLInt
         kDLUInt
@@ -110,6 +113,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const MXNetParamInfo* params
         size_t num_params
         int64_t release_lock_bytes
+        const MXNetFuncInfo* const* overloads
+        size_t num_overloads
 
     ctypedef struct MXNetFieldInfo:
         const char* name

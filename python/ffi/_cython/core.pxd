@@ -38,6 +38,10 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const MXNetAny* data
         size_t size
 
+    ctypedef struct MXNetEnumMember:
+        int64_t value
+        uint64_t type_index
+
     ctypedef union MXNetValue:
         int64_t v_int64
         uint64_t v_uint64
@@ -49,6 +53,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         MXNetByteArray v_str
         MXNetIntArray v_ints
         MXNetAnyArray v_seq
+        MXNetEnumMember v_enum
 
     ctypedef struct MXNetAny:
         MXNetValue value
@@ -90,6 +95,10 @@ cdef class Function(ObjectBase):
     # Bits of the body's parameters that take arrays.
     cdef uint64_t array_mask
     cdef Py_ssize_t variadic
+    # The first of the visible parameters that is taken by name only, -1 where there is none.
+    cdef Py_ssize_t keyword_only
+    # Whether arguments by name go to C++ as such, for it to choose the overload.
+    cdef bint is_overloaded
     cdef bint is_front_end
     cdef int64_t release_bytes
     # Calls with fill_from to fill_to arguments are completed from the defaults at once; the

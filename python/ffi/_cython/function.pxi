@@ -10,6 +10,26 @@ cdef object text_or_none(const char* text):
     return None if text == NULL else text.decode("utf-8", "replace")
 
 
+cdef dict plain_info(const MXNetFuncInfo* info):
+    """A description as plain values."""
+    cdef MXNetAny* default
+    cdef size_t i
+    params = []
+    for i in range(info.num_params):
+        default = <MXNetAny*>&info.params[i].default_value
+        value = MXNetPass(make_borrowed(&default.value, default.type_code)) \
+            if info.params[i].flags & kMXNetParamOptional else None
+        params.append((info.params[i].name.decode(), text_or_none(info.params[i].type),
+                       text_or_none(info.params[i].doc), info.params[i].flags, value))
+    return {
+        "name": info.name.decode("utf-8", "replace"), "doc": info.doc.decode("utf-8", "replace"),
+        "returns": text_or_none(info.returns), "file": text_or_none(info.file),
+        "line": info.line, "described": bool(info.described), "params": params,
+        "release_lock_bytes": info.release_lock_bytes,
+        "overloads": [plain_info(info.overloads[i]) for i in range(info.num_overloads)],
+    }
+
+
 cdef class Function(ObjectBase):
     """A function of the registry, or one that C++ handed out. Call it like any other."""
 
@@ -17,6 +37,7 @@ cdef class Function(ObjectBase):
         self.vectorcall = call_function
         self.first_front_end = PY_SSIZE_T_MAX
         self.variadic = -1
+        self.keyword_only = -1
         self.release_bytes = -1
         self.name_ = "function"
 
@@ -29,22 +50,8 @@ cdef class Function(ObjectBase):
     def _raw_info(self):
         """The description as plain values; ffi.description gives it a form."""
         cdef const MXNetFuncInfo* info = NULL
-        cdef MXNetAny* default
-        cdef size_t i
         check(MXNetFuncGetInfo(self.chandle, &info))
-        params = []
-        for i in range(info.num_params):
-            default = <MXNetAny*>&info.params[i].default_value
-            value = MXNetPass(make_borrowed(&default.value, default.type_code)) \
-                if info.params[i].flags & kMXNetParamOptional else None
-            params.append((info.params[i].name.decode(), text_or_none(info.params[i].type),
-                           text_or_none(info.params[i].doc), info.params[i].flags, value))
-        return {
-            "name": info.name.decode("utf-8", "replace"), "doc": info.doc.decode("utf-8", "replace"),
-            "returns": text_or_none(info.returns), "file": text_or_none(info.file),
-            "line": info.line, "described": bool(info.described), "params": params,
-            "release_lock_bytes": info.release_lock_bytes,
-        }
+        return plain_info(info)
 
     def front_end(self):
         """The same function with the parameters that only the front end has."""
@@ -130,6 +137,7 @@ cdef int read_info(Function func, bint front_end) except -1:
     func.name_ = info.name.decode("utf-8", "replace")
     func.release_bytes = info.release_lock_bytes
     func.is_front_end = front_end
+    func.is_overloaded = info.num_overloads > 0
     if not info.described:
         return 0
     names = []
@@ -145,6 +153,8 @@ cdef int read_info(Function func, bint front_end) except -1:
             func.first_front_end = len(names)
         if info.params[i].flags & kMXNetParamVariadic:
             func.variadic = len(names)
+        if info.params[i].flags & kMXNetParamKeywordOnly and func.keyword_only < 0:
+            func.keyword_only = len(names)
         default = MXNetPass(make_borrowed(&info.params[i].default_value.value,
                                           info.params[i].default_value.type_code)) if hidden else None
         target = -1 if hidden else len([t for t in targets if t >= 0])
@@ -153,6 +163,9 @@ cdef int read_info(Function func, bint front_end) except -1:
         targets.append(target)
         names.append(sys.intern(info.params[i].name.decode()))
         defaults.append(default)
+    if 0 <= func.keyword_only < func.first_front_end:
+        # Calls with as many arguments by position as that are looked at more closely.
+        func.first_front_end = func.keyword_only
     read_defaults(func, info)
     func.names = tuple(names)
     func.targets = tuple(targets)
@@ -168,7 +181,9 @@ cdef void read_defaults(Function func, const MXNetFuncInfo* info) noexcept:
     for i in range(info.num_params):
         if info.params[i].flags & kMXNetParamFrontEnd:
             continue
-        if info.params[i].flags & kMXNetParamVariadic or count >= STACK_ARGS:
+        if info.params[i].flags & kMXNetParamVariadic:
+            break
+        if count >= STACK_ARGS:
             return
         if info.params[i].flags & kMXNetParamOptional:
             if first < 0:

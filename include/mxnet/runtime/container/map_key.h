@@ -102,7 +102,7 @@ struct MapKey {
 
   /*! \brief The simplest kind that holds a number: True and 1.0 and 1+0j are all the int 1. */
   static MXNetAny Plain(MXNetAny key) noexcept {
-    if (key.type_code == kMXNetBool) key.type_code = kMXNetInt;
+    if (key.type_code == kMXNetBool || key.type_code == kMXNetEnum) key.type_code = kMXNetInt;
     if (key.type_code == kMXNetComplex) {
       // Adding 0.0 turns -0.0 into 0.0, which equals it.
       key.value.v_complex[0] += 0.0;

@@ -84,6 +84,7 @@ inline NDArray CopyOfTensor(const DLTensor& src) {
 inline Any Own(const MXNetValue& value, int type_code) {
   switch (type_code) {
     case kMXNetStr:
+    case kMXNetKeyword:
       return AnyOfObject(String(std::string_view(value.v_str.data, value.v_str.size)));
     case kMXNetBytes:
       return AnyOfObject(Bytes(std::string_view(value.v_str.data, value.v_str.size)));

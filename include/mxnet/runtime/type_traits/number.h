@@ -37,7 +37,7 @@ struct TypeTraits<T, std::enable_if_t<std::is_integral_v<T>>> {
   }
   [[gnu::cold]] static std::string Annotation() { return "int"; }
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
-    if (type_code == kMXNetInt || type_code == kMXNetBool) {
+    if (type_code == kMXNetInt || type_code == kMXNetBool || type_code == kMXNetEnum) {
       *out = static_cast<T>(value.v_int64);
       const bool same_sign = std::is_signed_v<T> || value.v_int64 >= 0;
       return static_cast<int64_t>(*out) == value.v_int64 && same_sign ? Match::kOk
@@ -61,7 +61,7 @@ struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
     if (type_code == kMXNetFloat) {
       *out = static_cast<T>(value.v_float64);
-    } else if (type_code == kMXNetInt || type_code == kMXNetBool) {
+    } else if (type_code == kMXNetInt || type_code == kMXNetBool || type_code == kMXNetEnum) {
       *out = static_cast<T>(value.v_int64);
     } else if (type_code == kMXNetUInt) {
       *out = static_cast<T>(value.v_uint64);

@@ -1,0 +1,160 @@
+/*!
+ * \file mxnet/runtime/enum.h
+ * \brief MXNET_REGISTER_ENUM: makes a C++ enum one of Python's too.
+ *
+ *   enum class Mode { kFast = 1, kExact = 2 };
+ *   MXNET_REGISTER_ENUM(Mode, "demo.Mode")
+ *       .describe("How the result is rounded.")
+ *       .value("FAST", Mode::kFast, "To the next number below.")
+ *       .value("EXACT", Mode::kExact, "To the nearest number.");
+ *
+ * A typed body may then take and return a Mode. Python passes a member of the enum that
+ * ffi.get_enum("demo.Mode") gives, the name of one or its value, and gets members back.
+ */
+#ifndef MXNET_RUNTIME_ENUM_H_
+#define MXNET_RUNTIME_ENUM_H_
+
+#include <mxnet/runtime/registry.h>
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+namespace details {
+
+/*! \brief The names of an enum. */
+struct EnumTable {
+  struct Member {
+    std::string name;
+    int64_t value;
+    std::string doc;
+  };
+  std::string name;
+  uint32_t type_index;
+  std::vector<Member> members;
+
+  /*! \brief "'FAST', 'EXACT'" */
+  std::string Names() const {
+    std::string text;
+    for (const Member& member : members) {
+      text += (text.empty() ? "'" : ", '") + member.name + "'";
+    }
+    return text;
+  }
+};
+
+/*! \brief Where the table of E is, once it is registered. */
+template <typename E>
+const EnumTable*& EnumTableOf() {
+  static const EnumTable* table = nullptr;
+  return table;
+}
+
+}  // namespace details
+
+template <typename E>
+struct TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
+  static std::string Name() {
+    const details::EnumTable* table = details::EnumTableOf<E>();
+    return table == nullptr ? "an enum that is not registered"
+                            : table->name + " (one of " + table->Names() + ")";
+  }
+  static std::string Annotation() { return Table().name; }
+  static std::string ArgumentAnnotation() {
+    return Table().name + " | Literal[" + Table().Names() + "] | int";
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, E* out) {
+    std::string_view text;
+    if (details::TextOf(value, type_code, &text)) {
+      for (const auto& member : Table().members) {
+        if (member.name == text) return Take(member.value, out);
+      }
+      Refuse("'" + std::string(text) + "'");
+    }
+    const bool is_member = type_code == kMXNetEnum && value.v_enum.type_index == Table().type_index;
+    if (type_code != kMXNetInt && !is_member) return Match::kWrongType;
+    for (const auto& member : Table().members) {
+      if (member.value == value.v_int64) return Take(member.value, out);
+    }
+    Refuse("with the value " + std::to_string(value.v_int64));
+  }
+  static void Store(E value, MXNetAny* out) {
+    out->type_code = kMXNetEnum;
+    out->value.v_enum.value = static_cast<int64_t>(value);
+    out->value.v_enum.type_index = Table().type_index;
+  }
+
+ private:
+  static const details::EnumTable& Table() {
+    const details::EnumTable* table = details::EnumTableOf<E>();
+    if (table == nullptr) {
+      MXNET_THROW("TypeError") << "a C++ enum is used before MXNET_REGISTER_ENUM registers it";
+    }
+    return *table;
+  }
+  static Match Take(int64_t value, E* out) {
+    *out = static_cast<E>(value);
+    return Match::kOk;
+  }
+  [[noreturn]] static void Refuse(const std::string& what) {
+    MXNET_THROW("ValueError") << Table().name << " has no member " << what << "; its members are "
+                              << Table().Names();
+  }
+};
+
+/*! \brief Collects the description of an enum. */
+template <typename E>
+class EnumRegistry {
+ public:
+  EnumRegistry(std::string name, const char* file, int line) : file_(file), line_(line) {
+    table_.name = std::move(name);
+  }
+
+  /*! \brief What the enum means. */
+  EnumRegistry& describe(std::string doc) {
+    doc_ = std::move(doc);
+    return *this;
+  }
+  /*! \brief One member, by the name that Python sees. */
+  EnumRegistry& value(std::string name, E value, std::string doc = "") {
+    table_.members.push_back({std::move(name), static_cast<int64_t>(value), std::move(doc)});
+    return *this;
+  }
+
+  /*! \brief Registers; called once the whole chain has been read. ValueError for a taken name. */
+  void Commit() const {
+    auto* table = new details::EnumTable(table_);  // as long as the process, like its functions
+    MXNET_CHECK_CALL(MXNetObjectTypeKey2Index(table->name.c_str(), &table->type_index));
+    std::vector<Any> names, values, docs;
+    for (const auto& member : table->members) {
+      names.push_back(details::ToAny(member.name));
+      values.push_back(details::ToAny(member.value));
+      docs.push_back(details::ToAny(member.doc));
+    }
+    PackedFunc::GetGlobal("ffi.RegisterEnum")(table->name, doc_, Tuple(std::move(names)),
+                                              Tuple(std::move(values)), Tuple(std::move(docs)),
+                                              file_, line_);
+    details::EnumTableOf<E>() = table;
+  }
+
+ private:
+  details::EnumTable table_;
+  std::string doc_;
+  const char* file_;
+  int line_;
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+/*! \brief Starts the registration of a C++ enum; see the top of this file. */
+#define MXNET_REGISTER_ENUM(Type, Name)                                                 \
+  static const ::mxnet::runtime::RegistryEntry MXNET_REGISTER_CONCAT(mxnet_registered_, \
+                                                                     __COUNTER__) =     \
+      ::mxnet::runtime::EnumRegistry<Type>(Name, __FILE__, __LINE__)
+
+#endif  // MXNET_RUNTIME_ENUM_H_

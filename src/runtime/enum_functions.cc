@@ -1,0 +1,107 @@
+/*!
+ * \file enum_functions.cc
+ * \brief The table of enums that C++ registered, for front ends to make their own of.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/fork_safe.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+/*! \brief Enums by name. Leaked on purpose, as the table of functions is. */
+class EnumDirectory {
+ public:
+  static EnumDirectory* Global() {
+    static EnumDirectory* directory = new EnumDirectory();
+    return directory;
+  }
+
+  /*! \brief The same file may do it again: a library of which a first attempt to load failed. */
+  void Register(const std::string& name, const std::string& file, Tuple info) {
+    std::unique_lock<ForkSafeMutex> lock(mutex_);
+    const auto inserted = enums_.try_emplace(name, Entry{file, info});
+    if (inserted.second) return;
+    Entry& entry = inserted.first->second;
+    if (entry.file != file) {
+      MXNET_THROW("ValueError") << "enum '" << name << "' is registered already, in " << entry.file;
+    }
+    std::swap(entry.info, info);
+    // The former one goes when the lock is free.
+    lock.unlock();
+  }
+
+  Tuple Find(const std::string& name) const {
+    std::shared_lock<ForkSafeMutex> lock(mutex_);
+    const auto found = enums_.find(name);
+    if (found == enums_.end()) {
+      MXNET_THROW("KeyError") << "no enum is registered as '" << name << "'";
+    }
+    return found->second.info;
+  }
+
+  std::vector<std::string> Names() const {
+    std::shared_lock<ForkSafeMutex> lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& entry : enums_) names.push_back(entry.first);
+    return names;
+  }
+
+ private:
+  struct Entry {
+    std::string file;
+    Tuple info;
+  };
+
+  mutable ForkSafeMutex mutex_;
+  std::map<std::string, Entry> enums_;
+};
+
+MXNET_REGISTER_API("ffi.RegisterEnum")
+    .describe("Registers the members of an enum; what MXNET_REGISTER_ENUM calls.")
+    .arg("name", "As it is registered, 'demo.Mode'.")
+    .arg("doc", "What it means.")
+    .arg("names", "Names of the members.")
+    .arg("values", "Their values.")
+    .arg("docs", "What they mean.")
+    .arg("file", "Where it is registered.")
+    .arg("line", "Where it is registered.")
+    .set_body_typed([](String name, String doc, Tuple names, Tuple values, Tuple docs, String file,
+                       int64_t line) {
+      uint32_t index = 0;
+      MXNET_CHECK_CALL(MXNetObjectTypeKey2Index(name.str().c_str(), &index));
+      std::vector<Any> info{details::ToAny(name),  details::ToAny(index),  details::ToAny(doc),
+                            details::ToAny(names), details::ToAny(values), details::ToAny(docs),
+                            details::ToAny(file),  details::ToAny(line)};
+      EnumDirectory::Global()->Register(name.str(), file.str(), Tuple(std::move(info)));
+    });
+
+MXNET_REGISTER_API("ffi.EnumInfo")
+    .describe("Name, type index, doc, names, values, docs, file and line of an enum.")
+    .arg("name", "As it is registered.")
+    .set_body_typed([](std::string name) { return EnumDirectory::Global()->Find(name); });
+
+MXNET_REGISTER_API("ffi.EnumName")
+    .describe("The name of the enum that has a type index.")
+    .arg("type_index", "Its index.")
+    .set_body_typed([](uint32_t type_index) {
+      const char* key = nullptr;
+      MXNET_CHECK_CALL(MXNetObjectTypeIndex2Key(type_index, &key));
+      return std::string(key);
+    });
+
+MXNET_REGISTER_API("ffi.EnumNames").describe("Names of all enums, sorted.").set_body_typed([] {
+  return EnumDirectory::Global()->Names();
+});
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
