@@ -4,7 +4,7 @@
 #   make test    build, then run every test: C++, and Python on the Cython and the ctypes path
 #   make build   build into the source tree (an editable install)
 #   make docs    build, then make the pages of docs/ into build/docs
-#   make lint    formatting, ruff and mypy;  make format  applies the formatting
+#   make lint    formatting, ruff, mypy, and pyright on stubs;  make format  applies the formatting
 #   make bench   build, then measure against the peers;  BENCH_ARGS=--smoke  for a quick look
 
 SHELL := /bin/bash
@@ -42,11 +42,12 @@ bench: build $(BIN)/.measured-with
 docs: build $(BIN)/.documented-with
 	$(BIN)/python -m sphinx -E -W --keep-going -n -q docs build/docs
 
-lint: $(BIN)/.linted-with
+lint: build $(BIN)/.linted-with
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/check_stubs.py
 
 format: $(BIN)/.linted-with
 	$(BIN)/clang-format -i $(CXX_FILES)

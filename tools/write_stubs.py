@@ -1,4 +1,4 @@
-"""Writes the type stubs of mx from the registry.
+"""Writes the type stubs of mx, whose functions `python -m ffi stubgen` would write alike.
 
 `python tools/write_stubs.py && make format`, after a change to what an operator is described as.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import ffi
+from ffi import stubgen
 from mx import _dtypes
 from mx._registry import ALIASES, FUNCTIONS
 from mx.ndarray._install import MEMBERS
@@ -73,19 +74,22 @@ SIGNATURES = {
 }
 
 
+# The heads above import what descriptions mention. `bool` means Python's, which mx.np.bool hides.
+NAMES = ("Any", "ArrayLike", "Context", "DTypeLike", "Sequence", "ndarray")
+OWN = {name: name for name in NAMES} | {"bool": "_bool", "numpy.dtype": "numpy.dtype"}
+EXPRESSIONS = stubgen.Expressions(own=OWN)
+
+
 def shown_type(described: str | None) -> str:
-    """A type expression of a description. `bool` means Python's, which mx.np.bool would hide."""
-    return re.sub(r"\bbool\b", "_bool", described or "Any")
+    """A type expression of a description."""
+    return EXPRESSIONS.rewrite(described)
 
 
-def parameters(function: ffi.Function, is_method: bool = False) -> str:
-    """The parameters of a function as a stub has them; the first one of a method is self."""
-    shown = ["self"] if is_method else []
-    for param in function.info.params[is_method:]:
-        star = "*" if param.variadic else ""
-        default = f" = {param.default!r}" if param.optional else ""
-        shown.append(f"{star}{param.name}: {shown_type(param.type)}{default}")
-    return ", ".join(shown)
+def method(name: str, function: ffi.Function) -> str:
+    """A function whose first parameter is the array."""
+    others = stubgen.parameters(function.info, EXPRESSIONS, front_end=True, skip=1)
+    shown = ", ".join(["self", *([others] if others else [])])
+    return f"    def {name}({shown}) -> {shown_type(function.info.returns)}: ..."
 
 
 def member(name: str, value: Any) -> str:
@@ -96,13 +100,13 @@ def member(name: str, value: Any) -> str:
     if name in SIGNATURES:
         return f"    def {name}{SIGNATURES[name]}"
     if isinstance(value, ffi.Function):
-        result = shown_type(value.info.returns)
-        return f"    def {name}({parameters(value, is_method=True)}) -> {result}: ..."
+        return method(name, value)
     shown = inspect.signature(value)
     if list(shown.parameters) == ["self", "other"] and name.startswith("__"):
         return f"    def {name}{BINARY}"
     plain = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(shown)).replace("self: Any", "self")
-    return f"    def {name}{shown_type(plain)}: ..."
+    unhidden = re.sub(r"\bbool\b", "_bool", plain)
+    return f"    def {name}{unhidden}: ..."
 
 
 def ndarray_stub() -> Iterator[str]:
@@ -121,8 +125,9 @@ def numpy_stub() -> Iterator[str]:
     aliases = {name: ALIASES[name] for name in FUNCTIONS if name in ALIASES}
     for name, function in FUNCTIONS.items():
         if name not in aliases:
-            result = shown_type(function.info.returns)
-            yield f"def {name}({parameters(function)}) -> {result}: ..."
+            yield from stubgen.function(
+                name, function.info, EXPRESSIONS, front_end=True, with_doc=False
+            )
     yield from (f"{alias} = {name}" for alias, name in aliases.items())
 
 

@@ -9,7 +9,11 @@ from .registry import get_global_func
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, SupportsIndex
+    from typing import Any, SupportsIndex, TypeVar
+
+    T = TypeVar("T", covariant=True)
+    K = TypeVar("K")
+    V = TypeVar("V", covariant=True)
 
 _ARRAY_INDEX = 7
 _MAP_INDEX = 8
@@ -28,7 +32,7 @@ class _ArrayType(type(Sequence)):  # type: ignore[misc]
         return _make_array(list(items))
 
 
-class Array(core.ObjectBase, Sequence, metaclass=_ArrayType):  # type: ignore[type-arg]
+class Array(core.ObjectBase, Sequence["T"], metaclass=_ArrayType):
     """An immutable sequence of values that belongs to C++; `Array(items)` makes one."""
 
     __slots__ = ()
@@ -70,7 +74,7 @@ class _MapType(type(Mapping)):  # type: ignore[misc]
         return _make_map(dict(items))
 
 
-class Map(core.ObjectBase, Mapping, metaclass=_MapType):  # type: ignore[type-arg]
+class Map(core.ObjectBase, Mapping["K", "V"], metaclass=_MapType):
     """An immutable dictionary that belongs to C++ and keeps the order of insertion.
 
     `Map(entries)` makes one of what dict() takes.
