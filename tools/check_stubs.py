@@ -97,11 +97,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "use.py").write_text(USE)
-        names = [n for n in ffi.list_global_func_names() if n.startswith(("testing.", "ffi."))]
-        # Not beside the package ffi, which it would hide.
-        renamed = {"ffi.pyi": "of_ffi.pyi"}
+        names = [name for name in ffi.list_global_func_names() if name.startswith("testing.")]
         for path, text in stubgen.stubs(names, ffi.list_enum_names()).items():
-            (folder / renamed.get(path, path)).write_text(text)
+            (folder / path).write_text(text)
         status = 0
         for checker, lines in (("mypy", mypy_lines(folder)), ("pyright", pyright_lines(folder))):
             if lines != wrong:

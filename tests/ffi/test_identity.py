@@ -13,7 +13,7 @@ MAKERS = {
     "array": lambda api: api.get_global("ffi.Array")([1, "two"]),
     "map": lambda api: api.get_global("ffi.Map")({"a": 1}),
     "ndarray": lambda api: api.from_dlpack(numpy.ones((2, 3))),
-    "function": lambda api: api.get_global("testing.nop"),
+    "function": lambda api: api.get_global("testing.type_code"),
     "callback": lambda api: api.convert_function(lambda x: x),
 }
 each_kind = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())

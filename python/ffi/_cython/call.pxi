@@ -224,7 +224,10 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
     cdef Py_ssize_t i
     if func.is_overloaded:
         return call_overloaded(self, args, count, kwnames)
-    if <PyObject*>func.names != Py_None:
+    if <PyObject*>func.names != Py_None and PyTuple_GET_SIZE(<PyObject*>func.names) > room:
+        room = PyTuple_GET_SIZE(<PyObject*>func.names)
+    if func.keyword_only >= 0:
+        # Arguments by position move past the parameters that are taken by name only.
         room += PyTuple_GET_SIZE(<PyObject*>func.names)
     if room > STACK_ARGS:
         slots = <PyObject**>malloc(room * sizeof(PyObject*))
@@ -234,7 +237,7 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
         slots[i] = args[i]
     for i in range(count, room):
         slots[i] = NULL
-    if 0 <= func.keyword_only < count:
+    if func.keyword_only >= 0 and func.keyword_only < count:
         placed = used = place_rest(func, slots, count)
     if kwnames != NULL and used >= 0:
         used = place_keywords(func, args, count, kwnames, slots)
