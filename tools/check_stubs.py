@@ -16,6 +16,7 @@ from pathlib import Path
 
 import ffi
 from ffi import stubgen
+from ffi.stubgen.classes import list_class_keys
 
 PACKAGES = Path(ffi.__file__).parent.parent
 
@@ -25,7 +26,7 @@ from typing import Any
 import numpy
 import testing
 from ffi import Array
-from testing import Mode
+from testing import Counter, Mode, NamedCounter
 
 total: int = testing.total(1, 2, 3)
 array = numpy.zeros(3)
@@ -37,6 +38,14 @@ text = testing.overloaded("a", sep="-")
 text = testing.overloaded([1.0, 2.0])
 items: tuple[Any, ...] = testing.typed((2, 3), {1: "a"}, dtype=numpy.float32)
 items = testing.keyword_only(1, 2, 3, scale=4)
+counter = Counter(3, name="x")
+counter.value += counter.add(by=2)
+positive: bool = counter.is_positive
+counter = testing.count_on(NamedCounter(1), Counter.of([1, 2]))
+counter.value = "3"  # wrong
+counter.is_positive = True  # wrong
+Counter("3")  # wrong
+testing.count_on(1, counter)  # wrong
 testing.total("1")  # wrong
 testing.mode("SLOWER")  # wrong
 testing.overloaded(array, b=2)  # wrong
@@ -97,8 +106,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "use.py").write_text(USE)
+        classes = [key for key in list_class_keys() if key.startswith("testing.")]
         names = [name for name in ffi.list_global_func_names() if name.startswith("testing.")]
-        for path, text in stubgen.stubs(names, ffi.list_enum_names()).items():
+        for path, text in stubgen.stubs(names, ffi.list_enum_names(), classes).items():
             (folder / path).write_text(text)
         status = 0
         for checker, lines in (("mypy", mypy_lines(folder)), ("pyright", pyright_lines(folder))):

@@ -1,4 +1,4 @@
-"""`python -m ffi`: what a build needs to know of this package."""
+"""`python -m ffi`: what a build needs to know of this package, and type stubs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ _ANSWERS: dict[str, tuple[Callable[[], str], str]] = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line. A command sets `run`, a function of the parsed arguments."""
-    made = argparse.ArgumentParser(prog="python -m ffi", description=__doc__)
+    """The parser of the command line, but for that of the command `stubgen`."""
+    made = argparse.ArgumentParser(
+        prog="python -m ffi",
+        description=__doc__,
+        epilog="`python -m ffi stubgen` writes type stubs; see `python -m ffi stubgen --help`.",
+    )
     for name, (_, text) in _ANSWERS.items():
         made.add_argument(
             f"--{name}", dest="answers", action="append_const", const=name, help=f"print the {text}"
@@ -33,8 +37,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the command line asks for and returns the exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] == "stubgen":
+        from .stubgen import main as write_stubs
+
+        return write_stubs(given[1:])
     made = parser()
-    parsed = made.parse_args(arguments)
+    parsed = made.parse_args(given)
     for name in parsed.answers or ():
         print(_ANSWERS[name][0]())
     if not parsed.answers:

@@ -44,6 +44,15 @@ def member(type_index: int, value: int) -> Any:
     return made._value2member_map_.get(value, value)
 
 
+def type_key(index: int) -> str | None:
+    """The key that a type index was given to; None for an index that is not given yet."""
+    try:
+        key: str = _name(index)
+    except (KeyError, IndexError, ValueError):
+        return None
+    return key
+
+
 def restore_member(name: str, value: int) -> IntEnum:
     """The member that a pickle names."""
     return get_enum(name)(value)

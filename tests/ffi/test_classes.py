@@ -257,7 +257,7 @@ def test_copies_share_what_they_refer_to_or_not():
 
 
 def test_description():
-    assert str(inspect.signature(Counter)).startswith("(start: 'int' = 0, name: 'str' = 'counter')")
+    assert str(inspect.signature(Counter)).startswith("(start: int = 0, name: str = 'counter')")
     assert list(inspect.signature(Counter(1).add).parameters) == ["by"]
     assert list(inspect.signature(Mine).parameters) == ["start"]
     assert Counter.value.__doc__ == "What it has come to." and Counter.value.type == "int"

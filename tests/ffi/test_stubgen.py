@@ -6,6 +6,8 @@ import pytest
 
 import ffi
 from ffi import stubgen
+from ffi.__main__ import main as package_main
+from ffi.stubgen.classes import list_class_keys
 from ffi.stubgen.functions import default_text
 from ffi.stubgen.modules import OVERLOADED
 from tests.native import compile_library
@@ -150,9 +152,32 @@ def test_command_that_writes(tmp_path, capsys):
     ast.parse(text)
 
 
-def test_command_that_prints(capsys):
-    assert stubgen.main(["--prefix", "ffi"]) == 0
+@pytest.mark.parametrize("main", [stubgen.main, lambda given: package_main(["stubgen", *given])])
+def test_command_that_prints(main, capsys):
+    assert main(["--prefix", "ffi"]) == 0
     assert capsys.readouterr().out.startswith("# ffi/__init__.pyi\n# Written by")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "class Counter(ffi.Object):",
+        "class NamedCounter(Counter):",
+        'class Hidden(ffi.Object):\n    """Made by C++ only."""\n',
+        "    def __init__(self, start: int = 0, name: str = 'counter') -> None: ...",
+        "    value: int\n",
+        "    @property\n    def is_positive(self) -> bool: ...",
+        '    def add(self, by: int = 1) -> int:\n        """Counts on, and returns',
+        "    @staticmethod\n    def of(values: Sequence[int]) -> Counter: ...",
+        "    def __lt__(self, arg0: Counter) -> bool: ...",
+        "    def __eq__(self, other: object, /) -> bool: ...",
+        "    next: Node | None\n",
+        "def count_on(counter: Counter, shared: Counter) -> Counter:",
+    ],
+)
+def test_classes(lines):
+    keys = [key for key in list_class_keys() if key.startswith("testing.")]
+    assert lines in stubgen.stubs(["testing.count_on"], [], keys)["testing.pyi"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..enums import list_enum_names
 from ..library import load_library
 from ..registry import list_global_func_names
+from .classes import list_class_keys
 from .modules import stubs
 
 
@@ -17,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of its command line."""
     made = argparse.ArgumentParser(
         prog="python -m ffi stubgen",
-        description="Writes type stubs (.pyi) of registered functions and enums.",
+        description="Writes type stubs (.pyi) of registered functions, classes and enums.",
     )
     made.add_argument("libraries", nargs="*", metavar="LIBRARY", help="loaded, and then described")
     made.add_argument("--prefix", help="only what is registered as PREFIX.name or deeper")
@@ -31,11 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Does what the command line asks for and returns the exit status."""
     options = parser().parse_args(argv)
     try:
-        functions, enums = _names(options.libraries)
+        names = _names(options.libraries)
     except (ImportError, OSError) as error:
         print(f"stubgen: {error}", file=sys.stderr)
         return 1
-    written = stubs(_under(functions, options.prefix), _under(enums, options.prefix))
+    written = stubs(*(_under(kind, options.prefix) for kind in names))
     if not written:
         print("stubgen: nothing is registered that a stub could describe", file=sys.stderr)
         return 1
@@ -50,13 +51,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _names(libraries: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Functions and enums of some libraries, or all that are registered."""
+def _names(libraries: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Functions, enums and classes of some libraries, or all that are registered."""
     if not libraries:
-        return list_global_func_names(), list_enum_names()
-    known = set(list_enum_names())
+        return list_global_func_names(), list_enum_names(), list_class_keys()
+    known = {*list_enum_names(), *list_class_keys()}
     functions = sorted(name for path in libraries for name in load_library(path))
-    return functions, [name for name in list_enum_names() if name not in known]
+    enums = [name for name in list_enum_names() if name not in known]
+    return functions, enums, [name for name in list_class_keys() if name not in known]
 
 
 def _under(names: Sequence[str], prefix: str | None) -> list[str]:

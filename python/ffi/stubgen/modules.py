@@ -1,4 +1,4 @@
-"""Everything that is registered under one prefix as the stub of a module."""
+"""Functions, enums and classes that are registered under one prefix as the stub of a module."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from ..enums import get_enum, list_enum_names
 from ..registry import get_global_func
+from .classes import class_stub, list_class_keys
 from .expressions import Expressions
 from .functions import docstring, function
 
@@ -30,15 +31,20 @@ def is_plain(name: str) -> bool:
     return last.isidentifier() and not keyword.iskeyword(last)
 
 
-def module_stub(module: str, functions: Iterable[str], enums: Iterable[str]) -> str:
-    """The stub of a module of some registered functions and enums, given by their whole names."""
+def module_stub(
+    module: str, functions: Iterable[str], enums: Iterable[str], classes: Iterable[str] = ()
+) -> str:
+    """The stub of a module of some functions, enums and classes, given by their whole names."""
     functions = [name for name in functions if is_plain(name)]
     enums = [name for name in enums if is_plain(name)]
-    last_parts = [name.rpartition(".")[2] for name in (*functions, *enums)]
+    classes = [name for name in classes if is_plain(name)]
+    last_parts = [name.rpartition(".")[2] for name in (*functions, *enums, *classes)]
     expressions = Expressions(defined=last_parts, own=_own_names(module))
     body: list[str] = []
     for name in enums:
         body += [*_enum_class(get_enum(name), expressions), ""]
+    for name in classes:
+        body += [*class_stub(name, expressions), ""]
     overloaded = False
     for name in functions:
         info = get_global_func(name).info
@@ -49,10 +55,9 @@ def module_stub(module: str, functions: Iterable[str], enums: Iterable[str]) -> 
 
 
 def _own_names(module: str) -> dict[str, str]:
-    """How the stub of a module names each registered enum: short if it is the module's own."""
-    return {
-        name: name.rpartition(".")[2] for name in list_enum_names() if module_of(name) == module
-    }
+    """How the stub of a module names each registered type that is the module's own."""
+    names = (*list_enum_names(), *list_class_keys())
+    return {name: name.rpartition(".")[2] for name in names if module_of(name) == module}
 
 
 def _enum_class(enum: type[IntEnum], expressions: Expressions) -> Iterator[str]:
@@ -62,12 +67,14 @@ def _enum_class(enum: type[IntEnum], expressions: Expressions) -> Iterator[str]:
         yield f"    {name} = {member.value}"
 
 
-def stubs(functions: Collection[str], enums: Collection[str]) -> dict[str, str]:
+def stubs(
+    functions: Collection[str], enums: Collection[str], classes: Collection[str] = ()
+) -> dict[str, str]:
     """The stub of each module that the names belong to, by the path of its file.
 
     A module that other modules are in is a package, `demo/__init__.pyi`.
     """
-    modules = sorted({module_of(name) for name in (*functions, *enums)} - {""})
+    modules = sorted({module_of(name) for name in (*functions, *enums, *classes)} - {""})
     made = {}
     for module in modules:
         is_package = any(other.startswith(f"{module}.") for other in modules)
@@ -76,5 +83,6 @@ def stubs(functions: Collection[str], enums: Collection[str]) -> dict[str, str]:
             module,
             [name for name in functions if module_of(name) == module],
             [name for name in enums if module_of(name) == module],
+            [name for name in classes if module_of(name) == module],
         )
     return made
