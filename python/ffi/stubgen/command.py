@@ -56,7 +56,7 @@ def _names(libraries: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     if not libraries:
         return list_global_func_names(), list_enum_names(), list_class_keys()
     known = {*list_enum_names(), *list_class_keys()}
-    functions = sorted(name for path in libraries for name in load_library(path))
+    functions = sorted(name for path in libraries for name in load_library(path).__functions__)
     enums = [name for name in list_enum_names() if name not in known]
     return functions, enums, [name for name in list_class_keys() if name not in known]
 
