@@ -6,6 +6,7 @@ is called like any other. `backend` tells whether calls take the Cython or the c
 
 from ._backend import backend as backend
 from ._backend import core as _core
+from .backtrace import set_backtrace as set_backtrace
 from .container import Array as Array
 from .container import Map as Map
 from .conversion import Opaque as Opaque
@@ -87,5 +88,6 @@ __all__ = [
     "register_func",
     "register_object",
     "remove_global_func",
+    "set_backtrace",
     "trace",
 ]

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "runtime/backtrace.h"
 #include "runtime/error_state.h"
 
 namespace mxnet {
@@ -35,8 +36,13 @@ void ErrorState::Set(const MXNetErrorInfo& info) {
   }
   num_frames_ = 0;
   for (size_t i = 0; i < info.num_frames; ++i) {
-    AddFrame(info.frames[i].file, info.frames[i].line, info.frames[i].function);
+    const MXNetErrorFrame& frame = info.frames[i];
+    AddFrame(frame.file, frame.line, frame.function, frame.address);
   }
+  // Noted while the exception that became this error looked for its handler.
+  NotedThrow* noted = NotedThrow::ThreadLocal();
+  for (int i = 0; i < noted->count; ++i) AddFrame(nullptr, 0, nullptr, noted->addresses[i]);
+  noted->count = 0;
 }
 
 void ErrorState::Clear() {
@@ -46,7 +52,8 @@ void ErrorState::Clear() {
   Set(none);
 }
 
-void ErrorState::AddFrame(const char* file, int line, const char* function) {
+void ErrorState::AddFrame(const char* file, int line, const char* function,
+                          const void* address) {
   // Deep recursion through the boundary would otherwise grow this without bound.
   if (num_frames_ >= kMaxFrames) return;
   if (num_frames_ == frames_.size()) frames_.emplace_back();
@@ -55,12 +62,14 @@ void ErrorState::AddFrame(const char* file, int line, const char* function) {
   frame.file.assign(file == nullptr ? "" : file);
   frame.function.assign(function == nullptr ? "" : function);
   frame.line = line;
+  frame.address = address;
 }
 
 const MXNetErrorInfo* ErrorState::View() {
   views_.resize(num_frames_);
   for (size_t i = 0; i < num_frames_; ++i) {
-    views_[i] = {frames_[i].file.c_str(), frames_[i].function.c_str(), frames_[i].line};
+    const Frame& frame = frames_[i];
+    views_[i] = {frame.file.c_str(), frame.function.c_str(), frame.line, frame.address};
   }
   info_.struct_size = sizeof(info_);
   info_.kind = kind_.c_str();

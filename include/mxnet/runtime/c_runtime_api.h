@@ -228,11 +228,17 @@ MXNET_DLL int MXNetObjectTypeIndex2Key(uint32_t index, const char** out_key);
  * Errors
  * --------------------------------------------------------------------------------------------- */
 
-/*! \brief One C++ stack entry of an error; strings are NULL or UTF-8. */
+/*!
+ * \brief One C++ stack entry of an error; strings are NULL or UTF-8.
+ *
+ * Where file and line are not known, address may be: a return address in the code of some library,
+ * whose debug information names them. Otherwise address is NULL.
+ */
 typedef struct {
   const char* file;
   const char* function;
   int32_t line;
+  const void* address;
 } MXNetErrorFrame;
 
 /*!

@@ -30,6 +30,7 @@ class Error : public std::exception {
     std::string file;
     std::string function;
     int line;
+    const void* address;
   };
 
   [[gnu::cold]] Error(std::string kind, std::string message)
@@ -40,7 +41,7 @@ class Error : public std::exception {
   const std::string& message() const noexcept { return message_; }
 
   [[gnu::cold]] Error& AddFrame(const char* file, int line, const char* function) {
-    frames_.push_back({file, function, line});
+    frames_.push_back({file, function, line, nullptr});
     return *this;
   }
 
@@ -62,7 +63,10 @@ class Error : public std::exception {
   /*! \brief Makes this the calling thread's last error. */
   [[gnu::cold]] int SetLast() const noexcept {
     std::vector<MXNetErrorFrame> frames;
-    for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
+    frames.reserve(frames_.size());
+    for (const Frame& f : frames_) {
+      frames.push_back({f.file.c_str(), f.function.c_str(), f.line, f.address});
+    }
     MXNetErrorInfo info{
         sizeof(MXNetErrorInfo), kind_.c_str(), MXNetByteArray{message_.data(), message_.size()},
         frames.data(),          frames.size(), payload_.get()};
@@ -74,7 +78,8 @@ class Error : public std::exception {
     const MXNetErrorInfo* info = MXNetGetLastError();
     Error error(info->kind, std::string(info->message.data, info->message.size));
     for (size_t i = 0; i < info->num_frames; ++i) {
-      error.AddFrame(info->frames[i].file, info->frames[i].line, info->frames[i].function);
+      const MXNetErrorFrame& f = info->frames[i];
+      error.frames_.push_back({f.file, f.function, f.line, f.address});
     }
     error.payload_ = ObjectRef::Borrow(info->payload);
     return error;

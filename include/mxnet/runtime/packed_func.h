@@ -5,6 +5,7 @@
 #ifndef MXNET_RUNTIME_PACKED_FUNC_H_
 #define MXNET_RUNTIME_PACKED_FUNC_H_
 
+#include <mxnet/runtime/backtrace.h>
 #include <mxnet/runtime/type_traits.h>
 
 #include <optional>
@@ -179,6 +180,10 @@ template <typename Body, typename OnError>
   } catch (const abi::__forced_unwind&) {
     // The end of a thread, not an error: CPython ends daemon threads so, and must not be stopped.
     throw;
+#endif
+#if defined(MXNET_WATCHES_THROWS)
+  } catch (const ThrowWatcher&) {
+    return -1;  // never: see backtrace.h
 #endif
   } catch (const Error& error) {
     return on_error(error);

@@ -70,15 +70,23 @@ def last_error() -> BaseException:
         abi.bytes_of(info.message).decode(errors="replace"),
     )
     traceback = error.__traceback__
+    if any(isinstance(entry, int) for entry in entries):
+        from ..backtrace import places
+
+        entries = list(places(entries))
     for entry in entries:
-        traceback = TracebackType(traceback, _frame(*entry), -1, entry[2])
+        if not isinstance(entry, int):
+            traceback = TracebackType(traceback, _frame(*entry), -1, entry[2])
     # The thread would otherwise keep the exception, and all that its traceback holds, alive.
     abi.lib.MXNetSetLastError(None)
     return error.with_traceback(traceback)
 
 
-def _entry_of(frame: abi.MXNetErrorFrame) -> tuple[str, str, int]:
-    """File, function and line."""
+def _entry_of(frame: abi.MXNetErrorFrame) -> tuple[str, str, int] | int:
+    """File, function and line; or an address, from which they can be found."""
+    if frame.address:
+        address: int = frame.address
+        return address
     file = (frame.file or b"<unknown>").decode(errors="replace")
     function = (frame.function or b"<unknown>").decode(errors="replace")
     return file, function, max(frame.line, 1)

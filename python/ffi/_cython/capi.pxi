@@ -79,6 +79,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const char* file
         const char* function
         int32_t line
+        const void* address
 
     ctypedef struct MXNetErrorInfo:
         size_t struct_size

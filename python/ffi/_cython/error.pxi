@@ -138,15 +138,80 @@ cdef size_t codes_of_frames(const MXNetErrorInfo* info, PyObject** codes) noexce
     return count
 
 
+cdef bint has_addresses(const MXNetErrorInfo* info) noexcept:
+    cdef size_t i
+    for i in range(info.num_frames):
+        if info.frames[i].address != NULL:
+            return True
+    return False
+
+
+cdef tuple entries_of_frames(const MXNetErrorInfo* info):
+    """(file, function, line), or the address, of an error's frames."""
+    entries = []
+    cdef size_t i
+    for i in range(info.num_frames):
+        if info.frames[i].address != NULL:
+            entries.append(<size_t>info.frames[i].address)
+        else:
+            entries.append((<bytes>info.frames[i].file, <bytes>info.frames[i].function, info.frames[i].line))
+    return tuple(entries)
+
+
+# Code objects of the entries of recent errors; a new one may take the start of a program.
+cdef dict codes_of_entries = {}
+
+
+cdef list find_codes(tuple entries):
+    """Code objects of entries, with each address replaced by the source lines it stands for."""
+    from ffi.backtrace import places
+    codes = [MXNetPass(MXNetNewCode(file.encode(), function.encode(), line))
+             for file, function, line in places(entries)[:MAX_FRAMES]]
+    if len(codes_of_entries) >= CODE_CACHE:
+        codes_of_entries.clear()
+    codes_of_entries[entries] = codes
+    return codes
+
+
+cdef size_t codes_beside_error(entries, PyObject** codes) noexcept:
+    """find_codes while an exception is set; only what ends a process, as Ctrl-C, replaces it."""
+    cdef PyObject* cls = NULL
+    cdef PyObject* error = NULL
+    cdef PyObject* traceback = NULL
+    cdef size_t count = 0
+    PyErr_Fetch(&cls, &error, &traceback)
+    try:
+        found = codes_of_entries.get(entries) or find_codes(entries)
+        for code in found:
+            Py_INCREF(code)
+            codes[count] = <PyObject*>code
+            count += 1
+    except Exception:
+        pass
+    except BaseException as interrupt:
+        Py_XDECREF_(cls)
+        Py_XDECREF_(error)
+        Py_XDECREF_(traceback)
+        set_error(interrupt)
+        return 0
+    PyErr_Restore(cls, error, traceback)
+    return count
+
+
 cdef void raise_last_error() noexcept:
     """Sets the Python exception that the calling thread's last error means."""
     cdef const MXNetErrorInfo* info = MXNetGetLastError()
     cdef MXNetOpaqueObject* opaque = <MXNetOpaqueObject*>info.payload
     cdef PyObject* codes[MAX_FRAMES]
-    # Before the exception is made: its class may call functions that fail, which replaces info.
-    cdef size_t count = codes_of_frames(info, codes)
+    cdef size_t count = 0
     cdef size_t i
     cdef int status = 0
+    # Before the exception is made: its class may call functions that fail, which replaces info.
+    entries = None
+    if has_addresses(info):
+        entries = entries_of_frames(info)
+    else:
+        count = codes_of_frames(info, codes)
     if (opaque != NULL and opaque.header.type_index == kMXNetObjectOpaque
             and opaque.finalizer == MXNetReleasePython):
         error = <object><PyObject*>opaque.value
@@ -157,6 +222,8 @@ cdef void raise_last_error() noexcept:
             set_error(error)
         except BaseException as other:
             set_error(other)
+    if entries is not None:
+        count = codes_beside_error(entries, codes)
     # Innermost first, as an exception passes frames on its way out.
     for i in range(count):
         if status == 0:

@@ -1,0 +1,126 @@
+"""Names the C++ source lines that an exception passed through."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    # File, function and line of a place in C++ code.
+    Place = tuple[str, str, int]
+    RawPlace = tuple[bytes | str, bytes | str, int]
+
+_TOOLS = (("llvm-symbolizer", "--output-style=GNU"), ("addr2line",))
+_TIMEOUT = 20.0
+# Code that an op author did not write: the function boundary's own, and the C++ library's.
+_FOREIGN = ("/include/mxnet/runtime/", "/include/c++/")
+
+# The places of each address that was asked about: several where functions were inlined.
+_known: dict[int, tuple[Place, ...]] = {}
+
+
+def set_backtrace(enabled: bool | None) -> None:
+    """Chooses which C++ exceptions show the source lines they passed in the Python traceback.
+
+    None, the choice at first: those thrown in libraries that have debug information (compiled with
+    -g). True: all; where there is no debug information, the entry names library and function.
+    False: none. The environment variable MXNET_BACKTRACE=1 or 0 makes the choice before the start.
+
+    A throw then takes a few microseconds longer, and the first from a place some ten milliseconds,
+    in which llvm-symbolizer or addr2line reads the debug information. Without them, nothing is
+    added.
+    """
+    from .registry import get_global_func
+
+    mode = 1 if enabled is None else 2 if enabled else 0
+    get_global_func("ffi.backtrace.set_mode")(mode)
+
+
+def places(entries: Sequence[RawPlace | int]) -> list[Place]:
+    """The entries of a traceback, innermost first, with each address replaced by its places."""
+    try:
+        _look_up({entry for entry in entries if isinstance(entry, int) and entry not in _known})
+    except Exception:
+        # The error itself matters more than an entry of its traceback.
+        pass
+    found: list[Place] = []
+    for entry in entries:
+        if not isinstance(entry, int):
+            file, function, line = entry
+            found.append((_text(file), _text(function), line))
+            continue
+        for place in _known.get(entry, ()):
+            if found and _same_line(found[-1], place):
+                # What MXNET_THROW said of itself; the debug information names the function too.
+                found.pop()
+            found.append(place)
+    return found
+
+
+def _text(text: bytes | str) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+
+
+def _same_line(a: Place, b: Place) -> bool:
+    return a[2] == b[2] and os.path.basename(a[0]) == os.path.basename(b[0])
+
+
+def _look_up(addresses: Iterable[int]) -> None:
+    from .registry import get_global_func
+
+    library_of = get_global_func("ffi.backtrace.library")
+    by_library: dict[str, dict[int, int]] = {}
+    for address in addresses:
+        _known[address] = ()
+        # What is on the stack is where a call returns to: the line after, if there is no more.
+        library = library_of(address - 1)
+        if library is not None:
+            by_library.setdefault(library[0], {})[library[1]] = address
+    for path, offsets in by_library.items():
+        for offset, found in _symbolize(path, list(offsets)).items():
+            _known[offsets[offset]] = tuple(place for place in found if _is_of_author(place))
+
+
+def _is_of_author(place: Place) -> bool:
+    return not any(part in place[0] for part in _FOREIGN)
+
+
+def _symbolize(path: str, offsets: list[int]) -> dict[int, list[Place]]:
+    """The places of addresses in a library, innermost first, by the first tool that is there."""
+    import shutil
+    import subprocess
+
+    for name, *options in _TOOLS:
+        tool = shutil.which(name)
+        if tool is None:
+            continue
+        command = [tool, *options, "-e", path, "-a", "-f", "-i", "-C", *map(hex, offsets)]
+        done = subprocess.run(
+            command, capture_output=True, timeout=_TIMEOUT, encoding="utf-8", errors="replace"
+        )
+        if done.returncode == 0:
+            return _parse(done.stdout, path)
+    return {}
+
+
+def _parse(output: str, path: str) -> dict[int, list[Place]]:
+    """An address, then function and file:line in turns, each on a line; then the next address."""
+    found: dict[int, list[Place]] = {}
+    lines = iter(output.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            offset = int(line, 16)
+            continue
+        file, _, number = next(lines, "").partition(" (discriminator")[0].rpartition(":")
+        places = found.setdefault(offset, [])
+        if number.isdecimal() and int(number) > 0 and file != "??":
+            places.append((file, line, int(number)))
+        elif line != "??" and not _is_of_system(path):
+            places.append((f"{path}+{offset:#x}", line, 1))
+    return found
+
+
+def _is_of_system(path: str) -> bool:
+    return os.path.basename(path).startswith(("libstdc++", "libgcc_s", "libc.", "libc++"))
