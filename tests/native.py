@@ -15,7 +15,12 @@ def compile_library(folder: Path, name: str, source: str, *flags: str, suffix: s
     """The shared library `name` of one source text, a C++ one if the suffix is ".cc"."""
     file = folder / f"{name}{suffix}"
     file.write_text(source)
-    if suffix == ".c":
+    return compile_file(folder, name, file, *flags)
+
+
+def compile_file(folder: Path, name: str, file: Path, *flags: str) -> Path:
+    """The same of a source file; its suffix tells the language."""
+    if file.suffix == ".c":
         compiler = [*shlex.split(os.environ.get("CC", "cc")), "-std=c11"]
     else:
         compiler = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++17"]

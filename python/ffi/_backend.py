@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
+from ._interpreter import check_main_interpreter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,7 +33,9 @@ def choose() -> tuple[str, ModuleType]:
             # By name, because type checkers see the portable path instead.
             return "cython", import_module("ffi._cython.core")
         except ImportError as error:
+            check_main_interpreter()
             _without_cython(error, enforced)
+    check_main_interpreter()
     from . import _ctypes
 
     return "ctypes", _ctypes

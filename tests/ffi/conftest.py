@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import ffi
 from ffi._backend import core
+from tests.native import compile_file, compile_library
 
 
 @pytest.fixture
@@ -58,3 +60,39 @@ def run_python():
         )
 
     return run
+
+
+class Native:
+    """The functions of native_ops.cc, in a library with debug information."""
+
+    def __init__(self, path):
+        self.path = path
+        ffi.load_library(path)
+
+    def __call__(self, name):
+        return ffi.get_global_func(name)
+
+
+@pytest.fixture(scope="session")
+def native(tmp_path_factory):
+    source = Path(__file__).parent / "native_ops.cc"
+    folder = tmp_path_factory.mktemp("native")
+    # Optimized, so that functions are inlined; the lines have to be right all the same.
+    return Native(compile_file(folder, "native", source, "-g", "-O1", "-pthread"))
+
+
+@pytest.fixture(scope="session")
+def native_release(tmp_path_factory):
+    """Name of a function that throws, in a library without debug information."""
+    source = """
+#include <mxnet/runtime/registry.h>
+__attribute__((noinline)) int PickRelease(const std::vector<int>& values, int index) {
+  return values.at(index);
+}
+MXNET_REGISTER_API("native_release.pick").set_body_typed([](int index) {
+  return PickRelease({1, 2, 3}, index) + 1;
+});
+"""
+    folder = tmp_path_factory.mktemp("native_release")
+    ffi.load_library(compile_library(folder, "release", source, "-O1", suffix=".cc"))
+    return "native_release.pick"

@@ -1,6 +1,21 @@
+cdef int enter_python(void* resource, const MXNetValue* values, const int* codes, int count,
+                      MXNetValue* ret, int* ret_code) noexcept nogil:
+    """The body of every function made of a Python callable."""
+    if MXNetIsFinalizing() and PyGILState_GetThisThreadState() == NULL:
+        # A thread of C++ that goes on while the interpreter ends; to enter it would crash.
+        return MXNetSetLastError(&finalizing)
+    return call_python(resource, values, codes, count, ret, ret_code)
+
+
+cdef MXNetErrorInfo finalizing
+finalizing.struct_size = sizeof(finalizing)
+finalizing.kind = "RuntimeError"
+finalizing.message.data = "the Python interpreter is shutting down"
+finalizing.message.size = strlen(finalizing.message.data)
+
+
 cdef int call_python(void* resource, const MXNetValue* values, const int* codes, int count,
                      MXNetValue* ret, int* ret_code) noexcept with gil:
-    """The body of every function made of a Python callable."""
     cdef PyObject* stack_args[STACK_ARGS]
     cdef PyObject** args = stack_args
     cdef PyObject* result = NULL
@@ -146,7 +161,7 @@ def convert_function(function, name=None, raw_info=None):
     if not callable(function):
         raise TypeError(f"convert_function: argument 0 ('function') expected a callable, got {type(function).__name__}")
     Py_INCREF(function)
-    check(MXNetFuncCreateFromCFunc(call_python, <PyObject*>function, MXNetReleasePython, &handle))
+    check(MXNetFuncCreateFromCFunc(enter_python, <PyObject*>function, MXNetReleasePython, &handle))
     cdef Function func = <Function>MXNetPass(wrap_as(<PyTypeObject*>Function, handle))
     if raw_info is None and name is not None:
         raw_info = {"name": name, "doc": "", "returns": None, "file": None, "line": 0,

@@ -188,7 +188,7 @@ cdef extern from "python_compat.h":
     unsigned int MXNetTypeVersion(PyTypeObject* cls) noexcept
     void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
-    int MXNetIsFinalizing() noexcept
+    int MXNetIsFinalizing() noexcept nogil
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
@@ -287,10 +287,14 @@ cdef extern from "Python.h":
     int PyException_SetTraceback(PyObject* exc, PyObject* tb) noexcept
     PyObject* PyException_GetTraceback(PyObject* exc) noexcept
     ctypedef struct PyThreadState
+    ctypedef struct PyInterpreterState
+    PyInterpreterState* PyInterpreterState_Get() noexcept
+    int64_t PyInterpreterState_GetID(PyInterpreterState* state) noexcept
     PyThreadState* PyEval_SaveThread() noexcept
     void PyEval_RestoreThread(PyThreadState* state) noexcept
     ctypedef int PyGILState_STATE
     PyGILState_STATE PyGILState_Ensure() noexcept
+    PyThreadState* PyGILState_GetThisThreadState() noexcept nogil
     void PyGILState_Release(PyGILState_STATE state) noexcept
     void* PyCapsule_GetPointer(object capsule, const char* name) except NULL
     bint PyCapsule_IsValid(object capsule, const char* name)

@@ -6,6 +6,7 @@ This file only fixes the order in which the parts are read; each part may use th
 """
 
 include "capi.pxi"        # declarations of the runtime's C interface and of CPython's
+include "interpreter.pxi"  # refuses subinterpreters
 include "object.pxi"      # ObjectBase, and the Python class of each object type
 include "context.pxi"     # Context
 include "frame.pxi"       # memory that the arguments of one call borrow from

@@ -1,0 +1,5 @@
+# A process has one runtime, so one interpreter of it can have this module.
+from ffi import _interpreter
+
+if PyInterpreterState_GetID(PyInterpreterState_Get()) != 0:
+    raise ImportError(_interpreter.MESSAGE)
