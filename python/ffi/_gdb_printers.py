@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import gdb  # type: ignore[import-not-found]
+import gdb  # type: ignore[import-untyped]
 
 MAX_ITEMS = 16
 MAX_DEPTH = 6
@@ -28,6 +28,13 @@ BOOL, COMPLEX, INT_TUPLE, INT_LIST, TUPLE, LIST, DICT, READ_ONLY_ARRAY, MISSING 
 
 FUNCTION, ARRAY, STRING, BYTES_OBJECT, SHAPE, TUPLE_OBJECT, SEQUENCE, MAP, OPAQUE = range(1, 10)
 MUTABLE_SEQUENCE, MUTABLE_MAP = 10, 11
+BRACKETS = {
+    TUPLE_OBJECT: "()",
+    SEQUENCE: "Array[]",
+    MAP: "Map{}",
+    MUTABLE_SEQUENCE: "List[]",
+    MUTABLE_MAP: "Dict{}",
+}
 
 # Bytes of MXNetObject, after which each kind of object has its own members; and of MXNetAny.
 HEADER = 24
@@ -42,37 +49,37 @@ def read(address: int, layout: str) -> tuple[Any, ...]:
     return struct.unpack("=" + layout, bytes(memory))
 
 
-def text_at(address: int, size: int, quote: str = "") -> str:
+def text_at(address: int, size: int, is_bytes: bool = False) -> str:
     """Text or bytes as Python writes them."""
     data = bytes(gdb.selected_inferior().read_memory(address, min(size, MAX_TEXT))) if size else b""
-    shown = repr(data) if quote else repr(data.decode("utf-8", "replace"))
+    shown = repr(data) if is_bytes else repr(data.decode("utf-8", "replace"))
     return shown if size <= MAX_TEXT else f"{shown}... ({size} bytes)"
 
 
-def enclosed(open_: str, close: str, size: int, item: Callable[[int], str], depth: int = 0) -> str:
-    """`open_`, the first items and `close`."""
+def enclosed(brackets: str, size: int, item: Callable[[int], str], depth: int = 0) -> str:
+    """The first items, in brackets before which there may be a name: "Array[]"."""
     if depth > MAX_DEPTH:
-        return f"{open_}...{close}"
+        return f"{brackets[:-1]}...{brackets[-1]}"
     items = [item(i) for i in range(min(size, MAX_ITEMS))]
     if size > MAX_ITEMS:
         items.append(f"... {size} in all")
-    return open_ + ", ".join(items) + close
+    return brackets[:-1] + ", ".join(items) + brackets[-1]
 
 
-def ints_at(address: int, size: int, open_: str, close: str) -> str:
-    return enclosed(open_, close, size, lambda i: str(read(address + 8 * i, "q")[0]))
+def ints_at(address: int, size: int, brackets: str) -> str:
+    return enclosed(brackets, size, lambda i: str(read(address + 8 * i, "q")[0]))
 
 
-def anys_at(address: int, size: int, open_: str, close: str, depth: int) -> str:
-    return enclosed(open_, close, size, lambda i: any_at(address + ANY * i, depth + 1), depth)
+def anys_at(address: int, size: int, brackets: str, depth: int) -> str:
+    return enclosed(brackets, size, lambda i: any_at(address + ANY * i, depth + 1), depth)
 
 
-def pairs_at(address: int, size: int, open_: str, depth: int) -> str:
+def pairs_at(address: int, size: int, brackets: str, depth: int) -> str:
     def pair(i: int) -> str:
         key, value = address + 2 * i * ANY, address + (2 * i + 1) * ANY
         return f"{any_at(key, depth + 1)}: {any_at(value, depth + 1)}"
 
-    return enclosed(open_, "}", size // 2, pair, depth)
+    return enclosed(brackets, size // 2, pair, depth)
 
 
 def dtype_text(code: int, bits: int, lanes: int) -> str:
@@ -119,13 +126,13 @@ def value_at(address: int, code: int, depth: int = 0) -> str:
     if code in (BORROWED_ARRAY, READ_ONLY_ARRAY):
         return f"<borrowed {tensor_at(first)}>"
     if code in (STR, BYTES):
-        return text_at(first, second, "b" if code == BYTES else "")
+        return text_at(first, second, code == BYTES)
     if code in (INT_TUPLE, INT_LIST):
-        return ints_at(first, second, *("()" if code == INT_TUPLE else "[]"))
+        return ints_at(first, second, "()" if code == INT_TUPLE else "[]")
     if code in (TUPLE, LIST):
-        return anys_at(first, second, *("()" if code == TUPLE else "[]"), depth)
+        return anys_at(first, second, "()" if code == TUPLE else "[]", depth)
     if code == DICT:
-        return pairs_at(first, second, "{", depth)
+        return pairs_at(first, second, "{}", depth)
     if code in OBJECT_CODES:
         return object_at(first, depth)
     return f"<type code {code}, {first:#x}>"
@@ -144,17 +151,15 @@ def object_at(address: int, depth: int = 0) -> str:
     body = address + HEADER
     if kind == ARRAY:
         return f"<NDArray {tensor_at(body)}, {references} references>"
-    if kind in (STRING, BYTES_OBJECT):
-        return text_at(*read(body, "QQ"), "b" if kind == BYTES_OBJECT else "")
-    if kind == SHAPE:
-        return ints_at(*read(body, "QQ"), "Shape(", ")")
-    if kind == TUPLE_OBJECT:
-        return anys_at(*read(body, "QQ"), "(", ")", depth)
-    if kind in (SEQUENCE, MUTABLE_SEQUENCE):
-        name = "Array" if kind == SEQUENCE else "List"
-        return anys_at(*read(body, "QQ"), f"{name}[", "]", depth)
-    if kind in (MAP, MUTABLE_MAP):
-        return pairs_at(*read(body, "QQ"), "Map{" if kind == MAP else "Dict{", depth)
+    if kind <= MUTABLE_MAP and kind not in (FUNCTION, OPAQUE):
+        start, size = read(body, "QQ")
+        if kind in (STRING, BYTES_OBJECT):
+            return text_at(start, size, kind == BYTES_OBJECT)
+        if kind == SHAPE:
+            return ints_at(start, size, "Shape()")
+        if kind in (MAP, MUTABLE_MAP):
+            return pairs_at(start, size, BRACKETS[kind], depth)
+        return anys_at(start, size, BRACKETS[kind], depth)
     if kind == FUNCTION:
         return f"<function at {address:#x}, {references} references>"
     if kind == OPAQUE:
@@ -166,8 +171,7 @@ def arguments_of(args: Any) -> str:
     """An MXNetArgs."""
     values, codes = int(args["values"]), int(args["type_codes"])
     return enclosed(
-        "(",
-        ")",
+        "()",
         int(args["num_args"]),
         lambda i: value_at(values + 16 * i, read(codes + 4 * i, "i")[0]),
     )

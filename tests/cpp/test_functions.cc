@@ -144,10 +144,15 @@ TEST_CASE("an error names the places it passed") {
   int code = 0;
   REQUIRE(MXNetFuncCall(outer.get().get(), nullptr, nullptr, 0, &ret, &code) == -1);
   const MXNetErrorInfo* info = MXNetGetLastError();
-  REQUIRE(info->num_frames == 3);
-  CHECK(std::string(info->frames[0].file).find("test_functions.cc") != std::string::npos);
-  CHECK(std::string(info->frames[1].function) == "tests.inner");
-  CHECK(std::string(info->frames[2].function) == "tests.outer");
+  // Between them are return addresses, for this program has debug information.
+  std::vector<MXNetErrorFrame> named;
+  for (size_t i = 0; i < info->num_frames; ++i) {
+    if (info->frames[i].address == nullptr) named.push_back(info->frames[i]);
+  }
+  REQUIRE(named.size() == 3);
+  CHECK(std::string(named[0].file).find("test_functions.cc") != std::string::npos);
+  CHECK(std::string(named[1].function) == "tests.inner");
+  CHECK(std::string(named[2].function) == "tests.outer");
   MXNetSetLastError(nullptr);
   CHECK(MXNetGetLastError()->num_frames == 0);
 }

@@ -96,13 +96,13 @@ ffi.load_library({str(native.path)!r})
 try:
     ffi.get_global_func("native.pick")(7)
 except IndexError as error:
-    print([entry.name for entry in traceback.extract_tb(error.__traceback__)])
+    print([e.name for e in traceback.extract_tb(error.__traceback__) if e.filename[-3:] == ".cc"])
 """
     done = run_python(script, PATH="/nowhere")
-    assert (done.stdout, done.stderr) == ("['<module>', 'native.pick']\n", "")
+    assert (done.stdout, done.stderr) == ("['native.pick']\n", "")
 
 
-@pytest.mark.parametrize(("setting", "count"), [("0", 2), ("1", 5), (None, 5)])
+@pytest.mark.parametrize(("setting", "count"), [("0", 1), ("1", 4), (None, 4)])
 def test_environment(native, run_python, setting, count):
     script = f"""
 import ffi, traceback
@@ -110,7 +110,8 @@ ffi.load_library({str(native.path)!r})
 try:
     ffi.get_global_func("native.pick")(7)
 except IndexError as error:
-    print(len(traceback.extract_tb(error.__traceback__)))
+    entries = traceback.extract_tb(error.__traceback__)
+    print(len([entry for entry in entries if entry.filename.endswith(".cc")]))
 """
     done = run_python(script, MXNET_BACKTRACE=setting)
     assert (done.stdout, done.stderr) == (f"{count}\n", "")

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from ctypes import ArgumentError, addressof, byref, c_int, c_void_p, memmove, sizeof
+from ctypes import (
+    ArgumentError,
+    addressof,
+    byref,
+    c_int,
+    c_void_p,
+    cast,
+    memmove,
+    pythonapi,
+    sizeof,
+)
 from itertools import count
 
 from . import abi
 from .arguments import Frame, Refused
 from .errors import TOO_DEEP, check, set_last_error
 from .function import Function
-from .objects import wrap
 from .registry import get_global
 from .results import borrow, take
 from .uninterrupted import uninterrupted
@@ -116,10 +125,7 @@ def convert_function(
         )
     number = next(_numbers)
     _bodies[number] = body
-    out = c_void_p()
-    check(abi.lib.MXNetFuncCreateFromCFunc(_invoke, c_void_p(number), _finalize, byref(out)))
-    assert out.value is not None
-    function = wrap(out.value)
+    function = _host_function(_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE)
     assert isinstance(function, Function)
     if name is not None or raw_info is not None:
         _describe(function.handle, raw_info or {"name": name})
@@ -158,6 +164,16 @@ def _utf8(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
 
 
-_own_function = get_global("ffi.own")
+def _address(function: Any) -> int | None:
+    return cast(function, c_void_p).value
+
+
+_INVOKE, _FINALIZE = _address(_invoke), _address(_finalize)
+# What tells C++ threads that outlive the interpreter not to enter it.
+_IS_INITIALIZED = _address(pythonapi.Py_IsInitialized)
+_THREAD_STATE = _address(pythonapi.PyGILState_GetThisThreadState)
+
+_own_function, _maker = get_global("ffi.own"), get_global("ffi.host_function")
 assert _own_function is not None
-_own = _own_function
+assert _maker is not None
+_own, _host_function = _own_function, _maker
