@@ -17,6 +17,7 @@ _ANSWERS: dict[str, tuple[Callable[[], str], str]] = {
     "pkgconfigdir": (config.pkgconfig_dir, "folder of mxffi.pc, for PKG_CONFIG_PATH"),
     "cflags": (lambda: shlex.join(config.compile_flags()), "flags for compiling"),
     "ldflags": (lambda: shlex.join(config.link_flags()), "flags for linking"),
+    "gdb": (lambda: f"source {config.gdb_printers()}", "command that loads the printers in gdb"),
     "version": (lambda: __version__, "release of the package"),
 }
 

@@ -30,6 +30,11 @@ def pkgconfig_dir() -> str:
     return os.path.join(_PACKAGE, "lib", "pkgconfig")
 
 
+def gdb_printers() -> str:
+    """File of the printers for gdb, for its command `source`."""
+    return os.path.join(_PACKAGE, "_gdb_printers.py")
+
+
 def compile_flags() -> list[str]:
     """What a compiler needs to find the headers. C++ needs -std=c++17 or later besides."""
     return [f"-I{include_dir()}"]

@@ -4,6 +4,7 @@
  */
 #include <mxnet/runtime/object.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "runtime/backtrace.h"
@@ -11,6 +12,22 @@
 
 namespace mxnet {
 namespace runtime {
+
+namespace {
+
+/*! \brief "0x7f0012345678", in a buffer of 24 bytes; printf would take as long as the throw. */
+const char* WriteAddress(const void* address, char* buffer) {
+  char* at = buffer + 23;
+  *at = '\0';
+  for (auto rest = reinterpret_cast<uintptr_t>(address); rest != 0; rest >>= 4) {
+    *--at = "0123456789abcdef"[rest & 15];
+  }
+  *--at = 'x';
+  *--at = '0';
+  return at;
+}
+
+}  // namespace
 
 ErrorState* ErrorState::ThreadLocal() {
   static thread_local ErrorState state;
@@ -37,11 +54,14 @@ void ErrorState::Set(const MXNetErrorInfo& info) {
   num_frames_ = 0;
   for (size_t i = 0; i < info.num_frames; ++i) {
     const MXNetErrorFrame& frame = info.frames[i];
-    AddFrame(frame.file, frame.line, frame.function, frame.address);
+    AddFrame(frame.file, frame.line, frame.function);
   }
   // Noted while the exception that became this error looked for its handler.
   NotedThrow* noted = NotedThrow::ThreadLocal();
-  for (int i = 0; i < noted->count; ++i) AddFrame(nullptr, 0, nullptr, noted->addresses[i]);
+  for (int i = 0; i < noted->count; ++i) {
+    char text[24];
+    AddFrame(nullptr, 0, WriteAddress(noted->addresses[i], text));
+  }
   noted->count = 0;
 }
 
@@ -52,8 +72,7 @@ void ErrorState::Clear() {
   Set(none);
 }
 
-void ErrorState::AddFrame(const char* file, int line, const char* function,
-                          const void* address) {
+void ErrorState::AddFrame(const char* file, int line, const char* function) {
   // Deep recursion through the boundary would otherwise grow this without bound.
   if (num_frames_ >= kMaxFrames) return;
   if (num_frames_ == frames_.size()) frames_.emplace_back();
@@ -62,14 +81,12 @@ void ErrorState::AddFrame(const char* file, int line, const char* function,
   frame.file.assign(file == nullptr ? "" : file);
   frame.function.assign(function == nullptr ? "" : function);
   frame.line = line;
-  frame.address = address;
 }
 
 const MXNetErrorInfo* ErrorState::View() {
   views_.resize(num_frames_);
   for (size_t i = 0; i < num_frames_; ++i) {
-    const Frame& frame = frames_[i];
-    views_[i] = {frame.file.c_str(), frame.function.c_str(), frame.line, frame.address};
+    views_[i] = {frames_[i].file.c_str(), frames_[i].function.c_str(), frames_[i].line};
   }
   info_.struct_size = sizeof(info_);
   info_.kind = kind_.c_str();

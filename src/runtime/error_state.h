@@ -21,7 +21,7 @@ class ErrorState {
 
   void Set(const MXNetErrorInfo& info);
   void Clear();
-  void AddFrame(const char* file, int line, const char* function, const void* address = nullptr);
+  void AddFrame(const char* file, int line, const char* function);
   const MXNetErrorInfo* View();
 
  private:
@@ -29,7 +29,6 @@ class ErrorState {
     std::string file;
     std::string function;
     int line;
-    const void* address;
   };
   static constexpr size_t kMaxFrames = 64;
 

@@ -122,6 +122,7 @@ def test_the_folders_that_are_told_exist(tmp_path, option):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (["--gdb"], ["source {gdb}"]),
         (["--cflags"], ["-I{include}"]),
         (["--ldflags"], ["-L{lib} -lmxnet_runtime"]),
         (["--libdir", "--includedir"], ["{lib}", "{include}"]),
@@ -131,6 +132,7 @@ def test_what_the_command_line_prints(tmp_path, arguments, expected):
     import ffi.config
 
     places = {"include": ffi.config.include_dir(), "lib": ffi.config.lib_dir()}
+    places["gdb"] = ffi.config.gdb_printers()
     told = run([sys.executable, "-m", "ffi", *arguments], tmp_path)
     assert sorted(told.splitlines()) == sorted(line.format(**places) for line in expected)
 

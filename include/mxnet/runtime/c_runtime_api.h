@@ -231,14 +231,13 @@ MXNET_DLL int MXNetObjectTypeIndex2Key(uint32_t index, const char** out_key);
 /*!
  * \brief One C++ stack entry of an error; strings are NULL or UTF-8.
  *
- * Where file and line are not known, address may be: a return address in the code of some library,
- * whose debug information names them. Otherwise address is NULL.
+ * Where file is empty and line 0, function is a return address, "0x7f0012345678": the debug
+ * information of the library that it lies in names file, line and function.
  */
 typedef struct {
   const char* file;
   const char* function;
   int32_t line;
-  const void* address;
 } MXNetErrorFrame;
 
 /*!

@@ -30,7 +30,6 @@ class Error : public std::exception {
     std::string file;
     std::string function;
     int line;
-    const void* address;
   };
 
   [[gnu::cold]] Error(std::string kind, std::string message)
@@ -41,7 +40,7 @@ class Error : public std::exception {
   const std::string& message() const noexcept { return message_; }
 
   [[gnu::cold]] Error& AddFrame(const char* file, int line, const char* function) {
-    frames_.push_back({file, function, line, nullptr});
+    frames_.push_back({file, function, line});
     return *this;
   }
 
@@ -63,10 +62,7 @@ class Error : public std::exception {
   /*! \brief Makes this the calling thread's last error. */
   [[gnu::cold]] int SetLast() const noexcept {
     std::vector<MXNetErrorFrame> frames;
-    frames.reserve(frames_.size());
-    for (const Frame& f : frames_) {
-      frames.push_back({f.file.c_str(), f.function.c_str(), f.line, f.address});
-    }
+    for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
     MXNetErrorInfo info{
         sizeof(MXNetErrorInfo), kind_.c_str(), MXNetByteArray{message_.data(), message_.size()},
         frames.data(),          frames.size(), payload_.get()};
@@ -78,8 +74,7 @@ class Error : public std::exception {
     const MXNetErrorInfo* info = MXNetGetLastError();
     Error error(info->kind, std::string(info->message.data, info->message.size));
     for (size_t i = 0; i < info->num_frames; ++i) {
-      const MXNetErrorFrame& f = info->frames[i];
-      error.frames_.push_back({f.file, f.function, f.line, f.address});
+      error.AddFrame(info->frames[i].file, info->frames[i].line, info->frames[i].function);
     }
     error.payload_ = ObjectRef::Borrow(info->payload);
     return error;

@@ -171,12 +171,7 @@ class MXNetNDArrayObject(Structure):
 
 
 class MXNetErrorFrame(Structure):
-    _fields_ = [
-        ("file", c_char_p),
-        ("function", c_char_p),
-        ("line", c_int32),
-        ("address", c_void_p),
-    ]
+    _fields_ = [("file", c_char_p), ("function", c_char_p), ("line", c_int32)]
 
 
 class MXNetErrorInfo(Structure):

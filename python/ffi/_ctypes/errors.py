@@ -84,9 +84,8 @@ def last_error() -> BaseException:
 
 def _entry_of(frame: abi.MXNetErrorFrame) -> tuple[str, str, int] | int:
     """File, function and line; or an address, from which they can be found."""
-    if frame.address:
-        address: int = frame.address
-        return address
+    if not frame.file and not frame.line and frame.function[:2] == b"0x":
+        return int(frame.function, 16)
     file = (frame.file or b"<unknown>").decode(errors="replace")
     function = (frame.function or b"<unknown>").decode(errors="replace")
     return file, function, max(frame.line, 1)

@@ -1,7 +1,7 @@
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from libc.stdint cimport int64_t, uint64_t, int32_t, uint32_t, uint8_t, uint16_t, INT64_MAX, INT64_MIN, UINT64_MAX
-from libc.stdlib cimport malloc, free
+from libc.stdlib cimport malloc, free, strtoull
 from libc.string cimport strcmp, strlen, strstr
 
 cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
@@ -79,7 +79,6 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const char* file
         const char* function
         int32_t line
-        const void* address
 
     ctypedef struct MXNetErrorInfo:
         size_t struct_size

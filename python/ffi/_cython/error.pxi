@@ -138,10 +138,14 @@ cdef size_t codes_of_frames(const MXNetErrorInfo* info, PyObject** codes) noexce
     return count
 
 
+cdef inline bint is_address(const MXNetErrorFrame* frame) noexcept:
+    return frame.file[0] == 0 and frame.line == 0 and frame.function[0] == c"0" and frame.function[1] == c"x"
+
+
 cdef bint has_addresses(const MXNetErrorInfo* info) noexcept:
     cdef size_t i
     for i in range(info.num_frames):
-        if info.frames[i].address != NULL:
+        if is_address(&info.frames[i]):
             return True
     return False
 
@@ -151,8 +155,8 @@ cdef tuple entries_of_frames(const MXNetErrorInfo* info):
     entries = []
     cdef size_t i
     for i in range(info.num_frames):
-        if info.frames[i].address != NULL:
-            entries.append(<size_t>info.frames[i].address)
+        if is_address(&info.frames[i]):
+            entries.append(MXNetPass(PyLong_FromUnsignedLongLong(strtoull(info.frames[i].function, NULL, 16))))
         else:
             entries.append((<bytes>info.frames[i].file, <bytes>info.frames[i].function, info.frames[i].line))
     return tuple(entries)
