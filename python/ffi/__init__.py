@@ -12,10 +12,10 @@ from .container import Map as Map
 from .conversion import Opaque as Opaque
 from .conversion import opaque as opaque
 from .conversion import register_converter as register_converter
-from .enums import get_enum as get_enum
-from .enums import list_enum_names as list_enum_names
 from .crashes import disable_crash_report as disable_crash_report
 from .crashes import enable_crash_report as enable_crash_report
+from .enums import get_enum as get_enum
+from .enums import list_enum_names as list_enum_names
 from .errors import register_error as register_error
 from .library import Module as Module
 from .library import load_library as load_library
