@@ -8,6 +8,8 @@ from ._backend import backend as backend
 from ._backend import core as _core
 from .backtrace import set_backtrace as set_backtrace
 from .container import Array as Array
+from .container import Dict as Dict
+from .container import List as List
 from .container import Map as Map
 from .conversion import Opaque as Opaque
 from .conversion import opaque as opaque
@@ -62,7 +64,9 @@ else:
 __all__ = [
     "Array",
     "Context",
+    "Dict",
     "Function",
+    "List",
     "Map",
     "Module",
     "NDArray",

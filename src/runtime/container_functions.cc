@@ -47,10 +47,15 @@ MXNET_REGISTER_API("ffi.MapSize")
 
 MXNET_REGISTER_API("ffi.MapFind")
     .describe("Number of the entry with a key, -1 where there is none.")
-    .add_argument("map", "Map", "The map.")
+    .add_argument("map", "Map | Dict", "The Map or Dict.")
     .add_argument("key", "Any", "The key.")
     .returns("int")
-    .set_body_typed([](Map<Any, Any> map, Any key) {
+    .set_body_typed([](ObjectRef map, Any key) {
+      if (map.type_index() != kMXNetObjectMap && map.type_index() != kMXNetObjectDict) {
+        MXNET_THROW("TypeError") << "ffi.MapFind: argument 0 ('map') expected dict, got "
+                                 << TypeNameOf(details::AnyOfObject(map).value(),
+                                               details::AnyOfObject(map).type_code());
+      }
       return details::FindEntry(*reinterpret_cast<const MXNetMapObject*>(map.get()), key.raw());
     });
 
@@ -64,6 +69,100 @@ MXNET_REGISTER_API("ffi.MapItem")
         MXNET_THROW("IndexError") << "entry " << index << " of a Map of " << map.size();
       return Tuple(std::vector<Any>{map.key(index), map.value(index)});
     });
+
+MXNET_REGISTER_API("ffi.SeqSlice")
+    .describe("Some elements of an Array or a List as another one of the same kind.")
+    .arg("seq", "The Array or List.")
+    .arg("start", "Number of the first element.")
+    .arg("step", "From one element to the next.")
+    .arg("count", "How many elements.")
+    .set_body_typed([](ObjectRef seq, int64_t start, int64_t step, int64_t count) -> Any {
+      const bool is_list = seq.type_index() == kMXNetObjectList;
+      if (!is_list && seq.type_index() != kMXNetObjectArray) {
+        MXNET_THROW("TypeError") << "ffi.SeqSlice: argument 0 ('seq') expected an Array or a List";
+      }
+      const auto& run = reinterpret_cast<const MXNetSeqObject*>(seq.get())->items;
+      std::vector<Any> items;
+      for (int64_t at = start; count > 0; at += step, --count) {
+        if (at < 0 || static_cast<uint64_t>(at) >= run.size) {
+          MXNET_THROW("IndexError") << "ffi.SeqSlice: element " << at << " of " << run.size;
+        }
+        items.push_back(Any::Share(run.data[at]));
+      }
+      if (is_list) return details::ToAny(List<Any>(std::move(items)));
+      return details::ToAny(Array<Any>(std::move(items)));
+    });
+
+MXNET_REGISTER_API("ffi.List")
+    .describe("Makes a List that owns its elements.")
+    .arg("items", "The elements.")
+    .set_body_typed([](Array<Any> items) {
+      return List<Any>(std::vector<Any>(items.begin(), items.end()));
+    });
+
+MXNET_REGISTER_API("ffi.ListSet")
+    .describe("Replaces an element of a List.")
+    .arg("list")
+    .arg("index", "From 0.")
+    .arg("value")
+    .set_body_typed([](List<Any> list, uint64_t index, Any value) {
+      list.Set(index, std::move(value));
+    });
+
+MXNET_REGISTER_API("ffi.ListInsert")
+    .describe("Puts a value before an element of a List, or behind the last.")
+    .arg("list")
+    .arg("index", "From 0.")
+    .arg("value")
+    .set_body_typed([](List<Any> list, uint64_t index, Any value) {
+      list.Insert(index, std::move(value));
+    });
+
+MXNET_REGISTER_API("ffi.ListAppend")
+    .describe("Puts a value behind the last element of a List.")
+    .arg("list")
+    .arg("value")
+    .set_body_typed([](List<Any> list, Any value) { list.push_back(std::move(value)); });
+
+MXNET_REGISTER_API("ffi.ListReplace")
+    .describe("Puts values in the place of some elements of a List.")
+    .arg("list")
+    .arg("start", "Number of the first element.")
+    .arg("count", "How many elements go.")
+    .arg("items", "What comes in their place.")
+    .set_body_typed([](List<Any> list, uint64_t start, uint64_t count, Array<Any> items) {
+      list.Replace(start, count, std::vector<Any>(items.begin(), items.end()));
+    });
+
+MXNET_REGISTER_API("ffi.Dict")
+    .describe("Makes a Dict that owns its keys and values.")
+    .arg("items", "The entries.")
+    .set_body_typed([](Map<Any, Any> items) { return Dict<Any, Any>(details::EntriesOf(items)); });
+
+MXNET_REGISTER_API("ffi.DictSet")
+    .describe("Adds an entry to a Dict, or replaces the value of one.")
+    .arg("dict")
+    .arg("key")
+    .arg("value")
+    .set_body_typed([](Dict<Any, Any> dict, Any key, Any value) {
+      dict.Set(std::move(key), std::move(value));
+    });
+
+MXNET_REGISTER_API("ffi.DictErase")
+    .describe("Removes an entry of a Dict, by its number.")
+    .arg("dict")
+    .arg("entry", "From 0, in order of insertion.")
+    .set_body_typed([](Dict<Any, Any> dict, uint64_t entry) {
+      if (entry >= dict.size()) {
+        MXNET_THROW("IndexError") << "entry " << entry << " of a Dict of " << dict.size();
+      }
+      details::EraseEntry(reinterpret_cast<MXNetDictObject*>(dict.get()), entry);
+    });
+
+MXNET_REGISTER_API("ffi.DictClear")
+    .describe("Removes all entries of a Dict.")
+    .arg("dict")
+    .set_body_typed([](Dict<Any, Any> dict) { dict.clear(); });
 
 }  // namespace
 }  // namespace runtime

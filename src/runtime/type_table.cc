@@ -145,8 +145,9 @@ class TypeTable {
   static constexpr uint32_t kMaxClasses = 1 << 14;
 
   TypeTable() {
-    const char* fixed[] = {"None",      "ffi.Function", "ffi.NDArray", "ffi.String", "ffi.Bytes",
-                           "ffi.Shape", "ffi.Tuple",    "ffi.Array",   "ffi.Map",    "ffi.Opaque"};
+    const char* fixed[] = {"None",      "ffi.Function", "ffi.NDArray", "ffi.String",
+                           "ffi.Bytes", "ffi.Shape",    "ffi.Tuple",   "ffi.Array",
+                           "ffi.Map",   "ffi.Opaque",   "ffi.List",    "ffi.Dict"};
     for (uint32_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); ++i) Add(i, fixed[i]);
   }
 

@@ -75,22 +75,24 @@ TEST_CASE("keys are equal where Python's are") {
     bool equal;
   };
   const Case cases[] = {
-      {ToAny(1), ToAny(1.0), true},
-      {ToAny(1), ToAny(true), true},
-      {ToAny(1), ToAny(std::complex<double>(1, -0.0)), true},
-      {ToAny(0.0), ToAny(-0.0), true},
-      {ToAny(uint64_t{1} << 63), ToAny(9223372036854775808.0), true},
-      {ToAny(std::complex<double>(0, 1)), ToAny(std::complex<double>(0, 2)), false},
-      {ToAny(1), ToAny(1.5), false},
-      {ToAny(1), ToAny("1"), false},
-      {ToAny("a"), ToAny(std::string("a")), true},
-      {ToAny("a"), ToAny(Bytes("a")), false},
-      {ToAny(Bytes("a")), ToAny(Bytes("a")), true},
-      {ToAny(Shape{1, 2}), ToAny(Tuple({ToAny(1), ToAny(2.0)})), true},
-      {ToAny(Shape{1, 2}), ToAny(Shape{1, 3}), false},
-      {ToAny(Shape{1}), ToAny(1), false},
-      {ToAny(nullptr), ToAny(nullptr), true},
-      {ToAny(nullptr), ToAny(0), false},
+      {details::ToAny(1), details::ToAny(1.0), true},
+      {details::ToAny(1), details::ToAny(true), true},
+      {details::ToAny(1), details::ToAny(std::complex<double>(1, -0.0)), true},
+      {details::ToAny(0.0), details::ToAny(-0.0), true},
+      {details::ToAny(uint64_t{1} << 63), details::ToAny(9223372036854775808.0), true},
+      {details::ToAny(std::complex<double>(0, 1)), details::ToAny(std::complex<double>(0, 2)),
+       false},
+      {details::ToAny(1), details::ToAny(1.5), false},
+      {details::ToAny(1), details::ToAny("1"), false},
+      {details::ToAny("a"), details::ToAny(std::string("a")), true},
+      {details::ToAny("a"), details::ToAny(Bytes("a")), false},
+      {details::ToAny(Bytes("a")), details::ToAny(Bytes("a")), true},
+      {details::ToAny(Shape{1, 2}), details::ToAny(Tuple({details::ToAny(1), details::ToAny(2.0)})),
+       true},
+      {details::ToAny(Shape{1, 2}), details::ToAny(Shape{1, 3}), false},
+      {details::ToAny(Shape{1}), details::ToAny(1), false},
+      {details::ToAny(nullptr), details::ToAny(nullptr), true},
+      {details::ToAny(nullptr), details::ToAny(0), false},
   };
   for (const Case& c : cases) {
     CAPTURE(TypeNameOf(c.left.value(), c.left.type_code()));
@@ -129,4 +131,55 @@ TEST_CASE("type keys have one index each") {
   REQUIRE(MXNetObjectTypeIndex2Key(first, &key) == 0);
   CHECK(std::string(key) == "tests.A");
   CHECK(MXNetObjectTypeIndex2Key(1u << 30, &key) == -1);
+}
+
+TEST_CASE("a List is changed for all who hold it") {
+  List<int64_t> list;
+  List<int64_t> shared = list;
+  for (int64_t i = 0; i < 100; ++i) list.push_back(i);
+  CHECK(shared.size() == 100);
+  shared.Set(0, 7);
+  shared.Insert(1, 8);
+  shared.Erase(2, 98);
+  CHECK(list.size() == 3);
+  CHECK(list[0] == 7);
+  CHECK(list[1] == 8);
+  CHECK(list[2] == 99);
+  CHECK_THROWS(list.at(3));
+  CHECK_THROWS(list.Erase(1, 3));
+  CHECK_THROWS(list.Erase(4, 0));
+  list.clear();
+  CHECK(shared.empty());
+}
+
+TEST_CASE("a Dict keeps the order of insertion through changes") {
+  Dict<String, int64_t> dict;
+  for (int64_t i = 0; i < 100; ++i) dict.Set("key" + std::to_string(i), i);
+  dict.Set("key5", -5);
+  for (int64_t i = 0; i < 100; i += 2) CHECK(dict.Erase("key" + std::to_string(i)));
+  CHECK_FALSE(dict.Erase("key0"));
+  CHECK(dict.size() == 50);
+  CHECK(dict.at("key5") == -5);
+  CHECK(dict.at("key99") == 99);
+  CHECK_FALSE(dict.count("key98"));
+  CHECK(dict.key(0).As<std::string>() == "key1");
+  CHECK_THROWS(dict.at("key0"));
+  dict.clear();
+  dict.Set("key1", 1);
+  CHECK(dict.size() == 1);
+}
+
+TEST_CASE("a changeable container is read as one that is not, and the other way round") {
+  const List<int64_t> list(std::vector<Any>{details::ToAny(1), details::ToAny(2)});
+  CHECK(details::ToAny(list).As<Array<int64_t>>().size() == 2);
+  CHECK(details::ToAny(list).As<std::vector<int64_t>>()[1] == 2);
+  CHECK(details::ToAny(list).As<List<int64_t>>().same_as(list));
+  CHECK(details::ToAny(Array<int64_t>({1, 2, 3})).As<List<int64_t>>().size() == 3);
+  CHECK_THROWS(details::ToAny(list).As<List<String>>());
+  Dict<String, int64_t> dict;
+  dict.Set("a", 1);
+  CHECK((details::ToAny(dict).As<Map<String, int64_t>>().at("a") == 1));
+  CHECK(details::ToAny(dict).As<Dict<Any, Any>>().same_as(dict));
+  CHECK(details::ToAny(Map<String, int64_t>({{"b", 2}})).As<Dict<String, int64_t>>().at("b") == 2);
+  CHECK_THROWS((details::ToAny(dict).As<Dict<int64_t, int64_t>>()));
 }

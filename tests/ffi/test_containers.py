@@ -76,7 +76,7 @@ def test_array_hash_and_repr():
     assert len({ffi.Array([1]), ffi.Array([1])}) == 1
     assert repr(ffi.Array([1, "a"])) == "ffi.Array([1, 'a'])"
     with pytest.raises(TypeError, match="unhashable"):
-        hash(ffi.Array([{}]))
+        hash(ffi.Array([ffi.List()]))
 
 
 @pytest.mark.parametrize("items", [(), (1, 2), "ab", iter([1]), {"k": 1}, range(3)], ids=repr)

@@ -65,7 +65,7 @@ class Named(ffi.Array):
 
 ffi.register_object(7, Named)
 echo = ffi.get_global_func("testing.echo")
-array = ffi.Array([1])
+array = Named([1])
 array.name = "mine"
 assert type(array) is Named and echo(array) is array and echo(array).name == "mine"
 """
@@ -94,8 +94,7 @@ class Undead(ffi.Array):
     def __del__(self):
         found.append(self)
 
-ffi.register_object(7, Undead)
-array = ffi.Array([1])
+array = Undead([1])
 handle = array.handle
 del array
 assert found[0].handle == handle and found[0][0] == 1 and echo(found[0]) is found[0]

@@ -102,6 +102,10 @@ inline int TypeCodeOfObject(uint32_t type_index) noexcept {
       return "Array";
     case kMXNetObjectMap:
       return "Map";
+    case kMXNetObjectList:
+      return "List";
+    case kMXNetObjectDict:
+      return "Dict";
     default:
       if (MXNetObjectTypeIndex2Key(ObjectTypeOf(value, type_code), &key) == 0) return key;
       return "value with type code " + std::to_string(type_code);

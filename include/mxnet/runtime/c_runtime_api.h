@@ -167,6 +167,8 @@ typedef enum {
   kMXNetObjectArray = 7,
   kMXNetObjectMap = 8,
   kMXNetObjectOpaque = 9, /*!< an opaque value of the host language that travels unchanged */
+  kMXNetObjectList = 10,
+  kMXNetObjectDict = 11,
   kMXNetObjectDynamic = 64
 } MXNetObjectTypeIndex;
 
@@ -195,6 +197,23 @@ typedef struct {
   const int64_t* index;  /*!< open addressing: entry number or -1; NULL for small maps */
   size_t index_capacity; /*!< a power of two, or 0 */
 } MXNetMapObject;
+
+/*!
+ * \brief List: a run of owned values that may be changed, under a lock of those who do.
+ *
+ * Begins as MXNetSeqObject does. items.data is memory of malloc with room for capacity values.
+ */
+typedef struct {
+  MXNetObject header;
+  MXNetAnyArray items;
+  size_t capacity;
+} MXNetListObject;
+
+/*! \brief Dict: a Map that may be changed in the same way; the index is memory of malloc too. */
+typedef struct {
+  MXNetMapObject map;
+  size_t capacity; /*!< values that map.items has room for */
+} MXNetDictObject;
 
 /*!
  * \brief A value of the host language (in Python: the PyObject*), kept alive by finalizer.

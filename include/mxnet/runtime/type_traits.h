@@ -97,6 +97,21 @@ Map<K, V>::Map(std::initializer_list<std::pair<K, V>> entries) {
   *this = Map(std::move(items));
 }
 
+template <typename T>
+Any List<T>::Own(T value) {
+  return details::ToAny(std::move(value));
+}
+
+template <typename K, typename V>
+void Dict<K, V>::Set(K key, V value) const {
+  details::SetEntry(object(), details::ToAny(std::move(key)), details::ToAny(std::move(value)));
+}
+
+template <typename K, typename V>
+int64_t Dict<K, V>::Find(const K& key) const {
+  return details::FindEntry(object()->map, details::ToAny(K(key)).raw());
+}
+
 template <typename K, typename V>
 bool Map<K, V>::count(const K& key) const {
   return details::FindEntry(object(), details::ToAny(K(key)).raw()) >= 0;

@@ -6,6 +6,12 @@ from .arguments import register_converter as register_converter
 from .callback import convert_function as convert_function
 from .classes import Field as Field
 from .classes import class_info as class_info
+from .containers import ArrayBase as ArrayBase
+from .containers import DictBase as DictBase
+from .containers import FrozenMapBase as FrozenMapBase
+from .containers import ListBase as ListBase
+from .containers import MapBase as MapBase
+from .containers import SeqBase as SeqBase
 from .context import Context as Context
 from .context import cpu as cpu
 from .errors import set_error_class as set_error_class

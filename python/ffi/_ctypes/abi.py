@@ -24,6 +24,7 @@ from ctypes import (
     c_uint32,
     c_uint64,
     c_void_p,
+    sizeof,
 )
 
 TYPE_CHECKING = False
@@ -70,7 +71,11 @@ STRING_INDEX = 3
 BYTES_INDEX = 4
 SHAPE_INDEX = 5
 TUPLE_INDEX = 6
+ARRAY_INDEX = 7
+MAP_INDEX = 8
 OPAQUE_INDEX = 9
+LIST_INDEX = 10
+DICT_INDEX = 11
 DYNAMIC_INDEX = 64
 
 # MXNetParamFlag
@@ -145,6 +150,9 @@ class MXNetValue(Union):
 
 class MXNetAny(Structure):
     _fields_ = [("value", MXNetValue), ("type_code", c_int32), ("reserved", c_int32)]
+
+
+ANY_SIZE = sizeof(MXNetAny)
 
 
 class MXNetObject(Structure):

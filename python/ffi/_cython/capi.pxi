@@ -40,6 +40,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetObjectArray
         kMXNetObjectMap
         kMXNetObjectOpaque
+        kMXNetObjectList
+        kMXNetObjectDict
         kMXNetParamRequired
         kMXNetParamOptional
         kMXNetParamVariadic
@@ -194,6 +196,7 @@ cdef extern from "python_compat.h":
     PyObject* MXNetTakeHost(void* handle) noexcept
     void MXNetSetHost(void* handle, PyObject* wrapper) noexcept
     void MXNetDropHandle(void* handle, PyObject* wrapper) noexcept
+    int64_t MXNetFindEntry(void* map, const MXNetAny* key) noexcept
     PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) noexcept
     void MXNetReleasePython(void* value) noexcept nogil
     void* MXNetNewOpaque(PyObject* value) noexcept

@@ -22,3 +22,4 @@ include "callback.pxi"    # a Python callable becomes a function
 include "ndarray.pxi"     # NDArray
 include "registry.pxi"    # the global registry
 include "classes.pxi"     # classes that C++ registers
+include "containers.pxi"  # what sequences and mappings read

@@ -10,6 +10,7 @@
 #include <longintrepr.h>
 #endif
 #include <frameobject.h>
+#include <mxnet/runtime/container/map.h>
 #include <mxnet/runtime/object.h>
 
 /*! \brief Value of an exact int of one digit, which most are; 0 where it has more. */
@@ -240,6 +241,11 @@ static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
   MXNetSetHost(handle, self);
   ((MXNetWrapper*)self)->weak_references = NULL;
   return self;
+}
+
+/*! \brief Number of the entry of a Map or Dict with this key, -1 where there is none. */
+static inline int64_t MXNetFindEntry(void* map, const MXNetAny* key) {
+  return mxnet::runtime::details::FindEntry(*(const MXNetMapObject*)map, *key);
 }
 
 /*! \brief Lets Cython see a result of plain C as a new reference, NULL as an exception. */

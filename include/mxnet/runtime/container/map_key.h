@@ -25,7 +25,7 @@ struct MapKey {
 
   static size_t Hash(const MXNetAny& key) noexcept {
     std::string_view bytes;
-    if (AsText(key, &bytes) || AsBytes(key, &bytes)) return std::hash<std::string_view>()(bytes);
+    if (AsText(key, &bytes) || AsBytes(key, &bytes)) return HashBytes(bytes);
     const size_t size = TupleSize(key);
     if (size != kNoTuple) {
       size_t hash = size;
@@ -33,9 +33,9 @@ struct MapKey {
       return hash;
     }
     const MXNetAny number = Plain(key);
-    size_t hash = std::hash<int64_t>()(number.value.v_int64);
-    if (number.type_code == kMXNetComplex) hash ^= std::hash<double>()(number.value.v_complex[1]);
-    return hash ^ (hash >> 29);
+    uint64_t bits[2] = {number.value.v_uint64, 0};
+    if (number.type_code == kMXNetComplex) std::memcpy(bits, number.value.v_complex, sizeof(bits));
+    return static_cast<size_t>(Mix(bits[0] ^ Mix(bits[1])));
   }
 
   static bool Equal(const MXNetAny& a, const MXNetAny& b) noexcept {
@@ -61,6 +61,26 @@ struct MapKey {
 
  private:
   static constexpr size_t kNoTuple = static_cast<size_t>(-1);
+
+  // Not std::hash: a map made by one library is looked into by others, which may have another one.
+  static uint64_t Mix(uint64_t bits) noexcept {
+    bits *= 0x9E3779B97F4A7C15u;
+    return bits ^ (bits >> 32);
+  }
+
+  static size_t HashBytes(std::string_view bytes) noexcept {
+    const char* data = bytes.data();
+    size_t left = bytes.size();
+    uint64_t hash = left;
+    uint64_t word;
+    for (; left >= sizeof(word); left -= sizeof(word), data += sizeof(word)) {
+      std::memcpy(&word, data, sizeof(word));
+      hash = Mix(hash ^ word);
+    }
+    word = 0;
+    if (left > 0) std::memcpy(&word, data, left);
+    return static_cast<size_t>(Mix(hash ^ word));
+  }
 
   static bool ReadBytes(const MXNetAny& key, int borrowed, uint32_t object,
                         std::string_view* out) noexcept {

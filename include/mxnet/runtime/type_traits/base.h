@@ -7,6 +7,8 @@
 
 #include <mxnet/runtime/any.h>
 #include <mxnet/runtime/container/array.h>
+#include <mxnet/runtime/container/dict.h>
+#include <mxnet/runtime/container/list.h>
 #include <mxnet/runtime/container/map.h>
 #include <mxnet/runtime/container/shape.h>
 #include <mxnet/runtime/container/string.h>

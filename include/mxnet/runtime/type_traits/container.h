@@ -157,6 +157,10 @@ struct TypeTraits<Array<T>> {
     } else if (type_code == kMXNetIntTuple) {
       owned = details::Own(value, kMXNetIntList);
     }
+    if (ObjectTypeOf(owned.value(), owned.type_code()) == kMXNetObjectList) {
+      const List<Any> list{ObjectRef::Borrow(value.v_handle)};
+      owned = details::AnyOfObject(Array<Any>(std::vector<Any>(list.begin(), list.end())));
+    }
     if (ObjectTypeOf(owned.value(), owned.type_code()) != kMXNetObjectArray) {
       return Match::kWrongType;
     }
@@ -225,7 +229,9 @@ struct TypeTraits<std::vector<T>> {
     if (kind == kMXNetObjectShape) {
       return details::ReadInts(static_cast<const MXNetShapeObject*>(value.v_handle)->ints, out);
     }
-    if (kind != kMXNetObjectTuple && kind != kMXNetObjectArray) return Match::kWrongType;
+    if (kind != kMXNetObjectTuple && kind != kMXNetObjectArray && kind != kMXNetObjectList) {
+      return Match::kWrongType;
+    }
     const auto& items = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
     return details::ReadRun(items.data, items.size, out);
   }
@@ -233,6 +239,27 @@ struct TypeTraits<std::vector<T>> {
     details::StoreObject(Array<T>(value), out);
   }
 };
+
+namespace details {
+
+/*! \brief Whether the keys and values of a Map or Dict can be read as K and V. */
+template <typename K, typename V, typename Entries>
+bool EntriesMatch(const Entries& entries) {
+  if (entries.size() == 0) return true;
+  const Any* begin = &entries.key(0);
+  const Any* end = begin + 2 * entries.size();
+  return AllMatch<K>(begin, end, 2) && AllMatch<V>(begin + 1, end, 2);
+}
+
+/*! \brief Key, value, key, value, ... */
+template <typename Entries>
+std::vector<Any> EntriesOf(const Entries& entries) {
+  if (entries.size() == 0) return {};
+  const Any* begin = &entries.key(0);
+  return std::vector<Any>(begin, begin + 2 * entries.size());
+}
+
+}  // namespace details
 
 template <typename K, typename V>
 struct TypeTraits<Map<K, V>> {
@@ -250,21 +277,72 @@ struct TypeTraits<Map<K, V>> {
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Map<K, V>* out) {
     Any owned = details::Own(value, type_code);
+    if (ObjectTypeOf(owned.value(), owned.type_code()) == kMXNetObjectDict) {
+      const Dict<Any, Any> dict{ObjectRef::Borrow(value.v_handle)};
+      owned = details::AnyOfObject(Map<Any, Any>(details::EntriesOf(dict)));
+    }
     if (ObjectTypeOf(owned.value(), owned.type_code()) != kMXNetObjectMap) {
       return Match::kWrongType;
     }
     Map<K, V> map{ObjectRef::Steal(owned.Detach().value.v_handle)};
-    if (map.size() > 0) {
-      const Any* begin = &map.key(0);
-      const Any* end = begin + 2 * map.size();
-      if (!details::AllMatch<K>(begin, end, 2) || !details::AllMatch<V>(begin + 1, end, 2)) {
-        return Match::kWrongType;
-      }
-    }
+    if (!details::EntriesMatch<K, V>(map)) return Match::kWrongType;
     *out = std::move(map);
     return Match::kOk;
   }
   static void Store(Map<K, V> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+/*! \brief A List is shared; anything else that is a list is copied into a new one. */
+template <typename T>
+struct TypeTraits<List<T>> {
+  [[gnu::cold]] static std::string Name() { return TypeTraits<Array<T>>::Name(); }
+  [[gnu::cold]] static std::string Annotation() {
+    return "ffi.List[" + details::ResultAnnotation<T>() + "]";
+  }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
+    return TypeTraits<Array<T>>::ArgumentAnnotation();
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, List<T>* out) {
+    if (ObjectTypeOf(value, type_code) == kMXNetObjectList) {
+      List<T> list{ObjectRef::Borrow(value.v_handle)};
+      if (!details::AllMatch<T>(list.begin(), list.end(), 1)) return Match::kWrongType;
+      *out = std::move(list);
+      return Match::kOk;
+    }
+    Array<T> array;
+    const Match match = TypeTraits<Array<T>>::TryFrom(value, type_code, &array);
+    if (match == Match::kOk) *out = List<T>(std::vector<Any>(array.begin(), array.end()));
+    return match;
+  }
+  static void Store(List<T> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+/*! \brief A Dict is shared; anything else that is a dict is copied into a new one. */
+template <typename K, typename V>
+struct TypeTraits<Dict<K, V>> {
+  [[gnu::cold]] static std::string Name() { return TypeTraits<Map<K, V>>::Name(); }
+  [[gnu::cold]] static std::string Annotation() {
+    return "ffi.Dict[" + details::ResultAnnotation<K>() + ", " + details::ResultAnnotation<V>() +
+           "]";
+  }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
+    return TypeTraits<Map<K, V>>::ArgumentAnnotation();
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, Dict<K, V>* out) {
+    if (ObjectTypeOf(value, type_code) == kMXNetObjectDict) {
+      Dict<K, V> dict{ObjectRef::Borrow(value.v_handle)};
+      if (!details::EntriesMatch<K, V>(dict)) return Match::kWrongType;
+      *out = std::move(dict);
+      return Match::kOk;
+    }
+    Map<K, V> map;
+    const Match match = TypeTraits<Map<K, V>>::TryFrom(value, type_code, &map);
+    if (match == Match::kOk) *out = Dict<K, V>(details::EntriesOf(map));
+    return match;
+  }
+  static void Store(Dict<K, V> value, MXNetAny* out) {
+    details::StoreObject(std::move(value), out);
+  }
 };
 
 template <typename T>

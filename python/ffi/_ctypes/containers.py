@@ -1,0 +1,239 @@
+"""What Array and List, and Map and Dict, read of their objects."""
+
+from __future__ import annotations
+
+import operator
+
+from . import abi
+from .arguments import MAX_DEPTH
+from .objects import ObjectBase, adopt
+from .registry import get_global
+from .results import borrow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from .function import Function
+
+
+def _function(name: str) -> Function:
+    function = get_global(name)
+    assert function is not None
+    return function
+
+
+_slice = _function("ffi.SeqSlice")
+_find = _function("ffi.MapFind")
+_SEQUENCES = (abi.ARRAY_INDEX, abi.LIST_INDEX)
+_MAPPINGS = (abi.MAP_INDEX, abi.DICT_INDEX)
+
+
+def _construct(container: ObjectBase, make: Function, items: Any) -> None:
+    if container.handle:
+        raise TypeError(f"a {type(container).__name__} is made once")
+    adopt(container, make(items))
+
+
+def _element(run: abi.Run, index: int) -> Any:
+    item = abi.MXNetAny.from_address(run.data + index * abi.ANY_SIZE)
+    return borrow(item.value, item.type_code)
+
+
+def _plain(container: ObjectBase, item: abi.MXNetAny, depth: int) -> Any:
+    if item.type_code == abi.OBJECT_HANDLE:
+        handle = item.value.v_handle
+        kind = abi.MXNetObject.from_address(handle).type_index
+        if kind in _SEQUENCES:
+            return _plain_list(container, handle, depth)
+        if kind in _MAPPINGS:
+            return _plain_dict(container, handle, depth)
+        if kind == abi.TUPLE_INDEX:
+            return tuple(_plain_list(container, handle, depth))
+    return borrow(item.value, item.type_code)
+
+
+def _plain_items(container: ObjectBase, handle: int, depth: int) -> Iterator[Any]:
+    if depth >= MAX_DEPTH:
+        raise ValueError(
+            f"{type(container).__name__} is nested more than {MAX_DEPTH} levels deep "
+            "or contains itself"
+        )
+    run, index = abi.MXNetRunObject.from_address(handle).run, 0
+    while index < run.size:
+        item = abi.MXNetAny.from_address(run.data + index * abi.ANY_SIZE)
+        yield _plain(container, item, depth + 1)
+        index += 1
+
+
+def _plain_list(container: ObjectBase, handle: int, depth: int) -> list[Any]:
+    return list(_plain_items(container, handle, depth))
+
+
+def _plain_dict(container: ObjectBase, handle: int, depth: int) -> dict[Any, Any]:
+    run = abi.MXNetRunObject.from_address(handle).run
+    values = _plain_items(container, handle, depth)
+    made = {}
+    for index, value in enumerate(values):
+        if index % 2:
+            # Keys are hashed, which lists cannot be.
+            made[_element(run, index - 1)] = value
+    return made
+
+
+class _Container(ObjectBase):
+    __slots__ = ()
+    _kinds: tuple[int, int]
+
+    def _run(self) -> abi.Run:
+        if self.type_index not in self._kinds:
+            raise ValueError(f"a {type(self).__name__} that holds no such object")
+        run: abi.Run = abi.MXNetRunObject.from_address(self.handle).run
+        return run
+
+
+class SeqBase(_Container):
+    """What Array and List share: reading."""
+
+    __slots__ = ()
+    _kinds = _SEQUENCES
+
+    def __len__(self) -> int:
+        return int(self._run().size)
+
+    def __getitem__(self, index: Any) -> Any:
+        run = self._run()
+        name = type(self).__name__
+        if isinstance(index, slice):
+            start, stop, step = index.indices(run.size)
+            return _slice(self, start, step, len(range(start, stop, step)))
+        if not hasattr(type(index), "__index__"):
+            raise TypeError(f"{name} indices are integers or slices, not {type(index).__name__}")
+        position = operator.index(index)
+        if not -(2**62) < position < 2**62:
+            shown = position if abs(position) < 10**40 else f"of {position.bit_length()} bits"
+            raise IndexError(f"index {shown} is out of range for a {name}")
+        if not -run.size <= position < run.size:
+            raise IndexError(f"index {index} is out of range for a {name} of {run.size}")
+        return _element(run, position % run.size)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _elements(self)
+
+    def to_list(self) -> list[Any]:
+        """A list of the elements; containers among them become Python's own as well.
+
+        Raises ValueError where it contains itself or is nested more than 64 levels deep.
+        """
+        self._run()
+        return _plain_list(self, self.handle, 0)
+
+
+def _elements(container: SeqBase) -> Iterator[Any]:
+    run, index = container._run(), 0
+    while index < run.size:
+        yield _element(run, index)
+        index += 1
+
+
+class ArrayBase(SeqBase):
+    __slots__ = ()
+
+    def __init__(self, items: Iterable[Any] = (), /) -> None:
+        _construct(self, _array, list(items))
+
+
+class ListBase(SeqBase):
+    __slots__ = ()
+
+    def __init__(self, items: Iterable[Any] = (), /) -> None:
+        _construct(self, _list, list(items))
+
+
+class MapBase(_Container):
+    """What Map and Dict share: reading."""
+
+    __slots__ = ()
+    _kinds = _MAPPINGS
+
+    def __len__(self) -> int:
+        return int(self._run().size // 2)
+
+    def __getitem__(self, key: Any) -> Any:
+        entry = self._find(key)
+        if entry < 0:
+            raise KeyError(key)
+        return _element(self._run(), 2 * entry + 1)
+
+    def __contains__(self, key: object) -> bool:
+        return self._find(key) >= 0
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a key, default where there is none."""
+        entry = self._find(key)
+        return default if entry < 0 else _element(self._run(), 2 * entry + 1)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _entries(self, lambda run, index: _element(run, index))
+
+    def _iter_values(self) -> Iterator[Any]:
+        return _entries(self, lambda run, index: _element(run, index + 1))
+
+    def _iter_items(self) -> Iterator[tuple[Any, Any]]:
+        return _entries(self, lambda run, index: (_element(run, index), _element(run, index + 1)))
+
+    def _find(self, key: Any) -> int:
+        run = self._run()
+        if type(key) in (str, bytes, int, float, bool, type(None)):
+            try:
+                entry: int = _find(self, key)
+                return entry
+            except (UnicodeEncodeError, OverflowError):
+                # No key is equal to what has no counterpart.
+                return -1
+        # Objects are compared by C++ as what they are, by Python as what they say.
+        for index in range(0, run.size, 2):
+            candidate = _element(run, index)
+            if candidate is key or candidate == key:
+                return index // 2
+        return -1
+
+    def to_dict(self) -> dict[Any, Any]:
+        """A dict of the entries; containers among the values become Python's own as well.
+
+        Raises ValueError where it contains itself or is nested more than 64 levels deep, TypeError
+        where a key is not hashable.
+        """
+        self._run()
+        return _plain_dict(self, self.handle, 0)
+
+
+def _entries(container: MapBase, read: Any) -> Iterator[Any]:
+    run, index = container._run(), 0
+    size = run.size
+    while index < run.size:
+        if run.size != size:
+            raise RuntimeError(f"{type(container).__name__} changed size during iteration")
+        yield read(run, index)
+        index += 2
+
+
+class FrozenMapBase(MapBase):
+    __slots__ = ()
+
+    def __init__(self, items: Any = (), /, **more: Any) -> None:
+        _construct(self, _map, dict(items, **more))
+
+
+class DictBase(MapBase):
+    __slots__ = ()
+
+    def __init__(self, items: Any = (), /, **more: Any) -> None:
+        _construct(self, _dict, dict(items, **more))
+
+
+_array = _function("ffi.Array")
+_list = _function("ffi.List")
+_map = _function("ffi.Map")
+_dict = _function("ffi.Dict")

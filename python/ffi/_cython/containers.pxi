@@ -1,0 +1,300 @@
+# What Array and List, and Map and Dict, read of their objects; ffi.container makes classes of it.
+
+cdef object too_deep(ObjectBase container):
+    return ValueError(f"{type(container).__name__} is nested more than {MAX_DEPTH} levels deep or contains itself")
+
+
+cdef MXNetAnyArray* items_of(ObjectBase container, uint32_t fixed, uint32_t mutable) except NULL:
+    """The run of a container's object, which is of one of two types."""
+    cdef MXNetSeqObject* seq = <MXNetSeqObject*>container.chandle
+    if seq == NULL or seq.header.type_index != fixed and seq.header.type_index != mutable:
+        raise ValueError(f"a {type(container).__name__} that holds no such object")
+    return &seq.items
+
+
+cdef inline MXNetAnyArray* seq_items(ObjectBase container) except NULL:
+    return items_of(container, kMXNetObjectArray, kMXNetObjectList)
+
+
+cdef inline MXNetAnyArray* map_items(ObjectBase container) except NULL:
+    return items_of(container, kMXNetObjectMap, kMXNetObjectDict)
+
+
+cdef inline PyObject* make_element(const MXNetAny* item) noexcept:
+    """A new reference to the Python value of an element, which its container may drop meanwhile."""
+    cdef MXNetBytesObject* text
+    cdef MXNetAny kept = item[0]
+    if kept.type_code == kMXNetInt:
+        return PyLong_FromLongLong(kept.value.v_int64)
+    if kept.type_code == kMXNetObjectHandle:
+        text = <MXNetBytesObject*>kept.value.v_handle
+        if text.header.type_index == kMXNetObjectString:
+            return PyUnicode_DecodeUTF8(text.bytes.data, text.bytes.size, NULL)
+    return make_borrowed(&kept.value, kept.type_code)
+
+
+cdef object make_plain_element(ObjectBase container, const MXNetAny* item, int depth):
+    """The same, with containers as Python's own, all the way down."""
+    cdef MXNetSeqObject* seq = <MXNetSeqObject*>item.value.v_handle
+    cdef uint32_t kind
+    if item.type_code != kMXNetObjectHandle:
+        return MXNetPass(make_element(item))
+    kind = seq.header.type_index
+    if kind == kMXNetObjectArray or kind == kMXNetObjectList:
+        return make_plain_list(container, seq, depth)
+    if kind == kMXNetObjectMap or kind == kMXNetObjectDict:
+        return make_plain_dict(container, seq, depth)
+    if kind == kMXNetObjectTuple:
+        return tuple(make_plain_list(container, seq, depth))
+    return MXNetPass(make_element(item))
+
+
+cdef list make_plain_list(ObjectBase container, MXNetSeqObject* seq, int depth):
+    cdef list made
+    cdef size_t i = 0
+    # First of all: it may be changed, or dropped, by code that runs meanwhile.
+    MXNetObjectRetain(seq)
+    try:
+        if depth >= MAX_DEPTH:
+            raise too_deep(container)
+        made = []
+        while i < seq.items.size:
+            made.append(make_plain_element(container, &seq.items.data[i], depth + 1))
+            i += 1
+    finally:
+        MXNetObjectFree(seq)
+    return made
+
+
+cdef dict make_plain_dict(ObjectBase container, MXNetSeqObject* seq, int depth):
+    cdef dict made
+    cdef size_t i = 0
+    MXNetObjectRetain(seq)
+    try:
+        if depth >= MAX_DEPTH:
+            raise too_deep(container)
+        made = {}
+        while i + 1 < seq.items.size:
+            # Keys are hashed, which lists cannot be.
+            key = MXNetPass(make_element(&seq.items.data[i]))
+            if i + 1 < seq.items.size:
+                made[key] = make_plain_element(container, &seq.items.data[i + 1], depth + 1)
+            i += 2
+    finally:
+        MXNetObjectFree(seq)
+    return made
+
+
+cdef int construct(ObjectBase self, Function make, items) except -1:
+    """Gives self the new object that make makes of Python's container."""
+    cdef Frame frame
+    cdef MXNetValue value
+    cdef MXNetValue ret
+    cdef int code
+    cdef int ret_code
+    cdef int status
+    if self.chandle != NULL:
+        raise TypeError(f"a {type(self).__name__} is made once")
+    frame_init(&frame, <PyObject*>make)
+    frame.index = 0
+    status = make_arg(<PyObject*>items, &value, &code, &frame)
+    if status == 0:
+        status = MXNetFuncCall(make.chandle, &value, &code, 1, &ret, &ret_code)
+        if status != 0:
+            raise_last_error()
+    frame_close(&frame)
+    if status != 0:
+        MXNetPass(NULL)
+    MXNetSetHost(ret.v_handle, <PyObject*>self)
+    return 0
+
+
+cdef class Elements:
+    """Iterates over elements of a container: every step-th of its run, or pairs of them."""
+    cdef ObjectBase container
+    cdef MXNetAnyArray* items
+    cdef size_t at
+    cdef size_t step
+    cdef bint pairs
+    # What the size has to stay; of sequences, which may grow meanwhile, any.
+    cdef size_t size
+
+    def __init__(self):
+        raise TypeError("an iterator comes from iter()")
+
+    def __iter__(self):
+        return self
+
+    def __length_hint__(self):
+        return (self.items.size - self.at) // self.step if self.at < self.items.size else 0
+
+    def __next__(self):
+        cdef size_t at = self.at
+        if at >= self.items.size:
+            # Not to begin anew if the container grows.
+            self.at = <size_t>PY_SSIZE_T_MAX
+            raise StopIteration
+        if self.step == 2 and self.items.size != self.size:
+            raise RuntimeError(f"{type(self.container).__name__} changed size during iteration")
+        self.at = at + self.step
+        if self.pairs:
+            key = MXNetPass(make_element(&self.items.data[at]))
+            if self.items.size != self.size:
+                raise RuntimeError(f"{type(self.container).__name__} changed size during iteration")
+            return key, MXNetPass(make_element(&self.items.data[at + 1]))
+        return MXNetPass(make_element(&self.items.data[at]))
+
+
+cdef Elements iterate(ObjectBase container, MXNetAnyArray* items, size_t first, size_t step, bint pairs):
+    cdef Elements made = Elements.__new__(Elements)
+    made.container = container
+    made.items = items
+    made.at = first
+    made.step = step
+    made.pairs = pairs
+    made.size = items.size
+    return made
+
+
+cdef class SeqBase(ObjectBase):
+    """What Array and List share: reading."""
+
+    def __len__(self):
+        return seq_items(self).size
+
+    def __getitem__(self, index):
+        cdef MXNetAnyArray* items = seq_items(self)
+        cdef int64_t at
+        cdef Py_ssize_t start, stop, step
+        if type(index) is not int or not MXNetSmallInt(<PyObject*>index, &at):
+            if isinstance(index, slice):
+                start, stop, step = index.indices(items.size)
+                return slice_function(self, start, step, len(range(start, stop, step)))
+            at = position_of(self, index)
+        if at < 0:
+            at += <int64_t>items.size
+        if at < 0 or at >= <int64_t>items.size:
+            raise IndexError(f"index {index} is out of range for a {type(self).__name__} of {items.size}")
+        return MXNetPass(make_element(&items.data[at]))
+
+    def __iter__(self):
+        return iterate(self, seq_items(self), 0, 1, False)
+
+    def to_list(self):
+        """A list of the elements; containers among them become Python's own as well.
+
+        Raises ValueError where it contains itself or is nested more than 64 levels deep.
+        """
+        seq_items(self)
+        return make_plain_list(self, <MXNetSeqObject*>self.chandle, 0)
+
+
+cdef int64_t position_of(ObjectBase container, index) except? -1:
+    """Any index but a slice as a number; what is too large is out of range."""
+    if not hasattr(type(index), "__index__"):
+        raise TypeError(f"{type(container).__name__} indices are integers or slices, not {type(index).__name__}")
+    position = PyNumber_Index(index)
+    if not -2**62 < position < 2**62:
+        raise IndexError(f"index {short_int(position)} is out of range for a {type(container).__name__}")
+    return position
+
+
+cdef class ArrayBase(SeqBase):
+    def __init__(self, items=(), /):
+        construct(self, array_function, items if type(items) in (list, tuple) else list(items))
+
+
+cdef class ListBase(SeqBase):
+    def __init__(self, items=(), /):
+        construct(self, list_function, items if type(items) in (list, tuple) else list(items))
+
+
+cdef class MapBase(ObjectBase):
+    """What Map and Dict share: reading."""
+
+    def __len__(self):
+        return map_items(self).size // 2
+
+    def __getitem__(self, key):
+        cdef const MXNetAny* value = find_value(self, key)
+        if value == NULL:
+            raise KeyError(key)
+        return MXNetPass(make_element(value))
+
+    def __contains__(self, key):
+        return find_entry(self, key) >= 0
+
+    def get(self, key, default=None):
+        """The value of a key, default where there is none."""
+        cdef const MXNetAny* value = find_value(self, key)
+        return default if value == NULL else MXNetPass(make_element(value))
+
+    def __iter__(self):
+        return iterate(self, map_items(self), 0, 2, False)
+
+    def _iter_values(self):
+        return iterate(self, map_items(self), 1, 2, False)
+
+    def _iter_items(self):
+        return iterate(self, map_items(self), 0, 2, True)
+
+    def _find(self, key):
+        return find_entry(self, key)
+
+    def to_dict(self):
+        """A dict of the entries; containers among the values become Python's own as well.
+
+        Raises ValueError where it contains itself or is nested more than 64 levels deep, TypeError
+        where a key is not hashable.
+        """
+        map_items(self)
+        return make_plain_dict(self, <MXNetSeqObject*>self.chandle, 0)
+
+
+cdef int64_t find_entry(ObjectBase container, key) except? -2:
+    """Number of the entry with a key, -1 where there is none."""
+    cdef MXNetAnyArray* items = map_items(container)
+    cdef PyObject* obj = <PyObject*>key
+    cdef MXNetAny sought
+    cdef Frame frame
+    cdef size_t i
+    if (Py_TYPE(obj) == &PyUnicode_Type or Py_TYPE(obj) == &PyBytes_Type or is_plain_number(obj)):
+        frame_init(&frame, NULL)
+        if make_arg(obj, &sought.value, <int*>&sought.type_code, &frame) == 0:
+            return MXNetFindEntry(container.chandle, &sought)
+        # Such as lone surrogates: no key is equal to what has no counterpart.
+        PyErr_Clear()
+        return -1
+    # Objects are compared by C++ as what they are, by Python as what they say.
+    i = 0
+    while i < items.size:
+        candidate = MXNetPass(make_element(&items.data[i]))
+        if candidate is key or candidate == key:
+            return i // 2
+        i += 2
+    return -1
+
+
+cdef const MXNetAny* find_value(ObjectBase container, key) except? NULL:
+    """The value of a key, NULL where there is none."""
+    cdef int64_t entry = find_entry(container, key)
+    cdef MXNetAnyArray* items = map_items(container)
+    # Comparing keys may have run code that removed entries.
+    return &items.data[2 * entry + 1] if 0 <= 2 * entry + 1 < <int64_t>items.size else NULL
+
+
+cdef class FrozenMapBase(MapBase):
+    def __init__(self, items=(), /, **more):
+        construct(self, map_function, items if type(items) is dict and not more else dict(items, **more))
+
+
+cdef class DictBase(MapBase):
+    def __init__(self, items=(), /, **more):
+        construct(self, dict_function, items if type(items) is dict and not more else dict(items, **more))
+
+
+cdef Function array_function = get_global("ffi.Array")
+cdef Function list_function = get_global("ffi.List")
+cdef Function map_function = get_global("ffi.Map")
+cdef Function dict_function = get_global("ffi.Dict")
+cdef Function slice_function = get_global("ffi.SeqSlice")
