@@ -73,8 +73,8 @@ class Runner:
 
         Raises BuildError for the first that fails.
         """
-        if len(commands) == 1:
-            return self._run(commands[0])
+        # In threads even where there is one: an interrupt, which comes to the main thread, might
+        # else come between the start of a process and the moment when it is known.
         with ThreadPoolExecutor(min(len(commands), os.cpu_count() or 1)) as pool:
             try:
                 return "".join(pool.map(self._run, commands))
@@ -89,10 +89,6 @@ class Runner:
             if self._ended:
                 _end_group(process)
             printed, _ = process.communicate()
-        except BaseException:
-            _end_group(process)
-            process.communicate()
-            raise
         finally:
             self._running.discard(process)
         output = printed.decode(errors="replace")
