@@ -122,10 +122,10 @@ TEST_CASE("enums are members, names and values") {
   CHECK(same.packed()("LOW").As<Level>() == Level::kLow);
   CHECK(same.packed()(5).As<Level>() == Level::kHigh);
   CHECK(same.packed()(5).As<int>() == 5);
-  CHECK(
-      ErrorOf([&] { same.packed()(1); }) ==
-      "ValueError: argument 0: tests.Level has no member with the value 1; its members are 'LOW', "
-      "'HIGH'");
+  CHECK(ErrorOf([&] { same.packed()(1); }) ==
+        "ValueError: function: argument 0: tests.Level has no member with the value 1; its members "
+        "are 'LOW', "
+        "'HIGH'");
   CHECK(Derived(Named().arg("level", Level::kHigh), [](Level level) { return level; }) ==
         "level: tests.Level | Literal['LOW', 'HIGH'] | int 1; tests.Level");
   CHECK(ErrorOf([] { Derived(Named(), [](Unregistered) {}); }) ==
