@@ -153,10 +153,9 @@ cdef int refuse_keyword(Function func, PyObject* keyword, Py_ssize_t position) n
 
 
 cdef Py_ssize_t place_keywords(Function func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
-                               PyObject** slots) noexcept:
+                               PyObject** slots, Py_ssize_t used) noexcept:
     """Puts keyword arguments into their slots; how many slots are in use, -1 with an exception."""
     cdef PyObject* names = <PyObject*>func.names
-    cdef Py_ssize_t used = count
     cdef Py_ssize_t position = -1
     cdef Py_ssize_t i
     cdef PyObject* keyword
@@ -219,7 +218,6 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
     cdef PyObject** slots = stack_slots
     cdef Py_ssize_t room = count
     cdef Py_ssize_t used = count
-    cdef Py_ssize_t placed = count
     cdef PyObject* result = NULL
     cdef Py_ssize_t i
     if func.is_overloaded:
@@ -237,12 +235,10 @@ cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
         slots[i] = args[i]
     for i in range(count, room):
         slots[i] = NULL
-    if func.keyword_only >= 0 and func.keyword_only < count:
-        placed = used = place_rest(func, slots, count)
+    if <size_t>func.keyword_only < <size_t>count:  # -1, where there is none, is the largest
+        used = place_rest(func, slots, count)
     if kwnames != NULL and used >= 0:
-        used = place_keywords(func, args, count, kwnames, slots)
-    if used >= 0 and placed > used:
-        used = placed
+        used = place_keywords(func, args, count, kwnames, slots, used)
     if func.is_front_end and used > func.first_front_end:
         used = drop_front_end(func, slots, used)
     if used >= 0:
