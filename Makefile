@@ -34,7 +34,7 @@ test-cython: build $(BIN)/.tested-with
 	MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
 
 test-ctypes: build $(BIN)/.tested-with
-	MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging
+	MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
