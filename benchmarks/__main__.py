@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.compare.chart import draw
 from benchmarks.compare.environment import describe
 from benchmarks.compare.groups import GROUPS, ROOT, run_apart
+from benchmarks.compare.headline import with_headline
 from benchmarks.compare.model import GroupResult
 from benchmarks.compare.report import page, targets_section
 from benchmarks.compare.targets import Outcome, outcomes
@@ -58,7 +59,10 @@ def write(
     results: Mapping[str, GroupResult],
     reached: Sequence[Outcome],
 ) -> None:
-    """Writes docs/benchmarks.md, docs/images/benchmarks.* and benchmarks/results.json."""
+    """Writes docs/benchmarks.md, docs/images/benchmarks.* and benchmarks/results.json.
+
+    In the project's folder the table of the README, too.
+    """
     chart = folder / CHART
     if "calls" in results:
         draw(results["calls"], [chart, chart.with_suffix(".png")])
@@ -66,6 +70,9 @@ def write(
     docs.mkdir(parents=True, exist_ok=True)
     relative = chart.relative_to(docs).as_posix()
     (docs / "benchmarks.md").write_text(page(environment, results, reached, relative))
+    readme = folder / "README.md"
+    if readme.exists():
+        readme.write_text(with_headline(readme.read_text(), results))
     data = {
         "environment": environment,
         "targets": [asdict(item) for item in reached],
@@ -82,7 +89,8 @@ def main(arguments: Sequence[str]) -> int:
     names = options.group or list(GROUPS)
     partial = options.quick or options.group
     folder = options.output or (ROOT / "build" / "benchmarks" / "partial" if partial else ROOT)
-    command = " ".join(["python -m benchmarks", *arguments])
+    groups = [f"--group {name}" for name in options.group or ()]
+    command = " ".join(["python -m benchmarks", *["--quick"] * options.quick, *groups])
     results = measure(names, options.quick)
     reached = outcomes(results)
     write(folder, describe(command), results, reached)
