@@ -16,6 +16,7 @@
 
 #include <mxnet/runtime/registry.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -127,7 +128,7 @@ class EnumRegistry {
 
   /*! \brief Registers; called once the whole chain has been read. ValueError for a taken name. */
   void Commit() const {
-    auto* table = new details::EnumTable(table_);  // as long as the process, like its functions
+    auto table = std::make_unique<details::EnumTable>(table_);
     MXNET_CHECK_CALL(MXNetObjectTypeKey2Index(table->name.c_str(), &table->type_index));
     std::vector<Any> names, values, docs;
     for (const auto& member : table->members) {
@@ -138,7 +139,7 @@ class EnumRegistry {
     PackedFunc::GetGlobal("ffi.RegisterEnum")(table->name, doc_, Tuple(std::move(names)),
                                               Tuple(std::move(values)), Tuple(std::move(docs)),
                                               file_, line_);
-    details::EnumTableOf<E>() = table;
+    details::EnumTableOf<E>() = table.release();  // as long as the process, like its functions
   }
 
  private:
