@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -18,6 +19,9 @@ WALL = "wall time"
 OVER_BARE = "over a bare interpreter"
 OVER_NUMPY = "over importing numpy"
 
+# As users start it: with byte code kept, whatever this run was started with.
+ENVIRONMENT = {key: v for key, v in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
 STATEMENTS = {
     BARE: "pass",
     FFI: "import ffi",
@@ -31,10 +35,12 @@ STATEMENTS = {
 def interpreter(statement: str) -> Block:
     """A block that starts an interpreter for a statement."""
 
+    command = [sys.executable, "-c", statement]
+
     def block(number: int) -> float:
         start = time.perf_counter()
         for _ in range(number):
-            subprocess.run([sys.executable, "-c", statement], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run(command, env=ENVIRONMENT, check=True, stderr=subprocess.DEVNULL)
         return time.perf_counter() - start
 
     return block
@@ -43,7 +49,8 @@ def interpreter(statement: str) -> Block:
 def importable(statement: str) -> bool:
     """Whether the statement runs. Compiles the package's byte code on the way."""
     command = [sys.executable, "-c", statement]
-    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    ran = subprocess.run(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL, check=False)
+    return ran.returncode == 0
 
 
 def imports(effort: Effort) -> GroupResult:
