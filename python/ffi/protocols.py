@@ -74,6 +74,20 @@ def check_converter(cls: object, function: object, fixed: tuple[type, ...]) -> N
         )
 
 
+def denies_writing(array: Any) -> bool:
+    """Whether an array lends its memory for reading only, by the buffer protocol.
+
+    For JAX's arrays, which never change: DLPack before version 1 has no way to say so.
+    """
+    try:
+        return memoryview(array).readonly
+    except TypeError:
+        return False
+    except BufferError:
+        # The protocol has no format for bfloat16, so that it is unknown.
+        return True
+
+
 def fields_of(instance: Any) -> dict[str, Any]:
     """The fields of an instance of a dataclass by name, in the order of their declaration."""
     from dataclasses import fields

@@ -91,7 +91,7 @@ int MXNetNDArrayToDLPackLegacy(MXNetNDArrayHandle array, DLManagedTensor** out) 
     auto* object = static_cast<ArrayObject*>(array);
     if ((object->visible.flags & kMXNetNDArrayReadOnly) != 0) {
       MXNET_THROW("BufferError") << "a read-only array cannot be exported without a DLPack version "
-                                 << "that can say so; ask for max_version=(1, 0)";
+                                 << "that can say so; ask for max_version=(1, 0), or pass a copy";
     }
     *out = mxnet::runtime::Exported<DLManagedTensor>::Of(object);
   });

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import mmap
 import weakref
 
 import numpy
@@ -111,6 +112,25 @@ def test_read_only_needs_a_version():
     with pytest.raises(BufferError, match="read-only"):
         array.__dlpack__()
     assert array.__dlpack__(max_version=(1, 0))
+
+
+class OfAnOldVersion(mmap.mmap):
+    """Exports by a DLPack that cannot say what the buffer protocol says of the same array."""
+
+    def __dlpack__(self):
+        return numpy.frombuffer(bytearray(self)).__dlpack__()
+
+
+@pytest.mark.parametrize("access", [mmap.ACCESS_READ, mmap.ACCESS_WRITE], ids=["read", "write"])
+@pytest.mark.parametrize("give", [lambda x: x, ffi.from_dlpack], ids=["argument", "from_dlpack"])
+def test_read_only_without_a_version(access, give):
+    fill = ffi.get_global_func("testing.fill_bytes")
+    array = OfAnOldVersion(-1, 8, access=access)
+    if access == mmap.ACCESS_WRITE:
+        fill(give(array), 1)
+        return
+    with pytest.raises(ValueError, match=r"argument 0 \('array'\).*read-only"):
+        fill(give(array), 1)
 
 
 @pytest.mark.parametrize("copy", [True, False, None])

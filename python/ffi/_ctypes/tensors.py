@@ -19,7 +19,7 @@ from ctypes import (
 )
 from sys import getrefcount
 
-from .. import data_type
+from .. import data_type, protocols
 from . import abi
 from .errors import check
 
@@ -139,7 +139,8 @@ def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
     name = _name_of(capsule)
     address = _capsule_pointer(capsule, name)
     if name == _LEGACY_NAME:
-        return capsule, abi.DLManagedTensor.from_address(address).dl_tensor, False
+        tensor = abi.DLManagedTensor.from_address(address).dl_tensor
+        return capsule, tensor, protocols.denies_writing(array)
     managed = abi.DLManagedTensorVersioned.from_address(address)
     if managed.major != _VERSION[0]:
         raise BufferError(
@@ -154,7 +155,7 @@ def take_dlpack(array: Any) -> int:
     mark = lazy_mark(array)
     if mark is not None:
         raise BufferError(f"from_dlpack: argument 0 ('obj') {mark}")
-    capsule, _, _ = tensor_of_dlpack(array)
+    capsule, _, read_only = tensor_of_dlpack(array)
     name = _name_of(capsule)
     address = _capsule_pointer(capsule, name)
     handle = c_void_p()
@@ -165,6 +166,8 @@ def take_dlpack(array: Any) -> int:
     # From here on the array runs the deleter; a used capsule does not.
     _rename_capsule(capsule, _USED_NAMES[name])
     assert handle.value is not None
+    if read_only:
+        abi.MXNetNDArrayObject.from_address(handle.value).flags |= abi.NDARRAY_READ_ONLY
     return handle.value
 
 

@@ -202,6 +202,8 @@ def from_dlpack(obj):
         check(MXNetNDArrayFromDLPackLegacy(
             <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor"), &handle))
         PyCapsule_SetName(capsule, "used_dltensor")
+        if protocols.denies_writing(obj):
+            (<MXNetNDArrayObject*>handle).flags |= kMXNetNDArrayReadOnly
     return MXNetPass(wrap_array(handle))
 
 

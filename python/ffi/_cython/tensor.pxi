@@ -166,6 +166,7 @@ cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
         else:
             legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
             tensor[0] = legacy.dl_tensor
+            read_only = protocols.denies_writing(<object>obj)
     except BaseException as error:
         set_error(error)
         return -1
