@@ -97,6 +97,27 @@ def from_numpy(dtype: Any) -> DataType:
     return found
 
 
+def of_class(cls: type) -> DataType | None:
+    """The element type that a class means, None where it means none.
+
+    A class of another library means that of its attribute `dtype`, as jax.numpy.float32 does.
+    Raises TypeError, worded to follow the name of an argument, where NumPy's class has no
+    counterpart.
+    """
+    known = BY_PYTHON_TYPE.get(cls)
+    numpy = numpy_if_loaded()
+    if known is not None or numpy is None:
+        return known
+    if issubclass(cls, numpy.generic):
+        try:
+            dtype = numpy.dtype(cls)
+        except TypeError:
+            raise TypeError(f"has data type {cls!r}, which is abstract") from None
+        return from_numpy(dtype)
+    dtype = getattr(cls, "dtype", None)
+    return BY_NAME.get(dtype.name) if isinstance(dtype, numpy.dtype) else None
+
+
 def foreign(dtype: Any) -> str:
     """Why a numpy.dtype has no element type, worded to follow the name of an argument."""
     text = f"has data type {dtype!s}, which has no counterpart"

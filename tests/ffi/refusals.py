@@ -267,6 +267,17 @@ VALUES = {
         TypeError,
         f"has data type datetime64[D], {NO_COUNTERPART}{AS_INTEGERS}",
     ),
+    "longdouble": of_value(
+        lambda: numpy.longdouble,
+        TypeError,
+        f"has data type {numpy.dtype(numpy.longdouble)}, {NO_COUNTERPART}",
+    ),
+    "class of texts": of_value(
+        lambda: numpy.str_, TypeError, f"has data type <U0, {NO_COUNTERPART}"
+    ),
+    "class of many types": of_value(
+        lambda: numpy.floating, TypeError, f"has data type {numpy.floating!r}, which is abstract"
+    ),
     "array of longdouble": of_value(
         lambda: numpy.ones(1, numpy.longdouble),
         TypeError,

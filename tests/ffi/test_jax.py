@@ -51,6 +51,12 @@ def test_a_function_that_writes_refuses_them(give, name):
         ffi.get_global_func("testing.fill_bytes")(give(jnp.ones(3, name)), 0)
 
 
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"bool"}))
+def test_classes_that_name_element_types(name):
+    assert type_code(getattr(jnp, name)) == "dtype"
+    assert echo(getattr(jnp, name)) == jnp.dtype(name)
+
+
 @pytest.mark.parametrize(
     "transform", [jax.jit, jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())], ids=str
 )

@@ -48,6 +48,16 @@ class Compound(complex):
     pass
 
 
+class Single(numpy.float32):
+    pass
+
+
+class Brain:
+    """Names an element type as the scalar types of JAX do."""
+
+    dtype = numpy.dtype(ml_dtypes.bfloat16)
+
+
 class Number(enum.IntEnum):
     ONE = 1
 
@@ -225,6 +235,8 @@ DTYPES = {
     "bool": literal(bool, "dtype", numpy.dtype("bool")),
     "complex": literal(complex, "dtype", numpy.dtype("complex128")),
     "longlong": literal(numpy.longlong, "dtype", numpy.dtype("int64")),
+    "subclass of float32": literal(Single, "dtype", numpy.dtype("float32")),
+    "class with a dtype": literal(Brain, "dtype", numpy.dtype(ml_dtypes.bfloat16)),
     "ml_dtypes.bfloat16": literal(ml_dtypes.bfloat16, "dtype", numpy.dtype(ml_dtypes.bfloat16)),
     "bfloat16": literal(numpy.dtype(ml_dtypes.bfloat16), "dtype"),
     **{name: literal(numpy.dtype(name), "dtype") for name in DTYPE_NAMES},

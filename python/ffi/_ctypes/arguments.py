@@ -234,17 +234,11 @@ class Frame:
             raise _refused(TypeError, str(failure)) from None
 
     def _type(self, x: type, slot: Any, depth: int) -> int:
-        dtype = data_type.BY_PYTHON_TYPE.get(x)
-        if dtype is not None:
-            return self._data_type(dtype, slot)
-        numpy = data_type.numpy_if_loaded()
-        if numpy is not None and issubclass(x, numpy.generic):
-            try:
-                numpy_dtype = numpy.dtype(x)
-            except TypeError:
-                raise _refused(TypeError, f"has data type {x!r}, which is abstract") from None
-            return self._numpy_data_type(numpy_dtype, slot)
-        return self._callable(x, slot)
+        try:
+            dtype = data_type.of_class(x)
+        except TypeError as failure:
+            raise _refused(TypeError, str(failure)) from None
+        return self._callable(x, slot) if dtype is None else self._data_type(dtype, slot)
 
     def _tensor(self, tensor: abi.DLTensor, read_only: bool, owner: Any, slot: Any) -> int:
         self.keep += (tensor, owner)

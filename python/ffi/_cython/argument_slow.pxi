@@ -233,15 +233,18 @@ cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
     cdef TypeEntry* entry = &type_cache[cache_slot(<PyTypeObject*>obj)]
     cdef PyObject* former
     cdef DLDataType dtype
-    cdef int known
     if entry.cls != obj:
         try:
-            known = dtype_of_type(<object>obj, &dtype)
+            found = data_type.of_class(<object>obj)
+            if found is None:
+                return make_callable(obj, value, code, frame)
+            dtype = make_dtype(found)
+        except TypeError as failure:
+            set_exception(TypeError, f"{where_text(frame)} {failure}")
+            return -1
         except BaseException as error:
             set_error(error)
             return -1
-        if known == 0:
-            return make_callable(obj, value, code, frame)
         # Read only now: the look-up may have run code that used the slot.
         former = entry.cls
         Py_INCREF_(obj)

@@ -2,7 +2,6 @@
 
 from ffi import data_type
 
-cdef dict dtype_triples = data_type.BY_NAME
 cdef dict dtype_objects = {}
 
 
@@ -22,22 +21,6 @@ cdef object dtype_to_python(DLDataType dtype):
     if found is None:
         found = dtype_objects[triple] = data_type.to_numpy(triple)
     return found
-
-
-cdef int dtype_of_type(cls, DLDataType* out) except -1:
-    """Element type meant by a class: float, numpy.float32; 0 where the class means none."""
-    triple = data_type.BY_PYTHON_TYPE.get(cls)
-    if triple is None and cls.__module__ in ("numpy", "ml_dtypes"):
-        # NumPy's names of C types mean a type of some width: ask NumPy.
-        name = cls.__name__
-        triple = dtype_triples.get(name)
-        if triple is None and name in ("longlong", "ulonglong", "intc", "uintc"):
-            import numpy
-            triple = dtype_triples[numpy.dtype(cls).name]
-    if triple is None:
-        return 0
-    out[0] = make_dtype(triple)
-    return 1
 
 
 cdef int dtype_of_numpy(PyObject* descr, DLDataType* out) noexcept:
