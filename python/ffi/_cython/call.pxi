@@ -1,3 +1,11 @@
+cdef extern from *:
+    """
+    /* Kept out of the functions that every call runs through, so that those save few registers. */
+    [[gnu::noinline]] static PyObject* MXNetCallMany(PyObject*, PyObject**, Py_ssize_t);
+    [[gnu::noinline]] static PyObject* MXNetCallGeneral(PyObject*, PyObject**, Py_ssize_t, PyObject*);
+    [[gnu::noinline, gnu::cold]] static PyObject* MXNetRaised();
+    """
+
 cdef enum:
     STACK_ARGS = 12
 
@@ -25,20 +33,36 @@ cdef bint large_enough(int64_t threshold, MXNetValue* values, int* codes, Py_ssi
     return total >= threshold
 
 
+cdef int call_released(Function func, MXNetValue* values, int* codes, int count, MXNetValue* ret,
+                       int* ret_code) noexcept:
+    """Calls with the GIL released, where the function asks for it and the arguments are large enough."""
+    cdef PyThreadState* state
+    cdef int status
+    if not large_enough(func.release_bytes, values, codes, count):
+        return MXNetFuncCall(func.chandle, values, codes, count, ret, ret_code)
+    state = PyEval_SaveThread()
+    status = MXNetFuncCall(func.chandle, values, codes, count, ret, ret_code)
+    PyEval_RestoreThread(state)
+    return status
+
+
+cdef PyObject* raised "MXNetRaised"() noexcept:
+    """Raises the last error."""
+    raise_last_error()
+    return NULL
+
+
 cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_ssize_t count) noexcept:
+    # Small, so that the compiler puts it into each of its callers.
     cdef MXNetValue ret
     cdef int ret_code
     cdef int status
-    cdef PyThreadState* state
-    if func.release_bytes >= 0 and large_enough(func.release_bytes, values, codes, count):
-        state = PyEval_SaveThread()
-        status = MXNetFuncCall(func.chandle, values, codes, <int>count, &ret, &ret_code)
-        PyEval_RestoreThread(state)
+    if func.release_bytes >= 0:
+        status = call_released(func, values, codes, <int>count, &ret, &ret_code)
     else:
         status = MXNetFuncCall(func.chandle, values, codes, <int>count, &ret, &ret_code)
     if status != 0:
-        raise_last_error()
-        return NULL
+        return raised()
     if ret_code == kMXNetNull:
         Py_INCREF_(Py_None)
         return Py_None
@@ -88,7 +112,7 @@ cdef inline void set_default(Function func, Py_ssize_t i, MXNetValue* value, int
         code[0] = kMXNetMissing
 
 
-cdef PyObject* call_many(PyObject* self, PyObject** args, Py_ssize_t count) noexcept:
+cdef PyObject* call_many "MXNetCallMany"(PyObject* self, PyObject** args, Py_ssize_t count) noexcept:
     """The same for more arguments than the stack has room for."""
     cdef Frame frame
     cdef MXNetValue* values
@@ -210,8 +234,8 @@ cdef int refuse_front_end(Function func, PyObject* given, Py_ssize_t i) noexcept
     return -1
 
 
-cdef PyObject* call_general(PyObject* self, PyObject** args, Py_ssize_t count,
-                            PyObject* kwnames) noexcept:
+cdef PyObject* call_general "MXNetCallGeneral"(PyObject* self, PyObject** args, Py_ssize_t count,
+                                               PyObject* kwnames) noexcept:
     """Keywords, and parameters that only the front end has."""
     cdef Function func = <Function>self
     cdef PyObject* stack_slots[STACK_ARGS]
