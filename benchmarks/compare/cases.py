@@ -36,8 +36,8 @@ CALLS = (
     RETURNED,
 )
 
-OBJECT_ECHO = "own object in and out"
-TENSOR_ECHO = "torch tensor in and out"
+OBJECT_ECHO = "object of a registered class in and out"
+TENSOR_ECHO = "torch tensor in, torch tensor out"
 SHORT_ECHO = "string of 7 characters in and out"
 LONG_ECHO = "string of 200 characters in and out"
 SIZES = (10, 1000)
@@ -100,5 +100,14 @@ ELEMENTWISE_CASES = {
     if dtype == "float32" or name in _FLOAT64
 }
 ELEMENTWISE = tuple(ELEMENTWISE_CASES)
+
+# The bodies that both this package and the library built in the run have.
+LIBRARY = (NO_ARGUMENTS, THREE_INTS, STRING, SHAPE, ZEROS, KEYWORDS, ECHO)
+
+
+def in_column(case: str, column: str) -> str:
+    """The name of a case in a process that has it in several columns."""
+    return f"{case}, {column}"
+
 
 LOOKUP = "look a function up by name"

@@ -19,6 +19,9 @@ from pathlib import Path
 from benchmarks.compare import cases
 from benchmarks.compare.growth import memory, registry
 from benchmarks.compare.imports import imports
+from benchmarks.compare.inline import inline
+from benchmarks.compare.instructions import instructions
+from benchmarks.compare.libraries import libraries
 from benchmarks.compare.model import OURS, QUICK, Effort, GroupResult
 from benchmarks.compare.paths import paths
 from benchmarks.compare.scaling import CORES, scaling
@@ -98,6 +101,9 @@ GROUPS: Mapping[str, Group] = {
     "large-one-thread": Group(large, threads(1)),
     "threads": Group(scaling),
     "paths": Group(paths),
+    "libraries": Group(libraries),
+    "instructions": Group(instructions),
+    "inline": Group(inline),
     "imports": Group(imports),
     "registry": Group(registry),
     "memory": Group(memory),

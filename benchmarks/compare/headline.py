@@ -21,6 +21,8 @@ names (smaller is better; the times are there too):
 SHOWN = {
     "calls": (targets.CALLS, ""),
     "values": (targets.VALUES, ""),
+    "libraries": (targets.LIBRARIES, "; ours of a library built in the run"),
+    "inline": (targets.INLINE, ""),
     "workloads": (targets.WORKLOADS, ""),
     "large-one-thread": (targets.LARGE, ", one thread"),
 }

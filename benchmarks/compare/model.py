@@ -89,6 +89,7 @@ class Effort:
     block_seconds: float = 0.002
     process_rounds: int = 15
     process_pairs: int = 5
+    compile_rounds: int = 7
     memory_calls: int = 1_000_000
     registry_size: int = 100_000
 
@@ -98,6 +99,7 @@ QUICK = Effort(
     block_seconds=0.0002,
     process_rounds=3,
     process_pairs=1,
+    compile_rounds=1,
     memory_calls=2_000,
     registry_size=2_000,
 )

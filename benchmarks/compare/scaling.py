@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
-import statistics
 import threading
 import time
+import timeit
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from benchmarks.compare.model import OURS, CaseResult, Column, Effort, GroupResult
+from benchmarks.compare.model import OURS, CaseResult, Effort, GroupResult
+from benchmarks.compare.timing import calibrate, column
+from benchmarks.peers import mxffi_peer, tvm_ffi_peer
+from benchmarks.peers.build import MissingPeer
 from benchmarks.peers.common import optional, require
 
 THREADS = (1, 2, 4, 8)
+TVM = "tvm-ffi"
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 ELEMENTS = 1 << 16
-CASE = "speed-up of exp of 65,536 float64 elements, {} threads"
-SCALED = CASE.format(THREADS[-1])
+STEPS = 20_000
+EXP = "exp of 65,536 float64 elements"
+WORK = "a C++ function that computes in registers"
+SINGLE_BLOCKS = 50  # of Effort.block_seconds: how long one thread is measured
 
 MakeOperation = Callable[[], Callable[[], object]]
 
@@ -31,12 +39,29 @@ def in_place_exp(numpy: Any) -> MakeOperation:
     return make
 
 
-def operations() -> dict[str, MakeOperation]:
-    """The same function by contestant, on arrays of its own kind."""
+def case(work: str, threads: int) -> str:
+    """Name of a row."""
+    return f"speed-up of {work}, {threads} threads"
+
+
+SCALED = tuple(case(work, THREADS[-1]) for work in (EXP, WORK))
+
+
+def exps() -> dict[str, MakeOperation]:
+    """The same function of arrays by contestant, on arrays of its own kind."""
     found = {OURS: in_place_exp(require("mx").np)}
     numpy = optional("numpy")
     if numpy is not None:
         found["numpy"] = in_place_exp(numpy)
+    return found
+
+
+def works() -> dict[str, MakeOperation]:
+    """The same C++ function by contestant: it touches no memory and is called without the GIL."""
+    found: dict[str, MakeOperation] = {}
+    for name, load in ((OURS, mxffi_peer.work), (TVM, tvm_ffi_peer.work)):
+        with suppress(MissingPeer):
+            found[name] = partial(partial, load(), STEPS)
     return found
 
 
@@ -61,23 +86,29 @@ def seconds(make: MakeOperation, threads: int, calls: int) -> float:
     return time.perf_counter() - start
 
 
+def calls_within(make: MakeOperation, duration: float) -> int:
+    """How many calls one thread makes in so many seconds."""
+    operation = make()
+    return calibrate(lambda number: timeit.timeit(operation, number=number), duration)
+
+
 def scaling(effort: Effort) -> GroupResult:
     """How many times as many calls a second several threads make as one does."""
     result = GroupResult(f"Threads, on {CORES} cores", "x")
-    calls = max(1, round(effort.block_seconds * 20_000))
-    rates: dict[str, dict[int, list[float]]] = {}
-    contestants = operations()
-    for _ in range(effort.process_rounds):
-        for name, operation in contestants.items():
-            single = seconds(operation, 1, calls)
-            for threads in THREADS:
-                taken = seconds(operation, threads, calls)
-                speed_up = threads * single / taken
-                rates.setdefault(name, {}).setdefault(threads, []).append(speed_up)
-    for threads in THREADS:
-        columns = {}
-        for name, values in rates.items():
-            low, median, high = statistics.quantiles(values[threads], n=4, method="inclusive")
-            columns[name] = Column(median, low, high, calls)
-        result.cases[CASE.format(threads)] = CaseResult(columns)
+    for work, contestants in ((EXP, exps()), (WORK, works())):
+        if OURS not in contestants:
+            result.notes.append(f"{work}: left out, the library could not be built")
+            continue
+        # The same number for everyone, so that everyone does the same.
+        calls = calls_within(contestants[OURS], effort.block_seconds * SINGLE_BLOCKS)
+        rates: dict[int, dict[str, list[float]]] = {threads: {} for threads in THREADS}
+        for _ in range(effort.process_rounds):
+            for name, make in contestants.items():
+                single = seconds(make, 1, calls)
+                for threads in THREADS:
+                    taken = single if threads == 1 else seconds(make, threads, calls)
+                    rates[threads].setdefault(name, []).append(threads * single / taken)
+        for threads, values in rates.items():
+            columns = {name: column(rounds, calls) for name, rounds in values.items()}
+            result.cases[case(work, threads)] = CaseResult(columns)
     return result

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.compare import cases, growth, imports, paths, scaling
+from benchmarks.compare import cases, growth, imports, inline, paths, scaling
 from benchmarks.compare.model import OURS, GroupResult
+from benchmarks.peers.mxffi_peer import BUILT_IN
 
 Results = Mapping[str, GroupResult]
 Measure = Callable[[Results], float | None]
@@ -15,6 +16,7 @@ TVM = "tvm-ffi, GIL held"
 MEMORY_LIMIT_KIB = 256.0  # a leak of one byte a call would be 977 KiB in a million calls
 REGISTRY_LIMIT = 1.1
 SCALING_LIMIT = 0.8
+LIBRARY_LIMIT = 1.03
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,15 @@ def median(group: str, case: str, column: str) -> Measure:
     return measure
 
 
-def share_of_cores(results: Results) -> float | None:
+def share_of_cores(case: str) -> Measure:
     """The speed-up of many threads divided by the number of cores."""
-    speed_up = median("threads", scaling.SCALED, OURS)(results)
-    return None if speed_up is None else speed_up / scaling.CORES
+    speed_up = median("threads", case, OURS)
+
+    def measure(results: Results) -> float | None:
+        value = speed_up(results)
+        return None if value is None else value / scaling.CORES
+
+    return measure
 
 
 def against(group: str, limits: Mapping[tuple[str, str], float]) -> list[Target]:
@@ -151,6 +158,15 @@ ELEMENTWISE = {(case, "numpy"): 1.1 for case in cases.ELEMENTWISE}
 
 LARGE = {(case, "numpy"): 1.05 for case in cases.LARGE}
 
+LIBRARIES = {(case, BUILT_IN): LIBRARY_LIMIT for case in cases.LIBRARY}
+
+# Cold means with nothing kept, so nanobind's library is compiled, too.
+INLINE = {
+    (case, column): 1.0
+    for case in (inline.COLD_WALL, inline.COLD_PROCESSOR)
+    for column in (inline.TVM, inline.NANOBIND_FIRST)
+}
+
 SEED_WORKLOADS = (
     cases.NP_ZEROS,
     cases.NP_ZEROS_DTYPE,
@@ -168,11 +184,9 @@ TARGETS: tuple[Target, ...] = (
         Target(f"{target.text}, one thread", target.measure, target.limit)
         for target in against("large-one-thread", LARGE)
     ),
-    Target(
-        f"{scaling.SCALED}, of the cores",
-        share_of_cores,
-        SCALING_LIMIT,
-        at_least=True,
+    *(
+        Target(f"{case}, of the cores", share_of_cores(case), SCALING_LIMIT, at_least=True)
+        for case in scaling.SCALED
     ),
     *(
         Target(
@@ -183,6 +197,20 @@ TARGETS: tuple[Target, ...] = (
         )
         for case in SEED_WORKLOADS
     ),
+    *(
+        Target(f"{target.text}, of a library built in the run", target.measure, target.limit)
+        for target in against("libraries", LIBRARIES)
+    ),
+    Target(
+        "instructions of a library's op, the worst case, against the same op built in",
+        highest_ratio("instructions", cases.LIBRARY),
+        LIBRARY_LIMIT,
+    ),
+    *(
+        Target(f"load_inline, {target.text}", target.measure, target.limit)
+        for target in against("inline", INLINE)
+    ),
+    Target("load_inline, warm", median("inline", inline.WARM_WALL, OURS), 10.0, "ms"),
     Target(
         "import ffi over a bare interpreter",
         median("imports", imports.FFI, imports.OVER_BARE),

@@ -85,14 +85,21 @@ def in_turns(table: Table, effort: Effort, settle_seconds: float = 0.0) -> dict[
     return rows
 
 
+def column(values: Sequence[float], calls: int = 1) -> Column:
+    """Median and quartiles of the rounds; of a single round that value."""
+    low = median = high = values[0]
+    if len(values) > 1:
+        low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+    return Column(median, low, high, calls)
+
+
 def summarize(
     rounds: Mapping[str, Sequence[float]], calls: Mapping[str, int], ours: str = OURS
 ) -> CaseResult:
     """Medians, quartiles, and the ratios of ours to every other contestant."""
     columns = {}
     for name, values in rounds.items():
-        low, median, high = statistics.quantiles(values, n=4, method="inclusive")
-        columns[name] = Column(median, low, high, calls.get(name, 1))
+        columns[name] = column(values, calls.get(name, 1))
     ratios = {}
     for name, values in rounds.items():
         if ours not in rounds or name == ours or columns[name].median <= 0:

@@ -111,6 +111,12 @@ def own_calls(registered: int) -> tuple[dict[str, Call], list[str]]:
         ffi.register_func(f"benchmarks.filler_{index}", body)
     gathered = roster.Gathered(roster.OWN)
     found = {case: row[OURS] for case, row in gathered.calls.items()}
+    twice = roster.Gathered(roster.LIBRARY).calls
+    found |= {
+        cases.in_column(case, column): call
+        for case, row in twice.items()
+        for column, call in row.items()
+    }
     lookup = Call("f('testing.nop')", {"f": ffi.get_global_func})
     return {**found, cases.LOOKUP: lookup, LOOP_NAME: LOOP}, gathered.failures
 

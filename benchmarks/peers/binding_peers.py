@@ -26,18 +26,31 @@ from benchmarks.peers.common import (
 ZEROS_STATEMENT = "f((3, 4), 'float32', 'cpu(0)')"
 
 
-def nanobind_calls() -> Calls:
-    """nanobind, compiled together with its own sources as its build does."""
-    nanobind = require("nanobind")
-    root = Path(nanobind.include_dir()).parent
-    flags = [
+def nanobind_root() -> Path:
+    """Folder of nanobind's headers and sources; MissingPeer where it is not installed."""
+    return Path(require("nanobind").include_dir()).parent
+
+
+def nanobind_source() -> Path:
+    """The file with all of the library that nanobind's modules are linked with."""
+    return nanobind_root() / "src" / "nb_combined.cpp"
+
+
+def nanobind_flags() -> list[str]:
+    """What the compiler needs for a module or that file."""
+    return [
         f"-I{python_include()}",
-        f"-I{root / 'include'}",
-        f"-I{root / 'ext' / 'robin_map' / 'include'}",
+        f"-I{nanobind_root() / 'include'}",
+        f"-I{nanobind_root() / 'ext' / 'robin_map' / 'include'}",
         "-fno-strict-aliasing",
     ]
-    sources = [SOURCES / "nanobind_peer.cpp", root / "src" / "nb_combined.cpp"]
-    path = build("nanobind_peer", sources, flags, nanobind.__version__)
+
+
+def nanobind_calls() -> Calls:
+    """nanobind, compiled together with its own sources as its build does."""
+    sources = [SOURCES / "nanobind_peer.cpp", nanobind_source()]
+    version = require("nanobind").__version__
+    path = build("nanobind_peer", sources, nanobind_flags(), version)
     native = load("nanobind_peer", path)
     array = {"nanobind": native.array}
     return binding_calls("nanobind", native) | array_calls(array, array)

@@ -45,16 +45,19 @@ def do_nothing() -> None:
     """The callback."""
 
 
-def container_calls(array: Any, mapping: Any) -> dict[str, Call]:
-    """Containers of this library made of Python's, and Python's made of them."""
+def container_calls(array: Any, mapping: Any, dict_of: str = "dict(x)") -> dict[str, Call]:
+    """Containers of this library made of Python's, and Python's made of them.
+
+    `dict_of` is the fastest expression that makes a dict of a map `x`.
+    """
     table = {}
     for size in cases.SIZES:
         items = list(range(size))
         entries = {f"key{item}": item for item in items}
         table[cases.ARRAY_IN[size]] = Call("f(x)", {"f": array, "x": items})
-        table[cases.ARRAY_OUT[size]] = Call("f(x)", {"f": list, "x": array(items)})
+        table[cases.ARRAY_OUT[size]] = Call("list(x)", {"x": array(items)})
         table[cases.MAP_IN[size]] = Call("f(x)", {"f": mapping, "x": entries})
-        table[cases.MAP_OUT[size]] = Call("f(x)", {"f": dict, "x": mapping(entries)})
+        table[cases.MAP_OUT[size]] = Call(dict_of, {"x": mapping(entries)})
     return table
 
 
@@ -64,13 +67,23 @@ def echo_calls(echo: Any, own_object: Any) -> dict[str, Call]:
         cases.OBJECT_ECHO: own_object,
         cases.SHORT_ECHO: "s" * 7,
         cases.LONG_ECHO: "s" * 200,
-        cases.TENSOR_ECHO: torch_tensor(),
     }
-    return {
-        case: Call("f(x)", {"f": echo, "x": value})
-        for case, value in values.items()
-        if value is not None
-    }
+    table = {case: Call("f(x)", {"f": echo, "x": value}) for case, value in values.items()}
+    tensor = torch_tensor()
+    if tensor is not None:
+        table[cases.TENSOR_ECHO] = tensor_echo(echo, tensor)
+    return table
+
+
+def tensor_echo(echo: Any, tensor: Any) -> Call:
+    """A tensor in and out. Where an array of the library's own comes out, a tensor is made of it.
+
+    So everyone ends with the same, whatever the function gives.
+    """
+    names = {"f": echo, "x": tensor}
+    if isinstance(echo(tensor), type(tensor)):
+        return Call("f(x)", names)
+    return Call("tensor_of(f(x))", {**names, "tensor_of": require("torch").from_dlpack})
 
 
 def catching(function: Any, *arguments: Any) -> Call:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks.compare import cases
 from benchmarks.compare.model import OURS, Call, Calls
-from benchmarks.peers.build import SOURCES, MissingPeer, build
+from benchmarks.peers.build import SOURCES, MissingPeer
 from benchmarks.peers.common import (
     MESSAGE,
     catching,
@@ -20,6 +19,8 @@ from benchmarks.peers.common import (
     require,
     torch_tensor,
 )
+
+BUILT_IN = "built in"
 
 
 def calls() -> Calls:
@@ -43,24 +44,59 @@ def calls() -> Calls:
         ),
         cases.THROWN: catching(throw, "ValueError", MESSAGE),
         cases.RETURNED: catching(by_code, "ValueError", MESSAGE),
-        **typed_call(ffi),
+        **typed_call(),
         **array_calls(nop),
     }
     return {case: {OURS: call} for case, call in table.items()}
 
 
-def typed_call(ffi: Any) -> dict[str, Call]:
-    """A typed C++ function of a library outside the package; nothing without a compiler."""
-    package = Path(ffi.__file__).parent
-    runtime = package / "lib" / "libmxnet_runtime.so"
-    flags = [f"-I{package / 'include'}", str(runtime), f"-Wl,-rpath,{runtime.parent}"]
+def library() -> Any:
+    """The library outside the package, built and loaded as users do; MissingPeer if it fails."""
+    cpp = require("ffi").cpp
     try:
-        path = build("mxffi_peer", [SOURCES / "mxffi_peer.cc"], flags, str(runtime.stat().st_mtime))
+        return cpp.load_inline("benchmarks", SOURCES / "mxffi_peer.cc", extra_cflags=["-O3"])
+    except cpp.BuildError as error:
+        raise MissingPeer(str(error)) from error
+
+
+def work() -> Any:
+    """That library's function that computes with the GIL released."""
+    return library().work
+
+
+def typed_call() -> dict[str, Call]:
+    """A typed C++ function of that library; nothing without a compiler."""
+    try:
+        function = library().typed_zeros
     except MissingPeer:
         return {}
-    ctypes.CDLL(str(path))
-    function = ffi.get_global_func("benchmarks.typed_zeros")
     return {cases.ZEROS_PARSED: Call("f((3, 4), 'float32', 'cpu(0)')", {"f": function})}
+
+
+def library_calls() -> Calls:
+    """The same bodies in two columns: those of the package, and those of that library."""
+    ffi, built = require("ffi"), library()
+    tables = {
+        BUILT_IN: twice_built(lambda name: ffi.get_global_func(f"testing.{name}")),
+        OURS: twice_built(lambda name: built[f"benchmarks.{name}"]),
+    }
+    return {
+        case: {column: table[case] for column, table in tables.items()} for case in cases.LIBRARY
+    }
+
+
+def twice_built(found: Callable[[str], Any]) -> dict[str, Call]:
+    """Calls of the functions that the package and the library both have, looked up by `found`."""
+    nop = {"f": found("nop")}
+    return {
+        cases.NO_ARGUMENTS: Call("f()", nop),
+        cases.THREE_INTS: Call("f(1, 2, 3)", nop),
+        cases.STRING: Call("f('str')", nop),
+        cases.SHAPE: Call("f((3, 4))", nop),
+        cases.ZEROS: Call("f((3, 4), 'float32', 'cpu(0)')", nop),
+        cases.KEYWORDS: Call("f(a=1, b=2, c=3)", {"f": found("keywords_nop")}),
+        cases.ECHO: Call("f('str')", {"f": found("echo")}),
+    }
 
 
 def array_calls(nop: dict[str, Any]) -> dict[str, Call]:
@@ -81,7 +117,7 @@ def value_calls() -> Calls:
     """Objects, containers and texts."""
     ffi = require("ffi")
     table = {
-        **echo_calls(ffi.get_global_func("testing.echo"), ffi.Array([1, 2])),
+        **echo_calls(ffi.get_global_func("testing.echo"), ffi.get_class("testing.Counter")(1)),
         **container_calls(ffi.Array, ffi.Map),
         cases.CALLBACK: Call(
             "f(g)", {"f": ffi.get_global_func("testing.call"), "g": ffi.convert(do_nothing)}

@@ -36,6 +36,8 @@ VALUES: Sequence[Loader] = (
     ("tvm-ffi", tvm_ffi_peer.value_calls),
 )
 
+LIBRARY: Sequence[Loader] = ((OURS, mxffi_peer.library_calls),)
+
 WORKLOADS: Sequence[Loader] = (
     (OURS, mxffi_peer.workload_calls),
     ("numpy", array_peers.numpy_workloads),

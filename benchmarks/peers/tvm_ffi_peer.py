@@ -40,7 +40,7 @@ def value_calls() -> Calls:
     echo.release_gil = apply.release_gil = False
     table = {
         **echo_calls(echo, testing.TestIntPair(1, 2)),
-        **container_calls(tvm_ffi.Array, tvm_ffi.Map),
+        **container_calls(tvm_ffi.Array, tvm_ffi.Map, "dict(x.items())"),
         cases.CALLBACK: Call("f(g)", {"f": apply, "g": tvm_ffi.convert(do_nothing)}),
     }
     return {case: {HELD: call} for case, call in table.items()}
@@ -101,16 +101,25 @@ def with_keywords(function: Any) -> Any:
     return make_kwargs_wrapper(function, ["a", "b", "c", "d"], (2, 3, None))
 
 
-def typed_function(tvm_ffi: Any) -> dict[str, Any]:
-    """The typed function by its case; nothing without a compiler."""
+def library(tvm_ffi: Any) -> Any:
+    """A module of typed functions; MissingPeer without a compiler."""
     from tvm_ffi import libinfo
 
     runtime = Path(libinfo.find_libtvm_ffi())
     flags = [*(f"-I{path}" for path in libinfo.include_paths()), str(runtime)]
     flags.append(f"-Wl,-rpath,{runtime.parent}")
     source = SOURCES / "tvm_ffi_peer.cc"
+    return tvm_ffi.load_module(str(build("tvm_ffi_peer", [source], flags, tvm_ffi.__version__)))
+
+
+def work() -> Any:
+    """The module's function that computes; tvm-ffi releases the GIL unless told otherwise."""
+    return library(require("tvm_ffi")).work
+
+
+def typed_function(tvm_ffi: Any) -> dict[str, Any]:
+    """The typed function by its case; nothing without a compiler."""
     try:
-        library = build("tvm_ffi_peer", [source], flags, tvm_ffi.__version__)
+        return {cases.ZEROS_PARSED: library(tvm_ffi).typed_zeros}
     except MissingPeer:
         return {}
-    return {cases.ZEROS_PARSED: tvm_ffi.load_module(str(library)).typed_zeros}
