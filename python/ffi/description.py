@@ -205,6 +205,14 @@ class FunctionInfo(_Frozen):
         return Signature(parameters, return_annotation=returns)
 
 
+def too_many(raw: dict[str, Any], given: int) -> str:
+    """What refuses more arguments than people see parameters."""
+    count = len(raw["params"])
+    required = sum(not flags & OPTIONAL for _, _, _, flags, _ in raw["params"])
+    expected = f"{count}" if required == count else f"{required} to {count}"
+    return f"{raw['name']}: expected {expected} arguments, got {given}"
+
+
 def function_info(function: Described) -> FunctionInfo:
     """The description of a Function."""
     return FunctionInfo(function._raw_info())

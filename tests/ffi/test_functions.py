@@ -13,6 +13,16 @@ KEYWORDS = ffi.get_global_func("testing.keywords")
 FRONT_END = 4
 
 
+class ComparesLikeAnArray:
+    """What == returns has no truth value."""
+
+    def __eq__(self, other):
+        return numpy.ones(2) == 1
+
+    def __repr__(self):
+        return "many"
+
+
 @pytest.fixture
 def front_end(api, register):
     """A function whose description has parameters for people only: shape, dtype, order, ctx."""
@@ -102,7 +112,13 @@ def test_front_end(front_end, args, kwargs, result):
             NotImplementedError,
             "tests.create: argument 2 ('order') supports only 'C', got 1",
         ),
-        ((3, 1, "C", 2, 5), {}, TypeError, "tests.create: expected 1 to 3 arguments, got 4"),
+        ((3, 1, "C", 2, 5), {}, TypeError, "tests.create: expected 1 to 4 arguments, got 5"),
+        (
+            (3, 1, ComparesLikeAnArray()),
+            {},
+            NotImplementedError,
+            "tests.create: argument 2 ('order') supports only 'C', got many",
+        ),
         (
             (3,),
             {"device": 1},
@@ -122,6 +138,29 @@ def test_front_end_refusal(front_end, args, kwargs, cls, message):
     with pytest.raises(cls) as caught:
         front_end.front_end()(*args, **kwargs)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "where"),
+    [
+        ("testing.echo", (1, object()), "argument 1 ('args') has"),
+        ("testing.echo", (1, 2, object()), "argument 2 ('args') has"),
+        ("testing.dtype", (1, object()), "argument 1 has"),
+        ("testing.keywords", (1, 2, 3, 4, object()), "argument 4 has"),
+    ],
+    ids=str,
+)
+def test_arguments_without_a_name(name, args, where):
+    with pytest.raises(TypeError) as caught:
+        ffi.get_global_func(name)(*args)
+    assert str(caught.value).startswith(f"{name}: {where} unsupported type object")
+
+
+@pytest.mark.parametrize("cls", [ffi.ObjectBase, ffi.NDArray, ffi.Function, ffi.Opaque])
+@pytest.mark.parametrize("args", [(), (1,), (1, 2, 3)], ids=str)
+def test_objects_are_not_made_by_their_class(cls, args):
+    with pytest.raises(TypeError, match=f"{cls.__name__} objects come from functions"):
+        cls(*args)
 
 
 def test_body_does_not_know_front_end_parameters(front_end):

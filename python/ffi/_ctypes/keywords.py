@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..description import ARRAY_LIKE
+from .. import description
 from .abi import PARAM_FRONT_END, PARAM_KEYWORD_ONLY, PARAM_VARIADIC
 from .arguments import MISSING, Keyword
 
@@ -18,6 +18,7 @@ class Parameters:
     """
 
     def __init__(self, raw: dict[str, Any]) -> None:
+        self._raw = raw
         self.name: str = raw["name"]
         params = raw["params"]
         named = [param for param in params if not param[3] & PARAM_VARIADIC]
@@ -25,7 +26,9 @@ class Parameters:
         self._shown: list[str] = [param[0] for param in named]
         body = [param for param in named if not param[3] & PARAM_FRONT_END]
         self._body: list[str] = [param[0] for param in body]
-        self._arrays = {i for i, param in enumerate(body) if ARRAY_LIKE in (param[1] or "")}
+        self._arrays = {
+            i for i, param in enumerate(body) if description.ARRAY_LIKE in (param[1] or "")
+        }
         by_name = [i for i, param in enumerate(named) if param[3] & PARAM_KEYWORD_ONLY]
         # How many of the visible parameters are taken by position, where some are not.
         self.by_position: int | None = by_name[0] if by_name else None
@@ -99,6 +102,9 @@ class Parameters:
         return bound
 
     def _without_front_end(self, bound: list[Any]) -> list[Any]:
+        if len(bound) > len(self._shown) and self._variadic is None:
+            # The body counts its own parameters, which are fewer.
+            raise TypeError(description.too_many(self._raw, len(bound)))
         for index, default in self._front.items():
             if index < len(bound) and not _is_default(bound[index], default):
                 raise NotImplementedError(

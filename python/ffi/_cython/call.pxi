@@ -139,15 +139,13 @@ cdef PyObject* call_many "MXNetCallMany"(PyObject* self, PyObject** args, Py_ssi
 
 
 cdef str parameter_name(Function func, Py_ssize_t index):
-    """Name of the body's parameter of that index; None where the function is not described."""
+    """Name of the body's parameter of that index, or of *args; None where there is none."""
     if func.names is None:
         return None
-    last = None
     for name, target in zip(func.names, func.targets):
         if target == index:
             return name
-        last = name
-    return last
+    return func.names[func.variadic] if func.variadic >= 0 else None
 
 
 cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept:
@@ -212,13 +210,18 @@ cdef Py_ssize_t drop_front_end(Function func, PyObject** slots, Py_ssize_t used)
     """Checks arguments that only the front end has, and closes the gaps they leave."""
     cdef Py_ssize_t kept = 0
     cdef Py_ssize_t i
+    cdef PyObject* default
     cdef int same
     for i in range(used):
         if i >= 64 or not (func.front_end_mask >> i) & 1:
             slots[kept] = slots[i]
             kept += 1
         elif slots[i] != NULL:
-            same = PyObject_RichCompareBool(slots[i], PyTuple_GET_ITEM(<PyObject*>func.defaults, i), Py_EQ)
+            default = PyTuple_GET_ITEM(<PyObject*>func.defaults, i)
+            # What is of another type, an array for one, may compare to something that is no bool.
+            same = slots[i] == default
+            if not same and isinstance(<object>slots[i], type(<object>default)):
+                same = PyObject_RichCompareBool(slots[i], default, Py_EQ)
             if same <= 0:
                 return refuse_front_end(func, slots[i], i) if same == 0 else -1
     return kept
@@ -264,7 +267,12 @@ cdef PyObject* call_general "MXNetCallGeneral"(PyObject* self, PyObject** args, 
     if kwnames != NULL and used >= 0:
         used = place_keywords(func, args, count, kwnames, slots, used)
     if func.is_front_end and used > func.first_front_end:
-        used = drop_front_end(func, slots, used)
+        if used > PyTuple_GET_SIZE(<PyObject*>func.names) and func.variadic < 0:
+            # The body counts its own parameters, which are fewer.
+            used = -1
+            set_exception(TypeError, description.too_many(func._raw_info(), count))
+        else:
+            used = drop_front_end(func, slots, used)
     if used >= 0:
         result = call_positional(self, slots, used)
     if slots != stack_slots:

@@ -41,9 +41,6 @@ cdef class Function(ObjectBase):
         self.release_bytes = -1
         self.name_ = "function"
 
-    def __init__(self):
-        raise TypeError("a Function comes from ffi.get_global_func, ffi.register_func or ffi.convert")
-
     def __get__(self, instance, owner):
         return self if instance is None else MethodType(self, instance)
 

@@ -7,6 +7,9 @@ cdef void set_error(error) noexcept:
 cdef class ObjectBase:
     """Holds one reference to an object of the runtime, and is the one wrapper that does."""
 
+    def __init__(self, *args, **kwargs):
+        raise TypeError(f"{type(self).__name__} objects come from functions; they are not made directly")
+
     def __dealloc__(self):
         MXNetDropHandle(self.chandle, <PyObject*>self)
 

@@ -165,7 +165,7 @@ cdef class ndarray(NDArray):
     """An array of numbers of one type, over memory that views of it share."""
 
     def __init__(self, *args, **kwargs):
-        raise TypeError("mx.np.ndarray: arrays are made by mx.np.array, mx.np.zeros and their like")
+        raise TypeError(_conversion.MADE_BY)
 
     @property
     def dtype(self):

@@ -9,6 +9,7 @@ import numpy
 from .._registry import front_end
 
 BFLOAT16 = "bfloat16"
+MADE_BY = "ndarray objects are made by mx.np.array, mx.np.zeros and their like"
 
 _array = front_end("array")
 _astype = front_end("astype")

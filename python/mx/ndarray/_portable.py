@@ -9,6 +9,7 @@ import numpy
 import ffi
 
 from .. import _dtypes
+from ._conversion import MADE_BY
 from ._install import install
 
 
@@ -16,6 +17,9 @@ class ndarray(ffi.NDArray):
     """An array of numbers of one type, over memory that views of it share."""
 
     __slots__ = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(MADE_BY)
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
