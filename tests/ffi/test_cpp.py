@@ -269,12 +269,23 @@ BAD = "int bad(int a) {\n  return a +;\n}\n"
         ("../up", "int f();", None, ValueError, "must be a name"),
         (3, "int f();", None, TypeError, r"\('name'\) expected str, got int"),
         ("f", "f.cc", None, ValueError, r"a file's name, not C\+\+; pass pathlib.Path\('f.cc'\)"),
-        ("f", Path("none.cc"), None, FileNotFoundError, "none.cc is no file"),
+        ("f", Path("none.cc"), None, FileNotFoundError, "none.cc, which is no file"),
         ("f", Path(__file__), None, ValueError, "ends in none of .c, .cc"),
         ("f", [], None, ValueError, r"\('sources'\) is empty"),
         ("f", [3], None, TypeError, r"\('sources'\) expected source text or paths, got int"),
-        ("f", "int f();", "f()", ValueError, r"'functions' has 'f\(\)', which is no function's"),
-        ("f", "int f();", [3], TypeError, "'functions'.* expected names"),
+        (
+            "f",
+            "int f();",
+            "f()",
+            ValueError,
+            r"\('functions'\) has 'f\(\)', which is no function's",
+        ),
+        ("f", "int f();", [3], TypeError, r"\('functions'\) expected names .* got int in it"),
+        ("f", "int f();", [["f"]], TypeError, r"\('functions'\) expected names .* got list in it"),
+        ("f", "int f();", 3, TypeError, r"\('functions'\) expected names of functions, got int"),
+        ("f", "int f();", {"f": 3}, TypeError, r"\('functions'\) expected .* got int in it"),
+        ("f", None, None, TypeError, r"\('sources'\) expected source text or paths, got NoneType"),
+        ("f", b"int f();", None, TypeError, r"\('sources'\) expected .* paths, got bytes"),
     ],
 )
 def test_refuses(name, sources, functions, error, message):
@@ -282,9 +293,22 @@ def test_refuses(name, sources, functions, error, message):
         load_inline(name, sources, functions)
 
 
-def test_refuses_flags_in_one_string():
-    with pytest.raises(TypeError, match="'extra_cflags' expected a list of flags, got a str"):
-        build("f", "int f();", extra_cflags="-O3")
+@pytest.mark.parametrize("function", [build, load_inline])
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("extra_cflags", "-O3", "a list of flags, got str"),
+        ("extra_cflags", None, "a list of flags, got NoneType"),
+        ("extra_ldflags", ["-lm", 3], "a list of flags, got int as item 1"),
+        ("extra_include_paths", "include", "a list of paths, got str"),
+        ("extra_include_paths", Path("include"), "a list of paths, got PosixPath"),
+        ("extra_include_paths", [b"include"], "a list of paths, got bytes as item 0"),
+    ],
+)
+def test_refuses_what_is_no_list(function, name, given, message):
+    with pytest.raises(TypeError) as caught:
+        function("f", "int f();", **{name: given})
+    assert str(caught.value) == f"{function.__name__}: argument '{name}' expected {message}"
 
 
 @pytest.mark.parametrize(

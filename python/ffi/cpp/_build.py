@@ -6,9 +6,9 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import __version__, config, library
 from .._backend import core
@@ -82,15 +82,8 @@ def build(
     TypeError for arguments that cannot be meant, PermissionError for a cache that others may
     write to.
     """
-    request = _request(name, sources, functions, extra_cflags, extra_ldflags, extra_include_paths)
-    entry = Entry(name, request.key())
-    path = entry.library()
-    if path is None:
-        with entry.locked() as waited:
-            path = entry.library() if waited else None
-            if path is None:
-                path = _compile(request, entry, verbose)
-    return Path(path)
+    flags = (extra_cflags, extra_ldflags, extra_include_paths)
+    return Path(_build("build", name, sources, functions, *flags, verbose))
 
 
 def load_inline(
@@ -112,43 +105,61 @@ def load_inline(
     What an earlier load_inline of the same name has registered may be registered again, so that a
     changed source can be loaded in the same process. Raises what `build` and `load_library` raise.
     """
-    path = build(
-        name,
-        sources,
-        functions,
-        extra_cflags=extra_cflags,
-        extra_ldflags=extra_ldflags,
-        extra_include_paths=extra_include_paths,
-        verbose=verbose,
-    )
+    flags = (extra_cflags, extra_ldflags, extra_include_paths)
+    path = _build("load_inline", name, sources, functions, *flags, verbose)
     registered = _registered.setdefault(name, set())
     module = library.load_replacing(path, tuple(registered), name)
     registered.update(module)
     return module
 
 
-def _request(
+def _build(
+    caller: str,
     name: str,
     sources: object,
     functions: object,
-    cflags: Sequence[str],
-    ldflags: Sequence[str],
-    include_paths: Sequence[str | os.PathLike[str]],
+    cflags: object,
+    ldflags: object,
+    include_paths: object,
+    verbose: bool,
+) -> str:
+    """What build and load_inline do; messages about arguments name the one that was called."""
+    request = _request(caller, name, sources, functions, cflags, ldflags, include_paths)
+    entry = Entry(name, request.key())
+    path = entry.library()
+    if path is None:
+        with entry.locked() as waited:
+            path = entry.library() if waited else None
+            if path is None:
+                path = _compile(request, entry, verbose)
+    return path
+
+
+def _request(
+    caller: str,
+    name: object,
+    sources: object,
+    functions: object,
+    cflags: object,
+    ldflags: object,
+    include_paths: object,
 ) -> _Request:
     if not isinstance(name, str):
-        raise TypeError(f"build: argument 0 ('name') expected str, got {type(name).__name__}")
+        raise TypeError(f"{caller}: argument 0 ('name') expected str, got {type(name).__name__}")
     if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name, re.ASCII):
-        raise ValueError(f"build: argument 0 ('name') must be a name such as 'demo', got {name!r}")
-    for flags, what in ((cflags, "extra_cflags"), (ldflags, "extra_ldflags")):
-        if isinstance(flags, str):
-            raise TypeError(f"build: argument {what!r} expected a list of flags, got a str")
-    texts, files = _sorted_sources(sources)
-    wanted = _functions(functions)
+        raise ValueError(
+            f"{caller}: argument 0 ('name') must be a name such as 'demo', got {name!r}"
+        )
+    texts, files = _sorted_sources(caller, sources)
+    wanted = _functions(caller, functions)
     for function in wanted:
         last = function.rpartition("::")[2]
         if not any(re.search(rf"\b{last}\b", text) for text in texts):
-            raise ValueError(f"build: 'functions' names {function!r}, which no source text has")
-    includes = (f"-I{os.path.abspath(os.fspath(path))}" for path in include_paths)
+            raise ValueError(
+                f"{caller}: argument 2 ('functions') names {function!r}, which no source text has"
+            )
+    folders = _list_of(caller, "extra_include_paths", include_paths, "paths", (str, os.PathLike))
+    includes = (f"-I{os.path.abspath(os.fspath(folder))}" for folder in folders)
     has_c = any(file.endswith(_C_SUFFIX) for file in files)
     has_cxx = bool(texts) or any(not file.endswith(_C_SUFFIX) for file in files)
     used = {"CXX": has_cxx, "CC": has_c}
@@ -157,52 +168,80 @@ def _request(
         texts,
         files,
         wanted,
-        (*includes, *cflags),
-        tuple(ldflags),
+        (*includes, *_list_of(caller, "extra_cflags", cflags, "flags", str)),
+        tuple(_list_of(caller, "extra_ldflags", ldflags, "flags", str)),
         {variable: compiler(variable) for variable, is_used in used.items() if is_used},
     )
 
 
-def _sorted_sources(sources: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_of(
+    caller: str, name: str, given: Any, what: str, cls: type | tuple[type, ...]
+) -> list[Any]:
+    """The items of an argument that has to be a list of them, not one of them."""
+    if isinstance(given, (str, bytes, os.PathLike)) or not hasattr(given, "__iter__"):
+        raise TypeError(
+            f"{caller}: argument {name!r} expected a list of {what}, got {type(given).__name__}"
+        )
+    items = list(given)
+    for index, item in enumerate(items):
+        if not isinstance(item, cls):
+            raise TypeError(
+                f"{caller}: argument {name!r} expected a list of {what}, "
+                f"got {type(item).__name__} as item {index}"
+            )
+    return items
+
+
+def _sorted_sources(caller: str, sources: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Texts and absolute file names."""
+    where = f"{caller}: argument 1 ('sources')"
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    elif not isinstance(sources, Iterable) or isinstance(sources, bytes):
+        raise TypeError(f"{where} expected source text or paths, got {type(sources).__name__}")
     texts, files = [], []
-    for source in [sources] if isinstance(sources, (str, os.PathLike)) else list(sources):  # type: ignore[call-overload]
+    for source in sources:
         if isinstance(source, os.PathLike):
             files.append(os.path.abspath(os.fspath(source)))
             if not os.path.isfile(files[-1]):
-                raise FileNotFoundError(f"build: the source {files[-1]} is no file")
+                raise FileNotFoundError(f"{where} has {files[-1]}, which is no file")
             if not files[-1].endswith((_C_SUFFIX, *_CXX_SUFFIXES)):
                 known = ", ".join((_C_SUFFIX, *_CXX_SUFFIXES))
-                raise ValueError(f"build: the source {files[-1]} ends in none of {known}")
+                raise ValueError(f"{where} has {files[-1]}, which ends in none of {known}")
         elif not isinstance(source, str):
-            raise TypeError(
-                "build: argument 1 ('sources') expected source text or paths, "
-                f"got {type(source).__name__}"
-            )
+            raise TypeError(f"{where} expected source text or paths, got {type(source).__name__}")
         elif "\n" not in source and source.endswith((_C_SUFFIX, *_CXX_SUFFIXES)):
             raise ValueError(
-                f"build: the source {source!r} is a file's name, not C++; "
+                f"{where} has {source!r}, which is a file's name, not C++; "
                 f"pass pathlib.Path({source!r})"
             )
         else:
             texts.append(source)
     if not texts and not files:
-        raise ValueError("build: argument 1 ('sources') is empty")
+        raise ValueError(f"{where} is empty")
     return tuple(texts), tuple(files)
 
 
-def _functions(functions: object) -> dict[str, str]:
+def _functions(caller: str, functions: Any) -> dict[str, str]:
     """Names with their documentation."""
+    where = f"{caller}: argument 2 ('functions')"
     if functions is None:
         return {}
     if isinstance(functions, str):
         functions = [functions]
-    named = functions if isinstance(functions, Mapping) else dict.fromkeys(functions, "")  # type: ignore[call-overload]
-    for function, doc in named.items():
+    if not isinstance(functions, Iterable) or isinstance(functions, bytes):
+        raise TypeError(f"{where} expected names of functions, got {type(functions).__name__}")
+    named = [(function, "") for function in functions]
+    if isinstance(functions, Mapping):
+        named = list(functions.items())
+    for function, doc in named:
         if not isinstance(function, str) or not isinstance(doc, str):
-            raise TypeError("build: argument 2 ('functions') expected names, or names and docs")
+            raise TypeError(
+                f"{where} expected names of functions, or a mapping of names to docs, got "
+                f"{type(function if not isinstance(function, str) else doc).__name__} in it"
+            )
         if not re.fullmatch(r"(?:::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*", function, re.ASCII):
-            raise ValueError(f"build: 'functions' has {function!r}, which is no function's name")
+            raise ValueError(f"{where} has {function!r}, which is no function's name")
     return dict(named)
 
 
