@@ -50,11 +50,17 @@ if TYPE_CHECKING:
 
     from . import config as config
     from . import cpp as cpp
+    from . import reference as reference
+    from . import typing as typing
 else:
+    # Few need what runs a compiler, and it takes as long to import as all the rest.
+    _LATER = ("config", "cpp", "reference", "typing")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LATER})
 
     def __getattr__(name: str) -> "ModuleType":
-        # Few need what runs a compiler, and it takes as long to import as all the rest.
-        if name not in ("config", "cpp"):
+        if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
@@ -90,6 +96,7 @@ __all__ = [
     "list_global_func_names",
     "load_library",
     "opaque",
+    "reference",
     "register_class",
     "register_converter",
     "register_error",

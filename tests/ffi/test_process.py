@@ -13,6 +13,13 @@ def test_import_loads_no_more_than_it_needs(run_python, module):
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
+@pytest.mark.parametrize("module", ["config", "cpp", "reference", "typing"])
+def test_modules_that_are_imported_when_they_are_used(run_python, module):
+    script = "import ffi; print({0!r} in vars(ffi), {0!r} in dir(ffi), ffi.{0}.__name__)"
+    done = run_python(script.format(module))
+    assert (done.stdout, done.stderr) == (f"False True ffi.{module}\n", "")
+
+
 def test_calls_load_no_numpy(run_python):
     script = """
 import sys, ffi
