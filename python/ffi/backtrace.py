@@ -30,10 +30,15 @@ def set_backtrace(enabled: bool | None) -> None:
 
     A throw then takes a few microseconds longer, and the first from a place some ten milliseconds,
     in which llvm-symbolizer or addr2line reads the debug information. Without them, nothing is
-    added.
+    added. Raises TypeError for anything else.
     """
     from .registry import get_global_func
 
+    if not isinstance(enabled, (bool, type(None))):
+        raise TypeError(
+            "set_backtrace: argument 0 ('enabled') expected bool or None, "
+            f"got {type(enabled).__name__}"
+        )
     mode = 1 if enabled is None else 2 if enabled else 0
     get_global_func("ffi.backtrace.set_mode")(mode)
 

@@ -50,6 +50,16 @@ class _Sequence(core.SeqBase):
             return NotImplemented
         return self is other or (len(self) == len(other) and all(map(_same, self, other)))
 
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Position of the first element that equals value, from start to before stop.
+
+        ValueError where there is none.
+        """
+        for position in range(*slice(start, stop).indices(len(self))):
+            if _same(self[position], value):
+                return position
+        raise ValueError(f"{value!r} is not in the {type(self).__name__}")
+
     @reprlib.recursive_repr("...")
     def __repr__(self) -> str:
         return f"ffi.{type(self).__name__}({list(self)!r})"

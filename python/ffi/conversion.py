@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # kMXNetObjectOpaque
 _OPAQUE_INDEX = 9
-_own = get_global_func("ffi.own")
+_own = get_global_func("ffi.convert")
 
 
 class Opaque(core.ObjectBase):

@@ -25,14 +25,22 @@ def enable_crash_report(file: TextIO | None = None) -> None:
     Python traceback of every thread. file must have a fileno() and stay open; by default it is
     sys.stderr.
 
+    Raises TypeError where file has no fileno(), OSError or ValueError where it has no file.
+
     While enabled, a call takes a few nanoseconds longer. `disable_crash_report` ends it.
     """
     import faulthandler
 
     global _file
-    target = sys.stderr if file is None else file
+    target: Any = sys.stderr if file is None else file
+    if not hasattr(target, "fileno"):
+        raise TypeError(
+            "enable_crash_report: argument 0 ('file') expected a file with fileno(), "
+            f"got {type(target).__name__}"
+        )
+    number = target.fileno()
     faulthandler.enable(target)
-    get_global_func("ffi.crash_report.enable")(target.fileno())
+    get_global_func("ffi.crash_report.enable")(number)
     _file = target
 
 

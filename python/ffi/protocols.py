@@ -74,6 +74,22 @@ def check_converter(cls: object, function: object, fixed: tuple[type, ...]) -> N
         )
 
 
+def check_registration(type_index: object, cls: object, base: type) -> None:
+    """Raises TypeError or ValueError where no class can be registered for an object type so."""
+    if not isinstance(type_index, int):
+        raise TypeError(
+            "register_object: argument 0 ('type_index') expected int, "
+            f"got {type(type_index).__name__}"
+        )
+    if not 0 <= type_index < 2**32:
+        raise ValueError(f"no object type has index {type_index}")
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise TypeError(
+            "register_object: argument 1 ('cls') expected a subclass of ffi.ObjectBase, "
+            f"got {cls!r}"
+        )
+
+
 def denies_writing(array: Any) -> bool:
     """Whether an array lends its memory for reading only, by the buffer protocol.
 

@@ -17,6 +17,8 @@ def render(prefix: str, level: int = 2) -> str:
     Each has a heading of the given level, its signature or signatures, its text, and a list of what
     its parameters mean. Raises KeyError where nothing is registered under the prefix.
     """
+    if not isinstance(prefix, str):
+        raise TypeError(f"render: argument 0 ('prefix') expected str, got {type(prefix).__name__}")
     enums = [name for name in list_enum_names() if name.rpartition(".")[0] == prefix]
     functions = [name for name in list_global_func_names() if name.rpartition(".")[0] == prefix]
     if not enums and not functions:

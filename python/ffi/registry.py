@@ -118,7 +118,7 @@ def convert(value: Any) -> Any:
     return _own(value)
 
 
-_own = get_global_func("ffi.own")
+_own = get_global_func("ffi.convert")
 
 
 def _init_api(prefix: str, module_name: str) -> None:

@@ -8,7 +8,7 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-MXNET_REGISTER_API("ffi.own")
+MXNET_REGISTER_API("ffi.convert")
     .describe("Returns its argument as an owned value: text, runs and tensors become objects.")
     .add_argument("value", "Any", "What a callback of the front end returned.")
     .returns("Any")

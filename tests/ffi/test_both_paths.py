@@ -18,7 +18,7 @@ def both(action):
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
-@pytest.mark.parametrize("name", ["testing.echo", "testing.type_code", "ffi.own"])
+@pytest.mark.parametrize("name", ["testing.echo", "testing.type_code", "ffi.convert"])
 def test_values(value, name):
     fast, slow = both(lambda api: api.get_global(name)(value.make(api)))
     assert fast == slow

@@ -82,10 +82,35 @@ def test_bad_error_class(kind, cls, error):
         ffi.register_error(kind, cls)
 
 
-@pytest.mark.parametrize("cls", [int, 3, ffi.Context], ids=repr)
-def test_bad_object_class(cls):
-    with pytest.raises(TypeError, match="register_object"):
-        ffi.register_object(70, cls)
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ffi.register_object(70, int), TypeError, "1 ('cls') expected a subclass of"),
+        (lambda: ffi.register_object(70, 3), TypeError, "1 ('cls') expected a subclass of"),
+        (
+            lambda: ffi.register_object("a", ffi.Opaque),
+            TypeError,
+            "('type_index') expected int, got",
+        ),
+        (lambda: ffi.register_object(-1, ffi.Opaque), ValueError, "no object type has index -1"),
+        (lambda: ffi.register_object(2**70, ffi.Opaque), ValueError, "no object type has index"),
+        (lambda: ffi.set_backtrace("yes"), TypeError, "('enabled') expected bool or None, got str"),
+        (
+            lambda: ffi.enable_crash_report(3),
+            TypeError,
+            "('file') expected a file with fileno(), got",
+        ),
+        (lambda: ffi.reference.render(3), TypeError, "('prefix') expected str, got int"),
+        (lambda: ffi.convert(object()), TypeError, "convert: argument 0 ('value') has unsupported"),
+        (lambda: ffi.Array([1]).index(2), ValueError, "2 is not in the Array"),
+        (lambda: ffi.List([1]).remove("a"), ValueError, "'a' is not in the List"),
+        (lambda: ffi.Array([1, 2]).index(1, 1), ValueError, "1 is not in the Array"),
+    ],
+)
+def test_wrong_calls(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert message in str(caught.value)
 
 
 def test_result_of_a_callback(register):

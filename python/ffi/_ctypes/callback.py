@@ -173,7 +173,7 @@ _INVOKE, _FINALIZE = _address(_invoke), _address(_finalize)
 _IS_INITIALIZED = _address(pythonapi.Py_IsInitialized)
 _THREAD_STATE = _address(pythonapi.PyGILState_GetThisThreadState)
 
-_own_function, _maker = get_global("ffi.own"), get_global("ffi.host_function")
+_own_function, _maker = get_global("ffi.convert"), get_global("ffi.host_function")
 assert _own_function is not None
 assert _maker is not None
 _own, _host_function = _own_function, _maker

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctypes import byref, c_char_p, c_void_p
 from weakref import ref
 
+from .. import protocols
 from . import abi
 from .errors import check
 from .uninterrupted import uninterrupted
@@ -94,9 +95,11 @@ _classes: dict[int, type[ObjectBase]] = {}
 
 
 def register_object(type_index: int, cls: type[ObjectBase]) -> None:
-    """Makes results of a type index instances of cls."""
-    if not (isinstance(cls, type) and issubclass(cls, ObjectBase)):
-        raise TypeError(f"register_object: expected a subclass of ffi.ObjectBase, got {cls!r}")
+    """Wraps results whose object has this type index in cls, a subclass of ObjectBase.
+
+    Raises TypeError for what is no int or no such class, ValueError where no type has the index.
+    """
+    protocols.check_registration(type_index, cls, ObjectBase)
     check(abi.lib.MXNetObjectTypeIndex2Key(type_index, byref(c_char_p())))
     _classes[type_index] = cls
 

@@ -1,4 +1,3 @@
-from ffi import protocols
 
 # Every function here returns 0, or -1 with a Python exception set. None adds a reference.
 

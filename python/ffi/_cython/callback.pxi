@@ -89,7 +89,7 @@ cdef int store_current_error() noexcept:
     return -1
 
 
-# ffi.own: what copies borrowed values into objects. It lives as long as the process.
+# ffi.convert: what copies borrowed values into objects. It lives as long as the process.
 cdef void* own_function = NULL
 
 

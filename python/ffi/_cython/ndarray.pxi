@@ -158,7 +158,7 @@ cdef bint is_contiguous(DLTensor* tensor) noexcept:
 
 
 cdef NDArray copy_array(NDArray array):
-    """A copy that is made by lending the tensor to ffi.own."""
+    """A copy that is made by lending the tensor to ffi.convert."""
     cdef MXNetValue value
     cdef MXNetValue ret
     cdef int code = kMXNetReadOnlyArray

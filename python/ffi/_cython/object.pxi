@@ -1,3 +1,6 @@
+from ffi import protocols
+
+
 cdef void set_error(error) noexcept:
     """Makes error the current exception; its traceback, if it has one, stays."""
     cls = type(error)
@@ -49,11 +52,13 @@ cdef tuple empty_tuple = ()
 cdef PyTypeObject* ndarray_type = NULL
 
 
-def register_object(uint32_t type_index, cls):
-    """Wraps results whose object has this type index in cls, a subclass of ObjectBase."""
+def register_object(type_index, cls):
+    """Wraps results whose object has this type index in cls, a subclass of ObjectBase.
+
+    Raises TypeError for what is no int or no such class, ValueError where no type has the index.
+    """
     global ndarray_type
-    if not (isinstance(cls, type) and issubclass(cls, ObjectBase)):
-        raise TypeError(f"register_object: argument 1 ('cls') expected a subclass of ObjectBase, got {cls!r}")
+    protocols.check_registration(type_index, cls, ObjectBase)
     cdef const char* key = NULL
     check(MXNetObjectTypeIndex2Key(type_index, &key))
     while len(object_classes) <= type_index:

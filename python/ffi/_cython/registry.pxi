@@ -45,6 +45,6 @@ def version():
     return (major, minor, release.decode())
 
 
-check(MXNetFuncGetGlobal("ffi.own", &own_function))
+check(MXNetFuncGetGlobal("ffi.convert", &own_function))
 if own_function == NULL:
-    raise ImportError("the runtime library does not register 'ffi.own'; it is of another version")
+    raise ImportError("the runtime library does not register 'ffi.convert'; it is of another version")
