@@ -337,6 +337,25 @@ def test_a_cache_that_others_may_write_to(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("folder", "error"),
+    [
+        ("{0}/file", FileExistsError),
+        ("{0}/file/below", NotADirectoryError),
+        ("/proc/none", FileNotFoundError),
+    ],
+)
+def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path, folder, error):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MXFFI_CACHE_DIR", folder.format(tmp_path))
+    with pytest.raises(error, match="another place in the variable MXFFI_CACHE_DIR"):
+        build("f", "int f();")
+
+
+def test_the_error_is_named_as_users_find_it():
+    assert f"{BuildError.__module__}.{BuildError.__qualname__}" == "ffi.cpp.BuildError"
+
+
+@pytest.mark.parametrize(
     ("variables", "expected"),
     [
         ({"MXFFI_CACHE_DIR": "{0}/own"}, "own"),

@@ -8,4 +8,7 @@ from ._build import build as build
 from ._build import load_inline as load_inline
 from ._compiler import BuildError as BuildError
 
+# Where users find it, and tracebacks name it.
+BuildError.__module__ = __name__
+
 __all__ = ["BuildError", "build", "load_inline"]

@@ -34,9 +34,22 @@ def cache_dir() -> str:
         base = os.environ.get("XDG_CACHE_HOME", "")
         base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
         folder = os.path.join(base, "mxffi")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    _make_folder(folder)
     _check_private(folder)
     return folder
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        # The same class, made by the number.
+        raise OSError(
+            error.errno,
+            f"the cache needs a folder that cannot be made ({error.strerror}); "
+            "name another place in the variable MXFFI_CACHE_DIR",
+            folder,
+        ) from None
 
 
 def _check_private(folder: str) -> None:
@@ -87,7 +100,7 @@ class Entry:
     @contextmanager
     def locked(self) -> Iterator[bool]:
         """Keeps other threads and processes from compiling the same; whether it had to wait."""
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        _make_folder(self.folder)
         with open(os.path.join(self.folder, "lock"), "w") as file:
             waited = False
             try:
