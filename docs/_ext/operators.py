@@ -1,13 +1,12 @@
 """The directive `operators PREFIX`: the functions that are registered as PREFIX.name.
 
 What a page says comes from their descriptions, and from nowhere else. Option module: where Python
-has them; option only: a regular expression that the name has to match.
+has them.
 """
 
 from __future__ import annotations
 
 import importlib
-import re
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -16,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import ffi
+from ffi import reference
 
 
 class Operators(SphinxDirective):
@@ -44,12 +44,10 @@ class Operators(SphinxDirective):
 
 def _entry(name: str, function: ffi.Function) -> str:
     info = function.info
-    params = info.visible(function.is_front_end)
+    params = info.in_order(function.is_front_end)
     signature = ", ".join(map(_parameter, params))
-    lines = [f":::{{py:function}} {name}({signature})", "", _text(info.doc), ""]
-    for param in params:
-        kind = f" (`{param.type}`)" if param.type else ""
-        lines.append(f"- **{param.name}**{kind}: {_text(param.doc)}")
+    lines = [f":::{{py:function}} {name}({signature})", "", reference.escaped(info.doc), ""]
+    lines += map(reference.item, params)
     if info.returns:
         lines += ["", f"Returns `{info.returns}`."]
     return "\n".join([*lines, ":::", ""])
@@ -59,13 +57,6 @@ def _parameter(param: Any) -> str:
     if param.variadic:
         return f"*{param.name}"
     return f"{param.name}={param.default!r}" if param.optional else param.name
-
-
-def _text(doc: str) -> str:
-    """A description as Markdown: only code in backquotes is markup."""
-    parts = re.split(r"(`[^`]*`)", doc)
-    parts[::2] = [re.sub(r"([*<_\[\]])", r"\\\1", part) for part in parts[::2]]
-    return "".join(parts)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

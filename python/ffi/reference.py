@@ -34,10 +34,12 @@ def _heading(name: str, level: int) -> str:
 
 def _enum(name: str, level: int) -> str:
     made = get_enum(name)
-    lines = [_heading(name, level), "", _text(made.__doc__ or ""), ""]
+    lines = [_heading(name, level), "", escaped(made.__doc__ or ""), ""]
     for short, member in made.__members__.items():
         doc = member.__doc__ if member.__doc__ != made.__doc__ else ""
-        lines.append(f"- **{_text(short)}** = {member.value}" + (f": {_text(doc)}" if doc else ""))
+        lines.append(
+            f"- **{escaped(short)}** = {member.value}" + (f": {escaped(doc)}" if doc else "")
+        )
     return "\n".join([*lines, ""])
 
 
@@ -46,7 +48,7 @@ def _function(info: FunctionInfo, level: int) -> str:
     if not info.overloads:
         lines += _way(info)
     elif info.doc:
-        lines += [_text(info.doc), ""]
+        lines += [escaped(info.doc), ""]
     for way in info.overloads:
         lines += _way(way)
     return "\n".join(lines)
@@ -58,20 +60,21 @@ def _way(info: FunctionInfo) -> list[str]:
     signature = info.signature(front_end=True)
     lines = ["```python", f"{info.name}{signature}", "```", ""]
     if info.doc:
-        lines += [_text(info.doc), ""]
+        lines += [escaped(info.doc), ""]
     if params:
-        lines += [*map(_parameter, params), ""]
+        lines += [*map(item, params), ""]
     return lines
 
 
-def _parameter(param: ParamInfo) -> str:
+def item(param: ParamInfo) -> str:
+    """A parameter as an item of a list."""
     kind = f" (`{param.type}`)" if param.type else ""
     star = r"\*" if param.variadic else ""
-    doc = f": {_text(' '.join(param.doc.split()))}" if param.doc else ""
-    return f"- **{star}{_text(param.name)}**{kind}{doc}"
+    doc = f": {escaped(' '.join(param.doc.split()))}" if param.doc else ""
+    return f"- **{star}{escaped(param.name)}**{kind}{doc}"
 
 
-def _text(doc: str) -> str:
+def escaped(doc: str) -> str:
     """A text as Markdown: only code in backquotes is markup."""
     parts = re.split(r"(`[^`]*`)", doc)
     parts[::2] = [re.sub(r"([*<_\[\]])", r"\\\1", part) for part in parts[::2]]
