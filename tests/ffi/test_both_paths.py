@@ -1,5 +1,8 @@
 """Both paths side by side in one process: the same value, or the same error, for every case."""
 
+import inspect
+from operator import attrgetter
+
 import ffi._cython.core as cython
 import pytest
 
@@ -64,6 +67,17 @@ def test_attributes(name, attribute):
 def test_raw_info(name):
     fast, slow = (api.get_global(name)._raw_info() for api in PATHS)
     assert fast == slow
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cpu", "from_dlpack", "register_object", "NDArray.__dlpack__", "ObjectBase.same_as"],
+)
+def test_signatures(name):
+    """Editors and help() show them, of extension types too."""
+    fast, slow = (inspect.signature(attrgetter(name)(api)) for api in PATHS)
+    described = [[(p.name, p.default) for p in s.parameters.values()] for s in (fast, slow)]
+    assert described[0] == described[1]
 
 
 def test_same_names():

@@ -1,3 +1,4 @@
+# cython: embedsignature=True, embedsignature.format=clinic
 # cython: language_level=3, binding=False, boundscheck=False, wraparound=False
 # cython: initializedcheck=False, cdivision=True, annotation_typing=False
 """The fast path of the function boundary.
