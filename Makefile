@@ -6,6 +6,7 @@
 #   make docs    build, then make the pages of docs/ into build/docs
 #   make lint    formatting, ruff, mypy, and pyright on stubs;  make format  applies the formatting
 #   make bench   build, then measure against the peers;  BENCH_ARGS=--smoke  for a quick look
+#   make environment    installs what all of these need; after it several can run at once: make -j
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -14,10 +15,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The environment has the build requirements, so that rebuilding compiles only what changed.
 INSTALL := $(PIP) install --no-build-isolation
+# The makes that a test starts are not part of this one.
+ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src tests/cpp benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes build bench docs lint format clean
+.PHONY: demo test test-cpp test-cython test-ctypes build bench docs lint format environment clean
 
 demo: build
 	$(BIN)/python examples/quickstart.py
@@ -31,10 +34,10 @@ test-cpp: build
 	$(MAKE) --no-print-directory -C tests/cpp run
 
 test-cython: build $(BIN)/.tested-with
-	MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
 
 test-ctypes: build $(BIN)/.tested-with
-	MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py
+	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
@@ -57,6 +60,9 @@ format: $(BIN)/.linted-with
 clean:
 	rm -rf build dist python/*.egg-info python/ffi/include python/*/lib python/*/_cython/*.so
 	$(MAKE) --no-print-directory -C tests/cpp clean
+
+# What all of the above need, one after another: pip does not share an environment with another pip.
+environment: $(BIN)/.tested-with $(BIN)/.documented-with $(BIN)/.linted-with $(BIN)/.measured-with
 
 # Each mark says that the environment has what one kind of work needs, as pyproject.toml has it now.
 $(BIN)/.built-with: pyproject.toml
