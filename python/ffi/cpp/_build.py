@@ -7,14 +7,17 @@ import re
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__, config, library
 from .._backend import core
 from ._cache import Entry, key_of
-from ._compiler import Runner, compiler, identity, tell
+from ._compiler import compiler, identity, tell
 from ._exports import registrations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _C_SUFFIX = ".c"
 _CXX_SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
@@ -82,6 +85,8 @@ def build(
     TypeError for arguments that cannot be meant, PermissionError for a cache that others may
     write to.
     """
+    from pathlib import Path  # its import takes a while
+
     flags = (extra_cflags, extra_ldflags, extra_include_paths)
     return Path(_build("build", name, sources, functions, *flags, verbose))
 
@@ -246,6 +251,8 @@ def _functions(caller: str, functions: Any) -> dict[str, str]:
 
 
 def _compile(request: _Request, entry: Entry, verbose: bool) -> str:
+    from ._runner import Runner
+
     started = time.time_ns()
     sources = [*_write_texts(request, entry), *request.files]
     shown = " ".join(shlex.join(command) for command in request.commands.values())

@@ -1,15 +1,11 @@
-"""The system's compiler: which one it is, and running it."""
+"""The system's compiler: which one it is. What runs it is in _runner."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 _CANDIDATES = {"CXX": ("c++", "g++", "clang++"), "CC": ("cc", "gcc", "clang")}
 
@@ -26,6 +22,16 @@ class BuildError(RuntimeError):
         self.output = output
 
 
+def which(program: str) -> str | None:
+    """Path of a program, as `shutil` finds it, whose import takes a while."""
+    folders = [""] if os.sep in program else os.get_exec_path()
+    for folder in folders:
+        path = os.path.join(folder, program)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
 def compiler(variable: str) -> tuple[str, ...]:
     """The command that the variable CXX or CC names, else the first usual one that is installed.
 
@@ -33,7 +39,7 @@ def compiler(variable: str) -> tuple[str, ...]:
     """
     named = shlex.split(os.environ.get(variable, ""))
     for candidate in [named] if named else [[name] for name in _CANDIDATES[variable]]:
-        if shutil.which(candidate[0]):
+        if which(candidate[0]):
             return tuple(candidate)
     if named:
         raise BuildError(f"the compiler {named[0]!r}, which {variable} names, is not installed")
@@ -51,85 +57,13 @@ def identity(command: Sequence[str]) -> list[object]:
     """
     found: list[object] = []
     for word in command:
-        path = shutil.which(word)
+        path = which(word)
         found.append(word)
         if path:
             real = os.path.realpath(path)
             status = os.stat(real)
             found += [real, status.st_size, status.st_mtime_ns]
     return found
-
-
-class Runner:
-    """Runs commands, several at once, and ends them all when one fails or the user interrupts."""
-
-    def __init__(self) -> None:
-        self._folder = os.getcwd()
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._ended = False
-
-    def run(self, commands: Sequence[Sequence[str]]) -> str:
-        """Runs the commands and returns what they have printed, in their order.
-
-        Raises BuildError for the first that fails.
-        """
-        # In threads even where there is one: an interrupt, which comes to the main thread, might
-        # else come between the start of a process and the moment when it is known.
-        with ThreadPoolExecutor(min(len(commands), os.cpu_count() or 1)) as pool:
-            try:
-                return "".join(pool.map(self._run, commands))
-            except BaseException:
-                self._end_all()
-                raise
-
-    def _run(self, command: Sequence[str]) -> str:
-        process = self._start(command)
-        self._running.add(process)
-        try:
-            if self._ended:
-                _end_group(process)
-            printed, _ = process.communicate()
-        finally:
-            self._running.discard(process)
-        output = printed.decode(errors="replace")
-        if process.returncode != 0:
-            raise _failure(command, process.returncode, output)
-        return output
-
-    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(
-                command,
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                # A group of its own, so that its end is the end of what it has started.
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise BuildError(f"{command[0]} cannot be run: {error}", command) from None
-
-    def _end_all(self) -> None:
-        self._ended = True
-        for process in list(self._running):
-            _end_group(process)
-
-
-def _failure(command: Sequence[str], status: int, output: str) -> BuildError:
-    how = f"was ended by signal {-status}" if status < 0 else "failed"
-    return BuildError(
-        f"the compiler {how}:\n{output.rstrip()}\n\nthe command was: {shlex.join(command)}",
-        command,
-        output,
-    )
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def tell(text: str, verbose: bool) -> None:

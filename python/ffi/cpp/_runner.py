@@ -1,0 +1,84 @@
+"""Running the compiler. Imported only where something is compiled, as its imports take a while."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from ._compiler import BuildError
+
+
+class Runner:
+    """Runs commands, several at once, and ends them all when one fails or the user interrupts."""
+
+    def __init__(self) -> None:
+        self._folder = os.getcwd()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def run(self, commands: Sequence[Sequence[str]]) -> str:
+        """Runs the commands and returns what they have printed, in their order.
+
+        Raises BuildError for the first that fails.
+        """
+        # In threads even where there is one: an interrupt, which comes to the main thread, might
+        # else come between the start of a process and the moment when it is known.
+        with ThreadPoolExecutor(min(len(commands), os.cpu_count() or 1)) as pool:
+            try:
+                return "".join(pool.map(self._run, commands))
+            except BaseException:
+                self._end_all()
+                raise
+
+    def _run(self, command: Sequence[str]) -> str:
+        process = self._start(command)
+        self._running.add(process)
+        try:
+            if self._ended:
+                _end_group(process)
+            printed, _ = process.communicate()
+        finally:
+            self._running.discard(process)
+        output = printed.decode(errors="replace")
+        if process.returncode != 0:
+            raise _failure(command, process.returncode, output)
+        return output
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                command,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                # A group of its own, so that its end is the end of what it has started.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise BuildError(f"{command[0]} cannot be run: {error}", command) from None
+
+    def _end_all(self) -> None:
+        self._ended = True
+        for process in list(self._running):
+            _end_group(process)
+
+
+def _failure(command: Sequence[str], status: int, output: str) -> BuildError:
+    how = f"was ended by signal {-status}" if status < 0 else "failed"
+    return BuildError(
+        f"the compiler {how}:\n{output.rstrip()}\n\nthe command was: {shlex.join(command)}",
+        command,
+        output,
+    )
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
