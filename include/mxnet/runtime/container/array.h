@@ -7,6 +7,7 @@
 
 #include <mxnet/runtime/any.h>
 
+#include <initializer_list>
 #include <vector>
 
 namespace mxnet {
@@ -68,6 +69,7 @@ class Array : public SeqRef<kMXNetObjectArray> {
   using SeqRef<kMXNetObjectArray>::SeqRef;
   Array() = default;
   Array(const std::vector<T>& items);  // NOLINT(runtime/explicit): defined in type_traits.h
+  Array(std::initializer_list<T> items) : Array(std::vector<T>(items)) {}
 
   T operator[](size_t i) const { return this->at(i).template As<T>(); }
 };
