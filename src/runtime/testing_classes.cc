@@ -108,6 +108,15 @@ MXNET_REGISTER_CLASS(Account, "testing.Account")
     .def_property("balance", &Account::balance, &Account::set_balance, "What is left.")
     .def("pay", &Account::Pay)
     .arg("amount")
+    .def("deposit",
+         [](Account& self, double amount, double fee, const std::string& note) {
+           self.set_balance(self.balance() + amount - fee);
+           return note;
+         })
+    .arg("amount")
+    .keyword_only()
+    .arg("fee", 0.5)
+    .arg("note", "deposit", "What comes back.")
     .def("__repr__", [](const Account&) { return std::string("<account>"); })
     .def("__len__", [](const Account& self) { return static_cast<int64_t>(self.balance()); })
     .def_pickle([](const Account& self) { return self.balance(); },

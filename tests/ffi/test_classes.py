@@ -13,7 +13,7 @@ import pytest
 
 import ffi
 
-from .test_memory import assert_flat
+from .growth import assert_flat
 
 Counter = ffi.get_class("testing.Counter")
 NamedCounter = ffi.get_class("testing.NamedCounter")
@@ -137,6 +137,8 @@ REFUSALS = {
     "init": (lambda c: Counter("x"), TypeError,
              "testing.Counter.__init__: argument 0 ('start') expected int, got str"),
     "keyword": (lambda c: Counter(stop=1), TypeError, "unexpected keyword argument 'stop'"),
+    "by name only": (lambda c: Account(1.0).deposit(2.0, 1.0), TypeError,
+                     "testing.Account.deposit: "),
     "made by C++ only": (lambda c: type(make_hidden())(), TypeError, "made by C++ only"),
     "C++ fails": (lambda c: Account(1.0).pay(2.0), ValueError, "the balance is 1"),
     "no class": (lambda c: ffi.get_class("testing.None"), KeyError,
@@ -172,6 +174,18 @@ def test_methods():
     bound = counter.add
     del counter
     assert bound() == 12
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "note", "balance"),
+    [({}, "deposit", 2.5), ({"fee": 0}, "deposit", 3.0), ({"note": "é", "fee": 1}, "é", 2.0)],
+)
+def test_parameters_by_name_only(kwargs, note, balance):
+    account = Account(1.0)
+    assert account.deposit(2, **kwargs) == note
+    assert account.balance == balance
+    shown = str(inspect.signature(Account.deposit))
+    assert "amount: float, *, fee: float = 0.5, note: str = 'deposit')" in shown
 
 
 def test_comparisons():

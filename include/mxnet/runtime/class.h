@@ -17,6 +17,7 @@
 
 #include <mxnet/runtime/registry.h>
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -227,11 +228,28 @@ class ClassRegistry {
     Last().about.Add(std::move(name), "", std::move(doc), kMXNetParamRequired);
     return *this;
   }
+  /*! \brief The same with a default and no text: whatever is not text is a default. */
+  template <typename V, typename = std::enable_if_t<!std::is_convertible_v<V, std::string_view> ||
+                                                    std::is_null_pointer_v<V>>>
+  ClassRegistry& arg(std::string name, V default_value) {
+    return arg(std::move(name), std::move(default_value), "");
+  }
   /*! \brief The same with a default: nullptr, a bool, a number, a string. */
   template <typename V>
   ClassRegistry& arg(std::string name, V default_value, std::string doc) {
-    Last().about.Add(std::move(name), "", std::move(doc), kMXNetParamOptional,
-                     details::ToAny(std::move(default_value)));
+    Any kept;
+    try {
+      kept = details::ToAny(std::move(default_value));
+    } catch (const Error& error) {
+      // While a library loads nothing can catch it, so that Commit throws it.
+      if (!failure_) failure_ = error;
+    }
+    Last().about.Add(std::move(name), "", std::move(doc), kMXNetParamOptional, std::move(kept));
+    return *this;
+  }
+  /*! \brief The parameters behind this, of the method defined last, are taken by name only. */
+  ClassRegistry& keyword_only() {
+    Last().about.BeginKeywordOnly();
     return *this;
   }
   /*! \brief Python type expression of the result of the method defined last. */
@@ -286,6 +304,7 @@ class ClassRegistry {
     if (base_ != nullptr && *base_ == kMXNetObjectNone) {
       MXNET_THROW("ValueError") << key_ << ": its base class is not registered before it";
     }
+    if (failure_) throw failure_->In(key_);
     std::vector<MXNetMethodInfo> methods;
     for (const Method& method : methods_) {
       Describe(method);
@@ -375,18 +394,9 @@ class ClassRegistry {
     }
     about.Complete(name);
     const std::vector<MXNetParamInfo> params = about.Borrowed();
-    MXNetFuncInfo info{};
-    info.struct_size = sizeof(info);
-    info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
-    info.abi_minor = MXNET_RUNTIME_ABI_MINOR;
-    info.name = name.c_str();
-    info.doc = about.doc.c_str();
-    info.returns = about.returns.empty() ? nullptr : about.returns.c_str();
+    MXNetFuncInfo info = about.Describe(name, params);
     info.file = file_;
     info.line = line_;
-    info.described = about.described() ? 1 : 0;
-    info.params = params.data();
-    info.num_params = params.size();
     info.release_lock_bytes = method.release_bytes;
     MXNET_CHECK_CALL(MXNetFuncSetInfo(method.body.get(), &info));
   }
@@ -398,6 +408,7 @@ class ClassRegistry {
   const uint32_t* base_{nullptr};
   int64_t base_offset_{0};
   bool repeated_{false};
+  std::optional<Error> failure_;
   std::vector<Field> fields_;
   std::vector<Method> methods_;
 };
