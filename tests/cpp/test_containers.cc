@@ -40,6 +40,17 @@ TEST_CASE("an array checks its index and its elements' type") {
         "TypeError: the value expected list of str, got Array");
 }
 
+TEST_CASE("an array is made of a list of its elements") {
+  const Array<String> texts({"a", "b"});
+  CHECK(texts.size() == 2);
+  CHECK(texts[1].str() == "b");
+  const Array<double> numbers{1, 2.5};
+  CHECK(numbers[1] == 2.5);
+  CHECK(Array<int64_t>{}.empty());
+  const Array<String> shared(static_cast<const ObjectRef&>(texts));
+  CHECK(shared.same_as(texts));
+}
+
 TEST_CASE("a map finds what it holds, in order") {
   Map<String, int64_t> small{{"a", 1}, {"b", 2}, {"a", 3}};
   CHECK(small.size() == 2);
@@ -167,6 +178,27 @@ TEST_CASE("a Dict keeps the order of insertion through changes") {
   dict.clear();
   dict.Set("key1", 1);
   CHECK(dict.size() == 1);
+}
+
+TEST_CASE("a Dict finds what is left, in whatever order entries go") {
+  constexpr int64_t kEntries = 257;
+  // Steps without a common divisor with the number of entries go through all of them.
+  for (int64_t step : {1, 2, 100, 256}) {
+    Dict<int64_t, int64_t> dict;
+    for (int64_t i = 0; i < kEntries; ++i) dict.Set(i << 40, i);
+    for (int64_t gone = 0; gone < kEntries; ++gone) {
+      const int64_t next = (gone * step + 5) % kEntries;
+      CHECK(dict.Erase(next << 40));
+      CHECK_FALSE(dict.count(next << 40));
+      int64_t found = 0;
+      for (int64_t i = 0; i < kEntries; ++i) found += dict.count(i << 40) ? 1 : 0;
+      REQUIRE(found == kEntries - gone - 1);
+      for (size_t i = 0; i < dict.size(); ++i) {
+        REQUIRE(dict.at(dict.key(i).As<int64_t>()) == dict.value(i).As<int64_t>());
+        if (i > 0) REQUIRE(dict.value(i - 1).As<int64_t>() < dict.value(i).As<int64_t>());
+      }
+    }
+  }
 }
 
 TEST_CASE("a changeable container is read as one that is not, and the other way round") {
