@@ -6,6 +6,7 @@ from .registry import get_global_func
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from enum import IntEnum
     from typing import Any
 
@@ -29,6 +30,14 @@ def get_enum(name: str) -> type[IntEnum]:
         raise TypeError(f"get_enum: argument 0 ('name') expected str, got {type(name).__name__}")
     made = _by_name.get(name)
     return _make(name) if made is None else made
+
+
+def forget_enums(names: Iterable[str]) -> None:
+    """Makes the classes of enums anew when they are next asked for, as C++ has registered them."""
+    for name in names:
+        made = _by_name.pop(name, None)
+        if made is not None:
+            _by_index.pop(made.__ffi_enum__, None)  # type: ignore[attr-defined]
 
 
 def list_enum_names() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .enums import get_enum, list_enum_names
+from .enums import forget_enums, get_enum
 from .object import get_class
 from .registry import get_global_func
 
@@ -34,12 +34,18 @@ class Module(ModuleType):
     __file__: str
 
     def __init__(
-        self, name: str, path: str, functions: dict[str, core.Function], class_keys: Iterable[str]
+        self,
+        name: str,
+        path: str,
+        functions: dict[str, core.Function],
+        class_keys: Iterable[str],
+        enum_names: Iterable[str],
     ) -> None:
         super().__init__(name, f"What {path} has registered.")
         self.__file__ = path
         self.__functions__ = functions
         self.__names__ = sorted({*functions, *class_keys})
+        self.__enum_names__ = tuple(enum_names)
         by_last: dict[str, list[str]] = {}
         for full_name in self.__names__:
             by_last.setdefault(full_name.rpartition(".")[2], []).append(full_name)
@@ -63,7 +69,7 @@ class Module(ModuleType):
         shared = self.__last_parts__.get(name, ())
         if len(shared) == 1:
             return self[shared[0]]
-        for enum_name in self._enum_names():
+        for enum_name in self.__enum_names__:
             if enum_name.rpartition(".")[2] == name:
                 setattr(self, name, get_enum(enum_name))
                 return self.__dict__[name]
@@ -85,15 +91,14 @@ class Module(ModuleType):
         return len(self.__names__)
 
     def __dir__(self) -> Iterable[str]:
-        own = {name for name in vars(self) if name not in ("__functions__", "__names__")}
+        own = {
+            name
+            for name in vars(self)
+            if name not in ("__functions__", "__names__", "__enum_names__")
+        }
         unique = {last for last, names in self.__last_parts__.items() if len(names) == 1}
-        enums = {name.rpartition(".")[2] for name in self._enum_names()}
+        enums = {name.rpartition(".")[2] for name in self.__enum_names__}
         return sorted((own | unique | enums) - {"__last_parts__"})
-
-    def _enum_names(self) -> Iterable[str]:
-        """The enums under the prefixes of what the library has registered."""
-        prefixes = {name.rpartition(".")[0] for name in self.__names__}
-        return (name for name in list_enum_names() if name.rpartition(".")[0] in prefixes)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -129,14 +134,17 @@ def load_replacing(
     """load_library of a library that may register the given names although they are taken."""
     absolute = os.path.abspath(_checked(path))
     try:
-        number, names, functions, class_keys = _load(absolute, tuple(replaceable))
+        number, names, functions, class_keys, enum_names = _load(absolute, tuple(replaceable))
     except ImportError as error:
         error.path = absolute
         raise
     module = _modules.get(number)
     if module is None:
+        forget_enums(enum_names)
         name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
-        made = Module(name, absolute, dict(zip(names, functions, strict=True)), class_keys)
+        made = Module(
+            name, absolute, dict(zip(names, functions, strict=True)), class_keys, enum_names
+        )
         # Of two threads that load a library at once, both get the Module of one.
         module = _modules.setdefault(number, made)
     return module

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/fork_safe.h"
+#include "runtime/registration_log.h"
 
 namespace mxnet {
 namespace runtime {
@@ -25,18 +26,40 @@ class EnumDirectory {
     return directory;
   }
 
-  /*! \brief The same file may do it again: a library of which a first attempt to load failed. */
+  /*!
+   * \brief The same file may do it again: a library of which a first attempt to load failed. So may
+   *        a later version of a library, which is told that it may.
+   */
   void Register(const std::string& name, const std::string& file, Tuple info) {
+    RegistrationLog* log = RegistrationLog::Current();
     std::unique_lock<ForkSafeMutex> lock(mutex_);
     const auto inserted = enums_.try_emplace(name, Entry{file, info});
-    if (inserted.second) return;
-    Entry& entry = inserted.first->second;
-    if (entry.file != file) {
-      MXNET_THROW("ValueError") << "enum '" << name << "' is registered already, in " << entry.file;
+    Entry former{"", Tuple(ObjectRef())};
+    if (!inserted.second) {
+      Entry& entry = inserted.first->second;
+      if (entry.file != file && (log == nullptr || !log->MayReplace(name))) {
+        MXNET_THROW("ValueError")
+            << "enum '" << name << "' is registered already, in " << entry.file
+            << "; only a later load_inline of the same library name may register it anew";
+      }
+      former = std::exchange(entry, Entry{file, std::move(info)});
     }
-    std::swap(entry.info, info);
     // The former one goes when the lock is free.
     lock.unlock();
+    if (log != nullptr) log->AddedEnum(name, former.file, former.info);
+  }
+
+  void Restore(const std::string& name, const std::string& file, const ObjectRef& info) {
+    Entry dropped{"", Tuple(ObjectRef())};
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const auto found = enums_.find(name);
+    if (found == enums_.end()) return;
+    dropped = std::move(found->second);
+    if (info.defined()) {
+      found->second = Entry{file, Tuple(info)};
+    } else {
+      enums_.erase(found);
+    }
   }
 
   Tuple Find(const std::string& name) const {
@@ -103,5 +126,10 @@ MXNET_REGISTER_API("ffi.EnumNames").describe("Names of all enums, sorted.").set_
 });
 
 }  // namespace
+
+void RestoreEnum(const std::string& name, const std::string& file, const ObjectRef& info) {
+  EnumDirectory::Global()->Restore(name, file, info);
+}
+
 }  // namespace runtime
 }  // namespace mxnet

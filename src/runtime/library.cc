@@ -27,6 +27,7 @@ struct LoadedLibrary {
   void* handle;
   std::vector<NamedFunction> functions;
   std::vector<std::string> class_keys;
+  std::vector<std::string> enum_names;
   std::optional<Error> failure;
 };
 
@@ -172,7 +173,7 @@ std::vector<NamedFunction> FunctionsOf(void* handle) {
 
 LoadedLibrary LibraryTable::LoadNew(const std::string& path, void* handle,
                                     std::vector<std::string> replaceable) {
-  LoadedLibrary library{handle, {}, {}, std::nullopt};
+  LoadedLibrary library{handle, {}, {}, {}, std::nullopt};
   RegistrationLog log(std::move(replaceable));
   if (handle == nullptr) {
     library.handle = Open(path);
@@ -189,6 +190,7 @@ LoadedLibrary LibraryTable::LoadNew(const std::string& path, void* handle,
   }
   for (NamedFunction& entry : log.Functions()) library.functions.push_back(std::move(entry));
   library.class_keys = log.ClassKeys();
+  library.enum_names = log.EnumNames();
   std::sort(library.functions.begin(), library.functions.end(),
             [](const NamedFunction& a, const NamedFunction& b) { return a.first < b.first; });
   return library;
@@ -198,18 +200,20 @@ MXNET_REGISTER_API("ffi.LoadLibrary")
     .describe(
         "Loads a library of operators, once.\n\n"
         "Gives its number, the names it has registered, their functions, and the keys of the "
-        "classes it has registered.")
+        "classes and the names of the enums it has registered.")
     .add_argument("path", "str", "Path of the shared library.")
     .add_argument("replaceable", "tuple[str, ...]",
                   "Names that it may register although they are taken.")
-    .returns("tuple[int, tuple[str, ...], tuple[Function, ...], tuple[str, ...]]")
+    .returns("tuple[int, tuple[str, ...], tuple[Function, ...], tuple[str, ...], tuple[str, ...]]")
     .release_gil()
     .set_body_typed([](std::string path, std::vector<std::string> replaceable) {
       const auto [number, library] = LibraryTable::Global()->Load(path, std::move(replaceable));
       std::vector<Any> names;
       std::vector<Any> functions;
       std::vector<Any> class_keys;
+      std::vector<Any> enum_names;
       for (const auto& key : library->class_keys) class_keys.push_back(details::ToAny(String(key)));
+      for (const auto& name : library->enum_names) enum_names.push_back(details::ToAny(String(name)));
       for (const auto& [name, func] : library->functions) {
         names.push_back(details::ToAny(String(name)));
         functions.push_back(details::ToAny(PackedFunc(func)));
@@ -217,7 +221,8 @@ MXNET_REGISTER_API("ffi.LoadLibrary")
       return Tuple({details::ToAny(static_cast<int64_t>(number)),
                     details::ToAny(Tuple(std::move(names))),
                     details::ToAny(Tuple(std::move(functions))),
-                    details::ToAny(Tuple(std::move(class_keys)))});
+                    details::ToAny(Tuple(std::move(class_keys))),
+                    details::ToAny(Tuple(std::move(enum_names)))});
     });
 
 }  // namespace

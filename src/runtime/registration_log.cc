@@ -53,7 +53,16 @@ std::vector<std::string> RegistrationLog::ClassKeys() const {
   return keys;
 }
 
+std::vector<std::string> RegistrationLog::EnumNames() const {
+  std::vector<std::string> names;
+  for (const Enum& added : enums_) names.push_back(added.name);
+  return names;
+}
+
 void RegistrationLog::Undo() {
+  for (auto added = enums_.rbegin(); added != enums_.rend(); ++added) {
+    RestoreEnum(added->name, added->former_file, added->former);
+  }
   for (const auto& [key, index] : classes_) ForgetClassKey(key, index);
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     RestoreFunction(entry->name, entry->func, entry->replaced);

@@ -32,6 +32,10 @@ class RegistrationLog {
   bool MayReplace(const std::string& name) const;
   void Added(const std::string& name, const ObjectRef& func, const ObjectRef& replaced);
   void AddedClass(const std::string& key, uint32_t index) { classes_.emplace_back(key, index); }
+  /*! \brief The file and the description are those of the enum that was replaced, if one was. */
+  void AddedEnum(const std::string& name, const std::string& file, const ObjectRef& info) {
+    enums_.push_back({name, file, info});
+  }
   void Failed(const Error& error) { failures_.push_back(error); }
 
   const std::vector<Error>& failures() const { return failures_; }
@@ -39,6 +43,8 @@ class RegistrationLog {
   std::vector<NamedFunction> Functions() const;
   /*! \brief Keys of the classes that were added. */
   std::vector<std::string> ClassKeys() const;
+  /*! \brief Names of the enums that were added. */
+  std::vector<std::string> EnumNames() const;
   /*! \brief Takes back what was added and is still registered, the latest first. */
   void Undo();
 
@@ -49,9 +55,16 @@ class RegistrationLog {
     ObjectRef replaced;
   };
 
+  struct Enum {
+    std::string name;
+    std::string former_file;
+    ObjectRef former;
+  };
+
   std::vector<std::string> replaceable_;
   std::vector<Entry> entries_;
   std::vector<std::pair<std::string, uint32_t>> classes_;
+  std::vector<Enum> enums_;
   std::vector<Error> failures_;
   RegistrationLog* outer_;
 };
@@ -64,6 +77,9 @@ void RestoreFunction(const std::string& name, const ObjectRef& func, const Objec
 
 /*! \brief Gives the key of a class to nobody; its objects keep their type. In type_table.cc. */
 void ForgetClassKey(const std::string& key, uint32_t index);
+
+/*! \brief Makes an enum again what it was, or nothing. In enum_functions.cc. */
+void RestoreEnum(const std::string& name, const std::string& file, const ObjectRef& info);
 
 }  // namespace runtime
 }  // namespace mxnet

@@ -114,7 +114,7 @@ def load_inline(
     path = _build("load_inline", name, sources, functions, *flags, verbose)
     registered = _registered.setdefault(name, set())
     module = library.load_replacing(path, tuple(registered), name)
-    registered.update(module)
+    registered.update(module, module.__enum_names__)
     return module
 
 
