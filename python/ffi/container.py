@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import reprlib
 from collections.abc import (
     ItemsView,
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
     T_co = TypeVar("T_co", covariant=True)
     V_co = TypeVar("V_co", covariant=True)
 
-_list_set = get_global_func("ffi.ListSet")
-_list_insert = get_global_func("ffi.ListInsert")
-_list_append = get_global_func("ffi.ListAppend")
-_list_replace = get_global_func("ffi.ListReplace")
-_dict_set = get_global_func("ffi.DictSet")
-_dict_erase = get_global_func("ffi.DictErase")
-_dict_clear = get_global_func("ffi.DictClear")
+_list_set = get_global_func("ffi.List.__setitem__")
+_list_insert = get_global_func("ffi.List.insert")
+_list_append = get_global_func("ffi.List.append")
+_list_extend = get_global_func("ffi.List.extend")
+_list_replace = get_global_func("ffi.List.replace")
+_dict_set = get_global_func("ffi.Dict.__setitem__")
+_dict_erase = get_global_func("ffi.Dict.__delitem__")
+_dict_popitem = get_global_func("ffi.Dict.popitem")
+_dict_clear = get_global_func("ffi.Dict.clear")
 
 
 # Keys of these types C++ compares as Python does.
@@ -50,19 +53,23 @@ class _Sequence(core.SeqBase):
             return NotImplemented
         return self is other or (len(self) == len(other) and all(map(_same, self, other)))
 
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+    @reprlib.recursive_repr("...")
+    def __repr__(self) -> str:
+        return f"ffi.{type(self).__name__}({list(self)!r})"
+
+    def index(self, value: Any, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> int:
         """Position of the first element that equals value, from start to before stop.
 
         ValueError where there is none.
         """
-        for position in range(*slice(start, stop).indices(len(self))):
-            if _same(self[position], value):
+        where = f"ffi.{type(self).__name__}.index"
+        first = _integer(where, "start", 2, start)
+        last = None if stop is None else _integer(where, "stop", 3, stop)
+        for position in range(*slice(first, last).indices(len(self))):
+            # An element may go while those before it are compared.
+            if position < len(self) and _same(self[position], value):
                 return position
-        raise ValueError(f"{value!r} is not in the {type(self).__name__}")
-
-    @reprlib.recursive_repr("...")
-    def __repr__(self) -> str:
-        return f"ffi.{type(self).__name__}({list(self)!r})"
+        raise ValueError(f"{where}: {value!r} is not in the {type(self).__name__}")
 
     def __reduce__(self) -> Any:
         return type(self), (list(self),)
@@ -94,14 +101,15 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
             _list_set(self, self._position(index), value)
             return
         start, stop, step = index.indices(len(self))
-        items = list(value)
+        items = _listed("ffi.List.__setitem__", "value", value)
         if step == 1:
             _list_replace(self, start, max(stop - start, 0), items)
             return
         places = range(start, stop, step)
         if len(places) != len(items):
             raise ValueError(
-                f"attempt to assign {len(items)} values to a slice of {len(places)} elements"
+                f"ffi.List.__setitem__: attempt to assign {len(items)} values to a slice of "
+                f"{len(places)} elements"
             )
         for place, item in zip(places, items, strict=True):
             _list_set(self, place, item)
@@ -119,7 +127,8 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
 
     def insert(self, index: SupportsIndex, value: Any) -> None:
         """Puts value before an element; beyond the ends, as a list does, at the end."""
-        start, _, _ = slice(index, None).indices(len(self))
+        number = _integer("ffi.List.insert", "index", 1, index)
+        start, _, _ = slice(number, None).indices(len(self))
         _list_insert(self, start, value)
 
     def append(self, value: Any) -> None:
@@ -128,7 +137,25 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
 
     def extend(self, values: Iterable[Any]) -> None:
         """Puts values behind the last element."""
-        _list_replace(self, len(self), 0, list(values))
+        _list_extend(self, _listed("ffi.List.extend", "values", values))
+
+    def pop(self, index: SupportsIndex = -1) -> Any:
+        """Removes an element and returns it; IndexError where there is none."""
+        number = _integer("ffi.List.pop", "index", 1, index)
+        size = len(self)
+        if not -size <= number < size:
+            raise IndexError(f"ffi.List.pop: index {number} is out of range for a List of {size}")
+        value = self[number]
+        _list_replace(self, number % size, 1, ())
+        return value
+
+    def remove(self, value: Any) -> None:
+        """Removes the first element that equals value; ValueError where there is none."""
+        for number, element in enumerate(self):
+            if _same(element, value):
+                del self[number]
+                return
+        raise ValueError(f"ffi.List.remove: {value!r} is not in the List")
 
     def clear(self) -> None:
         """Removes all elements."""
@@ -150,10 +177,12 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
     def _position(self, index: Any) -> int:
         name = type(self).__name__
         if not hasattr(type(index), "__index__"):
-            raise TypeError(f"{name} indices are integers or slices, not {type(index).__name__}")
+            raise TypeError(
+                f"ffi.{name}: indices are integers or slices, not {type(index).__name__}"
+            )
         size, position = len(self), index.__index__()
         if not -size <= position < size:
-            raise IndexError(f"index {position} is out of range for a {name} of {size}")
+            raise IndexError(f"ffi.{name}: index {position} is out of range for a {name} of {size}")
         return int(position % size)
 
 
@@ -230,7 +259,8 @@ class Dict(core.DictBase, _Mapping, MutableMapping["K", "V"]):
     """A dictionary that belongs to C++, keeps the order of insertion and can be changed.
 
     `Dict(entries)` makes one of what dict() takes. C++ and Python see each other's changes.
-    Removing an entry takes time in proportion to the size. One that contains itself stays for good.
+    Removing the entry added last takes the same time whatever the size; removing another one moves
+    those behind it. One that contains itself stays for good.
     """
 
     __slots__ = ()
@@ -250,10 +280,7 @@ class Dict(core.DictBase, _Mapping, MutableMapping["K", "V"]):
 
     def popitem(self) -> tuple[Any, Any]:
         """Removes the entry added last and returns it; KeyError where there is none."""
-        if not len(self):
-            raise KeyError("popitem(): the Dict is empty")
-        *_, last = self.items()
-        _dict_erase(self, len(self) - 1)
+        last: tuple[Any, Any] = _dict_popitem(self)
         return last
 
     def clear(self) -> None:
@@ -263,6 +290,23 @@ class Dict(core.DictBase, _Mapping, MutableMapping["K", "V"]):
     def copy(self) -> Dict[Any, Any]:
         """Another Dict with the same entries."""
         return Dict(self)
+
+
+def _integer(function: str, name: str, position: int, index: Any) -> int:
+    if not hasattr(type(index), "__index__"):
+        given = type(index).__name__
+        raise TypeError(f"{function}: argument {position} ('{name}') expected int, got {given}")
+    return operator.index(index)
+
+
+def _listed(function: str, name: str, values: Any) -> list[Any]:
+    try:
+        iterator = iter(values)
+    except TypeError:
+        raise TypeError(
+            f"{function}: argument 1 ('{name}') expected an iterable, got {type(values).__name__}"
+        ) from None
+    return list(iterator)
 
 
 def _same(left: object, right: object) -> bool:

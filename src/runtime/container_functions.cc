@@ -100,7 +100,7 @@ MXNET_REGISTER_API("ffi.List")
       return List<Any>(std::vector<Any>(items.begin(), items.end()));
     });
 
-MXNET_REGISTER_API("ffi.ListSet")
+MXNET_REGISTER_API("ffi.List.__setitem__")
     .describe("Replaces an element of a List.")
     .arg("list")
     .arg("index", "From 0.")
@@ -109,7 +109,7 @@ MXNET_REGISTER_API("ffi.ListSet")
       list.Set(index, std::move(value));
     });
 
-MXNET_REGISTER_API("ffi.ListInsert")
+MXNET_REGISTER_API("ffi.List.insert")
     .describe("Puts a value before an element of a List, or behind the last.")
     .arg("list")
     .arg("index", "From 0.")
@@ -118,13 +118,21 @@ MXNET_REGISTER_API("ffi.ListInsert")
       list.Insert(index, std::move(value));
     });
 
-MXNET_REGISTER_API("ffi.ListAppend")
+MXNET_REGISTER_API("ffi.List.append")
     .describe("Puts a value behind the last element of a List.")
     .arg("list")
     .arg("value")
     .set_body_typed([](List<Any> list, Any value) { list.push_back(std::move(value)); });
 
-MXNET_REGISTER_API("ffi.ListReplace")
+MXNET_REGISTER_API("ffi.List.extend")
+    .describe("Puts values behind the last element of a List.")
+    .arg("list")
+    .arg("values", "What is put there.")
+    .set_body_typed([](List<Any> list, Array<Any> values) {
+      list.Replace(list.size(), 0, std::vector<Any>(values.begin(), values.end()));
+    });
+
+MXNET_REGISTER_API("ffi.List.replace")
     .describe("Puts values in the place of some elements of a List.")
     .arg("list")
     .arg("start", "Number of the first element.")
@@ -139,7 +147,7 @@ MXNET_REGISTER_API("ffi.Dict")
     .arg("items", "The entries.")
     .set_body_typed([](Map<Any, Any> items) { return Dict<Any, Any>(details::EntriesOf(items)); });
 
-MXNET_REGISTER_API("ffi.DictSet")
+MXNET_REGISTER_API("ffi.Dict.__setitem__")
     .describe("Adds an entry to a Dict, or replaces the value of one.")
     .arg("dict")
     .arg("key")
@@ -148,18 +156,27 @@ MXNET_REGISTER_API("ffi.DictSet")
       dict.Set(std::move(key), std::move(value));
     });
 
-MXNET_REGISTER_API("ffi.DictErase")
+MXNET_REGISTER_API("ffi.Dict.__delitem__")
     .describe("Removes an entry of a Dict, by its number.")
     .arg("dict")
     .arg("entry", "From 0, in order of insertion.")
     .set_body_typed([](Dict<Any, Any> dict, uint64_t entry) {
       if (entry >= dict.size()) {
-        MXNET_THROW("IndexError") << "entry " << entry << " of a Dict of " << dict.size();
+        MXNET_THROW("IndexError") << "ffi.Dict.__delitem__: entry " << entry << " of a Dict of " << dict.size();
       }
       details::EraseEntry(reinterpret_cast<MXNetDictObject*>(dict.get()), entry);
     });
 
-MXNET_REGISTER_API("ffi.DictClear")
+MXNET_REGISTER_API("ffi.Dict.popitem")
+    .describe("Removes the entry of a Dict that was added last, and returns its key and value.")
+    .arg("dict")
+    .set_body_typed([](Dict<Any, Any> dict) {
+      if (dict.size() == 0) MXNET_THROW("KeyError") << "ffi.Dict.popitem: the Dict is empty";
+      auto* object = reinterpret_cast<MXNetDictObject*>(dict.get());
+      return Tuple(details::EraseEntry(object, dict.size() - 1));
+    });
+
+MXNET_REGISTER_API("ffi.Dict.clear")
     .describe("Removes all entries of a Dict.")
     .arg("dict")
     .set_body_typed([](Dict<Any, Any> dict) { dict.clear(); });

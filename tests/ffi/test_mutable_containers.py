@@ -5,11 +5,12 @@ import gc
 import pickle
 from collections.abc import MutableMapping, MutableSequence
 
+import numpy
 import pytest
 
 import ffi
 
-from .test_memory import assert_flat
+from .growth import assert_flat
 
 START = [3, "one", None, 2.5, (1, 2), b"raw"]
 ENTRIES = {"b": 1, "a": "x", 3: None, (1, 2): "pair", 2.5: b"raw", None: 0}
@@ -193,12 +194,26 @@ def test_changes_are_seen_by_all(echo, call):
     ("make", "refusal"),
     [
         (lambda: ffi.List([object()]), "ffi.List: argument 0 ('items') item 0 has unsupported"),
-        (lambda: ffi.List().append(object()), "ffi.ListAppend: argument 1 ('value') has unsup"),
+        (lambda: ffi.List().append(object()), "ffi.List.append: argument 1 ('value') has unsup"),
         (lambda: ffi.Dict({"a": object()}), "ffi.Dict: argument 0 ('items') value has unsupported"),
         (lambda: ffi.Array([1]).__init__([2]), "a Array is made once"),
         (lambda: ffi.List(3), "not iterable"),
         (lambda: ffi.Map(3), "not iterable"),
         (lambda: ffi.Array("ab", "c"), "argument"),
+        (lambda: ffi.List().insert("a", 2), "ffi.List.insert: argument 1 ('index') expected int"),
+        (lambda: ffi.List().insert(0, set()), "ffi.List.insert: argument 2 ('value') has unsup"),
+        (lambda: ffi.List().extend(3), "ffi.List.extend: argument 1 ('values') expected an iter"),
+        (lambda: ffi.List().extend([1, set()]), "ffi.List.extend: argument 1 ('values') item 1"),
+        (lambda: ffi.List([1]).pop("a"), "ffi.List.pop: argument 1 ('index') expected int"),
+        (lambda: ffi.List([1]).index(1, "a"), "ffi.List.index: argument 2 ('start') expected int"),
+        (lambda: ffi.Array([1]).index(1, 0, "a"), "ffi.Array.index: argument 3 ('stop') expected"),
+        (lambda: assign(ffi.List([1]), 0, set()), "ffi.List.__setitem__: argument 2 ('value')"),
+        (lambda: assign(ffi.List([1]), slice(1), 3), "ffi.List.__setitem__: argument 1 ('value')"),
+        (lambda: assign(ffi.List([1]), "a", 3), "ffi.List: indices are integers or slices"),
+        (lambda: ffi.Array([1])["a"], "ffi.Array: indices are integers or slices, not str"),
+        (lambda: assign(ffi.Dict(), "a", set()), "ffi.Dict.__setitem__: argument 2 ('value')"),
+        (lambda: ffi.Dict().update(a=set()), "ffi.Dict.__setitem__: argument 2 ('value')"),
+        (lambda: ffi.Dict()[[]], "unhashable type: 'list'"),
         (lambda: ffi.Array([1]) + "text", "unsupported operand"),
         (lambda: ffi.List([1]) + 1, "unsupported operand"),
     ],
@@ -207,6 +222,32 @@ def test_refusals(make, refusal):
     with pytest.raises(TypeError) as caught:
         make()
     assert refusal in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("action", "cls", "message"),
+    [
+        (lambda: ffi.List().pop(), IndexError, "ffi.List.pop: index -1 is out of range"),
+        (lambda: ffi.List([1])[3], IndexError, "ffi.List: index 3 is out of range"),
+        (lambda: ffi.Array([1])[2**80], IndexError, "ffi.Array: index"),
+        (lambda: ffi.List().remove(1), ValueError, "ffi.List.remove: 1 is not in the List"),
+        (lambda: ffi.Array().index(1), ValueError, "ffi.Array.index: 1 is not in the Array"),
+        (lambda: assign(ffi.List("abc"), slice(None, None, 2), [1]), ValueError,
+         "ffi.List.__setitem__: attempt to assign 1 values to a slice of 2"),
+        (lambda: ffi.Dict().popitem(), KeyError, "ffi.Dict.popitem: the Dict is empty"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there(action, cls, message):
+    with pytest.raises(cls) as caught:
+        action()
+    assert message in str(caught.value)
+
+
+def test_keys_are_compared_where_their_hashes_are_equal():
+    """As a dict does: what NumPy makes of == may be no truth value."""
+    mapping = ffi.Map({(): "tuple", "float32": "text"})
+    assert numpy.bool_(False) not in mapping
+    assert numpy.dtype("float32") not in mapping
 
 
 @pytest.mark.parametrize("kind", [ffi.Array, ffi.List, ffi.Map, ffi.Dict])

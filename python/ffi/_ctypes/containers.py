@@ -109,13 +109,17 @@ class SeqBase(_Container):
             start, stop, step = index.indices(run.size)
             return _slice(self, start, step, len(range(start, stop, step)))
         if not hasattr(type(index), "__index__"):
-            raise TypeError(f"{name} indices are integers or slices, not {type(index).__name__}")
+            raise TypeError(
+                f"ffi.{name}: indices are integers or slices, not {type(index).__name__}"
+            )
         position = operator.index(index)
         if not -(2**62) < position < 2**62:
             shown = position if abs(position) < 10**40 else f"of {position.bit_length()} bits"
-            raise IndexError(f"index {shown} is out of range for a {name}")
+            raise IndexError(f"ffi.{name}: index {shown} is out of range for a {name}")
         if not -run.size <= position < run.size:
-            raise IndexError(f"index {index} is out of range for a {name} of {run.size}")
+            raise IndexError(
+                f"ffi.{name}: index {index} is out of range for a {name} of {run.size}"
+            )
         return _element(run, position % run.size)
 
     def __iter__(self) -> Iterator[Any]:
@@ -192,11 +196,15 @@ class MapBase(_Container):
             except (UnicodeEncodeError, OverflowError):
                 # No key is equal to what has no counterpart.
                 return -1
-        # Objects are compared by C++ as what they are, by Python as what they say.
-        for index in range(0, run.size, 2):
+        # Objects are compared by C++ as what they are, by Python as what they say, hash first.
+        hashed = hash(key)
+        index = 0
+        # Comparing may run code that removes entries.
+        while index < run.size:
             candidate = _element(run, index)
-            if candidate is key or candidate == key:
+            if candidate is key or _is_same_key(candidate, key, hashed):
                 return index // 2
+            index += 2
         return -1
 
     def to_dict(self) -> dict[Any, Any]:
@@ -207,6 +215,16 @@ class MapBase(_Container):
         """
         self._run()
         return _plain_dict(self, self.handle, 0)
+
+
+def _is_same_key(candidate: Any, key: Any, hashed: int) -> bool:
+    try:
+        if hash(candidate) != hashed:
+            return False
+    except TypeError:
+        # C++ made a key that Python cannot hash, such as a List.
+        return False
+    return bool(candidate == key)
 
 
 def _entries(container: MapBase, read: Any) -> Iterator[Any]:

@@ -174,7 +174,7 @@ cdef class SeqBase(ObjectBase):
         if at < 0:
             at += <int64_t>items.size
         if at < 0 or at >= <int64_t>items.size:
-            raise IndexError(f"index {index} is out of range for a {type(self).__name__} of {items.size}")
+            raise IndexError(f"ffi.{type(self).__name__}: index {index} is out of range for a {type(self).__name__} of {items.size}")
         return MXNetPass(make_element(&items.data[at]))
 
     def __iter__(self):
@@ -192,10 +192,10 @@ cdef class SeqBase(ObjectBase):
 cdef int64_t position_of(ObjectBase container, index) except? -1:
     """Any index but a slice as a number; what is too large is out of range."""
     if not hasattr(type(index), "__index__"):
-        raise TypeError(f"{type(container).__name__} indices are integers or slices, not {type(index).__name__}")
+        raise TypeError(f"ffi.{type(container).__name__}: indices are integers or slices, not {type(index).__name__}")
     position = PyNumber_Index(index)
     if not -2**62 < position < 2**62:
-        raise IndexError(f"index {short_int(position)} is out of range for a {type(container).__name__}")
+        raise IndexError(f"ffi.{type(container).__name__}: index {short_int(position)} is out of range for a {type(container).__name__}")
     return position
 
 
@@ -265,14 +265,25 @@ cdef int64_t find_entry(ObjectBase container, key) except? -2:
         # Such as lone surrogates: no key is equal to what has no counterpart.
         PyErr_Clear()
         return -1
-    # Objects are compared by C++ as what they are, by Python as what they say.
+    # Objects are compared by C++ as what they are, by Python as what they say, hash first.
+    hashed = hash(key)
     i = 0
     while i < items.size:
         candidate = MXNetPass(make_element(&items.data[i]))
-        if candidate is key or candidate == key:
+        if candidate is key or is_same_key(candidate, key, hashed):
             return i // 2
         i += 2
     return -1
+
+
+cdef bint is_same_key(candidate, key, hashed) except -1:
+    try:
+        if hash(candidate) != hashed:
+            return False
+    except TypeError:
+        # C++ made a key that Python cannot hash, such as a List.
+        return False
+    return bool(candidate == key)
 
 
 cdef const MXNetAny* find_value(ObjectBase container, key) except? NULL:
