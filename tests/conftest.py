@@ -3,6 +3,19 @@
 import os
 
 
+def pytest_configure() -> None:
+    """Property tests are the same each time; MXFFI_EXAMPLES asks for more, and for new ones."""
+    from hypothesis import settings
+
+    settings.register_profile(
+        "mxffi", derandomize=True, database=None, deadline=None, max_examples=100
+    )
+    more = os.environ.get("MXFFI_EXAMPLES")
+    if more:
+        settings.register_profile("more", deadline=None, max_examples=int(more))
+    settings.load_profile("more" if more else "mxffi")
+
+
 def pytest_report_header() -> list[str]:
     """Names the path that is tested, which the environment variables below choose."""
     import ffi
