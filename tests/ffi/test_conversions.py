@@ -9,7 +9,7 @@ import pytest
 import ffi
 
 from .plain import plain
-from .values import FUNCTION, GRID, SAME, VALUES, DoNothing
+from .values import FUNCTION, GRID, SAME, VALUES, DoNothing, Text
 
 each_value = pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 each_shallow_value = pytest.mark.parametrize(
@@ -159,3 +159,22 @@ def test_objects_are_not_copied_by_address(copied, make):
 def test_object_that_holds_nothing(echo):
     with pytest.raises((ValueError, TypeError)):
         echo(ffi.ObjectBase.__new__(ffi.ObjectBase))
+
+
+@pytest.mark.parametrize("letter", ["a", "\0", "\x7f", "\x80", "é", "字", "𝄞"], ids=ascii)
+@pytest.mark.parametrize("size", [*range(1, 18), 200])
+def test_texts_of_every_length_with_a_letter_anywhere(letter, size, echo, call):
+    """They are looked at eight bytes at a time: no letter slips through at a border."""
+    for place in range(size):
+        text = "x" * place + letter + "x" * (size - place - 1)
+        assert echo(text) == text
+        assert call(lambda: text) == text  # noqa: B023
+        assert echo((text,)) == (text,)
+
+
+def test_a_text_is_told_from_those_beside_it(register):
+    """What comes back may be the very argument, but only the one that has this text."""
+    last = register("tests.last", lambda *texts: texts[-1])
+    assert last("abc", "abd") == "abd"
+    assert last(1, None, Text("abc"), "ab", "abc") == "abc"
+    assert type(last(Text("abc"), Text("abc"))) is str

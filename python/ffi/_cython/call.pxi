@@ -52,7 +52,9 @@ cdef PyObject* raised "MXNetRaised"() noexcept:
     return NULL
 
 
-cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_ssize_t count) noexcept:
+cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_ssize_t count,
+                             PyObject** args, Py_ssize_t given) noexcept:
+    """The call itself; args are the first of the arguments as they were given."""
     # Small, so that the compiler puts it into each of its callers.
     cdef MXNetValue ret
     cdef int ret_code
@@ -68,6 +70,8 @@ cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_s
         return Py_None
     if ret_code == kMXNetNDArrayHandle:
         return wrap_array(ret.v_handle)
+    if ret_code == kMXNetObjectHandle:
+        return make_answer(ret.v_handle, args, given)
     return make_ret(&ret, ret_code)
 
 
@@ -77,6 +81,7 @@ cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count
     cdef int codes[STACK_ARGS]
     cdef Frame frame
     cdef PyObject* result = NULL
+    cdef Py_ssize_t given = count
     cdef Py_ssize_t i
     if count > STACK_ARGS:
         return call_many(self, args, count)
@@ -93,15 +98,15 @@ cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count
             values[i] = (<Function>self).fill_values[i]
             codes[i] = (<Function>self).fill_codes[i]
         count = (<Function>self).fill_to
-    result = invoke(<Function>self, values, codes, count)
+    result = invoke(<Function>self, values, codes, count, args, given)
     frame_close(&frame)
     return result
 
 
 cdef inline PyObject* call_nullary(Function func) noexcept:
     if func.fill_to > 0 and func.fill_from == 0:
-        return invoke(func, func.fill_values, func.fill_codes, func.fill_to)
-    return invoke(func, NULL, NULL, 0)
+        return invoke(func, func.fill_values, func.fill_codes, func.fill_to, NULL, 0)
+    return invoke(func, NULL, NULL, 0, NULL, 0)
 
 
 cdef inline void set_default(Function func, Py_ssize_t i, MXNetValue* value, int* code) noexcept:
@@ -133,7 +138,7 @@ cdef PyObject* call_many "MXNetCallMany"(PyObject* self, PyObject** args, Py_ssi
                 if status != 0:
                     break
         if status == 0:
-            result = invoke(<Function>self, values, codes, count)
+            result = invoke(<Function>self, values, codes, count, args, count)
     frame_close(&frame)
     return result
 
@@ -308,7 +313,7 @@ cdef PyObject* call_overloaded(PyObject* self, PyObject** args, Py_ssize_t count
             if make_arg(args[i], &values[slot], &codes[slot], &frame) != 0:
                 break
         else:
-            result = invoke(<Function>self, values, codes, size)
+            result = invoke(<Function>self, values, codes, size, args, count + named)
     frame_close(&frame)
     return result
 

@@ -1,49 +1,42 @@
-cdef int enter_python(void* resource, const MXNetValue* values, const int* codes, int count,
-                      MXNetValue* ret, int* ret_code) noexcept nogil:
-    """The body of every function made of a Python callable."""
-    if MXNetIsFinalizing() and PyGILState_GetThisThreadState() == NULL:
-        # A thread of C++ that goes on while the interpreter ends; to enter it would crash.
-        return MXNetSetLastError(&finalizing)
-    return call_python(resource, values, codes, count, ret, ret_code)
-
-
-cdef MXNetErrorInfo finalizing
-finalizing.struct_size = sizeof(finalizing)
-finalizing.kind = "RuntimeError"
-finalizing.message.data = "the Python interpreter is shutting down"
-finalizing.message.size = strlen(finalizing.message.data)
-
-
-cdef int call_python(void* resource, const MXNetValue* values, const int* codes, int count,
-                     MXNetValue* ret, int* ret_code) noexcept with gil:
-    cdef PyObject* stack_args[STACK_ARGS]
-    cdef PyObject** args = stack_args
+cdef int run_callback(void* resource, const MXNetValue* values, const int* codes, int count,
+                      MXNetValue* ret, int* ret_code) noexcept:
+    """The body of every function made of a Python callable; see MXNetEnterPython."""
+    # One more in front, which a bound method may put its object into.
+    cdef PyObject* stack_args[STACK_ARGS + 1]
+    cdef PyObject** room = stack_args
+    cdef PyObject** args
     cdef PyObject* result = NULL
     cdef int made = 0
-    cdef int status = 0
+    cdef int status
     # C code that calls a function, as functools.partial does, counts no level of its own.
     if Py_EnterRecursiveCall(" in a callback") != 0:
         return store_current_error()
     if count > STACK_ARGS:
-        args = <PyObject**>malloc(count * sizeof(PyObject*))
-    if args != NULL:
+        room = <PyObject**>malloc((count + 1) * sizeof(PyObject*))
+    if room != NULL:
+        args = room + 1
         while made < count:
             args[made] = make_borrowed(&values[made], codes[made])
             if args[made] == NULL:
                 break
             made += 1
         if made == count:
-            result = PyObject_Vectorcall(<PyObject*>resource, args, count, NULL)
+            result = PyObject_Vectorcall(<PyObject*>resource, args,
+                                         count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
         while made > 0:
             made -= 1
             Py_DECREF_(args[made])
-        if args != stack_args:
-            free(args)
+        if room != stack_args:
+            free(room)
     else:
         PyErr_NoMemory()
     Py_LeaveRecursiveCall()
     if result == NULL:
         return store_current_error()
+    if result == Py_None:
+        # ret_code says so already.
+        Py_DECREF_(result)
+        return 0
     status = give_result(<PyObject*>resource, result, ret, ret_code)
     Py_DECREF_(result)
     return status if status == 0 else store_current_error()
@@ -51,6 +44,31 @@ cdef int call_python(void* resource, const MXNetValue* values, const int* codes,
 
 cdef int give_result(PyObject* callback, PyObject* result, MXNetValue* ret, int* ret_code) noexcept:
     """Makes what a callback returned an owned value; -1 with an exception set."""
+    cdef PyTypeObject* cls = Py_TYPE(result)
+    cdef const char* text
+    cdef size_t size
+    if cls == &PyLong_Type and MXNetSmallInt(result, &ret.v_int64):
+        ret_code[0] = kMXNetInt
+        return 0
+    if cls == &PyFloat_Type:
+        ret.v_float64 = PyFloat_AS_DOUBLE(result)
+        ret_code[0] = kMXNetFloat
+        return 0
+    if cls == &PyBool_Type:
+        ret.v_int64 = result == Py_True
+        ret_code[0] = kMXNetBool
+        return 0
+    if cls == &PyUnicode_Type:
+        text = MXNetUtf8(result, &size)
+        if text != NULL:
+            ret_code[0] = kMXNetObjectHandle
+            return MXNetNewString(text, size, &ret.v_handle)
+        # What follows fails again, and says of which function the result is.
+        PyErr_Clear()
+    return give_other(callback, result, ret, ret_code)
+
+
+cdef int give_other(PyObject* callback, PyObject* result, MXNetValue* ret, int* ret_code) noexcept:
     cdef Frame frame
     cdef MXNetValue value
     cdef int code
@@ -87,6 +105,9 @@ cdef int store_current_error() noexcept:
     Py_XDECREF_(error)
     Py_XDECREF_(traceback)
     return -1
+
+
+MXNetSetCallback(run_callback)
 
 
 # ffi.convert: what copies borrowed values into objects. It lives as long as the process.
@@ -161,7 +182,7 @@ def convert_function(function, name=None, raw_info=None):
     if not callable(function):
         raise TypeError(f"convert_function: argument 0 ('function') expected a callable, got {type(function).__name__}")
     Py_INCREF(function)
-    check(MXNetFuncCreateFromCFunc(enter_python, <PyObject*>function, MXNetReleasePython, &handle))
+    check(MXNetFuncCreateFromCFunc(MXNetEnterPython, <PyObject*>function, MXNetReleasePython, &handle))
     cdef Function func = <Function>MXNetPass(wrap_as(<PyTypeObject*>Function, handle))
     if raw_info is None and name is not None:
         raw_info = {"name": name, "doc": "", "returns": None, "file": None, "line": 0,

@@ -189,7 +189,14 @@ cdef extern from "python_compat.h":
     unsigned int MXNetTypeVersion(PyTypeObject* cls) noexcept
     void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
-    int MXNetIsFinalizing() noexcept nogil
+    ctypedef int (*MXNetCallbackBody)(void*, const MXNetValue*, const int*, int, MXNetValue*,
+                                      int*) noexcept
+    void MXNetSetCallback(MXNetCallbackBody body) noexcept
+    int MXNetEnterPython(void* resource, const MXNetValue* values, const int* codes, int count,
+                         MXNetValue* ret, int* ret_code) noexcept nogil
+    PyObject* MXNetNewText(const char* data, size_t size) noexcept
+    PyObject* MXNetFindText(PyObject** values, Py_ssize_t count, const char* data, size_t size) noexcept
+    int MXNetNewString(const char* data, size_t size, void** out) noexcept
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
@@ -267,6 +274,7 @@ cdef extern from "Python.h":
     object PyNumber_Index(object obj)
     PyObject* PyObject_CallOneArg(PyObject* callable, PyObject* arg) noexcept
     Py_ssize_t PyVectorcall_NARGS(size_t nargsf) noexcept
+    size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     int PyUnicode_Compare(PyObject* a, PyObject* b) noexcept
     int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op) noexcept
     int Py_EQ
@@ -294,10 +302,6 @@ cdef extern from "Python.h":
     int64_t PyInterpreterState_GetID(PyInterpreterState* state) noexcept
     PyThreadState* PyEval_SaveThread() noexcept
     void PyEval_RestoreThread(PyThreadState* state) noexcept
-    ctypedef int PyGILState_STATE
-    PyGILState_STATE PyGILState_Ensure() noexcept
-    PyThreadState* PyGILState_GetThisThreadState() noexcept nogil
-    void PyGILState_Release(PyGILState_STATE state) noexcept
     void* PyCapsule_GetPointer(object capsule, const char* name) except NULL
     bint PyCapsule_IsValid(object capsule, const char* name)
     int PyCapsule_SetName(object capsule, const char* name) except -1

@@ -29,7 +29,7 @@ cdef inline PyObject* make_element(const MXNetAny* item) noexcept:
     if kept.type_code == kMXNetObjectHandle:
         text = <MXNetBytesObject*>kept.value.v_handle
         if text.header.type_index == kMXNetObjectString:
-            return PyUnicode_DecodeUTF8(text.bytes.data, text.bytes.size, NULL)
+            return MXNetNewText(text.bytes.data, text.bytes.size)
     return make_borrowed(&kept.value, kept.type_code)
 
 

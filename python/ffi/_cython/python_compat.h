@@ -11,7 +11,12 @@
 #endif
 #include <frameobject.h>
 #include <mxnet/runtime/container/map.h>
+#include <mxnet/runtime/container/string.h>
+#include <mxnet/runtime/error.h>
 #include <mxnet/runtime/object.h>
+
+#include <new>
+#include <string_view>
 
 /*! \brief Value of an exact int of one digit, which most are; 0 where it has more. */
 static inline int MXNetSmallInt(PyObject* obj, int64_t* out) {
@@ -52,6 +57,69 @@ static inline const char* MXNetUtf8(PyObject* obj, size_t* size) {
   const char* data = PyUnicode_AsUTF8AndSize(obj, &length);
   *size = (size_t)length;
   return data;
+}
+
+/*! \brief Whether all bytes are ASCII. */
+static inline int MXNetIsAscii(const char* data, size_t size) {
+  const uint64_t high = 0x8080808080808080u;
+  uint64_t word = 0;
+  if (size < sizeof(word)) {
+    for (size_t i = 0; i < size; ++i) word |= (unsigned char)data[i];
+    return (word & 0x80) == 0;
+  }
+  // The last word may lie over the one before it.
+  memcpy(&word, data + size - sizeof(word), sizeof(word));
+  for (size_t i = 0; i + sizeof(word) <= size; i += sizeof(word)) {
+    uint64_t next;
+    memcpy(&next, data + i, sizeof(next));
+    word |= next;
+  }
+  return (word & high) == 0;
+}
+
+/*!
+ * \brief A new str of UTF-8. Most texts are ASCII, which needs no decoder; those of at most one
+ *        character exist already.
+ */
+static inline PyObject* MXNetNewText(const char* data, size_t size) {
+  if (size < 2 || !MXNetIsAscii(data, size)) {
+    return PyUnicode_DecodeUTF8(data, (Py_ssize_t)size, NULL);
+  }
+  PyObject* text = PyUnicode_New((Py_ssize_t)size, 127);
+  if (text != NULL) memcpy(PyUnicode_1BYTE_DATA(text), data, size);
+  return text;
+}
+
+/*!
+ * \brief The one among values that is an ASCII str with this text, as a new reference; NULL where
+ *        there is none.
+ *
+ * A text that comes back from a call is often one that was given: to compare takes less time than
+ * to make it again. Elements of values may be NULL.
+ */
+static inline PyObject* MXNetFindText(PyObject** values, Py_ssize_t count, const char* data,
+                                      size_t size) {
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* value = values[i];
+    if (value != NULL && PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value) &&
+        (size_t)PyUnicode_GET_LENGTH(value) == size &&
+        memcmp(PyUnicode_1BYTE_DATA(value), data, size) == 0) {
+      Py_INCREF(value);
+      return value;
+    }
+  }
+  return NULL;
+}
+
+/*! \brief A String object of UTF-8; -1 with MemoryError set. */
+static inline int MXNetNewString(const char* data, size_t size, void** out) {
+  try {
+    *out = mxnet::runtime::String(std::string_view(data, size)).Detach();
+    return 0;
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return -1;
+  }
 }
 
 /*! \brief Whether instances of a type have the buffer protocol. */
@@ -102,6 +170,43 @@ static inline int MXNetIsFinalizing(void) {
 #else
   return _Py_IsFinalizing();
 #endif
+}
+
+/*!
+ * \brief Whether the calling thread holds the GIL, as it does in most callbacks: to take it again
+ *        costs as much as a short callback itself.
+ *
+ * The thread state that is current belongs to the thread that holds the GIL. The one of this thread
+ * differs from it also where a subinterpreter is running, which holds a state of its own.
+ */
+static inline int MXNetHoldsGil(void) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyThreadState* current = PyThreadState_GetUnchecked();
+#else
+  PyThreadState* current = _PyThreadState_UncheckedGet();
+#endif
+  return current != NULL && current == PyGILState_GetThisThreadState();
+}
+
+/*! \brief What calls the Python callable that is its resource; it is called with the GIL held. */
+typedef MXNetPackedCFunc MXNetCallbackBody;
+static MXNetCallbackBody MXNetCallback = NULL;
+
+static inline void MXNetSetCallback(MXNetCallbackBody body) { MXNetCallback = body; }
+
+/*! \brief The body of functions made of Python callables, from any thread. */
+static int MXNetEnterPython(void* resource, const MXNetValue* values, const int* codes, int count,
+                            MXNetValue* ret, int* ret_code) {
+  if (MXNetHoldsGil()) return MXNetCallback(resource, values, codes, count, ret, ret_code);
+  if (MXNetIsFinalizing() && PyGILState_GetThisThreadState() == NULL) {
+    // A thread of C++ that goes on while the interpreter ends; to enter it would crash.
+    return mxnet::runtime::Error("RuntimeError", "the Python interpreter is shutting down")
+        .SetLast();
+  }
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const int status = MXNetCallback(resource, values, codes, count, ret, ret_code);
+  PyGILState_Release(state);
+  return status;
 }
 
 /*! \brief Finalizer of whatever holds a Python object; runs on any thread. */

@@ -113,8 +113,8 @@ cdef PyObject* make_object(void* handle) noexcept:
     if made != NULL:
         return made
     if kind == kMXNetObjectString:
-        made = PyUnicode_DecodeUTF8((<MXNetBytesObject*>handle).bytes.data,
-                                    (<MXNetBytesObject*>handle).bytes.size, NULL)
+        made = MXNetNewText((<MXNetBytesObject*>handle).bytes.data,
+                            (<MXNetBytesObject*>handle).bytes.size)
     elif kind == kMXNetObjectShape:
         made = make_ints(&(<MXNetShapeObject*>handle).ints, False)
     elif kind == kMXNetObjectTuple:
@@ -135,12 +135,28 @@ cdef PyObject* make_object(void* handle) noexcept:
     return made
 
 
+cdef PyObject* make_answer(void* handle, PyObject** args, Py_ssize_t count) noexcept:
+    """make_object for the result of a call with these arguments."""
+    cdef MXNetBytesObject* text = <MXNetBytesObject*>handle
+    cdef PyObject* given
+    if text.header.type_index == kMXNetObjectString:
+        given = MXNetFindText(args, count, text.bytes.data, text.bytes.size)
+        if given != NULL:
+            MXNetObjectFree(handle)
+            return given
+    return make_object(handle)
+
+
 cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
     """A new reference to the Python value of a borrowed value, which stays its owner's."""
     cdef MXNetValue owned
     cdef int owned_code
+    if code == kMXNetInt:
+        return PyLong_FromLongLong(value.v_int64)
+    if code == kMXNetFloat:
+        return PyFloat_FromDouble(value.v_float64)
     if code == kMXNetStr:
-        return PyUnicode_DecodeUTF8(value.v_str.data, value.v_str.size, NULL)
+        return MXNetNewText(value.v_str.data, value.v_str.size)
     if code == kMXNetBytes:
         return PyBytes_FromStringAndSize(value.v_str.data, value.v_str.size)
     if code == kMXNetIntTuple or code == kMXNetIntList:
