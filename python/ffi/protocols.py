@@ -6,6 +6,8 @@ there is register_converter.
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +104,27 @@ def denies_writing(array: Any) -> bool:
     except BufferError:
         # The protocol has no format for bfloat16, so that it is unknown.
         return True
+
+
+def array_maker(cls: Any, own: type) -> Converter | None:
+    """What makes an array of class cls of one of class own; None where it is one already.
+
+    Raises TypeError where cls is not the array class of a package that is known here.
+    """
+    if isinstance(cls, type) and issubclass(cls, own):
+        return None
+    if isinstance(cls, type):
+        package = sys.modules.get(cls.__module__.partition(".")[0])
+        if cls is getattr(package, "ndarray", None) and hasattr(package, "asarray"):
+            return package.asarray  # type: ignore[no-any-return, union-attr]
+        for module in (package, getattr(package, "dlpack", None)):
+            if hasattr(cls, "__dlpack__") and hasattr(module, "from_dlpack"):
+                return module.from_dlpack  # type: ignore[no-any-return, union-attr]
+    given = type_name(cls) if isinstance(cls, type) else type(cls).__name__
+    raise TypeError(
+        "returning: argument 0 ('cls') expected numpy.ndarray, torch.Tensor, ffi.NDArray or "
+        f"another class of arrays, got {given}"
+    )
 
 
 def fields_of(instance: Any) -> dict[str, Any]:

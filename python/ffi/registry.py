@@ -107,8 +107,8 @@ def list_global_func_names() -> list[str]:
 def convert(value: Any) -> Any:
     """What C++ would keep of an argument, as an object that Python can keep too.
 
-    A callable becomes a Function, a list an Array, a dict a Map, a foreign array a copy of it;
-    text, numbers and tuples stay as they are.
+    A callable becomes a Function, a list an Array, a dict a Map, a foreign array an NDArray that
+    shares its memory; text, numbers and tuples stay as they are.
     """
     if isinstance(value, core.ObjectBase):
         return value
@@ -118,7 +118,7 @@ def convert(value: Any) -> Any:
     return _own(value)
 
 
-_own = get_global_func("ffi.convert")
+_own = get_global_func("ffi.convert").returning(core.NDArray)
 
 
 def _init_api(prefix: str, module_name: str) -> None:
@@ -156,10 +156,11 @@ def _init_api(prefix: str, module_name: str) -> None:
     module.__dir__ = names  # type: ignore[method-assign]
 
 
-def restore_function(name: str, front_end: bool) -> core.Function:
+def restore_function(name: str, front_end: bool, returned: Any = None) -> core.Function:
     """The function that a pickle names. KeyError where nothing is registered under the name."""
     function = get_global_func(name)
-    return function.front_end() if front_end else function
+    function = function.front_end() if front_end else function
+    return function if returned is None else function.returning(returned)
 
 
 def reduction(function: core.Function) -> str | tuple[Any, ...]:
@@ -172,4 +173,4 @@ def reduction(function: core.Function) -> str | tuple[Any, ...]:
     registered = core.get_global(function.name)
     if registered is None or not registered.same_as(function):
         raise TypeError(f"cannot pickle {function!r}: it is not registered under its name")
-    return restore_function, (function.name, function.is_front_end)
+    return restore_function, (function.name, function.is_front_end, function.returned_class)

@@ -35,9 +35,6 @@ void DestroyFunction(MXNetObject* self) {
   delete func;
 }
 
-/*! \brief What a function captured may be another function, and so on. */
-void DeleteFunction(MXNetObject* self) { details::DeleteInTurn(self, &DestroyFunction); }
-
 /*! \brief Values that a description can own: they refer to nothing, or to text that is copied. */
 bool IsPlainOrText(int type_code) {
   switch (type_code) {
@@ -75,6 +72,21 @@ std::string CountText(const FunctionInfo& info, int given) {
 }
 
 }  // namespace
+
+/*! \brief What a function captured may be another function, and so on. */
+void DeleteFunction(MXNetObject* self) { details::DeleteInTurn(self, &DestroyFunction); }
+
+FunctionObject* NewFunction(MXNetPackedCFunc call, void* resource,
+                            MXNetPackedCFuncFinalizer finalizer) {
+  auto* object = new FunctionObject();
+  object->header = MXNetObject{1, kMXNetObjectFunction, &DeleteFunction, nullptr};
+  object->call = call;
+  object->resource = resource;
+  object->finalizer = finalizer;
+  object->info = Undescribed();
+  object->direct_args = FunctionObject::kAnyArgs;
+  return object;
+}
 
 FunctionInfo::FunctionInfo() {
   info_.struct_size = sizeof(info_);
@@ -263,14 +275,7 @@ int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
   const int status = Guard([&] {
     RequireNotNull(reinterpret_cast<const void*>(func), "MXNetFuncCreateFromCFunc", "func");
     RequireNotNull(out, "MXNetFuncCreateFromCFunc", "out");
-    auto* object = new FunctionObject();
-    object->header = MXNetObject{1, kMXNetObjectFunction, &mxnet::runtime::DeleteFunction, nullptr};
-    object->call = func;
-    object->resource = resource;
-    object->finalizer = finalizer;
-    object->info = mxnet::runtime::Undescribed();
-    object->direct_args = FunctionObject::kAnyArgs;
-    *out = object;
+    *out = mxnet::runtime::NewFunction(func, resource, finalizer);
   });
   if (status != 0 && finalizer != nullptr) finalizer(resource);
   return status;

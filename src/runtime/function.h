@@ -42,6 +42,15 @@ class FunctionInfo {
   MXNetFuncInfo info_{};
 };
 
+struct FunctionObject;
+
+/*! \brief A function without a description. */
+FunctionObject* NewFunction(MXNetPackedCFunc call, void* resource,
+                            MXNetPackedCFuncFinalizer finalizer);
+
+/*! \brief Runs what ends a function, and frees it. */
+void DeleteFunction(MXNetObject* self);
+
 /*! \brief A function: what to call, with what, and its description. */
 struct FunctionObject {
   MXNetObject header;

@@ -5,6 +5,9 @@
 #include <mxnet/runtime/registry.h>
 
 #include <cstdint>
+#include <utility>
+
+#include "runtime/functions_of_host.h"
 
 namespace mxnet {
 namespace runtime {
@@ -51,16 +54,30 @@ MXNET_REGISTER_API("ffi.host_function")
     .add_argument("thread_state", "int",
                   "Address of `void* (*)(void)`: not NULL where the thread belongs to the "
                   "interpreter and may enter it until it is gone.")
+    .add_argument("host", "int", 0,
+                  "Address of the callable, which resource keeps alive, to share its function as "
+                  "MXNetFuncFromHost does.")
     .returns("Callable[..., Any]")
     .set_body_typed([](uint64_t call, uint64_t finalizer, uint64_t resource,
-                       uint64_t is_initialized, uint64_t thread_state) {
+                       uint64_t is_initialized, uint64_t thread_state, uint64_t host) {
+      if (host != 0) {
+        ObjectRef found = FindFunctionOfHost(&HostBody::Call, PointerAt<void*>(host));
+        if (found.defined()) {
+          PointerAt<MXNetPackedCFuncFinalizer>(finalizer)(PointerAt<void*>(resource));
+          return PackedFunc(std::move(found));
+        }
+      }
       auto* body =
           new HostBody{PointerAt<MXNetPackedCFunc>(call),
                        PointerAt<MXNetPackedCFuncFinalizer>(finalizer), PointerAt<void*>(resource),
                        PointerAt<int (*)()>(is_initialized), PointerAt<void* (*)()>(thread_state)};
       MXNetFunctionHandle func = nullptr;
       MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(&HostBody::Call, body, &HostBody::Finalize, &func));
-      return PackedFunc(ObjectRef::Steal(func));
+      PackedFunc made(ObjectRef::Steal(func));
+      if (host != 0) {
+        ShareFunctionOfHost(static_cast<FunctionObject*>(func), PointerAt<void*>(host));
+      }
+      return made;
     });
 
 }  // namespace

@@ -46,6 +46,10 @@ void DeleteArray(MXNetObject* self) {
 
 void ReleaseBlock(void* raw, size_t size) { PoolFree(raw, size); }
 
+void ReleaseLent(void* owner, size_t lender) {
+  reinterpret_cast<const MXNetLender*>(lender)->release(owner);
+}
+
 void ReleaseBase(void* base, size_t) { details::Release(static_cast<MXNetObject*>(base)); }
 
 [[noreturn]] void ThrowNoMemory(ShapeView shape, DLDataType dtype) {
@@ -292,7 +296,23 @@ int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
     ArrayObject* view =
         mxnet::runtime::NewForeignArray(tensor, owner, &mxnet::runtime::ReleaseBase);
     mxnet::runtime::details::Retain(&owner->visible.header);
-    view->visible.flags = array->visible.flags;
+    view->visible.flags = array->visible.flags & ~uint64_t{kMXNetNDArrayOfHost};
     *out = view;
+  });
+}
+
+int MXNetNDArrayFromLent(const MXNetLentTensor* lent, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(lent, "MXNetNDArrayFromLent", "lent");
+    RequireNotNull(out, "MXNetNDArrayFromLent", "out");
+    RequireNotNull(lent->lender, "MXNetNDArrayFromLent", "lent->lender");
+    ArrayObject* array =
+        mxnet::runtime::NewForeignArray(lent->tensor, lent->owner, &mxnet::runtime::ReleaseLent);
+    array->owner_size = reinterpret_cast<size_t>(lent->lender);
+    array->visible.flags = lent->flags & kMXNetNDArrayReadOnly;
+    if (lent->host != nullptr) array->visible.flags |= kMXNetNDArrayOfHost;
+    array->visible.header.host = lent->host;
+    lent->lender->retain(lent->owner);
+    *out = array;
   });
 }

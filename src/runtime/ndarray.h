@@ -14,7 +14,7 @@ namespace runtime {
 struct ArrayObject {
   MXNetNDArrayObject visible;
   void* owner; /*!< what release is called with: memory, the base of a view, a foreign tensor */
-  size_t owner_size;
+  size_t owner_size; /*!< of memory; of what was lent, the address of its lender */
   void (*release)(void* owner, size_t owner_size); /*!< NULL where the elements lie inside */
   size_t block_size;
 };

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "runtime/pool.h"
+
 namespace mxnet {
 namespace runtime {
 namespace {
@@ -21,9 +23,9 @@ class Level {
 
  private:
   static constexpr int kMaxDepth = 1000;
-  static thread_local int depth_;
+  static __thread int depth_ MXNET_TLS_INITIAL_EXEC;
 };
-thread_local int Level::depth_ = 0;
+__thread int Level::depth_ MXNET_TLS_INITIAL_EXEC = 0;
 
 MXNET_REGISTER_API("testing.nop")
     .describe("Does nothing with any arguments.")
@@ -86,6 +88,21 @@ MXNET_REGISTER_API("testing.call")
       const auto func = args[0].As<PackedFunc>();
       const Level level;
       *ret = func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1);
+    });
+
+MXNET_REGISTER_API("testing.same_object")
+    .describe("Whether two arguments are the same object for C++.")
+    .add_argument("a", "Any", "An object.")
+    .add_argument("b", "Any", "Another.")
+    .returns("bool")
+    .set_body_typed([](ObjectRef a, ObjectRef b) { return a.same_as(b); });
+
+MXNET_REGISTER_API("testing.register_function")
+    .describe("Registers a function from C++.")
+    .add_argument("name", "str", "The name that it gets.")
+    .add_argument("func", "Callable[..., Any]", "What is registered.")
+    .set_body_typed([](String name, PackedFunc func) {
+      MXNET_CHECK_CALL(MXNetFuncRegisterGlobal(name.data(), func.get(), 0));
     });
 
 MXNET_REGISTER_API("testing.dtype")

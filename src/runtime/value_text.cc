@@ -174,6 +174,7 @@ void AppendValue(const MXNetValue& value, int type_code, std::string* out) {
       return;
     case kMXNetArrayHandle:
     case kMXNetReadOnlyArray:
+    case kMXNetLentArray:
       return AppendTensor(*static_cast<const DLTensor*>(value.v_handle), out);
     case kMXNetStr:
       return AppendQuoted(value.v_str, out);

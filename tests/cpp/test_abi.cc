@@ -8,6 +8,8 @@ static_assert(sizeof(MXNetObject) == 24 && offsetof(MXNetObject, host) == 16, "a
 static_assert(offsetof(MXNetAny, type_code) == 16, "the tag follows the value");
 static_assert(offsetof(MXNetNDArrayObject, tensor) == sizeof(MXNetObject), "tensor is second");
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24, "DLPack's layout");
+static_assert(offsetof(MXNetLentTensor, tensor) == 0, "it may be read as a DLTensor");
+static_assert(sizeof(MXNetLentTensor) == sizeof(DLTensor) + 32, "three pointers and flags");
 static_assert(sizeof(DLManagedTensorVersioned) == 80, "DLPack's layout");
 static_assert(sizeof(mxnet::runtime::ObjectRef) == sizeof(void*), "a reference is one pointer");
 static_assert(sizeof(mxnet::runtime::Any) == sizeof(MXNetAny), "Any adds nothing");
@@ -43,6 +45,8 @@ TEST_CASE("a library of another ABI version is refused with both versions") {
                      std::to_string(MXNET_RUNTIME_ABI_MINOR)) != std::string::npos);
 }
 
+static int NoBody(void*, const MXNetValue*, const int*, int, MXNetValue*, int*) { return 0; }
+
 TEST_CASE("no C function follows a NULL") {
   MXNetFunctionHandle func = nullptr;
   MXNetNDArrayHandle array = nullptr;
@@ -50,11 +54,15 @@ TEST_CASE("no C function follows a NULL") {
   int code = 0;
   uint32_t index = 0;
   const MXNetFuncInfo* info = nullptr;
+  const MXNetLentTensor lent{};
   DLManagedTensor* legacy = nullptr;
   DLManagedTensorVersioned* versioned = nullptr;
   const int statuses[] = {
       MXNetFuncCall(nullptr, nullptr, nullptr, 0, &value, &code),
       MXNetFuncCreateFromCFunc(nullptr, nullptr, nullptr, &func),
+      MXNetFuncFromHost(nullptr, &value, nullptr, &func),
+      MXNetFuncFromHost(&NoBody, nullptr, nullptr, &func),
+      MXNetFuncFromHost(&NoBody, &value, nullptr, nullptr),
       MXNetFuncSetInfo(nullptr, nullptr),
       MXNetFuncGetInfo(nullptr, &info),
       MXNetFuncGetGlobal(nullptr, &func),
@@ -73,6 +81,8 @@ TEST_CASE("no C function follows a NULL") {
       MXNetNDArrayView(nullptr, nullptr, nullptr, nullptr, 0, mxnet::runtime::kFloat32, &array),
       MXNetNDArrayFromDLPack(nullptr, &array),
       MXNetNDArrayFromDLPackLegacy(nullptr, &array),
+      MXNetNDArrayFromLent(nullptr, &array),
+      MXNetNDArrayFromLent(&lent, &array),
       MXNetNDArrayToDLPack(nullptr, &versioned),
       MXNetNDArrayToDLPackLegacy(nullptr, &legacy),
       MXNetGetVersion(nullptr, nullptr, nullptr),

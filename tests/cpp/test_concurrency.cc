@@ -56,6 +56,54 @@ TEST_CASE("threads register, look up, call and remove functions") {
   CHECK(wrong == 0);
 }
 
+namespace {
+
+/*! \brief A callable of a host: how many functions refer to it. */
+struct Callable {
+  std::atomic<int> references{0};
+
+  static int Call(void* self, const MXNetValue*, const int*, int, MXNetValue* ret, int* code) {
+    ret->v_int64 = static_cast<Callable*>(self)->references > 0;
+    *code = kMXNetInt;
+    return 0;
+  }
+  static void Release(void* self) { --static_cast<Callable*>(self)->references; }
+};
+
+PackedFunc FunctionOf(Callable* callable) {
+  MXNetFunctionHandle handle = nullptr;
+  ++callable->references;
+  MXNET_CHECK_CALL(MXNetFuncFromHost(&Callable::Call, callable, &Callable::Release, &handle));
+  return PackedFunc(ObjectRef::Steal(handle));
+}
+
+}  // namespace
+
+TEST_CASE("threads find the one function of a callable while another drops it") {
+  Callable callables[2];
+  std::atomic<int> wrong{0};
+  InThreads([&](int, int round) {
+    Callable* callable = &callables[round % 2];
+    const PackedFunc first = FunctionOf(callable);
+    const PackedFunc second = FunctionOf(callable);
+    if (!first.same_as(second) || first().As<int>() != 1) ++wrong;
+    if (first.get()->host != callable) ++wrong;
+  });
+  CHECK(wrong == 0);
+  for (const Callable& callable : callables) CHECK(callable.references == 0);
+}
+
+TEST_CASE("a function of a callable that lies deep in what is deleted goes, too") {
+  Callable callable;
+  PackedFunc chain = FunctionOf(&callable);
+  for (int i = 0; i < 200; ++i) {
+    chain = PackedFunc([inner = std::move(chain)](MXNetArgs, MXNetRetValue* ret) { *ret = inner; });
+  }
+  CHECK(callable.references == 1);
+  chain = PackedFunc();
+  CHECK(callable.references == 0);
+}
+
 TEST_CASE("threads share objects, and the last one frees them") {
   static std::atomic<int> alive{0};
   struct Counted {

@@ -120,6 +120,55 @@ TEST_CASE("a lent tensor that is kept is copied") {
   for (int i = 0; i < 6; ++i) CHECK(copy.data_as<float>()[i] == expected[i]);
 }
 
+namespace {
+
+/*! \brief Whom the tests lend tensors of: how many references C++ holds. */
+struct Owner {
+  int references{0};
+
+  static void Retain(void* self) { ++static_cast<Owner*>(self)->references; }
+  static void Release(void* self) { --static_cast<Owner*>(self)->references; }
+};
+
+}  // namespace
+
+TEST_CASE("a tensor that may be shared is shared where it is kept") {
+  const MXNetLender lender{&Owner::Retain, &Owner::Release};
+  Owner owner;
+  float data[6] = {0, 1, 2, 3, 4, 5};
+  int64_t shape[2] = {2, 3};
+  int64_t strides[2] = {1, 2};
+  for (const uint64_t flags : {uint64_t{0}, uint64_t{kMXNetNDArrayReadOnly}}) {
+    for (void* host : {static_cast<void*>(nullptr), static_cast<void*>(&data)}) {
+      const MXNetLentTensor lent{{data, DLDevice{kDLCPU, 0}, 2, kFloat32, shape, strides, 0},
+                                 flags,
+                                 host,
+                                 &owner,
+                                 &lender};
+      MXNetValue value{};
+      value.v_handle = const_cast<MXNetLentTensor*>(&lent);
+      int code = kMXNetLentArray;
+      PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+      NDArray kept = echo.CallPacked(&value, &code, 1).As<NDArray>();
+      CHECK(owner.references == 1);
+      CHECK(kept.data() == data);
+      CHECK(kept.strides() == ShapeView(strides, 2));
+      CHECK(kept.read_only() == (flags != 0));
+      CHECK(kept.get()->host == host);
+      NDArray view = kept.View(data + 2, ShapeView(shape, 1), ShapeView(strides, 1), kFloat32);
+      CHECK(view.get()->host == nullptr);
+      CHECK(view.read_only() == kept.read_only());
+      kept = NDArray();
+      CHECK(owner.references == 1);
+      view = NDArray();
+      CHECK(owner.references == 0);
+      CHECK(PackedFunc::GetGlobal("testing.type_code").CallPacked(&value, &code, 1).As<String>() ==
+            String("ndarray"));
+      CHECK(owner.references == 0);
+    }
+  }
+}
+
 TEST_CASE("memory freed on another thread is fine") {
   for (int round = 0; round < 50; ++round) {
     std::vector<NDArray> arrays;

@@ -9,7 +9,7 @@ import pytest
 import ffi
 
 from .plain import plain
-from .values import FUNCTION, GRID, SAME, VALUES, DoNothing, Text
+from .values import BUFFERS, GRID, SAME, VALUES, DoNothing, Text
 
 each_value = pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 each_shallow_value = pytest.mark.parametrize(
@@ -18,8 +18,6 @@ each_shallow_value = pytest.mark.parametrize(
 
 
 def expected_back(value, api):
-    if value.back is FUNCTION:
-        return "Function", "function"
     return plain(value.make(api) if value.back is SAME else value.back)
 
 
@@ -72,6 +70,13 @@ def test_argument_of_a_callback(value, seen, call):
     arguments = []
     call(arguments.append, value)
     assert plain(arguments[0]) == plain(seen)
+
+
+@pytest.mark.parametrize(("lent", "elements"), BUFFERS.values(), ids=BUFFERS.keys())
+def test_elements_of_a_buffer(lent, elements):
+    array = numpy.asarray(ffi.convert(lent))
+    assert array.dtype == elements.dtype
+    numpy.testing.assert_array_equal(array, elements)
 
 
 @pytest.mark.parametrize("make", [list, dict], ids=["Array", "Map"])

@@ -241,7 +241,7 @@ def override():
 
 
 def share_an_array():
-    array = echo(VALUES["array: steps"].make(None))
+    array = ffi.convert(VALUES["array: steps"].make(None))
     ffi.from_dlpack(array)
     array.__dlpack__()
     array.__dlpack__(max_version=(1, 0), copy=True)

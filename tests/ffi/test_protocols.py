@@ -95,7 +95,7 @@ def test_class_that_changes_after_the_first_use(attribute, function, back, where
         with pytest.raises(TypeError, match="unsupported type"):
             echo(Changes())
     setattr(Changes if where == "class" else Base, attribute, function)
-    result = echo(Changes())
+    result = echo.returning(numpy.ndarray)(Changes())
     if back is None:
         assert result() == 1
     else:
@@ -129,4 +129,4 @@ def test_read_only_buffer_is_not_written():
 
 def test_converter_is_not_asked_for_a_class(echo):
     """A class itself is a callable, whatever its instances convert to."""
-    assert isinstance(echo(Foreign)(), (tuple, ffi.Array))
+    assert echo(Foreign) is Foreign

@@ -17,7 +17,6 @@ import numpy
 import ffi
 
 SAME = object()
-FUNCTION = object()
 
 
 @dataclass(frozen=True)
@@ -282,27 +281,23 @@ ARRAYS = {
 
 GRID_OF_FLOATS = numpy.arange(6.0).reshape(2, 3)
 
+# Of each, an array with the same elements.
 BUFFERS = {
     **{
-        f"array {code}": literal(array.array(code, [1, 2]), "ndarray", numpy.array([1, 2], code))
+        f"array {code}": (array.array(code, [1, 2]), numpy.array([1, 2], code))
         for code in "bBhHiIlLqQfd"
     },
-    "memoryview of floats": literal(memoryview(GRID_OF_FLOATS), "ndarray", GRID_OF_FLOATS),
-    "with steps": literal(
-        memoryview(b"abcd")[::2], "ndarray", numpy.frombuffer(b"ac", dtype="uint8")
-    ),
-    "reversed": literal(memoryview(GRID_OF_FLOATS)[::-1], "ndarray", GRID_OF_FLOATS[::-1]),
-    "bytes in rows": literal(
+    "memoryview of floats": (memoryview(GRID_OF_FLOATS), GRID_OF_FLOATS),
+    "with steps": (memoryview(b"abcd")[::2], numpy.frombuffer(b"ac", dtype="uint8")),
+    "reversed": (memoryview(GRID_OF_FLOATS)[::-1], GRID_OF_FLOATS[::-1]),
+    "bytes in rows": (
         memoryview(b"abcd").cast("B", (2, 2)),
-        "ndarray",
         numpy.frombuffer(b"abcd", dtype="uint8").reshape(2, 2),
     ),
-    "complex": literal(
-        memoryview(numpy.ones(2, "complex64")), "ndarray", numpy.ones(2, "complex64")
-    ),
-    "empty": literal(array.array("d"), "ndarray", numpy.zeros(0)),
-    "no axes": literal(memoryview(numpy.array(5.0)), "ndarray", numpy.array(5.0)),
-    "ctypes": literal((ctypes.c_int16 * 3)(1, 2, 3), "ndarray", numpy.arange(1, 4, dtype="int16")),
+    "complex": (memoryview(numpy.ones(2, "complex64")), numpy.ones(2, "complex64")),
+    "empty": (array.array("d"), numpy.zeros(0)),
+    "no axes": (memoryview(numpy.array(5.0)), numpy.array(5.0)),
+    "ctypes": ((ctypes.c_int16 * 3)(1, 2, 3), numpy.arange(1, 4, dtype="int16")),
 }
 
 PROTOCOLS = {
@@ -319,18 +314,18 @@ PROTOCOLS = {
     "registered for a base": literal(DerivedFromForeign(), "tuple", ("foreign", ffi.Array([1]))),
     "nearer than registered": literal(ForeignThatSaysMore(), "str", "nearer"),
     "__ffi_opaque__": literal(UNCHANGED, "ffi.Opaque"),
-    "__ffi_opaque__ taken back": literal(Changed(), "function", FUNCTION),
+    "__ffi_opaque__ taken back": literal(Changed(), "function"),
     "opaque": Value(lambda api: api.make_opaque(UNCHANGED), "ffi.Opaque", UNCHANGED),
     "opaque None": Value(lambda api: api.make_opaque(None), "ffi.Opaque", None),
 }
 
 OBJECTS = {
     "context": Value(lambda api: api.cpu(3), "Context", ffi.cpu(3)),
-    "lambda": literal(lambda: None, "function", FUNCTION),
-    "builtin": literal(len, "function", FUNCTION),
-    "callable object": literal(DoNothing(), "function", FUNCTION),
-    "bound method": literal(DoNothing().method, "function", FUNCTION),
-    "class": literal(DoNothing, "function", FUNCTION),
+    "lambda": literal(lambda: None, "function"),
+    "builtin": literal(len, "function"),
+    "callable object": literal(DoNothing(), "function"),
+    "bound method": literal(DoNothing().method, "function"),
+    "class": literal(DoNothing, "function"),
 }
 
 VALUES = {
@@ -342,7 +337,7 @@ VALUES = {
         "dtype": DTYPES,
         "scalar": SCALARS,
         "array": ARRAYS,
-        "buffer": BUFFERS,
+        "buffer": {name: literal(lent, "ndarray") for name, (lent, _) in BUFFERS.items()},
         "protocol": PROTOCOLS,
         "object": OBJECTS,
     }.items()

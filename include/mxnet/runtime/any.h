@@ -62,6 +62,7 @@ inline int TypeCodeOfObject(uint32_t type_index) noexcept {
       return "Context";
     case kMXNetArrayHandle:
     case kMXNetReadOnlyArray:
+    case kMXNetLentArray:
     case kMXNetNDArrayHandle:
       return "ndarray";
     case kMXNetFuncHandle:

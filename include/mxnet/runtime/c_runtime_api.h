@@ -80,8 +80,9 @@ typedef enum {
   kMXNetDict = 71,          /*!< v_seq: borrowed run key, value, key, value, ... */
   kMXNetReadOnlyArray = 72, /*!< v_handle is a borrowed DLTensor* that must not be written */
   kMXNetMissing = 73,       /*!< argument not given: the callee's described default applies */
-  kMXNetKeyword = 74, /*!< v_str: borrowed name of the next argument, for overloaded functions */
-  kMXNetEnum = 75,    /*!< v_enum: a member of an enum */
+  kMXNetKeyword = 74,   /*!< v_str: borrowed name of the next argument, for overloaded functions */
+  kMXNetEnum = 75,      /*!< v_enum: a member of an enum */
+  kMXNetLentArray = 76, /*!< v_handle is a borrowed MXNetLentTensor*; may be kept, and so shared */
   kMXNetExtEnd = 128
 } MXNetTypeCode;
 
@@ -146,7 +147,9 @@ typedef struct MXNetAny {
  * host belongs to the host language, which finds there the one wrapper that stands for the object
  * (in Python: the PyObject*), so that an object that comes back is the same one. It is NULL in a
  * new object, read and written under the host's lock only, and holds no reference: the wrapper
- * holds one on the object, and clears host before it gives that up.
+ * holds one on the object, and clears host before it gives that up. The objects that
+ * MXNetNDArrayFromLent and MXNetFuncFromHost make are the other way round: they stand for what the
+ * host language had before, which is their host from the start, and which they keep alive.
  */
 typedef struct MXNetObject {
   int32_t ref_count;
@@ -389,6 +392,17 @@ MXNET_DLL int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
 MXNET_DLL int MXNetFuncFree(MXNetFunctionHandle func);
 
 /*!
+ * \brief The function of a callable of the host language: the one there is, or a new one.
+ *
+ * host is the callable. It is the resource that func and finalizer are called with, and the host
+ * of the function, so that it comes back as itself. As long as a function lives that was made of
+ * the same func and host, this gives that one. finalizer gets host once for every call: when the
+ * function goes, or at once where there was one or this call fails.
+ */
+MXNET_DLL int MXNetFuncFromHost(MXNetPackedCFunc func, void* host,
+                                MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out);
+
+/*!
  * \brief Attaches a description. Everything in info is copied.
  *
  * Only once for a function and before it is shared between threads.
@@ -502,7 +516,8 @@ typedef void* MXNetNDArrayHandle;
 
 /*! \brief Flags of an array. */
 typedef enum {
-  kMXNetNDArrayReadOnly = 1 /*!< the memory must not be written */
+  kMXNetNDArrayReadOnly = 1, /*!< the memory must not be written */
+  kMXNetNDArrayOfHost = 2    /*!< header.host is what the memory was lent of, kept alive */
 } MXNetNDArrayFlag;
 
 /*!
@@ -516,6 +531,26 @@ typedef struct {
   DLTensor tensor;
   uint64_t flags;
 } MXNetNDArrayObject;
+
+/*! \brief How to keep what a lent tensor is of. Both may be called from any thread. */
+typedef struct {
+  void (*retain)(void* owner);  /*!< adds a reference to owner */
+  void (*release)(void* owner); /*!< drops it */
+} MXNetLender;
+
+/*!
+ * \brief A tensor that is lent for a call, and may be shared for longer: MXNetNDArrayFromLent.
+ *
+ * It begins with the DLTensor, so that a reader need not tell it from kMXNetArrayHandle. tensor is
+ * as in MXNetNDArrayObject; flags are of MXNetNDArrayFlag, but for kMXNetNDArrayOfHost.
+ */
+typedef struct {
+  DLTensor tensor;
+  uint64_t flags;
+  void* host;                /*!< what the host language lends, as in MXNetObject; or NULL */
+  void* owner;               /*!< keeps the memory and host alive while it is referenced */
+  const MXNetLender* lender; /*!< lives as long as the process */
+} MXNetLentTensor;
 
 /*! \brief Options of MXNetNDArrayCreate, or-ed. */
 typedef enum {
@@ -551,6 +586,13 @@ MXNET_DLL int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, MXNetNDAr
 
 /*! \brief The same for the unversioned form. */
 MXNET_DLL int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, MXNetNDArrayHandle* out);
+
+/*!
+ * \brief An array that shares the memory of a lent tensor for as long as it lives.
+ *
+ * Where it comes back to the host language it is lent->host, if that is not NULL.
+ */
+MXNET_DLL int MXNetNDArrayFromLent(const MXNetLentTensor* lent, MXNetNDArrayHandle* out);
 
 /*! \brief Exports an array; the caller runs the deleter when done. The array's memory is shared. */
 MXNET_DLL int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVersioned** out);

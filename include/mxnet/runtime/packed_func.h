@@ -101,6 +101,7 @@ class MXNetArgs {
 class MXNetRetValue {
  public:
   MXNetRetValue() = default;
+  explicit MXNetRetValue(Any any) noexcept : any_(std::move(any)) {}
   MXNetRetValue(MXNetRetValue&&) = default;
   MXNetRetValue& operator=(MXNetRetValue&&) = default;
 
@@ -261,9 +262,7 @@ class PackedFunc : public ObjectRef {
     int type_code = kMXNetNull;
     MXNET_CHECK_CALL(MXNetFuncCall(get(), values, type_codes, num_args, &raw.value, &type_code));
     raw.type_code = type_code;
-    MXNetRetValue result;
-    result = Any::Steal(raw);
-    return result;
+    return MXNetRetValue(Any::Steal(raw));
   }
 
   template <typename... Args>

@@ -59,6 +59,7 @@ READ_ONLY_ARRAY = 72
 MISSING = 73
 KEYWORD = 74
 ENUM = 75
+LENT_ARRAY = 76
 
 OBJECT_CODES = frozenset((OBJECT_HANDLE, MODULE_HANDLE, FUNC_HANDLE, NDARRAY_HANDLE))
 # Values that are complete in themselves: nothing they point to has an owner.
@@ -86,6 +87,7 @@ PARAM_KEYWORD_ONLY = 8
 
 METHOD_STATIC = 1
 NDARRAY_READ_ONLY = 1
+NDARRAY_OF_HOST = 2
 DEVICE_CPU = 1
 
 
@@ -106,6 +108,20 @@ class DLTensor(Structure):
         ("shape", POINTER(c_int64)),
         ("strides", POINTER(c_int64)),
         ("byte_offset", c_uint64),
+    ]
+
+
+class MXNetLender(Structure):
+    _fields_ = [("retain", c_void_p), ("release", c_void_p)]
+
+
+class MXNetLentTensor(Structure):
+    _fields_ = [
+        ("tensor", DLTensor),
+        ("flags", c_uint64),
+        ("host", c_void_p),
+        ("owner", c_void_p),
+        ("lender", c_void_p),
     ]
 
 

@@ -21,7 +21,7 @@ from . import abi
 from .context import Context
 from .errors import new_opaque
 from .objects import ObjectBase, wrap
-from .tensors import lazy_mark, tensor_of_buffer, tensor_of_dlpack, tensor_of_numpy
+from .tensors import LENDER, lazy_mark, tensor_of_buffer, tensor_of_dlpack, tensor_of_numpy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,9 +217,9 @@ class Frame:
         return abi.OBJECT_HANDLE
 
     def _callable(self, x: Callable[..., Any], slot: Any) -> int:
-        from .callback import convert_function
+        from .callback import share_function
 
-        function = convert_function(x)
+        function = share_function(x)
         self.keep.append(function)
         return self._object(function, slot, 0)
 
@@ -240,11 +240,17 @@ class Frame:
             raise _refused(TypeError, str(failure)) from None
         return self._callable(x, slot) if dtype is None else self._data_type(dtype, slot)
 
-    def _tensor(self, tensor: abi.DLTensor, read_only: bool, owner: Any, slot: Any) -> int:
-        self.keep += (tensor, owner)
+    def _tensor(
+        self, tensor: abi.DLTensor, read_only: bool, memory: Any, host: Any, slot: Any
+    ) -> int:
+        """Lends a tensor of host, whose elements lie in memory or in host itself."""
+        owner = (host, memory)
+        flags = abi.NDARRAY_READ_ONLY if read_only else 0
+        lent = abi.MXNetLentTensor(tensor, flags, id(host), id(owner), LENDER)
+        self.keep += (lent, owner)
         self.tensor_bytes += abi.nbytes(tensor)
-        slot.v_handle = addressof(tensor)
-        return abi.READ_ONLY_ARRAY if read_only else abi.ARRAY_HANDLE
+        slot.v_handle = addressof(lent)
+        return abi.LENT_ARRAY
 
     def _other(self, x: Any, slot: Any, depth: int) -> int:
         """Values of no exact type in the table: subclasses, NumPy's, protocols."""
@@ -277,7 +283,7 @@ class Frame:
             tensor, dims = tensor_of_numpy(x)
         except (TypeError, ValueError) as failure:
             raise _refused(type(failure), str(failure)) from None
-        return self._tensor(tensor, not x.flags.writeable, dims, slot)
+        return self._tensor(tensor, not x.flags.writeable, dims, x, slot)
 
     def _numpy_scalar(self, x: Any, slot: Any, depth: int) -> int:
         dtype = x.dtype
@@ -299,7 +305,7 @@ class Frame:
         if isinstance(x, bytearray) or (isinstance(x, memoryview) and _is_bytes(x)):
             return self._kept(bytes(x), slot, depth)
         if isinstance(x, memoryview):
-            return self._buffer(x, slot)
+            return self._buffer(x, x, slot)
         if hasattr(cls, "__index__"):
             return self._int(operator.index(x), slot, depth)
         if hasattr(cls, "__fspath__"):
@@ -314,35 +320,36 @@ class Frame:
             view = memoryview(x)
         except TypeError:
             raise _refused(TypeError, protocols.unsupported(cls)) from None
-        return self._buffer(view, slot)
+        return self._buffer(view, x, slot)
 
     def _converted(self, converter: Callable[[Any], Any], x: Any, slot: Any, depth: int) -> int:
         """What a converter makes of x, which may again be something with a converter."""
         self._enter(depth)
         return self._kept(converter(x), slot, depth + 1)
 
-    def _buffer(self, view: memoryview, slot: Any) -> int:
+    def _buffer(self, view: memoryview, host: Any, slot: Any) -> int:
         try:
-            tensor, owner = tensor_of_buffer(view)
+            # A view of its own, which nobody else can release.
+            tensor, owner = tensor_of_buffer(memoryview(view))
         except (TypeError, ValueError, BufferError) as failure:
             raise _refused(type(failure), str(failure)) from None
-        return self._tensor(tensor, view.readonly, owner, slot)
+        return self._tensor(tensor, view.readonly, owner, host, slot)
 
     def _dlpack(self, x: Any, slot: Any) -> int:
-        mark = lazy_mark(x)
+        lent, mark = x, lazy_mark(x)
         if mark is not None:
             raise _refused(BufferError, mark)
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
-            # Lending for a call records no gradient; torch refuses only to give the memory away.
-            x = x.detach()
-        capsule, tensor, read_only = tensor_of_dlpack(x)
+            # Lending records no gradient; that is what torch reminds of by refusing to export it.
+            lent = x.detach()
+        capsule, tensor, read_only = tensor_of_dlpack(lent)
         if tensor.device.device_type != abi.DEVICE_CPU:
             raise _refused(
                 ValueError,
                 f"is a tensor on device type {tensor.device.device_type}; "
                 "expected memory of the CPU",
             )
-        return self._tensor(tensor, read_only, capsule, slot)
+        return self._tensor(tensor, read_only, capsule, x, slot)
 
     def _kept(self, made: Any, slot: Any, depth: int) -> int:
         """Writes what stands for the argument, and keeps it for the call."""

@@ -19,8 +19,9 @@ from . import abi
 from .arguments import Frame, Refused
 from .errors import TOO_DEEP, check, set_last_error
 from .function import Function
+from .objects import wrap_anew
 from .registry import get_global
-from .results import borrow, take
+from .results import CALLABLES, borrow, take
 from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 # Callables that C++ holds, by the number it knows them under.
 _bodies: dict[int, Callable[..., Any]] = {}
 _numbers = count(1)
+# Of those that were arguments, the handle of the function.
+_handles: dict[int, int] = {}
 _set_last_error = abi.lib.MXNetSetLastError
 
 
@@ -62,6 +65,10 @@ def _borrow_all(values: int, codes: int, count: int) -> list[Any]:
 
 
 def _drop_body(number: int) -> None:
+    # Not a call among it, as in _Reference.__del__.
+    if number in _handles:
+        del CALLABLES[_handles[number]]
+        del _handles[number]
     del _bodies[number]
 
 
@@ -130,6 +137,26 @@ def convert_function(
     if name is not None or raw_info is not None:
         _describe(function.handle, raw_info or {"name": name})
     return function
+
+
+def share_function(body: Callable[..., Any]) -> Function:
+    """The Function of a callable that is an argument, which comes back as the callable itself.
+
+    As long as C++ holds one of this callable, it is the same function.
+    """
+    number = next(_numbers)
+    _bodies[number] = body
+    given = (_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE, id(body))
+    # Not an ordinary call: its result would be the callable.
+    values, codes = (abi.MXNetValue * len(given))(), (c_int * len(given))()
+    for value, address in zip(values, given, strict=True):
+        value.v_uint64 = address
+    ret, code = abi.MXNetValue(), c_int(abi.NULL)
+    maker = c_void_p(_host_function.handle)
+    check(abi.lib.MXNetFuncCall(maker, values, codes, len(given), byref(ret), byref(code)))
+    if ret.v_handle not in CALLABLES:
+        CALLABLES[ret.v_handle], _handles[number] = body, ret.v_handle
+    return wrap_anew(Function, ret.v_handle)
 
 
 def _describe(handle: int, raw: dict[str, Any]) -> None:

@@ -112,8 +112,12 @@ def set_last_error(error: BaseException) -> int:
 
 def object_of(opaque: int) -> object:
     """The Python object that an MXNetOpaqueObject stands for."""
-    value = abi.MXNetOpaqueObject.from_address(opaque).value
-    return py_object.from_buffer(c_void_p(value)).value
+    return object_at(abi.MXNetOpaqueObject.from_address(opaque).value)
+
+
+def object_at(address: int) -> object:
+    """The Python object at an address."""
+    return py_object.from_buffer(c_void_p(address)).value
 
 
 def _payload_of(info: abi.MXNetErrorInfo) -> BaseException | None:

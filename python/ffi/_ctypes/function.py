@@ -5,13 +5,13 @@ from __future__ import annotations
 from ctypes import POINTER, byref, c_int, c_void_p
 from types import MethodType
 
-from .. import data_type, description
+from .. import data_type, description, protocols
 from . import abi
 from .arguments import Frame, Keyword, Refused
 from .errors import check, last_error
 from .keywords import Parameters
 from .objects import ObjectBase, register_object, wrap_anew
-from .results import borrow, take
+from .results import borrow, take, take_as
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,12 @@ class _Derived:
 
 
 class Function(ObjectBase):
-    __slots__ = ("__dict__", "_parameters", "_release", "_shows_front_end")
+    __slots__ = (
+        *("__dict__", "_parameters", "_release", "_shows_front_end"),
+        *("_array_maker", "_returned"),
+    )
+    _array_maker: Callable[[Any], Any] | None
+    _returned: Any
     _parameters: Parameters | None
     _release: int | None
     _shows_front_end: bool
@@ -74,6 +79,8 @@ class Function(ObjectBase):
         handle, count = c_void_p(self.handle), len(args)
         if library.MXNetFuncCall(handle, values, codes, count, byref(ret), byref(ret_code)):
             raise last_error()
+        if self.returned_class is not None:
+            return take_as(ret, ret_code.value, self._returned, self._array_maker)
         return take(ret, ret_code.value)
 
     def __reduce__(self) -> Any:
@@ -90,7 +97,11 @@ class Function(ObjectBase):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Function):
             return NotImplemented
-        return self.handle == other.handle and self.is_front_end == other.is_front_end
+        return (
+            self.handle == other.handle
+            and self.is_front_end == other.is_front_end
+            and self.returned_class is other.returned_class
+        )
 
     def __hash__(self) -> int:
         return hash(self.handle)
@@ -138,9 +149,34 @@ class Function(ObjectBase):
 
         Parameters that exist in it only must be given their default and are dropped.
         """
+        return self._again(True)
+
+    def returning(self, cls: Any) -> Function:
+        """The same function with the arrays among its results as instances of cls, without a copy.
+
+        cls is numpy.ndarray, torch.Tensor, mx.np.ndarray, ffi.NDArray, or the array class of
+        another package that has `from_dlpack`. An array is the result itself or in a tuple that is;
+        what containers hold stays as it is. Raises TypeError for another class.
+        """
+        from .ndarray import NDArray
+
+        maker = protocols.array_maker(cls, NDArray)
+        function = self._again(self.is_front_end)
+        function._returned, function._array_maker = cls, maker
+        return function
+
+    @property
+    def returned_class(self) -> Any:
+        """The class of arrays among the results, see returning; None where it was not chosen."""
+        return getattr(self, "_returned", None)
+
+    def _again(self, front_end: bool) -> Function:
+        """Another Function of the same function."""
         check(abi.lib.MXNetObjectRetain(c_void_p(self.handle)))
         function = wrap_anew(Function, self.handle)
-        function._shows_front_end = True
+        function._shows_front_end = front_end
+        function._returned = self.returned_class
+        function._array_maker = getattr(self, "_array_maker", None)
         return function
 
     def _releases(self, tensor_bytes: int) -> bool:

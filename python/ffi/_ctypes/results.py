@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ctypes import c_int64, c_void_p
+from ctypes import byref, c_int64, c_void_p
 
 from .. import data_type
 from . import abi
 from .context import context_of
-from .errors import object_of
+from .errors import check, object_at, object_of
 from .objects import wrap
 
 TYPE_CHECKING = False
@@ -34,6 +34,46 @@ def borrow(value: Any, code: int) -> Any:
     if reader is None:
         raise _unknown(code)
     return reader(value)
+
+
+# The callables that functions were made of when they were arguments, by the handle.
+CALLABLES: dict[int, Any] = {}
+
+
+def take_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | None) -> Any:
+    """take, with arrays as what maker makes of them, instances of cls."""
+    try:
+        return _borrow_as(value, code, cls, maker)
+    finally:
+        if code in abi.OBJECT_CODES:
+            abi.lib.MXNetObjectFree(c_void_p(value.v_handle))
+
+
+def _borrow_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | None) -> Any:
+    handle = value.v_handle
+    if code == abi.OBJECT_HANDLE:
+        run = abi.MXNetRunObject.from_address(handle)
+        if run.header.type_index == abi.TUPLE_INDEX:
+            items = abi.array_at(abi.MXNetAny, run.run.data, run.run.size)
+            numbers = range(run.run.size)
+            return tuple(
+                _borrow_as(items[i].value, items[i].type_code, cls, maker) for i in numbers
+            )
+    made = borrow(value, code)
+    if code != abi.NDARRAY_HANDLE or isinstance(made, cls):
+        return made
+    if host_of(handle) is not None:
+        # Not the host's object: one that comes back as itself has to be another.
+        made = wrap(_view_of(handle))
+    return made if maker is None else maker(made)
+
+
+def _view_of(handle: int) -> int:
+    tensor, out = abi.MXNetNDArrayObject.from_address(handle).tensor, c_void_p()
+    whole = (c_void_p(tensor.data), tensor.shape, tensor.strides, tensor.ndim, tensor.dtype)
+    check(abi.lib.MXNetNDArrayView(c_void_p(handle), *whole, byref(out)))
+    assert out.value is not None
+    return out.value
 
 
 def _unknown(code: int) -> TypeError:
@@ -67,10 +107,31 @@ def _copied_tensor(value: Any) -> Any:
     return own(value, abi.ARRAY_HANDLE)
 
 
+def _lent_array(value: Any) -> Any:
+    """What Python lent, or an array that shares what somebody else lent."""
+    host = abi.MXNetLentTensor.from_address(value.v_handle).host
+    if host:
+        return object_at(host)
+    from .callback import own
+
+    return own(value, abi.LENT_ARRAY)
+
+
+def host_of(handle: int) -> Any:
+    """What an array was lent of, which it keeps alive; None where it was not."""
+    array = abi.MXNetNDArrayObject.from_address(handle)
+    return object_at(array.header.host) if array.flags & abi.NDARRAY_OF_HOST else None
+
+
 def _object(handle: int | None, owned: bool) -> Any:
     if handle is None:
         return None
-    reader = _OBJECT_READERS.get(abi.MXNetObject.from_address(handle).type_index)
+    index = abi.MXNetObject.from_address(handle).type_index
+    reader = _OBJECT_READERS.get(index)
+    if index == abi.NDARRAY_INDEX and host_of(handle) is not None:
+        reader = host_of
+    elif index == abi.FUNCTION_INDEX and handle in CALLABLES:
+        reader = CALLABLES.__getitem__
     if reader is None:
         if not owned:
             abi.lib.MXNetObjectRetain(c_void_p(handle))
@@ -119,6 +180,7 @@ _BORROWED_READERS: dict[int, Reader] = {
     abi.DICT: lambda value: _dict_of(value.v_run),
     abi.ARRAY_HANDLE: _copied_tensor,
     abi.READ_ONLY_ARRAY: _copied_tensor,
+    abi.LENT_ARRAY: _lent_array,
 }
 
 _OBJECT_READERS: dict[int, Reader] = {

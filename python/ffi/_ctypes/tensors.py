@@ -22,6 +22,7 @@ from sys import getrefcount
 from .. import data_type, protocols
 from . import abi
 from .errors import check
+from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,37 @@ _rename_capsule.restype, _rename_capsule.argtypes = c_int, (py_object, c_char_p)
 
 # Exported capsules that nobody may have taken the tensor out of yet.
 _exported: list[Any] = []
+
+
+# What C++ shares of arrays that were lent to it: how often, and the owner, by its address.
+_shared: dict[int, tuple[int, object]] = {}
+
+
+# Shows the object whose address it is given, without a call.
+_address = c_void_p()
+_object_there = py_object.from_buffer(_address)
+
+
+def _retain(owner: int) -> None:
+    # Not a call among it: after a call the interpreter looks for signals, and an exception that
+    # Ctrl-C raises here would be lost, and with it the reference.
+    if owner in _shared:
+        _shared[owner] = _shared[owner][0] + 1, _shared[owner][1]
+    else:
+        _address.value = owner
+        _shared[owner] = 1, _object_there.value
+
+
+def _release(owner: int) -> None:
+    if _shared[owner][0] > 1:
+        _shared[owner] = _shared[owner][0] - 1, _shared[owner][1]
+    else:
+        del _shared[owner]
+
+
+_retainer, _releaser = abi.Finalizer(uninterrupted(_retain)), abi.Finalizer(uninterrupted(_release))
+_lender = abi.MXNetLender(cast(_retainer, c_void_p).value, cast(_releaser, c_void_p).value)
+LENDER = addressof(_lender)
 
 
 def tensor_of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:

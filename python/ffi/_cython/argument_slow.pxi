@@ -125,8 +125,10 @@ def register_converter(cls, function):
 
 
 cdef void forget_handlers() noexcept:
+    global numpy_array_type
     cdef PyTypeObject* cls
     cdef int i
+    numpy_array_type = NULL
     for i in range(CACHE_SIZE):
         cls = handler_cache[i].cls
         handler_cache[i].cls = NULL
@@ -151,13 +153,28 @@ cdef void* exchange_table(cls) except? NULL:
     return table
 
 
+# NumPy's own class of arrays, once one was given: the class of most arguments that are no scalars.
+cdef PyTypeObject* numpy_array_type = NULL
+
+
 cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* code,
                     Frame* frame) noexcept:
-    cdef CacheEntry* entry = find_handler(cls)
+    global numpy_array_type
+    cdef CacheEntry* entry
+    cdef int handler
+    if cls == <PyTypeObject*>Function:
+        value.v_handle = (<ObjectBase>obj).chandle
+        code[0] = kMXNetFuncHandle
+        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
+    if cls == numpy_array_type:
+        return make_numpy(obj, value, code, frame)
+    entry = find_handler(cls)
     if entry == NULL:
         return -1
-    cdef int handler = entry.handler
+    handler = entry.handler
     if handler == H_NUMPY_ARRAY:
+        if not MXNetIsHeapType(cls):
+            numpy_array_type = cls
         return make_numpy(obj, value, code, frame)
     if handler == H_EXCHANGE:
         return make_exchanged(obj, entry.extra, value, code, frame)
@@ -262,17 +279,14 @@ cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
 
 cdef int make_callable(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
     """A callable becomes a function that lives for the call, unless the callee keeps it."""
-    cdef Function func
-    try:
-        func = convert_function(<object>obj)
-    except BaseException as error:
-        set_error(error)
+    cdef void* handle = NULL
+    Py_INCREF_(obj)
+    if MXNetFuncFromHost(MXNetEnterPython, obj, MXNetReleasePython, &handle) != 0:
+        raise_last_error()
         return -1
-    if frame_keep(frame, <PyObject*>func) != 0:
-        return -1
-    value.v_handle = func.chandle
+    value.v_handle = handle
     code[0] = kMXNetFuncHandle
-    return 0
+    return frame_keep_handle(frame, handle)
 
 
 cdef int make_kept(object made, MXNetValue* value, int* code, Frame* frame) noexcept:

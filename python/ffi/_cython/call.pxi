@@ -22,7 +22,8 @@ cdef bint large_enough(int64_t threshold, MXNetValue* values, int* codes, Py_ssi
     for i in range(count):
         if codes[i] == kMXNetNDArrayHandle:
             tensor = &(<MXNetNDArrayObject*>values[i].v_handle).tensor
-        elif codes[i] == kMXNetArrayHandle or codes[i] == kMXNetReadOnlyArray:
+        elif (codes[i] == kMXNetLentArray or codes[i] == kMXNetArrayHandle
+              or codes[i] == kMXNetReadOnlyArray):
             tensor = <DLTensor*>values[i].v_handle
         else:
             continue
@@ -68,6 +69,8 @@ cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_s
     if ret_code == kMXNetNull:
         Py_INCREF_(Py_None)
         return Py_None
+    if <PyObject*>func.returned != Py_None:
+        return make_returned(func, &ret, ret_code)
     if ret_code == kMXNetNDArrayHandle:
         return wrap_array(ret.v_handle)
     if ret_code == kMXNetObjectHandle:

@@ -31,6 +31,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetMissing
         kMXNetKeyword
         kMXNetEnum
+        kMXNetLentArray
         kMXNetObjectFunction
         kMXNetObjectNDArray
         kMXNetObjectString
@@ -50,6 +51,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetObjectDynamic
         kMXNetParamKeywordOnly
         kMXNetNDArrayReadOnly
+        kMXNetNDArrayOfHost
         kDLInt
         kDLUInt
         kDLFloat
@@ -141,6 +143,17 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const MXNetMethodInfo* methods
         size_t num_methods
 
+    ctypedef struct MXNetLender:
+        void (*retain)(void*) noexcept
+        void (*release)(void*) noexcept
+
+    ctypedef struct MXNetLentTensor:
+        DLTensor tensor
+        uint64_t flags
+        void* host
+        void* owner
+        const MXNetLender* lender
+
     ctypedef struct DLPackVersion:
         uint32_t major
         uint32_t minor
@@ -168,6 +181,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
                       MXNetValue* ret, int* ret_type_code) noexcept
     int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
                                  MXNetPackedCFuncFinalizer finalizer, void** out) noexcept
+    int MXNetFuncFromHost(MXNetPackedCFunc func, void* host, MXNetPackedCFuncFinalizer finalizer,
+                          void** out) noexcept
     int MXNetFuncSetInfo(void* func, const MXNetFuncInfo* info) noexcept
     int MXNetFuncGetInfo(void* func, const MXNetFuncInfo** out) noexcept
     int MXNetFuncGetGlobal(const char* name, void** out) noexcept
@@ -176,6 +191,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
     int MXNetFuncListGlobalNames(int* out_size, const char*** out_names) noexcept
     int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, void** out) noexcept
     int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, void** out) noexcept
+    int MXNetNDArrayView(void* base, void* data, const int64_t* shape, const int64_t* strides,
+                         int ndim, DLDataType dtype, void** out) noexcept
     int MXNetNDArrayToDLPack(void* array, DLManagedTensorVersioned** out) noexcept
     int MXNetNDArrayToDLPackLegacy(void* array, DLManagedTensor** out) noexcept
     int MXNetGetVersion(int* major, int* minor, const char** release) noexcept
@@ -185,6 +202,7 @@ cdef extern from "python_compat.h":
     int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
     int MXNetSmallInts(PyObject** items, Py_ssize_t size, int64_t* out) noexcept
     const char* MXNetUtf8(PyObject* obj, size_t* size) noexcept
+    int MXNetIsHeapType(PyTypeObject* cls) noexcept
     int MXNetHasBuffer(PyTypeObject* cls) noexcept
     unsigned int MXNetTypeVersion(PyTypeObject* cls) noexcept
     void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
@@ -206,6 +224,7 @@ cdef extern from "python_compat.h":
     int64_t MXNetFindEntry(void* map, const MXNetAny* key) noexcept
     PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) noexcept
     void MXNetReleasePython(void* value) noexcept nogil
+    const MXNetLender MXNetPythonLender
     void* MXNetNewOpaque(PyObject* value) noexcept
 
     ctypedef struct MXNetDLPackExchange:

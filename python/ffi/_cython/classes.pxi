@@ -129,7 +129,7 @@ def class_info(key):
     methods = []
     for i in range(info.num_methods):
         MXNetObjectRetain(info.methods[i].func)
-        function = MXNetPass(wrap_function(info.methods[i].func))
+        function = MXNetPass(function_of(info.methods[i].func))
         methods.append((info.methods[i].name.decode(), function,
                         bool(info.methods[i].flags & kMXNetMethodStatic)))
     return {"key": own, "doc": info.doc.decode("utf-8", "replace"), "type_index": info.type_index,

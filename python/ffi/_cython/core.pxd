@@ -107,9 +107,13 @@ cdef class Function(ObjectBase):
     cdef Py_ssize_t fill_to
     cdef MXNetValue fill_values[12]
     cdef int fill_codes[12]
+    # The class of arrays among the results, and what makes one of an NDArray; None for no change.
+    cdef object returned
+    cdef object array_maker
     cdef str name_
     cdef dict attributes
     cdef set_attribute(self, key, value)
+    cdef Function again(self, bint front_end)
 
 
 cdef class NDArray(ObjectBase):

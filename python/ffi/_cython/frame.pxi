@@ -15,10 +15,11 @@ cdef struct Chunk:
     Chunk* next
     int64_t padding
 
-# An object that must live until the call is over.
+# What must live until the call is over: an object of Python, or one of the runtime.
 cdef struct Kept:
     Kept* next
     PyObject* obj
+    void* handle
 
 cdef struct Frame:
     char* cursor
@@ -48,7 +49,8 @@ cdef inline void frame_init(Frame* frame, PyObject* func) noexcept:
 cdef void frame_release(Frame* frame) noexcept:
     cdef Kept* kept = frame.kept
     while kept != NULL:
-        Py_DECREF_(kept.obj)
+        Py_XDECREF_(kept.obj)
+        MXNetObjectFree(kept.handle)
         kept = kept.next
     cdef Chunk* chunk = frame.chunks
     cdef Chunk* next_chunk
@@ -95,6 +97,20 @@ cdef int frame_keep(Frame* frame, PyObject* obj) noexcept:
         return -1
     Py_INCREF_(obj)
     kept.obj = obj
+    kept.handle = NULL
+    kept.next = frame.kept
+    frame.kept = kept
+    return 0
+
+
+cdef int frame_keep_handle(Frame* frame, void* handle) noexcept:
+    """Takes a reference to an object of the runtime over, for as long as the call."""
+    cdef Kept* kept = <Kept*>frame_alloc(frame, sizeof(Kept))
+    if kept == NULL:
+        MXNetObjectFree(handle)
+        return -1
+    kept.obj = NULL
+    kept.handle = handle
     kept.next = frame.kept
     frame.kept = kept
     return 0

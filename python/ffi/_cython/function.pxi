@@ -52,10 +52,34 @@ cdef class Function(ObjectBase):
 
     def front_end(self):
         """The same function with the parameters that only the front end has."""
+        return self.again(True)
+
+    def returning(self, cls):
+        """The same function with the arrays among its results as instances of cls, without a copy.
+
+        cls is numpy.ndarray, torch.Tensor, mx.np.ndarray, ffi.NDArray, or the array class of
+        another package that has `from_dlpack`. An array is the result itself or in a tuple that is;
+        what containers hold stays as it is. Raises TypeError for another class.
+        """
+        maker = protocols.array_maker(cls, NDArray)
+        cdef Function func = self.again(self.is_front_end)
+        func.array_maker = maker
+        func.returned = cls
+        return func
+
+    cdef Function again(self, bint front_end):
+        """Another Function of the same function."""
         MXNetObjectRetain(self.chandle)
         cdef Function func = <Function>MXNetPass(wrap_anew(<PyTypeObject*>Function, self.chandle))
-        read_info(func, True)
+        read_info(func, front_end)
+        func.returned = self.returned
+        func.array_maker = self.array_maker
         return func
+
+    @property
+    def returned_class(self):
+        """The class of arrays among the results, see returning; None where it was not chosen."""
+        return self.returned
 
     @property
     def name(self):
@@ -120,7 +144,8 @@ cdef class Function(ObjectBase):
     def __eq__(self, other):
         if not isinstance(other, Function):
             return NotImplemented
-        return self.chandle == (<Function>other).chandle and self.is_front_end == (<Function>other).is_front_end
+        return (self.chandle == (<Function>other).chandle and self.is_front_end == (<Function>other).is_front_end
+                and self.returned is (<Function>other).returned)
 
     def __hash__(self):
         return hash(<size_t>self.chandle)
@@ -196,11 +221,23 @@ cdef void read_defaults(Function func, const MXNetFuncInfo* info) noexcept:
 
 
 cdef PyObject* wrap_function(void* handle) noexcept:
-    """The Function of a function object, whose reference is used up."""
+    """What stands for a function object, whose reference is used up: a Function, or a callable."""
     cdef PyObject* func = MXNetTakeHost(handle)
     if func != NULL:
         return func
-    func = wrap_as(<PyTypeObject*>Function, handle)
+    return described(wrap_as(<PyTypeObject*>Function, handle))
+
+
+cdef PyObject* function_of(void* handle) noexcept:
+    """The Function of a function object, also where that was made of a callable of Python's."""
+    cdef PyObject* host = <PyObject*>(<MXNetObject*>handle).host
+    if host == NULL or isinstance(<object>host, Function):
+        return wrap_function(handle)
+    return described(wrap_anew(<PyTypeObject*>Function, handle))
+
+
+cdef PyObject* described(PyObject* func) noexcept:
+    """Has a new Function know what it calls."""
     if func == NULL:
         return NULL
     try:

@@ -122,6 +122,11 @@ static inline int MXNetNewString(const char* data, size_t size, void** out) {
   }
 }
 
+/*! \brief Whether a type was made while the program runs, so that it may change, or go. */
+static inline int MXNetIsHeapType(const PyTypeObject* type) {
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;
+}
+
 /*! \brief Whether instances of a type have the buffer protocol. */
 static inline int MXNetHasBuffer(const PyTypeObject* type) {
   return type->tp_as_buffer != NULL && type->tp_as_buffer->bf_getbuffer != NULL;
@@ -211,12 +216,30 @@ static int MXNetEnterPython(void* resource, const MXNetValue* values, const int*
 
 /*! \brief Finalizer of whatever holds a Python object; runs on any thread. */
 static inline void MXNetReleasePython(void* value) {
+  if (MXNetHoldsGil()) {
+    Py_DECREF((PyObject*)value);
+    return;
+  }
   // At the end of the process nobody may take the GIL; the object goes with the process.
   if (MXNetIsFinalizing()) return;
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF((PyObject*)value);
   PyGILState_Release(state);
 }
+
+/*! \brief Keeps the Python object that a lent tensor belongs to; runs on any thread. */
+static inline void MXNetRetainPython(void* value) {
+  if (MXNetHoldsGil()) {
+    Py_INCREF((PyObject*)value);
+    return;
+  }
+  if (MXNetIsFinalizing()) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_INCREF((PyObject*)value);
+  PyGILState_Release(state);
+}
+
+static const MXNetLender MXNetPythonLender = {&MXNetRetainPython, &MXNetReleasePython};
 
 /*! \brief An object of the runtime that carries a Python value unchanged; NULL without memory. */
 static inline void* MXNetNewOpaque(PyObject* value) {
@@ -253,10 +276,10 @@ static inline PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) {
 }
 
 /*!
- * \brief The wrapper that stands for an object already, as a new reference for the one on the
- *        object, which is used up; NULL where there is none.
+ * \brief What stands for an object already, its wrapper or what it was made of, as a new reference
+ *        for the one on the object, which is used up; NULL where there is none.
  *
- * One that is on its way out (what its attributes refer to may run code while they go) has no
+ * A wrapper that is on its way out (what its attributes refer to may run code while they go) has no
  * references, and is replaced by the next.
  */
 static inline PyObject* MXNetTakeHost(void* handle) {

@@ -12,7 +12,7 @@ def get_global(name):
     cdef void* handle = NULL
     cdef bytes encoded = registry_name(name, "get_global_func")
     check(MXNetFuncGetGlobal(encoded, &handle))
-    return None if handle == NULL else MXNetPass(wrap_function(handle))
+    return None if handle == NULL else MXNetPass(function_of(handle))
 
 
 def register_global(name, Function function not None, bint override=False):

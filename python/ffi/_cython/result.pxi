@@ -151,6 +151,7 @@ cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
     """A new reference to the Python value of a borrowed value, which stays its owner's."""
     cdef MXNetValue owned
     cdef int owned_code
+    cdef PyObject* made
     if code == kMXNetInt:
         return PyLong_FromLongLong(value.v_int64)
     if code == kMXNetFloat:
@@ -165,8 +166,13 @@ cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
         return make_items(&value.v_seq, code == kMXNetList)
     if code == kMXNetDict:
         return make_dict_of(&value.v_seq)
-    if code == kMXNetArrayHandle or code == kMXNetReadOnlyArray:
-        # A lent tensor is gone after the call, so the callback gets a copy.
+    if code == kMXNetLentArray and (<MXNetLentTensor*>value.v_handle).host != NULL:
+        made = <PyObject*>(<MXNetLentTensor*>value.v_handle).host
+        Py_INCREF_(made)
+        return made
+    if code == kMXNetArrayHandle or code == kMXNetReadOnlyArray or code == kMXNetLentArray:
+        # A tensor that C++ lends is gone after the call, so that the callback gets an array of its
+        # own: a copy, unless it may be shared.
         if MXNetFuncCall(own_function, value, &code, 1, &owned, &owned_code) != 0:
             raise_last_error()
             return NULL
@@ -176,3 +182,40 @@ cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
         MXNetObjectRetain(value.v_handle)
     owned = value[0]
     return make_ret(&owned, code)
+
+
+cdef object returned_as(Function func, const MXNetValue* value, int code):
+    """The Python value of a borrowed value, with arrays as the class that func returns."""
+    cdef MXNetNDArrayObject* array
+    cdef MXNetAnyArray* items
+    cdef void* view = NULL
+    cdef size_t i
+    if code == kMXNetObjectHandle and (<MXNetObject*>value.v_handle).type_index == kMXNetObjectTuple:
+        items = &(<MXNetSeqObject*>value.v_handle).items
+        return tuple([returned_as(func, &items.data[i].value, items.data[i].type_code)
+                      for i in range(items.size)])
+    made = MXNetPass(make_borrowed(value, code))
+    if code != kMXNetNDArrayHandle or isinstance(made, func.returned):
+        return made
+    array = <MXNetNDArrayObject*>value.v_handle
+    if array.flags & kMXNetNDArrayOfHost:
+        # An array that is not the host's object: one that comes back as itself has to be another.
+        check(MXNetNDArrayView(array, array.tensor.data, array.tensor.shape, array.tensor.strides,
+                               array.tensor.ndim, array.tensor.dtype, &view))
+        made = MXNetPass(wrap_array(view))
+    return made if func.array_maker is None else func.array_maker(made)
+
+
+cdef PyObject* make_returned(Function func, MXNetValue* ret, int code) noexcept:
+    """The result of a function that says what class its arrays have; uses the reference up."""
+    cdef PyObject* made = NULL
+    try:
+        result = returned_as(func, ret, code)
+        Py_INCREF(result)
+        made = <PyObject*>result
+    except BaseException as error:
+        set_error(error)
+    if (code == kMXNetObjectHandle or code == kMXNetFuncHandle or code == kMXNetNDArrayHandle
+            or code == kMXNetModuleHandle):
+        MXNetObjectFree(ret.v_handle)
+    return made

@@ -1,4 +1,31 @@
-# Arrays of other libraries are lent to the callee: a DLTensor in the frame points to their memory.
+# Arrays of other libraries are lent to the callee: a tensor in the frame points to their memory. A
+# callee that keeps it shares the memory, and where it comes back it is the very object.
+
+cdef inline MXNetLentTensor* new_lent(PyObject* host, Py_ssize_t extra, Frame* frame) noexcept:
+    """What host lends, before which extra bytes have room; its tensor and flags are not set."""
+    cdef MXNetLentTensor* lent = <MXNetLentTensor*>frame_alloc(frame, sizeof(MXNetLentTensor) + extra)
+    if lent != NULL:
+        lent.host = host
+        lent.owner = host
+        lent.lender = &MXNetPythonLender
+    return lent
+
+
+cdef inline int give_lent(MXNetLentTensor* lent, bint read_only, MXNetValue* value, int* code) noexcept:
+    lent.flags = kMXNetNDArrayReadOnly if read_only else 0
+    value.v_handle = lent
+    code[0] = kMXNetLentArray
+    return 0
+
+
+cdef int own_lent(MXNetLentTensor* lent, object memory, Frame* frame) except -1:
+    """Has memory, which belongs to the call, kept for as long as the tensor is shared."""
+    owner = (memory, <object><PyObject*>lent.host)
+    lent.owner = <PyObject*>owner
+    if frame_keep(frame, <PyObject*>owner) != 0:
+        raise MemoryError()
+    return 0
+
 
 cdef int refuse_dtype(object descr, bint swapped, Frame* frame) noexcept:
     try:
@@ -16,28 +43,24 @@ cdef int make_numpy(PyObject* obj, MXNetValue* value, int* code, Frame* frame) n
     cdef int status = dtype_of_numpy(descr, &dtype)
     if status != kMXNetNumpyOk:
         return refuse_dtype(<object>descr, status == kMXNetNumpySwapped, frame)
-    cdef DLTensor* tensor = <DLTensor*>frame_alloc(
-        frame, sizeof(DLTensor) + 2 * MXNetNumpyNdim(obj) * sizeof(int64_t))
-    if tensor == NULL:
+    cdef MXNetLentTensor* lent = new_lent(obj, 2 * MXNetNumpyNdim(obj) * sizeof(int64_t), frame)
+    if lent == NULL:
         return -1
-    if MXNetNumpyTensor(obj, dtype, <int64_t*>(tensor + 1), tensor) != kMXNetNumpyOk:
+    if MXNetNumpyTensor(obj, dtype, <int64_t*>(lent + 1), &lent.tensor) != kMXNetNumpyOk:
         set_exception(ValueError, f"{where_text(frame)} has strides that are not multiples of its item size")
         return -1
-    code[0] = kMXNetReadOnlyArray if MXNetNumpyReadOnly(obj) else kMXNetArrayHandle
-    value.v_handle = tensor
-    return 0
+    return give_lent(lent, MXNetNumpyReadOnly(obj), value, code)
 
 
 cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
-    """Anything with the buffer protocol: the buffer is held until the call is over."""
+    """Anything with the buffer protocol: the buffer is held until nobody uses it any more."""
     cdef Py_buffer* buffer
+    cdef MXNetLentTensor* lent
     cdef DLTensor* tensor
     cdef int64_t* dims
     cdef int i
     try:
         view = memoryview(<object>obj)
-        if frame_keep(frame, <PyObject*>view) != 0:
-            return -1
         buffer = PyMemoryView_GET_BUFFER(<PyObject*>view)
         try:
             dtype = data_type.of_buffer(view)
@@ -45,10 +68,12 @@ cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
             raise TypeError(f"{where_text(frame)} {failure}") from None
         if buffer.suboffsets != NULL:
             raise BufferError(f"{where_text(frame)} is a buffer whose rows lie apart")
-        tensor = <DLTensor*>frame_alloc(frame, sizeof(DLTensor) + 2 * buffer.ndim * sizeof(int64_t))
-        if tensor == NULL:
+        lent = new_lent(obj, 2 * buffer.ndim * sizeof(int64_t), frame)
+        if lent == NULL:
             return -1
-        dims = <int64_t*>(tensor + 1)
+        own_lent(lent, view, frame)
+        tensor = &lent.tensor
+        dims = <int64_t*>(lent + 1)
         for i in range(buffer.ndim):
             dims[i] = buffer.shape[i]
             if buffer.strides[i] % buffer.itemsize != 0:
@@ -64,14 +89,13 @@ cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
     except BaseException as error:
         set_error(error)
         return -1
-    code[0] = kMXNetReadOnlyArray if buffer.readonly else kMXNetArrayHandle
-    value.v_handle = tensor
-    return 0
+    return give_lent(lent, buffer.readonly, value, code)
 
 
-cdef int check_tensor(DLTensor* tensor, MXNetValue* value, int* code, bint read_only,
+cdef int check_tensor(MXNetLentTensor* lent, MXNetValue* value, int* code, bint read_only,
                       Frame* frame) noexcept:
     """Completes a tensor that a producer described: strides are always there, memory is the CPU's."""
+    cdef DLTensor* tensor = &lent.tensor
     cdef int64_t stride = 1
     cdef int i
     if tensor.device.device_type != kDLCPU:
@@ -85,9 +109,7 @@ cdef int check_tensor(DLTensor* tensor, MXNetValue* value, int* code, bint read_
         for i in range(tensor.ndim - 1, -1, -1):
             tensor.strides[i] = stride
             stride *= tensor.shape[i]
-    code[0] = kMXNetReadOnlyArray if read_only else kMXNetArrayHandle
-    value.v_handle = tensor
-    return 0
+    return give_lent(lent, read_only, value, code)
 
 
 cdef bint may_be_lazy(DLTensor* tensor) noexcept:
@@ -129,48 +151,47 @@ cdef int is_lazy(PyObject* obj, Frame* frame) noexcept:
 cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* code,
                         Frame* frame) noexcept:
     """A tensor whose type offers DLPack's C exchange table, torch's for one."""
-    cdef DLTensor* tensor = <DLTensor*>frame_alloc(frame, sizeof(DLTensor))
-    if tensor == NULL:
+    cdef MXNetLentTensor* lent = new_lent(obj, 0, frame)
+    if lent == NULL:
         return -1
-    if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, tensor) != 0:
+    if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, &lent.tensor) != 0:
         if PyErr_Occurred() == NULL:
             set_exception(ValueError, f"{where_text(frame)} is a tensor that cannot be exchanged")
         return -1
-    if may_be_lazy(tensor) and is_lazy(obj, frame) != 0:
+    if may_be_lazy(&lent.tensor) and is_lazy(obj, frame) != 0:
         return -1
-    return check_tensor(tensor, value, code, False, frame)
+    return check_tensor(lent, value, code, False, frame)
 
 
 cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
-    """Anything with __dlpack__: the capsule is kept until the call is over."""
+    """Anything with __dlpack__: the capsule is kept until nobody uses the tensor any more."""
     cdef DLManagedTensorVersioned* versioned
     cdef DLManagedTensor* legacy
-    cdef DLTensor* tensor
+    cdef MXNetLentTensor* lent
     cdef bint read_only = False
     try:
         if hasattr(<object>obj, "is_neg"):
             refuse_lazy(<object>obj, where_text(frame))
         capsule = dlpack_capsule(<object>obj)
-        if frame_keep(frame, <PyObject*>capsule) != 0:
+        lent = new_lent(obj, 0, frame)
+        if lent == NULL:
             return -1
-        tensor = <DLTensor*>frame_alloc(frame, sizeof(DLTensor))
-        if tensor == NULL:
-            return -1
+        own_lent(lent, capsule, frame)
         if PyCapsule_IsValid(capsule, "dltensor_versioned"):
             versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
             if versioned.version.major != 1:
                 raise BufferError(f"{where_text(frame)} has version {versioned.version.major}."
                                   f"{versioned.version.minor} of DLPack, expected version 1")
-            tensor[0] = versioned.dl_tensor
+            lent.tensor = versioned.dl_tensor
             read_only = (versioned.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
         else:
             legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
-            tensor[0] = legacy.dl_tensor
+            lent.tensor = legacy.dl_tensor
             read_only = protocols.denies_writing(<object>obj)
     except BaseException as error:
         set_error(error)
         return -1
-    return check_tensor(tensor, value, code, read_only, frame)
+    return check_tensor(lent, value, code, read_only, frame)
 
 
 cdef object dlpack_capsule(object obj):

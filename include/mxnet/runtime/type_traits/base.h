@@ -83,6 +83,14 @@ inline NDArray CopyOfTensor(const DLTensor& src) {
   return copy;
 }
 
+/*! \brief An array that shares the memory of a lent tensor. */
+inline NDArray ShareLent(const MXNetValue& value) {
+  MXNetNDArrayHandle handle;
+  MXNET_CHECK_CALL(
+      MXNetNDArrayFromLent(static_cast<const MXNetLentTensor*>(value.v_handle), &handle));
+  return NDArray(ObjectRef::Steal(handle));
+}
+
 inline Any Own(const MXNetValue& value, int type_code) {
   switch (type_code) {
     case kMXNetStr:
@@ -108,6 +116,8 @@ inline Any Own(const MXNetValue& value, int type_code) {
     case kMXNetArrayHandle:
     case kMXNetReadOnlyArray:
       return AnyOfObject(CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle)));
+    case kMXNetLentArray:
+      return AnyOfObject(ShareLent(value));
     default: {
       MXNetAny raw{};
       raw.value = value;

@@ -21,7 +21,8 @@ struct TypeTraits<const DLTensor*> {
   static Match TryFrom(const MXNetValue& value, int type_code, const DLTensor** out) {
     if (type_code == kMXNetNDArrayHandle) {
       *out = &static_cast<const MXNetNDArrayObject*>(value.v_handle)->tensor;
-    } else if (type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray) {
+    } else if (type_code == kMXNetLentArray || type_code == kMXNetArrayHandle ||
+               type_code == kMXNetReadOnlyArray) {
       *out = static_cast<const DLTensor*>(value.v_handle);
     } else {
       return Match::kWrongType;
@@ -42,6 +43,10 @@ struct TypeTraits<DLTensor*> {
       return (array->flags & kMXNetNDArrayReadOnly) == 0 ? Match::kOk : ReadOnly();
     }
     *out = static_cast<DLTensor*>(value.v_handle);
+    if (type_code == kMXNetLentArray) {
+      const auto* lent = static_cast<const MXNetLentTensor*>(value.v_handle);
+      return (lent->flags & kMXNetNDArrayReadOnly) == 0 ? Match::kOk : ReadOnly();
+    }
     if (type_code == kMXNetReadOnlyArray) return ReadOnly();
     return type_code == kMXNetArrayHandle ? Match::kOk : Match::kWrongType;
   }
@@ -60,6 +65,10 @@ struct TypeTraits<NDArray> {
   static Match TryFrom(const MXNetValue& value, int type_code, NDArray* out) {
     if (type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray) {
       *out = details::CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle));
+      return Match::kOk;
+    }
+    if (type_code == kMXNetLentArray) {
+      *out = details::ShareLent(value);
       return Match::kOk;
     }
     return details::TryShare(value, type_code, kMXNetObjectNDArray, out);

@@ -138,10 +138,14 @@ const DLTensor& WritableTensor(const MXNetArgValue& arg) {
   const auto* tensor = arg.As<const DLTensor*>();
   CheckHost(*tensor);
   CheckedIndexOfDType(tensor->dtype);
-  const bool read_only = arg.type_code() == kMXNetReadOnlyArray ||
-                         (arg.type_code() == kMXNetNDArrayHandle &&
-                          (static_cast<const MXNetNDArrayObject*>(arg.value().v_handle)->flags &
-                           kMXNetNDArrayReadOnly) != 0);
+  const void* handle = arg.value().v_handle;
+  uint64_t flags = arg.type_code() == kMXNetReadOnlyArray ? kMXNetNDArrayReadOnly : 0;
+  if (arg.type_code() == kMXNetLentArray) {
+    flags = static_cast<const MXNetLentTensor*>(handle)->flags;
+  } else if (arg.type_code() == kMXNetNDArrayHandle) {
+    flags = static_cast<const MXNetNDArrayObject*>(handle)->flags;
+  }
+  const bool read_only = (flags & kMXNetNDArrayReadOnly) != 0;
   if (read_only) MXNET_THROW("ValueError") << "assignment destination is read-only";
   return *tensor;
 }

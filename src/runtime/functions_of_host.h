@@ -1,0 +1,22 @@
+/*!
+ * \file functions_of_host.h
+ * \brief The one function of each callable of the host language.
+ */
+#ifndef MXNET_SRC_RUNTIME_FUNCTIONS_OF_HOST_H_
+#define MXNET_SRC_RUNTIME_FUNCTIONS_OF_HOST_H_
+
+#include "runtime/function.h"
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief The function with this body that was shared for host and lives still; or nothing. */
+ObjectRef FindFunctionOfHost(MXNetPackedCFunc body, void* host);
+
+/*! \brief Makes a new function, which keeps host alive, the one that is found by it. */
+void ShareFunctionOfHost(FunctionObject* function, void* host);
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_FUNCTIONS_OF_HOST_H_
