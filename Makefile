@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-build-isolation
 # The makes that a test starts are not part of this one.
 ALONE := env -u MAKEFLAGS -u MAKELEVEL
-CXX_FILES = $(shell find include src tests/cpp benchmarks examples -name build -prune -o \
+CXX_FILES = $(shell find include src tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' ')' -print 2>/dev/null)
 
 .PHONY: demo test test-cpp test-cython test-ctypes build bench docs lint format environment clean
@@ -60,6 +60,7 @@ format: $(BIN)/.linted-with
 clean:
 	rm -rf build dist python/*.egg-info python/ffi/include python/*/lib python/*/_cython/*.so
 	$(MAKE) --no-print-directory -C tests/cpp clean
+	$(MAKE) --no-print-directory -C tests/fuzz clean
 
 # What all of the above need, one after another: pip does not share an environment with another pip.
 environment: $(BIN)/.tested-with $(BIN)/.documented-with $(BIN)/.linted-with $(BIN)/.measured-with

@@ -82,10 +82,14 @@ MXNET_REGISTER_API("ffi.SeqSlice")
         MXNET_THROW("TypeError") << "ffi.SeqSlice: argument 0 ('seq') expected an Array or a List";
       }
       const auto& run = reinterpret_cast<const MXNetSeqObject*>(seq.get())->items;
+      if (step == 0) MXNET_THROW("ValueError") << "ffi.SeqSlice: argument 2 ('step') is 0";
       std::vector<Any> items;
-      for (int64_t at = start; count > 0; at += step, --count) {
-        if (at < 0 || static_cast<uint64_t>(at) >= run.size) {
-          MXNET_THROW("IndexError") << "ffi.SeqSlice: element " << at << " of " << run.size;
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t at = 0;
+        if (__builtin_mul_overflow(i, step, &at) || __builtin_add_overflow(at, start, &at) ||
+            at < 0 || static_cast<uint64_t>(at) >= run.size) {
+          MXNET_THROW("IndexError") << "ffi.SeqSlice: element " << start << " + " << i << " * "
+                                    << step << " of " << run.size;
         }
         items.push_back(Any::Share(run.data[at]));
       }

@@ -4,7 +4,10 @@
  */
 #include <mxnet/runtime/object.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "runtime/backtrace.h"
@@ -27,6 +30,22 @@ const char* WriteAddress(const void* address, char* buffer) {
   return at;
 }
 
+/*! \brief The members that the caller has: a library may know fewer of them, or more. */
+MXNetErrorInfo Known(const MXNetErrorInfo& source) {
+  MXNetErrorInfo info{};
+  if (source.struct_size < offsetof(MXNetErrorInfo, frames)) {
+    static constexpr char kMessage[] =
+        "MXNetSetLastError: struct_size says that there is no message";
+    info.message = MXNetByteArray{kMessage, sizeof(kMessage) - 1};
+    return info;
+  }
+  // Whole members only: half an address would be followed.
+  const size_t size = source.struct_size / sizeof(void*) * sizeof(void*);
+  std::memcpy(&info, &source, std::min(size, sizeof(info)));
+  if (info.frames == nullptr) info.num_frames = 0;
+  return info;
+}
+
 }  // namespace
 
 ErrorState* ErrorState::ThreadLocal() {
@@ -36,9 +55,10 @@ ErrorState* ErrorState::ThreadLocal() {
 
 ErrorState::~ErrorState() { details::Release(static_cast<Object*>(info_.payload)); }
 
-void ErrorState::Set(const MXNetErrorInfo& info) {
+void ErrorState::Set(const MXNetErrorInfo& source) {
   // The source may be this very state, set again by a caller that passes an error on.
-  if (&info == &info_) return;
+  if (&source == &info_) return;
+  const MXNetErrorInfo info = Known(source);
   details::Retain(static_cast<Object*>(info.payload));
   // The end of the former payload may run code that fails and sets this state in its turn.
   while (info_.payload != nullptr) {

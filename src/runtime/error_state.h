@@ -19,7 +19,7 @@ class ErrorState {
   static ErrorState* ThreadLocal();
   ~ErrorState();
 
-  void Set(const MXNetErrorInfo& info);
+  void Set(const MXNetErrorInfo& source);
   void Clear();
   void AddFrame(const char* file, int line, const char* function);
   const MXNetErrorInfo* View();

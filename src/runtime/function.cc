@@ -23,6 +23,13 @@ constexpr size_t kMaxParams = 64;
 /*! \brief A description without the members that version 1.0 of the ABI did not start with. */
 constexpr size_t kSmallestInfo = offsetof(MXNetFuncInfo, overloads);
 
+void CheckSize(size_t struct_size, size_t smallest) {
+  if (struct_size < smallest) {
+    MXNET_THROW("ValueError") << "MXNetFuncSetInfo: struct_size of a description is " << struct_size
+                              << ", expected at least " << smallest;
+  }
+}
+
 const FunctionInfo* Undescribed() {
   static const FunctionInfo* info = new FunctionInfo();
   return info;
@@ -97,7 +104,7 @@ FunctionInfo::FunctionInfo() {
   info_.release_lock_bytes = -1;
 }
 
-FunctionInfo::FunctionInfo(const MXNetFuncInfo& info) {
+FunctionInfo::FunctionInfo(const MXNetFuncInfo& info, bool is_overload) {
   // A library may know fewer members, or more.
   std::memcpy(&info_, &info, std::min(info.struct_size, sizeof(info_)));
   info_.struct_size = sizeof(info_);
@@ -106,12 +113,23 @@ FunctionInfo::FunctionInfo(const MXNetFuncInfo& info) {
   info_.returns = Keep(info.returns);
   info_.file = Keep(info.file);
   CopyParams(info);
+  // Or two that have each other would have no end.
+  if (is_overload && info_.num_overloads > 0) {
+    MXNET_THROW("ValueError") << info_.name << ": an overload has overloads itself";
+  }
   CopyOverloads();
 }
 
 void FunctionInfo::CopyOverloads() {
+  if (info_.num_overloads > 0 && info_.overloads == nullptr) {
+    MXNET_THROW("ValueError") << info_.name << ": " << info_.num_overloads
+                              << " overloads are described and the run of them is NULL";
+  }
   for (size_t i = 0; i < info_.num_overloads; ++i) {
-    overloads_.push_back(std::make_unique<FunctionInfo>(*info_.overloads[i]));
+    const MXNetFuncInfo* overload = info_.overloads[i];
+    if (overload == nullptr) MXNET_THROW("ValueError") << info_.name << ": an overload is NULL";
+    CheckSize(overload->struct_size, kSmallestInfo);
+    overloads_.push_back(std::make_unique<FunctionInfo>(*overload, true));
     overload_views_.push_back(&overloads_.back()->view());
   }
   info_.overloads = overload_views_.data();
@@ -128,6 +146,10 @@ void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
     MXNET_THROW("ValueError") << info_.name << ": " << info.num_params
                               << " parameters are described, at most " << kMaxParams
                               << " are possible";
+  }
+  if (info.num_params > 0 && info.params == nullptr) {
+    MXNET_THROW("ValueError") << info_.name << ": " << info.num_params
+                              << " parameters are described and the run of them is NULL";
   }
   params_.assign(info.params, info.params + info.num_params);
   for (MXNetParamInfo& param : params_) {
@@ -287,13 +309,15 @@ int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) {
   return Guard([&] {
     RequireNotNull(func, "MXNetFuncSetInfo", "func");
     RequireNotNull(info, "MXNetFuncSetInfo", "info");
-    if (info->struct_size < mxnet::runtime::kSmallestInfo ||
-        info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
+    // The version comes first: of another one no more is known than where that lies.
+    mxnet::runtime::CheckSize(info->struct_size, offsetof(MXNetFuncInfo, name));
+    if (info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
       MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major
                                  << "." << info->abi_minor << " of the function ABI, this runtime "
                                  << "has version " << MXNET_RUNTIME_ABI_MAJOR << "."
                                  << MXNET_RUNTIME_ABI_MINOR;
     }
+    mxnet::runtime::CheckSize(info->struct_size, mxnet::runtime::kSmallestInfo);
     auto* object = static_cast<FunctionObject*>(func);
     if (object->info != mxnet::runtime::Undescribed()) {
       MXNET_THROW("ValueError") << object->info->view().name << " is described already";

@@ -19,7 +19,7 @@ namespace runtime {
 class FunctionInfo {
  public:
   FunctionInfo();
-  explicit FunctionInfo(const MXNetFuncInfo& info);
+  explicit FunctionInfo(const MXNetFuncInfo& info, bool is_overload = false);
 
   const MXNetFuncInfo& view() const { return info_; }
   /*! \brief Parameters the body sees, in order: all but the front end's own. */

@@ -217,6 +217,9 @@ ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int optio
 ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release)(void*, size_t)) {
   CheckNdim(tensor.ndim);
   CheckDType(tensor.dtype);
+  if (tensor.ndim > 0 && tensor.shape == nullptr) {
+    MXNET_THROW("ValueError") << "a tensor of " << tensor.ndim << " dimensions has no shape";
+  }
   void* unused;
   const ShapeView shape = TensorShape(tensor);
   CheckedBytes(shape, tensor.dtype);

@@ -6,6 +6,8 @@
 
 #include <optional>
 
+#include "runtime/testing_sum.h"
+
 namespace mxnet {
 namespace runtime {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 struct Counter {
   explicit Counter(int64_t start, std::string label) : value(start), name(std::move(label)) {}
 
-  int64_t Add(int64_t by) { return value += by; }
+  int64_t Add(int64_t by) { return value = CheckedSum(value, by); }
   bool IsPositive() const noexcept { return value > 0; }
   bool operator==(const Counter& other) const { return value == other.value && name == other.name; }
 

@@ -5,6 +5,8 @@
 #include <mxnet/runtime/enum.h>
 #include <mxnet/runtime/overload.h>
 
+#include "runtime/testing_sum.h"
+
 namespace mxnet {
 namespace runtime {
 namespace {
@@ -28,7 +30,7 @@ MXNET_REGISTER_API("testing.total")
     .arg("first", "Where the sum starts.")
     .arg("others", "What is added.")
     .set_body_typed([](int64_t first, Variadic<int64_t> others) {
-      for (int64_t other : others) first += other;
+      for (int64_t other : others) first = CheckedSum(first, other);
       return first;
     });
 
@@ -72,7 +74,8 @@ MXNET_REGISTER_API("testing.overloaded")
     .describe("Returns the text of which overload was called, and with what.")
     .arg("a", "A number.")
     .arg("b", 1, "Another.")
-    .overload([](int64_t a, int64_t b) { return "int " + std::to_string(a + b); }, "Adds integers.")
+    .overload([](int64_t a, int64_t b) { return "int " + std::to_string(CheckedSum(a, b)); },
+              "Adds integers.")
     .arg("x", "A number.")
     .overload([](double x) { return "float " + std::to_string(static_cast<int64_t>(x)); },
               "Truncates a number.")

@@ -5,6 +5,7 @@
 #include <mxnet/runtime/registry.h>
 
 #include <atomic>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -27,6 +28,8 @@ class TypeRecord {
     info_.key = Keep(info.key);
     info_.doc = Keep(info.doc == nullptr ? "" : info.doc);
     info_.type_index = index;
+    CheckRun(info.fields, info.num_fields, "fields");
+    CheckRun(info.methods, info.num_methods, "methods");
     fields_.assign(info.fields, info.fields + info.num_fields);
     for (MXNetFieldInfo& field : fields_) {
       CheckName(field.name, field.getter != nullptr);
@@ -53,6 +56,13 @@ class TypeRecord {
   void CheckName(const char* name, bool complete) const {
     if (name == nullptr || !complete) {
       MXNET_THROW("ValueError") << info_.key << ": a field or method without a name or a function";
+    }
+  }
+
+  void CheckRun(const void* run, size_t size, const char* what) const {
+    if (size > 0 && run == nullptr) {
+      MXNET_THROW("ValueError") << info_.key << ": " << size << " " << what
+                                << " are described and the run of them is NULL";
     }
   }
 
@@ -216,11 +226,17 @@ int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_index) {
   return Guard([&] {
     RequireNotNull(info, "MXNetObjectRegisterType", "info");
     RequireNotNull(out_index, "MXNetObjectRegisterType", "out_index");
-    if (info->struct_size < sizeof(MXNetTypeInfo) || info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
+    const size_t size = info->struct_size;
+    // The version comes first: of another one no more is known than where that lies.
+    if (size >= offsetof(MXNetTypeInfo, key) && info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
       MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major
                                  << "." << info->abi_minor << " of the function ABI, this runtime "
                                  << "has version " << MXNET_RUNTIME_ABI_MAJOR << "."
                                  << MXNET_RUNTIME_ABI_MINOR;
+    }
+    if (size < sizeof(MXNetTypeInfo)) {
+      MXNET_THROW("ValueError") << "MXNetObjectRegisterType: struct_size of a description is "
+                                << size << ", expected at least " << sizeof(MXNetTypeInfo);
     }
     RequireNotNull(info->key, "MXNetObjectRegisterType", "info->key");
     *out_index = TypeTable::Global()->Register(*info);

@@ -161,10 +161,12 @@ void AppendValue(const MXNetValue& value, int type_code, std::string* out) {
       *out += "default";
       return;
     case kMXNetEnum:
-      *out += TypeNameOf(value, type_code) + "(" + std::to_string(value.v_enum.value) + ")";
+      AppendText(TypeNameOf(value, type_code), kMaxText, out);
+      *out += "(" + std::to_string(value.v_enum.value) + ")";
       return;
     case kMXNetKeyword:
-      *out += std::string(value.v_str.data, value.v_str.size) + "=";
+      AppendText(std::string_view(value.v_str.data, value.v_str.size), kMaxText, out);
+      *out += '=';
       return;
     case kMXNetType:
       *out += DataTypeName(value.v_type);

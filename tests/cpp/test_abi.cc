@@ -91,3 +91,124 @@ TEST_CASE("no C function follows a NULL") {
   CHECK(MXNetObjectFree(nullptr) == 0);
   CHECK(MXNetFuncFree(nullptr) == 0);
 }
+
+namespace {
+
+MXNetFuncInfo FuncInfo() {
+  MXNetFuncInfo info{};
+  info.struct_size = sizeof(info);
+  info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
+  info.name = "tests.struct";
+  return info;
+}
+
+std::string DescribeError(const MXNetFuncInfo* info) {
+  mxnet::runtime::PackedFunc func([](mxnet::runtime::MXNetArgs, mxnet::runtime::MXNetRetValue*) {});
+  return MXNetFuncSetInfo(func.get(), info) == 0 ? "" : mxnet::tests::LastError();
+}
+
+}  // namespace
+
+TEST_CASE("a description that lacks what it tells of is refused") {
+  struct Case {
+    const char* error;
+    void (*change)(MXNetFuncInfo* info);
+  };
+  static const MXNetFuncInfo* none = nullptr;
+  static MXNetFuncInfo own = FuncInfo();
+  static const MXNetFuncInfo* pointer = &own;
+  static MXNetFuncInfo small = FuncInfo();
+  static const MXNetFuncInfo* pointer_to_small = &small;
+  own.overloads = &pointer;
+  own.num_overloads = 1;
+  small.struct_size = sizeof(size_t);
+  for (const Case& c : {
+           Case{"", [](MXNetFuncInfo*) {}},
+           Case{
+               "ValueError: MXNetFuncSetInfo: struct_size of a description is 0, expected at least",
+               [](MXNetFuncInfo* info) { info->struct_size = 0; }},
+           Case{"ValueError: MXNetFuncSetInfo: struct_size of a description is 24, expected at "
+                "least",
+                [](MXNetFuncInfo* info) { info->struct_size = 24; }},
+           Case{"ValueError: tests.struct: 2 parameters are described and the run of them is NULL",
+                [](MXNetFuncInfo* info) { info->num_params = 2; }},
+           Case{"ValueError: tests.struct: 1 overloads are described and the run of them is NULL",
+                [](MXNetFuncInfo* info) { info->num_overloads = 1; }},
+           Case{"ValueError: tests.struct: an overload is NULL",
+                [](MXNetFuncInfo* info) { info->overloads = &none, info->num_overloads = 1; }},
+           Case{"ValueError: tests.struct: an overload has overloads itself",
+                [](MXNetFuncInfo* info) { info->overloads = &pointer, info->num_overloads = 1; }},
+           Case{"ValueError: MXNetFuncSetInfo: struct_size of a description is 8, expected",
+                [](MXNetFuncInfo* info) {
+                  info->overloads = &pointer_to_small, info->num_overloads = 1;
+                }},
+       }) {
+    CAPTURE(c.error);
+    MXNetFuncInfo info = FuncInfo();
+    c.change(&info);
+    const std::string error = DescribeError(&info);
+    CHECK(error.rfind(c.error, 0) == 0);
+    CHECK(error.empty() == (c.error[0] == '\0'));
+  }
+}
+
+TEST_CASE("a description of a type that lacks what it tells of is refused") {
+  struct Case {
+    const char* error;
+    void (*change)(MXNetTypeInfo* info);
+  };
+  for (const Case& c : {
+           Case{"ValueError: MXNetObjectRegisterType: struct_size of a description is 8, expected",
+                [](MXNetTypeInfo* info) { info->struct_size = 8; }},
+           Case{"ValueError: tests.Struct: 3 fields are described and the run of them is NULL",
+                [](MXNetTypeInfo* info) { info->num_fields = 3; }},
+           Case{"ValueError: tests.Struct: 1 methods are described and the run of them is NULL",
+                [](MXNetTypeInfo* info) { info->num_methods = 1; }},
+       }) {
+    CAPTURE(c.error);
+    MXNetTypeInfo info{};
+    uint32_t index = 0;
+    info.struct_size = sizeof(info);
+    info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
+    info.key = "tests.Struct";
+    c.change(&info);
+    CHECK(MXNetObjectRegisterType(&info, &index) == -1);
+    CHECK(mxnet::tests::LastError().rfind(c.error, 0) == 0);
+  }
+}
+
+TEST_CASE("of an error no more is read than its struct_size says") {
+  struct Case {
+    size_t struct_size;
+    const char* error;
+    size_t frames;
+    bool payload;
+  };
+  struct Newer {
+    MXNetErrorInfo known;
+    int64_t further;
+  };
+  const mxnet::runtime::PackedFunc payload = mxnet::runtime::PackedFunc::GetGlobal("testing.nop");
+  const MXNetErrorFrame frame{"file.c", "function", 3};
+  for (const Case& c : {
+           Case{sizeof(Newer), "KeyError: text", 1, true},
+           Case{sizeof(MXNetErrorInfo), "KeyError: text", 1, true},
+           Case{offsetof(MXNetErrorInfo, payload), "KeyError: text", 1, false},
+           Case{offsetof(MXNetErrorInfo, payload) + 4, "KeyError: text", 1, false},
+           Case{offsetof(MXNetErrorInfo, frames), "KeyError: text", 0, false},
+           Case{0, "RuntimeError: MXNetSetLastError: struct_size says that there is no message", 0,
+                false},
+       }) {
+    CAPTURE(c.struct_size);
+    Newer info{{c.struct_size, "KeyError", {"text", 4}, &frame, 1, payload.get()}, 0};
+    CHECK(MXNetSetLastError(&info.known) == -1);
+    CHECK(mxnet::tests::LastError() == c.error);
+    CHECK(MXNetGetLastError()->num_frames == c.frames);
+    CHECK((MXNetGetLastError()->payload != nullptr) == c.payload);
+  }
+  MXNetErrorInfo lost{sizeof(lost), "KeyError", {nullptr, 4}, nullptr, 5, nullptr};
+  CHECK(MXNetSetLastError(&lost) == -1);
+  CHECK(mxnet::tests::LastError() == "KeyError: ");
+  CHECK(MXNetGetLastError()->num_frames == 0);
+  MXNetSetLastError(nullptr);
+}

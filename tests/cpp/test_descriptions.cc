@@ -153,6 +153,23 @@ TEST_CASE("an overload is chosen by count and types") {
         "TypeError: tests.derived: no overload takes (float)\n"
         "    (a: int) -> str: argument 0 ('a') expected int, got float\n"
         "    (a: str, b: str = 'x') -> str: argument 0 ('a') expected str, got float");
+  MXNetValue values[3] = {};
+  values[0].v_str = {"a", 1};
+  struct Case {
+    std::vector<int> codes;
+    const char* reason;
+  };
+  for (const Case& c :
+       {Case{{kMXNetKeyword, kMXNetInt}, ""}, Case{{kMXNetKeyword}, ": a keyword has no value"},
+        Case{{kMXNetKeyword, kMXNetInt, kMXNetInt},
+             ": an argument by position follows one by keyword"}}) {
+    CAPTURE(c.reason);
+    const auto call = [&] {
+      func.CallPacked(values, c.codes.data(), static_cast<int>(c.codes.size()));
+    };
+    CHECK(ErrorOf(call).find(c.reason) != std::string::npos);
+    CHECK(ErrorOf(call).empty() == (c.reason[0] == '\0'));
+  }
   const MXNetFuncInfo* info = nullptr;
   REQUIRE(MXNetFuncGetInfo(func.get(), &info) == 0);
   REQUIRE(info->num_overloads == 2);

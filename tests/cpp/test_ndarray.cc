@@ -169,6 +169,30 @@ TEST_CASE("a tensor that may be shared is shared where it is kept") {
   }
 }
 
+TEST_CASE("a lent tensor without elements has no memory to copy") {
+  const PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+  constexpr int64_t kMany = int64_t{1} << 40;
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 0, 3}, {kMany, 0, 3}, {0, 2}}) {
+    std::vector<int64_t> strides(shape.size(), -7);
+    DLTensor tensor{nullptr,  DLDevice{kDLCPU, 0}, static_cast<int32_t>(shape.size()),
+                    kFloat32, shape.data(),        strides.data(),
+                    0};
+    MXNetValue value{};
+    value.v_handle = &tensor;
+    const int code = kMXNetArrayHandle;
+    CHECK(echo.CallPacked(&value, &code, 1).As<NDArray>().shape() == ShapeView(shape));
+  }
+}
+
+TEST_CASE("a tensor without a shape is not taken over") {
+  DLManagedTensor managed{};
+  managed.dl_tensor.ndim = 2;
+  managed.dl_tensor.dtype = kFloat32;
+  MXNetNDArrayHandle handle = nullptr;
+  CHECK(MXNetNDArrayFromDLPackLegacy(&managed, &handle) == -1);
+  CHECK(mxnet::tests::LastError() == "ValueError: a tensor of 2 dimensions has no shape");
+}
+
 TEST_CASE("memory freed on another thread is fine") {
   for (int round = 0; round < 50; ++round) {
     std::vector<NDArray> arrays;

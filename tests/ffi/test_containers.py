@@ -50,6 +50,21 @@ def test_array_slice(array, cut):
 
 
 @pytest.mark.parametrize(
+    ("start", "step", "count", "cls"),
+    [
+        (0, 1, 7, IndexError),
+        (-1, 1, 1, IndexError),
+        (1, 2**63 - 1, 2, IndexError),
+        (5, -(2**63), 2, IndexError),
+        (0, 0, 2**62, ValueError),
+    ],
+)
+def test_a_slice_of_c_callers_is_checked(array, start, step, count, cls):
+    with pytest.raises(cls, match="ffi.SeqSlice"):
+        ffi.get_global_func("ffi.SeqSlice")(array, start, step, count)
+
+
+@pytest.mark.parametrize(
     ("index", "cls"), [(6, IndexError), (-7, IndexError), ("a", TypeError), (1.0, TypeError)]
 )
 def test_array_refuses_an_index(array, index, cls):

@@ -1,5 +1,6 @@
 """Descriptions: derived types, overloads, keyword-only parameters, as calls and help have them."""
 
+import functools
 import inspect
 
 import pytest
@@ -120,6 +121,16 @@ def test_keyword_only_refusal(args, kwargs, message):
 )
 def test_overloads(args, kwargs, result):
     assert OVERLOADED(*args, **kwargs) == result
+
+
+@pytest.mark.parametrize("name", ["testing.overloaded", "testing.total", "testing.Counter.add"])
+def test_a_sum_that_does_not_fit(name):
+    if name == "testing.Counter.add":
+        function = ffi.get_class("testing.Counter")(2**63 - 1).add
+    else:
+        function = functools.partial(ffi.get_global_func(name), 2**63 - 1)
+    with pytest.raises(OverflowError, match=r"9223372036854775807 \+ 1 does not fit"):
+        function(1)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 import os
 import pickle
 import re
+import shutil
 import threading
 from pathlib import Path
 
 import pytest
 
 import ffi
-from tests.native import compile_library
+from tests.native import INCLUDE, compile_library
 
 # A library in plain C; BODY runs in its initialiser, with `add` to register its function.
 C_LIBRARY = """
@@ -225,6 +226,14 @@ def compiled(name: str, source: str, suffix: str = ".c"):
     return lambda folder: compile_library(folder, name, source, suffix=suffix)
 
 
+ABI_MAJOR, ABI_MINOR = (
+    int(number)
+    for number in re.findall(
+        r"^#define MXNET_RUNTIME_ABI_M\w+ (\d+)$",
+        (INCLUDE / "mxnet" / "runtime" / "c_runtime_api.h").read_text(),
+        re.M,
+    )
+)
 ABI = r"version 9\.3 of the function ABI, this runtime has version \d+\.\d+"
 
 
@@ -315,30 +324,135 @@ def test_refuses_what_is_no_path(path, error, message):
         ffi.load_library(path)
 
 
-def newer_header(folder: Path) -> Path:
-    """The headers, as a later major version of the ABI has them."""
-    headers = folder / "newer"
-    header = Path("mxnet", "runtime", "c_runtime_api.h")
-    include = Path(ffi.__file__).parent / "include"
-    for source in include.rglob("*.h"):
-        target = headers / source.relative_to(include)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(source.read_text())
-    text = (headers / header).read_text()
-    changed = re.sub(r"(ABI_MAJOR) \d+", r"\1 9", text).replace("ABI_MINOR 0", "ABI_MINOR 3")
-    assert changed != text
-    (headers / header).write_text(changed)
+def version_macros(major: int, minor: int) -> list[tuple[str, str]]:
+    """Changes of the C header, which let it say that it is of another version."""
+    return [
+        (r"(?<=MXNET_RUNTIME_ABI_MAJOR )\d+", str(major)),
+        (r"(?<=MXNET_RUNTIME_ABI_MINOR )\d+", str(minor)),
+    ]
+
+
+def changed_headers(folder: Path, changes: list[tuple[str, str]]) -> Path:
+    """The headers, with changes of the C header: regular expressions and what replaces them."""
+    headers = folder / "include"
+    shutil.copytree(INCLUDE, headers)
+    header = headers / "mxnet" / "runtime" / "c_runtime_api.h"
+    text = header.read_text()
+    for pattern, replacement in changes:
+        text, count = re.subn(pattern, replacement, text)
+        assert count > 0, pattern
+    header.write_text(text)
     return headers
 
 
-def test_refuses_a_newer_major_version_of_the_headers(folder):
-    headers = newer_header(folder)
+# Half of a number; of an odd one, and of none, an error.
+HALF = {
+    ".c": """
+#include <mxnet/runtime/c_runtime_api.h>
+static int half(void* resource, const MXNetValue* args, const int* codes, int count,
+                MXNetValue* ret, int* ret_code) {
+  (void)resource, (void)codes, (void)count;
+  if (args[0].v_int64 % 2 != 0) {
+    MXNetErrorFrame frame = {"half.c", "half", 7};
+    MXNetErrorInfo error = {.struct_size = sizeof(error), .kind = "ValueError",
+                            .message = {"it is odd", 9}, .frames = &frame, .num_frames = 1};
+    return MXNetSetLastError(&error);
+  }
+  ret->v_int64 = args[0].v_int64 / 2;
+  *ret_code = kMXNetInt;
+  return 0;
+}
+int MXNetLibraryInit(void) {
+  MXNetFunctionHandle func;
+  MXNetParamInfo param = {.name = "number", .type = "int"};
+  MXNetFuncInfo info = {.struct_size = sizeof(info), .abi_major = MXNET_RUNTIME_ABI_MAJOR,
+                        .abi_minor = MXNET_RUNTIME_ABI_MINOR, .name = "NAME", .described = 1,
+                        .params = &param, .num_params = 1};
+  if (MXNetFuncCreateFromCFunc(&half, NULL, NULL, &func) != 0) return -1;
+  int status = MXNetFuncSetInfo(func, &info);
+  if (status == 0) status = MXNetFuncRegisterGlobal("NAME", func, 0);
+  MXNetFuncFree(func);
+  return status;
+}
+""",
+    ".cc": """
+#include <mxnet/runtime/class.h>
+struct Point { int x; };
+MXNET_REGISTER_CLASS(Point, "NAME.Point").def_readwrite("x", &Point::x);
+MXNET_REGISTER_API("NAME").arg("number").set_body_typed([](int64_t number) {
+  if (number % 2 != 0) MXNET_THROW("ValueError") << "it is odd";
+  return number / 2;
+});
+""",
+}
+# A header that came before a member, and one of a later release.
+OLDER = [
+    (
+        r"  /\*!\n(?:   \*[^\n]*\n)+  const struct MXNetFuncInfo\* const\* overloads;\n"
+        r"  size_t num_overloads;\n",
+        "",
+    )
+]
+NEWER = [
+    *version_macros(ABI_MAJOR, ABI_MINOR + 3),
+    (r"(?<=  size_t num_overloads;\n)", "  void* of_the_future[4];\n"),
+    (r"(?<=  size_t num_methods;\n)", "  void* of_the_future[4];\n"),
+    (r"(?<=  MXNetObjectHandle payload;\n)", "  void* of_the_future[4];\n"),
+    (r"(?=MXNET_DLL int MXNetFuncFree)", "MXNET_DLL int MXNetFuncOfTheFuture(void);\n"),
+    (r"(?=  kMXNetExtEnd = 128)", "  kMXNetOfTheFuture = 100,\n"),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "suffix"),
+    [(OLDER, ".c"), (NEWER, ".c"), (NEWER, ".cc")],
+    ids=["older_c", "newer_c", "newer_cxx"],
+)
+def test_a_library_of_other_headers(tmp_path, request, changes, suffix):
+    name = "half." + re.sub(r"\W", "", request.node.callspec.id)
+    headers = changed_headers(tmp_path, changes)
+    source = HALF[suffix].replace("NAME", name)
+    module = ffi.load_library(
+        compile_library(tmp_path, "half", source, f"-I{headers}", suffix=suffix)
+    )
+    half = module[name]
+    assert half(8) == 4 and half(number=6) == 3
+    with pytest.raises(ValueError, match="it is odd"):
+        half(3)
+    with pytest.raises(TypeError, match=rf"{name}: missing argument 0 \('number'\)"):
+        half()
+
+
+OTHER_VERSIONS = {
+    "MAJOR above": (
+        version_macros(9, 3),
+        "MXNET_RUNTIME_ABI_MAJOR",
+        rf"version 9\.3 of the function ABI, this runtime has version {ABI_MAJOR}\.{ABI_MINOR}",
+    ),
+    "MAJOR below": (
+        version_macros(0, 7),
+        "MXNET_RUNTIME_ABI_MAJOR",
+        rf"version 0\.7 of the function ABI, this runtime has version {ABI_MAJOR}\.{ABI_MINOR}",
+    ),
+    "a function of the future": (
+        NEWER,
+        "MXNetFuncOfTheFuture()",
+        "undefined symbol 'MXNetFuncOfTheFuture': .* built with the headers of a newer release",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "used", "message"), OTHER_VERSIONS.values(), ids=OTHER_VERSIONS.keys()
+)
+def test_refuses_a_library_of_other_headers(tmp_path, changes, used, message):
     text = "#include <mxnet/runtime/registry.h>\n"
-    text += 'MXNET_REGISTER_API("newer.f").set_body_typed([](int x) { return x; });\n'
-    path = compile_library(folder, "newer", text, f"-I{headers}", suffix=".cc")
-    with pytest.raises(ImportError, match=ABI):
+    text += f'MXNET_REGISTER_API("other.f").set_body_typed([](int x) {{ return x + {used}; }});\n'
+    headers = changed_headers(tmp_path, changes)
+    path = compile_library(tmp_path, "other", text, f"-I{headers}", suffix=".cc")
+    with pytest.raises(ImportError, match=message):
         ffi.load_library(path)
-    assert ffi.get_global_func("newer.f", allow_missing=True) is None
+    assert ffi.get_global_func("other.f", allow_missing=True) is None
 
 
 def test_an_exception_in_a_static_initialiser_is_named(folder, run_python):

@@ -1,5 +1,6 @@
 """ffi.trace: what is recorded of a call, by whom, and how it is shown."""
 
+import contextlib
 import json
 import re
 import threading
@@ -65,6 +66,20 @@ def test_argument(value, text):
 def test_result(echo, value, text):
     call = recorded(echo, value)
     assert (call.result, call.error) == (text, None)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "text"), [("b", "b"), ('a\n"\\', 'a\\x0a"\\'), ("x" * 33, "x" * 32 + "...")]
+)
+def test_keyword(tmp_path, keyword, text):
+    overloaded = ffi.get_global_func("testing.overloaded")
+    with ffi.trace() as t, contextlib.suppress(TypeError):
+        overloaded(1, **{keyword: 2})
+    (call,) = [call for call in t.calls if call.name == overloaded.name]
+    assert call.arguments == f"1, {text}=, 2"
+    t.save(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert call.arguments in [event["args"].get("arguments") for event in events]
 
 
 @pytest.mark.parametrize("name", ["testing.throw_error", "testing.return_error"])

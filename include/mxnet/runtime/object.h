@@ -58,7 +58,7 @@ inline void DeleteInTurn(Object* obj, void (*destroy)(Object*)) noexcept {
   destroy(obj);
   while (deletions.depth == 1 && deletions.waiting != nullptr) {
     Object* next = deletions.waiting;
-    std::memcpy(&deletions.waiting, next, sizeof(Object*));
+    std::memcpy(&deletions.waiting, static_cast<const void*>(next), sizeof(Object*));
     next->deleter(next);
   }
   --deletions.depth;

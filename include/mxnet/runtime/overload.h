@@ -218,7 +218,11 @@ class Candidate {
     for (size_t i = 0; i < std::min(given, fixed); ++i) {
       if (args.type_codes[i] != kMXNetMissing) source[i] = static_cast<int>(i);
     }
-    for (int i = positional; i + 1 < args.num_args; i += 2) {
+    for (int i = positional; i < args.num_args; i += 2) {
+      if (args.type_codes[i] != kMXNetKeyword) {
+        return Refuse(reason, [] { return "an argument by position follows one by keyword"; });
+      }
+      if (i + 1 == args.num_args) return Refuse(reason, [] { return "a keyword has no value"; });
       if (!Place(args, i, fixed, &source, reason)) return false;
     }
     for (size_t i = 0; i < fixed; ++i) {

@@ -144,7 +144,10 @@ class List : public ObjectRef {
   /*! \brief Puts values in the place of count elements from element i on. */
   void Replace(size_t i, size_t count, std::vector<Any> values) const {
     Check(i, size() + 1);
-    if (count > size() - i) Check(i + count, size() + 1);
+    if (count > size() - i) {
+      MXNET_THROW("IndexError") << count << " elements from index " << i
+                                << " on are out of range for a list";
+    }
     // Released last: that may run code which changes the list again.
     const std::vector<Any> erased = run().Erase(i, count);
     run().Insert(i, std::move(values));

@@ -72,11 +72,12 @@ inline void CopyStrided(const DLTensor& src, int axis, const char* from, char** 
 /*! \brief An array of its own with the elements of a host tensor. */
 inline NDArray CopyOfTensor(const DLTensor& src) {
   NDArray copy = NDArray::Empty(TensorShape(src), src.dtype, src.device);
+  // Without elements there may be no memory, and the other extents may be of any size.
+  if (copy.size() == 0) return copy;
   const char* from = static_cast<const char*>(TensorData(src));
   char* to = copy.data_as<char>();
   if (IsContiguous(src)) {
-    if (copy.size() > 0)
-      std::memcpy(to, from, static_cast<size_t>(copy.size() * ItemSize(src.dtype)));
+    std::memcpy(to, from, static_cast<size_t>(copy.size() * ItemSize(src.dtype)));
   } else {
     CopyStrided(src, 0, from, &to);
   }
