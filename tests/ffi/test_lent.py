@@ -10,7 +10,7 @@ import pytest
 
 import ffi
 
-from .test_memory import assert_flat
+from .growth import assert_flat
 from .values import read_only
 
 torch = pytest.importorskip("torch")
