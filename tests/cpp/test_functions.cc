@@ -162,6 +162,17 @@ TEST_CASE("a failure may be returned instead of thrown") {
   CHECK(ErrorOf([&] { func(); }) == "KeyError: k");
 }
 
+TEST_CASE("a returned failure is the one reported, whatever fails while the body ends") {
+  struct FailsAtItsEnd {
+    ~FailsAtItsEnd() { MXNetFuncRemoveGlobal("tests.never"); }
+  };
+  PackedFunc func([](MXNetArgs, MXNetRetValue* ret) {
+    const FailsAtItsEnd local;
+    *ret = Error("KeyError", "k");
+  });
+  CHECK(ErrorOf([&] { func(); }) == "KeyError: k");
+}
+
 TEST_CASE("a function's resource is released once") {
   static std::atomic<int> released{0};
   released = 0;
