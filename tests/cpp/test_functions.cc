@@ -173,6 +173,15 @@ TEST_CASE("a returned failure is the one reported, whatever fails while the body
   CHECK(ErrorOf([&] { func(); }) == "KeyError: k");
 }
 
+TEST_CASE("a check of a C call is one statement") {
+  bool checked = true;
+  if (!checked)
+    MXNET_CHECK_CALL(MXNetFuncRemoveGlobal("tests.never"));
+  else
+    checked = false;
+  CHECK_FALSE(checked);
+}
+
 TEST_CASE("a function's resource is released once") {
   static std::atomic<int> released{0};
   released = 0;
