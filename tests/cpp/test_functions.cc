@@ -182,6 +182,15 @@ TEST_CASE("a check of a C call is one statement") {
   CHECK_FALSE(checked);
 }
 
+TEST_CASE("an error with a text that no string can hold is lack of memory") {
+  MXNetErrorInfo info{};
+  info.struct_size = sizeof(info);
+  info.kind = "KeyError";
+  info.message = MXNetByteArray{"text", SIZE_MAX};
+  CHECK(MXNetSetLastError(&info) == -1);
+  CHECK(std::string(MXNetGetLastError()->kind) == "MemoryError");
+}
+
 TEST_CASE("a function's resource is released once") {
   static std::atomic<int> released{0};
   released = 0;
