@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -22,15 +23,17 @@ struct FatalSignal {
   int number;
   const char* name;
   struct sigaction former;
+  std::atomic<bool> seen;
 };
 
-FatalSignal fatal_signals[] = {{SIGSEGV, "SIGSEGV", {}},
-                               {SIGBUS, "SIGBUS", {}},
-                               {SIGFPE, "SIGFPE", {}},
-                               {SIGILL, "SIGILL", {}},
-                               {SIGABRT, "SIGABRT", {}}};
-int report_file = -1;
-bool enabled = false;
+FatalSignal fatal_signals[] = {{SIGSEGV, "SIGSEGV", {}, {}},
+                               {SIGBUS, "SIGBUS", {}, {}},
+                               {SIGFPE, "SIGFPE", {}, {}},
+                               {SIGILL, "SIGILL", {}, {}},
+                               {SIGABRT, "SIGABRT", {}, {}}};
+std::atomic<int> report_file{-1};
+/*! \brief Below another's handler, this one stays in place when the report is disabled. */
+std::atomic<bool> enabled{false};
 
 /*! \brief Collects a line and writes it, with nothing that a signal handler may not use. */
 class Line {
@@ -87,12 +90,25 @@ void OnSignal(int number, siginfo_t* info, void*) {
   const int error = errno;
   for (FatalSignal& fatal : fatal_signals) {
     if (fatal.number != number) continue;
-    Report(fatal.name);
+    if (fatal.seen) {
+      // The handler above has this one below it again: the two would pass the signal on forever.
+      signal(number, SIG_DFL);
+      continue;
+    }
+    if (enabled) Report(fatal.name);
     sigaction(number, &fatal.former, nullptr);
+    fatal.seen = true;
   }
   // A fault happens again when the instruction is repeated, and the former handler gets it whole.
   if (info->si_code <= 0) raise(number);
   errno = error;
+}
+
+/*! \brief Whether the signal's handler is the one above, and not one that came later. */
+bool IsInstalled(const FatalSignal& fatal) {
+  struct sigaction current;
+  sigaction(fatal.number, nullptr, &current);
+  return (current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == &OnSignal;
 }
 
 ForkSafeMutex* Mutex() {
@@ -103,27 +119,26 @@ ForkSafeMutex* Mutex() {
 void Enable(int file) {
   std::lock_guard<ForkSafeMutex> lock(*Mutex());
   report_file = file;
-  if (enabled) return;
   observers.fetch_or(kObserveCrashes);
+  enabled = true;
   for (FatalSignal& fatal : fatal_signals) {
+    if (IsInstalled(fatal)) continue;
     struct sigaction action;
     std::memset(&action, 0, sizeof(action));
     action.sa_sigaction = &OnSignal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
+    fatal.seen = false;
     sigaction(fatal.number, &action, &fatal.former);
   }
-  enabled = true;
 }
 
 void Disable() {
   std::lock_guard<ForkSafeMutex> lock(*Mutex());
   if (!enabled) return;
   for (FatalSignal& fatal : fatal_signals) {
-    struct sigaction current;
-    sigaction(fatal.number, nullptr, &current);
     // Not if somebody has put a handler above this one since.
-    if (current.sa_sigaction == &OnSignal) sigaction(fatal.number, &fatal.former, nullptr);
+    if (IsInstalled(fatal)) sigaction(fatal.number, &fatal.former, nullptr);
   }
   observers.fetch_and(~static_cast<uint32_t>(kObserveCrashes));
   enabled = false;

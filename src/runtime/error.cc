@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "runtime/backtrace.h"
@@ -85,6 +86,13 @@ void ErrorState::Set(const MXNetErrorInfo& source) {
   noted->count = 0;
 }
 
+void ErrorState::SetOutOfMemory() noexcept {
+  // Short enough for every std::string to hold without memory of its own.
+  kind_ = "MemoryError";
+  message_ = "out of memory";
+  num_frames_ = 0;
+}
+
 void ErrorState::Clear() {
   MXNetErrorInfo none{};
   none.struct_size = sizeof(none);
@@ -103,15 +111,14 @@ void ErrorState::AddFrame(const char* file, int line, const char* function) {
   frame.line = line;
 }
 
-const MXNetErrorInfo* ErrorState::View() {
-  views_.resize(num_frames_);
+const MXNetErrorInfo* ErrorState::View() noexcept {
   for (size_t i = 0; i < num_frames_; ++i) {
     views_[i] = {frames_[i].file.c_str(), frames_[i].function.c_str(), frames_[i].line};
   }
   info_.struct_size = sizeof(info_);
   info_.kind = kind_.c_str();
   info_.message = MXNetByteArray{message_.data(), message_.size()};
-  info_.frames = views_.data();
+  info_.frames = views_;
   info_.num_frames = num_frames_;
   return &info_;
 }
@@ -131,8 +138,9 @@ int MXNetSetLastError(const MXNetErrorInfo* info) {
     } else {
       state->Set(*info);
     }
-  } catch (const std::bad_alloc&) {
-    // The message could not be stored; that something failed is still reported by the -1.
+  } catch (const std::exception&) {
+    // The texts could not be stored: there is no room for them, or no string is that long.
+    state->SetOutOfMemory();
   }
   return -1;
 }

@@ -20,9 +20,10 @@ class ErrorState {
   ~ErrorState();
 
   void Set(const MXNetErrorInfo& source);
+  void SetOutOfMemory() noexcept;
   void Clear();
   void AddFrame(const char* file, int line, const char* function);
-  const MXNetErrorInfo* View();
+  const MXNetErrorInfo* View() noexcept;
 
  private:
   struct Frame {
@@ -36,7 +37,7 @@ class ErrorState {
   std::string message_;
   std::vector<Frame> frames_;
   size_t num_frames_{0};
-  std::vector<MXNetErrorFrame> views_;
+  MXNetErrorFrame views_[kMaxFrames];
   MXNetErrorInfo info_{};
 };
 

@@ -48,7 +48,6 @@ std::string ThreadName() {
 struct TraceObject {
   MXNetObject header;
   TraceLog log;
-  bool on;
 };
 
 /*! \brief The traces that are on; each holds a reference. Leaked, for threads call to the end. */
@@ -70,7 +69,6 @@ class ActiveTraces {
   void Stop(TraceObject* trace) {
     ObjectRef stopped;
     std::lock_guard<ForkSafeMutex> lock(mutex_);
-    trace->on = false;
     auto found = std::find_if(traces_.begin(), traces_.end(),
                               [&](const ObjectRef& ref) { return ref.get() == &trace->header; });
     if (found == traces_.end()) return;
@@ -159,7 +157,6 @@ MXNET_REGISTER_API("ffi.trace.start")
       ObjectRef ref = ObjectRef::Steal(trace);
       trace->log.max_calls = static_cast<size_t>(max_calls);
       trace->log.started = Now();
-      trace->on = true;
       ActiveTraces::Global()->Start(ref);
       return ref;
     });

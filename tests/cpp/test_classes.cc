@@ -94,6 +94,16 @@ TEST_CASE("a reference owns its object and copies share it") {
   CHECK(Counted::alive == 0);
 }
 
+TEST_CASE("a reference that was moved from has nothing") {
+  Ref<Counted> from = Ref<Counted>::Make(3);
+  Ref<Counted> to = std::move(from);
+  CHECK(from.get() == nullptr);
+  CHECK(FailureOf([&] { from->value = 1; }).find("ValueError") == 0);
+  from = std::move(to);
+  CHECK(to.get() == nullptr);
+  CHECK(from->value == 3);
+}
+
 TEST_CASE("a reference to nothing is not followed") {
   Ref<Counted> nothing;
   CHECK(FailureOf([&] { nothing->value = 1; }).find("ValueError") == 0);

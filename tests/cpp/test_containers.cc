@@ -218,3 +218,45 @@ TEST_CASE("a changeable container is read as one that is not, and the other way 
   CHECK(details::ToAny(Map<String, int64_t>({{"b", 2}})).As<Dict<String, int64_t>>().at("b") == 2);
   CHECK_THROWS((details::ToAny(dict).As<Dict<int64_t, int64_t>>()));
 }
+
+TEST_CASE("a run is read from every kind of run, whatever holds it") {
+  const std::vector<Any> items{details::ToAny(1), details::ToAny(2)};
+  for (const Any& run : {details::ToAny(Tuple(items)), details::ToAny(Array<Any>(items)),
+                         details::ToAny(List<Any>(items)), details::ToAny(Shape{1, 2})}) {
+    CAPTURE(TypeNameOf(run.value(), run.type_code()));
+    CHECK(run.As<Array<int64_t>>()[1] == 2);
+    CHECK(run.As<List<int64_t>>()[1] == 2);
+    CHECK(run.As<std::vector<int64_t>>()[1] == 2);
+    CHECK(run.As<Shape>()[1] == 2);
+    CHECK(run.As<Tuple>()[1].As<int64_t>() == 2);
+    // An element of another container.
+    CHECK(details::ToAny(Tuple({run})).As<Array<Array<int64_t>>>()[0][1] == 2);
+  }
+}
+
+TEST_CASE("what is no container is not copied to find out") {
+  int64_t extent = 2;
+  DLTensor tensor{};
+  tensor.device = DLDevice{kDLCUDA, 0};
+  tensor.ndim = 1;
+  tensor.dtype = kInt32;
+  tensor.shape = &extent;
+  MXNetValue value{};
+  value.v_handle = &tensor;
+  Map<> map;
+  Array<> array;
+  CHECK(TypeTraits<Map<>>::TryFrom(value, kMXNetArrayHandle, &map) == Match::kWrongType);
+  CHECK(TypeTraits<Array<>>::TryFrom(value, kMXNetArrayHandle, &array) == Match::kWrongType);
+}
+
+TEST_CASE("an element out of range is that, whatever the container") {
+  const Any run = details::ToAny(std::vector<int64_t>{1, 300});
+  const Any map = details::ToAny(Map<String, int64_t>{{"a", 300}});
+  const std::string list = "OverflowError: the value expected list of int (int8), got ";
+  const std::string dict = "OverflowError: the value expected dict of str to int (int8), got ";
+  CHECK(ErrorOf([&] { run.As<std::vector<int8_t>>(); }).find(list) == 0);
+  CHECK(ErrorOf([&] { run.As<Array<int8_t>>(); }).find(list) == 0);
+  CHECK(ErrorOf([&] { run.As<List<int8_t>>(); }).find(list) == 0);
+  CHECK(ErrorOf([&] { map.As<Map<String, int8_t>>(); }).find(dict) == 0);
+  CHECK(ErrorOf([&] { map.As<Dict<String, int8_t>>(); }).find(dict) == 0);
+}

@@ -178,6 +178,22 @@ TEST_CASE("an overload is chosen by count and types") {
   MXNetFuncRemoveGlobal("tests.derived");
 }
 
+TEST_CASE("an overload is chosen by the elements of every kind of run") {
+  Named()
+      .arg("a")
+      .overload([](std::vector<int64_t>) { return "ints"; })
+      .arg("a")
+      .overload([](std::vector<bool>) { return "bools"; })
+      .Commit();
+  const PackedFunc func = PackedFunc::GetGlobal("tests.derived");
+  const std::vector<Any> items{details::ToAny(true)};
+  CHECK(func(Array<Any>(items)).As<std::string>() == "bools");
+  CHECK(func(List<Any>(items)).As<std::string>() == "bools");
+  CHECK(func(Tuple(items)).As<std::string>() == "bools");
+  CHECK(func(Shape{1}).As<std::string>() == "ints");
+  MXNetFuncRemoveGlobal("tests.derived");
+}
+
 TEST_CASE("a registration that mixes overloads with a body, or orders parameters wrongly") {
   auto body = [](int) {};
   CHECK(ErrorOf([&] { Named().overload(body).set_body_typed(body).Commit(); }) ==

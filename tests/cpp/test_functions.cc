@@ -162,6 +162,35 @@ TEST_CASE("a failure may be returned instead of thrown") {
   CHECK(ErrorOf([&] { func(); }) == "KeyError: k");
 }
 
+TEST_CASE("a returned failure is the one reported, whatever fails while the body ends") {
+  struct FailsAtItsEnd {
+    ~FailsAtItsEnd() { MXNetFuncRemoveGlobal("tests.never"); }
+  };
+  PackedFunc func([](MXNetArgs, MXNetRetValue* ret) {
+    const FailsAtItsEnd local;
+    *ret = Error("KeyError", "k");
+  });
+  CHECK(ErrorOf([&] { func(); }) == "KeyError: k");
+}
+
+TEST_CASE("a check of a C call is one statement") {
+  bool checked = true;
+  if (!checked)
+    MXNET_CHECK_CALL(MXNetFuncRemoveGlobal("tests.never"));
+  else
+    checked = false;
+  CHECK_FALSE(checked);
+}
+
+TEST_CASE("an error with a text that no string can hold is lack of memory") {
+  MXNetErrorInfo info{};
+  info.struct_size = sizeof(info);
+  info.kind = "KeyError";
+  info.message = MXNetByteArray{"text", SIZE_MAX};
+  CHECK(MXNetSetLastError(&info) == -1);
+  CHECK(std::string(MXNetGetLastError()->kind) == "MemoryError");
+}
+
 TEST_CASE("a function's resource is released once") {
   static std::atomic<int> released{0};
   released = 0;

@@ -95,10 +95,11 @@ TEST_CASE("names of element types and contexts") {
     const char* text;
     int id;
   };
-  for (const Case& c : {Case{"cpu", 0}, Case{"cpu(0)", 0}, Case{"cpu(7)", 7}, Case{"cpu(12)", 12},
-                        Case{"cpu()", -1}, Case{"cpu(", -1}, Case{"cpu(-1)", -1}, Case{"cp", -1},
-                        Case{"", -1}, Case{"gpu(0)", -1}, Case{"cpu(99999999999)", -1},
-                        Case{"cpu(3000000000)", -1}, Case{"cpu(1) ", -1}, Case{"cpux", -1}}) {
+  for (const Case& c :
+       {Case{"cpu", 0}, Case{"cpu(0)", 0}, Case{"cpu(7)", 7}, Case{"cpu(12)", 12},
+        Case{"cpu()", -1}, Case{"cpu(", -1}, Case{"cpu(-1)", -1}, Case{"cp", -1}, Case{"", -1},
+        Case{"gpu(0)", -1}, Case{"cpu(99999999999)", -1}, Case{"cpu(3000000000)", -1},
+        Case{"cpu(2147483647)", INT32_MAX}, Case{"cpu(1) ", -1}, Case{"cpux", -1}}) {
     Context ctx{};
     CAPTURE(c.text);
     CHECK(ParseContext(c.text, &ctx) == (c.id >= 0));

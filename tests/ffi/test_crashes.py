@@ -83,3 +83,25 @@ with open({str(tmp_path / "report")!r}, "w") as file:
 @pytest.mark.parametrize("script", ["", "ffi.enable_crash_report(); ffi.disable_crash_report()\n"])
 def test_disabled(crash, script):
     assert crash(script + "crash(0, 'x')") == (-signal.SIGSEGV, "")
+
+
+REGISTERED = """
+enable = ffi.get_global_func("ffi.crash_report.enable")
+disable = ffi.get_global_func("ffi.crash_report.disable")
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "reports"),
+    [
+        ("enable(2); faulthandler.enable(); crash(0, 'x')", 1),
+        ("enable(2); faulthandler.enable(); disable(); crash(0, 'x')", 0),
+        ("enable(2); faulthandler.enable(); disable(); enable(2); crash(0, 'x')", 1),
+        ("faulthandler.enable(); enable(2); faulthandler.disable(); enable(2); crash(0, 'x')", 1),
+    ],
+    ids=["above", "disabled below another", "below and above another", "removed by another"],
+)
+def test_another_handler(crash, script, reports):
+    status, text = crash(REGISTERED + script)
+    assert status == -signal.SIGSEGV
+    assert text.count("mxffi: SIGSEGV") == reports

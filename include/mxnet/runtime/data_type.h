@@ -133,7 +133,7 @@ inline bool ParseContext(std::string_view text, Context* out) noexcept {
   text.remove_prefix(3);
   int64_t id = 0;
   if (!text.empty()) {
-    if (text.size() < 3 || text.size() > 11 || text.front() != '(' || text.back() != ')') {
+    if (text.size() < 3 || text.size() > 12 || text.front() != '(' || text.back() != ')') {
       return false;
     }
     for (char c : text.substr(1, text.size() - 2)) {

@@ -160,8 +160,10 @@ struct ErrorThrower {
       ::mxnet::runtime::details::ErrorMessage(kind, __FILE__, __LINE__, __func__)
 
 /*! \brief Turns a failed C call into an exception. */
-#define MXNET_CHECK_CALL(expr) \
-  if ((expr) != 0) throw ::mxnet::runtime::Error::FromLast()
+#define MXNET_CHECK_CALL(expr)                                  \
+  do {                                                          \
+    if ((expr) != 0) throw ::mxnet::runtime::Error::FromLast(); \
+  } while (false)
 
 }  // namespace runtime
 }  // namespace mxnet

@@ -32,14 +32,12 @@ namespace details {
 template <typename T>
 bool IsExact(const MXNetValue& value, int type_code);
 
-/*! \brief IsExact of every element of a run or an Array; true where there are none. */
+/*! \brief IsExact of every element of any run; true where there are none. */
 template <typename T>
 bool AreExact(const MXNetValue& value, int type_code) {
   const MXNetAnyArray* run = nullptr;
   if (type_code == kMXNetTuple || type_code == kMXNetList) run = &value.v_seq;
-  if (ObjectTypeOf(value, type_code) == kMXNetObjectArray) {
-    run = &static_cast<const MXNetSeqObject*>(value.v_handle)->items;
-  }
+  if (run == nullptr) run = ItemsOf(value, type_code);
   if (run == nullptr) return std::is_integral_v<T> && !std::is_same_v<T, bool>;
   for (size_t i = 0; i < run->size; ++i) {
     if (!IsExact<T>(run->data[i].value, run->data[i].type_code)) return false;

@@ -8,6 +8,7 @@
 #include <mxnet/runtime/backtrace.h>
 #include <mxnet/runtime/type_traits.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -121,13 +122,15 @@ class MXNetRetValue {
     any_ = details::Own(arg.value(), arg.type_code());
     return *this;
   }
-  MXNetRetValue& operator=(const Error& error) {
-    error.SetLast();
-    failed_ = true;
+  MXNetRetValue& operator=(Error error) {
+    any_ = Any();
+    failure_ = std::make_unique<Error>(std::move(error));
     return *this;
   }
 
-  bool failed() const noexcept { return failed_; }
+  bool failed() const noexcept { return failure_ != nullptr; }
+  /*! \brief What it failed with, NULL where it did not. */
+  const Error* failure() const noexcept { return failure_.get(); }
   int type_code() const noexcept { return any_.type_code(); }
   const MXNetValue& value() const noexcept { return any_.value(); }
   const Any& any() const noexcept { return any_; }
@@ -144,7 +147,7 @@ class MXNetRetValue {
 
  private:
   Any any_;
-  bool failed_{false};
+  std::unique_ptr<Error> failure_;
 };
 
 /*! \brief The last parameter of a typed body, which takes all further arguments. */
@@ -217,7 +220,8 @@ struct Closure {
     const auto call = [&] {
       MXNetRetValue result;
       closure->body(MXNetArgs{values, type_codes, num_args, closure->self}, &result);
-      if (result.failed()) return -1;
+      // Only now: what the body's locals refer to may fail itself when it ends.
+      if (result.failed()) return result.failure()->SetLast();
       result.MoveTo(ret, ret_type_code);
       return 0;
     };

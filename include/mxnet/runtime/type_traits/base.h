@@ -128,6 +128,18 @@ inline Any Own(const MXNetValue& value, int type_code) {
   }
 }
 
+/*! \brief The elements of an object that is a run of values; NULL for any other value. */
+inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) noexcept {
+  switch (ObjectTypeOf(value, type_code)) {
+    case kMXNetObjectTuple:
+    case kMXNetObjectArray:
+    case kMXNetObjectList:  // begins as the others do
+      return &static_cast<const MXNetSeqObject*>(value.v_handle)->items;
+    default:
+      return nullptr;
+  }
+}
+
 /*! \brief Reads one value as T, or throws. `what` names the value, "argument 0 ('shape')". */
 template <typename T, typename What>
 T ReadOrThrow(const MXNetValue& value, int type_code, const What& what);

@@ -53,15 +53,14 @@ struct TypeTraits<Shape> {
   static void Store(Shape value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 
  private:
-  /*! \brief An Array or Tuple object whose elements are all integers. */
+  /*! \brief An object that is a run of values, all of them integers. */
   static Match FromArray(const MXNetValue& value, int type_code, Shape* out) {
-    const uint32_t type = ObjectTypeOf(value, type_code);
-    if (type != kMXNetObjectArray && type != kMXNetObjectTuple) return Match::kWrongType;
-    const MXNetAnyArray& run = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
-    std::vector<int64_t> dims(run.size);
-    for (size_t i = 0; i < run.size; ++i) {
-      if (run.data[i].type_code != kMXNetInt) return Match::kWrongType;
-      dims[i] = run.data[i].value.v_int64;
+    const MXNetAnyArray* run = details::ItemsOf(value, type_code);
+    if (run == nullptr) return Match::kWrongType;
+    std::vector<int64_t> dims(run->size);
+    for (size_t i = 0; i < run->size; ++i) {
+      if (run->data[i].type_code != kMXNetInt) return Match::kWrongType;
+      dims[i] = run->data[i].value.v_int64;
     }
     *out = Shape(ShapeView(dims));
     return Match::kOk;
@@ -94,82 +93,6 @@ struct TypeTraits<ObjectRef> {
     return Match::kOk;
   }
   static void Store(ObjectRef value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
-};
-
-template <>
-struct TypeTraits<Tuple> {
-  [[gnu::cold]] static std::string Name() { return "tuple"; }
-  [[gnu::cold]] static std::string Annotation() { return "tuple[Any, ...]"; }
-  [[gnu::cold]] static std::string ArgumentAnnotation() { return "Sequence[Any]"; }
-  static Match TryFrom(const MXNetValue& value, int type_code, Tuple* out) {
-    if (type_code == kMXNetTuple || type_code == kMXNetList) {
-      *out = Tuple(details::OwnRun(value.v_seq));
-      return Match::kOk;
-    }
-    ShapeView ints;
-    if (TypeTraits<ShapeView>::TryFrom(value, type_code, &ints) == Match::kOk) {
-      std::vector<Any> items;
-      for (int64_t dim : ints) items.push_back(details::AnyOfInt(dim));
-      *out = Tuple(std::move(items));
-      return Match::kOk;
-    }
-    return details::TryShare(value, type_code, kMXNetObjectTuple, out);
-  }
-  static void Store(Tuple value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
-};
-
-namespace details {
-
-/*! \brief Whether every element of a run can be read as T. */
-template <typename T>
-bool AllMatch(const Any* begin, const Any* end, size_t step) {
-  if constexpr (!std::is_same_v<T, Any>) {
-    for (const Any* item = begin; item < end; item += step) {
-      T ignored{};
-      if (TypeTraits<T>::TryFrom(item->value(), item->type_code(), &ignored) != Match::kOk) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-}  // namespace details
-
-template <typename T>
-struct TypeTraits<Array<T>> {
-  [[gnu::cold]] static std::string Name() {
-    if constexpr (std::is_same_v<T, Any>) return "list";
-    return "list of " + TypeTraits<T>::Name();
-  }
-  [[gnu::cold]] static std::string Annotation() {
-    return "ffi.Array[" + details::ResultAnnotation<T>() + "]";
-  }
-  [[gnu::cold]] static std::string ArgumentAnnotation() {
-    return "Sequence[" + details::ArgumentAnnotation<T>() + "]";
-  }
-  static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
-    Any owned = type_code == kMXNetTuple || type_code == kMXNetIntTuple
-                    ? Any()
-                    : details::Own(value, type_code);
-    if (type_code == kMXNetTuple) {
-      owned = details::AnyOfObject(Array<Any>(details::OwnRun(value.v_seq)));
-    } else if (type_code == kMXNetIntTuple) {
-      owned = details::Own(value, kMXNetIntList);
-    }
-    if (ObjectTypeOf(owned.value(), owned.type_code()) == kMXNetObjectList) {
-      const List<Any> list{ObjectRef::Borrow(value.v_handle)};
-      owned = details::AnyOfObject(Array<Any>(std::vector<Any>(list.begin(), list.end())));
-    }
-    if (ObjectTypeOf(owned.value(), owned.type_code()) != kMXNetObjectArray) {
-      return Match::kWrongType;
-    }
-    Array<T> array{ObjectRef::Steal(owned.Detach().value.v_handle)};
-    if (!details::AllMatch<T>(array.begin(), array.end(), 1)) return Match::kWrongType;
-    *out = std::move(array);
-    return Match::kOk;
-  }
-  static void Store(Array<T> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
 namespace details {
@@ -225,30 +148,93 @@ struct TypeTraits<std::vector<T>> {
       default:
         break;
     }
-    const uint32_t kind = ObjectTypeOf(value, type_code);
-    if (kind == kMXNetObjectShape) {
+    if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {
       return details::ReadInts(static_cast<const MXNetShapeObject*>(value.v_handle)->ints, out);
     }
-    if (kind != kMXNetObjectTuple && kind != kMXNetObjectArray && kind != kMXNetObjectList) {
-      return Match::kWrongType;
-    }
-    const auto& items = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
-    return details::ReadRun(items.data, items.size, out);
+    const MXNetAnyArray* items = details::ItemsOf(value, type_code);
+    if (items == nullptr) return Match::kWrongType;
+    return details::ReadRun(items->data, items->size, out);
   }
   static void Store(const std::vector<T>& value, MXNetAny* out) {
     details::StoreObject(Array<T>(value), out);
   }
 };
 
+template <>
+struct TypeTraits<Tuple> {
+  [[gnu::cold]] static std::string Name() { return "tuple"; }
+  [[gnu::cold]] static std::string Annotation() { return "tuple[Any, ...]"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() { return "Sequence[Any]"; }
+  static Match TryFrom(const MXNetValue& value, int type_code, Tuple* out) {
+    if (details::TryShare(value, type_code, kMXNetObjectTuple, out) == Match::kOk) {
+      return Match::kOk;
+    }
+    std::vector<Any> items;
+    const Match match = TypeTraits<std::vector<Any>>::TryFrom(value, type_code, &items);
+    if (match == Match::kOk) *out = Tuple(std::move(items));
+    return match;
+  }
+  static void Store(Tuple value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
+namespace details {
+
+/*! \brief Whether every element of a run can be read as T, or what is wrong with the first other.
+ */
+template <typename T>
+Match AllMatch(const Any* begin, const Any* end, size_t step) {
+  if constexpr (!std::is_same_v<T, Any>) {
+    for (const Any* item = begin; item < end; item += step) {
+      T ignored{};
+      const Match match = TypeTraits<T>::TryFrom(item->value(), item->type_code(), &ignored);
+      if (match != Match::kOk) return match;
+    }
+  }
+  return Match::kOk;
+}
+
+}  // namespace details
+
+template <typename T>
+struct TypeTraits<Array<T>> {
+  [[gnu::cold]] static std::string Name() {
+    if constexpr (std::is_same_v<T, Any>) return "list";
+    return "list of " + TypeTraits<T>::Name();
+  }
+  [[gnu::cold]] static std::string Annotation() {
+    return "ffi.Array[" + details::ResultAnnotation<T>() + "]";
+  }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
+    return "Sequence[" + details::ArgumentAnnotation<T>() + "]";
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
+    ObjectRef run;
+    if (ObjectTypeOf(value, type_code) == kMXNetObjectArray) {
+      run = ObjectRef::Borrow(value.v_handle);
+    } else {
+      std::vector<Any> items;
+      const Match match = TypeTraits<std::vector<Any>>::TryFrom(value, type_code, &items);
+      if (match != Match::kOk) return match;
+      run = Array<Any>(std::move(items));
+    }
+    Array<T> array{std::move(run)};
+    const Match match = details::AllMatch<T>(array.begin(), array.end(), 1);
+    if (match == Match::kOk) *out = std::move(array);
+    return match;
+  }
+  static void Store(Array<T> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
+};
+
 namespace details {
 
 /*! \brief Whether the keys and values of a Map or Dict can be read as K and V. */
 template <typename K, typename V, typename Entries>
-bool EntriesMatch(const Entries& entries) {
-  if (entries.size() == 0) return true;
+Match EntriesMatch(const Entries& entries) {
+  if (entries.size() == 0) return Match::kOk;
   const Any* begin = &entries.key(0);
   const Any* end = begin + 2 * entries.size();
-  return AllMatch<K>(begin, end, 2) && AllMatch<V>(begin + 1, end, 2);
+  const Match keys = AllMatch<K>(begin, end, 2);
+  return keys == Match::kOk ? AllMatch<V>(begin + 1, end, 2) : keys;
 }
 
 /*! \brief Key, value, key, value, ... */
@@ -276,18 +262,21 @@ struct TypeTraits<Map<K, V>> {
            "]";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Map<K, V>* out) {
-    Any owned = details::Own(value, type_code);
-    if (ObjectTypeOf(owned.value(), owned.type_code()) == kMXNetObjectDict) {
+    ObjectRef entries;
+    if (type_code == kMXNetDict) {
+      entries = Map<Any, Any>(details::OwnRun(value.v_seq));
+    } else if (ObjectTypeOf(value, type_code) == kMXNetObjectMap) {
+      entries = ObjectRef::Borrow(value.v_handle);
+    } else if (ObjectTypeOf(value, type_code) == kMXNetObjectDict) {
       const Dict<Any, Any> dict{ObjectRef::Borrow(value.v_handle)};
-      owned = details::AnyOfObject(Map<Any, Any>(details::EntriesOf(dict)));
-    }
-    if (ObjectTypeOf(owned.value(), owned.type_code()) != kMXNetObjectMap) {
+      entries = Map<Any, Any>(details::EntriesOf(dict));
+    } else {
       return Match::kWrongType;
     }
-    Map<K, V> map{ObjectRef::Steal(owned.Detach().value.v_handle)};
-    if (!details::EntriesMatch<K, V>(map)) return Match::kWrongType;
-    *out = std::move(map);
-    return Match::kOk;
+    Map<K, V> map{std::move(entries)};
+    const Match match = details::EntriesMatch<K, V>(map);
+    if (match == Match::kOk) *out = std::move(map);
+    return match;
   }
   static void Store(Map<K, V> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
@@ -305,9 +294,9 @@ struct TypeTraits<List<T>> {
   static Match TryFrom(const MXNetValue& value, int type_code, List<T>* out) {
     if (ObjectTypeOf(value, type_code) == kMXNetObjectList) {
       List<T> list{ObjectRef::Borrow(value.v_handle)};
-      if (!details::AllMatch<T>(list.begin(), list.end(), 1)) return Match::kWrongType;
-      *out = std::move(list);
-      return Match::kOk;
+      const Match match = details::AllMatch<T>(list.begin(), list.end(), 1);
+      if (match == Match::kOk) *out = std::move(list);
+      return match;
     }
     Array<T> array;
     const Match match = TypeTraits<Array<T>>::TryFrom(value, type_code, &array);
@@ -331,9 +320,9 @@ struct TypeTraits<Dict<K, V>> {
   static Match TryFrom(const MXNetValue& value, int type_code, Dict<K, V>* out) {
     if (ObjectTypeOf(value, type_code) == kMXNetObjectDict) {
       Dict<K, V> dict{ObjectRef::Borrow(value.v_handle)};
-      if (!details::EntriesMatch<K, V>(dict)) return Match::kWrongType;
-      *out = std::move(dict);
-      return Match::kOk;
+      const Match match = details::EntriesMatch<K, V>(dict);
+      if (match == Match::kOk) *out = std::move(dict);
+      return match;
     }
     Map<K, V> map;
     const Match match = TypeTraits<Map<K, V>>::TryFrom(value, type_code, &map);

@@ -134,6 +134,14 @@ class Ref : public ObjectRef {
   /*! \brief Of a derived class. */
   template <typename U, typename = std::enable_if_t<std::is_convertible_v<U*, T*>>>
   Ref(const Ref<U>& other) : ObjectRef(other), value_(other.get()) {}  // NOLINT(runtime/explicit)
+  Ref(const Ref&) = default;
+  Ref(Ref&& other) noexcept
+      : ObjectRef(std::move(other)), value_(std::exchange(other.value_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    ObjectRef::operator=(std::move(other));
+    value_ = other.value_;
+    return *this;
+  }
 
   /*! \brief A new object with a T made of args. */
   template <typename... Args>
