@@ -113,6 +113,34 @@ std::string WrongKind(const std::string& bytes) {
   }
 }
 
+/*!
+ * \brief Whether the file holds all that the loader maps of it; it would fault on what is missing.
+ *
+ * Only for a file of this process's own class and byte order.
+ */
+bool IsWhole(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) ThrowOpenError(path, errno);
+  const std::unique_ptr<const int, void (*)(const int*)> closer(&file,
+                                                                [](const int* f) { close(*f); });
+  struct stat status{};
+  ElfW(Ehdr) head{};
+  if (fstat(file, &status) != 0 || pread(file, &head, sizeof(head), 0) != sizeof(head))
+    return false;
+  const auto size = static_cast<uint64_t>(status.st_size);
+  for (uint64_t i = 0; i < head.e_phnum; ++i) {
+    ElfW(Phdr) part{};
+    const auto at = static_cast<off_t>(head.e_phoff + i * sizeof(part));
+    if (head.e_phentsize != sizeof(part) || at < 0 ||
+        pread(file, &part, sizeof(part), at) != sizeof(part)) {
+      return false;
+    }
+    const bool is_mapped = part.p_type == PT_LOAD || part.p_type == PT_DYNAMIC;
+    if (is_mapped && (part.p_filesz > size || part.p_offset > size - part.p_filesz)) return false;
+  }
+  return head.e_phnum > 0;
+}
+
 std::string Demangled(const std::string& symbol) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(
@@ -145,6 +173,9 @@ void CheckLibraryFile(const std::string& path) {
   if (theirs != ours) {
     MXNET_THROW("ImportError") << kWhat << path << ": it was built for " << theirs
                                << ", this process runs on " << ours;
+  }
+  if (!IsWhole(path)) {
+    MXNET_THROW("ImportError") << kWhat << path << ": the file ends before the library does";
   }
 }
 

@@ -226,6 +226,17 @@ def compiled(name: str, source: str, suffix: str = ".c"):
     return lambda folder: compile_library(folder, name, source, suffix=suffix)
 
 
+def cut(size: int):
+    """A library of which only the first bytes are there, as after a download that failed."""
+
+    def make(folder):
+        path = compiled(f"cut{size}", "int f(void) { return 1; }")(folder)
+        os.truncate(path, size)
+        return path
+
+    return make
+
+
 ABI_MAJOR, ABI_MINOR = (
     int(number)
     for number in re.findall(
@@ -249,6 +260,8 @@ REFUSED = {
     "empty": (written("empty.so", b""), ImportError, "not a shared library: the file is empty"),
     "text": (written("text.so", b"int f;"), ImportError, "not a shared library: it is no ELF"),
     "cut short": (written("cut.so", b"\x7fELF"), ImportError, "it is no ELF"),
+    "head alone": (cut(64), ImportError, "the file ends before the library does"),
+    "first page": (cut(4096), ImportError, "the file ends before the library does"),
     "archive": (written("a.a", b"!<arch>\nmore"), ImportError, "it is a static archive"),
     "architecture": (of_another_machine, ImportError, r"built for ELF machine 8 \(64 bits, .*on "),
     "C symbol": (undefined("undefined1", "nowhere"), ImportError, "undefined symbol 'nowhere': "),
