@@ -1,0 +1,53 @@
+/*!
+ * \file faults.h
+ * \brief Failures on demand: "mx_alloc@3=memory,run@10+".
+ */
+#ifndef REFACC_FAULTS_H_
+#define REFACC_FAULTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace refacc {
+
+/*!
+ * \brief Which calls fail, and how.
+ *
+ * Items are separated by commas: the name of a member of MXAccApi, mxacc_get_api or run; "@3" for
+ * the third call alone and "@3+" for all from the third on; "=" and failed, bad_argument,
+ * unsupported, memory, no_device, refused, or crash, which ends the process. Calls count from when
+ * the text is set. Any thread may call Reach.
+ */
+class Faults {
+ public:
+  Faults() = default;
+  explicit Faults(const std::string& text);
+
+  /*! \brief Counts a call, and throws the Failure that is due, if one is. */
+  void Reach(const char* call) const {
+    if (items_ != nullptr) Count(call);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Item {
+    std::string call;
+    uint64_t first;
+    uint64_t last;
+    int32_t code; /*!< kCrash, or of MXAccError */
+    uint64_t count;
+  };
+  static Item ReadItem(const std::string& text);
+  void Count(const char* call) const;
+
+  std::string text_;
+  /*! \brief Shared by copies, which go on counting where they were made; NULL where nothing fails.
+   */
+  std::shared_ptr<std::vector<Item>> items_;
+};
+
+}  // namespace refacc
+
+#endif  // REFACC_FAULTS_H_

@@ -1,0 +1,59 @@
+#include "library.h"
+
+namespace refacc {
+namespace {
+
+/*!
+ * \brief Made and dropped by the host's calls, so that the end of the process, at which threads may
+ * still be inside, takes nothing away.
+ */
+Library* the_library = nullptr;
+
+}  // namespace
+
+Library::Library(const MXAccHost* host, const Settings& settings)
+    : host_(host), versions_{settings}, settings_(&versions_.back()) {
+  for (int32_t i = 0; i < settings.devices; ++i) devices_.emplace_back(i, settings);
+}
+
+void Library::Warn(const std::string& message) const {
+  if (host_->struct_size < offsetof(MXAccHost, log) + sizeof(host_->log)) return;
+  if (host_->log != nullptr) host_->log(host_->context, kMXAccWarning, message.c_str());
+}
+
+Device& Library::device(int32_t dev_id) {
+  if (dev_id < 0 || static_cast<size_t>(dev_id) >= devices_.size()) {
+    throw Failure(kMXAccNoDevice, "there is no device " + std::to_string(dev_id) + ", only " +
+                                      std::to_string(devices_.size()));
+  }
+  return devices_[static_cast<size_t>(dev_id)];
+}
+
+Library& TheLibrary() {
+  if (the_library == nullptr) throw Failure(kMXAccFailed, "initialize was not called");
+  return *the_library;
+}
+
+void MakeLibrary(const MXAccHost* host) {
+  if (the_library != nullptr) throw Failure(kMXAccFailed, "initialize was called twice");
+  const Settings settings = Settings::OfEnvironment();
+  settings.faults.Reach("initialize");
+  the_library = new Library(host, settings);
+}
+
+void DropLibrary() {
+  delete the_library;
+  the_library = nullptr;
+}
+
+DeviceCall::DeviceCall(const char* name, int32_t dev_id) : device_(TheLibrary().device(dev_id)) {
+  const Settings& settings = TheLibrary().settings();
+  settings.faults.Reach(name);
+  const int inside = device_.calls_inside.fetch_add(1, std::memory_order_relaxed);
+  if (inside != 0 && settings.one_thread) {
+    device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
+    device_.memory.Violate(std::string(name) + ": another thread is inside");
+  }
+}
+
+}  // namespace refacc

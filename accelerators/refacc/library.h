@@ -1,0 +1,104 @@
+/*!
+ * \file library.h
+ * \brief What exists from initialize to finalize: the settings and the devices.
+ */
+#ifndef REFACC_LIBRARY_H_
+#define REFACC_LIBRARY_H_
+
+#include <mxnet_acc.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "memory.h"
+#include "settings.h"
+#include "status.h"
+
+namespace refacc {
+
+struct Device {
+  Device(int32_t id, const Settings& settings)
+      : memory(id, settings.opaque), name("refacc device " + std::to_string(id)) {}
+
+  Memory memory;
+  const std::string name;
+  std::atomic<uint64_t> runs{0};
+  std::atomic<uint64_t> copies{0};
+  std::atomic<int> calls_inside{0};
+};
+
+/*! \brief Any thread may call. */
+class Library {
+ public:
+  Library(const MXAccHost* host, const Settings& settings);
+
+  const MXAccHost& host() const { return *host_; }
+  void Warn(const std::string& message) const;
+
+  /*! \brief What holds now; it stays as it is until finalize. */
+  const Settings& settings() const { return *settings_.load(std::memory_order_acquire); }
+  /*! \brief Has what change(Settings*) makes of them hold; nothing where it throws. */
+  template <typename Change>
+  const Settings& ChangeSettings(Change&& change) {
+    const std::lock_guard<std::mutex> lock(versions_mutex_);
+    Settings changed = settings();
+    std::forward<Change>(change)(&changed);
+    versions_.push_back(std::move(changed));
+    settings_.store(&versions_.back(), std::memory_order_release);
+    return versions_.back();
+  }
+
+  size_t num_devices() const { return devices_.size(); }
+  /*! \brief Failure where there is none of that number. */
+  Device& device(int32_t dev_id);
+
+ private:
+  const MXAccHost* host_;
+  std::mutex versions_mutex_;
+  /*! \brief None goes, as another thread may be reading it. */
+  std::deque<Settings> versions_;
+  std::atomic<const Settings*> settings_;
+  std::deque<Device> devices_;
+};
+
+/*! \brief Failure before initialize and after finalize. */
+Library& TheLibrary();
+void MakeLibrary(const MXAccHost* host);
+void DropLibrary();
+
+/*! \brief A call for a device while it lasts. Failure where one thread at a time was promised and
+ * another is inside. */
+class DeviceCall {
+ public:
+  DeviceCall(const char* name, int32_t dev_id);
+  ~DeviceCall() { device_.calls_inside.fetch_sub(1, std::memory_order_relaxed); }
+  DeviceCall(const DeviceCall&) = delete;
+  DeviceCall& operator=(const DeviceCall&) = delete;
+
+  Device& device() { return device_; }
+
+ private:
+  Device& device_;
+};
+
+/*! \brief The status of body(Device&), called as the member of MXAccApi of that name. */
+template <typename Body>
+MXAccStatus OnDevice(const char* name, int32_t dev_id, Body&& body) {
+  return StatusOf([&] {
+    DeviceCall call(name, dev_id);
+    std::forward<Body>(body)(call.device());
+  });
+}
+
+/*! \brief The functions that go into the table, by file. */
+void SetMemoryFunctions(MXAccApi* api);
+void SetStreamFunctions(MXAccApi* api);
+void SetOperatorFunctions(MXAccApi* api);
+
+}  // namespace refacc
+
+#endif  // REFACC_LIBRARY_H_

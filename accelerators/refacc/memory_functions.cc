@@ -1,0 +1,129 @@
+/*!
+ * \file memory_functions.cc
+ * \brief The members of the table for memory and copies.
+ */
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "library.h"
+#include "stream.h"
+#include "tensor.h"
+
+namespace refacc {
+namespace {
+
+MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
+  return OnDevice("mx_alloc", dev_id, [&](Device& device) {
+    *out = device.memory.Alloc(size, alignment, TheLibrary().settings());
+  });
+}
+
+void Free(int32_t dev_id, void* data) {
+  // It cannot fail: whoever asked for a fault gets at most a crash.
+  (void)OnDevice("mx_free", dev_id, [&](Device& device) {
+    const std::string wrong = device.memory.Free(data, TheLibrary().settings().poison);
+    if (!wrong.empty()) TheLibrary().Warn("refacc: mx_free: " + wrong);
+  });
+}
+
+MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) {
+  return OnDevice("mx_releaseAll", dev_id,
+                  [&](Device& device) { *live = device.memory.ReleaseAll(); });
+}
+
+enum class Side { kHost, kDevice };
+
+/*! \brief Where the first element is; NULL where there are no elements. */
+char* AddressOf(Side side, const MXAccGeometry& tensor) {
+  if (side == Side::kDevice) {
+    return TheLibrary().device(tensor.device.device_id).memory.AddressOf(tensor);
+  }
+  if (SpanOf(tensor).empty()) return nullptr;
+  if (tensor.device.device_type != kMXAccHost || tensor.data == nullptr) {
+    throw Failure(kMXAccBadArgument, "a tensor that is not of the host where one of it belongs");
+  }
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+}
+
+void CheckPair(const MXAccGeometry& target, const MXAccGeometry& source) {
+  SpanOf(target);
+  SpanOf(source);
+  if (!SameGeometry(target, source)) {
+    throw Failure(kMXAccBadArgument,
+                  "a copy of " + GeometryText(source) + " to " + GeometryText(target));
+  }
+  if (!TheLibrary().settings().strides && !(IsRowMajor(target) && IsRowMajor(source))) {
+    throw Failure(kMXAccBadArgument, "a copy with strides, but the device has no kMXAccStrides");
+  }
+}
+
+void CopyPair(Side to, const MXAccGeometry& target, Side from, const MXAccGeometry& source) {
+  char* target_address = AddressOf(to, target);
+  const char* source_address = AddressOf(from, source);
+  if (target_address == nullptr) return;
+  CopyElements(target, target_address, source, source_address);
+  if (to == Side::kDevice) {
+    TheLibrary().device(target.device.device_id).memory.CheckZones(target);
+  }
+}
+
+struct Direction {
+  Side to;
+  Side from;
+};
+
+void CopyAll(Direction direction, Device* device, const MXTensor* targets, const MXTensor* sources,
+             int32_t count, int64_t slow) {
+  if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
+  for (int32_t i = 0; i < count; ++i) {
+    CopyPair(direction.to, targets[i].tensor, direction.from, sources[i].tensor);
+  }
+  device->copies.fetch_add(1, std::memory_order_relaxed);
+}
+
+MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MXTensor* targets,
+                 const MXTensor* sources, int32_t count, MXAccStream stream) {
+  return OnDevice(name, dev_id, [&](Device& device) {
+    for (int32_t i = 0; i < count; ++i) CheckPair(targets[i].tensor, sources[i].tensor);
+    const int64_t slow = TheLibrary().settings().slow;
+    if (stream == nullptr) return CopyAll(direction, &device, targets, sources, count, slow);
+    // What the call was given may be gone when the stream comes to it.
+    auto kept = std::make_shared<std::pair<TensorCopies, TensorCopies>>(
+        TensorCopies(targets, count), TensorCopies(sources, count));
+    FromHandle(stream)->Add([direction, kept, &device, slow] {
+      CopyAll(direction, &device, kept->first.data(), kept->second.data(), kept->first.size(),
+              slow);
+    });
+  });
+}
+
+MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                      MXAccStream stream) {
+  return Copy("copyToAcc", {Side::kDevice, Side::kHost}, dev_id, targets, sources, count, stream);
+}
+
+MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                        MXAccStream stream) {
+  return Copy("copyFromAcc", {Side::kHost, Side::kDevice}, dev_id, targets, sources, count, stream);
+}
+
+MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                          MXAccStream stream) {
+  return Copy("copyWithinAcc", {Side::kDevice, Side::kDevice}, dev_id, targets, sources, count,
+              stream);
+}
+
+}  // namespace
+
+void SetMemoryFunctions(MXAccApi* api) {
+  api->mx_alloc = Alloc;
+  api->mx_free = Free;
+  api->mx_releaseAll = ReleaseAll;
+  api->copyToAcc = CopyToAcc;
+  api->copyFromAcc = CopyFromAcc;
+  api->copyWithinAcc = CopyWithinAcc;
+}
+
+}  // namespace refacc

@@ -1,0 +1,262 @@
+#include "operator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "status.h"
+
+namespace refacc {
+namespace {
+
+[[noreturn]] void Unsupported(const std::string& reason) {
+  throw Failure(kMXAccUnsupported, reason);
+}
+
+/*! \brief Room for a few elements on the stack, and for more on the heap. */
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(size_t size) : large_(size > kSmall ? new T[size] : nullptr) {}
+  T* data() { return large_ != nullptr ? large_.get() : small_; }
+  T& operator[](size_t i) { return data()[i]; }
+
+ private:
+  static constexpr size_t kSmall = 8;
+  T small_[kSmall];
+  std::unique_ptr<T[]> large_;
+};
+
+DLTensor HostTensor(const MXAccGeometry& geometry, char* address) {
+  static char nothing[16];
+  return DLTensor{address != nullptr ? address : nothing,
+                  DLDevice{kDLCPU, 0},
+                  geometry.ndim,
+                  DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes},
+                  geometry.shape,
+                  geometry.strides,
+                  0};
+}
+
+/*! \brief An array that came back, whose strides are never NULL. */
+MXAccGeometry GeometryOf(const DLTensor& tensor) {
+  return MXAccGeometry{
+      tensor.data,       MXAccDevice{kMXAccHost, 0},
+      tensor.ndim,       MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes},
+      tensor.shape,      tensor.strides,
+      tensor.byte_offset};
+}
+
+bool SameStrides(const MXAccGeometry& a, const MXAccGeometry& b) {
+  return std::equal(a.strides, a.strides + a.ndim, b.strides);
+}
+
+void CheckSame(const TensorCopies* asked, const MXTensor* given, int32_t count, const char* what) {
+  bool same = asked->size() == count;
+  for (int32_t i = 0; same && i < count; ++i) {
+    const MXAccGeometry& geometry = asked->data()[i].tensor;
+    same = SameGeometry(geometry, given[i].tensor) && SameStrides(geometry, given[i].tensor);
+  }
+  if (!same) {
+    throw Failure(kMXAccBadArgument,
+                  std::string("run: the ") + what + " are not of the geometry that was asked for");
+  }
+}
+
+void CheckStorage(const MXTensor* tensors, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (tensors[i].storage != kMXAccDense) Unsupported("sparse tensors");
+    if (tensors[i].layout != nullptr) Unsupported(std::string("the layout ") + tensors[i].layout);
+    SpanOf(tensors[i].tensor);
+  }
+}
+
+/*! \brief Frees what a call returned. */
+class Result {
+ public:
+  explicit Result(const Runtime& runtime) : runtime_(runtime) {}
+  ~Result() {
+    const bool object = any.type_code >= kMXNetObjectHandle && any.type_code <= kMXNetFuncHandle;
+    if (object || any.type_code == kMXNetNDArrayHandle) runtime_.free_object(any.value.v_handle);
+  }
+  Result(const Result&) = delete;
+  Result& operator=(const Result&) = delete;
+
+  MXNetAny any{};
+
+ private:
+  const Runtime& runtime_;
+};
+
+}  // namespace
+
+Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
+    : runtime_(runtime),
+      name_(op.name),
+      inputs_(op.inputs, op.num_in),
+      outputs_(op.outputs, op.num_out) {
+  if (op.num_out == 0) Unsupported(name_ + " without outputs");
+  CheckStorage(op.inputs, op.num_in);
+  CheckStorage(op.outputs, op.num_out);
+  FindFunction();
+  ReadParameters();
+  for (int32_t i = 0; i < op.num_in; ++i) PlaceInput(op.inputs[i]);
+  for (int32_t i = 0; i < op.num_attrs; ++i) PlaceAttribute(op.attr_keys[i], op.attr_vals[i]);
+  CheckComplete();
+}
+
+void Operator::FindFunction() {
+  MXNetFunctionHandle function = nullptr;
+  if (runtime_.get_global(("_npi." + name_).c_str(), &function) != 0) {
+    throw Failure(kMXAccFailed, LastErrorText(runtime_));
+  }
+  if (function == nullptr) Unsupported("there is no operator " + name_);
+  function_.reset(function, runtime_.free_function);
+}
+
+void Operator::ReadParameters() {
+  const MXNetFuncInfo* info = nullptr;
+  if (runtime_.get_info(function_.get(), &info) != 0) {
+    throw Failure(kMXAccFailed, LastErrorText(runtime_));
+  }
+  if (info->described == 0) Unsupported(name_ + " has no one list of parameters");
+  for (size_t i = 0; i < info->num_params; ++i) {
+    if ((info->params[i].flags & kMXNetParamVariadic) != 0) Unsupported(name_ + " is variadic");
+    if ((info->params[i].flags & kMXNetParamFrontEnd) != 0) continue;
+    params_.push_back(&info->params[i]);
+    MXNetAny& argument = arguments_.emplace_back();
+    argument.type_code = kMXNetMissing;
+    if (std::strcmp(info->params[i].name, "ctx") == 0) {
+      // Otherwise it would be the current context, which may be this very accelerator.
+      argument.type_code = kMXNetContext;
+      argument.value.v_ctx = DLDevice{kDLCPU, 0};
+    }
+  }
+  lengths_.resize(params_.size());
+}
+
+size_t Operator::IndexOf(const std::string& param) const {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (param == params_[i]->name) return i;
+  }
+  Unsupported(name_ + " has no parameter '" + param + "'");
+}
+
+void Operator::PlaceInput(const MXTensor& input) {
+  if (input.name == nullptr) {
+    throw Failure(kMXAccBadArgument, "accGetExecutor: an input of " + name_ + " has no name");
+  }
+  const std::string name(input.name);
+  const size_t bracket = name.find('[');
+  const size_t argument = IndexOf(name.substr(0, bracket));
+  if (bracket == std::string::npos) {
+    places_.push_back({argument, kNoItem});
+    arguments_[argument].type_code = kMXNetReadOnlyArray;
+    return;
+  }
+  const size_t item = std::strtoull(name.c_str() + bracket + 1, nullptr, 10);
+  if (item != lengths_[argument]) {
+    throw Failure(kMXAccBadArgument, "accGetExecutor: '" + name + "' comes where item " +
+                                         std::to_string(lengths_[argument]) + " was expected");
+  }
+  places_.push_back({argument, item});
+  arguments_[argument].type_code = kMXNetList;
+  ++lengths_[argument];
+}
+
+void Operator::PlaceAttribute(const char* key, const char* value) {
+  const size_t argument = IndexOf(key);
+  if (arguments_[argument].type_code != kMXNetMissing) {
+    throw Failure(kMXAccBadArgument, "accGetExecutor: " + name_ + " is given '" + key + "' twice");
+  }
+  arguments_[argument] = values_.Read(value);
+}
+
+void Operator::CheckComplete() const {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const bool optional = (params_[i]->flags & kMXNetParamOptional) != 0;
+    if (!optional && arguments_[i].type_code == kMXNetMissing) {
+      Unsupported(name_ + " without '" + params_[i]->name + "'");
+    }
+  }
+}
+
+void Operator::CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
+                             int32_t num_out) const {
+  CheckSame(&inputs_, inputs, num_in, "inputs");
+  CheckSame(&outputs_, outputs, num_out, "outputs");
+}
+
+void Operator::Run(const MXTensor* inputs, const MXTensor* outputs, char* const* addresses) const {
+  const size_t num_in = places_.size();
+  const size_t num_args = arguments_.size();
+  Buffer<DLTensor> tensors(num_in);
+  Buffer<MXNetValue> values(num_args);
+  Buffer<int> type_codes(num_args);
+  std::vector<std::vector<MXNetAny>> sequences;
+  for (size_t i = 0; i < num_args; ++i) {
+    values[i] = arguments_[i].value;
+    type_codes[i] = arguments_[i].type_code;
+    if (lengths_[i] == 0) continue;
+    if (sequences.empty()) sequences.resize(num_args);
+    sequences[i].resize(lengths_[i]);
+    values[i].v_seq = MXNetAnyArray{sequences[i].data(), lengths_[i]};
+  }
+  for (size_t i = 0; i < num_in; ++i) {
+    tensors[i] = HostTensor(inputs[i].tensor, addresses[i]);
+    const Place& place = places_[i];
+    if (place.item == kNoItem) {
+      values[place.argument].v_handle = &tensors[i];
+    } else {
+      MXNetAny& item = sequences[place.argument][place.item];
+      item.type_code = kMXNetReadOnlyArray;
+      item.value.v_handle = &tensors[i];
+    }
+  }
+  Result result(runtime_);
+  const int status =
+      runtime_.call(function_.get(), values.data(), type_codes.data(), static_cast<int>(num_args),
+                    &result.any.value, &result.any.type_code);
+  if (status != 0) {
+    result.any.type_code = kMXNetNull;
+    // What the CPU refuses, too, MXNet had better hear from the CPU, as the exception it is there.
+    Unsupported(name_ + ": " + LastErrorText(runtime_));
+  }
+  CopyResult(result.any, outputs, addresses + num_in);
+}
+
+void Operator::CopyResult(const MXNetAny& result, const MXTensor* outputs,
+                          char* const* addresses) const {
+  const auto count = static_cast<size_t>(outputs_.size());
+  if (result.type_code == kMXNetNDArrayHandle && count == 1) {
+    return CopyArray(result, outputs[0], addresses[0]);
+  }
+  if (result.type_code == kMXNetObjectHandle) {
+    const auto* header = static_cast<const MXNetObject*>(result.value.v_handle);
+    const auto* items = static_cast<const MXNetSeqObject*>(result.value.v_handle);
+    if (header->type_index == kMXNetObjectTuple && items->items.size == count) {
+      for (size_t i = 0; i < count; ++i) CopyArray(items->items.data[i], outputs[i], addresses[i]);
+      return;
+    }
+  }
+  throw Failure(kMXAccFailed,
+                name_ + " returned something else than " + std::to_string(count) + " arrays");
+}
+
+void Operator::CopyArray(const MXNetAny& item, const MXTensor& output, char* address) const {
+  if (item.type_code != kMXNetNDArrayHandle) {
+    throw Failure(kMXAccFailed, name_ + " returned something else than arrays");
+  }
+  const auto* array = static_cast<const MXNetNDArrayObject*>(item.value.v_handle);
+  const MXAccGeometry made = GeometryOf(array->tensor);
+  if (!SameGeometry(made, output.tensor)) {
+    throw Failure(kMXAccBadArgument, "run: the output of " + name_ + " was asked for as " +
+                                         GeometryText(output.tensor) + " and is " +
+                                         GeometryText(made));
+  }
+  if (address == nullptr) return;
+  CopyElements(output.tensor, address, made,
+               static_cast<const char*>(made.data) + made.byte_offset);
+}
+
+}  // namespace refacc

@@ -1,0 +1,68 @@
+/*!
+ * \file operator.h
+ * \brief An operator of the CPU, prepared for tensors of one geometry.
+ */
+#ifndef REFACC_OPERATOR_H_
+#define REFACC_OPERATOR_H_
+
+#include <mxnet_acc.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "runtime.h"
+#include "tensor.h"
+
+namespace refacc {
+
+/*! \brief An operator on addresses of the host. Does not change once made: any thread may call. */
+class Operator {
+ public:
+  /*! \brief Failure, kMXAccUnsupported, where the operator does not take what op gives it. */
+  Operator(const Runtime& runtime, const MXAccOperator& op);
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+
+  /*! \brief Failure where tensors are not of the geometry that was asked for. */
+  void CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
+                     int32_t num_out) const;
+  /*! \brief Runs it: addresses has those of the inputs, then of the outputs. */
+  void Run(const MXTensor* inputs, const MXTensor* outputs, char* const* addresses) const;
+
+  const std::string& name() const { return name_; }
+
+ private:
+  /*! \brief Where an input goes: to an argument, or to a place of the sequence that one is. */
+  struct Place {
+    size_t argument;
+    size_t item;
+  };
+  static constexpr size_t kNoItem = SIZE_MAX;
+
+  void FindFunction();
+  void ReadParameters();
+  size_t IndexOf(const std::string& param) const;
+  void PlaceInput(const MXTensor& input);
+  void PlaceAttribute(const char* key, const char* value);
+  void CheckComplete() const;
+  void CopyResult(const MXNetAny& result, const MXTensor* outputs, char* const* addresses) const;
+  void CopyArray(const MXNetAny& item, const MXTensor& output, char* address) const;
+
+  Runtime runtime_;
+  std::string name_;
+  TensorCopies inputs_;
+  TensorCopies outputs_;
+  std::shared_ptr<void> function_;
+  std::vector<const MXNetParamInfo*> params_;
+  std::vector<MXNetAny> arguments_; /*!< of params_; those of inputs are filled in by Run */
+  std::vector<size_t> lengths_;     /*!< of params_: of the sequence of inputs that it takes */
+  std::vector<Place> places_;       /*!< of the inputs */
+  JsonValues values_;
+};
+
+}  // namespace refacc
+
+#endif  // REFACC_OPERATOR_H_

@@ -1,0 +1,121 @@
+/*!
+ * \file refacc.cc
+ * \brief The entry of the library, and the members of the table that are about all of it.
+ */
+#include <mxnet_acc.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "library.h"
+
+namespace refacc {
+namespace {
+
+constexpr char kRelease[] = "1.0";
+
+MXAccStatus GetAccName(char* name, size_t size) {
+  return StatusOf([&] {
+    Settings settings = Settings::OfEnvironment();
+    settings.faults.Reach("getAccName");
+    if (settings.name.size() >= size) {
+      throw Failure(kMXAccBadArgument, "the name '" + settings.name + "' does not go into " +
+                                           std::to_string(size) + " bytes");
+    }
+    std::memcpy(name, settings.name.c_str(), settings.name.size() + 1);
+  });
+}
+
+MXAccStatus GetNumAcc(int32_t* count) {
+  return StatusOf([&] {
+    TheLibrary().settings().faults.Reach("getNumAcc");
+    *count = static_cast<int32_t>(TheLibrary().num_devices());
+  });
+}
+
+MXAccStatus Initialize(const MXAccHost* host) {
+  return StatusOf([&] { MakeLibrary(host); });
+}
+
+void Finalize() {
+  // It cannot fail, but crash.
+  (void)StatusOf([] { TheLibrary().settings().faults.Reach("finalize"); });
+  DropLibrary();
+}
+
+MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+  return OnDevice("getDeviceInfo", dev_id, [&](Device& device) {
+    const Settings& settings = TheLibrary().settings();
+    const uint64_t used = device.memory.state().bytes;
+    if (!settings.opaque) info->flags |= kMXAccHostVisible;
+    if (settings.one_thread) info->flags |= kMXAccOneThread;
+    if (settings.strides) info->flags |= kMXAccStrides;
+    info->memory_total = static_cast<uint64_t>(settings.memory);
+    info->memory_free = info->memory_total - std::min(info->memory_total, used);
+    info->name = device.name.c_str();
+    info->vendor = "mxffi";
+    info->driver = "the operators of the CPU";
+  });
+}
+
+/*! \brief Emits the settings and what has happened on the device. */
+void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, void* context) {
+  const auto tell = [&](const char* key, const std::string& value) {
+    emit(context, key, value.data(), value.size());
+  };
+  settings.ForEach(tell);
+  const MemoryState state = device.memory.state();
+  tell("live", std::to_string(state.live));
+  tell("bytes", std::to_string(state.bytes));
+  tell("peak_bytes", std::to_string(state.peak_bytes));
+  tell("runs", std::to_string(device.runs.load()));
+  tell("copies", std::to_string(device.copies.load()));
+  tell("violations", std::to_string(state.violations));
+  tell("violation", state.violation);
+}
+
+MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
+                      int32_t num_in, MXAccEmit emit, void* context) {
+  return OnDevice("configure", dev_id, [&](Device& device) {
+    bool check = false;
+    const Settings& now = TheLibrary().ChangeSettings([&](Settings* settings) {
+      for (int32_t i = 0; i < num_in; ++i) {
+        if (std::strcmp(in_keys[i], "check") == 0) {
+          check = true;
+        } else {
+          settings->Set(in_keys[i], in_vals[i]);
+        }
+      }
+    });
+    if (check) device.memory.CheckAllZones();
+    EmitState(device, now, emit, context);
+  });
+}
+
+}  // namespace
+}  // namespace refacc
+
+MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+  return refacc::StatusOf([&] {
+    refacc::Settings settings = refacc::Settings::OfEnvironment();
+    settings.faults.Reach("mxacc_get_api");
+    MXAccApi table{};
+    table.abi_major = static_cast<int32_t>(settings.abi_major);
+    table.abi_minor = MXACC_ABI_MINOR;
+    table.release = refacc::kRelease;
+    table.getAccName = refacc::GetAccName;
+    table.getNumAcc = refacc::GetNumAcc;
+    table.initialize = refacc::Initialize;
+    table.finalize = refacc::Finalize;
+    table.getDeviceInfo = refacc::GetDeviceInfo;
+    table.configure = refacc::Configure;
+    refacc::SetMemoryFunctions(&table);
+    refacc::SetOperatorFunctions(&table);
+    if (settings.streams) refacc::SetStreamFunctions(&table);
+    const auto size =
+        std::min({api->struct_size, sizeof(table), static_cast<size_t>(settings.api_size)});
+    table.struct_size = size;
+    std::memcpy(api, &table, std::max(size, sizeof(size)));
+  });
+}

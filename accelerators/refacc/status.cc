@@ -1,0 +1,24 @@
+#include "status.h"
+
+#include <cstdio>
+
+namespace refacc {
+namespace {
+
+/*! \brief Without a destructor: one for each thread would keep the library from being unloaded. */
+struct ThreadError {
+  MXAccError error;
+  char message[2000];
+};
+
+thread_local ThreadError thread_error;
+
+}  // namespace
+
+MXAccStatus KeepError(int32_t code, const char* message) {
+  std::snprintf(thread_error.message, sizeof(thread_error.message), "%s", message);
+  thread_error.error = {sizeof(MXAccError), code, thread_error.message};
+  return &thread_error.error;
+}
+
+}  // namespace refacc

@@ -1,0 +1,47 @@
+/*!
+ * \file status.h
+ * \brief Failures as exceptions inside the library, as MXAccStatus outside it.
+ */
+#ifndef REFACC_STATUS_H_
+#define REFACC_STATUS_H_
+
+#include <mxnet_acc.h>
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace refacc {
+
+/*! \brief What a call fails with; code is one of kMXAcc... */
+class Failure : public std::runtime_error {
+ public:
+  Failure(int32_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  int32_t code() const { return code_; }
+
+ private:
+  int32_t code_;
+};
+
+/*! \brief The calling thread's error, with a copy of the message, cut where it is very long. */
+MXAccStatus KeepError(int32_t code, const char* message);
+
+/*! \brief Runs body; what it throws becomes a status. */
+template <typename Body>
+MXAccStatus StatusOf(Body&& body) {
+  try {
+    std::forward<Body>(body)();
+    return nullptr;
+  } catch (const Failure& failure) {
+    return KeepError(failure.code(), failure.what());
+  } catch (const std::bad_alloc&) {
+    return KeepError(kMXAccFailed, "the host's memory is used up");
+  } catch (const std::exception& error) {
+    return KeepError(kMXAccFailed, error.what());
+  }
+}
+
+}  // namespace refacc
+
+#endif  // REFACC_STATUS_H_

@@ -1,0 +1,70 @@
+/*!
+ * \file stream.h
+ * \brief Streams, each a thread that does what it is given in order, and events.
+ */
+#ifndef REFACC_STREAM_H_
+#define REFACC_STREAM_H_
+
+#include <mxnet_acc.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "status.h"
+
+namespace refacc {
+
+/*! \brief Work of one stream. Any thread may call. */
+class Stream {
+ public:
+  Stream() : thread_([this] { Work(); }) {}
+  /*! \brief Waits for all work. */
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /*! \brief Adds work; what it throws is kept for Sync. */
+  void Add(std::function<void()> work);
+  /*! \brief Waits until all is done that was added so far; throws the first Failure since the last
+   * call. */
+  void Sync();
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  uint64_t added_{0};
+  uint64_t done_{0};
+  bool ending_{false};
+  std::optional<Failure> failure_;
+  std::thread thread_;
+};
+
+/*! \brief A place in a stream. What waits for it keeps its state, so that the event may go before.
+ */
+class Event {
+ public:
+  void Record(Stream* stream);
+  /*! \brief Has the stream wait for the last Record; the calling thread where stream is NULL. */
+  void Wait(Stream* stream) const;
+
+ private:
+  struct Mark;
+  std::shared_ptr<Mark> mark_;
+  mutable std::mutex mutex_;
+};
+
+inline Stream* FromHandle(MXAccStream stream) { return reinterpret_cast<Stream*>(stream); }
+inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(event); }
+
+}  // namespace refacc
+
+#endif  // REFACC_STREAM_H_

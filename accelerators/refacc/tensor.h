@@ -1,0 +1,60 @@
+/*!
+ * \file tensor.h
+ * \brief The geometry of tensors, and copies between strided ones.
+ */
+#ifndef REFACC_TENSOR_H_
+#define REFACC_TENSOR_H_
+
+#include <mxnet_acc.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace refacc {
+
+/*! \brief The bytes that a tensor reaches, counted from its data: from first on, before last. */
+struct Span {
+  int64_t first;
+  int64_t last;
+
+  bool empty() const { return first == last; }
+  bool lies_in(size_t size) const { return first >= 0 && static_cast<uint64_t>(last) <= size; }
+};
+
+/*! \brief Failure where the geometry cannot be that of a tensor. */
+Span SpanOf(const MXAccGeometry& tensor);
+
+inline int64_t ItemSize(MXAccDataType dtype) { return dtype.bits / 8; }
+
+/*! \brief "float32 (2, 3)". */
+std::string GeometryText(const MXAccGeometry& tensor);
+
+bool SameType(const MXAccDataType& a, const MXAccDataType& b);
+/*! \brief Whether two tensors have the same type and shape. */
+bool SameGeometry(const MXAccGeometry& a, const MXAccGeometry& b);
+/*! \brief Whether the elements lie one behind the other in row-major order. */
+bool IsRowMajor(const MXAccGeometry& tensor);
+
+/*! \brief Copies elements between tensors of one geometry but for the strides. */
+void CopyElements(const MXAccGeometry& target, char* to, const MXAccGeometry& source,
+                  const char* from);
+
+/*! \brief Tensors whose geometry outlives the call that they came with; names are left out. */
+class TensorCopies {
+ public:
+  TensorCopies(const MXTensor* tensors, int32_t count);
+  TensorCopies(TensorCopies&&) = default;
+
+  MXTensor* data() { return tensors_.data(); }
+  const MXTensor* data() const { return tensors_.data(); }
+  int32_t size() const { return static_cast<int32_t>(tensors_.size()); }
+
+ private:
+  std::vector<MXTensor> tensors_;
+  std::vector<int64_t> extents_;
+};
+
+}  // namespace refacc
+
+#endif  // REFACC_TENSOR_H_

@@ -1,0 +1,100 @@
+"""What the tests of accelerators share."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import mx
+
+from .plugin import Plugin
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="session")
+def accelerators(tmp_path_factory) -> Path:
+    """The folder of all libraries of accelerators/, built by its one command."""
+    folder = tmp_path_factory.mktemp("accelerators")
+    sanitizers = os.environ.get("MXFFI_SANITIZE")
+    flags = f"-O1 -g -fsanitize={sanitizers}" if sanitizers else "-O1"
+    command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
+    # A sanitizer that is preloaded into this process has no business in the compiler.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run([*command, f"OPTIMIZE={flags}"], check=True, env=environment)
+    return folder
+
+
+@pytest.fixture
+def load(accelerators, monkeypatch) -> Iterator[Callable[..., Plugin]]:
+    """Loads lib<name>.so with settings in its environment; unloads it after the test."""
+    loaded = []
+
+    def load(name="refacc", /, initialize=True, sizes=(), **settings) -> Plugin:
+        for key, value in settings.items():
+            monkeypatch.setenv(f"{name}_{key}".upper(), str(value))
+        plugin = Plugin(accelerators / f"lib{name}.so", initialize, **dict(sizes))
+        loaded.append(plugin)
+        return plugin
+
+    yield load
+    for plugin in loaded:
+        plugin.close()
+
+
+# Each is a library of its own, as one library has one name: what it is built as, and its settings.
+VARIANTS = {
+    "myacc": ("template", {}),
+    "refacc": ("refacc", {"DEVICES": "2"}),
+    "refdense": ("refacc", {"STRIDES": "0", "THREADS": "one", "GUARD": "pages"}),
+    "refvisible": ("refacc", {"HANDLES": "address"}),
+}
+FILES = {"template": "libmyacc.so", "refacc": "librefacc.so"}
+
+
+@pytest.fixture(scope="session", params=VARIANTS)
+def variant(request, accelerators, tmp_path_factory) -> Iterator[tuple[str, Path]]:
+    """The name of an accelerator that is loaded, and its library."""
+    kind, settings = VARIANTS[request.param]
+    library = tmp_path_factory.mktemp(request.param) / FILES[kind]
+    shutil.copy(accelerators / FILES[kind], library)
+    with pytest.MonkeyPatch.context() as patch:
+        for key, value in settings.items():
+            patch.setenv(f"REFACC_{key}", value)
+        mx.load_acc(library, request.param)
+    yield request.param, library
+    if kind == "refacc":
+        for device in mx.test_utils.list_acc(mx.Context(request.param)):
+            answer = mx.Context(request.param, device).configure(check=1)
+            assert answer["violations"] == "0", answer
+    mx.unload_acc(request.param)
+
+
+@pytest.fixture
+def ctx(variant) -> mx.Context:
+    """The first device of an accelerator."""
+    return mx.Context(variant[0])
+
+
+@pytest.fixture
+def library(variant) -> Path:
+    """The library of the accelerator that is loaded."""
+    return variant[1]
+
+
+@pytest.fixture(scope="session")
+def compile_library() -> Callable[[Path, str], Path]:
+    """Compiles the C code of a library with the vendor's header; returns its path."""
+
+    def compile(folder: Path, source: str) -> Path:
+        text = f"#include <mxnet_acc.h>\n#include <stdlib.h>\n#include <string.h>\n{source}\n"
+        (folder / "bad.c").write_text(text)
+        library = folder / "libbad.so"
+        command = ["cc", "-shared", "-fPIC", "-w", f"-I{ROOT / 'include'}", "bad.c", "-o", library]
+        subprocess.run(command, check=True, cwd=folder)
+        return library
+
+    return compile

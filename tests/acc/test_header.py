@@ -1,0 +1,91 @@
+"""mxnet_acc.h, and the library to start from, compile without a warning wherever a vendor may."""
+
+import ctypes
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from . import abi
+from .conftest import ROOT
+
+HEADER = ROOT / "include" / "mxnet_acc.h"
+TEMPLATE = ROOT / "accelerators" / "template" / "myacc.c"
+
+WARNINGS = [
+    *("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wsign-conversion"),
+    *("-Wshadow", "-Wundef", "-Wcast-qual", "-Wcast-align", "-Wformat=2", "-Wpointer-arith"),
+]
+C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"]
+CXX_WARNINGS = ["-Wold-style-cast", "-Wnon-virtual-dtor", "-Woverloaded-virtual"]
+
+COMPILERS = [
+    (compiler, standard)
+    for compilers, standards in (
+        (("gcc", "clang"), ("c99", "c11", "c17")),
+        (("g++", "clang++"), ("c++17", "c++20")),
+    )
+    for compiler in compilers
+    for standard in standards
+]
+
+
+def compiles(compiler: str, standard: str, file: Path, *flags: object) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    warnings = CXX_WARNINGS if standard.startswith("c++") else C_WARNINGS
+    command = [compiler, f"-std={standard}", *WARNINGS, *warnings, f"-I{HEADER.parent}", file]
+    done = subprocess.run([*command, *flags], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("compiler", "standard"), COMPILERS)
+def test_the_header_alone(tmp_path, compiler, standard):
+    source = tmp_path / ("alone.cc" if standard.startswith("c++") else "alone.c")
+    source.write_text("#include <mxnet_acc.h>\n#include <mxnet_acc.h>\n")
+    compiles(compiler, standard, source, "-fsyntax-only")
+
+
+@pytest.mark.parametrize(
+    ("compiler", "standard"), [case for case in COMPILERS if not case[1].startswith("c++")]
+)
+def test_the_template(tmp_path, compiler, standard):
+    compiles(compiler, standard, TEMPLATE, "-shared", "-fPIC", "-o", tmp_path / "libmyacc.so")
+
+
+def test_the_template_is_small():
+    assert len(TEMPLATE.read_text().splitlines()) < 150
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+def test_warns_where_a_struct_is_misused(tmp_path, standard):
+    """That a warning is an error is what the other tests rest on."""
+    source = tmp_path / "wrong.cc"
+    source.write_text("#include <mxnet_acc.h>\nint f(MXTensor t) { return t.num_parts * 1.5; }\n")
+    with pytest.raises(AssertionError, match="conversion"):
+        compiles("g++", standard, source, "-fsyntax-only")
+
+
+def test_ctypes_sees_the_structs_as_the_header_has_them(tmp_path):
+    names = [(struct.__name__, [name for name, *_ in struct._fields_]) for struct in abi.STRUCTS]
+    lines = [
+        f'printf("{{\\"size\\": %zu", sizeof({struct}));'
+        + "".join(f'printf(", \\"{name}\\": %zu", offsetof({struct}, {name}));' for name in fields)
+        + 'printf("}\\n");'
+        for struct, fields in names
+    ]
+    source = tmp_path / "layout.c"
+    source.write_text(
+        "#include <mxnet_acc.h>\n#include <stdio.h>\nint main(void) {\n"
+        + "\n".join(lines)
+        + "\nreturn 0;\n}\n"
+    )
+    program = tmp_path / "layout"
+    subprocess.run(["cc", f"-I{HEADER.parent}", source, "-o", program], check=True)
+    printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    for struct, line in zip(abi.STRUCTS, printed.splitlines(), strict=True):
+        expected = {name: getattr(struct, name).offset for name, *_ in struct._fields_}
+        expected["size"] = ctypes.sizeof(struct)
+        assert json.loads(line) == expected, struct.__name__
