@@ -76,7 +76,7 @@ def _libraries(root: Path, release: str) -> list[Target]:
     return [
         Target(
             output=RUNTIME_LIBRARY,
-            sources=_sources(root, "src/runtime"),
+            sources=(*_sources(root, "src/runtime"), *_sources(root, "src/acc")),
             include_dirs=include_dirs,
             flags=(f'-DMXNET_RELEASE="{release}"', *_SHORT_LOOPS),
             link_flags=("-Wl,-Bsymbolic-functions",),

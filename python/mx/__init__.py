@@ -11,17 +11,26 @@ import ffi
 
 from . import context, ndarray, numpy, test_utils
 from . import numpy as np
+from ._acc.loading import load_acc, unload_acc
+from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
 from .context import Context, cpu, current_context
 
 __all__ = [
     "Context",
+    "acc",
+    "accelerators",
     "context",
     "cpu",
     "current_context",
+    "device_info",
+    "empty_cache",
+    "load_acc",
+    "memory_info",
     "ndarray",
     "np",
     "numpy",
     "test_utils",
+    "unload_acc",
 ]
 
 __version__ = ffi.__version__

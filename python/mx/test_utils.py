@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy
 
-__all__ = ["assert_almost_equal"]
+from ._acc.table import list_acc
+
+__all__ = ["assert_almost_equal", "list_acc"]
 
 # Relative and absolute tolerance by dtype; others are compared exactly.
 TOLERANCES = {

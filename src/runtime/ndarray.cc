@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/c_api_guard.h"
+#include "runtime/devices.h"
 #include "runtime/pool.h"
 
 namespace mxnet {
@@ -43,8 +44,6 @@ void DeleteArray(MXNetObject* self) {
     details::DeleteInTurn(self, &DestroyOwner);
   }
 }
-
-void ReleaseBlock(void* raw, size_t size) { PoolFree(raw, size); }
 
 void ReleaseLent(void* owner, size_t lender) {
   reinterpret_cast<const MXNetLender*>(lender)->release(owner);
@@ -185,31 +184,49 @@ ArrayObject* NewInlineArray(ShapeView shape, DLDataType dtype, DLDevice ctx, siz
 
 }  // namespace
 
+namespace {
+
+void ReleaseBlock(void* raw, size_t size) { PoolFree(raw, size); }
+
+DeviceBlock AllocOnHost(ShapeView shape, DLDataType dtype, size_t bytes, bool zeroed) {
+  if (bytes > PhysicalMemory()) ThrowNoMemory(shape, dtype);
+  const PoolBlock block = PoolAlloc(bytes, zeroed);
+  if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
+  return {block.data, block.raw, &ReleaseBlock};
+}
+
+DeviceBlock AllocOnDevice(DLDevice ctx, size_t bytes, bool zeroed) {
+  DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
+  if (provider == nullptr) {
+    MXNET_THROW("ValueError") << "this runtime cannot allocate on " << ContextName(ctx);
+  }
+  return provider->Alloc(ctx, bytes, zeroed);
+}
+
+}  // namespace
+
 ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options) {
   static_assert(kMaxInlineBytes + 256 <= pool::kFineLimit, "small arrays are of a fine class");
   CheckNdim(shape.ndim());
   CheckDType(dtype);
-  if (ctx.device_type != kDLCPU) {
-    MXNET_THROW("ValueError") << "this runtime cannot allocate on " << ContextName(ctx);
-  }
   const size_t bytes = CheckedBytes(shape, dtype);
   const bool zeroed = (options & kMXNetCreateZeroed) != 0;
-  if (bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
-  if (bytes > PhysicalMemory()) ThrowNoMemory(shape, dtype);
-  const PoolBlock block = PoolAlloc(bytes, zeroed);
-  if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
+  const bool on_host = ctx.device_type == kDLCPU;
+  if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
+  const DeviceBlock block =
+      on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);
   ArrayObject* array;
   void* unused;
   try {
     array = AllocObject(shape, dtype, ctx, 0, &unused);
   } catch (...) {
-    PoolFree(block.raw, bytes);
+    block.release(block.owner, bytes);
     throw;
   }
   array->visible.tensor.data = block.data;
-  array->owner = block.raw;
+  array->owner = block.owner;
   array->owner_size = bytes;
-  array->release = &ReleaseBlock;
+  array->release = block.release;
   SetRowMajorStrides(&array->visible.tensor);
   return array;
 }
@@ -234,6 +251,10 @@ ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release
     for (int i = 0; i < tensor.ndim; ++i) array->visible.tensor.strides[i] = tensor.strides[i];
   }
   return array;
+}
+
+const ArrayObject* RootOf(const ArrayObject* array) {
+  return array->release == &ReleaseBase ? static_cast<const ArrayObject*>(array->owner) : array;
 }
 
 }  // namespace runtime

@@ -22,6 +22,9 @@ struct ArrayObject {
 /*! \brief A new row-major array. Throws ValueError, TypeError or MemoryError. */
 ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options);
 
+/*! \brief The array whose memory a view shows; the array itself where it is none. */
+const ArrayObject* RootOf(const ArrayObject* array);
+
 /*! \brief An array over memory somebody else owns; release(owner, 0) runs when it goes. */
 ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release)(void*, size_t));
 

@@ -4,6 +4,7 @@
  */
 #include "runtime/observers.h"
 
+#include "runtime/devices.h"
 #include "runtime/pool.h"
 #include "runtime/trace.h"
 
@@ -31,13 +32,24 @@ class Entered {
 
 const ActiveCall* InnermostCall() { return innermost; }
 
+int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
+  DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
+  if (provider != nullptr && (call.func->info->view().flags & kMXNetFuncOperator) != 0) {
+    const CallArguments args{call.values, call.type_codes, call.num_args};
+    if (provider->Concerns(*call.func, args)) {
+      return provider->Call(*call.func, args, ret, ret_type_code);
+    }
+  }
+  return call.func->Call(call.values, call.type_codes, call.num_args, ret, ret_type_code);
+}
+
 int CallObserved(const FunctionObject* func, const MXNetValue* values, const int* type_codes,
                  int num_args, MXNetValue* ret, int* ret_type_code) {
   const int depth = innermost == nullptr ? 0 : innermost->depth + 1;
   ActiveCall call{func, values, type_codes, num_args, depth, innermost};
   const Entered entered(&call);
   if ((observers.load(std::memory_order_relaxed) & kObserveTraces) == 0) {
-    return func->Call(values, type_codes, num_args, ret, ret_type_code);
+    return CallWhereItBelongs(call, ret, ret_type_code);
   }
   return CallTraced(call, ret, ret_type_code);
 }

@@ -14,7 +14,11 @@ namespace mxnet {
 namespace runtime {
 
 /*! \brief Bits of `observers`. */
-enum Observer : uint32_t { kObserveTraces = 1, kObserveCrashes = 2 };
+enum Observer : uint32_t {
+  kObserveTraces = 1,
+  kObserveCrashes = 2,
+  kObserveDevices = 4, /*!< there are devices beside the CPU, to which calls of operators may go */
+};
 
 /*! \brief Who looks on at present. A call reads this word and, where it is 0, does nothing else. */
 extern std::atomic<uint32_t> observers;
@@ -36,6 +40,9 @@ struct ActiveCall {
 
 /*! \brief The calling thread's innermost observed call; safe to read in a signal handler. */
 const ActiveCall* InnermostCall();
+
+/*! \brief FunctionObject::Call, or that of the devices that the call has to do with. */
+int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
 
 /*! \brief FunctionObject::Call with observers looking on. */
 [[gnu::cold]] int CallObserved(const FunctionObject* func, const MXNetValue* values,

@@ -220,8 +220,7 @@ int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
   record.depth = call.depth;
   record.thread = ThreadNumber();
   record.start = Now();
-  const int status =
-      call.func->Call(call.values, call.type_codes, call.num_args, ret, ret_type_code);
+  const int status = CallWhereItBelongs(call, ret, ret_type_code);
   record.duration = Now() - record.start;
   record.failed = status != 0;
   record.outcome = OutcomeText(status, *ret, *ret_type_code);

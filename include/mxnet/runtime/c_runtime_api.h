@@ -319,9 +319,23 @@ typedef enum {
   kMXNetParamVariadic = 2, /*!< last parameter; takes any number of further arguments */
   kMXNetParamFrontEnd = 4, /*!< in the front-end signature only: must equal its default, and is not
                                 passed to the body */
-  kMXNetParamKeywordOnly = 8 /*!< front ends take it by name only; the body by position, before a
-                                  variadic parameter */
+  kMXNetParamKeywordOnly = 8, /*!< front ends take it by name only; the body by position, before a
+                                   variadic parameter */
+  kMXNetParamWritten = 16     /*!< an array whose elements the body changes */
 } MXNetParamFlag;
+
+/*! \brief Flags of a function. */
+typedef enum {
+  /*! An operator: given arrays of an accelerator, or a context of one, it is carried out there, or
+   *  on the host with copies. The body itself sees arrays and contexts of the host only. */
+  kMXNetFuncOperator = 1,
+  /*! An operator that looks at the geometry of its arrays only, wherever their elements are, and
+   *  fails with the kind "OffHost" where it needs elements after all. */
+  kMXNetFuncView = 2,
+  /*! An operator with a parameter for a context whose default is where the given array is, not the
+   *  current context. */
+  kMXNetFuncFollowsInput = 4
+} MXNetFuncFlag;
 
 /*! \brief One parameter. Strings are UTF-8; default_value may hold any non-object value or
  * kMXNetStr. */
@@ -364,6 +378,7 @@ typedef struct MXNetFuncInfo {
    */
   const struct MXNetFuncInfo* const* overloads;
   size_t num_overloads;
+  uint64_t flags; /*!< MXNetFuncFlag, or-ed */
 } MXNetFuncInfo;
 
 /*!

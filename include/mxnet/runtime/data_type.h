@@ -127,31 +127,65 @@ inline int64_t ItemSize(DLDataType dtype) noexcept {
   return (static_cast<int64_t>(dtype.bits) * dtype.lanes + 7) / 8;
 }
 
-/*! \brief Parses "cpu" and "cpu(1)"; false where the text is no context. */
+namespace details {
+
+/*!
+ * \brief Asks the runtime about a kind of device, which accelerators add to; 0 where it knows none.
+ *
+ * By a function of the registry, so that a runtime without it says just that.
+ */
+[[gnu::cold]] inline int64_t AskOfDevice(const char* function, MXNetValue argument, int type_code) {
+  MXNetFunctionHandle func = nullptr;
+  MXNetValue result;
+  int result_code = kMXNetNull;
+  if (MXNetFuncGetGlobal(function, &func) != 0 || func == nullptr) return 0;
+  const int status = MXNetFuncCall(func, &argument, &type_code, 1, &result, &result_code);
+  MXNetFuncFree(func);
+  return status == 0 && result_code == kMXNetInt ? result.v_int64 : 0;
+}
+
+/*! \brief The number of the kind of device of that name; 0 where there is none. */
+inline int DeviceKindNumber(std::string_view name) {
+  if (name == "cpu") return kDLCPU;
+  MXNetValue value;
+  value.v_str = MXNetByteArray{name.data(), name.size()};
+  return static_cast<int>(AskOfDevice("runtime.device_kind_number", value, kMXNetStr));
+}
+
+}  // namespace details
+
+/*! \brief Parses "cpu", "cpu(1)" and the like; false where the text is no context. */
 inline bool ParseContext(std::string_view text, Context* out) noexcept {
-  if (text.substr(0, 3) != "cpu") return false;
-  text.remove_prefix(3);
+  const bool is_cpu = text.substr(0, 4) == "cpu(";
+  const std::string_view name = text.substr(0, is_cpu ? 3 : text.find('('));
+  text.remove_prefix(name.size());
   int64_t id = 0;
   if (!text.empty()) {
-    if (text.size() < 3 || text.size() > 12 || text.front() != '(' || text.back() != ')') {
-      return false;
-    }
+    if (text.size() < 3 || text.size() > 12 || text.back() != ')') return false;
     for (char c : text.substr(1, text.size() - 2)) {
       if (c < '0' || c > '9') return false;
       id = id * 10 + (c - '0');
     }
     if (id > INT32_MAX) return false;
   }
-  *out = Context{kDLCPU, static_cast<int32_t>(id)};
-  return true;
+  const int kind = details::DeviceKindNumber(name);
+  *out = Context{static_cast<DLDeviceType>(kind), static_cast<int32_t>(id)};
+  return kind != 0;
+}
+
+/*! \brief The name of a kind of device, "cpu". */
+inline std::string DeviceKindName(int device_type) {
+  if (device_type == kDLCPU) return "cpu";
+  MXNetValue value;
+  value.v_int64 = device_type;
+  const int64_t name = details::AskOfDevice("runtime.device_kind_name", value, kMXNetInt);
+  return name != 0 ? reinterpret_cast<const char*>(static_cast<intptr_t>(name))
+                   : "device" + std::to_string(device_type);
 }
 
 /*! \brief "cpu(0)". */
 inline std::string ContextName(const Context& ctx) {
-  std::string kind = ctx.device_type == kDLCPU
-                         ? "cpu"
-                         : "device" + std::to_string(static_cast<int>(ctx.device_type));
-  return kind + "(" + std::to_string(ctx.device_id) + ")";
+  return DeviceKindName(ctx.device_type) + "(" + std::to_string(ctx.device_id) + ")";
 }
 
 }  // namespace runtime

@@ -67,6 +67,11 @@ class Description {
         {std::move(name), std::move(type), std::move(doc_text), flags, std::move(default_value)});
   }
 
+  /*! \brief Adds flags to the parameter added last. */
+  [[gnu::cold]] void MarkLast(int32_t flags) {
+    if (!params_.empty()) params_.back().flags |= flags;
+  }
+
   /*! \brief Parameters added from now on are taken by name only, variadic ones apart. */
   void BeginKeywordOnly() { keyword_only_ = true; }
 

@@ -105,6 +105,16 @@ class Registry {
     names_errors_ = true;
     return *this;
   }
+  /*! \brief The parameter added last is an array whose elements the body changes. */
+  [[gnu::cold]] Registry& written() {
+    about_.MarkLast(kMXNetParamWritten);
+    return *this;
+  }
+  /*! \brief Adds MXNetFuncFlag, or-ed: what makes a function an operator. */
+  [[gnu::cold]] Registry& flags(uint64_t flags) {
+    flags_ |= flags;
+    return *this;
+  }
   /*! \brief The body, a lambda `void(MXNetArgs args, MXNetRetValue* ret)`. */
   template <typename F>
   [[gnu::cold]] Registry& set_body(F body) {
@@ -156,6 +166,7 @@ class Registry {
     info.file = file_;
     info.line = line_;
     info.release_lock_bytes = release_bytes_;
+    info.flags = flags_;
     MXNET_CHECK_CALL(MXNetFuncSetInfo(body.get(), &info));
     MXNET_CHECK_CALL(MXNetFuncRegisterGlobal(name_.c_str(), body.get(), override_ ? 1 : 0));
   }
@@ -189,6 +200,7 @@ class Registry {
   PackedFunc overloaded_body_;
   std::optional<Error> failure_;
   int64_t release_bytes_{-1};
+  uint64_t flags_{0};
   bool override_{false};
   bool names_errors_{false};
 };

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from .. import devices
 from . import abi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-_TYPE_NUMBERS = {"cpu": abi.DEVICE_CPU}
-_TYPE_NAMES = {number: name for name, number in _TYPE_NUMBERS.items()}
 _MAX_ID = 2**31 - 1
 
 
@@ -30,14 +29,15 @@ class Context:
             return device_type
         if not isinstance(device_type, str):
             raise _wrong(TypeError, 0, "device_type", "str", type(device_type).__name__)
-        if device_type not in _TYPE_NUMBERS:
-            expected = f"one of {sorted(_TYPE_NUMBERS)}"
+        number = devices.number_of(device_type)
+        if number == 0:
+            expected = f"one of {devices.names()}"
             raise _wrong(ValueError, 0, "device_type", expected, repr(device_type))
         if isinstance(device_id, bool) or not isinstance(device_id, int):
             raise _wrong(TypeError, 1, "device_id", "int", type(device_id).__name__)
         if not 0 <= device_id <= _MAX_ID:
             raise _wrong(ValueError, 1, "device_id", "0 to 2**31-1", str(device_id))
-        return _make(_TYPE_NUMBERS[device_type], int(device_id))
+        return _make(number, int(device_id))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError("Context objects are immutable")
@@ -59,6 +59,14 @@ class Context:
     def __reduce__(self) -> tuple[Any, ...]:
         return Context, (self.device_type, self.device_id)
 
+    def configure(self, **options: str | bool | int | float) -> dict[str, str]:
+        """Passes options to the accelerator of this context; returns what it answers.
+
+        Values are str, bool, int or float; the answers are str. ValueError for an unknown option,
+        and where the context is no accelerator's.
+        """
+        return devices.configure(self, options)
+
     def __enter__(self) -> Context:
         _stack_function("mx.context.push")(self)
         return self
@@ -75,7 +83,7 @@ def _make(number: int, device_id: int) -> Context:
     context = object.__new__(Context)
     fill = object.__setattr__
     fill(context, "_number", number)
-    fill(context, "device_type", _TYPE_NAMES.get(number, f"device{number}"))
+    fill(context, "device_type", devices.name_of(number))
     fill(context, "device_id", device_id)
     return context
 

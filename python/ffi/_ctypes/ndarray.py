@@ -109,6 +109,10 @@ class NDArray(ObjectBase):
         """
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
+        if self._tensor().device.device_type != abi.DEVICE_CPU:
+            raise BufferError(
+                f"__dlpack__: the array is on {self.ctx}; copy it with as_in_ctx('cpu')"
+            )
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
         versioned = max_version is not None and max_version[0] >= 1

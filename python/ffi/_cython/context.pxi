@@ -1,5 +1,5 @@
-cdef dict device_names = {kDLCPU: "cpu"}
-cdef dict device_types = {"cpu": kDLCPU}
+from ffi import devices
+
 cdef object context_push = None
 cdef object context_pop = None
 
@@ -23,19 +23,20 @@ cdef class Context:
             return
         if not isinstance(device_type, str):
             raise TypeError(f"Context: argument 0 ('device_type') expected str, got {type(device_type).__name__}")
-        if device_type not in device_types:
-            raise ValueError(f"Context: argument 0 ('device_type') expected one of {sorted(device_types)}, got {device_type!r}")
+        number = devices.number_of(device_type)
+        if number == 0:
+            raise ValueError(f"Context: argument 0 ('device_type') expected one of {devices.names()}, got {device_type!r}")
         if isinstance(device_id, bool) or not isinstance(device_id, int):
             raise TypeError(f"Context: argument 1 ('device_id') expected int, got {type(device_id).__name__}")
         if not 0 <= device_id < 2**31:
             raise ValueError(f"Context: argument 1 ('device_id') expected 0 to 2**31-1, got {device_id}")
-        self.device.device_type = <DLDeviceType><int>device_types[device_type]
+        self.device.device_type = <DLDeviceType><int>number
         self.device.device_id = device_id
 
     @property
     def device_type(self):
-        """Kind of device, 'cpu'."""
-        return device_names.get(self.device.device_type, f"device{self.device.device_type}")
+        """Kind of device: 'cpu', or the name of an accelerator."""
+        return devices.name_of(self.device.device_type)
 
     @property
     def device_id(self):
@@ -56,6 +57,14 @@ cdef class Context:
 
     def __reduce__(self):
         return (Context, (self.device_type, self.device.device_id))
+
+    def configure(self, **options):
+        """Passes options to the accelerator of this context; returns what it answers.
+
+        Values are str, bool, int or float; the answers are str. ValueError for an unknown option,
+        and where the context is no accelerator's.
+        """
+        return devices.configure(self, options)
 
     def __enter__(self):
         context_function("mx.context.push")(self)

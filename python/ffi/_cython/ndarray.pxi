@@ -96,6 +96,8 @@ cdef class NDArray(ObjectBase):
         cdef void* handle
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
+        if tensor_of(self).device.device_type != kDLCPU:
+            raise BufferError(f"__dlpack__: the array is on {self.ctx}; copy it with as_in_ctx('cpu')")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
         tensor_of(self)
@@ -115,6 +117,8 @@ cdef class NDArray(ObjectBase):
         cdef Py_ssize_t item = tensor.dtype.bits // 8
         cdef bint contiguous = is_contiguous(tensor)
         cdef int i
+        if tensor.device.device_type != kDLCPU:
+            raise BufferError(f"an array on {self.ctx} has no memory that the CPU can read")
         fmt = buffer_formats.get((tensor.dtype.code, tensor.dtype.bits))
         if fmt is None:
             raise BufferError(f"the buffer protocol has no format for {dtype_name(tensor.dtype)}")

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy
 
+import ffi
+
 from .._registry import front_end
 
 BFLOAT16 = "bfloat16"
@@ -13,6 +15,7 @@ MADE_BY = "ndarray objects are made by mx.np.array, mx.np.zeros and their like"
 
 _array = front_end("array")
 _astype = front_end("astype")
+_in_context = ffi.get_global_func("mx.context.copy")
 
 
 class _Words:
@@ -29,8 +32,19 @@ class _Words:
         }
 
 
+def on_host(array: Any) -> bool:
+    """Whether the elements are where NumPy can read them."""
+    kind: str = array.ctx.device_type
+    return kind == "cpu"
+
+
 def numpy_view(array: Any) -> numpy.ndarray[Any, Any]:
-    """A NumPy array over the same memory, which it keeps alive. bfloat16 needs ml_dtypes."""
+    """A NumPy array over the same memory, which it keeps alive. bfloat16 needs ml_dtypes.
+
+    Of an array on an accelerator it shows a copy.
+    """
+    if not on_host(array):
+        array = _in_context(array, "cpu")
     if array.dtype.name != BFLOAT16:
         return numpy.asarray(array)
     return numpy.asarray(_Words(array)).view(array.dtype)
@@ -52,12 +66,14 @@ def readable(array: Any) -> numpy.ndarray[Any, Any]:
 
 def asnumpy(self: Any, /) -> numpy.ndarray[Any, Any]:
     """A NumPy array with a copy of the elements; waits for them if they are being computed."""
-    copied: numpy.ndarray[Any, Any] = numpy_view(self).copy()
-    return copied
+    view = numpy_view(self)
+    return view.copy() if on_host(self) else view
 
 
 def to_array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
     """numpy.asarray(self): shares the memory unless a copy or another dtype is asked for."""
+    if copy is False and not on_host(self):
+        raise ValueError(f"an array on {self.ctx} cannot be seen by NumPy without a copy")
     return numpy.array(numpy_view(self), dtype=dtype, copy=copy)
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy
 
+import ffi
+
 from .._registry import FUNCTIONS as PUBLIC
 from .._registry import front_end
 from ..context import Context
-from ._conversion import dtype_name, numpy_view
+from ._conversion import dtype_name, numpy_view, on_host
 
 # Methods that are registered functions, with the array as their first argument.
 FUNCTIONS = (
@@ -45,6 +47,7 @@ FUNCTIONS = (
 )
 
 _array = front_end("array")
+_in_context = ffi.get_global_func("mx.context.copy")
 _reshape = front_end("reshape")
 _transpose = front_end("transpose")
 _swapaxes = front_end("swapaxes")
@@ -88,7 +91,7 @@ def fill(self: Any, value: Any, /) -> None:
 
 def as_in_ctx(self: Any, ctx: Context | str, /) -> Any:
     """The array itself if it is in ctx, else a copy there."""
-    return self if str(self.ctx) == str(ctx) else _array(self, ctx=ctx)
+    return _in_context(self, ctx)
 
 
 def copyto(self: Any, other: Any, /) -> Any:
@@ -112,6 +115,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: 
         options["out"] = tuple(map(_as_numpy, out))
     result = getattr(ufunc, method)(*map(_as_numpy, inputs), **options)
     if out is not None:
+        for target, written in zip(out, options["out"], strict=True):
+            if target is not written and not on_host(target):
+                target[...] = written
         return out[0] if len(out) == 1 else out
     if result is None:
         return None
@@ -158,13 +164,18 @@ def set_imag(self: Any, value: Any) -> None:
 
 def flat(self: Any) -> Any:
     """NumPy's iterator over the elements in row-major order, on the same memory; it can be indexed
-    and assigned to."""
-    return numpy_view(self).flat
+    and assigned to. Of an array on an accelerator it reads a copy."""
+    view = numpy_view(self)
+    view.flags.writeable = view.flags.writeable and on_host(self)
+    return view.flat
 
 
 def set_flat(self: Any, value: Any) -> None:
     """Sets the elements in row-major order; a shorter value is repeated."""
-    numpy_view(self).flat[:] = value
+    view = numpy_view(self)
+    view.flat[:] = value
+    if not on_host(self):
+        self[...] = view
 
 
 def flags(self: Any) -> Any:

@@ -8,7 +8,8 @@
 #include <mxnet/runtime/registry.h>
 
 /*! \brief Starts the registration of an operator: its errors name it, and it returns an array. */
-#define MXNET_REGISTER_OP(Name) MXNET_REGISTER_API(Name).name_errors().returns("ndarray")
+#define MXNET_REGISTER_OP(Name) \
+  MXNET_REGISTER_API(Name).name_errors().flags(kMXNetFuncOperator).returns("ndarray")
 
 namespace mxnet {
 namespace op {

@@ -88,7 +88,7 @@ bool SameElements(const DLTensor& a, const DLTensor& b) noexcept {
 void CheckHost(const DLTensor& tensor) {
   const int device = static_cast<int>(tensor.device.device_type);
   if (device == kDLCPU || device == kDLCUDAHost || device == kDLROCMHost) return;
-  MXNET_THROW("ValueError") << "an array on " << ContextName(tensor.device)
+  MXNET_THROW("OffHost") << "an array on " << ContextName(tensor.device)
                             << " cannot be read by an operator of the host";
 }
 

@@ -135,6 +135,7 @@ MXNET_REGISTER_OP("_npi.diag")
     });
 
 MXNET_REGISTER_OP("_npi.diagonal")
+    .flags(kMXNetFuncView)
     .describe("Diagonals of matrices, as a read-only view whose last axis runs along them.")
     .add_argument("a", kArrayType, "Array of at least two axes.")
     .add_argument("offset", "int", 0, kDiagonalDoc)
@@ -152,6 +153,7 @@ MXNET_REGISTER_OP("_npi.trace")
     .add_argument("axis2", kAxisType, 1, "Axis of the columns.")
     .add_argument("dtype", kDTypeType, nullptr, "Type of the result, as of sum.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .written()
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = SumOfLast(DiagonalByArguments(args), args[4], args[5]);
     });

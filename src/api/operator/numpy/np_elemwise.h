@@ -272,6 +272,7 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
       .add_argument("x1", "ArrayLike", "First operand.")             \
       .add_argument("x2", "ArrayLike", "Second operand.")            \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC) \
+      .written()                                                     \
       .release_gil(kReleaseGilBytes)                                 \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { Body; })
 
@@ -282,6 +283,7 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
                 "this operation.")                                                            \
       .add_argument("x", "ArrayLike", "Operand.")                                             \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                          \
+      .written()                                                                              \
       .release_gil(kReleaseGilBytes)                                                          \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunUnary(Op, args, ret); })
 

@@ -269,6 +269,7 @@ void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValu
 }
 
 MXNET_REGISTER_OP("_npi.getitem")
+    .flags(kMXNetFuncView)
     .describe(
         "The elements of an array that a key names, as a[key].\n\n"
         "Ints, slices, None and Ellipsis give a view; index arrays and masks a new array. A key "
@@ -288,6 +289,7 @@ MXNET_REGISTER_OP("_npi.getitem")
 MXNET_REGISTER_OP("_npi.setitem")
     .describe("Assign to the elements of an array that a key names, as a[key] = value.")
     .add_argument("a", "ndarray", "The array that is changed.")
+    .written()
     .add_argument("key", kKeyType, kKeyDoc)
     .add_argument("value", kArrayType, "What broadcasts to the elements; converted to their type.")
     .returns("None")

@@ -29,6 +29,7 @@ struct Like {
 };
 
 MXNET_REGISTER_OP("_npi.zeros_like")
+    .flags(kMXNetFuncFollowsInput)
     .describe("Return an array of zeros with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
@@ -40,6 +41,7 @@ MXNET_REGISTER_OP("_npi.zeros_like")
     });
 
 MXNET_REGISTER_OP("_npi.ones_like")
+    .flags(kMXNetFuncFollowsInput)
     .describe("Return an array of ones with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
@@ -51,6 +53,7 @@ MXNET_REGISTER_OP("_npi.ones_like")
     });
 
 MXNET_REGISTER_OP("_npi.empty_like")
+    .flags(kMXNetFuncFollowsInput)
     .describe("Return an uninitialized array with the shape and type of a given array.")
     .add_argument("prototype", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
@@ -62,6 +65,7 @@ MXNET_REGISTER_OP("_npi.empty_like")
     });
 
 MXNET_REGISTER_OP("_npi.full_like")
+    .flags(kMXNetFuncFollowsInput)
     .describe("Return an array filled with fill_value, with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("fill_value", kArrayType, "A number, or an array that broadcasts to the shape.")

@@ -117,6 +117,7 @@ NDArray Roll(const NDArray& array, ShapeView shifts, const MXNetArgValue& axis) 
 }
 
 MXNET_REGISTER_OP("_npi.transpose")
+    .flags(kMXNetFuncView)
     .describe("A view of an array with its axes in another order.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axes", "Sequence[int] | None", nullptr,
@@ -126,6 +127,7 @@ MXNET_REGISTER_OP("_npi.transpose")
     });
 
 MXNET_REGISTER_OP("_npi.swapaxes")
+    .flags(kMXNetFuncView)
     .describe("A view of an array with two of its axes interchanged.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axis1", kAxisType, "First axis.")
@@ -135,6 +137,7 @@ MXNET_REGISTER_OP("_npi.swapaxes")
     });
 
 MXNET_REGISTER_OP("_npi.moveaxis")
+    .flags(kMXNetFuncView)
     .describe("A view of an array with some axes moved; the others keep their order.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("source", kAxesType, "The axes that move.")
@@ -144,6 +147,7 @@ MXNET_REGISTER_OP("_npi.moveaxis")
     });
 
 MXNET_REGISTER_OP("_npi.flip")
+    .flags(kMXNetFuncView)
     .describe("A view of an array with the elements along some axes in reverse order.")
     .add_argument("m", kArrayType, kArrayDoc)
     .add_argument("axis", kOptionalAxesType, nullptr, "The axes; all if None.")

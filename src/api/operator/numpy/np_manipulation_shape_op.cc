@@ -126,6 +126,7 @@ NDArray BroadcastTo(const NDArray& array, ShapeView shape) {
 }
 
 MXNET_REGISTER_OP("_npi.reshape")
+    .flags(kMXNetFuncView)
     .describe("Give an array a new shape; a view where the memory allows it, else a copy.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("shape", kShapeType, "The new shape; one extent may be -1, it is worked out.")
@@ -138,12 +139,14 @@ MXNET_REGISTER_OP("_npi.reshape")
     });
 
 MXNET_REGISTER_OP("_npi.ravel")
+    .flags(kMXNetFuncView)
     .describe("Give an array one axis; a view where the memory allows it, else a copy.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_frontend_argument("order", "str", "C", "Order of the elements; only 'C' is supported.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = Flattened(ToArray(args[0])); });
 
 MXNET_REGISTER_OP("_npi.flatten")
+    .flags(kMXNetFuncView)
     .describe("A copy of an array with one axis.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_frontend_argument("order", "str", "C", "Order of the elements; only 'C' is supported.")
@@ -153,6 +156,7 @@ MXNET_REGISTER_OP("_npi.flatten")
     });
 
 MXNET_REGISTER_OP("_npi.squeeze")
+    .flags(kMXNetFuncView)
     .describe("A view of an array without axes of one element.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axis", kOptionalAxesType, nullptr, "Which of them; all if None.")
@@ -161,6 +165,7 @@ MXNET_REGISTER_OP("_npi.squeeze")
     });
 
 MXNET_REGISTER_OP("_npi.expand_dims")
+    .flags(kMXNetFuncView)
     .describe("A view of an array with new axes of one element.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("axis", kAxesType, "Where the new axes are in the result.")
@@ -169,6 +174,7 @@ MXNET_REGISTER_OP("_npi.expand_dims")
     });
 
 MXNET_REGISTER_OP("_npi.broadcast_to")
+    .flags(kMXNetFuncView)
     .describe("A read-only view of an array, repeated to a shape it broadcasts to.")
     .add_argument("array", kArrayType, kArrayDoc)
     .add_argument("shape", kShapeType, "The shape of the result.")

@@ -143,6 +143,7 @@ NDArray Tile(const NDArray& array, ShapeView reps) {
 }
 
 MXNET_REGISTER_OP("_npi.split")
+    .flags(kMXNetFuncView)
     .describe("Views of the parts of an array along an axis; they must be of one length.")
     .add_argument("ary", kArrayType, kArrayDoc)
     .add_argument("indices_or_sections", kAxesType, kSplitDoc)
@@ -151,6 +152,7 @@ MXNET_REGISTER_OP("_npi.split")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = TupleOf(Split(args, true)); });
 
 MXNET_REGISTER_OP("_npi.array_split")
+    .flags(kMXNetFuncView)
     .describe("Views of the parts of an array along an axis; their lengths may differ by one.")
     .add_argument("ary", kArrayType, kArrayDoc)
     .add_argument("indices_or_sections", kAxesType, kSplitDoc)

@@ -120,6 +120,7 @@ MXNET_REGISTER_OP("_npi.matmul")
     .add_argument("x1", kArrayType, "First array, of at least one axis.")
     .add_argument("x2", kArrayType, "Second array, of at least one axis.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .written()
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);

@@ -117,6 +117,7 @@ void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MX
       .add_argument("axis", kOptionalAxisType, nullptr,                                      \
                     "Axis that is searched; None searches the flattened array.")             \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                         \
+      .written()                                                                             \
       .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                           \
       .release_gil(kReleaseGilBytes)                                                         \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFind(Table, Name, args, ret); })

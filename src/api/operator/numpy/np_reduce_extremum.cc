@@ -126,6 +126,7 @@ void RunFold(const FoldTable& table, const char* needs, const MXNetArgs& args, M
       .add_argument("a", kArrayType, "Elements to fold.")               \
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC) \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)    \
+      .written()                                                        \
       .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)      \
       .release_gil(kReleaseGilBytes)                                    \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFold(Table, Needs, args, ret); })

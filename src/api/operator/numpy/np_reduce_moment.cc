@@ -124,6 +124,7 @@ MXNET_REGISTER_OP("_npi.mean")
     .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)
     .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .written()
     .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)
     .release_gil(kReleaseGilBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunMean(args, ret); });
@@ -137,6 +138,7 @@ MXNET_REGISTER_OP("_npi.mean")
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                   \
       .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                        \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                      \
+      .written()                                                                          \
       .add_argument("ddof", "int", 0, "The divisor is the number of elements less ddof.") \
       .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                        \
       .release_gil(kReleaseGilBytes)                                                      \

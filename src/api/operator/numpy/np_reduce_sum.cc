@@ -96,6 +96,7 @@ void RunTotal(const FoldTable& table, const MXNetArgs& args, MXNetRetValue* ret)
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                        \
       .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.")   \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                           \
+      .written()                                                                               \
       .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                             \
       .release_gil(kReleaseGilBytes)                                                           \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunTotal(Table, args, ret); })

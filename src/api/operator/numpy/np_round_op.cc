@@ -60,6 +60,7 @@ MXNET_REGISTER_OP("_npi.round")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("decimals", "int", 0, "How many; negative ones are places before the point.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .written()
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);

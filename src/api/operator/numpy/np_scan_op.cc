@@ -83,6 +83,7 @@ void RunScan(const MXNetArgs& args, MXNetRetValue* ret) {
       .add_argument("axis", kOptionalAxisType, nullptr, "The axis; None flattens.")          \
       .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.") \
       .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                         \
+      .written()                                                                             \
       .release_gil(kReleaseGilBytes)                                                         \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunScan<Op>(args, ret); })
 

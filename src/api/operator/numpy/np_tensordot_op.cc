@@ -181,6 +181,7 @@ MXNET_REGISTER_OP("_npi.dot")
     .add_argument("a", kArrayType, "First array.")
     .add_argument("b", kArrayType, "Second array.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .written()
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       Operand a(args[0]);

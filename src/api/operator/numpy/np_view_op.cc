@@ -60,6 +60,7 @@ NDArray ViewAs(const NDArray& array, DLDataType dtype) {
 }
 
 MXNET_REGISTER_OP("_npi.view")
+    .flags(kMXNetFuncView)
     .describe("A view of the memory of an array as elements of another type, along its last axis.")
     .add_argument("a", "ndarray", kArrayDoc)
     .add_argument("dtype", "DTypeLike | None", nullptr, "The type; that of the array if None.")
@@ -69,6 +70,7 @@ MXNET_REGISTER_OP("_npi.view")
     });
 
 MXNET_REGISTER_OP("_npi.real")
+    .flags(kMXNetFuncView)
     .describe(
         "The real part, of the shape of val: a view into a complex array, another array itself.")
     .add_argument("val", "ArrayLike", "The array.")
@@ -78,6 +80,7 @@ MXNET_REGISTER_OP("_npi.real")
     });
 
 MXNET_REGISTER_OP("_npi.imag")
+    .flags(kMXNetFuncView)
     .describe("The imaginary part, of the shape of val: a view into a complex array, else zeros.")
     .add_argument("val", "ArrayLike", "The array.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {

@@ -132,6 +132,7 @@ MXNET_REGISTER_OP("_npi.clip")
     .add_argument("a_min", "ArrayLike | None", nullptr, "Lower limit; none if None.")
     .add_argument("a_max", "ArrayLike | None", nullptr, "Upper limit; none if None.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .written()
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       static const PackedFunc maximum = PackedFunc::GetGlobal("_npi.maximum");

@@ -1,0 +1,54 @@
+"""Kinds of devices: 'cpu', and those that accelerators add while the program runs."""
+
+from __future__ import annotations
+
+from ctypes import string_at
+from typing import Any
+
+_NUMBERS = {"cpu": 1}
+_NAMES = {1: "cpu"}
+
+
+def number_of(name: str) -> int:
+    """The number that contexts have for a kind of device; 0 where there is none of that name."""
+    if name not in _NUMBERS:
+        from .registry import get_global_func
+
+        number: int = get_global_func("runtime.device_kind_number")(name)
+        if number == 0:
+            return 0
+        _NUMBERS[name] = number
+        _NAMES[number] = name
+    return _NUMBERS[name]
+
+
+def name_of(number: int) -> str:
+    """The name of a kind of device: 'device7' where the runtime knows none for the number."""
+    if number not in _NAMES:
+        from .registry import get_global_func
+
+        address: int = get_global_func("runtime.device_kind_name")(number)
+        if address == 0:
+            return f"device{number}"
+        _NAMES[number] = string_at(address).decode()
+        _NUMBERS[_NAMES[number]] = number
+    return _NAMES[number]
+
+
+def names() -> list[str]:
+    """The kinds that contexts were made of so far."""
+    return sorted(_NUMBERS)
+
+
+def configure(context: Any, options: dict[str, Any]) -> dict[str, str]:
+    """What Context.configure does."""
+    from .registry import get_global_func
+
+    flat: list[str] = []
+    for key, value in options.items():
+        if not isinstance(value, (str, bool, int, float)):
+            kind = type(value).__name__
+            raise TypeError(f"configure: {key!r} expected str, bool, int or float, got {kind}")
+        flat += key, str(value)
+    answers = iter(get_global_func("mx.acc.configure")(context, *flat))
+    return dict(zip(answers, answers, strict=True))

@@ -1,0 +1,1 @@
+"""Accelerators: libraries with devices of their own, loaded while the program runs."""

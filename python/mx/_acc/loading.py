@@ -1,0 +1,95 @@
+"""Loading and unloading one accelerator library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import ffi
+from ffi import Context
+
+from .._library import LIBRARY as _OPERATORS  # noqa: F401  operators are what they carry out
+
+_load = ffi.get_global_func("mx.acc.load")
+_unload = ffi.get_global_func("mx.acc.unload")
+
+LIBRARY_SUFFIXES = (".so",)
+
+# The functions mx.<name> that loading made, by name.
+CONTEXTS: dict[str, Callable[..., Context]] = {}
+
+
+def library_in(path: str | os.PathLike[str]) -> str:
+    """The absolute path of a library, or of the only one in a folder.
+
+    Raises FileNotFoundError where there is none, ValueError where a folder holds several.
+    """
+    place = Path(os.path.abspath(os.fspath(path)))
+    if not place.is_dir():
+        return str(place)
+    found = sorted(file for file in place.iterdir() if file.suffix in LIBRARY_SUFFIXES)
+    if not found:
+        raise FileNotFoundError(f"load_acc: the folder {place} holds no library (*.so)")
+    if len(found) > 1:
+        names = ", ".join(file.name for file in found)
+        raise ValueError(f"load_acc: the folder {place} holds several libraries, name one: {names}")
+    return str(found[0])
+
+
+def context_function(name: str) -> Callable[..., Context]:
+    """What `mx.<name>` is."""
+
+    def context(device_id: int = 0) -> Context:
+        return Context(name, device_id)
+
+    context.__name__ = context.__qualname__ = name
+    context.__module__ = "mx"
+    context.__doc__ = f"The context of a device of the accelerator {name}, by its number."
+    return context
+
+
+def load_acc(path: str | os.PathLike[str], acc_name: str | None = None) -> Context:
+    """Loads an accelerator library and returns the context of its first device.
+
+    path is the library, or a folder that holds one. Afterwards `mx.<name>(i)` is the context of its
+    device i, where the name is acc_name or, without it, the library's own. The same library again
+    is the one that is there.
+
+    Raises FileNotFoundError where there is no such file, ImportError where it is no accelerator
+    library that suits this process, with the reason, and ValueError for a name that is taken.
+    """
+    if acc_name is not None and not isinstance(acc_name, str):
+        kind = type(acc_name).__name__
+        raise TypeError(f"load_acc: argument 1 ('acc_name') expected str or None, got {kind}")
+    if not isinstance(path, (str, os.PathLike)):
+        kind = type(path).__name__
+        raise TypeError(f"load_acc: argument 0 ('path') expected str or a path, got {kind}")
+    import mx
+
+    if acc_name is not None and acc_name not in CONTEXTS and hasattr(mx, acc_name):
+        raise ValueError(f"load_acc: the name {acc_name!r} is taken by mx.{acc_name}")
+    context: Context = _load(library_in(path), acc_name or "")
+    name = context.device_type
+    if name not in CONTEXTS:
+        if hasattr(mx, name):
+            _unload(name)
+            raise ValueError(
+                f"load_acc: the library names itself {name!r}, which is taken by mx.{name}; "
+                "give it another name with acc_name"
+            )
+        CONTEXTS[name] = context_function(name)
+    setattr(mx, name, CONTEXTS[name])
+    return context
+
+
+def unload_acc(name: str) -> None:
+    """Unloads the accelerator of that name; `mx.<name>` goes with it.
+
+    Raises ValueError where none of that name is loaded, RuntimeError while arrays are on it.
+    """
+    _unload(name)
+    import mx
+
+    delattr(mx, name)
+    CONTEXTS.pop(name, None)

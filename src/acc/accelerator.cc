@@ -1,0 +1,77 @@
+/*!
+ * \file accelerator.cc
+ * \brief An accelerator's start and end, and its own options.
+ */
+#include "acc/accelerator.h"
+
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+/*! \brief More devices than any machine has are a mistake of the library's. */
+constexpr int kMaxDevices = 4096;
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+void Emit(void* context, const char* key, const char* value, size_t value_size) {
+  static_cast<Pairs*>(context)->emplace_back(
+      key == nullptr ? "" : key, value == nullptr ? "" : std::string(value, value_size));
+}
+
+}  // namespace
+
+Accelerator::Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type)
+    : plugin_(std::move(plugin)), name_(std::move(name)), device_type_(device_type) {
+  plugin_->Initialize();
+  CountDevices();
+}
+
+void Accelerator::CountDevices() {
+  int32_t count = -1;
+  Check(api().getNumAcc(&count), plugin_->path(), "getNumAcc");
+  if (count < 0 || count > kMaxDevices) {
+    MXNET_THROW("ImportError") << "cannot load " << plugin_->path()
+                               << ": getNumAcc says that there "
+                               << "are " << count << " devices, expected 0 to " << kMaxDevices;
+  }
+  for (int id = 0; id < count; ++id) devices_.emplace_back(this, id);
+}
+
+Accelerator::~Accelerator() {
+  for (Device& device : devices_) device.TrimPool();
+}
+
+Device* Accelerator::device(int id) {
+  if (id < 0 || id >= num_devices()) {
+    MXNET_THROW("ValueError") << "there is no " << name_ << "(" << id << "): " << name_ << " has "
+                              << (num_devices() == 0 ? "no device"
+                                  : num_devices() == 1
+                                      ? "one device, " + name_ + "(0)"
+                                      : std::to_string(num_devices()) + " devices, up to " + name_ +
+                                            "(" + std::to_string(num_devices() - 1) + ")");
+  }
+  return &devices_[static_cast<size_t>(id)];
+}
+
+Pairs Accelerator::Configure(int device, const Pairs& options) {
+  if (api().configure == nullptr) {
+    MXNET_THROW("NotImplementedError") << name_ << " has no options to configure";
+  }
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  Pairs emitted;
+  DeviceCall call(this->device(device));
+  Check(api().configure(device, keys.data(), values.data(), static_cast<int32_t>(keys.size()),
+                        &Emit, &emitted),
+        name_, "configure");
+  return emitted;
+}
+
+}  // namespace acc
+}  // namespace mxnet

@@ -1,0 +1,52 @@
+/*!
+ * \file accelerator.h
+ * \brief An accelerator that is loaded: its library, its name, its devices.
+ */
+#ifndef MXNET_SRC_ACC_ACCELERATOR_H_
+#define MXNET_SRC_ACC_ACCELERATOR_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "acc/device.h"
+#include "acc/plugin.h"
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief An accelerator. Whoever uses it holds an InUse of its slot, see table.h. */
+class Accelerator {
+ public:
+  /*! \brief Initializes the plugin and finds the devices; device_type is what contexts have. */
+  Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type);
+  ~Accelerator();
+
+  const MXAccApi& api() const { return plugin_->api(); }
+  const Plugin& plugin() const { return *plugin_; }
+  const std::string& name() const { return name_; }
+  int device_type() const { return device_type_; }
+  int num_devices() const { return static_cast<int>(devices_.size()); }
+  /*! \brief ValueError where there is no such device. */
+  Device* device(int id);
+
+  /*! \brief Passes keywords with values on, and returns what the library emits. */
+  std::vector<std::pair<std::string, std::string>> Configure(
+      int device, const std::vector<std::pair<std::string, std::string>>& options);
+
+ private:
+  void CountDevices();
+
+  std::unique_ptr<Plugin> plugin_;
+  std::string name_;
+  int device_type_;
+  std::deque<Device> devices_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_ACCELERATOR_H_

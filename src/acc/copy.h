@@ -1,0 +1,31 @@
+/*!
+ * \file copy.h
+ * \brief Copies of arrays between the host and devices, of any strides.
+ */
+#ifndef MXNET_SRC_ACC_COPY_H_
+#define MXNET_SRC_ACC_COPY_H_
+
+#include <mxnet/runtime/ndarray.h>
+
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+
+/*!
+ * \brief Copies the elements of source into target, wherever each is; shapes and types agree.
+ *
+ * Where the target's elements share memory with each other, what they hold is undefined.
+ */
+void CopyArray(const NDArray& target, const NDArray& source);
+
+/*! \brief A row-major copy in a context; the array itself where it is there already. */
+NDArray InContext(const NDArray& array, Context ctx);
+
+/*! \brief Bytes of the elements of an array. */
+int64_t ByteCount(const NDArray& array);
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_COPY_H_

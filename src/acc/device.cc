@@ -1,0 +1,218 @@
+/*!
+ * \file device.cc
+ * \brief Memory of a device, with a pool on the host's side, and copies.
+ */
+#include "acc/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "acc/accelerator.h"
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+/*! \brief Zeros are sent in pieces of that size. */
+constexpr size_t kZeros = size_t{1} << 20;
+
+/*! \brief Sizes are rounded up, to an eighth at most, so that pieces of memory fit again. */
+size_t PoolSize(size_t size) {
+  constexpr size_t kGrain = 256;
+  size_t step = kGrain;
+  while (step * 16 <= size) step *= 2;
+  return (size + step - 1) / step * step;
+}
+
+/*! \brief A row of bytes, as the copies of the library take it. */
+struct Bytes {
+  Bytes(void* data, MXAccDevice device, uint64_t offset, size_t size)
+      : shape{static_cast<int64_t>(size)} {
+    tensor.struct_size = sizeof(tensor);
+    tensor.tensor =
+        MXAccGeometry{data, device, 1, MXAccDataType{kMXAccUInt, 8, 1}, shape, &stride, offset};
+  }
+  int64_t shape[1];
+  int64_t stride{1};
+  MXTensor tensor{};
+};
+
+}  // namespace
+
+Device::Device(Accelerator* accelerator, int id) : accelerator_(accelerator), id_(id) {
+  ReadInfo();
+}
+
+void Device::ReadInfo() {
+  info_.struct_size = sizeof(info_);
+  if (accelerator_->api().getDeviceInfo != nullptr) {
+    Check(accelerator_->api().getDeviceInfo(id_, &info_), accelerator_->name(), "getDeviceInfo");
+  }
+  const char** given[] = {&info_.name, &info_.vendor, &info_.driver, &info_.reason};
+  for (int i = 0; i < 4; ++i) {
+    texts_[i] = TextOf(*given[i]);
+    *given[i] = texts_[i].c_str();
+  }
+  if (info_.alignment != 0) {
+    if ((info_.alignment & (info_.alignment - 1)) != 0) {
+      MXNET_THROW("ImportError") << accelerator_->name() << ": device " << id_
+                                 << " gives an alignment of " << info_.alignment
+                                 << " bytes, expected a power of two";
+    }
+    alignment_ = std::max<size_t>(alignment_, info_.alignment);
+  }
+}
+
+Context Device::context() const {
+  return Context{static_cast<DLDeviceType>(accelerator_->device_type()), id_};
+}
+
+std::string Device::name() const { return accelerator_->name() + "(" + std::to_string(id_) + ")"; }
+
+void Device::ThrowNoMemory(size_t size, const std::string& reason) {
+  const MemoryUse use = Use();
+  std::string text = "unable to allocate " + std::to_string(size) + " bytes on " + name() + ": " +
+                     std::to_string(use.in_use) + " bytes are in use by arrays";
+  if (use.total != 0) {
+    text += ", " + std::to_string(use.free_bytes) + " of " + std::to_string(use.total) +
+            " are free on the device";
+  }
+  if (!reason.empty()) text += "; " + reason;
+  throw Error("MemoryError", text);
+}
+
+void* Device::AllocRaw(size_t size) {
+  const MXAccApi& api = accelerator_->api();
+  std::string reason;
+  // What the pool keeps may be just what the device lacks.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (attempt == 1) TrimPool();
+    void* data = nullptr;
+    MXAccStatus status;
+    {
+      DeviceCall call(this);
+      status = api.mx_alloc(id_, size, alignment_, &data);
+      if (status == nullptr && data != nullptr) return data;
+      reason = status == nullptr ? "mx_alloc gave NULL"
+                                 : ErrorOf(status, accelerator_->name(), "mx_alloc").message();
+    }
+    if (status != nullptr && ErrorOf(status, "", "").kind() != "MemoryError") break;
+  }
+  ThrowNoMemory(size, reason);
+}
+
+void* Device::TakeKept(size_t size) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = kept_.find(size);
+  if (found == kept_.end() || found->second.empty()) return nullptr;
+  void* data = found->second.back();
+  found->second.pop_back();
+  use_.kept -= size;
+  return data;
+}
+
+void* Device::Alloc(size_t size, bool zeroed) {
+  if (accelerator_->api().mx_alloc == nullptr) {
+    MXNET_THROW("NotImplementedError") << name() << " has no memory for arrays: its library runs "
+                                       << "whole models only";
+  }
+  if ((info_.flags & kMXAccUnusable) != 0) {
+    MXNET_THROW("RuntimeError") << name() << " cannot be used: "
+                                << (texts_[3].empty() ? "its library gives no reason" : texts_[3]);
+  }
+  const size_t wanted = std::max<size_t>(size, 1);
+  if (wanted > SIZE_MAX / 4) ThrowNoMemory(size, "");
+  const size_t rounded = PoolSize(wanted);
+  void* data = TakeKept(rounded);
+  if (data == nullptr) data = AllocRaw(rounded);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    use_.in_use += rounded;
+    use_.peak = std::max(use_.peak, use_.in_use);
+    ++use_.blocks;
+  }
+  try {
+    if (zeroed) Zero(data, size);
+  } catch (...) {
+    Free(data, size);
+    throw;
+  }
+  return data;
+}
+
+void Device::Free(void* data, size_t size) {
+  const size_t rounded = PoolSize(std::max<size_t>(size, 1));
+  std::lock_guard<std::mutex> lock(mutex_);
+  use_.in_use -= rounded;
+  --use_.blocks;
+  kept_[rounded].push_back(data);
+  use_.kept += rounded;
+}
+
+void Device::TrimPool() {
+  std::unordered_map<size_t, std::vector<void*>> kept;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    kept.swap(kept_);
+    use_.kept = 0;
+  }
+  DeviceCall call(this);
+  for (const auto& [size, blocks] : kept) {
+    for (void* data : blocks) accelerator_->api().mx_free(id_, data);
+  }
+}
+
+MemoryUse Device::Use() {
+  MXAccDeviceInfo now{};
+  now.struct_size = sizeof(now);
+  if (accelerator_->api().getDeviceInfo != nullptr) {
+    DeviceCall call(this);
+    if (accelerator_->api().getDeviceInfo(id_, &now) != nullptr) now = MXAccDeviceInfo{};
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  MemoryUse use = use_;
+  use.total = now.memory_total;
+  use.free_bytes = now.memory_free;
+  return use;
+}
+
+void Device::Zero(void* data, size_t size) {
+  if (host_visible()) {
+    std::memset(data, 0, size);
+    return;
+  }
+  static const std::vector<char> zeros(kZeros);
+  for (size_t at = 0; at < size; at += kZeros) {
+    const size_t part = std::min(kZeros, size - at);
+    const MXAccDevice device{accelerator_->device_type(), id_};
+    Bytes target(data, device, at, part);
+    Bytes source(const_cast<char*>(zeros.data()), MXAccDevice{kMXAccHost, 0}, 0, part);
+    CopyToDevice(&target.tensor, &source.tensor, 1);
+  }
+}
+
+void Device::CopyToDevice(MXTensor* targets, const MXTensor* sources, int count) {
+  DeviceCall call(this);
+  Check(accelerator_->api().copyToAcc(id_, targets, sources, count, nullptr), name(), "copyToAcc");
+}
+
+void Device::CopyToHost(MXTensor* targets, const MXTensor* sources, int count) {
+  DeviceCall call(this);
+  Check(accelerator_->api().copyFromAcc(id_, targets, sources, count, nullptr), name(),
+        "copyFromAcc");
+}
+
+bool Device::TryCopyWithin(MXTensor* targets, const MXTensor* sources, int count) {
+  if (accelerator_->api().copyWithinAcc == nullptr) return false;
+  DeviceCall call(this);
+  MXAccStatus status = accelerator_->api().copyWithinAcc(id_, targets, sources, count, nullptr);
+  if (status == nullptr) return true;
+  const Error error = ErrorOf(status, name(), "copyWithinAcc");
+  if (error.kind() == "NotImplementedError") return false;
+  throw error;
+}
+
+}  // namespace acc
+}  // namespace mxnet

@@ -1,0 +1,100 @@
+/*!
+ * \file device.h
+ * \brief One device of an accelerator: its memory, and copies to and from it.
+ */
+#ifndef MXNET_SRC_ACC_DEVICE_H_
+#define MXNET_SRC_ACC_DEVICE_H_
+
+#include <mxnet/runtime/data_type.h>
+#include <mxnet_acc.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+
+class Accelerator;
+
+/*! \brief What a device's memory is used for, in bytes. */
+struct MemoryUse {
+  uint64_t in_use;     /*!< by arrays */
+  uint64_t kept;       /*!< free, kept for the next arrays */
+  uint64_t peak;       /*!< the most that was in use at one time */
+  uint64_t blocks;     /*!< arrays' pieces of memory */
+  uint64_t total;      /*!< of the device; 0 for unknown */
+  uint64_t free_bytes; /*!< on the device, as it says itself; 0 for unknown */
+};
+
+/*! \brief A device. Any thread may call. */
+class Device {
+ public:
+  Device(Accelerator* accelerator, int id);
+
+  /*! \brief Memory of at least size bytes; MemoryError that names the device, once the pool is
+   * empty. */
+  void* Alloc(size_t size, bool zeroed);
+  /*! \brief Takes memory back that was allocated with that size. */
+  void Free(void* data, size_t size);
+  /*! \brief Gives what the pool keeps back to the device. */
+  void TrimPool();
+  MemoryUse Use();
+
+  /*! \brief Copies between the host and the device, or within it; as MXAccApi::copyToAcc says. */
+  void CopyToDevice(MXTensor* targets, const MXTensor* sources, int count);
+  void CopyToHost(MXTensor* targets, const MXTensor* sources, int count);
+  /*! \brief False where the library cannot. */
+  bool TryCopyWithin(MXTensor* targets, const MXTensor* sources, int count);
+
+  /*! \brief What the device says of itself; strings are copied. */
+  const MXAccDeviceInfo& info() const { return info_; }
+  bool takes_strides() const { return (info_.flags & kMXAccStrides) != 0; }
+  bool host_visible() const { return (info_.flags & kMXAccHostVisible) != 0; }
+  Accelerator* accelerator() const { return accelerator_; }
+  int id() const { return id_; }
+  Context context() const;
+  std::string name() const;
+
+ private:
+  void ReadInfo();
+  void* AllocRaw(size_t size);
+  void* TakeKept(size_t size);
+  void Zero(void* data, size_t size);
+  [[noreturn]] void ThrowNoMemory(size_t size, const std::string& reason);
+
+  Accelerator* accelerator_;
+  int id_;
+  size_t alignment_{64};
+  MXAccDeviceInfo info_{};
+  std::string texts_[4];
+  /*! \brief Held around every call where the device takes one at a time. */
+  std::mutex calls_;
+  std::mutex mutex_;
+  std::unordered_map<size_t, std::vector<void*>> kept_;
+  MemoryUse use_{};
+
+  friend class DeviceCall;
+};
+
+/*! \brief Holds the device's lock around a call into the library, where it wants one. */
+class DeviceCall {
+ public:
+  explicit DeviceCall(Device* device) {
+    if ((device->info_.flags & kMXAccOneThread) != 0) {
+      lock_ = std::unique_lock<std::mutex>(device->calls_);
+    }
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_DEVICE_H_

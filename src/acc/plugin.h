@@ -1,0 +1,66 @@
+/*!
+ * \file plugin.h
+ * \brief The table of one accelerator library, checked, and the library it comes from.
+ */
+#ifndef MXNET_SRC_ACC_PLUGIN_H_
+#define MXNET_SRC_ACC_PLUGIN_H_
+
+#include <mxnet_acc.h>
+
+#include <cstdint>
+#include <string>
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief Version of the operators' meaning, for MXAccHost::operator_set. */
+constexpr int32_t kOperatorSet = 1;
+
+/*!
+ * \brief A loaded library whose table holds together; initialized, and finalized at its end.
+ *
+ * All throw ImportError, saying which library and what is wrong with it, or what the library's own
+ * error maps to.
+ */
+class Plugin {
+ public:
+  /*! \brief Loads the file. path is absolute. */
+  explicit Plugin(const std::string& path);
+  ~Plugin();
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  /*! \brief Calls initialize; once. */
+  void Initialize();
+  /*! \brief Ends the library's work, so that the destructor may unload it; once. */
+  void Finalize();
+
+  /*! \brief The table; members that the library does not have are NULL. */
+  const MXAccApi& api() const { return api_; }
+  const std::string& path() const { return path_; }
+  /*! \brief The name that the library gives itself. */
+  const std::string& own_name() const { return own_name_; }
+  bool imperative() const { return imperative_; }
+
+ private:
+  void FillTable();
+  void CheckTable() const;
+  std::string ReadName() const;
+  [[noreturn]] void Refuse(const std::string& reason) const;
+
+  std::string path_;
+  std::string own_name_;
+  void* library_{nullptr};
+  MXAccHost host_{};
+  MXAccApi api_{};
+  bool initialized_{false};
+  bool imperative_{false};
+};
+
+/*! \brief Whether the text is [a-z][a-z0-9_]* of at most 31 characters. */
+bool IsAcceleratorName(const std::string& name);
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PLUGIN_H_

@@ -1,0 +1,73 @@
+/*!
+ * \file status.cc
+ * \brief Reads errors of accelerator libraries without trusting them.
+ */
+#include "acc/status.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+const char* KindOf(int32_t code) {
+  switch (code) {
+    case kMXAccBadArgument:
+      return "ValueError";
+    case kMXAccUnsupported:
+      return "NotImplementedError";
+    case kMXAccOutOfMemory:
+      return "MemoryError";
+    case kMXAccRefused:
+      return "ImportError";
+    default:
+      return "RuntimeError";
+  }
+}
+
+}  // namespace
+
+bool IsReadable(const void* address, size_t size) {
+  // The kernel answers for bytes that this process could not read.
+  char copy[64];
+  const char* at = static_cast<const char*>(address);
+  while (size > 0) {
+    const size_t part = size < sizeof(copy) ? size : sizeof(copy);
+    iovec local{copy, part};
+    iovec remote{const_cast<char*>(at), part};
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != static_cast<ssize_t>(part)) {
+      return false;
+    }
+    at += part;
+    size -= part;
+  }
+  return true;
+}
+
+std::string TextOf(const char* text, size_t limit) {
+  std::string copy;
+  while (text != nullptr && copy.size() < limit && IsReadable(text, 1) && *text != '\0') {
+    const auto c = static_cast<unsigned char>(*text++);
+    copy += c < 0x20 || c == 0x7f ? ' ' : static_cast<char>(c);
+  }
+  return copy;
+}
+
+Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function) {
+  const std::string what = accelerator + ": " + function + " failed";
+  constexpr size_t kSmallest = offsetof(MXAccError, message) + sizeof(status->message);
+  if (reinterpret_cast<uintptr_t>(status) % alignof(MXAccError) != 0 ||
+      !IsReadable(status, kSmallest) || status->struct_size < kSmallest) {
+    return Error("RuntimeError", what + " and gave no MXAccError to say why");
+  }
+  const std::string message = TextOf(status->message);
+  return Error(KindOf(status->code),
+               what + (message.empty() ? " without a reason" : ": " + message));
+}
+
+}  // namespace acc
+}  // namespace mxnet

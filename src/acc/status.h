@@ -1,0 +1,40 @@
+/*!
+ * \file status.h
+ * \brief What an accelerator library answers, as an exception.
+ */
+#ifndef MXNET_SRC_ACC_STATUS_H_
+#define MXNET_SRC_ACC_STATUS_H_
+
+#include <mxnet/runtime/error.h>
+#include <mxnet_acc.h>
+
+#include <cstring>
+#include <string>
+
+namespace mxnet {
+namespace acc {
+
+using namespace runtime;  // NOLINT(build/namespaces): the namespace is the project's own
+
+/*! \brief Whether size bytes from address on can be read; never faults. */
+bool IsReadable(const void* address, size_t size);
+
+/*! \brief A text of the library's: at most limit characters, control characters replaced. */
+std::string TextOf(const char* text, size_t limit = 2000);
+
+/*! \brief A status that is no success, as the error "refacc: mx_alloc failed: ...". */
+Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function);
+
+/*! \brief Throws where the call failed. */
+inline void Check(MXAccStatus status, const std::string& accelerator, const char* function) {
+  if (__builtin_expect(status != nullptr, 0)) throw ErrorOf(status, accelerator, function);
+}
+
+/*! \brief Whether a struct of the library's has the member, by the size it was compiled with. */
+#define MXNET_ACC_HAS(value, member) \
+  ((value).struct_size >= offsetof(std::decay_t<decltype(value)>, member) + sizeof((value).member))
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_STATUS_H_

@@ -1,0 +1,121 @@
+/*!
+ * \file table.cc
+ * \brief Loading and unloading accelerators by name.
+ */
+#include "acc/table.h"
+
+#include <mxnet/runtime/error.h>
+
+#include "acc/provider.h"
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+/*! \brief Numbers of kinds of devices begin here, far from those that DLPack gives out. */
+constexpr int kFirstType = 1 << 20;
+
+}  // namespace
+
+InUse::InUse(Context ctx) : InUse(Table::Global()->Find(ctx.device_type)) {}
+
+InUse::InUse(Slot* slot) : slot_(slot) {
+  if (slot_ == nullptr) MXNET_THROW("ValueError") << "there is no such kind of device";
+  slot_->users.fetch_add(1);
+  accelerator_ = slot_->accelerator.load();
+  if (accelerator_ == nullptr) {
+    slot_->users.fetch_sub(1);
+    MXNET_THROW("ValueError") << "the accelerator " << slot_->name << " is not loaded";
+  }
+}
+
+Table* Table::Global() {
+  static Table* table = new Table();
+  return table;
+}
+
+Slot* Table::Find(int device_type) {
+  const int number = device_type - kFirstType;
+  return number < 0 || number >= kMaxSlots ? nullptr
+                                           : slots_[number].load(std::memory_order_acquire);
+}
+
+Slot* Table::Find(const std::string& name) {
+  for (const std::atomic<Slot*>& place : slots_) {
+    Slot* slot = place.load(std::memory_order_acquire);
+    if (slot == nullptr || slot->name == name) return slot;
+  }
+  return nullptr;
+}
+
+std::vector<Slot*> Table::Loaded() {
+  std::vector<Slot*> loaded;
+  for (const std::atomic<Slot*>& place : slots_) {
+    Slot* slot = place.load(std::memory_order_acquire);
+    if (slot != nullptr && slot->accelerator.load() != nullptr) loaded.push_back(slot);
+  }
+  return loaded;
+}
+
+Slot* Table::SlotFor(const std::string& name) {
+  for (int number = 0; number < kMaxSlots; ++number) {
+    Slot* slot = slots_[number].load(std::memory_order_acquire);
+    if (slot == nullptr) {
+      slot = new Slot();
+      slot->name = name;
+      slot->device_type = kFirstType + number;
+      slots_[number].store(slot, std::memory_order_release);
+    }
+    if (slot->name == name) return slot;
+  }
+  MXNET_THROW("RuntimeError") << "cannot load another accelerator: " << kMaxSlots
+                              << " names have been used in this process";
+}
+
+Slot* Table::Load(const std::string& path, const std::string& name) {
+  std::lock_guard<std::mutex> lock(loading_);
+  for (Slot* slot : Loaded()) {
+    if (slot->accelerator.load()->plugin().path() != path) continue;
+    if (name.empty() || slot->name == name) return slot;
+    MXNET_THROW("ValueError") << path << " is loaded already, as " << slot->name;
+  }
+  auto plugin = std::make_unique<Plugin>(path);
+  const std::string given = name.empty() ? plugin->own_name() : name;
+  if (!IsAcceleratorName(given)) {
+    MXNET_THROW("ValueError") << "'" << given << "' is no name for an accelerator, expected "
+                              << "[a-z][a-z0-9_]* of at most " << MXACC_NAME_SIZE - 1
+                              << " characters";
+  }
+  if (given == "cpu") MXNET_THROW("ValueError") << "the name cpu is taken by the CPU";
+  Slot* slot = SlotFor(given);
+  Accelerator* present = slot->accelerator.load();
+  if (present == nullptr) {
+    slot->accelerator.store(new Accelerator(std::move(plugin), given, slot->device_type));
+    UseProvider();
+  } else if (present->plugin().path() != path) {
+    MXNET_THROW("ValueError") << "the name " << given << " is taken by " << present->plugin().path()
+                              << "; give " << path << " another with acc_name";
+  }
+  return slot;
+}
+
+void Table::Unload(const std::string& name) {
+  std::lock_guard<std::mutex> lock(loading_);
+  Slot* slot = Find(name);
+  Accelerator* accelerator = slot == nullptr ? nullptr : slot->accelerator.load();
+  if (accelerator == nullptr) {
+    MXNET_THROW("ValueError") << "no accelerator named '" << name << "' is loaded";
+  }
+  // First out of reach, then looked at: whoever comes between finds it unloaded.
+  slot->accelerator.store(nullptr);
+  const uint64_t users = slot->users.load();
+  if (users != 0) {
+    slot->accelerator.store(accelerator);
+    MXNET_THROW("RuntimeError") << "cannot unload " << name << ": " << users
+                                << " arrays or calls use it";
+  }
+  delete accelerator;
+}
+
+}  // namespace acc
+}  // namespace mxnet

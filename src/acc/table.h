@@ -1,0 +1,93 @@
+/*!
+ * \file table.h
+ * \brief The accelerators of this process.
+ */
+#ifndef MXNET_SRC_ACC_TABLE_H_
+#define MXNET_SRC_ACC_TABLE_H_
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "acc/accelerator.h"
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+
+/*!
+ * \brief The place of one accelerator's name, which lasts as long as the process.
+ *
+ * Contexts hold the number of the place, so that another library never takes it.
+ */
+struct Slot {
+  std::string name;
+  int device_type;
+  std::atomic<Accelerator*> accelerator{nullptr};
+  /*! \brief Calls under way and arrays' pieces of memory. */
+  std::atomic<uint64_t> users{0};
+};
+
+/*! \brief Keeps the accelerator of a slot loaded. */
+class InUse {
+ public:
+  /*! \brief ValueError where the context's accelerator is not loaded. */
+  explicit InUse(Context ctx);
+  explicit InUse(Slot* slot);
+  ~InUse() {
+    if (slot_ != nullptr) slot_->users.fetch_sub(1);
+  }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+  Accelerator* operator->() const { return accelerator_; }
+  Accelerator* get() const { return accelerator_; }
+  /*! \brief Leaves the accelerator in use; whoever takes the slot counts users down. */
+  Slot* Keep() {
+    Slot* slot = slot_;
+    slot_ = nullptr;
+    return slot;
+  }
+
+ private:
+  Slot* slot_;
+  Accelerator* accelerator_;
+};
+
+/*! \brief All slots. Any thread may call. */
+class Table {
+ public:
+  static Table* Global();
+
+  /*!
+   * \brief Loads a library under a name, or under its own where name is "".
+   *
+   * The same file under the same name again is the accelerator that is there. ValueError for a name
+   * that is taken by another library.
+   */
+  Slot* Load(const std::string& path, const std::string& name);
+  /*! \brief Unloads. ValueError where no such is loaded, RuntimeError while arrays use it. */
+  void Unload(const std::string& name);
+
+  /*! \brief The slot of a kind of device, or of a name; NULL where there is none. */
+  Slot* Find(int device_type);
+  Slot* Find(const std::string& name);
+  /*! \brief Those that are loaded, in the order of their first loading. */
+  std::vector<Slot*> Loaded();
+
+ private:
+  static constexpr int kMaxSlots = 256;
+
+  Slot* SlotFor(const std::string& name);
+
+  /*! \brief Held while loading and unloading; libraries are told so in mxnet_acc.h. */
+  std::mutex loading_;
+  std::atomic<Slot*> slots_[kMaxSlots]{};
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_TABLE_H_

@@ -1,0 +1,56 @@
+/*!
+ * \file devices.h
+ * \brief What the runtime asks of whoever knows the devices beside the CPU.
+ */
+#ifndef MXNET_SRC_RUNTIME_DEVICES_H_
+#define MXNET_SRC_RUNTIME_DEVICES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+#include "runtime/function.h"
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Memory of a device, and how it is given back. */
+struct DeviceBlock {
+  void* data;
+  void* owner;
+  void (*release)(void* owner, size_t size);
+};
+
+/*! \brief The arguments of a call, borrowed. */
+struct CallArguments {
+  const MXNetValue* values;
+  const int* type_codes;
+  int size;
+};
+
+/*! \brief Devices beside the CPU. Any thread may call. */
+class DeviceProvider {
+ public:
+  virtual ~DeviceProvider() = default;
+  /*! \brief Memory, which is never NULL; throws MemoryError and, for an unknown device, ValueError.
+   */
+  virtual DeviceBlock Alloc(DLDevice ctx, size_t bytes, bool zeroed) = 0;
+  /*! \brief The name of a kind of device, which lives as long as the process; NULL where unknown.
+   */
+  virtual const char* KindName(int device_type) = 0;
+  /*! \brief The number of a kind of device; 0 where no kind has the name. */
+  virtual int KindNumber(const std::string& name) = 0;
+  /*! \brief Whether a call of an operator has to do with one of the devices. */
+  virtual bool Concerns(const FunctionObject& func, const CallArguments& args) = 0;
+  /*! \brief Calls an operator that Concerns; 0, or -1 with the last error set. */
+  virtual int Call(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+                   int* ret_type_code) = 0;
+};
+
+/*! \brief The provider, set once by the code that has one; NULL before. */
+extern std::atomic<DeviceProvider*> device_provider;
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_DEVICES_H_

@@ -1,0 +1,192 @@
+"""Loading accelerator libraries: what is made of good ones, and what is said of others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import mx
+
+
+def test_the_library_is_known(ctx: mx.Context, library: Path) -> None:
+    name = ctx.device_type
+    row = next(row for row in mx.accelerators() if row.name == name)
+    assert row.path == str(library)
+    assert [device.context for device in row.devices] == [
+        getattr(mx, name)(i) for i in mx.test_utils.list_acc(ctx)
+    ]
+    assert name in repr(mx.accelerators())
+    assert mx.load_acc(library) == mx.load_acc(os.path.relpath(library)) == ctx
+    assert getattr(mx, name)() == getattr(mx, name)(0) == ctx
+
+
+def write(text: bytes) -> Callable[[Path, Path], Path]:
+    """A file with that content."""
+
+    def make(folder: Path, library: Path) -> Path:
+        file = folder / "libbad.so"
+        file.write_bytes(text)
+        return file
+
+    return make
+
+
+def truncated(size: int) -> Callable[[Path, Path], Path]:
+    """The first bytes of a good library."""
+
+    def make(folder: Path, library: Path) -> Path:
+        file = folder / "libshort.so"
+        file.write_bytes(library.read_bytes()[:size])
+        return file
+
+    return make
+
+
+FILES: dict[str, tuple[Callable[[Path, Path], Path], type[Exception], str]] = {
+    "no file": (lambda f, _: f / "none.so", FileNotFoundError, "no such file"),
+    "empty folder": (lambda f, _: f, FileNotFoundError, "holds no library"),
+    "text": (write(b"hello, this is no library"), ImportError, "it is no ELF"),
+    "empty": (write(b""), ImportError, "the file is empty"),
+    "truncated": (truncated(4096), ImportError, "the file ends before the library does"),
+    "head alone": (truncated(64), ImportError, "the file ends before the library does"),
+}
+
+
+@pytest.mark.parametrize("make, error, message", FILES.values(), ids=FILES)
+def test_refuses_files(
+    tmp_path: Path,
+    library: Path,
+    make: Callable[[Path, Path], Path],
+    error: type[Exception],
+    message: str,
+) -> None:
+    with pytest.raises(error, match=message):
+        mx.load_acc(make(tmp_path, library))
+
+
+# C code of libraries that hold no promise; each is compiled with the vendor's header.
+ENTRY = "MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {{ (void)host; {} }}"
+NAME = "static MXAccStatus name(char* n, size_t s) {{ (void)s; strcpy(n, {}); return 0; }}"
+INIT = "static MXAccStatus init(const MXAccHost* h) { (void)h; return 0; }"
+COUNT = "static MXAccStatus count(int32_t* n) {{ *n = {}; return 0; }}"
+FILL = (
+    "api->struct_size = sizeof(*api); api->abi_major = 1; api->abi_minor = 0; "
+    "api->getAccName = name; api->getNumAcc = count; api->initialize = init; {} return 0;"
+)
+
+
+def complete(name: str = '"bad"', count: str = "1", more: str = "") -> str:
+    """A whole library with one thing that is wrong."""
+    parts = (NAME.format(name), INIT, COUNT.format(count), ENTRY.format(FILL.format(more)))
+    return "\n".join(parts)
+
+
+HOSTILE: dict[str, tuple[str, str]] = {
+    "no entry": ("int something;", "it has no function mxacc_get_api"),
+    "empty table": (ENTRY.format("(void)api; return 0;"), "version 0.0 of mxnet_acc.h"),
+    "rubbish status": (
+        ENTRY.format("(void)api; return (MXAccStatus)12345;"),
+        "gave no MXAccError to say why",
+    ),
+    "odd status": (
+        ENTRY.format("static char t[64]; (void)api; return (MXAccStatus)(t + 1);"),
+        "gave no MXAccError to say why",
+    ),
+    "another version": (complete(more="api->abi_major = 7;"), "version 7.0 of mxnet_acc.h, this"),
+    "small table": (complete(more="api->struct_size = 8;"), "the size of its table as 8"),
+    "large table": (
+        complete(more="api->struct_size = 1 << 20;"),
+        "the size of its table as 1048576",
+    ),
+    "rubbish function": (
+        complete(more="api->mx_alloc = (MXAccStatus (*)(int32_t, size_t, size_t, void**))64;"),
+        "mx_free|no function at the address of mx_alloc",
+    ),
+    "half of memory": (
+        complete(
+            more="api->mx_free = (void (*)(int32_t, void*))(void*)abort;"
+            "api->mx_alloc = (MXAccStatus (*)(int32_t, size_t, size_t, void**))abort;"
+        ),
+        "its table lacks copyToAcc",
+    ),
+    "name with a control character": (complete('"b\\aad"'), "names itself 'b ad'"),
+    "empty name": (complete('""'), "names itself ''"),
+    "taken name": (complete('"np"'), "which is taken by mx.np"),
+    "name of the CPU": (complete('"cpu"'), "taken by"),
+    "huge count": (complete(count="2000000000"), "there are 2000000000 devices"),
+    "negative count": (complete(count="-1"), "there are -1 devices"),
+}
+
+
+@pytest.mark.parametrize("source, message", HOSTILE.values(), ids=HOSTILE)
+def test_refuses_libraries(
+    tmp_path: Path, compile_library: Callable[[Path, str], Path], source: str, message: str
+) -> None:
+    library = compile_library(tmp_path, source)
+    with pytest.raises((ImportError, ValueError, RuntimeError), match=message):
+        mx.load_acc(library)
+    assert "bad" not in [row.name for row in mx.accelerators()]
+    assert not hasattr(mx, "bad")
+
+
+WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "path": (lambda: mx.load_acc(3), TypeError, "argument 0 \\('path'\\) expected str or a path"),  # type: ignore[arg-type]
+    "name": (lambda: mx.load_acc("x", 3), TypeError, "argument 1 \\('acc_name'\\)"),  # type: ignore[arg-type]
+    "taken": (lambda: mx.load_acc("x", "np"), ValueError, "'np' is taken by mx.np"),
+    "unload": (lambda: mx.unload_acc("nothing"), ValueError, "no accelerator named 'nothing'"),
+    "context": (lambda: mx.Context("nothing"), ValueError, "expected one of"),
+    "cpu memory": (lambda: mx.memory_info(mx.cpu()), ValueError, "got cpu\\(0\\)"),
+    "cpu option": (lambda: mx.cpu().configure(a=1), ValueError, "got cpu\\(0\\)"),
+    "option type": (lambda: mx.cpu().configure(a=[1]), TypeError, "'a' expected str, bool"),
+}
+
+
+@pytest.mark.parametrize("call, error, message", WRONG.values(), ids=WRONG)
+def test_refuses_arguments(
+    call: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_device_that_is_not_there(ctx: mx.Context) -> None:
+    name, count = ctx.device_type, len(mx.test_utils.list_acc(ctx))
+    with pytest.raises(ValueError, match=f"there is no {name}\\({count}\\)"):
+        mx.np.zeros(3, ctx=getattr(mx, name)(count))
+
+
+def test_unloads_when_nothing_is_on_it(tmp_path: Path, library: Path) -> None:
+    ctx = mx.load_acc(shutil.copy(library, tmp_path), "passing")
+    array = mx.np.zeros(3, ctx=ctx)
+    with pytest.raises(RuntimeError, match="cannot unload passing: 1 arrays or calls use it"):
+        mx.unload_acc("passing")
+    del array
+    mx.unload_acc("passing")
+    assert not hasattr(mx, "passing")
+    with pytest.raises(ValueError, match="passing is not loaded"):
+        mx.np.zeros(3, ctx=ctx)
+
+
+def test_many_loads_leave_nothing(library: Path) -> None:
+    """In a process of its own, which has no other arrays."""
+    script = f"""
+import mx, resource
+def cycle(n):
+    for _ in range(n):
+        mx.np.zeros((8, 8), ctx=mx.load_acc({str(library)!r}, "passing"))
+        mx.unload_acc("passing")
+cycle(50)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+cycle(1000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    grown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert int(grown.stdout) < 512, "KiB"
