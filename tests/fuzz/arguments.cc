@@ -59,6 +59,28 @@ MXNetAny Arguments::Object() {
   return (*objects_)[input_->Below(objects_->size())].raw();
 }
 
+/*! \brief Memory that whoever is lent it keeps for as long as it likes. */
+struct Loan {
+  int references;
+  std::unique_ptr<char[]> data;
+
+  static void Retain(void* owner) { ++static_cast<Loan*>(owner)->references; }
+  static void Release(void* owner) {
+    auto* loan = static_cast<Loan*>(owner);
+    if (--loan->references == 0) delete loan;
+  }
+};
+
+char* Arguments::Lend(size_t bytes, MXNetLentTensor* lent) {
+  static const MXNetLender lender{&Loan::Retain, &Loan::Release};
+  auto* loan = new Loan{1, std::unique_ptr<char[]>(new char[bytes]())};
+  loans_.emplace_back(loan, &Loan::Release);
+  lent->owner = loan;
+  lent->lender = &lender;
+  lent->flags = input_->Below(2) != 0 ? kMXNetNDArrayReadOnly : 0;
+  return loan->data.get();
+}
+
 /*! \brief A tensor within memory of its own: whole, transposed, reversed, repeated or empty. */
 MXNetAny Arguments::Tensor(int type_code) {
   static constexpr DLDataType kTypes[] = {
@@ -66,7 +88,8 @@ MXNetAny Arguments::Tensor(int type_code) {
       runtime::kUInt8,   runtime::kFloat16, runtime::kComplex128, {kDLInt, 4, 1},
       {kDLInt, 0, 1},    {kDLFloat, 32, 4}, runtime::kBFloat16,   runtime::kInt32};
   tensors_.emplace_back();
-  DLTensor& tensor = tensors_.back();
+  MXNetLentTensor& lent = tensors_.back();
+  DLTensor& tensor = lent.tensor;
   tensor.device = DLDevice{kDLCPU, static_cast<int32_t>(input_->Below(2))};
   tensor.ndim = static_cast<int32_t>(input_->Below(5));
   tensor.dtype = kTypes[input_->Below(sizeof(kTypes) / sizeof(kTypes[0]))];
@@ -87,12 +110,13 @@ MXNetAny Arguments::Tensor(int type_code) {
   }
   if (!strided) high = std::max<int64_t>(size - 1, 0);
   const int64_t item = runtime::ItemSize(tensor.dtype);
-  char* data = Keep<char>(size == 0 ? 0 : static_cast<size_t>((high - low + 1) * item));
+  const size_t bytes = size == 0 ? 0 : static_cast<size_t>((high - low + 1) * item);
+  char* data = type_code == kMXNetLentArray ? Lend(bytes, &lent) : Keep<char>(bytes);
   tensor.data = size == 0 ? nullptr : data;
   tensor.byte_offset = size == 0 ? 0 : static_cast<uint64_t>(-low * item);
   MXNetAny any{};
   any.type_code = type_code;
-  any.value.v_handle = &tensor;
+  any.value.v_handle = &lent;
   return any;
 }
 
@@ -164,6 +188,8 @@ MXNetAny Arguments::Next(int depth) {
       return Tensor(kMXNetArrayHandle);
     case 'A':
       return Tensor(kMXNetReadOnlyArray);
+    case 'v':
+      return Tensor(kMXNetLentArray);
     case 'o':
       return Object();
     case '0': {

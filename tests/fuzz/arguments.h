@@ -29,6 +29,8 @@ class Arguments {
  private:
   MXNetAny Object();
   MXNetAny Tensor(int type_code);
+  /*! \brief Memory of an owner that may outlive this. */
+  char* Lend(size_t bytes, MXNetLentTensor* lent);
   MXNetAny Run(int type_code, int depth);
   MXNetAny Ints(int type_code);
   MXNetAny Text(int type_code);
@@ -40,7 +42,8 @@ class Arguments {
   Input* input_;
   const std::vector<runtime::Any>* objects_;
   std::deque<std::unique_ptr<char[]>> kept_;
-  std::deque<DLTensor> tensors_;
+  std::deque<std::unique_ptr<void, void (*)(void*)>> loans_;
+  std::deque<MXNetLentTensor> tensors_;
 };
 
 }  // namespace fuzz

@@ -28,6 +28,7 @@ const std::map<std::string, const char*> kExcluded = {
     {"ffi.host_function", "calls any address"},
     {"ffi.RegisterEnum", "each new name stays for good, so memory would grow without bound"},
     {"ffi.RegistrationFailed", "prints to stderr"},
+    {"testing.register_function", "each new name stays for good"},
     {"ffi.crash_report.enable", "puts its handlers of signals above the fuzzer's"},
 };
 
