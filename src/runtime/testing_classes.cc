@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "runtime/testing_sum.h"
+#include "runtime/testing_numbers.h"
 
 namespace mxnet {
 namespace runtime {
@@ -120,7 +120,7 @@ MXNET_REGISTER_CLASS(Account, "testing.Account")
     .arg("fee", 0.5)
     .arg("note", "deposit", "What comes back.")
     .def("__repr__", [](const Account&) { return std::string("<account>"); })
-    .def("__len__", [](const Account& self) { return static_cast<int64_t>(self.balance()); })
+    .def("__len__", [](const Account& self) { return CheckedInt(self.balance()); })
     .def_pickle([](const Account& self) { return self.balance(); },
                 [](double balance) { return Account(balance); });
 

@@ -5,7 +5,7 @@
 #include <mxnet/runtime/enum.h>
 #include <mxnet/runtime/overload.h>
 
-#include "runtime/testing_sum.h"
+#include "runtime/testing_numbers.h"
 
 namespace mxnet {
 namespace runtime {
@@ -77,7 +77,7 @@ MXNET_REGISTER_API("testing.overloaded")
     .overload([](int64_t a, int64_t b) { return "int " + std::to_string(CheckedSum(a, b)); },
               "Adds integers.")
     .arg("x", "A number.")
-    .overload([](double x) { return "float " + std::to_string(static_cast<int64_t>(x)); },
+    .overload([](double x) { return "float " + std::to_string(CheckedInt(x)); },
               "Truncates a number.")
     .arg("text", "Some text.")
     .arg("sep", ", ", "What comes between.")

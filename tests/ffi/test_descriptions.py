@@ -123,6 +123,14 @@ def test_overloads(args, kwargs, result):
     assert OVERLOADED(*args, **kwargs) == result
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 2.0**63])
+def test_a_float_that_does_not_fit(value):
+    with pytest.raises(OverflowError, match="does not fit into an int64"):
+        OVERLOADED(value)
+    with pytest.raises(OverflowError, match="does not fit into an int64"):
+        len(ffi.get_class("testing.Account")(value))
+
+
 @pytest.mark.parametrize("name", ["testing.overloaded", "testing.total", "testing.Counter.add"])
 def test_a_sum_that_does_not_fit(name):
     if name == "testing.Counter.add":
