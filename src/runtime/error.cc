@@ -103,7 +103,10 @@ void ErrorState::Clear() {
 void ErrorState::AddFrame(const char* file, int line, const char* function) {
   // Deep recursion through the boundary would otherwise grow this without bound.
   if (num_frames_ >= kMaxFrames) return;
-  if (num_frames_ == frames_.size()) frames_.emplace_back();
+  if (num_frames_ == frames_.size()) {
+    views_.resize(num_frames_ + 1);
+    frames_.emplace_back();
+  }
   Frame& frame = frames_[num_frames_++];
   // Strings keep their memory from error to error, so a frequent error allocates nothing.
   frame.file.assign(file == nullptr ? "" : file);
@@ -118,7 +121,7 @@ const MXNetErrorInfo* ErrorState::View() noexcept {
   info_.struct_size = sizeof(info_);
   info_.kind = kind_.c_str();
   info_.message = MXNetByteArray{message_.data(), message_.size()};
-  info_.frames = views_;
+  info_.frames = views_.data();
   info_.num_frames = num_frames_;
   return &info_;
 }

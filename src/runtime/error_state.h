@@ -35,9 +35,11 @@ class ErrorState {
 
   std::string kind_;
   std::string message_;
+  // On the heap: what a thread has of itself is short where a library is loaded late.
   std::vector<Frame> frames_;
   size_t num_frames_{0};
-  MXNetErrorFrame views_[kMaxFrames];
+  /*! \brief As long as frames_ at least, so that View needs no memory. */
+  std::vector<MXNetErrorFrame> views_;
   MXNetErrorInfo info_{};
 };
 
