@@ -4,6 +4,7 @@ import array
 import datetime
 import decimal
 import fractions
+import sys
 import uuid
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -107,6 +108,8 @@ NamesakeOfNumpy = type("ndarray", (), {"__module__": "numpy"})
 
 
 LARGE = "expected an integer from -2**63 to 2**64-1, got "
+# Of the array module, which renames it.
+CHARACTERS = "w" if sys.version_info >= (3, 13) else "u"
 DEEP = "is nested more than 64 levels deep or contains itself"
 NO_COUNTERPART = "which has no counterpart"
 AS_INTEGERS = "; pass what astype('int64') makes of it"
@@ -151,7 +154,9 @@ VALUES = {
         f"has items of the format 'T{{i:a:}}', {NO_COUNTERPART}",
     ),
     "buffer of characters": of_value(
-        lambda: array.array("u", "ab"), TypeError, f"has items of the format 'w', {NO_COUNTERPART}"
+        lambda: array.array(CHARACTERS, "ab"),
+        TypeError,
+        f"has items of the format 'w', {NO_COUNTERPART}",
     ),
     "buffer with bytes between items": of_value(
         lambda: memoryview(overlapping()),

@@ -90,8 +90,10 @@ def test_callback_in_a_thread_of_cpp(native, function, result):
 
 
 FORK = """
-import os, sys, threading
+import os, sys, threading, warnings
 import numpy, ffi
+# Since 3.12 Python warns of forks like this.
+warnings.simplefilter("ignore", DeprecationWarning)
 echo = ffi.get_global_func("testing.echo")
 stop = threading.Event()
 def work():
