@@ -46,6 +46,16 @@ _capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, (py_object, c_ch
 _rename_capsule = pythonapi.PyCapsule_SetName
 _rename_capsule.restype, _rename_capsule.argtypes = c_int, (py_object, c_char_p)
 
+
+def _references_of_popped(objects: list[Any]) -> int:
+    popped = objects.pop()
+    return getrefcount(popped)
+
+
+# What getrefcount says of an object that only the variable here refers to: the argument of
+# getrefcount counts as a reference up to Python 3.13.
+_UNSHARED = _references_of_popped([object()])
+
 # Exported capsules that nobody may have taken the tensor out of yet.
 _exported: list[Any] = []
 
@@ -240,8 +250,7 @@ def _release_unused() -> None:
     capsules, _exported = _exported, []
     while capsules:
         capsule = capsules.pop()
-        # References: the variable here and the argument of getrefcount.
-        if getrefcount(capsule) > 2:
+        if getrefcount(capsule) > _UNSHARED:
             if _capsule_name(capsule) in _USED_NAMES:
                 _exported.append(capsule)
         elif (name := _capsule_name(capsule)) in _USED_NAMES:
