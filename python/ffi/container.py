@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     T_co = TypeVar("T_co", covariant=True)
     V_co = TypeVar("V_co", covariant=True)
 
-_list_set = get_global_func("ffi.List.__setitem__")
-_list_insert = get_global_func("ffi.List.insert")
-_list_append = get_global_func("ffi.List.append")
-_list_extend = get_global_func("ffi.List.extend")
-_list_replace = get_global_func("ffi.List.replace")
-_dict_set = get_global_func("ffi.Dict.__setitem__")
-_dict_erase = get_global_func("ffi.Dict.__delitem__")
-_dict_popitem = get_global_func("ffi.Dict.popitem")
-_dict_clear = get_global_func("ffi.Dict.clear")
+_list_set = core.exclusive(get_global_func("ffi.List.__setitem__"))
+_list_insert = core.exclusive(get_global_func("ffi.List.insert"))
+_list_append = core.exclusive(get_global_func("ffi.List.append"))
+_list_extend = core.exclusive(get_global_func("ffi.List.extend"))
+_list_replace = core.exclusive(get_global_func("ffi.List.replace"))
+_dict_set = core.exclusive(get_global_func("ffi.Dict.__setitem__"))
+_dict_erase = core.exclusive(get_global_func("ffi.Dict.__delitem__"))
+_dict_popitem = core.exclusive(get_global_func("ffi.Dict.popitem"))
+_dict_clear = core.exclusive(get_global_func("ffi.Dict.clear"))
 
 
 # Keys of these types C++ compares as Python does.

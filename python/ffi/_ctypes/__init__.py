@@ -12,6 +12,7 @@ from .containers import FrozenMapBase as FrozenMapBase
 from .containers import ListBase as ListBase
 from .containers import MapBase as MapBase
 from .containers import SeqBase as SeqBase
+from .containers import exclusive as exclusive
 from .context import Context as Context
 from .context import cpu as cpu
 from .errors import set_error_class as set_error_class

@@ -151,7 +151,8 @@ class Frame:
         return self._run(list.__iter__(x), slot, depth, abi.INT_LIST, abi.LIST)
 
     def _dict(self, x: dict[Any, Any], slot: Any, depth: int) -> int:
-        flat = [part for entry in dict.items(x) for part in entry]
+        # A copy: another thread may change the dict meanwhile.
+        flat = [part for entry in dict.copy(x).items() for part in entry]
         names = (" key", " value")
         return self._values(flat, slot, depth, lambda i: names[i % 2], abi.DICT)
 

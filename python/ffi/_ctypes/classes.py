@@ -8,6 +8,7 @@ from .. import protocols
 from . import abi
 from .arguments import Frame, Refused
 from .errors import check, last_error
+from .exclusion import exclusion
 from .function import Function
 from .objects import ObjectBase, wrap
 from .results import borrow, take
@@ -43,10 +44,12 @@ class Field:
         if instance is None:
             return self
         value = abi.MXNetAny()
-        if self._info.getter(self._info.resource, self._handle_of(instance), byref(value)):
-            raise last_error()
-        if value.type_code in (abi.STR, abi.BYTES):
-            return borrow(value.value, value.type_code)
+        with exclusion:
+            if self._info.getter(self._info.resource, self._handle_of(instance), byref(value)):
+                raise last_error()
+            # Text belongs to the field, and goes when that is set.
+            if value.type_code in (abi.STR, abi.BYTES):
+                return borrow(value.value, value.type_code)
         return take(value.value, value.type_code)
 
     def __set__(self, instance: object, value: Any) -> None:
@@ -58,8 +61,9 @@ class Field:
         check(abi.lib.MXNetObjectRetain(c_void_p(handle)))
         try:
             given.type_code = frame.write(value, given.value)
-            if self._info.setter(self._info.resource, handle, byref(given)):
-                raise last_error()
+            with exclusion:
+                if self._info.setter(self._info.resource, handle, byref(given)):
+                    raise last_error()
         except Refused as refusal:
             raise refusal.located(self._where) from None
         finally:

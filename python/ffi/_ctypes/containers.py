@@ -6,13 +6,14 @@ import operator
 
 from . import abi
 from .arguments import MAX_DEPTH
+from .exclusion import exclusion
 from .objects import ObjectBase, adopt
 from .registry import get_global
 from .results import borrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from .function import Function
@@ -24,10 +25,23 @@ def _function(name: str) -> Function:
     return function
 
 
-_slice = _function("ffi.SeqSlice")
-_find = _function("ffi.MapFind")
+def exclusive(function: Function) -> Callable[..., Any]:
+    """The function, in calls that do not overlap others that use a List or Dict."""
+
+    def call(*args: Any) -> Any:
+        with exclusion:
+            return function(*args)
+
+    return call
+
+
+_slice = exclusive(_function("ffi.SeqSlice"))
+_find = exclusive(_function("ffi.MapFind"))
 _SEQUENCES = (abi.ARRAY_INDEX, abi.LIST_INDEX)
 _MAPPINGS = (abi.MAP_INDEX, abi.DICT_INDEX)
+# Keys that C++ compares.
+_PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
+_ABSENT = object()
 
 
 def _construct(container: ObjectBase, make: Function, items: Any) -> None:
@@ -37,8 +51,12 @@ def _construct(container: ObjectBase, make: Function, items: Any) -> None:
 
 
 def _element(run: abi.Run, index: int) -> Any:
-    item = abi.MXNetAny.from_address(run.data + index * abi.ANY_SIZE)
-    return borrow(item.value, item.type_code)
+    """The element at a place; IndexError where the container has become shorter meanwhile."""
+    with exclusion:
+        if index >= run.size:
+            raise IndexError(f"index {index} is out of range, as there are {run.size} elements")
+        item = abi.MXNetAny.from_address(run.data + index * abi.ANY_SIZE)
+        return borrow(item.value, item.type_code)
 
 
 def _plain(container: ObjectBase, item: abi.MXNetAny, depth: int) -> Any:
@@ -131,13 +149,18 @@ class SeqBase(_Container):
         Raises ValueError where it contains itself or is nested more than 64 levels deep.
         """
         self._run()
-        return _plain_list(self, self.handle, 0)
+        with exclusion:
+            return _plain_list(self, self.handle, 0)
 
 
 def _elements(container: SeqBase) -> Iterator[Any]:
     run, index = container._run(), 0
     while index < run.size:
-        yield _element(run, index)
+        try:
+            element = _element(run, index)
+        except IndexError:
+            return
+        yield element
         index += 1
 
 
@@ -165,16 +188,26 @@ class MapBase(_Container):
         return int(self._run().size // 2)
 
     def __getitem__(self, key: Any) -> Any:
-        entry = self._find(key)
-        if entry < 0:
+        found = self._lookup(key, _ABSENT)
+        if found is _ABSENT:
             raise KeyError(key)
-        return _element(self._run(), 2 * entry + 1)
+        return found
 
     def __contains__(self, key: object) -> bool:
         return self._find(key) >= 0
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key, default where there is none."""
+        return self._lookup(key, default)
+
+    def _lookup(self, key: Any, default: Any) -> Any:
+        if type(key) in _PLAIN:
+            with exclusion:
+                return self._value(key, default)
+        # Comparing runs code that may wait for another thread.
+        return self._value(key, default)
+
+    def _value(self, key: Any, default: Any) -> Any:
         entry = self._find(key)
         return default if entry < 0 else _element(self._run(), 2 * entry + 1)
 
@@ -189,7 +222,7 @@ class MapBase(_Container):
 
     def _find(self, key: Any) -> int:
         run = self._run()
-        if type(key) in (str, bytes, int, float, bool, type(None)):
+        if type(key) in _PLAIN:
             try:
                 entry: int = _find(self, key)
                 return entry
@@ -214,7 +247,8 @@ class MapBase(_Container):
         where a key is not hashable.
         """
         self._run()
-        return _plain_dict(self, self.handle, 0)
+        with exclusion:
+            return _plain_dict(self, self.handle, 0)
 
 
 def _is_same_key(candidate: Any, key: Any, hashed: int) -> bool:
@@ -233,7 +267,9 @@ def _entries(container: MapBase, read: Any) -> Iterator[Any]:
     while index < run.size:
         if run.size != size:
             raise RuntimeError(f"{type(container).__name__} changed size during iteration")
-        yield read(run, index)
+        with exclusion:
+            entry = read(run, index)
+        yield entry
         index += 2
 
 

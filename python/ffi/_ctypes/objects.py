@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from ctypes import byref, c_char_p, c_void_p
 from weakref import ref
 
 from .. import protocols
 from . import abi
 from .errors import check
+from .exclusion import exclusion
 from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
@@ -40,7 +42,7 @@ class _Reference:
         # Not a call among it: after a call the interpreter looks for signals, and an exception that
         # Ctrl-C raises here would be lost.
         try:
-            if self._handle in _wrappers and _wrappers[self._handle] is self.wrapper:
+            if _HAS_GIL and self._handle in _wrappers and _wrappers[self._handle] is self.wrapper:
                 del _wrappers[self._handle]
             (_,) = self._finish
         except AttributeError:
@@ -120,33 +122,55 @@ def _class_of(type_index: int) -> type[ObjectBase]:
         return cls
     if type_index < abi.DYNAMIC_INDEX or _class_factory is None:
         return ObjectBase
-    cls = _classes[type_index] = _class_factory(type_index)
-    return cls
+    # Unless another thread has registered one meanwhile.
+    return _classes.setdefault(type_index, _class_factory(type_index))
 
 
 # The wrapper of each object that has one. The slot for it in the object is the Cython path's.
 # Weak references without callbacks, which would be Python code that Ctrl-C can interrupt.
 _wrappers: dict[int, ref[ObjectBase]] = {}
+# Without the GIL another thread could replace an entry between the look at it and its removal, so
+# those of wrappers that are gone stay until there are too many.
+_HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+_MIN_SWEPT = 1024
+_sweep_at = _MIN_SWEPT
+
+
+def _wrapper_of(handle: int) -> ObjectBase | None:
+    found = _wrappers.get(handle)
+    wrapped = None if found is None else found()
+    # Not one that has been given another object: this may be a new one at the same address.
+    return wrapped if wrapped is not None and wrapped._handle == handle else None
 
 
 def wrap(handle: int) -> ObjectBase:
     """Takes a reference over into the object's wrapper, of the class for the object's type."""
-    found = _wrappers.get(handle)
-    wrapped = None if found is None else found()
-    if wrapped is not None:
-        abi.lib.MXNetObjectFree(c_void_p(handle))
-        return wrapped
-    try:
-        cls = _class_of(abi.MXNetObject.from_address(handle).type_index)
-    except BaseException:
-        abi.lib.MXNetObjectFree(c_void_p(handle))
-        raise
-    wrapped = wrap_anew(cls, handle)
-    _make_wrapper_of(wrapped, handle)
+    wrapped = _wrapper_of(handle)
+    if wrapped is None:
+        try:
+            cls = _class_of(abi.MXNetObject.from_address(handle).type_index)
+        except BaseException:
+            abi.lib.MXNetObjectFree(c_void_p(handle))
+            raise
+        with exclusion:
+            # Another thread may have made it meanwhile.
+            wrapped = _wrapper_of(handle)
+            if wrapped is None:
+                wrapped = wrap_anew(cls, handle)
+                _set_wrapper(handle, wrapped)
+                return wrapped
+    abi.lib.MXNetObjectFree(c_void_p(handle))
     return wrapped
 
 
-def _make_wrapper_of(wrapped: ObjectBase, handle: int) -> None:
+def _set_wrapper(handle: int, wrapped: ObjectBase) -> None:
+    """With exclusion held."""
+    global _sweep_at
+    if len(_wrappers) >= _sweep_at:
+        for address, weak in list(_wrappers.items()):
+            if weak() is None:
+                del _wrappers[address]
+        _sweep_at = max(_MIN_SWEPT, 2 * len(_wrappers))
     wrapped._reference.wrapper = weak = ref(wrapped)
     _wrappers[handle] = weak
 
@@ -157,7 +181,8 @@ def adopt(target: ObjectBase, source: ObjectBase) -> None:
     former = getattr(target, "_reference", None)
     target._reference = _Reference(source._handle)
     target._handle = source._handle
-    _make_wrapper_of(target, target._handle)
+    with exclusion:
+        _set_wrapper(target._handle, target)
     del former
 
 

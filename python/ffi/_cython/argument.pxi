@@ -85,6 +85,10 @@ cdef inline Py_ssize_t read_ints(PyObject** items, Py_ssize_t size, int64_t* out
 cdef int make_run(PyObject* obj, MXNetValue* value, int* code, Frame* frame,
                   bint is_list) noexcept:
     """A tuple or list: a run of int64 where all are ints, else a run of tagged values."""
+    if kMXNetFreeThreaded and is_list:
+        obj = keep_copy(PyList_AsTuple(obj), frame)
+        if obj == NULL:
+            return -1
     cdef Py_ssize_t size = PySequence_Fast_GET_SIZE(obj)
     cdef int64_t* ints = <int64_t*>frame_alloc(frame, size * sizeof(int64_t))
     if ints == NULL:
@@ -95,6 +99,15 @@ cdef int make_run(PyObject* obj, MXNetValue* value, int* code, Frame* frame,
     value.v_ints.data = ints
     value.v_ints.size = size
     return 0
+
+
+cdef PyObject* keep_copy(PyObject* copy, Frame* frame) noexcept:
+    """Keeps what is converted in place of a container that other threads may change; NULL if it is."""
+    if copy == NULL:
+        return NULL
+    cdef int status = frame_keep(frame, copy)
+    Py_DECREF_(copy)
+    return copy if status == 0 else NULL
 
 
 cdef inline PyObject* run_item(PyObject* run, Py_ssize_t i, bint is_list) noexcept:
@@ -136,11 +149,13 @@ cdef int make_sequence(PyObject* obj, Py_ssize_t size, MXNetValue* value, int* c
     cdef MXNetAny* items = <MXNetAny*>frame_alloc(frame, size * sizeof(MXNetAny))
     if items == NULL or enter(frame) != 0:
         return -1
+    # Without the GIL obj is a copy, which is a tuple.
+    cdef bint is_live = is_list and not kMXNetFreeThreaded
     cdef Py_ssize_t i = 0
     # Converting an element may run code that shortens the list.
-    while i < size and (not is_list or i < PyList_GET_SIZE(obj)):
+    while i < size and (not is_live or i < PyList_GET_SIZE(obj)):
         set_path(frame, i)
-        if make_item(run_item(obj, i, is_list), &items[i], frame, is_list) != 0:
+        if make_item(run_item(obj, i, is_live), &items[i], frame, is_live) != 0:
             return -1
         i += 1
     leave(frame)
@@ -151,6 +166,10 @@ cdef int make_sequence(PyObject* obj, Py_ssize_t size, MXNetValue* value, int* c
 
 
 cdef int make_dict(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    if kMXNetFreeThreaded:
+        obj = keep_copy(PyDict_Copy(obj), frame)
+        if obj == NULL:
+            return -1
     cdef Py_ssize_t size = PyDict_Size(obj)
     cdef MXNetAny* items = <MXNetAny*>frame_alloc(frame, 2 * size * sizeof(MXNetAny))
     if items == NULL or enter(frame) != 0:

@@ -1,8 +1,8 @@
 import operator
 import os
 
-# What a type converts to is found out once and remembered with the type, which is kept alive: a
-# freed type's address could be given to another. It is found out anew after the type has changed.
+# What a type converts to is found out once and remembered, and found out anew after the type has
+# changed; type_cache.h says for how long.
 
 cdef enum Handler:
     H_NONE, H_OBJECT, H_FUNCTION, H_NDARRAY, H_CONTEXT, H_INT, H_FLOAT, H_COMPLEX, H_STR, H_BYTES,
@@ -10,45 +10,33 @@ cdef enum Handler:
     H_TYPE, H_BYTES_LIKE, H_ENUM, H_MEMBER, H_INDEX, H_CALLABLE, H_CONVERTED, H_OPAQUE, H_PATH, H_RANGE,
     H_DATACLASS, H_BUFFER, H_UNSUPPORTED
 
-cdef enum:
-    CACHE_SIZE = 256
-
-cdef struct CacheEntry:
-    PyTypeObject* cls
-    void* extra
-    int handler
-    # Changes with every change of the type or of a base; 0 where the interpreter gave it none.
-    unsigned int version
-
-cdef CacheEntry handler_cache[CACHE_SIZE]
-
 
 cdef inline size_t cache_slot(PyTypeObject* cls) noexcept:
-    return (<size_t>cls >> 4) % CACHE_SIZE
+    return (<size_t>cls >> 4) % kMXNetTypeCacheSize
 
 
-cdef CacheEntry* find_handler(PyTypeObject* cls) noexcept:
-    cdef CacheEntry* entry = &handler_cache[cache_slot(cls)]
-    if entry.cls == cls and entry.version == MXNetTypeVersion(cls) and entry.version != 0:
+cdef MXNetHandlerEntry* find_handler(PyTypeObject* cls) noexcept:
+    cdef MXNetHandlerEntry* entry = &MXNetHandlers[cache_slot(cls)]
+    if entry.cls == cls and entry.stamp == MXNetStampOf(cls) and entry.stamp != 0:
         return entry
     cdef void* extra = NULL
     cdef int handler
-    cdef unsigned int version
+    cdef MXNetTypeStamp stamp
     try:
         hasattr(<object>cls, "__ffi_convert__")  # has the type be given a version
-        version = MXNetTypeVersion(cls)
+        stamp = MXNetStampOf(cls)
         handler = choose_handler(<object>cls, &extra)
     except BaseException as error:
         set_error(error)
         return NULL
     # The slot's former type loses its place, and the reference that kept it.
     cdef PyTypeObject* former = entry.cls
-    Py_INCREF_(<PyObject*>cls)
+    MXNetKeepType(<PyObject*>cls)
     entry.cls = cls
     entry.handler = handler
     entry.extra = extra
-    entry.version = version
-    Py_XDECREF_(<PyObject*>former)
+    entry.stamp = stamp
+    MXNetUnkeepType(<PyObject*>former)
     # Dropping the former may have run code that used the slot.
     return entry if entry.cls == cls else find_handler(cls)
 
@@ -63,7 +51,8 @@ cdef int choose_handler(cls, void** extra) except -1:
     if converter is protocols.opaque_marker:
         return H_OPAQUE
     if converter is not None:
-        extra[0] = <void*>converter
+        # Without the GIL another thread may drop it before it is called, so it is looked up then.
+        extra[0] = NULL if kMXNetFreeThreaded else <void*>converter
         return H_CONVERTED
     if is_numpy(cls, "ndarray"):
         return H_NUMPY_ARRAY
@@ -126,13 +115,8 @@ def register_converter(cls, function):
 
 cdef void forget_handlers() noexcept:
     global numpy_array_type
-    cdef PyTypeObject* cls
-    cdef int i
     numpy_array_type = NULL
-    for i in range(CACHE_SIZE):
-        cls = handler_cache[i].cls
-        handler_cache[i].cls = NULL
-        Py_XDECREF_(<PyObject*>cls)
+    MXNetForgetHandlers()
 
 
 cdef bint is_numpy(cls, str name) except -1:
@@ -154,13 +138,14 @@ cdef void* exchange_table(cls) except? NULL:
 
 
 # NumPy's own class of arrays, once one was given: the class of most arguments that are no scalars.
-cdef PyTypeObject* numpy_array_type = NULL
+cdef SharedType numpy_array_type
+numpy_array_type = NULL
 
 
 cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* code,
                     Frame* frame) noexcept:
     global numpy_array_type
-    cdef CacheEntry* entry
+    cdef MXNetHandlerEntry* entry
     cdef int handler
     if cls == <PyTypeObject*>Function:
         value.v_handle = (<ObjectBase>obj).chandle
@@ -223,7 +208,8 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
         return make_buffer(obj, value, code, frame)
     try:
         if handler == H_CONVERTED:
-            return make_converted((<object>entry.extra), <object>obj, value, code, frame)
+            converter = protocols.converter_of(<object>cls) if kMXNetFreeThreaded else <object>entry.extra
+            return make_converted(converter, <object>obj, value, code, frame)
         return make_rare(<object>obj, handler, value, code, frame)
     except BaseException as error:
         set_error(error)
@@ -238,20 +224,14 @@ cdef int make_numpy_dtype(PyObject* obj, MXNetValue* value, int* code, Frame* fr
     return 0
 
 
-cdef struct TypeEntry:
-    PyObject* cls
-    int known
-    DLDataType dtype
-
-# Classes given as arguments, numpy.float32 for one, with the element type they mean.
-cdef TypeEntry type_cache[CACHE_SIZE]
-
-
 cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
-    cdef TypeEntry* entry = &type_cache[cache_slot(<PyTypeObject*>obj)]
+    """A class given as argument, numpy.float32 for one, by the element type it means."""
+    cdef MXNetDTypeEntry* entry = &MXNetDTypes[cache_slot(<PyTypeObject*>obj)]
     cdef PyObject* former
     cdef DLDataType dtype
-    if entry.cls != obj:
+    cdef MXNetTypeStamp stamp
+    if not MXNetIsOfClass(entry, obj):
+        stamp = MXNetStampOf(<PyTypeObject*>obj)
         try:
             found = data_type.of_class(<object>obj)
             if found is None:
@@ -265,12 +245,13 @@ cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
             return -1
         # Read only now: the look-up may have run code that used the slot.
         former = entry.cls
-        Py_INCREF_(obj)
+        MXNetKeepType(obj)
         entry.cls = obj
+        entry.stamp = stamp
         entry.dtype = dtype
         value.v_type = dtype
         code[0] = kMXNetType
-        Py_XDECREF_(former)
+        MXNetUnkeepType(former)
         return 0
     value.v_type = entry.dtype
     code[0] = kMXNetType
@@ -280,6 +261,7 @@ cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
 cdef int make_callable(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
     """A callable becomes a function that lives for the call, unless the callee keeps it."""
     cdef void* handle = NULL
+    MXNetAllowFinding(obj)
     Py_INCREF_(obj)
     if MXNetFuncFromHost(MXNetEnterPython, obj, MXNetReleasePython, &handle) != 0:
         raise_last_error()
@@ -372,7 +354,7 @@ cdef bint is_operand_type(PyObject* obj) noexcept:
     if (cls == ndarray_type or cls == &PyLong_Type or cls == &PyFloat_Type or cls == &PyBool_Type
             or cls == &PyList_Type or cls == &PyTuple_Type):
         return True
-    cdef CacheEntry* entry = find_handler(cls)
+    cdef MXNetHandlerEntry* entry = find_handler(cls)
     if entry == NULL:
         PyErr_Clear()
         return False

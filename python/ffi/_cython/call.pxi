@@ -83,6 +83,7 @@ cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count
     cdef MXNetValue values[STACK_ARGS]
     cdef int codes[STACK_ARGS]
     cdef Frame frame
+    cdef MXNetSection section
     cdef PyObject* result = NULL
     cdef Py_ssize_t given = count
     cdef Py_ssize_t i
@@ -101,7 +102,12 @@ cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count
             values[i] = (<Function>self).fill_values[i]
             codes[i] = (<Function>self).fill_codes[i]
         count = (<Function>self).fill_to
-    result = invoke(<Function>self, values, codes, count, args, given)
+    if kMXNetFreeThreaded and (<Function>self).is_exclusive and args[0] != NULL:
+        MXNetBeginSection(&section, args[0])
+        result = invoke(<Function>self, values, codes, count, args, given)
+        MXNetEndSection(&section)
+    else:
+        result = invoke(<Function>self, values, codes, count, args, given)
     frame_close(&frame)
     return result
 

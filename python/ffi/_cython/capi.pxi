@@ -204,7 +204,6 @@ cdef extern from "python_compat.h":
     const char* MXNetUtf8(PyObject* obj, size_t* size) noexcept
     int MXNetIsHeapType(PyTypeObject* cls) noexcept
     int MXNetHasBuffer(PyTypeObject* cls) noexcept
-    unsigned int MXNetTypeVersion(PyTypeObject* cls) noexcept
     void MXNetEnableVectorcall(PyTypeObject* type, Py_ssize_t offset) noexcept
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
     ctypedef int (*MXNetCallbackBody)(void*, const MXNetValue*, const int*, int, MXNetValue*,
@@ -218,8 +217,10 @@ cdef extern from "python_compat.h":
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
+    PyObject* MXNetFindHost(MXNetObject* object) noexcept
     PyObject* MXNetTakeHost(void* handle) noexcept
     void MXNetSetHost(void* handle, PyObject* wrapper) noexcept
+    PyObject* MXNetOfferHost(PyObject* wrapper) noexcept
     void MXNetDropHandle(void* handle, PyObject* wrapper) noexcept
     int64_t MXNetFindEntry(void* map, const MXNetAny* key) noexcept
     PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) noexcept
@@ -230,6 +231,42 @@ cdef extern from "python_compat.h":
     ctypedef struct MXNetDLPackExchange:
         DLPackVersion version
         int (*dltensor_from_py_object_no_sync)(void* py_object, DLTensor* out) noexcept
+
+cdef extern from "free_threading.h":
+    enum:
+        kMXNetFreeThreaded
+    # A PyTypeObject* that may be set while others read it.
+    ctypedef PyTypeObject* SharedType "MXNetShared<PyTypeObject*>"
+    ctypedef struct MXNetSection:
+        pass
+    void MXNetBeginSection(MXNetSection* section, PyObject* obj) noexcept
+    void MXNetEndSection(MXNetSection* section) noexcept
+    void MXNetAllowFinding(PyObject* obj) noexcept
+    void MXNetLockTables() noexcept
+    void MXNetUnlockTables() noexcept
+    object MXNetDictGet(object dict, object key)
+
+cdef extern from "type_cache.h":
+    enum:
+        kMXNetTypeCacheSize
+    ctypedef unsigned long long MXNetTypeStamp
+    ctypedef struct MXNetHandlerEntry:
+        PyTypeObject* cls
+        void* extra
+        int handler
+        # 0 where the interpreter gave the type no version.
+        MXNetTypeStamp stamp
+    ctypedef struct MXNetDTypeEntry:
+        PyObject* cls
+        MXNetTypeStamp stamp
+        DLDataType dtype
+    MXNetHandlerEntry* MXNetHandlers
+    MXNetDTypeEntry* MXNetDTypes
+    MXNetTypeStamp MXNetStampOf(PyTypeObject* cls) noexcept
+    int MXNetIsOfClass(MXNetDTypeEntry* entry, PyObject* cls) noexcept
+    void MXNetKeepType(PyObject* cls) noexcept
+    void MXNetUnkeepType(PyObject* cls) noexcept
+    void MXNetForgetHandlers() noexcept
 
 cdef extern from "numpy_compat.h":
     enum:
@@ -259,6 +296,7 @@ cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(PyObject* obj) noexcept
     void Py_INCREF_ "Py_INCREF"(PyObject* obj) noexcept
     void Py_DECREF_ "Py_DECREF"(PyObject* obj) noexcept
+    void Py_XINCREF_ "Py_XINCREF"(PyObject* obj) noexcept
     void Py_XDECREF_ "Py_XDECREF"(PyObject* obj) noexcept
     long long PyLong_AsLongLongAndOverflow(PyObject* obj, int* overflow) noexcept
     unsigned long long PyLong_AsUnsignedLongLong(PyObject* obj) noexcept
@@ -280,6 +318,8 @@ cdef extern from "Python.h":
     void PyTuple_SET_ITEM(PyObject* obj, Py_ssize_t i, PyObject* item) noexcept
     Py_ssize_t PyList_GET_SIZE(PyObject* obj) noexcept
     PyObject* PyList_GET_ITEM(PyObject* obj, Py_ssize_t i) noexcept
+    PyObject* PyList_AsTuple(PyObject* obj) noexcept
+    PyObject* PyDict_Copy(PyObject* obj) noexcept
     PyObject* PyList_New(Py_ssize_t size) noexcept
     void PyList_SET_ITEM(PyObject* obj, Py_ssize_t i, PyObject* item) noexcept
     PyObject* PyDict_New() noexcept

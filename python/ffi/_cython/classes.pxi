@@ -62,10 +62,19 @@ cdef void* handle_for(Field field, PyObject* instance) noexcept:
 
 
 cdef PyObject* read_field(Field field, PyObject* instance) noexcept:
-    cdef MXNetAny value
+    cdef MXNetSection section
+    cdef PyObject* made
     cdef void* handle = handle_for(field, instance)
     if handle == NULL:
         return NULL
+    MXNetBeginSection(&section, instance)
+    made = field_value(field, handle)
+    MXNetEndSection(&section)
+    return made
+
+
+cdef inline PyObject* field_value(Field field, void* handle) noexcept:
+    cdef MXNetAny value
     if field.getter(field.resource, handle, &value) != 0:
         raise_last_error()
         return NULL
@@ -76,6 +85,7 @@ cdef PyObject* read_field(Field field, PyObject* instance) noexcept:
 
 cdef int write_field(Field field, PyObject* instance, PyObject* value) noexcept:
     cdef MXNetAny given
+    cdef MXNetSection section
     cdef Frame frame
     cdef int status
     cdef void* handle = handle_for(field, instance)
@@ -91,7 +101,9 @@ cdef int write_field(Field field, PyObject* instance, PyObject* value) noexcept:
     MXNetObjectRetain(handle)
     status = make_arg(value, &given.value, <int*>&given.type_code, &frame)
     if status == 0:
+        MXNetBeginSection(&section, instance)
         status = field.setter(field.resource, handle, &given)
+        MXNetEndSection(&section)
         if status != 0:
             raise_last_error()
     frame_close(&frame)

@@ -33,6 +33,34 @@ cdef inline PyObject* make_element(const MXNetAny* item) noexcept:
     return make_borrowed(&kept.value, kept.type_code)
 
 
+cdef PyObject* read_element(ObjectBase container, MXNetAnyArray* items, size_t at) noexcept:
+    """The same for the element at a place that the container had when it was looked at.
+
+    NULL without an exception where another thread has made it shorter.
+    """
+    cdef MXNetSection section
+    cdef PyObject* made
+    if not kMXNetFreeThreaded:
+        return make_element(&items.data[at])
+    MXNetBeginSection(&section, <PyObject*>container)
+    made = make_element(&items.data[at]) if at < items.size else NULL
+    MXNetEndSection(&section)
+    return made
+
+
+cdef object plain_of(ObjectBase container, value, int depth):
+    """What make_plain_element gives, where every container that may change has its own lock."""
+    if depth > MAX_DEPTH:
+        raise too_deep(container)
+    if isinstance(value, SeqBase):
+        return [plain_of(container, item, depth + 1) for item in SeqBase.__iter__(value)]
+    if isinstance(value, tuple):
+        return tuple([plain_of(container, item, depth + 1) for item in value])
+    if isinstance(value, MapBase):
+        return {key: plain_of(container, item, depth + 1) for key, item in MapBase._iter_items(value)}
+    return value
+
+
 cdef object make_plain_element(ObjectBase container, const MXNetAny* item, int depth):
     """The same, with containers as Python's own, all the way down."""
     cdef MXNetSeqObject* seq = <MXNetSeqObject*>item.value.v_handle
@@ -130,19 +158,30 @@ cdef class Elements:
 
     def __next__(self):
         cdef size_t at = self.at
+        cdef PyObject* key
         if at >= self.items.size:
             # Not to begin anew if the container grows.
             self.at = <size_t>PY_SSIZE_T_MAX
             raise StopIteration
         if self.step == 2 and self.items.size != self.size:
-            raise RuntimeError(f"{type(self.container).__name__} changed size during iteration")
+            raise changed_size(self.container)
         self.at = at + self.step
-        if self.pairs:
-            key = MXNetPass(make_element(&self.items.data[at]))
-            if self.items.size != self.size:
-                raise RuntimeError(f"{type(self.container).__name__} changed size during iteration")
-            return key, MXNetPass(make_element(&self.items.data[at + 1]))
-        return MXNetPass(make_element(&self.items.data[at]))
+        key = read_element(self.container, self.items, at)
+        if not self.pairs:
+            return self.give(key)
+        first = self.give(key)
+        if self.items.size != self.size:
+            raise changed_size(self.container)
+        return first, self.give(read_element(self.container, self.items, at + 1))
+
+    cdef give(self, PyObject* element):
+        if kMXNetFreeThreaded and element == NULL and PyErr_Occurred() == NULL:
+            raise changed_size(self.container) if self.step == 2 else StopIteration()
+        return MXNetPass(element)
+
+
+cdef object changed_size(ObjectBase container):
+    return RuntimeError(f"{type(container).__name__} changed size during iteration")
 
 
 cdef Elements iterate(ObjectBase container, MXNetAnyArray* items, size_t first, size_t step, bint pairs):
@@ -165,6 +204,7 @@ cdef class SeqBase(ObjectBase):
     def __getitem__(self, index):
         cdef MXNetAnyArray* items = seq_items(self)
         cdef int64_t at
+        cdef PyObject* made
         cdef Py_ssize_t start, stop, step
         if type(index) is not int or not MXNetSmallInt(<PyObject*>index, &at):
             if isinstance(index, slice):
@@ -173,9 +213,10 @@ cdef class SeqBase(ObjectBase):
             at = position_of(self, index)
         if at < 0:
             at += <int64_t>items.size
-        if at < 0 or at >= <int64_t>items.size:
+        made = read_element(self, items, at) if 0 <= at < <int64_t>items.size else NULL
+        if made == NULL and PyErr_Occurred() == NULL:
             raise IndexError(f"ffi.{type(self).__name__}: index {index} is out of range for a {type(self).__name__} of {items.size}")
-        return MXNetPass(make_element(&items.data[at]))
+        return MXNetPass(made)
 
     def __iter__(self):
         return iterate(self, seq_items(self), 0, 1, False)
@@ -186,6 +227,8 @@ cdef class SeqBase(ObjectBase):
         Raises ValueError where it contains itself or is nested more than 64 levels deep.
         """
         seq_items(self)
+        if kMXNetFreeThreaded:
+            return plain_of(self, self, 0)
         return make_plain_list(self, <MXNetSeqObject*>self.chandle, 0)
 
 
@@ -216,18 +259,18 @@ cdef class MapBase(ObjectBase):
         return map_items(self).size // 2
 
     def __getitem__(self, key):
-        cdef const MXNetAny* value = find_value(self, key)
+        cdef PyObject* value = find_value(self, key)
         if value == NULL:
             raise KeyError(key)
-        return MXNetPass(make_element(value))
+        return MXNetPass(value)
 
     def __contains__(self, key):
         return find_entry(self, key) >= 0
 
     def get(self, key, default=None):
         """The value of a key, default where there is none."""
-        cdef const MXNetAny* value = find_value(self, key)
-        return default if value == NULL else MXNetPass(make_element(value))
+        cdef PyObject* value = find_value(self, key)
+        return default if value == NULL else MXNetPass(value)
 
     def __iter__(self):
         return iterate(self, map_items(self), 0, 2, False)
@@ -248,6 +291,8 @@ cdef class MapBase(ObjectBase):
         where a key is not hashable.
         """
         map_items(self)
+        if kMXNetFreeThreaded:
+            return plain_of(self, self, 0)
         return make_plain_dict(self, <MXNetSeqObject*>self.chandle, 0)
 
 
@@ -256,12 +301,18 @@ cdef int64_t find_entry(ObjectBase container, key) except? -2:
     cdef MXNetAnyArray* items = map_items(container)
     cdef PyObject* obj = <PyObject*>key
     cdef MXNetAny sought
+    cdef MXNetSection section
     cdef Frame frame
+    cdef PyObject* element
+    cdef int64_t found
     cdef size_t i
     if (Py_TYPE(obj) == &PyUnicode_Type or Py_TYPE(obj) == &PyBytes_Type or is_plain_number(obj)):
         frame_init(&frame, NULL)
         if make_arg(obj, &sought.value, <int*>&sought.type_code, &frame) == 0:
-            return MXNetFindEntry(container.chandle, &sought)
+            MXNetBeginSection(&section, <PyObject*>container)
+            found = MXNetFindEntry(container.chandle, &sought)
+            MXNetEndSection(&section)
+            return found
         # Such as lone surrogates: no key is equal to what has no counterpart.
         PyErr_Clear()
         return -1
@@ -269,7 +320,10 @@ cdef int64_t find_entry(ObjectBase container, key) except? -2:
     hashed = hash(key)
     i = 0
     while i < items.size:
-        candidate = MXNetPass(make_element(&items.data[i]))
+        element = read_element(container, items, i)
+        if kMXNetFreeThreaded and element == NULL and PyErr_Occurred() == NULL:
+            break
+        candidate = MXNetPass(element)
         if candidate is key or is_same_key(candidate, key, hashed):
             return i // 2
         i += 2
@@ -286,12 +340,24 @@ cdef bint is_same_key(candidate, key, hashed) except -1:
     return bool(candidate == key)
 
 
-cdef const MXNetAny* find_value(ObjectBase container, key) except? NULL:
-    """The value of a key, NULL where there is none."""
-    cdef int64_t entry = find_entry(container, key)
-    cdef MXNetAnyArray* items = map_items(container)
-    # Comparing keys may have run code that removed entries.
-    return &items.data[2 * entry + 1] if 0 <= 2 * entry + 1 < <int64_t>items.size else NULL
+cdef PyObject* find_value(ObjectBase container, key) except? NULL:
+    """A new reference to the value of a key, NULL where there is none."""
+    cdef MXNetAnyArray* items
+    cdef MXNetSection section
+    cdef PyObject* found = NULL
+    cdef int64_t entry
+    MXNetBeginSection(&section, <PyObject*>container)
+    try:
+        entry = find_entry(container, key)
+        items = map_items(container)
+        # Comparing keys may have run code that removed entries.
+        if 0 <= 2 * entry + 1 < <int64_t>items.size:
+            found = make_element(&items.data[2 * entry + 1])
+            if found == NULL:
+                MXNetPass(NULL)
+    finally:
+        MXNetEndSection(&section)
+    return found
 
 
 cdef class FrozenMapBase(MapBase):
@@ -308,4 +374,4 @@ cdef Function array_function = get_global("ffi.Array")
 cdef Function list_function = get_global("ffi.List")
 cdef Function map_function = get_global("ffi.Map")
 cdef Function dict_function = get_global("ffi.Dict")
-cdef Function slice_function = get_global("ffi.SeqSlice")
+cdef Function slice_function = exclusive(get_global("ffi.SeqSlice"))

@@ -100,6 +100,8 @@ cdef class Function(ObjectBase):
     # Whether arguments by name go to C++ as such, for it to choose the overload.
     cdef bint is_overloaded
     cdef bint is_front_end
+    # Whether calls wait for others that read or change their first argument.
+    cdef bint is_exclusive
     cdef int64_t release_bytes
     # Calls with fill_from to fill_to arguments are completed from the defaults at once; the
     # runtime would do it too, but would have to copy the arguments that are there.
@@ -112,6 +114,7 @@ cdef class Function(ObjectBase):
     cdef object array_maker
     cdef str name_
     cdef dict attributes
+    cdef get_attribute(self, key)
     cdef set_attribute(self, key, value)
     cdef Function again(self, bint front_end)
 

@@ -17,7 +17,7 @@ cdef str dtype_name(DLDataType dtype):
 
 cdef object dtype_to_python(DLDataType dtype):
     triple = (dtype.code, dtype.bits, dtype.lanes)
-    found = dtype_objects.get(triple)
+    found = MXNetDictGet(dtype_objects, triple)
     if found is None:
         found = dtype_objects[triple] = data_type.to_numpy(triple)
     return found

@@ -30,12 +30,13 @@ def set_error_class(str kind, cls):
 
 
 cdef void forget_kinds() noexcept:
+    global kind_changes
     cdef int i
+    MXNetLockTables()
+    kind_changes += 1
+    MXNetUnlockTables()
     for i in range(KIND_CACHE):
-        Py_XDECREF_(kind_cache[i].kind)
-        Py_XDECREF_(kind_cache[i].cls)
-        kind_cache[i].kind = NULL
-        kind_cache[i].cls = NULL
+        set_kind(&kind_cache[i], NULL, NULL, kind_changes)
 
 
 cdef inline bint same_text(PyObject* cached, const char* text) noexcept:
@@ -51,32 +52,54 @@ cdef struct KindEntry:
     PyObject* cls
 
 cdef KindEntry kind_cache[KIND_CACHE]
+# How often classes were set; what was looked up before the last time is not remembered.
+cdef unsigned int kind_changes = 0
 
 
 cdef object class_of_kind(const char* kind):
     """The exception class of a kind, None where no class has that name."""
     cdef KindEntry* entry = &kind_cache[(strlen(kind) * 7 + <unsigned char>kind[0]) % KIND_CACHE]
+    cdef PyObject* found = NULL
+    cdef unsigned int changes
+    MXNetLockTables()
+    changes = kind_changes
     if same_text(entry.kind, kind):
-        return <object>entry.cls
+        found = entry.cls
+        Py_INCREF_(found)
+    MXNetUnlockTables()
+    if found != NULL:
+        return MXNetPass(found)
     name = kind.decode("utf-8", "replace")
-    cls = error_classes.get(name)
+    cls = MXNetDictGet(error_classes, name)
     if cls is None:
         cls = getattr(_builtins, name, None)
         if not (isinstance(cls, type) and issubclass(cls, BaseException)):
             return None
     encoded = <bytes>kind
-    Py_INCREF(encoded)
-    Py_INCREF(cls)
-    Py_XDECREF_(entry.kind)
-    Py_XDECREF_(entry.cls)
-    entry.kind = <PyObject*>encoded
-    entry.cls = <PyObject*>cls
+    set_kind(entry, <PyObject*>encoded, <PyObject*>cls, changes)
     return cls
+
+
+cdef void set_kind(KindEntry* entry, PyObject* kind, PyObject* cls, unsigned int changes) noexcept:
+    cdef KindEntry former
+    cdef KindEntry made
+    made.kind = kind
+    made.cls = cls
+    Py_XINCREF_(kind)
+    Py_XINCREF_(cls)
+    MXNetLockTables()
+    former = made
+    if changes == kind_changes:
+        former = entry[0]
+        entry[0] = made
+    MXNetUnlockTables()
+    Py_XDECREF_(former.kind)
+    Py_XDECREF_(former.cls)
 
 
 cdef str kind_of_class(cls):
     for base in cls.__mro__:
-        kind = error_kinds.get(base)
+        kind = MXNetDictGet(error_kinds, base)
         if kind is not None:
             return kind
         if base.__module__ == "builtins":
@@ -96,21 +119,34 @@ cdef object new_exception(const MXNetErrorInfo* info):
 
 
 cdef PyObject* code_of_frame(const MXNetErrorFrame* frame) noexcept:
-    """A borrowed code object for the traceback, NULL with an exception."""
+    """A new reference to a code object for the traceback, NULL with an exception."""
     cdef size_t slot = (strlen(frame.file) * 31 + strlen(frame.function) * 7 + frame.line) % CODE_CACHE
     cdef CodeEntry* entry = &code_cache[slot]
+    cdef CodeEntry former
+    cdef CodeEntry made
+    cdef PyObject* code = NULL
+    MXNetLockTables()
     if entry.line == frame.line and same_text(entry.function, frame.function) and same_text(entry.file, frame.file):
-        return entry.code
-    cdef PyObject* code = MXNetNewCode(frame.file, frame.function, frame.line)
+        code = entry.code
+        Py_INCREF_(code)
+    MXNetUnlockTables()
+    if code != NULL:
+        return code
+    code = MXNetNewCode(frame.file, frame.function, frame.line)
     if code == NULL:
         return NULL
-    Py_XDECREF_(entry.file)
-    Py_XDECREF_(entry.function)
-    Py_XDECREF_(entry.code)
-    entry.file = PyBytes_FromStringAndSize(frame.file, strlen(frame.file))
-    entry.function = PyBytes_FromStringAndSize(frame.function, strlen(frame.function))
-    entry.line = frame.line
-    entry.code = code
+    made.file = PyBytes_FromStringAndSize(frame.file, strlen(frame.file))
+    made.function = PyBytes_FromStringAndSize(frame.function, strlen(frame.function))
+    made.line = frame.line
+    made.code = code
+    Py_INCREF_(code)
+    MXNetLockTables()
+    former = entry[0]
+    entry[0] = made
+    MXNetUnlockTables()
+    Py_XDECREF_(former.file)
+    Py_XDECREF_(former.function)
+    Py_XDECREF_(former.code)
     return code
 
 
@@ -133,7 +169,6 @@ cdef size_t codes_of_frames(const MXNetErrorInfo* info, PyObject** codes) noexce
             # The error itself matters more than an entry of its traceback.
             PyErr_Clear()
             break
-        Py_INCREF_(codes[count])
         count += 1
     return count
 
@@ -185,7 +220,7 @@ cdef size_t codes_beside_error(entries, PyObject** codes) noexcept:
     cdef size_t count = 0
     PyErr_Fetch(&cls, &error, &traceback)
     try:
-        found = codes_of_entries.get(entries) or find_codes(entries)
+        found = MXNetDictGet(codes_of_entries, entries) or find_codes(entries)
         for code in found:
             Py_INCREF(code)
             codes[count] = <PyObject*>code

@@ -111,7 +111,8 @@ cdef class Function(ObjectBase):
 
     @property
     def __name__(self):
-        return self.attributes.get("__name__", self.name_.rpartition(".")[2]) if self.attributes else self.name_.rpartition(".")[2]
+        given = self.get_attribute("__name__")
+        return self.name_.rpartition(".")[2] if given is None else given
 
     @__name__.setter
     def __name__(self, value):
@@ -123,16 +124,22 @@ cdef class Function(ObjectBase):
 
     @property
     def __module__(self):
-        return self.attributes.get("__module__", "ffi") if self.attributes else "ffi"
+        given = self.get_attribute("__module__")
+        return "ffi" if given is None else given
 
     @__module__.setter
     def __module__(self, value):
         self.set_attribute("__module__", value)
 
+    cdef get_attribute(self, key):
+        with critical_section(self):
+            return None if self.attributes is None else MXNetDictGet(self.attributes, key)
+
     cdef set_attribute(self, key, value):
-        if self.attributes is None:
-            self.attributes = {}
-        self.attributes[key] = value
+        with critical_section(self):
+            if self.attributes is None:
+                self.attributes = {}
+            self.attributes[key] = value
 
     def __reduce__(self):
         from ffi.registry import reduction
@@ -149,6 +156,12 @@ cdef class Function(ObjectBase):
 
     def __hash__(self):
         return hash(<size_t>self.chandle)
+
+
+def exclusive(Function function not None):
+    """The function, which from now on does not overlap others that use its first argument."""
+    function.is_exclusive = True
+    return function
 
 
 cdef int read_info(Function func, bint front_end) except -1:
@@ -225,19 +238,24 @@ cdef PyObject* wrap_function(void* handle) noexcept:
     cdef PyObject* func = MXNetTakeHost(handle)
     if func != NULL:
         return func
-    return described(wrap_as(<PyTypeObject*>Function, handle))
+    func = described(wrap_anew(<PyTypeObject*>Function, handle))
+    return MXNetOfferHost(func) if func != NULL else NULL
 
 
 cdef PyObject* function_of(void* handle) noexcept:
     """The Function of a function object, also where that was made of a callable of Python's."""
-    cdef PyObject* host = <PyObject*>(<MXNetObject*>handle).host
-    if host == NULL or isinstance(<object>host, Function):
+    cdef PyObject* host = MXNetFindHost(<MXNetObject*>handle)
+    if host == NULL:
         return wrap_function(handle)
+    if isinstance(<object>host, Function):
+        MXNetObjectFree(handle)
+        return host
+    Py_DECREF_(host)
     return described(wrap_anew(<PyTypeObject*>Function, handle))
 
 
 cdef PyObject* described(PyObject* func) noexcept:
-    """Has a new Function know what it calls."""
+    """Has a new Function know what it calls, before others find it."""
     if func == NULL:
         return NULL
     try:

@@ -1,3 +1,5 @@
+from cython import critical_section
+
 from ffi import protocols
 
 
@@ -47,9 +49,12 @@ cdef class ObjectBase:
 
 # Class of each object type by its index; None where ObjectBase serves.
 cdef list object_classes = [None] * 64
+# Classes that lost their place there while another thread may be making an instance.
+cdef list former_classes = []
 cdef tuple empty_tuple = ()
 # The class of arrays, looked at for every argument: kept as a bare pointer.
-cdef PyTypeObject* ndarray_type = NULL
+cdef SharedType ndarray_type
+ndarray_type = NULL
 
 
 def register_object(type_index, cls):
@@ -61,12 +66,15 @@ def register_object(type_index, cls):
     protocols.check_registration(type_index, cls, ObjectBase)
     cdef const char* key = NULL
     check(MXNetObjectTypeIndex2Key(type_index, &key))
-    while len(object_classes) <= type_index:
-        object_classes.append(None)
-    object_classes[type_index] = cls
+    with critical_section(object_classes):
+        while len(object_classes) <= type_index:
+            object_classes.append(None)
+        if kMXNetFreeThreaded and object_classes[type_index] is not None:
+            former_classes.append(object_classes[type_index])
+        object_classes[type_index] = cls
     if type_index == kMXNetObjectNDArray:
+        MXNetSetArrayType(<PyTypeObject*>cls)
         ndarray_type = <PyTypeObject*>cls
-        MXNetSetArrayType(ndarray_type)
 
 
 cdef PyObject* wrap_anew(PyTypeObject* cls, void* handle) noexcept:
@@ -80,11 +88,9 @@ cdef PyObject* wrap_anew(PyTypeObject* cls, void* handle) noexcept:
 
 
 cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
-    """The wrapper of an object without one: a new instance of cls, derived from ObjectBase."""
+    """The wrapper of an object that had none: a new instance of cls, derived from ObjectBase."""
     cdef PyObject* obj = wrap_anew(cls, handle)
-    if obj != NULL:
-        MXNetSetHost(handle, obj)
-    return obj
+    return MXNetOfferHost(obj) if obj != NULL else NULL
 
 
 cdef inline PyObject* wrap_array(void* handle) noexcept:
@@ -106,7 +112,11 @@ cdef PyTypeObject* class_of(uint32_t type_index) noexcept:
         return <PyTypeObject*>ObjectBase
     try:
         cls = class_factory(type_index)
-        register_object(type_index, cls)
+        with critical_section(object_classes):
+            # Unless another thread has registered one meanwhile.
+            if type_index >= <uint32_t>len(object_classes) or object_classes[type_index] is None:
+                register_object(type_index, cls)
+            cls = object_classes[type_index]
     except BaseException as error:
         set_error(error)
         return NULL

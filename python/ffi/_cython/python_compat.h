@@ -18,6 +18,9 @@
 #include <new>
 #include <string_view>
 
+#include "free_threading.h"
+#include "type_cache.h"
+
 /*! \brief Value of an exact int of one digit, which most are; 0 where it has more. */
 static inline int MXNetSmallInt(PyObject* obj, int64_t* out) {
 #if PY_VERSION_HEX >= 0x030C0000
@@ -130,15 +133,6 @@ static inline int MXNetIsHeapType(const PyTypeObject* type) {
 /*! \brief Whether instances of a type have the buffer protocol. */
 static inline int MXNetHasBuffer(const PyTypeObject* type) {
   return type->tp_as_buffer != NULL && type->tp_as_buffer->bf_getbuffer != NULL;
-}
-
-/*! \brief Number that changes with the attributes of a type; 0 where it has none at the moment. */
-static inline unsigned int MXNetTypeVersion(const PyTypeObject* type) {
-#if PY_VERSION_HEX < 0x030C0000
-  // The number outlives its validity.
-  if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) == 0) return 0;
-#endif
-  return type->tp_version_tag;
 }
 
 /*!
@@ -276,36 +270,92 @@ static inline PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) {
 }
 
 /*!
- * \brief What stands for an object already, its wrapper or what it was made of, as a new reference
- *        for the one on the object, which is used up; NULL where there is none.
+ * \brief What stands for an object, its wrapper or what it was made of, as a new reference; NULL
+ *        where there is none.
  *
  * A wrapper that is on its way out (what its attributes refer to may run code while they go) has no
- * references, and is replaced by the next.
+ * references, and is replaced by the next. Its memory is there as long as host refers to it.
  */
-static inline PyObject* MXNetTakeHost(void* handle) {
-  PyObject* host = (PyObject*)((MXNetObject*)handle)->host;
+static inline PyObject* MXNetFindHost(MXNetObject* object) {
+#if MXNET_FREE_THREADED
+  if (__atomic_load_n(&object->host, __ATOMIC_RELAXED) == NULL) return NULL;
+  MXNetHostLock lock(object);
+  PyObject* host = (PyObject*)object->host;
+  return host != NULL && PyUnstable_TryIncRef(host) ? host : NULL;
+#else
+  PyObject* host = (PyObject*)object->host;
   if (host == NULL || Py_REFCNT(host) <= 0) return NULL;
   Py_INCREF(host);
-  mxnet::runtime::details::Release((MXNetObject*)handle);
   return host;
+#endif
+}
+
+/*! \brief The same, for the reference on the object, which is used up if there is one. */
+static inline PyObject* MXNetTakeHost(void* handle) {
+  PyObject* host = MXNetFindHost((MXNetObject*)handle);
+  if (host != NULL) mxnet::runtime::details::Release((MXNetObject*)handle);
+  return host;
+}
+
+/*! \brief Has host of an object refer to a wrapper; under the lock where there is one. */
+static inline void MXNetStoreHost(MXNetObject* object, PyObject* wrapper) {
+#if MXNET_FREE_THREADED
+  __atomic_store_n(&object->host, (void*)wrapper, __ATOMIC_RELAXED);
+#else
+  object->host = wrapper;
+#endif
 }
 
 /*! \brief Makes wrapper the one that stands for the object whose reference it takes over. */
 static inline void MXNetSetHost(void* handle, PyObject* wrapper) {
   ((MXNetWrapper*)wrapper)->handle = handle;
-  ((MXNetObject*)handle)->host = wrapper;
+  MXNetAllowFinding(wrapper);
+  MXNetHostLock lock(handle);
+  MXNetStoreHost((MXNetObject*)handle, wrapper);
+}
+
+/*!
+ * \brief The one wrapper of the object that wrapper holds: wrapper, or another that another thread
+ *        was faster to make, for which wrapper is given up.
+ */
+static inline PyObject* MXNetOfferHost(PyObject* wrapper) {
+  MXNetObject* object = (MXNetObject*)((MXNetWrapper*)wrapper)->handle;
+  PyObject* host;
+#if MXNET_FREE_THREADED
+  MXNetAllowFinding(wrapper);
+  {
+    MXNetHostLock lock(object);
+    host = (PyObject*)object->host;
+    if (host == NULL || !PyUnstable_TryIncRef(host)) {
+      MXNetStoreHost(object, wrapper);
+      return wrapper;
+    }
+  }
+#else
+  host = MXNetFindHost(object);
+  if (host == NULL) {
+    MXNetStoreHost(object, wrapper);
+    return wrapper;
+  }
+#endif
+  Py_DECREF(wrapper);
+  return host;
 }
 
 /*! \brief The end of a wrapper: gives up the reference it holds, which may be none. */
 static inline void MXNetDropHandle(void* handle, PyObject* wrapper) {
   MXNetObject* object = (MXNetObject*)handle;
   if (object == NULL) return;
-  if (object->host == wrapper) object->host = NULL;
+  {
+    MXNetHostLock lock(object);
+    if (object->host == wrapper) MXNetStoreHost(object, NULL);
+  }
   mxnet::runtime::details::Release(object);
 }
 
 /*!
- * \brief Memory of array wrappers that are gone, for the next ones; guarded by the GIL.
+ * \brief Memory of array wrappers that are gone, for the next ones; guarded by the GIL, and empty
+ *        without one.
  *
  * Arrays are what operators return, so making and dropping their wrappers is part of every call.
  * Cython's own deallocation saves and restores the current exception, which costs as much again.
@@ -342,7 +392,7 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
     return;
   }
   type->tp_dealloc = &MXNetDeallocArray;
-  MXNetFreeArrays.type = type;
+  if (!MXNET_FREE_THREADED) MXNetFreeArrays.type = type;
 }
 
 /*!
@@ -359,16 +409,19 @@ static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
 #else
     Py_SET_REFCNT(self, 1);  // it has its type still
 #endif
-  } else {
-    self = type->tp_alloc(type, 0);
-    if (self == NULL) {
-      MXNetObjectFree(handle);
-      return NULL;
-    }
+    ((MXNetWrapper*)self)->weak_references = NULL;
+    ((MXNetWrapper*)self)->handle = handle;
+    // Nothing since it was looked for lets another thread run.
+    MXNetStoreHost((MXNetObject*)handle, self);
+    return self;
   }
-  MXNetSetHost(handle, self);
-  ((MXNetWrapper*)self)->weak_references = NULL;
-  return self;
+  self = type->tp_alloc(type, 0);
+  if (self == NULL) {
+    MXNetObjectFree(handle);
+    return NULL;
+  }
+  ((MXNetWrapper*)self)->handle = handle;
+  return MXNetOfferHost(self);
 }
 
 /*! \brief Number of the entry of a Map or Dict with this key, -1 where there is none. */

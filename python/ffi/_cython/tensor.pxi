@@ -8,6 +8,7 @@ cdef inline MXNetLentTensor* new_lent(PyObject* host, Py_ssize_t extra, Frame* f
         lent.host = host
         lent.owner = host
         lent.lender = &MXNetPythonLender
+        MXNetAllowFinding(host)
     return lent
 
 
