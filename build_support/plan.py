@@ -10,6 +10,10 @@ from .steps import Step
 from .targets import PYTHON_ROOT, Target
 from .toolchain import Toolchain
 
+# What the modules need of an interpreter without the GIL is there since 3.14; before, importing
+# them turns the GIL on.
+_IS_FREE_THREADING_SUPPORTED = sys.version_info >= (3, 14)
+
 
 class Planner:
     """Plans the steps of one variant of the build; everything is written under `folder`."""
@@ -44,6 +48,7 @@ class Planner:
         module = ".".join(source.relative_to(PYTHON_ROOT).with_suffix("").parts)
         command = (
             *(sys.executable, "-m", "cython", "--cplus", "-M", "-I", str(PYTHON_ROOT)),
+            *("-X", f"freethreading_compatible={_IS_FREE_THREADING_SUPPORTED}"),
             *("--module-name", module, "-o", str(output), str(source)),
         )
         return Step(command, output, (source,), depfile=output.with_name(output.name + ".dep"))
