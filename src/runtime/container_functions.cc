@@ -166,7 +166,8 @@ MXNET_REGISTER_API("ffi.Dict.__delitem__")
     .arg("entry", "From 0, in order of insertion.")
     .set_body_typed([](Dict<Any, Any> dict, uint64_t entry) {
       if (entry >= dict.size()) {
-        MXNET_THROW("IndexError") << "ffi.Dict.__delitem__: entry " << entry << " of a Dict of " << dict.size();
+        MXNET_THROW("IndexError") << "ffi.Dict.__delitem__: entry " << entry << " of a Dict of "
+                                  << dict.size();
       }
       details::EraseEntry(reinterpret_cast<MXNetDictObject*>(dict.get()), entry);
     });

@@ -213,7 +213,8 @@ MXNET_REGISTER_API("ffi.LoadLibrary")
       std::vector<Any> class_keys;
       std::vector<Any> enum_names;
       for (const auto& key : library->class_keys) class_keys.push_back(details::ToAny(String(key)));
-      for (const auto& name : library->enum_names) enum_names.push_back(details::ToAny(String(name)));
+      for (const auto& name : library->enum_names)
+        enum_names.push_back(details::ToAny(String(name)));
       for (const auto& [name, func] : library->functions) {
         names.push_back(details::ToAny(String(name)));
         functions.push_back(details::ToAny(PackedFunc(func)));

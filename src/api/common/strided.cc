@@ -89,7 +89,7 @@ void CheckHost(const DLTensor& tensor) {
   const int device = static_cast<int>(tensor.device.device_type);
   if (device == kDLCPU || device == kDLCUDAHost || device == kDLROCMHost) return;
   MXNET_THROW("OffHost") << "an array on " << ContextName(tensor.device)
-                            << " cannot be read by an operator of the host";
+                         << " cannot be read by an operator of the host";
 }
 
 }  // namespace op

@@ -110,7 +110,8 @@ inline Object* MakeDictObject(std::vector<Any> items) {
  * \brief A dictionary that can be changed and keeps the order of insertion.
  *
  * Copies share the dict. As with List, changes from several threads need a lock. Removing the
- * entry added last takes the same time whatever the size; removing another one moves those behind it.
+ * entry added last takes the same time whatever the size; removing another one moves those behind
+ * it.
  */
 template <typename K = Any, typename V = Any>
 class Dict : public ObjectRef {
