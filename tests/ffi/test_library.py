@@ -400,17 +400,12 @@ MXNET_REGISTER_API("NAME").arg("number").set_body_typed([](int64_t number) {
 }
 # A header that came before a member, and one of a later release.
 OLDER = [
-    (
-        r"  /\*!\n(?:   \*[^\n]*\n)+  const struct MXNetFuncInfo\* const\* overloads;\n"
-        r"  size_t num_overloads;\n",
-        "",
-    )
-]
+    (r"  /\*!\n(?:   \*[^\n]*\n)+  const struct MXNetFuncInfo\* const\* overloads;(?:.|\n)*?"
+     r"(?=\} MXNetFuncInfo;)", "")
+]  # fmt: skip
 NEWER = [
     *version_macros(ABI_MAJOR, ABI_MINOR + 3),
-    (r"(?<=  size_t num_overloads;\n)", "  void* of_the_future[4];\n"),
-    (r"(?<=  size_t num_methods;\n)", "  void* of_the_future[4];\n"),
-    (r"(?<=  MXNetObjectHandle payload;\n)", "  void* of_the_future[4];\n"),
+    (r"(?=\} MXNet(?:FuncInfo|TypeInfo|ErrorInfo);)", "  void* of_the_future[4];\n"),
     (r"(?=MXNET_DLL int MXNetFuncFree)", "MXNET_DLL int MXNetFuncOfTheFuture(void);\n"),
     (r"(?=  kMXNetExtEnd = 128)", "  kMXNetOfTheFuture = 100,\n"),
 ]
