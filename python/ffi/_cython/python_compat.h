@@ -395,6 +395,17 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
   if (!MXNET_FREE_THREADED) MXNetFreeArrays.type = type;
 }
 
+/*! \brief A new one from the heap; apart, so that the compiler puts the rest into its callers. */
+[[gnu::noinline]] static PyObject* MXNetAllocArray(PyTypeObject* type, void* handle) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == NULL) {
+    MXNetObjectFree(handle);
+    return NULL;
+  }
+  ((MXNetWrapper*)self)->handle = handle;
+  return MXNetOfferHost(self);
+}
+
 /*!
  * \brief The instance of type that owns handle: the one there is, or a new one; on failure the
  *        handle is released.
@@ -415,13 +426,7 @@ static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
     MXNetStoreHost((MXNetObject*)handle, self);
     return self;
   }
-  self = type->tp_alloc(type, 0);
-  if (self == NULL) {
-    MXNetObjectFree(handle);
-    return NULL;
-  }
-  ((MXNetWrapper*)self)->handle = handle;
-  return MXNetOfferHost(self);
+  return MXNetAllocArray(type, handle);
 }
 
 /*! \brief Number of the entry of a Map or Dict with this key, -1 where there is none. */
