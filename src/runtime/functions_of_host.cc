@@ -7,6 +7,7 @@
 #include <functional>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/c_api_guard.h"
 #include "runtime/fork_safe.h"
@@ -41,23 +42,15 @@ class Table {
 
   ObjectRef Find(const Key& key) {
     std::lock_guard<ForkSafeMutex> lock(mutex_);
-    auto found = functions_.find(key);
-    if (found == functions_.end()) return nullptr;
-    // One without a reference is about to be deleted, by a thread that waits for the lock.
-    int32_t* count = &found->second->ref_count;
-    int32_t seen = __atomic_load_n(count, __ATOMIC_RELAXED);
-    while (seen > 0) {
-      if (__atomic_compare_exchange_n(count, &seen, seen + 1, true, __ATOMIC_ACQUIRE,
-                                      __ATOMIC_RELAXED)) {
-        return ObjectRef::Steal(found->second);
-      }
-    }
-    return nullptr;
+    return FindLocked(key);
   }
 
-  void Add(const Key& key, Object* function) {
+  /*! \brief What is found already; where that is nothing, function is from now on. */
+  ObjectRef FindOrAdd(const Key& key, Object* function) {
     std::lock_guard<ForkSafeMutex> lock(mutex_);
-    functions_[key] = function;
+    ObjectRef found = FindLocked(key);
+    if (!found.defined()) functions_[key] = function;
+    return found;
   }
 
   /*!
@@ -79,6 +72,21 @@ class Table {
   }
 
  private:
+  ObjectRef FindLocked(const Key& key) {
+    auto found = functions_.find(key);
+    if (found == functions_.end()) return nullptr;
+    // One without a reference is about to be deleted, by a thread that waits for the lock.
+    int32_t* count = &found->second->ref_count;
+    int32_t seen = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (seen > 0) {
+      if (__atomic_compare_exchange_n(count, &seen, seen + 1, true, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+        return ObjectRef::Steal(found->second);
+      }
+    }
+    return nullptr;
+  }
+
   ForkSafeMutex mutex_;
   std::unordered_map<Key, Object*, KeyHash> functions_;
 };
@@ -100,10 +108,11 @@ ObjectRef FindFunctionOfHost(MXNetPackedCFunc body, void* host) {
   return Table::Global()->Find(Key{body, host});
 }
 
-void ShareFunctionOfHost(FunctionObject* function, void* host) {
+ObjectRef ShareFunctionOfHost(FunctionObject* function, void* host) {
   function->header.host = host;
-  Table::Global()->Add(KeyOf(&function->header), &function->header);
-  function->header.deleter = &DeleteShared;
+  ObjectRef other = Table::Global()->FindOrAdd(KeyOf(&function->header), &function->header);
+  if (!other.defined()) function->header.deleter = &DeleteShared;
+  return other;
 }
 
 }  // namespace runtime
@@ -126,9 +135,13 @@ int MXNetFuncFromHost(MXNetPackedCFunc func, void* host, MXNetPackedCFuncFinaliz
     if (!found) {
       // The finalizer is told only now, as a failure before the end is told of below.
       FunctionObject* function = mxnet::runtime::NewFunction(func, host, nullptr);
-      made = mxnet::runtime::ObjectRef::Steal(function);
-      mxnet::runtime::ShareFunctionOfHost(function, host);
-      function->finalizer = finalizer;
+      mxnet::runtime::ObjectRef fresh = mxnet::runtime::ObjectRef::Steal(function);
+      made = mxnet::runtime::ShareFunctionOfHost(function, host);
+      found = made.defined();
+      if (!found) {
+        function->finalizer = finalizer;
+        made = std::move(fresh);
+      }
     }
     *out = made.Detach();
   });

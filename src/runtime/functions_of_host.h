@@ -13,8 +13,12 @@ namespace runtime {
 /*! \brief The function with this body that was shared for host and lives still; or nothing. */
 ObjectRef FindFunctionOfHost(MXNetPackedCFunc body, void* host);
 
-/*! \brief Makes a new function, which keeps host alive, the one that is found by it. */
-void ShareFunctionOfHost(FunctionObject* function, void* host);
+/*!
+ * \brief Makes a new function, which keeps host alive, the one that is found by it.
+ *
+ * Gives the one that another thread has shared since nothing was found, and changes nothing then.
+ */
+ObjectRef ShareFunctionOfHost(FunctionObject* function, void* host);
 
 }  // namespace runtime
 }  // namespace mxnet

@@ -75,7 +75,9 @@ MXNET_REGISTER_API("ffi.host_function")
       MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(&HostBody::Call, body, &HostBody::Finalize, &func));
       PackedFunc made(ObjectRef::Steal(func));
       if (host != 0) {
-        ShareFunctionOfHost(static_cast<FunctionObject*>(func), PointerAt<void*>(host));
+        ObjectRef other =
+            ShareFunctionOfHost(static_cast<FunctionObject*>(func), PointerAt<void*>(host));
+        if (other.defined()) return PackedFunc(std::move(other));
       }
       return made;
     });
