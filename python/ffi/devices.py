@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ctypes import string_at
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NUMBERS = {"cpu": 1}
 _NAMES = {1: "cpu"}
@@ -25,6 +26,9 @@ def number_of(name: str) -> int:
 def name_of(number: int) -> str:
     """The name of a kind of device: 'device7' where the runtime knows none for the number."""
     if number not in _NAMES:
+        # Few programs have another device, and ctypes takes long to import.
+        from ctypes import string_at
+
         from .registry import get_global_func
 
         address: int = get_global_func("runtime.device_kind_name")(number)

@@ -1,5 +1,6 @@
 // Registration of C++ classes, and the references that hold their objects.
 #include <mxnet/runtime/class.h>
+#include <mxnet/runtime/enum.h>
 
 #include <memory>
 
@@ -184,6 +185,16 @@ TEST_CASE("what contradicts itself is not registered") {
   ClassRegistry<Local> early("tests.Early", __FILE__, __LINE__);
   early.arg("a");
   CHECK(commit(early).find("described before any method") != std::string::npos);
+  // The type of a field may be registered after it; where it never is, registering says so.
+  enum class Unlisted { kOne };
+  struct WithUnregistered {
+    Unlisted field;
+  };
+  ClassRegistry<WithUnregistered> unknown("tests.Unknown", __FILE__, __LINE__);
+  unknown.def_readonly("field", &WithUnregistered::field);
+  CHECK(
+      commit(unknown) ==
+      "TypeError: tests.Unknown.field: a C++ enum is used before MXNET_REGISTER_ENUM registers it");
   PackedFunc take(PackTyped([](const Local&) {}));
   CHECK(FailureOf([&] { take(1); }).find("not registered") != std::string::npos);
 }

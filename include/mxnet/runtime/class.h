@@ -17,6 +17,7 @@
 
 #include <mxnet/runtime/registry.h>
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -285,7 +286,8 @@ class ClassRegistry {
  private:
   struct Field {
     std::string name;
-    std::string type;
+    /*! \brief The field's type. Asked late: its enum or class may be registered after its use. */
+    std::string (*type)();
     std::string doc;
     MXNetFieldGetter getter;
     MXNetFieldSetter setter;
@@ -311,8 +313,14 @@ class ClassRegistry {
       methods.push_back({method.name.c_str(), method.body.get(), method.flags, 0});
     }
     std::vector<MXNetFieldInfo> fields;
+    std::deque<std::string> types;
     for (const Field& field : fields_) {
-      fields.push_back({field.name.c_str(), field.type.c_str(), field.doc.c_str(), field.getter,
+      try {
+        types.push_back(field.type());
+      } catch (const Error& error) {
+        throw error.In(key_ + "." + field.name);
+      }
+      fields.push_back({field.name.c_str(), types.back().c_str(), field.doc.c_str(), field.getter,
                         field.setter, field.resource});
     }
     MXNetTypeInfo info{};
@@ -351,9 +359,8 @@ class ClassRegistry {
     using Access = details::FieldAccess<Get, Set>;
     MXNetFieldSetter setter = nullptr;
     if constexpr (!std::is_null_pointer_v<Set>) setter = &details::SetField<T, V, Access>;
-    std::string type = details::ResultAnnotation<V>();
     auto* access = new Access{key_ + "." + name, std::move(get), std::move(set)};  // for good
-    fields_.push_back({std::move(name), std::move(type), std::move(doc),
+    fields_.push_back({std::move(name), &details::ResultAnnotation<V>, std::move(doc),
                        &details::GetField<T, Access>, setter, access});
     return *this;
   }
