@@ -62,6 +62,7 @@ Context FindContext(const FunctionObject& func, const CallArguments& args) {
   const Places places = FindPlaces(func, args);
   if (places.arrays.device_type != kDLCPU) return places.arrays;
   if (places.given) return places.context;
+  if (places.is_wrong) return kHost;  // where the body says what is wrong with it
   const bool follows = (func.info->view().flags & kMXNetFuncFollowsInput) != 0;
   const bool makes_arrays = places.context_index >= 0 && !(follows && places.has_array);
   return makes_arrays ? CurrentContext() : kHost;
@@ -75,6 +76,7 @@ int CallOnDevice(const FunctionObject& func, const CallArguments& args, MXNetVal
     if (!WasOffHost()) return -1;
   }
   return Guard([&] {
+    if (places.is_wrong) ContextArgument(func, args, places.context_index);
     CheckTogether(func, places);
     const Context target = places.given ? places.context : FindContext(func, args);
     HostCall call(func, args, places);

@@ -69,6 +69,12 @@ bool IsGiven(int type_code) { return type_code != kMXNetNull && type_code != kMX
 
 }  // namespace
 
+Context ContextArgument(const FunctionObject& func, const CallArguments& args, int index) {
+  const MXNetArgValue arg(args.values[index], args.type_codes[index],
+                          const_cast<FunctionObject*>(&func), index);
+  return arg.As<Context>();
+}
+
 Places FindPlaces(const FunctionObject& func, const CallArguments& args) {
   Places places;
   places.context_index = ContextIndex(func);
@@ -76,9 +82,12 @@ Places FindPlaces(const FunctionObject& func, const CallArguments& args) {
     if (i != places.context_index) {
       Look(args.values[i], args.type_codes[i], &places);
     } else if (IsGiven(args.type_codes[i])) {
-      const MXNetArgValue arg(args.values[i], args.type_codes[i],
-                              const_cast<FunctionObject*>(&func), i);
-      places.given = arg.TryAs(&places.context) == Match::kOk;
+      try {
+        places.context = ContextArgument(func, args, i);
+        places.given = true;
+      } catch (const Error&) {
+        places.is_wrong = true;
+      }
     }
   }
   return places;

@@ -23,10 +23,14 @@ struct Places {
   Context context{kDLCPU, 0}; /*!< what is given for the parameter ctx */
   int context_index{-1};      /*!< the body's parameter for a context; -1 for none */
   bool given{false};          /*!< whether that was given, and not None */
+  bool is_wrong{false};       /*!< whether that was given, and is no context */
   bool has_array{false};      /*!< whether an array is given at all */
   bool has_host_array{false}; /*!< whether one with axes is given that is on the CPU */
   Context others{kDLCPU, 0};  /*!< a second accelerator or device that arrays are on, if any */
 };
+
+/*! \brief The context given as an argument. Throws what the body would. */
+Context ContextArgument(const FunctionObject& func, const CallArguments& args, int index);
 
 /*! \brief Looks through the arguments; never throws. */
 Places FindPlaces(const FunctionObject& func, const CallArguments& args);

@@ -171,6 +171,9 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "dlpack": (lambda a: a.__dlpack__(), BufferError, "copy it with as_in_ctx"),
     "no copy": (lambda a: numpy.array(a, copy=False), ValueError, "without a copy"),
     "mixed": (lambda a: a + mx.np.zeros(3), ValueError, "_npi.add: arrays on .* and on the CPU"),
+    "context": (lambda a: mx.np.array(a, ctx="gpu(0)"), ValueError, "unknown context 'gpu\\(0\\)'"),
+    "no context": (lambda a: mx.np.zeros(3, ctx=3), TypeError, "'ctx'"),
+    "unknown context": (lambda a: mx.np.zeros(3, ctx="gpu"), ValueError, "unknown context 'gpu'"),
     "flat": (lambda a: a.flat.__setitem__(0, 1), ValueError, "read-only"),
 }
 
