@@ -40,8 +40,10 @@ def name_of(number: int) -> str:
 
 
 def names() -> list[str]:
-    """The kinds that contexts were made of so far."""
-    return sorted(_NUMBERS)
+    """The kinds of which there are devices now."""
+    from .registry import get_global_func
+
+    return sorted(["cpu", *(row[0] for row in get_global_func("mx.acc.loaded")())])
 
 
 def configure(context: Any, options: dict[str, Any]) -> dict[str, str]:

@@ -46,7 +46,7 @@ class Provider : public DeviceProvider {
   }
   int KindNumber(const std::string& name) override {
     Slot* slot = Table::Global()->Find(name);
-    return slot == nullptr ? 0 : slot->device_type;
+    return slot == nullptr || slot->accelerator.load() == nullptr ? 0 : slot->device_type;
   }
   bool Concerns(const FunctionObject& func, const CallArguments& args) override {
     return FindContext(func, args).device_type != kDLCPU;

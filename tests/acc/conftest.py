@@ -55,7 +55,7 @@ VARIANTS = {
 FILES = {"template": "libmyacc.so", "refacc": "librefacc.so"}
 
 
-@pytest.fixture(scope="session", params=VARIANTS)
+@pytest.fixture(scope="package", params=VARIANTS)
 def variant(request, accelerators, tmp_path_factory) -> Iterator[tuple[str, Path]]:
     """The name of an accelerator that is loaded, and its library."""
     kind, settings = VARIANTS[request.param]

@@ -166,7 +166,8 @@ def flat(self: Any) -> Any:
     """NumPy's iterator over the elements in row-major order, on the same memory; it can be indexed
     and assigned to. Of an array on an accelerator it reads a copy."""
     view = numpy_view(self)
-    view.flags.writeable = view.flags.writeable and on_host(self)
+    if not on_host(self):
+        view.flags.writeable = False
     return view.flat
 
 
