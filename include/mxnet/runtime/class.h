@@ -18,6 +18,7 @@
 #include <mxnet/runtime/registry.h>
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,7 +29,7 @@ namespace mxnet {
 namespace runtime {
 namespace details {
 
-/*! \brief What the getter and the setter of a field need; one a field, for good. */
+/*! \brief What the getter and the setter of a field need; one a field. */
 template <typename Get, typename Set>
 struct FieldAccess {
   std::string name; /*!< "demo.Counter.value" */
@@ -291,7 +292,7 @@ class ClassRegistry {
     std::string doc;
     MXNetFieldGetter getter;
     MXNetFieldSetter setter;
-    void* resource;
+    std::shared_ptr<void> access;
   };
   struct Method {
     std::string name;
@@ -321,7 +322,7 @@ class ClassRegistry {
         throw error.In(key_ + "." + field.name);
       }
       fields.push_back({field.name.c_str(), types.back().c_str(), field.doc.c_str(), field.getter,
-                        field.setter, field.resource});
+                        field.setter, field.access.get()});
     }
     MXNetTypeInfo info{};
     info.struct_size = sizeof(info);
@@ -338,6 +339,9 @@ class ClassRegistry {
     info.num_methods = methods.size();
     uint32_t index;
     MXNET_CHECK_CALL(MXNetObjectRegisterType(&info, &index));
+    // From now on the runtime refers to what the getters and setters need.
+    static auto* for_good = new std::vector<std::shared_ptr<void>>();
+    for (const Field& field : fields_) for_good->push_back(field.access);
   }
 
   template <typename M, typename C>
@@ -359,9 +363,9 @@ class ClassRegistry {
     using Access = details::FieldAccess<Get, Set>;
     MXNetFieldSetter setter = nullptr;
     if constexpr (!std::is_null_pointer_v<Set>) setter = &details::SetField<T, V, Access>;
-    auto* access = new Access{key_ + "." + name, std::move(get), std::move(set)};  // for good
+    std::shared_ptr<Access> access(new Access{key_ + "." + name, std::move(get), std::move(set)});
     fields_.push_back({std::move(name), &details::ResultAnnotation<V>, std::move(doc),
-                       &details::GetField<T, Access>, setter, access});
+                       &details::GetField<T, Access>, setter, std::move(access)});
     return *this;
   }
 
