@@ -65,10 +65,6 @@ void Device::ReadInfo() {
   }
 }
 
-Context Device::context() const {
-  return Context{static_cast<DLDeviceType>(accelerator_->device_type()), id_};
-}
-
 std::string Device::name() const { return accelerator_->name() + "(" + std::to_string(id_) + ")"; }
 
 void Device::ThrowNoMemory(size_t size, const std::string& reason) {

@@ -55,9 +55,6 @@ class Device {
   const MXAccDeviceInfo& info() const { return info_; }
   bool takes_strides() const { return (info_.flags & kMXAccStrides) != 0; }
   bool host_visible() const { return (info_.flags & kMXAccHostVisible) != 0; }
-  Accelerator* accelerator() const { return accelerator_; }
-  int id() const { return id_; }
-  Context context() const;
   std::string name() const;
 
  private:

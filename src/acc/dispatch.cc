@@ -56,16 +56,19 @@ void CheckTogether(const FunctionObject& func, const Places& places) {
                             << "; bring them together with as_in_ctx";
 }
 
-}  // namespace
-
-Context FindContext(const FunctionObject& func, const CallArguments& args) {
-  const Places places = FindPlaces(func, args);
+Context ContextOf(const FunctionObject& func, const Places& places) {
   if (places.arrays.device_type != kDLCPU) return places.arrays;
   if (places.given) return places.context;
   if (places.is_wrong) return kHost;  // where the body says what is wrong with it
   const bool follows = (func.info->view().flags & kMXNetFuncFollowsInput) != 0;
   const bool makes_arrays = places.context_index >= 0 && !(follows && places.has_array);
   return makes_arrays ? CurrentContext() : kHost;
+}
+
+}  // namespace
+
+Context FindContext(const FunctionObject& func, const CallArguments& args) {
+  return ContextOf(func, FindPlaces(func, args));
 }
 
 int CallOnDevice(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
@@ -78,7 +81,7 @@ int CallOnDevice(const FunctionObject& func, const CallArguments& args, MXNetVal
   return Guard([&] {
     if (places.is_wrong) ContextArgument(func, args, places.context_index);
     CheckTogether(func, places);
-    const Context target = places.given ? places.context : FindContext(func, args);
+    const Context target = places.given ? places.context : ContextOf(func, places);
     HostCall call(func, args, places);
     call.Run(target, ret, ret_type_code);
   });
