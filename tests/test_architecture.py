@@ -2,8 +2,8 @@
 
 - `mx` imports `ffi`, never the other way. Inside `mx`: module -> graph -> acc -> numpy/ndarray ->
   context.
-- src/api -> src/acc -> src/runtime -> include. A plugin includes mxnet_acc.h alone; refacc, which
-  tests MXNet, the C API, too.
+- src/api -> src/acc -> src/runtime -> include. A plugin includes mxnet_acc.h and what plugins
+  share; refacc, which tests MXNet, the C API, too.
 """
 
 import ast
@@ -83,7 +83,8 @@ def include_arrow_error(includer: PurePosixPath, name: str, root: Path) -> str |
     if included is None:
         return None
     if includer.is_relative_to("accelerators"):
-        own = included.is_relative_to(PurePosixPath(*includer.parts[:2]))
+        folders = (PurePosixPath(*includer.parts[:2]), PurePosixPath("accelerators/common"))
+        own = any(included.is_relative_to(folder) for folder in folders)
         is_test = includer.parts[1] == "refacc"
         allowed = own or included.as_posix() in PLUGIN_HEADERS[: 2 if is_test else 1]
         return None if allowed else f"{includer} includes {included}: a plugin may not"
@@ -148,6 +149,8 @@ def test_no_arrow_runs_the_other_way(errors):
         ("accelerators/toy/toy.c", "#include <mxnet/runtime/any.h>", True),
         ("accelerators/toy/toy.c", "#include <mxnet_acc.h>", False),
         ("accelerators/toy/toy.c", '#include "own.h"', False),
+        ("accelerators/toy/toy.c", '#include "../common/shared.h"', False),
+        ("accelerators/common/shared.cc", '#include "../toy/own.h"', True),
         ("accelerators/toy/toy.c", "#include <mxnet/runtime/c_runtime_api.h>", True),
         ("accelerators/refacc/toy.c", "#include <mxnet/runtime/c_runtime_api.h>", False),
         ("accelerators/refacc/toy.c", "#include <mxnet/runtime/any.h>", True),
@@ -155,7 +158,8 @@ def test_no_arrow_runs_the_other_way(errors):
 )
 def test_the_check_itself(tmp_path, file, line, wrong):
     headers = ("src/api/operator.h", "src/runtime/pool.h", "include/mxnet/runtime/any.h")
-    for name in (*headers, *PLUGIN_HEADERS, "accelerators/toy/own.h"):
+    plugins = ("accelerators/toy/own.h", "accelerators/common/shared.h")
+    for name in (*headers, *PLUGIN_HEADERS, *plugins):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)

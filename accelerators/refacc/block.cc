@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "status.h"
+#include "common.h"
 
 namespace refacc {
 namespace {

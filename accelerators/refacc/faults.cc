@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "status.h"
+#include "common.h"
 
 namespace refacc {
 namespace {

@@ -16,10 +16,7 @@ Library::Library(const MXAccHost* host, const Settings& settings)
   for (int32_t i = 0; i < settings.devices; ++i) devices_.emplace_back(i, settings);
 }
 
-void Library::Warn(const std::string& message) const {
-  if (host_->struct_size < offsetof(MXAccHost, log) + sizeof(host_->log)) return;
-  if (host_->log != nullptr) host_->log(host_->context, kMXAccWarning, message.c_str());
-}
+void Library::Warn(const std::string& message) const { Log(*host_, kMXAccWarning, message); }
 
 Device& Library::device(int32_t dev_id) {
   if (dev_id < 0 || static_cast<size_t>(dev_id) >= devices_.size()) {

@@ -14,9 +14,9 @@
 #include <string>
 #include <utility>
 
+#include "common.h"
 #include "memory.h"
 #include "settings.h"
-#include "status.h"
 
 namespace refacc {
 

@@ -4,8 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "status.h"
-#include "tensor.h"
+#include "common.h"
 
 namespace refacc {
 namespace {

@@ -7,9 +7,9 @@
 #include <thread>
 #include <utility>
 
+#include "common.h"
 #include "library.h"
 #include "stream.h"
-#include "tensor.h"
 
 namespace refacc {
 namespace {

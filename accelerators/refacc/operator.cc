@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "status.h"
+#include "common.h"
 
 namespace refacc {
 namespace {
@@ -169,7 +169,7 @@ void Operator::PlaceAttribute(const char* key, const char* value) {
   if (arguments_[argument].type_code != kMXNetMissing) {
     throw Failure(kMXAccBadArgument, "accGetExecutor: " + name_ + " is given '" + key + "' twice");
   }
-  arguments_[argument] = values_.Read(value);
+  arguments_[argument] = values_.Make(ReadJson(value));
 }
 
 void Operator::CheckComplete() const {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "json.h"
+#include "arguments.h"
+#include "common.h"
 #include "runtime.h"
-#include "tensor.h"
 
 namespace refacc {
 
@@ -60,7 +60,7 @@ class Operator {
   std::vector<MXNetAny> arguments_; /*!< of params_; those of inputs are filled in by Run */
   std::vector<size_t> lengths_;     /*!< of params_: of the sequence of inputs that it takes */
   std::vector<Place> places_;       /*!< of the inputs */
-  JsonValues values_;
+  AttributeArguments values_;
 };
 
 }  // namespace refacc

@@ -19,11 +19,7 @@ MXAccStatus GetAccName(char* name, size_t size) {
   return StatusOf([&] {
     Settings settings = Settings::OfEnvironment();
     settings.faults.Reach("getAccName");
-    if (settings.name.size() >= size) {
-      throw Failure(kMXAccBadArgument, "the name '" + settings.name + "' does not go into " +
-                                           std::to_string(size) + " bytes");
-    }
-    std::memcpy(name, settings.name.c_str(), settings.name.size() + 1);
+    WriteName(settings.name, name, size);
   });
 }
 
@@ -62,7 +58,7 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
 /*! \brief Emits the settings and what has happened on the device. */
 void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, void* context) {
   const auto tell = [&](const char* key, const std::string& value) {
-    emit(context, key, value.data(), value.size());
+    Emit(emit, context, key, value);
   };
   settings.ForEach(tell);
   const MemoryState state = device.memory.state();
@@ -113,9 +109,6 @@ MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
     refacc::SetMemoryFunctions(&table);
     refacc::SetOperatorFunctions(&table);
     if (settings.streams) refacc::SetStreamFunctions(&table);
-    const auto size =
-        std::min({api->struct_size, sizeof(table), static_cast<size_t>(settings.api_size)});
-    table.struct_size = size;
-    std::memcpy(api, &table, std::max(size, sizeof(size)));
+    refacc::FillTable(table, api, static_cast<size_t>(settings.api_size));
   });
 }

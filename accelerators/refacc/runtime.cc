@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "status.h"
+#include "common.h"
 
 namespace refacc {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "status.h"
+#include "common.h"
 
 namespace refacc {
 namespace {

@@ -16,7 +16,7 @@
 #include <optional>
 #include <thread>
 
-#include "status.h"
+#include "common.h"
 
 namespace refacc {
 

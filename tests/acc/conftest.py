@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def accelerators(tmp_path_factory) -> Path:
     sanitizers = os.environ.get("MXFFI_SANITIZE")
     flags = f"-O1 -g -fsanitize={sanitizers}" if sanitizers else "-O1"
     command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
+    command += [f"PYTHON={sys.executable}"]
     # A sanitizer that is preloaded into this process has no business in the compiler.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     subprocess.run([*command, f"OPTIMIZE={flags}"], check=True, env=environment)

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace refacc {
+namespace mxacc {
 namespace {
 
 /*! \brief Without a destructor: one for each thread would keep the library from being unloaded. */
@@ -21,4 +21,4 @@ MXAccStatus KeepError(int32_t code, const char* message) {
   return &thread_error.error;
 }
 
-}  // namespace refacc
+}  // namespace mxacc

@@ -1,33 +1,31 @@
 #include "json.h"
 
-#include <mxnet_acc.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "status.h"
 
-namespace refacc {
+namespace mxacc {
 namespace {
+
+using Kind = JsonValue::Kind;
 
 constexpr int kMaxDepth = 32;
 
-MXNetAny AnyOf(int type_code, int64_t value = 0) {
-  MXNetAny any{};
-  any.type_code = type_code;
-  any.value.v_int64 = value;
-  return any;
+JsonValue ValueOf(Kind kind, int64_t integer = 0) {
+  JsonValue value;
+  value.kind = kind;
+  value.integer = integer;
+  return value;
 }
 
-MXNetAny FloatOf(double value) {
-  MXNetAny any = AnyOf(kMXNetFloat);
-  any.value.v_float64 = value;
-  return any;
+JsonValue FloatOf(double real) {
+  JsonValue value = ValueOf(Kind::kFloat);
+  value.real = real;
+  return value;
 }
 
 void AppendUtf8(uint32_t code, std::string* out) {
@@ -41,15 +39,13 @@ void AppendUtf8(uint32_t code, std::string* out) {
   for (int i = tail - 1; i >= 0; --i) *out += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3F));
 }
 
-}  // namespace
-
 /*! \brief One text, from left to right. */
-class JsonValues::Reader {
+class Reader {
  public:
-  Reader(JsonValues* values, const char* text) : values_(values), text_(text), next_(text) {}
+  explicit Reader(const char* text) : text_(text), next_(text) {}
 
-  MXNetAny ReadAll() {
-    const MXNetAny value = ReadValue(0);
+  JsonValue ReadAll() {
+    JsonValue value = ReadValue(0);
     SkipSpace();
     if (*next_ != '\0') Refuse();
     return value;
@@ -69,11 +65,11 @@ class JsonValues::Reader {
     return true;
   }
 
-  MXNetAny ReadValue(int depth) {
+  JsonValue ReadValue(int depth) {
     SkipSpace();
-    if (Take("null")) return AnyOf(kMXNetNull);
-    if (Take("true")) return AnyOf(kMXNetBool, 1);
-    if (Take("false")) return AnyOf(kMXNetBool, 0);
+    if (Take("null")) return ValueOf(Kind::kNull);
+    if (Take("true")) return ValueOf(Kind::kBool, 1);
+    if (Take("false")) return ValueOf(Kind::kBool, 0);
     if (Take("NaN")) return FloatOf(std::nan(""));
     if (Take("Infinity")) return FloatOf(HUGE_VAL);
     if (Take("-Infinity")) return FloatOf(-HUGE_VAL);
@@ -83,23 +79,23 @@ class JsonValues::Reader {
     return ReadNumber();
   }
 
-  MXNetAny ReadNumber() {
+  JsonValue ReadNumber() {
     const size_t size = std::strspn(next_, "+-.0123456789eE");
     const std::string number(next_, size);
     if (size == 0) Refuse();
     next_ += size;
     char* end = nullptr;
     errno = 0;
-    MXNetAny value = AnyOf(kMXNetInt);
+    JsonValue value = ValueOf(Kind::kInt);
     if (number.find_first_of(".eE") != std::string::npos) {
       value = FloatOf(std::strtod(number.c_str(), &end));
       errno = 0;
     } else {
-      value.value.v_int64 = std::strtoll(number.c_str(), &end, 10);
+      value.integer = std::strtoll(number.c_str(), &end, 10);
       if (errno == ERANGE && number[0] != '-') {
         errno = 0;
-        value.type_code = kMXNetUInt;
-        value.value.v_uint64 = std::strtoull(number.c_str(), &end, 10);
+        value.kind = Kind::kUInt;
+        value.integer = static_cast<int64_t>(std::strtoull(number.c_str(), &end, 10));
       }
     }
     if (errno == ERANGE) throw Failure(kMXAccUnsupported, "integers of more than 64 bits");
@@ -135,56 +131,45 @@ class JsonValues::Reader {
     }
   }
 
-  MXNetAny ReadText() {
-    std::string& text = values_->texts_.emplace_back();
+  JsonValue ReadText() {
+    JsonValue value = ValueOf(Kind::kText);
     while (!Take("\"")) {
       if (*next_ == '\0') Refuse();
       if (Take("\\")) {
-        ReadEscape(&text);
+        ReadEscape(&value.text);
       } else {
-        text += *next_++;
+        value.text += *next_++;
       }
     }
-    MXNetAny any = AnyOf(kMXNetStr);
-    any.value.v_str = MXNetByteArray{text.data(), text.size()};
-    return any;
+    return value;
   }
 
-  MXNetAny ReadArray(int depth) {
+  JsonValue ReadArray(int depth) {
     if (depth >= kMaxDepth) throw Failure(kMXAccUnsupported, "attributes that are nested deeply");
-    std::vector<MXNetAny> items;
+    JsonValue value = ValueOf(Kind::kArray);
     SkipSpace();
-    if (!Take("]")) {
-      do {
-        items.push_back(ReadValue(depth + 1));
-        SkipSpace();
-      } while (Take(","));
-      if (!Take("]")) Refuse();
-    }
-    return Keep(std::move(items));
+    if (Take("]")) return value;
+    do {
+      value.items.push_back(ReadValue(depth + 1));
+      SkipSpace();
+    } while (Take(","));
+    if (!Take("]")) Refuse();
+    return value;
   }
 
-  MXNetAny Keep(std::vector<MXNetAny> items) {
-    const bool ints = std::all_of(items.begin(), items.end(),
-                                  [](const MXNetAny& item) { return item.type_code == kMXNetInt; });
-    MXNetAny any = AnyOf(ints ? kMXNetIntTuple : kMXNetTuple);
-    if (ints) {
-      std::vector<int64_t>& run = values_->runs_.emplace_back();
-      run.reserve(items.size() + 1);  // so that data is not NULL
-      for (const MXNetAny& item : items) run.push_back(item.value.v_int64);
-      any.value.v_ints = MXNetIntArray{run.data(), run.size()};
-    } else {
-      const std::vector<MXNetAny>& kept = values_->tuples_.emplace_back(std::move(items));
-      any.value.v_seq = MXNetAnyArray{kept.data(), kept.size()};
-    }
-    return any;
-  }
-
-  JsonValues* values_;
   const char* text_;
   const char* next_;
 };
 
-MXNetAny JsonValues::Read(const char* text) { return Reader(this, text).ReadAll(); }
+}  // namespace
 
-}  // namespace refacc
+JsonValue ReadJson(const char* text) { return Reader(text).ReadAll(); }
+
+std::optional<JsonValue> FindAttribute(const MXAccOperator& op, const char* key) {
+  for (int32_t i = 0; i < op.num_attrs; ++i) {
+    if (std::strcmp(op.attr_keys[i], key) == 0) return ReadJson(op.attr_vals[i]);
+  }
+  return std::nullopt;
+}
+
+}  // namespace mxacc

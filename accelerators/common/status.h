@@ -2,8 +2,8 @@
  * \file status.h
  * \brief Failures as exceptions inside the library, as MXAccStatus outside it.
  */
-#ifndef REFACC_STATUS_H_
-#define REFACC_STATUS_H_
+#ifndef MXACC_COMMON_STATUS_H_
+#define MXACC_COMMON_STATUS_H_
 
 #include <mxnet_acc.h>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace refacc {
+namespace mxacc {
 
 /*! \brief What a call fails with; code is one of kMXAcc... */
 class Failure : public std::runtime_error {
@@ -42,6 +42,6 @@ MXAccStatus StatusOf(Body&& body) {
   }
 }
 
-}  // namespace refacc
+}  // namespace mxacc
 
-#endif  // REFACC_STATUS_H_
+#endif  // MXACC_COMMON_STATUS_H_

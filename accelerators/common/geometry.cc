@@ -1,11 +1,12 @@
-#include "tensor.h"
+#include "geometry.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "status.h"
 
-namespace refacc {
+namespace mxacc {
 namespace {
 
 /*! \brief a * b + c, or Failure where that is no int64. */
@@ -31,36 +32,6 @@ void CheckPlausible(const MXAccGeometry& tensor) {
     if (tensor.shape[i] < 0) wrong = "a negative extent";
   }
   if (wrong != nullptr) throw Failure(kMXAccBadArgument, std::string("a tensor has ") + wrong);
-}
-
-/*! \brief Axes of both sides, outermost first, those that can be one joined, in bytes. */
-struct Loop {
-  int ndim = 0;
-  int64_t shape[MXACC_MAX_DIMS];
-  int64_t to[MXACC_MAX_DIMS];
-  int64_t from[MXACC_MAX_DIMS];
-};
-
-Loop LoopOf(const MXAccGeometry& target, const MXAccGeometry& source) {
-  Loop loop;
-  const int64_t item = ItemSize(target.dtype);
-  for (int32_t i = 0; i < target.ndim; ++i) {
-    const int64_t extent = target.shape[i];
-    if (extent == 1) continue;
-    const int64_t to = target.strides[i] * item;
-    const int64_t from = source.strides[i] * item;
-    const int before = loop.ndim - 1;
-    if (before >= 0 && loop.to[before] == extent * to && loop.from[before] == extent * from) {
-      loop.shape[before] *= extent;
-      loop.to[before] = to;
-      loop.from[before] = from;
-    } else {
-      loop.shape[loop.ndim] = extent;
-      loop.to[loop.ndim] = to;
-      loop.from[loop.ndim++] = from;
-    }
-  }
-  return loop;
 }
 
 template <typename Item>
@@ -145,25 +116,53 @@ bool IsRowMajor(const MXAccGeometry& tensor) {
   return dense;
 }
 
+JoinedAxes JoinAxes(int32_t ndim, const int64_t* shape, const int64_t* const* strides, int count) {
+  JoinedAxes joined;
+  int order[MXACC_MAX_DIMS];
+  int kept = 0;
+  for (int32_t i = 0; i < ndim; ++i) {
+    if (shape[i] != 1) order[kept++] = i;
+  }
+  std::stable_sort(order, order + kept,
+                   [&](int a, int b) { return std::abs(strides[0][a]) > std::abs(strides[0][b]); });
+  for (int k = 0; k < kept; ++k) {
+    const int axis = order[k];
+    const int before = joined.ndim - 1;
+    bool follows = before >= 0;
+    for (int i = 0; follows && i < count; ++i) {
+      follows = joined.strides[i][before] == shape[axis] * strides[i][axis];
+    }
+    const int at = follows ? before : joined.ndim++;
+    joined.shape[at] = follows ? joined.shape[before] * shape[axis] : shape[axis];
+    for (int i = 0; i < count; ++i) joined.strides[i][at] = strides[i][axis];
+  }
+  return joined;
+}
+
 void CopyElements(const MXAccGeometry& target, char* to, const MXAccGeometry& source,
                   const char* from) {
-  const Loop loop = LoopOf(target, source);
-  for (int i = 0; i < loop.ndim; ++i) {
-    if (loop.shape[i] == 0) return;
+  const int64_t* const strides[] = {target.strides, source.strides};
+  const JoinedAxes axes = JoinAxes(target.ndim, target.shape, strides, 2);
+  for (int i = 0; i < axes.ndim; ++i) {
+    if (axes.shape[i] == 0) return;
   }
   const int64_t item = ItemSize(target.dtype);
-  if (loop.ndim == 0) return CopyItems(item, to, item, from, item, 1);
-  const int inner = loop.ndim - 1;
+  if (axes.ndim == 0) return CopyItems(item, to, item, from, item, 1);
+  const int inner = axes.ndim - 1;
+  const int64_t to_step = axes.strides[0][inner] * item;
+  const int64_t from_step = axes.strides[1][inner] * item;
   int64_t index[MXACC_MAX_DIMS] = {};
   while (true) {
-    CopyItems(item, to, loop.to[inner], from, loop.from[inner], loop.shape[inner]);
+    CopyItems(item, to, to_step, from, from_step, axes.shape[inner]);
     int axis = inner - 1;
     for (; axis >= 0; --axis) {
-      to += loop.to[axis];
-      from += loop.from[axis];
-      if (++index[axis] < loop.shape[axis]) break;
-      to -= loop.to[axis] * loop.shape[axis];
-      from -= loop.from[axis] * loop.shape[axis];
+      const int64_t to_axis = axes.strides[0][axis] * item;
+      const int64_t from_axis = axes.strides[1][axis] * item;
+      to += to_axis;
+      from += from_axis;
+      if (++index[axis] < axes.shape[axis]) break;
+      to -= to_axis * axes.shape[axis];
+      from -= from_axis * axes.shape[axis];
       index[axis] = 0;
     }
     if (axis < 0) return;
@@ -185,4 +184,4 @@ TensorCopies::TensorCopies(const MXTensor* tensors, int32_t count)
   }
 }
 
-}  // namespace refacc
+}  // namespace mxacc

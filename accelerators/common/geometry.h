@@ -1,9 +1,9 @@
 /*!
- * \file tensor.h
+ * \file geometry.h
  * \brief The geometry of tensors, and copies between strided ones.
  */
-#ifndef REFACC_TENSOR_H_
-#define REFACC_TENSOR_H_
+#ifndef MXACC_COMMON_GEOMETRY_H_
+#define MXACC_COMMON_GEOMETRY_H_
 
 #include <mxnet_acc.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace refacc {
+namespace mxacc {
 
 /*! \brief The bytes that a tensor reaches, counted from its data: from first on, before last. */
 struct Span {
@@ -36,6 +36,19 @@ bool SameGeometry(const MXAccGeometry& a, const MXAccGeometry& b);
 /*! \brief Whether the elements lie one behind the other in row-major order. */
 bool IsRowMajor(const MXAccGeometry& tensor);
 
+/*! \brief Axes by which tensors of one shape are walked: those of extent 1 left out, those that are
+ * one for all tensors joined, and ordered so that the strides of the first tensor fall. */
+struct JoinedAxes {
+  static constexpr int kMaxTensors = 4;
+
+  int ndim = 0;
+  int64_t shape[MXACC_MAX_DIMS];
+  int64_t strides[kMaxTensors][MXACC_MAX_DIMS]; /*!< of the tensors, in elements */
+};
+
+/*! \brief For count tensors, of at most kMaxTensors, by their strides. */
+JoinedAxes JoinAxes(int32_t ndim, const int64_t* shape, const int64_t* const* strides, int count);
+
 /*! \brief Copies elements between tensors of one geometry but for the strides. */
 void CopyElements(const MXAccGeometry& target, char* to, const MXAccGeometry& source,
                   const char* from);
@@ -55,6 +68,6 @@ class TensorCopies {
   std::vector<int64_t> extents_;
 };
 
-}  // namespace refacc
+}  // namespace mxacc
 
-#endif  // REFACC_TENSOR_H_
+#endif  // MXACC_COMMON_GEOMETRY_H_

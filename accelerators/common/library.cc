@@ -1,0 +1,34 @@
+#include "library.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "status.h"
+
+namespace mxacc {
+
+void FillTable(const MXAccApi& table, MXAccApi* api, size_t size) {
+  size = std::min({size, api->struct_size, sizeof(table)});
+  std::memcpy(api, &table, size);
+  api->struct_size = size;
+}
+
+void WriteName(const std::string& text, char* name, size_t size) {
+  if (text.size() >= size) {
+    throw Failure(kMXAccBadArgument,
+                  "the name '" + text + "' does not go into " + std::to_string(size) + " bytes");
+  }
+  std::memcpy(name, text.c_str(), text.size() + 1);
+}
+
+void Log(const MXAccHost& host, int32_t level, const std::string& message) {
+  if (host.struct_size < offsetof(MXAccHost, log) + sizeof(host.log)) return;
+  if (host.log != nullptr) host.log(host.context, level, message.c_str());
+}
+
+void Emit(MXAccEmit emit, void* context, const char* key, const std::string& value) {
+  emit(context, key, value.data(), value.size());
+}
+
+}  // namespace mxacc

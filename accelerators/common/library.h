@@ -1,0 +1,28 @@
+/*!
+ * \file library.h
+ * \brief What every library says to MXNet and asks of it.
+ */
+#ifndef MXACC_COMMON_LIBRARY_H_
+#define MXACC_COMMON_LIBRARY_H_
+
+#include <mxnet_acc.h>
+
+#include <string>
+
+namespace mxacc {
+
+/*! \brief Copies as much of a table as MXNet has room for; of a library that has `size` of it. */
+void FillTable(const MXAccApi& table, MXAccApi* api, size_t size = sizeof(MXAccApi));
+
+/*! \brief For getAccName. Failure where there is no room. */
+void WriteName(const std::string& text, char* name, size_t size);
+
+/*! \brief Tells the user, if MXNet has a log. */
+void Log(const MXAccHost& host, int32_t level, const std::string& message);
+
+/*! \brief Passes one answer of configure on. */
+void Emit(MXAccEmit emit, void* context, const char* key, const std::string& value);
+
+}  // namespace mxacc
+
+#endif  // MXACC_COMMON_LIBRARY_H_

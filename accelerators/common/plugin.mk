@@ -1,0 +1,40 @@
+# What the Makefiles of accelerators in C++ have in common. Before it is included they set
+#
+#   NAME      of the folder and the library: lib$(NAME).so
+#   LIBS      what is linked
+#   INCLUDES  further flags of the preprocessor
+#   MISSING   what is not there to build it, and how to get it; empty where all is
+OUT ?= .
+CXXFLAGS ?= -O2 -Wall -Wextra
+ifeq ($(origin CXX),default)
+CXX := c++
+endif
+
+COMMON := ../common
+OBJECTS := $(patsubst %.cc,$(OUT)/$(NAME)/%.o,$(wildcard *.cc))
+OBJECTS += $(patsubst $(COMMON)/%.cc,$(OUT)/$(NAME)/common/%.o,$(wildcard $(COMMON)/*.cc))
+LIBRARY := $(OUT)/lib$(NAME).so
+COMPILE = $(CXX) -std=c++17 $(CXXFLAGS) -fPIC -fvisibility=hidden -pthread -I../../include $(INCLUDES)
+
+.PHONY: missing
+ifeq ($(strip $(MISSING)),)
+$(LIBRARY): $(OBJECTS) $(COMMON)/exports.map
+	$(CXX) $(CXXFLAGS) -shared $(OBJECTS) -Wl,--version-script=$(COMMON)/exports.map -Wl,-z,defs -pthread $(LIBS) -o $@
+
+$(OUT)/$(NAME)/%.o: %.cc Makefile $(COMMON)/plugin.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c $< -o $@
+
+$(OUT)/$(NAME)/common/%.o: $(COMMON)/%.cc Makefile $(COMMON)/plugin.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c $< -o $@
+
+-include $(OBJECTS:.o=.d)
+else
+.PHONY: $(LIBRARY)
+$(LIBRARY):
+	@echo "$@ cannot be built: $(MISSING)" >&2; exit 1
+endif
+
+missing:
+	@echo "$(MISSING)"
