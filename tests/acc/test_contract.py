@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from . import abi
+from mx._acc.check import abi
+
 from .plugin import AccError, Plugin
 
 REQUIRED = ["getAccName", "getNumAcc"]

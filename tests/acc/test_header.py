@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from . import abi
+from mx._acc.check import abi
+
 from .conftest import ROOT
 
 HEADER = ROOT / "include" / "mxnet_acc.h"

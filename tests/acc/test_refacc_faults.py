@@ -9,7 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from . import abi
+from mx._acc.check import abi
+
 from .conftest import ROOT
 from .plugin import AccError
 

@@ -1,6 +1,7 @@
 """refacc notices what a host does wrong with memory."""
 
 import ctypes
+import os
 import signal
 import subprocess
 import sys
@@ -8,7 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from . import abi
+from mx._acc.check import abi
+
 from .conftest import ROOT
 from .plugin import AccError, Memory, Plugin, tensors
 
@@ -288,7 +290,7 @@ ctypes.c_char.from_address({address}).value
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
-        env={"REFACC_" + key.upper(): value for key, value in environment.items()},
+        env=os.environ | {"REFACC_" + key.upper(): value for key, value in environment.items()},
         capture_output=True,
     )
     assert done.returncode == (0 if lives else -signal.SIGSEGV), done.stderr

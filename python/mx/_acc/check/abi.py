@@ -1,4 +1,6 @@
-"""mxnet_acc.h for ctypes; test_header.py holds it against the header itself."""
+"""mxnet_acc.h for ctypes; tests/acc/test_header.py holds it against the header itself."""
+
+from __future__ import annotations
 
 from ctypes import (
     CFUNCTYPE,
@@ -19,7 +21,9 @@ from ctypes import (
 
 HOST_DEVICE = 1
 ABI_MAJOR = 1
+ABI_MINOR = 0
 NAME_SIZE = 32
+MAX_DIMS = 64
 
 CODES = {
     "failed": 1,

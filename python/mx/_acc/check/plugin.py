@@ -1,0 +1,380 @@
+"""A small host for an accelerator library, straight on its table: no runtime of ours takes part."""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import abi
+
+Array = npt.NDArray[Any]
+
+KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+OPERATOR_SET = 1
+ACC_DEVICE = 77
+ROOM = 4096
+UNTOUCHED = 0xEE
+
+
+class AccError(Exception):
+    """A status that is no success; `malformed` says what the contract does not allow of it."""
+
+    def __init__(self, function: str, status: Any):
+        error = status.contents
+        names = [name for name, code in abi.CODES.items() if code == error.code]
+        self.function = function
+        self.code = names[0] if names else str(error.code)
+        text = error.message
+        self.message = "" if text is None else text.decode(errors="replace")
+        self.malformed = _malformed(error, text, bool(names))
+        super().__init__(f"{function}: {self.code}: {self.message}")
+
+
+def _malformed(error: abi.MXAccError, text: bytes | None, known: bool) -> str | None:
+    """What is wrong with an error itself."""
+    if error.struct_size < ctypes.sizeof(abi.MXAccError):
+        return f"an error whose struct_size is {error.struct_size}"
+    if not known:
+        return f"an error with the code {error.code}"
+    if not text:
+        return f"an error whose message is {'NULL' if text is None else 'empty'}"
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return f"an error whose message is not UTF-8: {text!r}"
+    return None
+
+
+class Memory:
+    """Memory of a device, seen as an array."""
+
+    def __init__(self, plugin: Plugin, dev_id: int, handle: int | None, array: Array):
+        self.plugin, self.dev_id, self.handle = plugin, dev_id, handle
+        # No elements of the host's: its shape, strides and dtype, and how far the view begins.
+        self.array, self.byte_offset = array, 0
+
+    def view(self, key: Any) -> Memory:
+        """What indexing a NumPy array gives, of the same memory."""
+        return self.like(self.array[key])
+
+    def like(self, view: Array) -> Memory:
+        """The same memory seen through a view of `array`."""
+        result = Memory(self.plugin, self.dev_id, self.handle, view)
+        first: int = view.__array_interface__["data"][0] - self.array.__array_interface__["data"][0]
+        result.byte_offset = self.byte_offset + first
+        return result
+
+    def free(self) -> None:
+        self.plugin.free(self.dev_id, self.handle)
+
+
+def geometry(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> abi.MXAccGeometry:
+    """The geometry of an array of the host, or of memory of a device."""
+    on_host = isinstance(array, np.ndarray)
+    shape = array if isinstance(array, np.ndarray) else array.array
+    extents = ctypes.c_int64 * max(shape.ndim, 1)
+    steps = (step // shape.itemsize for step in shape.strides)
+    return abi.MXAccGeometry(
+        array.ctypes.data if isinstance(array, np.ndarray) else array.handle,
+        abi.MXAccDevice(abi.HOST_DEVICE, 0)
+        if isinstance(array, np.ndarray)
+        else abi.MXAccDevice(ACC_DEVICE, array.dev_id),
+        shape.ndim,
+        dtype or abi.MXAccDataType(KINDS[shape.dtype.kind], 8 * shape.itemsize, 1),
+        extents(*shape.shape),
+        extents(*steps),
+        0 if on_host else array.byte_offset,  # type: ignore[union-attr]
+    )
+
+
+def tensors(
+    arrays: Sequence[Array | Memory],
+    names: Sequence[str | None] = (),
+    role: int = 0,
+    dtype: abi.MXAccDataType | None = None,
+) -> Any:
+    """An array of MXTensor."""
+    names = list(names) or [None] * len(arrays)
+    made = [
+        abi.MXTensor(
+            ctypes.sizeof(abi.MXTensor), geometry(array, dtype), name and name.encode(), role=role
+        )
+        for array, name in zip(arrays, names, strict=True)
+    ]
+    return (abi.MXTensor * max(len(made), 1))(*made)
+
+
+class Executor:
+    """How an operator is carried out; freed with close."""
+
+    def __init__(self, plugin: Plugin, executor: abi.MXAccExecutor):
+        self.plugin, self.executor = plugin, executor
+
+    def run(
+        self,
+        inputs: Sequence[Array | Memory],
+        outputs: Sequence[Array | Memory],
+        stream: int | None = None,
+    ) -> None:
+        given, wanted = tensors(inputs), tensors(outputs, role=3)
+        run = self.executor.run
+        state = self.executor.state
+        with self.plugin.guard:
+            self.plugin.watch("run")
+            status = run(state, given, len(inputs), wanted, len(outputs), stream)
+        self.plugin.check("run", status)
+
+    def close(self) -> None:
+        if self.executor.free:
+            with self.plugin.guard:
+                self.plugin.watch("free of an executor")
+                self.executor.free(self.executor.state)
+
+
+class Plugin:
+    """A library that is loaded and, unless told otherwise, initialized.
+
+    `watch` is called with the name of each function before it is called, and `on_error` with
+    each error that comes back.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        initialize: bool = True,
+        host_size: int = ctypes.sizeof(abi.MXAccHost),
+        api_size: int = ctypes.sizeof(abi.MXAccApi),
+        host_minor: int = abi.ABI_MINOR,
+        watch: Callable[[str], None] = lambda function: None,
+        on_error: Callable[[AccError], None] = lambda error: None,
+    ):
+        self.messages: list[str] = []
+        self.watch, self.on_error = watch, on_error
+        self.guard: AbstractContextManager[Any] = nullcontext()
+        self.initialized = False
+        self._log = abi.Log(self._keep_message)
+        self._make_host(str(path), host_size, host_minor)
+        watch("dlopen")
+        self.library = ctypes.CDLL(str(path))
+        self.room = ctypes.create_string_buffer(bytes([UNTOUCHED]) * ROOM, ROOM)
+        ctypes.memset(self.room, 0, api_size)
+        self.api = abi.MXAccApi.from_buffer(self.room)
+        self.api.struct_size = api_size
+        try:
+            entry = self.library.mxacc_get_api
+            entry.restype = abi.Status
+            watch("mxacc_get_api")
+            self.check("mxacc_get_api", entry(ctypes.byref(self.host), ctypes.byref(self.api)))
+            if initialize:
+                self.initialize()
+        except (AccError, AttributeError):
+            self.close()
+            raise
+
+    def _keep_message(self, context: Any, level: int, message: bytes | None) -> None:
+        self.messages.append("" if message is None else message.decode(errors="replace"))
+
+    def _make_host(self, path: str, size: int, minor: int) -> None:
+        """Fills in the host's struct; what lies beyond its struct_size is not to be used."""
+        self._host_room = ctypes.create_string_buffer(bytes([UNTOUCHED]) * ROOM, ROOM)
+        self.host = abi.MXAccHost.from_buffer(self._host_room)
+        whole = abi.MXAccHost(
+            size, abi.ABI_MAJOR, minor, b"0.0", OPERATOR_SET, path.encode(), None, self._log
+        )
+        self._host_texts = whole  # the strings that the struct points to are its
+        ctypes.memmove(self._host_room, ctypes.byref(whole), min(size, ctypes.sizeof(whole)))
+
+    def initialize(self) -> None:
+        if self.api.initialize:
+            self.call("initialize", ctypes.byref(self.host))
+        self.initialized = True
+
+    def close(self) -> None:
+        """Ends the library's work and unloads it."""
+        if self.initialized and self.api.finalize:
+            self.watch("finalize")
+            self.api.finalize()
+        self.watch("dlclose")
+        _ctypes.dlclose(self.library._handle)
+
+    def check(self, function: str, status: Any) -> None:
+        """Raises AccError unless a status is that of a success."""
+        if status:
+            error = AccError(function, status)
+            self.on_error(error)
+            raise error
+
+    def call(self, function: str, *args: Any) -> None:
+        """Calls a member of the table that returns a status."""
+        member = getattr(self.api, function)
+        with self.guard:
+            self.watch(function)
+            status = member(*args)
+        self.check(function, status)
+
+    def has(self, function: str) -> bool:
+        return bool(getattr(self.api, function))
+
+    def one_at_a_time(self) -> None:
+        """Lets one thread at a time into the library, as kMXAccOneThread asks for."""
+        self.guard = threading.RLock()
+
+    # ---- the library, its devices ----
+
+    def name(self, size: int = abi.NAME_SIZE) -> str:
+        room = ctypes.create_string_buffer(size)
+        self.call("getAccName", room, size)
+        return room.value.decode()
+
+    def num_devices(self) -> int:
+        count = ctypes.c_int32(-1)
+        self.call("getNumAcc", ctypes.byref(count))
+        return count.value
+
+    def info(self, dev_id: int = 0) -> abi.MXAccDeviceInfo:
+        """What a device says of itself; nothing where the library does not describe devices."""
+        info = abi.MXAccDeviceInfo(ctypes.sizeof(abi.MXAccDeviceInfo))
+        if self.has("getDeviceInfo"):
+            self.call("getDeviceInfo", dev_id, ctypes.byref(info))
+        return info
+
+    def imperative(self) -> bool:
+        if not self.has("supportsImperative"):
+            return False
+        yes = ctypes.c_int32(0)
+        self.call("supportsImperative", ctypes.byref(yes))
+        return bool(yes.value)
+
+    def configure(self, dev_id: int = 0, /, **options: object) -> dict[str, str]:
+        emitted = {}
+
+        def emit(_: Any, key: bytes, value: Any, size: int) -> None:
+            emitted[key.decode()] = ctypes.string_at(value, size).decode()
+
+        texts = ctypes.c_char_p * max(len(options), 1)
+        keys = texts(*(key.encode() for key in options))
+        values = texts(*(str(value).encode() for value in options.values()))
+        self.call("configure", dev_id, keys, values, len(options), abi.Emit(emit), None)
+        return emitted
+
+    # ---- memory ----
+
+    def alloc(self, size: int, alignment: int = 64, dev_id: int = 0) -> int | None:
+        handle = ctypes.c_void_p()
+        self.call("mx_alloc", dev_id, size, alignment, ctypes.byref(handle))
+        return handle.value
+
+    def free(self, dev_id: int, handle: int | None) -> None:
+        with self.guard:
+            self.watch("mx_free")
+            self.api.mx_free(dev_id, handle)
+
+    def empty(
+        self,
+        shape: int | Sequence[int],
+        dtype: npt.DTypeLike = "float32",
+        dev_id: int = 0,
+        margin: int = 0,
+    ) -> Memory:
+        """Memory of a device for a row-major array; a shape with a 0 gets none.
+
+        There are `margin` bytes more before the array and behind it.
+        """
+        array: Array = np.empty(shape, dtype)
+        size = array.nbytes + 2 * margin
+        memory = Memory(self, dev_id, self.alloc(size, 64, dev_id) if size else None, array)
+        memory.byte_offset = margin
+        return memory
+
+    def to_device(
+        self, array: Array, dev_id: int = 0, stream: int | None = None, margin: int = 0
+    ) -> Memory:
+        memory = self.empty(array.shape, array.dtype, dev_id, margin)
+        self.copy("copyToAcc", memory, array, stream)
+        return memory
+
+    def to_host(self, memory: Memory, stream: int | None = None) -> Array:
+        result: Array = np.empty(memory.array.shape, memory.array.dtype)
+        self.copy("copyFromAcc", result, memory, stream)
+        return result
+
+    def copy(
+        self,
+        function: str,
+        target: Array | Memory,
+        source: Array | Memory,
+        stream: int | None = None,
+    ) -> None:
+        self.copy_all(function, [target], [source], stream)
+
+    def copy_all(
+        self,
+        function: str,
+        targets: Sequence[Array | Memory],
+        sources: Sequence[Array | Memory],
+        stream: int | None = None,
+        dtype: abi.MXAccDataType | None = None,
+        dev_id: int = 0,
+    ) -> None:
+        """Copies pair by pair; the device is that of the first pair's, else dev_id."""
+        for side in (sources[:1], targets[:1]):
+            dev_id = side[0].dev_id if side and isinstance(side[0], Memory) else dev_id
+        to, given = tensors(targets, dtype=dtype), tensors(sources, dtype=dtype)
+        self.call(function, dev_id, to, given, len(targets), stream)
+
+    # ---- streams ----
+
+    def create(self, kind: str, dev_id: int = 0) -> int | None:
+        handle = ctypes.c_void_p()
+        self.call(f"create{kind}", dev_id, ctypes.byref(handle))
+        return handle.value
+
+    def destroy(self, kind: str, handle: int | None, dev_id: int = 0) -> None:
+        function = f"destroy{kind}"
+        with self.guard:
+            self.watch(function)
+            getattr(self.api, function)(dev_id, handle)
+
+    # ---- operators ----
+
+    def executor(
+        self,
+        name: str,
+        inputs: dict[str, Memory] | Sequence[tuple[str, Memory]],
+        outputs: Sequence[Memory],
+        dev_id: int = 0,
+        operator_set: int = OPERATOR_SET,
+        **attributes: str,
+    ) -> Executor:
+        """The executor for tensors like these; attributes are JSON."""
+        inputs = dict(inputs)
+        texts = ctypes.c_char_p * max(len(attributes), 1)
+        operator = abi.MXAccOperator(
+            ctypes.sizeof(abi.MXAccOperator),
+            name.encode(),
+            operator_set,
+            dev_id,
+            tensors(list(inputs.values()), list(inputs)),
+            tensors(outputs, role=3),
+            len(inputs),
+            len(outputs),
+            texts(*(key.encode() for key in attributes)),
+            texts(*(value.encode() for value in attributes.values())),
+            len(attributes),
+        )
+        # Where the data are is not the executor's business yet.
+        described = [*operator.inputs[: len(inputs)], *operator.outputs[: len(outputs)]]
+        for tensor in described:
+            tensor.tensor.data = None
+            tensor.tensor.byte_offset = 0
+        made = abi.MXAccExecutor(ctypes.sizeof(abi.MXAccExecutor))
+        self.call("accGetExecutor", ctypes.byref(operator), ctypes.byref(made))
+        return Executor(self, made)
