@@ -6,21 +6,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NUMBERS = {"cpu": 1}
-_NAMES = {1: "cpu"}
+CPU = 1
+_NAMES = {CPU: "cpu"}
 
 
 def number_of(name: str) -> int:
-    """The number that contexts have for a kind of device; 0 where there is none of that name."""
-    if name not in _NUMBERS:
-        from .registry import get_global_func
+    """The number that contexts have for a kind of device; 0 where there is none of that name now.
 
-        number: int = get_global_func("runtime.device_kind_number")(name)
-        if number == 0:
-            return 0
-        _NUMBERS[name] = number
-        _NAMES[number] = name
-    return _NUMBERS[name]
+    Raises why an accelerator of that name did not load, if one was found that did not.
+    """
+    if name == "cpu":
+        return CPU
+    from .registry import get_global_func
+
+    number: int = get_global_func("runtime.device_kind_number")(name)
+    return number
 
 
 def name_of(number: int) -> str:
@@ -35,7 +35,6 @@ def name_of(number: int) -> str:
         if address == 0:
             return f"device{number}"
         _NAMES[number] = string_at(address).decode()
-        _NUMBERS[_NAMES[number]] = number
     return _NAMES[number]
 
 

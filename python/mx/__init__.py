@@ -4,6 +4,7 @@
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 from numpy.exceptions import AxisError
 
@@ -12,7 +13,7 @@ import ffi
 from . import context, ndarray, numpy, test_utils
 from . import numpy as np
 from ._acc.loading import load_acc, unload_acc
-from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
+from ._acc.table import acc, accelerators, device_info, empty_cache, find_attribute, memory_info
 from .context import Context, cpu, current_context
 
 __all__ = [
@@ -39,3 +40,8 @@ __version__ = ffi.__version__
 sys.modules["mx.np"] = numpy
 
 ffi.register_error("AxisError", AxisError)
+
+if not TYPE_CHECKING:
+    # An accelerator that nobody has loaded yet is found by its name.
+    __getattr__ = find_attribute
+    del find_attribute

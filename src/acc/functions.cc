@@ -39,7 +39,8 @@ MXNET_REGISTER_API("mx.acc.unload")
     .set_body_typed([](const std::string& name) { Table::Global()->Unload(name); });
 
 MXNET_REGISTER_API("mx.acc.loaded")
-    .describe("The loaded accelerators: (name, path, ABI version, devices, imperative) of each.")
+    .describe(
+        "The loaded accelerators: (name, path, ABI version, devices, imperative, release) of each.")
     .returns("tuple[tuple[Any, ...], ...]")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
@@ -50,7 +51,7 @@ MXNET_REGISTER_API("mx.acc.loaded")
             Tuple({Text(slot->name), Text(used->plugin().path()),
                    Text(std::to_string(api.abi_major) + "." + std::to_string(api.abi_minor)),
                    Number(static_cast<uint64_t>(used->num_devices())),
-                   Any::Of(used->plugin().imperative())})));
+                   Any::Of(used->plugin().imperative()), Text(TextOf(api.release))})));
       }
       *ret = Tuple(std::move(rows));
     });

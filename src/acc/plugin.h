@@ -38,6 +38,8 @@ class Plugin {
   /*! \brief The table; members that the library does not have are NULL. */
   const MXAccApi& api() const { return api_; }
   const std::string& path() const { return path_; }
+  /*! \brief What the loader calls the library. */
+  const void* library() const { return library_; }
   /*! \brief The name that the library gives itself. */
   const std::string& own_name() const { return own_name_; }
   bool imperative() const { return imperative_; }

@@ -7,6 +7,7 @@
 #include <mxnet/runtime/error.h>
 
 #include "acc/provider.h"
+#include "runtime/dynamic_library.h"
 
 namespace mxnet {
 namespace acc {
@@ -72,10 +73,20 @@ Slot* Table::SlotFor(const std::string& name) {
                               << " names have been used in this process";
 }
 
+Slot* Table::FindFile(const std::string& path) {
+  void* library = dynamic_library::FindLoaded(path);
+  if (library == nullptr) return nullptr;
+  Slot* found = nullptr;
+  for (Slot* slot : Loaded()) {
+    if (slot->accelerator.load()->plugin().library() == library) found = slot;
+  }
+  dynamic_library::Close(library);
+  return found;
+}
+
 Slot* Table::Load(const std::string& path, const std::string& name) {
   std::lock_guard<std::mutex> lock(loading_);
-  for (Slot* slot : Loaded()) {
-    if (slot->accelerator.load()->plugin().path() != path) continue;
+  if (Slot* slot = FindFile(path)) {
     if (name.empty() || slot->name == name) return slot;
     MXNET_THROW("ValueError") << path << " is loaded already, as " << slot->name;
   }
@@ -92,7 +103,7 @@ Slot* Table::Load(const std::string& path, const std::string& name) {
   if (present == nullptr) {
     slot->accelerator.store(new Accelerator(std::move(plugin), given, slot->device_type));
     UseProvider();
-  } else if (present->plugin().path() != path) {
+  } else {
     MXNET_THROW("ValueError") << "the name " << given << " is taken by " << present->plugin().path()
                               << "; give " << path << " another with acc_name";
   }

@@ -80,6 +80,8 @@ class Table {
  private:
   static constexpr int kMaxSlots = 256;
 
+  /*! \brief The slot whose library is that file, whatever path it was loaded by; or NULL. */
+  Slot* FindFile(const std::string& path);
   Slot* SlotFor(const std::string& name);
 
   /*! \brief Held while loading and unloading; libraries are told so in mxnet_acc.h. */

@@ -18,6 +18,8 @@ LIBRARY_SUFFIXES = (".so",)
 
 # The functions mx.<name> that loading made, by name.
 CONTEXTS: dict[str, Callable[..., Context]] = {}
+# How each of them was found.
+FOUND: dict[str, str] = {}
 
 
 def library_in(path: str | os.PathLike[str]) -> str:
@@ -65,20 +67,28 @@ def load_acc(path: str | os.PathLike[str], acc_name: str | None = None) -> Conte
     if not isinstance(path, (str, os.PathLike)):
         kind = type(path).__name__
         raise TypeError(f"load_acc: argument 0 ('path') expected str or a path, got {kind}")
+    return load_library(library_in(path), acc_name, "load_acc")
+
+
+def load_library(path: str, acc_name: str | None, found: str) -> Context:
+    """Does what load_acc says with the absolute path of a library; found says who named it."""
     import mx
 
-    if acc_name is not None and acc_name not in CONTEXTS and hasattr(mx, acc_name):
+    # Not hasattr, which would look for an accelerator of that name.
+    taken = vars(mx)
+    if acc_name is not None and acc_name not in CONTEXTS and acc_name in taken:
         raise ValueError(f"load_acc: the name {acc_name!r} is taken by mx.{acc_name}")
-    context: Context = _load(library_in(path), acc_name or "")
+    context: Context = _load(path, acc_name or "")
     name = context.device_type
     if name not in CONTEXTS:
-        if hasattr(mx, name):
+        if name in taken:
             _unload(name)
             raise ValueError(
                 f"load_acc: the library names itself {name!r}, which is taken by mx.{name}; "
                 "give it another name with acc_name"
             )
         CONTEXTS[name] = context_function(name)
+        FOUND[name] = found
     setattr(mx, name, CONTEXTS[name])
     return context
 
@@ -93,3 +103,4 @@ def unload_acc(name: str) -> None:
 
     delattr(mx, name)
     CONTEXTS.pop(name, None)
+    FOUND.pop(name, None)

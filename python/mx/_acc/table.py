@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import ffi
 from ffi import Context
+
+from .loading import CONTEXTS, FOUND
+
+if TYPE_CHECKING:
+    from .discovery import Discovery, Failure
 
 _loaded = ffi.get_global_func("mx.acc.loaded")
 _device_info = ffi.get_global_func("mx.acc.device_info")
@@ -39,31 +46,59 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A loaded accelerator: its name, its library, the version of the interface, its devices."""
+    """A loaded accelerator.
+
+    found is "load_acc", "MXNET_ACC_LIBRARIES", "bundled" or "package NAME"; version is that of the
+    interface that the library was built against, release its own ("" where it does not say).
+    """
 
     name: str
     path: str
     version: str
     devices: tuple[DeviceInfo, ...]
     imperative: bool
+    release: str
+    found: str
 
 
 class Accelerators(tuple[Accelerator, ...]):
-    """The loaded accelerators; prints as a table."""
+    """The loaded accelerators, and in failures those that were found and did not load.
+
+    Prints as a table.
+    """
+
+    failures: tuple[Failure, ...] = ()
 
     def __repr__(self) -> str:
+        lines = [f"not loaded: {f.path} ({f.found}): {f.error}" for f in self.failures]
         if not self:
-            return "no accelerator is loaded"
-        rows = [("name", "devices", "version", "library")]
+            return "\n".join(["no accelerator is loaded", *lines])
+        rows = [("name", "devices", "release", "interface", "found by", "library")]
         for acc in self:
             shown = ", ".join(d.name or str(d.context) for d in acc.devices)
-            rows.append((acc.name, f"{len(acc.devices)} ({shown})", acc.version, acc.path))
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-        return "\n".join(lines)
+            devices = f"{len(acc.devices)} ({shown})" if shown else "none"
+            rows.append((acc.name, devices, acc.release, acc.version, acc.found, acc.path))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join([*table, *lines])
 
 
 _HOST_VISIBLE = 1
+
+
+def _discovery() -> Discovery:
+    """What looks for accelerators; imported when the first one is asked for."""
+    from .discovery import DISCOVERY
+
+    return DISCOVERY
+
+
+@ffi.register_func("mx.acc.find", override=True)
+def _find(name: str) -> None:
+    """Loads the accelerator of that name, if one is found; raises why it did not load."""
+    _discovery().look_for(name)
+    if name not in CONTEXTS:
+        _discovery().check(name)
 
 
 def device_info(context: Context) -> DeviceInfo:
@@ -83,33 +118,67 @@ def empty_cache(context: Context) -> None:
 
 
 def accelerators() -> Accelerators:
-    """The loaded accelerators, in the order in which they were loaded."""
-    return Accelerators(
+    """The accelerators, in the order in which they were loaded; those that can be found, too.
+
+    What was found and did not load is in the result's failures, each with name, path, found and
+    error.
+    """
+    _discovery().look_for()
+    rows = _loaded()
+    listed = Accelerators(
         Accelerator(
             name,
             path,
             version,
             tuple(device_info(Context(name, i)) for i in range(count)),
             imperative,
+            release,
+            FOUND.get(name, ""),
         )
-        for name, path, version, count, imperative in _loaded()
+        for name, path, version, count, imperative, release in rows
     )
+    paths = {row[1] for row in rows}
+    listed.failures = tuple(each for each in _discovery().failures() if each.path not in paths)
+    return listed
 
 
 def acc(device_id: int = 0) -> Context:
-    """The context of a device of the accelerator that is loaded, if it is only one.
+    """The context of a device of the accelerator that is loaded, or can be found, if it is one.
 
-    Raises RuntimeError where none is loaded, and where there are several to choose from.
+    Raises RuntimeError where there is none, and where there are several to choose from.
     """
+    if not _loaded():
+        _discovery().look_for()
     names = [row[0] for row in _loaded()]
     if len(names) != 1:
         choice = ", ".join(f"mx.{name}()" for name in names)
         raise RuntimeError(
             f"acc: several accelerators are loaded, choose one of {choice}"
             if names
-            else "acc: no accelerator is loaded; mx.load_acc(path) loads one"
+            else "acc: no accelerator is loaded; mx.load_acc(path) loads one" + _reasons()
         )
     return Context(names[0], device_id)
+
+
+def _reasons() -> str:
+    """Why what was found did not load, for the end of a message."""
+    return "".join(f"\n  {f.path} ({f.found}): {f.error}" for f in _discovery().failures())
+
+
+def find_attribute(name: str) -> Callable[..., Context]:
+    """What `mx.<name>` is where mx has no such attribute yet: an accelerator that can be found.
+
+    Raises AttributeError, with the reason where an accelerator was found and did not load.
+    """
+    if not name.startswith("_"):
+        _discovery().look_for(name)
+        if name in CONTEXTS:
+            return CONTEXTS[name]
+    text = f"module 'mx' has no attribute {name!r}"
+    for failure in _discovery().failures(name):
+        text = f"mx.{name}: {failure.path} ({failure.found}) did not load: {failure.error}"
+        raise AttributeError(text) from failure.error
+    raise AttributeError(text)
 
 
 def list_acc(context: Context | None = None) -> list[int]:

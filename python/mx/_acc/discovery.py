@@ -1,0 +1,191 @@
+"""Accelerators that need not be loaded by hand: those of the environment, the package and others'.
+
+Nothing is looked for before an accelerator is asked for, and this module is imported only then, so
+that importing mx costs nothing. What fails is kept, with its reason, for whoever asks for it.
+
+MXNET_ACC_LIBRARIES  libraries, and folders of libraries, separated as in PATH
+MXNET_ACC_TRUSTED    the same of those that are loaded although others may write to them; 1 for all
+MXNET_ACC_AUTOLOAD   0 has nothing loaded but what load_acc is given
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from .loading import LIBRARY_SUFFIXES, library_in, load_library
+from .trust import distrust
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+VARIABLE = "MXNET_ACC_LIBRARIES"
+TRUSTED = "MXNET_ACC_TRUSTED"
+AUTOLOAD = "MXNET_ACC_AUTOLOAD"
+GROUP = "mx.accelerators"
+BUNDLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "lib", "accelerators")
+
+_FILE_NAME = re.compile(r"(?:lib)?(.+?)\.so")
+# A library without either is none of an accelerator, but one that another in the folder needs.
+_ENTRIES = (b"mxacc_get_api", b"getAccName")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An accelerator that was found and did not load; name is what it is presumed to be called."""
+
+    name: str
+    path: str
+    found: str
+    error: Exception
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Something that may be an accelerator; locate gives the path of its library."""
+
+    name: str
+    path: str
+    found: str
+    locate: Callable[[], str]
+    acc_name: str | None = None
+
+
+class Discovery:
+    """What was looked for so far."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._listed = False
+        self._waiting: list[_Candidate] = []
+        self._failures: list[Failure] = []
+        os.register_at_fork(after_in_child=self._free_lock)
+
+    def _free_lock(self) -> None:
+        self._lock = threading.RLock()
+
+    def look_for(self, name: str | None = None) -> None:
+        """Loads what was found and may be called that; without a name all that was found."""
+        if os.environ.get(AUTOLOAD, "1") == "0":
+            return
+        with self._lock:
+            if not self._listed:
+                self._listed = True
+                self._waiting = [*_in_environment(), *_bundled(), *_installed()]
+            due = [c for c in self._waiting if name is None or c.acc_name in (None, name)]
+            self._waiting = [c for c in self._waiting if c not in due]
+            for candidate in due:
+                self._load(candidate)
+
+    def failures(self, name: str | None = None) -> list[Failure]:
+        """What did not load, or what of that is presumed to be called so."""
+        return [each for each in self._failures if name in (None, each.name)]
+
+    def check(self, name: str) -> None:
+        """Raises why the accelerator of that name did not load, if it was found and did not."""
+        for failure in self.failures(name):
+            raise failure.error.with_traceback(None)
+
+    def _load(self, candidate: _Candidate) -> None:
+        path = candidate.path
+        try:
+            path = candidate.locate()
+            load_library(path, candidate.acc_name, candidate.found)
+        # Whatever somebody else's package raises.
+        except Exception as error:
+            self._failures.append(Failure(candidate.name, path, candidate.found, error))
+
+
+def _in_environment() -> Iterator[_Candidate]:
+    for place in _places(VARIABLE):
+        for file in _libraries_in(place) or [place]:
+            yield _Candidate(_presumed_name(file), file, VARIABLE, _trusted(file))
+
+
+def _places(variable: str) -> list[str]:
+    """The absolute paths that a variable lists."""
+    listed = os.environ.get(variable, "").split(os.pathsep)
+    return [os.path.abspath(place) for place in listed if place]
+
+
+def _trusted(path: str) -> Callable[[], str]:
+    def locate() -> str:
+        reason = distrust(path) if os.path.exists(path) else None
+        if reason is not None and not _is_allowed(path):
+            raise PermissionError(
+                f"{path} is not loaded, because {reason}: what {VARIABLE} names may be written by "
+                f"you and root alone, unless {TRUSTED} names it, too, or is 1"
+            )
+        return library_in(path)
+
+    return locate
+
+
+def _is_allowed(path: str) -> bool:
+    if os.environ.get(TRUSTED) == "1":
+        return True
+    return any(
+        path == place or path.startswith(place.rstrip("/") + "/") for place in _places(TRUSTED)
+    )
+
+
+def _bundled() -> Iterator[_Candidate]:
+    for file in _libraries_in(BUNDLED):
+        yield _Candidate(_presumed_name(file), file, "bundled", partial(library_in, file))
+
+
+def _installed() -> Iterator[_Candidate]:
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP):
+        found = f"package {entry.dist.name}" if entry.dist else "entry point"
+        yield _Candidate(entry.name, entry.value, found, _of_entry(entry), acc_name=entry.name)
+
+
+def _of_entry(entry: EntryPoint) -> Callable[[], str]:
+    def locate() -> str:
+        place = entry.load()
+        if isinstance(place, ModuleType):
+            place = os.path.dirname(place.__file__ or "")
+        elif callable(place):
+            place = place()
+        if not isinstance(place, (str, os.PathLike)):
+            kind = type(place).__name__
+            raise TypeError(f"the entry point {entry.value} expected to give a path, got {kind}")
+        return library_in(place)
+
+    return locate
+
+
+def _libraries_in(folder: str) -> list[str]:
+    """The libraries of a folder that are accelerators, or ought to be; none if it is no folder."""
+    try:
+        with os.scandir(folder) as entries:
+            files = sorted(entry.path for entry in entries if entry.name.endswith(LIBRARY_SUFFIXES))
+    except OSError:
+        return []
+    return [file for file in files if not _is_other_library(file)]
+
+
+def _is_other_library(path: str) -> bool:
+    import mmap
+
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            return text[:4] == b"\x7fELF" and all(text.find(entry) < 0 for entry in _ENTRIES)
+    except (OSError, ValueError):
+        return False
+
+
+def _presumed_name(path: str) -> str:
+    match = _FILE_NAME.match(os.path.basename(path))
+    return match[1] if match else os.path.basename(path)
+
+
+DISCOVERY = Discovery()
