@@ -30,11 +30,14 @@ Accelerator::Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int d
 
 void Accelerator::CountDevices() {
   int32_t count = -1;
-  Check(api().getNumAcc(&count), plugin_->path(), "getNumAcc");
+  Check(api().getNumAcc(&count), "cannot load " + plugin_->path(), "getNumAcc");
+  if (count == 0) {
+    MXNET_THROW("RuntimeError") << "cannot load " << plugin_->path() << ": it finds no device";
+  }
   if (count < 0 || count > kMaxDevices) {
     MXNET_THROW("ImportError") << "cannot load " << plugin_->path()
                                << ": getNumAcc says that there "
-                               << "are " << count << " devices, expected 0 to " << kMaxDevices;
+                               << "are " << count << " devices, expected 1 to " << kMaxDevices;
   }
   for (int id = 0; id < count; ++id) devices_.emplace_back(this, id);
 }
@@ -46,8 +49,7 @@ Accelerator::~Accelerator() {
 Device* Accelerator::device(int id) {
   if (id < 0 || id >= num_devices()) {
     MXNET_THROW("ValueError") << "there is no " << name_ << "(" << id << "): " << name_ << " has "
-                              << (num_devices() == 0 ? "no device"
-                                  : num_devices() == 1
+                              << (num_devices() == 1
                                       ? "one device, " + name_ + "(0)"
                                       : std::to_string(num_devices()) + " devices, up to " + name_ +
                                             "(" + std::to_string(num_devices() - 1) + ")");

@@ -56,6 +56,14 @@ MXNET_REGISTER_API("mx.acc.loaded")
       *ret = Tuple(std::move(rows));
     });
 
+MXNET_REGISTER_API("mx.acc.table_address")
+    .describe("Address of an accelerator's MXAccApi, for who tests one; valid while it is loaded.")
+    .arg("name", "Its name.")
+    .set_body_typed([](const std::string& name) {
+      const InUse used(Table::Global()->Find(name));
+      return static_cast<int64_t>(reinterpret_cast<intptr_t>(&used->api()));
+    });
+
 MXNET_REGISTER_API("mx.acc.device_info")
     .describe("What a device says of itself: (name, vendor, driver, reason, flags).")
     .arg("ctx", "The device.")

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "acc/seed_library.h"
 #include "acc/status.h"
 #include "runtime/dynamic_library.h"
 #include "runtime/library_file.h"
@@ -60,6 +61,7 @@ Plugin::Plugin(const std::string& path) : path_(path) {
 
 Plugin::~Plugin() {
   Finalize();
+  stand_in_.reset();
   dynamic_library::Close(library_);
 }
 
@@ -68,10 +70,6 @@ void Plugin::Refuse(const std::string& reason) const {
 }
 
 void Plugin::FillTable() {
-  auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
-  if (entry == nullptr) {
-    Refuse(std::string("it is no accelerator library: it has no function ") + MXACC_ENTRY);
-  }
   host_.struct_size = sizeof(host_);
   host_.abi_major = MXACC_ABI_MAJOR;
   host_.abi_minor = MXACC_ABI_MINOR;
@@ -81,7 +79,17 @@ void Plugin::FillTable() {
   host_.context = this;
   host_.log = &Log;
   api_.struct_size = sizeof(api_);
-  Check(entry(&host_, &api_), path_, MXACC_ENTRY);
+  auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
+  if (entry != nullptr) {
+    Check(entry(&host_, &api_), "cannot load " + path_, MXACC_ENTRY);
+  } else if (SeedLibrary::Is(library_)) {
+    auto seed = std::make_unique<SeedLibrary>(library_);
+    api_ = seed->Table();
+    stand_in_ = std::move(seed);
+  } else {
+    Refuse(std::string("it is no accelerator library: it has no function ") + MXACC_ENTRY +
+           ", nor getAccName and getNumAcc");
+  }
 }
 
 void Plugin::CheckTable() const {
@@ -145,7 +153,7 @@ void Plugin::CheckTable() const {
 std::string Plugin::ReadName() const {
   char text[MXACC_NAME_SIZE + 1];
   std::memset(text, 0, sizeof(text));
-  Check(api_.getAccName(text, MXACC_NAME_SIZE), path_, "getAccName");
+  Check(api_.getAccName(text, MXACC_NAME_SIZE), "cannot load " + path_, "getAccName");
   text[MXACC_NAME_SIZE] = '\0';
   const std::string name = text;
   if (!IsAcceleratorName(name)) {
@@ -156,11 +164,12 @@ std::string Plugin::ReadName() const {
 }
 
 void Plugin::Initialize() {
-  if (api_.initialize != nullptr) Check(api_.initialize(&host_), path_, "initialize");
+  if (api_.initialize != nullptr)
+    Check(api_.initialize(&host_), "cannot load " + path_, "initialize");
   initialized_ = true;
   if (api_.supportsImperative == nullptr) return;
   int32_t yes = 0;
-  Check(api_.supportsImperative(&yes), path_, "supportsImperative");
+  Check(api_.supportsImperative(&yes), "cannot load " + path_, "supportsImperative");
   imperative_ = yes != 0;
   if (imperative_ && (api_.mx_alloc == nullptr || api_.accGetExecutor == nullptr)) {
     Refuse("supportsImperative says yes, but its table lacks mx_alloc or accGetExecutor");

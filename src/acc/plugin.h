@@ -8,7 +8,10 @@
 #include <mxnet_acc.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+
+#include "acc/stand_in.h"
 
 namespace mxnet {
 namespace acc {
@@ -53,6 +56,8 @@ class Plugin {
   std::string path_;
   std::string own_name_;
   void* library_{nullptr};
+  /*! \brief What is behind the table, where the library does not fill one itself. */
+  std::unique_ptr<StandIn> stand_in_;
   MXAccHost host_{};
   MXAccApi api_{};
   bool initialized_{false};

@@ -48,9 +48,36 @@ def truncated(size: int) -> Callable[[Path, Path], Path]:
     return make
 
 
+def foreign(library: bytes) -> bytes:
+    """The library as if it were one of a big-endian SPARC."""
+    head = bytearray(library[:64])
+    head[5] = 2
+    head[16:20] = (3).to_bytes(2, "big") + (43).to_bytes(2, "big")
+    return bytes(head) + library[64:]
+
+
+def of_another_processor(folder: Path, library: Path) -> Path:
+    return write(foreign(library.read_bytes()))(folder, library)
+
+
+def two_in_a_folder(folder: Path, library: Path) -> Path:
+    for name in ("libone.so", "libtwo.so"):
+        shutil.copy(library, folder / name)
+    return folder
+
+
 FILES: dict[str, tuple[Callable[[Path, Path], Path], type[Exception], str]] = {
     "no file": (lambda f, _: f / "none.so", FileNotFoundError, "no such file"),
     "empty folder": (lambda f, _: f, FileNotFoundError, "holds no library"),
+    "two in a folder": (two_in_a_folder, ValueError, "several .* name one: libone.so, libtwo.so"),
+    "through a file": (lambda f, lib: lib / "libx.so", FileNotFoundError, "no such file"),
+    "another processor": (
+        of_another_processor,
+        ImportError,
+        "built for ELF machine 43 .64 bits, big endian., this process runs on .* .64 bits",
+    ),
+    "archive": (write(b"!<arch>\nx"), ImportError, "it is a static archive"),
+    "device": (lambda f, _: Path("/dev/null"), ImportError, "it is not a regular file"),
     "text": (write(b"hello, this is no library"), ImportError, "it is no ELF"),
     "empty": (write(b""), ImportError, "the file is empty"),
     "truncated": (truncated(4096), ImportError, "the file ends before the library does"),
@@ -73,6 +100,7 @@ def test_refuses_files(
 # C code of libraries that hold no promise; each is compiled with the vendor's header.
 ENTRY = "MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {{ (void)host; {} }}"
 NAME = "static MXAccStatus name(char* n, size_t s) {{ (void)s; strcpy(n, {}); return 0; }}"
+FAIL = '{{ static const MXAccError e = {{sizeof(MXAccError), kMXAcc{}, "{}"}}; return &e; }}'
 INIT = "static MXAccStatus init(const MXAccHost* h) { (void)h; return 0; }"
 COUNT = "static MXAccStatus count(int32_t* n) {{ *n = {}; return 0; }}"
 FILL = (
@@ -88,7 +116,14 @@ def complete(name: str = '"bad"', count: str = "1", more: str = "") -> str:
 
 
 HOSTILE: dict[str, tuple[str, str]] = {
-    "no entry": ("int something;", "it has no function mxacc_get_api"),
+    "no entry": (
+        "int something;",
+        "it has no function mxacc_get_api, nor getAccName and getNumAcc",
+    ),
+    "undefined symbol": (
+        complete(more="{ extern void not_there(void); not_there(); }"),
+        "undefined symbol 'not_there'",
+    ),
     "empty table": (ENTRY.format("(void)api; return 0;"), "version 0.0 of mxnet_acc.h"),
     "rubbish status": (
         ENTRY.format("(void)api; return (MXAccStatus)12345;"),
@@ -119,6 +154,25 @@ HOSTILE: dict[str, tuple[str, str]] = {
     "empty name": (complete('""'), "names itself ''"),
     "taken name": (complete('"np"'), "which is taken by mx.np"),
     "name of the CPU": (complete('"cpu"'), "taken by"),
+    "no device": (complete(count="0"), "cannot load .*libbad.so: it finds no device"),
+    "no device, with a reason": (
+        complete().replace(
+            "{ (void)h; return 0; }", FAIL.format("NoDevice", "no card is plugged in")
+        ),
+        "cannot load .*libbad.so: initialize failed: no card is plugged in",
+    ),
+    "failing count": (
+        complete().replace("*n = 1; return 0;", FAIL.format("Failed", "the bus is down")),
+        "cannot load .*libbad.so: getNumAcc failed: the bus is down",
+    ),
+    "refused": (
+        complete().replace("{ (void)h; return 0; }", FAIL.format("Refused", "too old an MXNet")),
+        "cannot load .*libbad.so: initialize failed: too old an MXNet",
+    ),
+    "refused by the entry": (
+        ENTRY.format("(void)api; " + FAIL.format("Refused", "too old an MXNet")),
+        "cannot load .*libbad.so: mxacc_get_api failed: too old an MXNet",
+    ),
     "huge count": (complete(count="2000000000"), "there are 2000000000 devices"),
     "negative count": (complete(count="-1"), "there are -1 devices"),
 }
@@ -133,6 +187,35 @@ def test_refuses_libraries(
         mx.load_acc(library)
     assert "bad" not in [row.name for row in mx.accelerators()]
     assert not hasattr(mx, "bad")
+
+
+KINDS = {"NoDevice": RuntimeError, "Refused": ImportError, "OutOfMemory": MemoryError}
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_kinds_of_refusals(
+    tmp_path: Path, compile_library: Callable[[Path, str], Path], code: str
+) -> None:
+    source = complete().replace("{ (void)h; return 0; }", FAIL.format(code, "because"))
+    with pytest.raises(KINDS[code], match="initialize failed: because"):
+        mx.load_acc(compile_library(tmp_path, source))
+
+
+def test_names_a_library_that_is_missing(tmp_path: Path) -> None:
+    """One that the library was linked with, and that is not where it was any more."""
+    for name, flags in (("needed", []), ("bad", ["-L.", "-Wl,--no-as-needed", "-lneeded"])):
+        (tmp_path / f"{name}.c").write_text("int used;\n")
+        command = ["cc", "-shared", "-fPIC", f"{name}.c", "-o", f"lib{name}.so", *flags]
+        subprocess.run(command, check=True, cwd=tmp_path)
+    (tmp_path / "libneeded.so").unlink()
+    with pytest.raises(ImportError, match="it needs libneeded.so, which is not found"):
+        mx.load_acc(tmp_path / "libbad.so")
+
+
+def test_a_name_that_another_library_has(tmp_path: Path, ctx: mx.Context, library: Path) -> None:
+    other = shutil.copy(library, tmp_path / "libother.so")
+    with pytest.raises(ValueError, match=f"the name {ctx.device_type} is taken by {library}; give"):
+        mx.load_acc(other, ctx.device_type)
 
 
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
