@@ -32,6 +32,10 @@
  * are UTF-8 and end with NUL. Strings that the library gives out belong to it and stay until
  * finalize, unless it says otherwise. The library stays loaded, and finalize is called before it is
  * unloaded; at the end of the process neither need happen.
+ *
+ * Forks. In a child of fork MXNet calls no function of a library that was loaded before, and tells
+ * the user so; the child may load others. At its end destructors of the library may run, which must
+ * not wait for threads: those are the parent's.
  */
 #ifndef MXNET_ACC_H_
 #define MXNET_ACC_H_

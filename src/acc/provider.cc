@@ -24,6 +24,7 @@ struct ArrayMemory {
 
 void ReleaseMemory(void* owner, size_t size) {
   std::unique_ptr<ArrayMemory> memory(static_cast<ArrayMemory*>(owner));
+  if (memory->slot->is_parents.load(std::memory_order_relaxed)) return;
   memory->device->Free(memory->data, size);
   memory->slot->users.fetch_sub(1);
 }
@@ -46,7 +47,9 @@ class Provider : public DeviceProvider {
   }
   int KindNumber(const std::string& name) override {
     Slot* slot = Table::Global()->Find(name);
-    return slot == nullptr || slot->accelerator.load() == nullptr ? 0 : slot->device_type;
+    if (slot == nullptr) return 0;
+    // Whoever uses a parent's accelerator is told so then.
+    return slot->accelerator.load() != nullptr || slot->is_parents.load() ? slot->device_type : 0;
   }
   bool Concerns(const FunctionObject& func, const CallArguments& args) override {
     return FindContext(func, args).device_type != kDLCPU;

@@ -5,7 +5,7 @@
 #include "acc/stand_in.h"
 
 #include <array>
-#include <mutex>
+#include <atomic>
 #include <utility>
 
 #include "acc/status.h"
@@ -17,8 +17,7 @@ namespace {
 constexpr int kPlaces = 32;
 
 /*! \brief The objects behind the sets; written while no function of the set can be called. */
-StandIn* objects[kPlaces];
-std::mutex objects_mutex;
+std::atomic<StandIn*> objects[kPlaces];
 
 /*! \brief Method as a function of the set with that number. */
 template <int kPlace, auto kMethod>
@@ -26,7 +25,9 @@ struct Call;
 
 template <int kPlace, typename R, typename... Args, R (StandIn::*kMethod)(Args...)>
 struct Call<kPlace, kMethod> {
-  static R Function(Args... args) { return (objects[kPlace]->*kMethod)(args...); }
+  static R Function(Args... args) {
+    return (objects[kPlace].load(std::memory_order_relaxed)->*kMethod)(args...);
+  }
 };
 
 template <int kPlace>
@@ -66,20 +67,15 @@ constexpr std::array<MXAccApi (*)(), kPlaces> AllTables(std::integer_sequence<in
 }  // namespace
 
 StandIn::StandIn() {
-  std::lock_guard<std::mutex> lock(objects_mutex);
   for (place_ = 0; place_ < kPlaces; ++place_) {
-    if (objects[place_] != nullptr) continue;
-    objects[place_] = this;
-    return;
+    StandIn* free = nullptr;
+    if (objects[place_].compare_exchange_strong(free, this)) return;
   }
   MXNET_THROW("ImportError") << "no more than " << kPlaces << " accelerators whose functions are "
                              << "found by name, or that are isolated, can be loaded at once";
 }
 
-StandIn::~StandIn() {
-  std::lock_guard<std::mutex> lock(objects_mutex);
-  objects[place_] = nullptr;
-}
+StandIn::~StandIn() { objects[place_].store(nullptr); }
 
 MXAccApi StandIn::WholeTable() const {
   static constexpr auto tables = AllTables(std::make_integer_sequence<int, kPlaces>());

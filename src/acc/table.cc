@@ -5,6 +5,10 @@
 #include "acc/table.h"
 
 #include <mxnet/runtime/error.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <new>
 
 #include "acc/provider.h"
 #include "runtime/dynamic_library.h"
@@ -16,6 +20,13 @@ namespace {
 /*! \brief Numbers of kinds of devices begin here, far from those that DLPack gives out. */
 constexpr int kFirstType = 1 << 20;
 
+[[noreturn]] void ThrowForked(const std::string& name) {
+  MXNET_THROW("RuntimeError") << "the accelerator " << name
+                              << " was loaded before this process was "
+                              << "forked, and a child cannot use it; start the process with "
+                              << "multiprocessing's 'spawn', or load it after the fork";
+}
+
 }  // namespace
 
 InUse::InUse(Context ctx) : InUse(Table::Global()->Find(ctx.device_type)) {}
@@ -26,6 +37,7 @@ InUse::InUse(Slot* slot) : slot_(slot) {
   accelerator_ = slot_->accelerator.load();
   if (accelerator_ == nullptr) {
     slot_->users.fetch_sub(1);
+    if (slot_->is_parents.load()) ThrowForked(slot_->name);
     MXNET_THROW("ValueError") << "the accelerator " << slot_->name << " is not loaded";
   }
 }
@@ -49,13 +61,35 @@ Slot* Table::Find(const std::string& name) {
   return nullptr;
 }
 
-std::vector<Slot*> Table::Loaded() {
-  std::vector<Slot*> loaded;
+std::vector<Slot*> Table::Slots() {
+  std::vector<Slot*> all;
   for (const std::atomic<Slot*>& place : slots_) {
     Slot* slot = place.load(std::memory_order_acquire);
-    if (slot != nullptr && slot->accelerator.load() != nullptr) loaded.push_back(slot);
+    if (slot != nullptr) all.push_back(slot);
   }
+  return all;
+}
+
+std::vector<Slot*> Table::Loaded() {
+  std::vector<Slot*> loaded = Slots();
+  loaded.erase(std::remove_if(loaded.begin(), loaded.end(),
+                              [](Slot* slot) { return slot->accelerator.load() == nullptr; }),
+               loaded.end());
   return loaded;
+}
+
+Table::Table() { pthread_atfork(nullptr, nullptr, &AfterForkInChild); }
+
+void Table::AfterForkInChild() {
+  // Nothing of an accelerator is freed or locked here, where other threads have left it half done.
+  Table* table = Global();
+  new (&table->loading_) std::mutex();
+  for (const std::atomic<Slot*>& place : table->slots_) {
+    Slot* slot = place.load();
+    if (slot == nullptr || slot->accelerator.load() == nullptr) continue;
+    slot->is_parents.store(true);
+    slot->accelerator.store(nullptr);
+  }
 }
 
 Slot* Table::SlotFor(const std::string& name) {
@@ -77,10 +111,11 @@ Slot* Table::FindFile(const std::string& path) {
   void* library = dynamic_library::FindLoaded(path);
   if (library == nullptr) return nullptr;
   Slot* found = nullptr;
-  for (Slot* slot : Loaded()) {
-    if (slot->accelerator.load()->plugin().library() == library) found = slot;
+  for (Slot* slot : Slots()) {
+    if (slot->library == library) found = slot;
   }
   dynamic_library::Close(library);
+  if (found != nullptr && found->is_parents.load()) ThrowForked(found->name);
   return found;
 }
 
@@ -99,9 +134,17 @@ Slot* Table::Load(const std::string& path, const std::string& name) {
   }
   if (given == "cpu") MXNET_THROW("ValueError") << "the name cpu is taken by the CPU";
   Slot* slot = SlotFor(given);
+  if (slot->is_parents.load()) {
+    MXNET_THROW("ValueError") << "the name " << given
+                              << " is taken by an accelerator that was loaded "
+                              << "before this process was forked; give " << path
+                              << " another with acc_name";
+  }
   Accelerator* present = slot->accelerator.load();
   if (present == nullptr) {
+    const void* library = plugin->library();
     slot->accelerator.store(new Accelerator(std::move(plugin), given, slot->device_type));
+    slot->library = library;
     UseProvider();
   } else {
     MXNET_THROW("ValueError") << "the name " << given << " is taken by " << present->plugin().path()
@@ -115,6 +158,7 @@ void Table::Unload(const std::string& name) {
   Slot* slot = Find(name);
   Accelerator* accelerator = slot == nullptr ? nullptr : slot->accelerator.load();
   if (accelerator == nullptr) {
+    if (slot != nullptr && slot->is_parents.load()) ThrowForked(name);
     MXNET_THROW("ValueError") << "no accelerator named '" << name << "' is loaded";
   }
   // First out of reach, then looked at: whoever comes between finds it unloaded.
@@ -125,6 +169,7 @@ void Table::Unload(const std::string& name) {
     MXNET_THROW("RuntimeError") << "cannot unload " << name << ": " << users
                                 << " arrays or calls use it";
   }
+  slot->library = nullptr;
   delete accelerator;
 }
 

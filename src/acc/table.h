@@ -26,14 +26,19 @@ struct Slot {
   std::string name;
   int device_type;
   std::atomic<Accelerator*> accelerator{nullptr};
+  /*! \brief What the loader calls its library, while there is one. */
+  const void* library{nullptr};
   /*! \brief Calls under way and arrays' pieces of memory. */
   std::atomic<uint64_t> users{0};
+  /*! \brief Whether the accelerator is a parent's: threads and handles of it are not here. */
+  std::atomic<bool> is_parents{false};
 };
 
 /*! \brief Keeps the accelerator of a slot loaded. */
 class InUse {
  public:
-  /*! \brief ValueError where the context's accelerator is not loaded. */
+  /*! \brief ValueError where the context's accelerator is not loaded, RuntimeError where it was
+   * loaded before this process was forked. */
   explicit InUse(Context ctx);
   explicit InUse(Slot* slot);
   ~InUse() {
@@ -80,7 +85,15 @@ class Table {
  private:
   static constexpr int kMaxSlots = 256;
 
-  /*! \brief The slot whose library is that file, whatever path it was loaded by; or NULL. */
+  Table();
+  static void AfterForkInChild();
+
+  /*! \brief All that were ever loaded. */
+  std::vector<Slot*> Slots();
+  /*!
+   * \brief The slot whose library is that file, whatever path it was loaded by; or NULL.
+   * RuntimeError where it is a parent's.
+   */
   Slot* FindFile(const std::string& path);
   Slot* SlotFor(const std::string& name);
 

@@ -259,17 +259,24 @@ def test_unloads_when_nothing_is_on_it(tmp_path: Path, library: Path) -> None:
 def test_many_loads_leave_nothing(library: Path) -> None:
     """In a process of its own, which has no other arrays."""
     script = f"""
-import mx, resource
+import mx, os, resource
 def cycle(n):
     for _ in range(n):
         mx.np.zeros((8, 8), ctx=mx.load_acc({str(library)!r}, "passing"))
         mx.unload_acc("passing")
+def state():
+    with open("/proc/self/maps") as maps:
+        mapped = sum(1 for line in maps if "/" in line)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return memory, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")), mapped
 cycle(50)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-cycle(1000)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+before = state()
+cycle(300)
+print(*(now - then for now, then in zip(state(), before)))
 """
     grown = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
     )
-    assert int(grown.stdout) < 512, "KiB"
+    memory, *others = map(int, grown.stdout.split())
+    assert memory < 512, "KiB"
+    assert others == [0, 0, 0], "descriptors, threads, mapped pieces of files"
