@@ -50,11 +50,12 @@ def load(accelerators, monkeypatch) -> Iterator[Callable[..., Plugin]]:
 # Each is a library of its own, as one library has one name: what it is built as, and its settings.
 VARIANTS = {
     "myacc": ("template", {}),
+    "onednn": ("onednn", {}),
     "refacc": ("refacc", {"DEVICES": "2"}),
     "refdense": ("refacc", {"STRIDES": "0", "THREADS": "one", "GUARD": "pages"}),
     "refvisible": ("refacc", {"HANDLES": "address"}),
 }
-FILES = {"template": "libmyacc.so", "refacc": "librefacc.so"}
+FILES = {"template": "libmyacc.so", "onednn": "libonednn.so", "refacc": "librefacc.so"}
 
 
 @pytest.fixture(scope="package", params=VARIANTS)

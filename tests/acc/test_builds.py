@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -9,7 +10,7 @@ from .conftest import ROOT
 from .plugin import Plugin
 
 FOLDER = ROOT / "accelerators"
-LIBRARIES = {"template": "libmyacc.so", "refacc": "librefacc.so"}
+LIBRARIES = {"template": "libmyacc.so", "onednn": "libonednn.so", "refacc": "librefacc.so"}
 
 
 def run(*command: object) -> str:
@@ -26,10 +27,42 @@ def test_one_command_builds_all(accelerators):
     assert {path.name for path in accelerators.glob("*.so")} == set(LIBRARIES.values())
 
 
+# Libraries that need something, and what tells make where that is.
+NEEDING = {"onednn": "ONEDNN"}
+
+
+@pytest.mark.parametrize(("name", "variable"), NEEDING.items())
+def test_what_is_missing_is_named(tmp_path, name, variable):
+    command = ["make", "-C", FOLDER, f"OUT={tmp_path}", f"{variable}=/nowhere"]
+    alone = subprocess.run([*command, name], capture_output=True, text=True)
+    assert alone.returncode != 0
+    assert "cannot be built" in alone.stderr and "/nowhere" in alone.stderr
+    assert "pip install" in alone.stderr
+    others = [f"{other}=/nowhere" for other in NEEDING.values()]
+    told = run(*command, *others, "OPTIMIZE=-O0")
+    assert f"{name} is not built" in told and "pip install" in told
+    assert {path.name for path in tmp_path.glob("*.so")} == {
+        library for other, library in LIBRARIES.items() if other not in NEEDING
+    }
+
+
+def test_a_library_that_is_missing_at_run_time_is_named(accelerators, tmp_path):
+    library = (accelerators / "libonednn.so").read_bytes()
+    folder = f"{sys.prefix}/lib".encode()
+    assert folder in library
+    moved = tmp_path / "libonednn.so"
+    moved.write_bytes(library.replace(folder, b"/" + b"x" * (len(folder) - 1)))
+    load = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    # Another process, as this one may have oneDNN loaded.
+    done = subprocess.run([sys.executable, "-c", load, moved], capture_output=True, text=True)
+    assert "libdnnl.so.3: cannot open shared object file" in done.stderr
+
+
 def test_without_warnings_by_clang(tmp_path):
     if shutil.which("clang++") is None:
         pytest.skip("clang++ is not installed")
-    run("make", "-C", FOLDER, f"OUT={tmp_path}", "OPTIMIZE=-O0", "CC=clang", "CXX=clang++")
+    compilers = ["CC=clang", "CXX=clang++", f"PYTHON={sys.executable}"]
+    run("make", "-C", FOLDER, f"OUT={tmp_path}", "OPTIMIZE=-O0", *compilers)
     for library in LIBRARIES.values():
         Plugin(tmp_path / library).close()
 
@@ -39,6 +72,7 @@ def test_by_cmake(tmp_path, name):
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not installed")
     options = [f"-DCMAKE_INSTALL_PREFIX={tmp_path}", "-DCMAKE_BUILD_TYPE=Debug"]
+    options += [f"-DPython_EXECUTABLE={sys.executable}"]
     run("cmake", "-S", FOLDER / name, "-B", tmp_path / "build", *options)
     run("cmake", "--build", tmp_path / "build", "--target", "install", "-j2")
     Plugin(tmp_path / LIBRARIES[name]).close()

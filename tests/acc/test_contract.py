@@ -18,7 +18,10 @@ SHAPES = [(), (1,), (7,), (2, 3), (4, 1, 5), (0,), (3, 0), (1000, 33)]
 DTYPES = ["float32", "float64", "float16", "int8", "int64", "uint16", "bool", "complex128"]
 
 
-@pytest.fixture(params=["myacc", "refacc"])
+NAMES = ["myacc", "onednn", "refacc"]
+
+
+@pytest.fixture(params=NAMES)
 def plugin(request, load) -> Plugin:
     return load(request.param)
 
@@ -30,7 +33,7 @@ def test_the_table(plugin):
     assert len({plugin.has(function) for function in STREAMS}) == 1
 
 
-@pytest.mark.parametrize("name", ["myacc", "refacc"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("cut", ["release", "finalize", "copyWithinAcc", "configure"])
 def test_writes_nothing_beyond_an_older_table(load, name, cut):
     size = getattr(abi.MXAccApi, cut).offset
@@ -39,7 +42,7 @@ def test_writes_nothing_beyond_an_older_table(load, name, cut):
     assert bytes(plugin.room[size:]) == b"\xee" * (len(plugin.room) - size)
 
 
-@pytest.mark.parametrize("name", ["myacc", "refacc"])
+@pytest.mark.parametrize("name", NAMES)
 def test_takes_a_newer_table_and_a_newer_host(load, name):
     size = ctypes.sizeof(abi.MXAccApi) + 64
     plugin = load(name, sizes={"api_size": size, "host_size": ctypes.sizeof(abi.MXAccHost) + 64})

@@ -18,6 +18,7 @@ from . import abi
 Array = npt.NDArray[Any]
 
 KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+NAMED_KINDS = {"bfloat16": 4}  # which is of no kind of NumPy's own
 OPERATOR_SET = 1
 ACC_DEVICE = 77
 ROOM = 4096
@@ -82,13 +83,14 @@ def geometry(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> a
     shape = array if isinstance(array, np.ndarray) else array.array
     extents = ctypes.c_int64 * max(shape.ndim, 1)
     steps = (step // shape.itemsize for step in shape.strides)
+    kind = NAMED_KINDS.get(shape.dtype.name, KINDS.get(shape.dtype.kind, 0))
     return abi.MXAccGeometry(
         array.ctypes.data if isinstance(array, np.ndarray) else array.handle,
         abi.MXAccDevice(abi.HOST_DEVICE, 0)
         if isinstance(array, np.ndarray)
         else abi.MXAccDevice(ACC_DEVICE, array.dev_id),
         shape.ndim,
-        dtype or abi.MXAccDataType(KINDS[shape.dtype.kind], 8 * shape.itemsize, 1),
+        dtype or abi.MXAccDataType(kind, 8 * shape.itemsize, 1),
         extents(*shape.shape),
         extents(*steps),
         0 if on_host else array.byte_offset,  # type: ignore[union-attr]

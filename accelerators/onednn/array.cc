@@ -1,0 +1,132 @@
+#include "array.h"
+
+#include <algorithm>
+
+namespace onednn {
+namespace {
+
+Array ArrayOf(const MXTensor& tensor, Place place) {
+  const MXAccGeometry& geometry = tensor.tensor;
+  if (tensor.storage != kMXAccDense) Unsupported("sparse tensors");
+  if (tensor.layout != nullptr) Unsupported(std::string("the layout ") + tensor.layout);
+  SpanOf(geometry);
+  return Array{place, geometry.dtype, Dims(geometry.shape, geometry.shape + geometry.ndim),
+               Dims(geometry.strides, geometry.strides + geometry.ndim)};
+}
+
+}  // namespace
+
+void Unsupported(const std::string& reason) { throw Failure(kMXAccUnsupported, reason); }
+
+Array InputOf(const MXAccOperator& op, int32_t index) {
+  return ArrayOf(op.inputs[index], {Place::Kind::kInput, static_cast<size_t>(index), 0});
+}
+
+Array OutputOf(const MXAccOperator& op, int32_t index) {
+  return ArrayOf(op.outputs[index], {Place::Kind::kOutput, static_cast<size_t>(index), 0});
+}
+
+std::optional<DType> TypeOf(MXAccDataType dtype) {
+  struct Known {
+    uint8_t code;
+    uint8_t bits;
+    DType type;
+  };
+  static constexpr Known kKnown[] = {
+      {kMXAccFloat, 32, DType::f32}, {kMXAccFloat, 16, DType::f16}, {kMXAccBfloat, 16, DType::bf16},
+      {kMXAccInt, 32, DType::s32},   {kMXAccInt, 8, DType::s8},     {kMXAccUInt, 8, DType::u8},
+      {kMXAccBool, 8, DType::u8},
+  };
+  for (const Known& known : kKnown) {
+    if (dtype.code == known.code && dtype.bits == known.bits) return known.type;
+  }
+  return std::nullopt;
+}
+
+bool IsFloat(MXAccDataType dtype) {
+  return (dtype.code == kMXAccFloat && (dtype.bits == 32 || dtype.bits == 16)) ||
+         (dtype.code == kMXAccBfloat && dtype.bits == 16);
+}
+
+MXAccDataType Promoted(MXAccDataType a, MXAccDataType b) { return SameType(a, b) ? a : kFloat32; }
+
+int64_t SizeOf(const Dims& shape) {
+  int64_t size = 1;
+  for (const int64_t extent : shape) size *= extent;
+  return size;
+}
+
+Dims DenseStrides(const Dims& shape) {
+  Dims strides(shape.size());
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= std::max<int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+bool IsDense(const Array& array) {
+  const Dims dense = DenseStrides(array.shape);
+  for (size_t i = 0; i < dense.size(); ++i) {
+    if (array.shape[i] != 1 && array.strides[i] != dense[i]) return false;
+  }
+  return true;
+}
+
+Desc DescOf(const Array& array) {
+  const std::optional<DType> type = TypeOf(array.dtype);
+  if (!type) {
+    MXAccGeometry scalar{};
+    scalar.dtype = array.dtype;
+    Unsupported("oneDNN has no " + GeometryText(scalar));
+  }
+  if (array.shape.size() > DNNL_MAX_NDIMS) Unsupported("so many axes");
+  // The strides of axes of extent 1, which mean nothing, are not to look like something special.
+  Dims strides = array.strides;
+  for (size_t i = strides.size(); i-- > 0;) {
+    if (array.shape[i] != 1) continue;
+    strides[i] =
+        i + 1 < strides.size() ? strides[i + 1] * std::max<int64_t>(array.shape[i + 1], 1) : 1;
+  }
+  return Desc(array.shape, *type, strides);
+}
+
+Desc DenseDesc(MXAccDataType dtype, const Dims& shape) {
+  return DescOf(Array{{}, dtype, shape, DenseStrides(shape)});
+}
+
+Array Broadcast(const Array& array, const Dims& shape) {
+  Array wide{array.place, array.dtype, shape, Dims(shape.size(), 0)};
+  const size_t more = shape.size() - array.shape.size();
+  bool fits = array.shape.size() <= shape.size();
+  for (size_t i = 0; fits && i < array.shape.size(); ++i) {
+    if (array.shape[i] == shape[more + i]) {
+      wide.strides[more + i] = shape[more + i] == 1 ? 0 : array.strides[i];
+    } else {
+      fits = array.shape[i] == 1;
+    }
+  }
+  if (!fits) throw Failure(kMXAccBadArgument, "an input does not broadcast to the output");
+  return wide;
+}
+
+std::vector<Array> Joined(const std::vector<Array>& arrays) {
+  std::vector<const int64_t*> strides;
+  for (const Array& array : arrays) strides.push_back(array.strides.data());
+  const JoinedAxes axes = JoinAxes(arrays[0].ndim(), arrays[0].shape.data(), strides.data(),
+                                   static_cast<int>(arrays.size()));
+  std::vector<Array> joined;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    Array& array = joined.emplace_back(Array{arrays[i].place, arrays[i].dtype, {}, {}});
+    array.shape.assign(axes.shape, axes.shape + axes.ndim);
+    array.strides.assign(axes.strides[i], axes.strides[i] + axes.ndim);
+    if (axes.ndim == 0) {
+      array.shape = {1};
+      array.strides = {1};
+    }
+  }
+  return joined;
+}
+
+}  // namespace onednn

@@ -1,0 +1,73 @@
+#include "operators.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "threads.h"
+
+namespace onednn {
+namespace {
+
+/*! \brief The version of the operators' meaning that the families were written for. */
+constexpr int32_t kOperatorSet = 1;
+
+constexpr Family (*kFamilies[])() = {Copying, Elementwise, Products, Reductions};
+
+int64_t SizeOf(const MXTensor& tensor) {
+  const MXAccGeometry& geometry = tensor.tensor;
+  return onednn::SizeOf(Dims(geometry.shape, geometry.shape + geometry.ndim));
+}
+
+/*! \brief Elements of all tensors; a product does about their geometric mean more with each. */
+int64_t WorkOf(const MXAccOperator& op) {
+  int64_t work = 0;
+  for (int32_t i = 0; i < op.num_in; ++i) work += SizeOf(op.inputs[i]);
+  for (int32_t i = 0; i < op.num_out; ++i) work += SizeOf(op.outputs[i]);
+  return work;
+}
+
+}  // namespace
+
+Array TheOutput(const MXAccOperator& op) {
+  if (op.num_out != 1) Unsupported("another number of outputs than one");
+  return OutputOf(op, 0);
+}
+
+Array TheInput(const MXAccOperator& op) {
+  if (op.num_in != 1) Unsupported("another number of arrays than one");
+  return InputOf(op, 0);
+}
+
+std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags) {
+  if (op.operator_set != kOperatorSet) {
+    Unsupported("the operator set " + std::to_string(op.operator_set) + ", this has " +
+                std::to_string(kOperatorSet));
+  }
+  for (const auto& family_of : kFamilies) {
+    const Family family = family_of();
+    for (size_t i = 0; i < family.size; ++i) {
+      if (std::strcmp(op.name, family.entries[i].name) != 0) continue;
+      auto plan = std::make_unique<Plan>(WorkOf(op));
+      const ThreadScope scope(plan->threads());
+      *flags = family.flags | kMXAccConcurrent;
+      const Array out = TheOutput(op);
+      if (onednn::SizeOf(out.shape) != 0) family.entries[i].add(op, plan.get());
+      return plan;
+    }
+  }
+  Unsupported("oneDNN is not used for it");
+}
+
+std::string OperatorNames() {
+  std::vector<std::string> names;
+  for (const auto& family_of : kFamilies) {
+    const Family family = family_of();
+    for (size_t i = 0; i < family.size; ++i) names.emplace_back(family.entries[i].name);
+  }
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+}  // namespace onednn

@@ -1,0 +1,52 @@
+/*!
+ * \file operators.h
+ * \brief The operators, by family: each adds to a plan what it takes.
+ *
+ * Failure, kMXAccUnsupported, where oneDNN does not do exactly what MXNet's operator does, or only
+ * by its reference code.
+ */
+#ifndef ONEDNN_OPERATORS_H_
+#define ONEDNN_OPERATORS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plan.h"
+
+namespace onednn {
+
+struct Entry {
+  const char* name;
+  void (*add)(const MXAccOperator& op, Plan* plan);
+};
+
+/*! \brief Operators of one file. */
+struct Family {
+  const Entry* entries;
+  size_t size;
+  uint32_t flags; /*!< kMXAccInPlace where it holds for all of them */
+};
+
+Family Copying();
+Family Elementwise();
+Family Products();
+Family Reductions();
+
+/*! \brief How an operator is carried out; *flags are those of the executor. */
+std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags);
+
+/*! \brief The names of all operators, with commas between them. */
+std::string OperatorNames();
+
+/* ---- what families share ---- */
+
+/*! \brief The operator's only output; Failure where there are others. */
+Array TheOutput(const MXAccOperator& op);
+/*! \brief The only input; Failure where there are others. */
+Array TheInput(const MXAccOperator& op);
+
+}  // namespace onednn
+
+#endif  // ONEDNN_OPERATORS_H_

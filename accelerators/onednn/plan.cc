@@ -1,0 +1,222 @@
+#include "plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "threads.h"
+
+namespace onednn {
+namespace {
+
+constexpr size_t kAlignment = 64;
+/*! \brief A slot with more memory than that is not kept for the next run. */
+constexpr size_t kKeptScratch = size_t{1} << 24;
+/*! \brief Fewer elements are copied by a loop sooner than by a primitive. */
+constexpr int64_t kFewElements = 4096;
+
+size_t RoundUp(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+
+/*! \brief Memory that begins at a multiple of kAlignment. */
+class AlignedBuffer {
+ public:
+  explicit AlignedBuffer(size_t size) : bytes_(new char[size + kAlignment]) {}
+
+  char* data() {
+    const auto address = reinterpret_cast<uintptr_t>(bytes_.get());
+    return bytes_.get() + (kAlignment - address % kAlignment) % kAlignment;
+  }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+};
+
+char* FirstByte(const MXTensor& tensor) {
+  return static_cast<char*>(tensor.tensor.data) + tensor.tensor.byte_offset;
+}
+
+MXAccGeometry GeometryOf(const Array& array) {
+  MXAccGeometry geometry{};
+  geometry.ndim = array.ndim();
+  geometry.dtype = array.dtype;
+  geometry.shape = const_cast<int64_t*>(array.shape.data());
+  geometry.strides = const_cast<int64_t*>(array.strides.data());
+  return geometry;
+}
+
+}  // namespace
+
+const dnnl::engine& Engine() {
+  // Never destroyed, as the process may end while other threads are still running plans.
+  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::primitive_attr AttributesFor(const dnnl::post_ops& posts) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attributes.set_post_ops(posts);
+  return attributes;
+}
+
+/*! \brief What one run needs for itself. */
+struct Plan::Slot {
+  explicit Slot(size_t size) : stream(Engine()), scratch(size) {}
+
+  dnnl::stream stream;
+  AlignedBuffer scratch;
+  std::vector<dnnl::memory> memories;  /*!< of the arguments of the primitives, in order */
+  std::vector<dnnl_exec_arg_t> passed; /*!< the same, for oneDNN */
+};
+
+Plan::Plan(int64_t work) : threads_(ThreadsFor(work)) {}
+
+Plan::~Plan() = default;
+
+Array Plan::Scratch(MXAccDataType dtype, const Dims& shape) {
+  const Place place{Place::Kind::kScratch, scratch_size_, 0};
+  scratch_size_ += RoundUp(static_cast<size_t>(SizeOf(shape) * ItemSize(dtype)));
+  return Array{place, dtype, shape, DenseStrides(shape)};
+}
+
+Array Plan::Constant(MXAccDataType dtype, double value, const Dims& shape) {
+  const Place place{Place::Kind::kConstant, constants_.size(), 0};
+  constants_.resize(constants_.size() + kAlignment);
+  if (IsFloat(dtype)) {
+    auto single = static_cast<float>(value);
+    dnnl::memory from(DenseDesc(kFloat32, {1}), Engine(), &single);
+    dnnl::memory to(DenseDesc(dtype, {1}), Engine(), &constants_[place.index]);
+    dnnl::stream stream(Engine());
+    dnnl::reorder(from, to).execute(stream, from, to);
+    stream.wait();
+  } else if (value != 0) {
+    Unsupported("constants that are no floats");
+  }
+  return Array{place, dtype, shape, Dims(shape.size(), 0)};
+}
+
+float Plan::Rounded(MXAccDataType dtype, double value) {
+  Plan plan(0);
+  auto single = static_cast<float>(value);
+  const Array rounded = plan.Constant(dtype, value, {1});
+  dnnl::memory from(DenseDesc(dtype, {1}), Engine(), &plan.constants_[rounded.place.index]);
+  dnnl::memory to(DenseDesc(kFloat32, {1}), Engine(), &single);
+  dnnl::stream stream(Engine());
+  dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
+  return single;
+}
+
+void Plan::Add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive,
+               std::vector<Argument> arguments) {
+  const auto size = static_cast<int64_t>(desc.scratchpad_desc().get_size());
+  if (size != 0) {
+    const MXAccDataType byte{kMXAccUInt, 8, 1};
+    arguments.push_back({DNNL_ARG_SCRATCHPAD, Scratch(byte, {size})});
+  }
+  steps_.push_back({primitive, std::move(arguments)});
+}
+
+bool Plan::AddReorder(const Array& from, const Array& to) {
+  const auto is_forward = [](int64_t stride) { return stride >= 0; };
+  for (const Array* array : {&from, &to}) {
+    if (!std::all_of(array->strides.begin(), array->strides.end(), is_forward)) return false;
+    if (!TypeOf(array->dtype) || array->shape.size() > DNNL_MAX_NDIMS) return false;
+  }
+  const dnnl::reorder::primitive_desc desc(Engine(), DescOf(from), Engine(), DescOf(to),
+                                           AttributesFor(), true);
+  if (!IsFast(desc)) return false;
+  Add(desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  return true;
+}
+
+void Plan::Copy(const Array& from, const Array& to) {
+  if (SizeOf(to.shape) >= kFewElements) {
+    const std::vector<Array> joined = Joined({to, from});
+    if (AddReorder(joined[1], joined[0])) return;
+  }
+  steps_.push_back({dnnl::primitive(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}});
+}
+
+void Plan::Convert(const Array& from, const Array& to) {
+  const std::vector<Array> joined = Joined({to, from});
+  if (AddReorder(joined[1], joined[0])) return;
+  const Array target = IsDense(joined[0]) ? joined[0] : Scratch(to.dtype, joined[0].shape);
+  if (!AddReorder(Dense(joined[1]), target)) {
+    Unsupported("oneDNN does not convert these types on this processor");
+  }
+  if (!IsDense(joined[0])) Copy(target, joined[0]);
+}
+
+Array Plan::Dense(const Array& array) {
+  if (IsDense(array)) return array;
+  const Array dense = Scratch(array.dtype, array.shape);
+  Copy(array, dense);
+  return dense;
+}
+
+std::unique_ptr<Plan::Slot> Plan::TakeSlot() const {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!slots_.empty()) {
+      std::unique_ptr<Slot> slot = std::move(slots_.back());
+      slots_.pop_back();
+      return slot;
+    }
+  }
+  auto slot = std::make_unique<Slot>(scratch_size_);
+  for (const Step& step : steps_) {
+    if (!step.primitive) continue;
+    for (const Argument& argument : step.arguments) {
+      dnnl::memory& memory = slot->memories.emplace_back(DescOf(argument.array), Engine(), nullptr);
+      slot->passed.push_back({argument.name, memory.get()});
+    }
+  }
+  return slot;
+}
+
+void Plan::ReturnSlot(std::unique_ptr<Slot> slot) const {
+  if (scratch_size_ > kKeptScratch) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  slots_.push_back(std::move(slot));
+}
+
+void Plan::Run(const MXTensor* inputs, const MXTensor* outputs) const {
+  std::unique_ptr<Slot> slot = TakeSlot();
+  const auto address_of = [&](const Place& place) {
+    switch (place.kind) {
+      case Place::Kind::kInput:
+        return FirstByte(inputs[place.index]) + place.offset;
+      case Place::Kind::kOutput:
+        return FirstByte(outputs[place.index]) + place.offset;
+      case Place::Kind::kScratch:
+        return slot->scratch.data() + place.index + place.offset;
+      case Place::Kind::kConstant:
+        break;
+    }
+    return const_cast<char*>(constants_.data()) + place.index;
+  };
+  const ThreadScope scope(threads_);
+  size_t next = 0;
+  for (const Step& step : steps_) {
+    const std::vector<Argument>& arguments = step.arguments;
+    if (!step.primitive) {
+      const Array& from = arguments[0].array;
+      const Array& to = arguments[1].array;
+      CopyElements(GeometryOf(to), address_of(to.place), GeometryOf(from), address_of(from.place));
+      continue;
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      slot->memories[next + i].set_data_handle(address_of(arguments[i].array.place));
+    }
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(step.primitive.get(), slot->stream.get(),
+                               static_cast<int>(arguments.size()), &slot->passed[next]),
+        "a primitive failed");
+    next += arguments.size();
+  }
+  slot->stream.wait();
+  ReturnSlot(std::move(slot));
+}
+
+}  // namespace onednn

@@ -1,0 +1,90 @@
+/*!
+ * \file plan.h
+ * \brief How an operator is carried out for tensors of one geometry: primitives and copies, in
+ * order.
+ */
+#ifndef ONEDNN_PLAN_H_
+#define ONEDNN_PLAN_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "array.h"
+
+namespace onednn {
+
+const dnnl::engine& Engine();
+
+/*! \brief Attributes of a primitive that several threads may run: each brings its own memory. */
+dnnl::primitive_attr AttributesFor(const dnnl::post_ops& posts = {});
+
+/*! \brief Whether oneDNN has more for it than its reference code, which walks by single elements
+ * and is slower than the CPU's operators by orders of magnitude. */
+template <typename PrimitiveDesc>
+bool IsFast(const PrimitiveDesc& desc) {
+  return static_cast<bool>(desc) && std::string(desc.impl_info_str()).rfind("ref", 0) != 0;
+}
+
+/*! \brief Made by one thread; once made, any thread may run it. */
+class Plan {
+ public:
+  struct Argument {
+    int name; /*!< DNNL_ARG_... */
+    Array array;
+  };
+
+  /*! \brief For about that many steps of arithmetic, by which the number of threads is chosen. */
+  explicit Plan(int64_t work);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /*! \brief Dense memory that is there while the plan runs. */
+  Array Scratch(MXAccDataType dtype, const Dims& shape);
+  /*! \brief One float, rounded to the type, that broadcasts to the shape. */
+  Array Constant(MXAccDataType dtype, double value, const Dims& shape);
+  /*! \brief The value that Constant makes of a number. */
+  static float Rounded(MXAccDataType dtype, double value);
+
+  void Add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive,
+           std::vector<Argument> arguments);
+  /*! \brief Copies elements between arrays of one shape and type. */
+  void Copy(const Array& from, const Array& to);
+  /*! \brief Copies and converts elements, as oneDNN does that. */
+  void Convert(const Array& from, const Array& to);
+
+  /*! \brief The array, or a dense copy of it where it is not dense. */
+  Array Dense(const Array& array);
+
+  /*! \brief Runs all steps. */
+  void Run(const MXTensor* inputs, const MXTensor* outputs) const;
+
+  int threads() const { return threads_; }
+
+ private:
+  /*! \brief A primitive; where it is empty, a copy of the first argument to the second. */
+  struct Step {
+    dnnl::primitive primitive;
+    std::vector<Argument> arguments;
+  };
+  struct Slot;
+
+  /*! \brief False, and nothing added, where oneDNN has no fast way. */
+  bool AddReorder(const Array& from, const Array& to);
+  std::unique_ptr<Slot> TakeSlot() const;
+  void ReturnSlot(std::unique_ptr<Slot> slot) const;
+
+  const int threads_;
+  std::vector<Step> steps_;
+  size_t scratch_size_{0};
+  std::vector<char> constants_;
+
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace onednn
+
+#endif  // ONEDNN_PLAN_H_

@@ -1,0 +1,144 @@
+/*!
+ * \file reductions.cc
+ * \brief Operators that fold elements over axes.
+ *
+ * oneDNN folds fast over axes that come last and are dense, and adds elements one by one in a few
+ * lanes, so that the rounding of long sums grows: they are split. Its max and min lose NaN.
+ */
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "operators.h"
+#include "passes.h"
+
+namespace onednn {
+namespace {
+
+/*! \brief No more elements than that are folded one after another. */
+constexpr int64_t kRun = 8192;
+
+std::vector<bool> ReducedAxes(const MXAccOperator& op, size_t ndim) {
+  const std::optional<JsonValue> axis = FindAttribute(op, "axis");
+  if (!axis || axis->kind == JsonValue::Kind::kNull) return std::vector<bool>(ndim, true);
+  std::vector<bool> reduced(ndim, false);
+  const std::vector<JsonValue> single{*axis};
+  for (const JsonValue& item : axis->kind == JsonValue::Kind::kArray ? axis->items : single) {
+    if (item.kind != JsonValue::Kind::kInt) Unsupported("axes that are no integers");
+    const int64_t at = item.integer < 0 ? item.integer + static_cast<int64_t>(ndim) : item.integer;
+    if (at < 0 || at >= static_cast<int64_t>(ndim)) Unsupported("axes that are not there");
+    if (reduced[static_cast<size_t>(at)]) Unsupported("axes that repeat");
+    reduced[static_cast<size_t>(at)] = true;
+  }
+  return reduced;
+}
+
+/*! \brief The largest divisor of count that is at most kRun. */
+int64_t RunOf(int64_t count) {
+  for (int64_t run = std::min(count, kRun); run > 1; --run) {
+    if (count % run == 0) return run;
+  }
+  return 1;
+}
+
+Array Shaped(Array dense, Dims shape) {
+  dense.shape = std::move(shape);
+  dense.strides = DenseStrides(dense.shape);
+  return dense;
+}
+
+/*! \brief Folds dense elements (outer, inner), which may be several times run elements. */
+void AddFold(algorithm alg, Array elements, int64_t outer, int64_t inner, const Array& out,
+             Plan* plan) {
+  while (inner > 1) {
+    const int64_t run = inner <= kRun ? inner : RunOf(inner);
+    if (run < 32 && run != inner) Unsupported("so many elements that do not divide evenly");
+    const bool is_last = run == inner;
+    const int64_t rows = outer * (inner / run);
+    const Array result = is_last ? Shaped(out, {rows, 1}) : plan->Scratch(kFloat32, {rows, 1});
+    elements = Shaped(elements, {rows, run});
+    const dnnl::reduction::primitive_desc desc(Engine(), alg, DescOf(elements), DescOf(result), 0,
+                                               0, AttributesFor(), true);
+    if (!IsFast(desc)) {
+      Unsupported("oneDNN has only its reference code for such tensors on this processor");
+    }
+    plan->Add(desc, dnnl::reduction(desc), {{DNNL_ARG_SRC, elements}, {DNNL_ARG_DST, result}});
+    if (is_last) return;
+    elements = result;
+    inner /= run;
+  }
+  elements = Shaped(elements, {outer});
+  const Array result = Shaped(out, {outer});
+  if (SameType(elements.dtype, result.dtype)) return plan->Copy(elements, result);
+  plan->Convert(elements, result);
+}
+
+/*! \brief The axes that stay, in order, then those that are folded. */
+Array Ordered(const Array& a, const std::vector<bool>& reduced) {
+  Array ordered{a.place, a.dtype, {}, {}};
+  for (const bool folded : {false, true}) {
+    for (size_t i = 0; i < a.shape.size(); ++i) {
+      if (reduced[i] != folded) continue;
+      ordered.shape.push_back(a.shape[i]);
+      ordered.strides.push_back(a.strides[i]);
+    }
+  }
+  return ordered;
+}
+
+void CheckTypes(const MXAccOperator& op, const Array& a, const Array& out) {
+  if (!IsFloat(a.dtype)) Unsupported("only float32, float16 and bfloat16, which oneDNN has");
+  if (SameType(a.dtype, out.dtype)) return;
+  const std::optional<JsonValue> dtype = FindAttribute(op, "dtype");
+  const bool asked = dtype && dtype->kind == JsonValue::Kind::kText;
+  // What is asked for is what elements are converted to first: to a larger type, nothing is lost.
+  if (!asked || dtype->text != "float32" || !SameType(out.dtype, kFloat32)) {
+    Unsupported("an output of another type than the result's");
+  }
+}
+
+void AddReduction(algorithm alg, double of_none, bool divides, const MXAccOperator& op,
+                  Plan* plan) {
+  const Array a = TheInput(op);
+  const Array out = TheOutput(op);
+  CheckTypes(op, a, out);
+  const std::vector<bool> reduced = ReducedAxes(op, a.shape.size());
+  const Array ordered = Ordered(a, reduced);
+  const int64_t outer = SizeOf(out.shape);
+  int64_t inner = 1;
+  for (size_t i = 0; i < reduced.size(); ++i) {
+    if (reduced[i]) inner *= a.shape[i];
+  }
+  if (outer * inner != SizeOf(a.shape)) {
+    throw Failure(kMXAccBadArgument, "the output is not of the shape of the result");
+  }
+  if (inner == 0) return plan->Copy(plan->Constant(out.dtype, of_none, out.shape), out);
+  const Array target = IsDense(out) ? out : plan->Scratch(out.dtype, out.shape);
+  const Array total = divides ? plan->Scratch(kFloat32, {outer}) : target;
+  AddFold(alg, plan->Dense(ordered), outer, inner, total, plan);
+  if (divides) {
+    const Array count = plan->Constant(kFloat32, static_cast<double>(inner), {outer});
+    AddBinaryPass({algorithm::binary_div, {}}, total, count, total, plan);
+    plan->Convert(total, Shaped(target, {outer}));
+  }
+  if (!IsDense(out)) plan->Copy(target, out);
+}
+
+void AddSum(const MXAccOperator& op, Plan* plan) {
+  AddReduction(algorithm::reduction_sum, 0, false, op, plan);
+}
+void AddProd(const MXAccOperator& op, Plan* plan) {
+  AddReduction(algorithm::reduction_mul, 1, false, op, plan);
+}
+void AddMean(const MXAccOperator& op, Plan* plan) {
+  AddReduction(algorithm::reduction_sum, std::nan(""), true, op, plan);
+}
+
+constexpr Entry kEntries[] = {{"mean", AddMean}, {"prod", AddProd}, {"sum", AddSum}};
+
+}  // namespace
+
+Family Reductions() { return {kEntries, std::size(kEntries), 0}; }
+
+}  // namespace onednn

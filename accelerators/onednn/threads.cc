@@ -1,0 +1,56 @@
+#include "threads.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include "../common/status.h"
+
+namespace onednn {
+namespace {
+
+/*! \brief Less than this is done before a second thread has woken up. */
+constexpr int64_t kWorkOfThread = int64_t{1} << 16;
+
+int (*max_threads)() = nullptr;
+void (*set_threads)(int) = nullptr;
+std::atomic<int> limit{1};
+
+void* KeepLoaded(const char* name) {
+  void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  if (library == nullptr) {
+    throw mxacc::Failure(kMXAccFailed, std::string("oneDNN came without ") + name);
+  }
+  return library;
+}
+
+}  // namespace
+
+void FindThreads() {
+  KeepLoaded("libdnnl.so.3");
+  void* openmp = KeepLoaded("libgomp.so.1");
+  max_threads = reinterpret_cast<int (*)()>(dlsym(openmp, "omp_get_max_threads"));
+  set_threads = reinterpret_cast<void (*)(int)>(dlsym(openmp, "omp_set_num_threads"));
+  if (max_threads == nullptr || set_threads == nullptr) {
+    throw mxacc::Failure(kMXAccFailed, "libgomp.so.1 has no omp_set_num_threads");
+  }
+  SetThreadLimit(max_threads());
+}
+
+int ThreadLimit() { return limit.load(std::memory_order_relaxed); }
+
+void SetThreadLimit(int threads) { limit.store(threads, std::memory_order_relaxed); }
+
+int ThreadsFor(int64_t work) {
+  return static_cast<int>(std::clamp<int64_t>(work / kWorkOfThread, 1, ThreadLimit()));
+}
+
+ThreadScope::ThreadScope(int threads) : before_(max_threads()) {
+  if (threads != before_) set_threads(threads);
+}
+
+ThreadScope::~ThreadScope() { set_threads(before_); }
+
+}  // namespace onednn
