@@ -44,14 +44,17 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   return OnDevice("getDeviceInfo", dev_id, [&](Device& device) {
     const Settings& settings = TheLibrary().settings();
     const uint64_t used = device.memory.state().bytes;
-    if (!settings.opaque) info->flags |= kMXAccHostVisible;
-    if (settings.one_thread) info->flags |= kMXAccOneThread;
-    if (settings.strides) info->flags |= kMXAccStrides;
-    info->memory_total = static_cast<uint64_t>(settings.memory);
-    info->memory_free = info->memory_total - std::min(info->memory_total, used);
-    info->name = device.name.c_str();
-    info->vendor = "mxffi";
-    info->driver = "the operators of the CPU";
+    MXAccDeviceInfo told{};
+    told.struct_size = info->struct_size;
+    if (!settings.opaque) told.flags |= kMXAccHostVisible;
+    if (settings.one_thread) told.flags |= kMXAccOneThread;
+    if (settings.strides) told.flags |= kMXAccStrides;
+    told.memory_total = static_cast<uint64_t>(settings.memory);
+    told.memory_free = told.memory_total - std::min(told.memory_total, used);
+    told.name = device.name.c_str();
+    told.vendor = "mxffi";
+    told.driver = "the operators of the CPU";
+    std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));
   });
 }
 

@@ -31,9 +31,10 @@ static MXAccStatus GetNumAcc(int32_t* count) {
 }
 
 static MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+  const MXAccDeviceInfo mine = {
+      .struct_size = info->struct_size, .flags = kMXAccHostVisible, .name = "memory of the host"};
   (void)dev_id; /* below what getNumAcc says, here and everywhere */
-  info->flags = kMXAccHostVisible;
-  info->name = "memory of the host";
+  memcpy(info, &mine, info->struct_size < sizeof(mine) ? info->struct_size : sizeof(mine));
   return NULL;
 }
 
