@@ -37,7 +37,7 @@ test-cython: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
 
 # These load libraries of accelerators without ffi, the same on both paths.
-ACC_WITHOUT_FFI = builds contract header refacc_faults refacc_memory refacc_operators refacc_streams
+ACC_WITHOUT_FFI = builds check contract header refacc_faults refacc_memory refacc_operators refacc_streams
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
 		--ignore=tests/acc/onednn $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_WITHOUT_FFI)))

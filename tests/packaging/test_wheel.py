@@ -18,6 +18,7 @@ from .locations import (
 
 NATIVE = {RUNTIME_LIBRARY, OPERATOR_LIBRARY, BLAS_LIBRARY, CORE_MODULE, NDARRAY_MODULE}
 DISTRIBUTION_INFO = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "top_level.txt"}
+DISTRIBUTION_INFO |= {"entry_points.txt"}
 
 
 @pytest.fixture(scope="module")

@@ -66,10 +66,11 @@ class Memory:
         """What indexing a NumPy array gives, of the same memory."""
         return self.like(self.array[key])
 
-    def like(self, view: Array) -> Memory:
-        """The same memory seen through a view of `array`."""
+    def like(self, view: Array, base: Array | None = None) -> Memory:
+        """What `view` is to `base`, an array like this one; by default `array` itself."""
+        base = self.array if base is None else base
         result = Memory(self.plugin, self.dev_id, self.handle, view)
-        first: int = view.__array_interface__["data"][0] - self.array.__array_interface__["data"][0]
+        first: int = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
         result.byte_offset = self.byte_offset + first
         return result
 
@@ -350,14 +351,25 @@ class Plugin:
     def executor(
         self,
         name: str,
-        inputs: dict[str, Memory] | Sequence[tuple[str, Memory]],
+        inputs: dict[str, Memory],
         outputs: Sequence[Memory],
         dev_id: int = 0,
         operator_set: int = OPERATOR_SET,
         **attributes: str,
     ) -> Executor:
         """The executor for tensors like these; attributes are JSON."""
-        inputs = dict(inputs)
+        return self.executor_with(name, inputs, outputs, attributes, dev_id, operator_set)
+
+    def executor_with(
+        self,
+        name: str,
+        inputs: dict[str, Memory],
+        outputs: Sequence[Memory],
+        attributes: dict[str, str],
+        dev_id: int = 0,
+        operator_set: int = OPERATOR_SET,
+    ) -> Executor:
+        """The same; attributes may have any names."""
         texts = ctypes.c_char_p * max(len(attributes), 1)
         operator = abi.MXAccOperator(
             ctypes.sizeof(abi.MXAccOperator),

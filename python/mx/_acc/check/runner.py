@@ -1,0 +1,232 @@
+"""Runs the groups of checks, each in a process of its own, and outlives them all."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import IO, Any
+
+from . import groups
+from .progress import Progress, new_page
+from .report import BROKEN, FINDING, Finding, GroupReport, Report, Result
+from .suite import Group, Options
+
+NO_EXIT = "No function exits, aborts or lets an exception out."
+_POLL = 0.25
+_OUTPUT_LINES = 5
+# The folders that modules come from are this process's; the current one is not among them, where
+# a vendor may have files that are called like modules.
+_START = (
+    "import sys; sys.path[:] = sys.argv.pop(1).split(':');"
+    "from mx._acc.check.child import main; main(sys.argv[1:])"
+)
+# The library is to be alone, and loaded by nobody else.
+_ALONE = {"MXNET_ACC_LIBRARIES": "", "MXNET_ACC_AUTOLOAD": "0"}
+
+
+@dataclass
+class _Outcome:
+    """What a process has told, and how it ended."""
+
+    results: list[Result] = field(default_factory=list)
+    library: dict[str, Any] = field(default_factory=dict)
+    begun: str | None = None  # the check under way
+    findings: list[Finding] = field(default_factory=list)  # of that
+    ended: bool = False  # all was told
+    hung: bool = False
+    status: int = 0
+    output: str = ""
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, **_ALONE}
+
+
+def _lines(descriptor: int, is_stuck: Callable[[], bool]) -> Iterator[str | None]:
+    """The lines that come from a pipe; None, and no more, once the process is stuck."""
+    rest = b""
+    while True:
+        ready, _, _ = select.select([descriptor], [], [], _POLL)
+        if ready:
+            piece = os.read(descriptor, 1 << 16)
+            if not piece:
+                return
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from (line.decode() for line in lines)
+        elif is_stuck():
+            yield None
+            return
+
+
+class _Watch:
+    """Tells when nothing new has been begun for too long."""
+
+    def __init__(self, progress: Progress, timeout: float):
+        self._progress, self._timeout = progress, timeout
+        self._number, self._since = -1, time.monotonic()
+
+    def is_stuck(self) -> bool:
+        number = self._progress.number()
+        if number != self._number:
+            self._number, self._since = number, time.monotonic()
+        return time.monotonic() - self._since > self._timeout
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ends a process, and those that it has started."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    child.wait()
+
+
+def _tail(output: IO[bytes]) -> str:
+    output.seek(0)
+    lines = output.read().decode(errors="replace").splitlines()
+    return "\n".join(lines[-_OUTPUT_LINES:])
+
+
+class Runner:
+    """Runs checks of one library."""
+
+    def __init__(self, options: Options, timeout: float):
+        self.options, self.timeout = options, timeout
+        self._page = new_page()
+        self._progress = Progress(self._page)
+
+    def close(self) -> None:
+        os.close(self._page)
+
+    def report(
+        self, chosen: Sequence[Group], tell: Callable[[Report, GroupReport], None]
+    ) -> Report:
+        """Runs the groups; tell is called after each."""
+        start = time.monotonic()
+        report = Report(self.options.path, self.options.device)
+        # Loading takes no process of its own: the first of the others goes on where it succeeds.
+        together = [[groups.LOADING, *chosen[:1]], *([group] for group in chosen[1:])]
+        for some in together:
+            results = self._results([check.id for group in some for check in group.checks], report)
+            usable = report.library.get("usable", False)
+            for group in some if usable else some[:1]:
+                own = [one for one in results if one.id.partition(".")[0] == group.name]
+                done = GroupReport(group.name, group.title, own)
+                report.groups.append(done)
+                tell(report, done)
+            if not usable:
+                self._explain(report, report.groups[0])
+                break
+        report.seconds = time.monotonic() - start
+        return report
+
+    @staticmethod
+    def _explain(report: Report, loading: GroupReport) -> None:
+        """Says why the library cannot be checked at all."""
+        report.failure = report.library.get("failure") or "the library could not be loaded"
+        broken = [result.reason for result in loading.results if result.status == BROKEN]
+        if broken:
+            report.failure = broken[0]
+
+    def _results(self, left: list[str], report: Report) -> list[Result]:
+        """Runs checks by name, going on in another process where one was lost."""
+        results: list[Result] = []
+        end = left[-1].partition(".")[0] + ".end"
+        while left:
+            outcome = self._process(left)
+            results += outcome.results
+            report.library |= outcome.library
+            if outcome.ended and not outcome.hung and outcome.status == 0:
+                break
+            name = outcome.begun or end
+            results.append(self._lost(name, outcome))
+            # Without having been loaded once, it is not tried again.
+            if name not in left or not report.library.get("usable"):
+                break
+            left = left[left.index(name) + 1 :]
+        return results
+
+    def _lost(self, name: str, outcome: _Outcome) -> Result:
+        """The result of a check whose process was lost."""
+        call, step = self._progress.last()
+        checks = [check for group in groups.GROUPS for check in group.checks]
+        title = next((check.title for check in checks if check.id == name), "The process ends well")
+        result = Result(name, title, FINDING, findings=outcome.findings)
+        if outcome.hung:
+            got = f"no answer within {self.timeout:g} s"
+        elif outcome.status < 0:
+            number = signal.Signals(-outcome.status)
+            got = f"the process was ended by {number.name} ({signal.strsignal(number)})"
+        else:
+            got = f"the process ended with the status {outcome.status}"
+        if not call:
+            result.status, result.reason = BROKEN, f"{got}\n{outcome.output}"
+            return result
+        if outcome.output:
+            got += f"; its last words were:\n{outcome.output}"
+        result.findings.append(
+            Finding(f"{call} returns, and the process lives on", got, NO_EXIT, step)
+        )
+        return result
+
+    def _process(self, checks: list[str]) -> _Outcome:
+        """Runs checks in one process."""
+        self._progress.clear()
+        outcome = _Outcome()
+        reading, writing = os.pipe()
+        task = {
+            "options": asdict(self.options),
+            "page": self._page,
+            "answers": writing,
+            "checks": checks,
+        }
+        path = ":".join(entry for entry in sys.path if entry)
+        with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb", buffering=0):
+            child = subprocess.Popen(
+                [sys.executable, "-c", _START, path, json.dumps(task)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                pass_fds=(self._page, writing),
+                env=_environment(),
+                start_new_session=True,
+            )
+            os.close(writing)
+            try:
+                self._listen(reading, child, outcome)
+            finally:
+                _end(child)
+            outcome.status = child.returncode
+            outcome.output = _tail(output)
+        return outcome
+
+    def _listen(self, reading: int, child: subprocess.Popen[bytes], outcome: _Outcome) -> None:
+        watch = _Watch(self._progress, self.timeout)
+        for line in _lines(reading, watch.is_stuck):
+            if line is None:
+                outcome.hung = True
+                return
+            ((kind, data),) = json.loads(line).items()
+            if kind == "begin":
+                outcome.begun, outcome.findings = data, []
+            elif kind == "finding":
+                outcome.findings.append(Finding(**data))
+            elif kind == "result":
+                outcome.results.append(Result.of_json(data))
+                outcome.begun = ""
+            elif kind == "library":
+                outcome.library |= data
+            else:
+                outcome.ended = True
+        try:
+            child.wait(self.timeout)
+        except subprocess.TimeoutExpired:
+            outcome.hung = True

@@ -1,0 +1,123 @@
+"""Reports for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+
+from .report import BROKEN, CONFORMING, FINDING, OK, SKIPPED, GroupReport, Report, Result
+
+_WIDTH = 100
+_SHOWN_REASONS = 3
+_MARKS = {OK: "ok", FINDING: "FINDING", SKIPPED: "skipped", BROKEN: "BROKEN"}
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def head(report: Report) -> str:
+    """What was checked."""
+    library = report.library
+    told = [library.get("name") or "no name"]
+    if library.get("release"):
+        told.append(f"release {library['release']}")
+    if "abi" in library:
+        told.append(f"interface {library['abi']}")
+    if "num_devices" in library:
+        told.append(_plural(library["num_devices"], "device"))
+    lines = [f"{report.path}: {', '.join(told)}"]
+    devices = library.get("devices", [])
+    if 0 <= report.device < len(devices):
+        device = devices[report.device]
+        names = [device[key] for key in ("name", "vendor", "driver") if device[key]]
+        flags = f" [{', '.join(device['flags'])}]" if device["flags"] else ""
+        lines.append(f"device {report.device}: {', '.join(names) or 'not described'}{flags}")
+    return "\n".join(lines)
+
+
+def _counts(results: list[Result]) -> str:
+    counts = Counter(result.status for result in results)
+    told = [f"{counts[OK]} ok"] if counts[OK] else []
+    findings = counts[FINDING]
+    if findings:
+        told.append(_plural(findings, "finding"))
+    if counts[BROKEN]:
+        told.append(f"{counts[BROKEN]} broken")
+    if counts[SKIPPED]:
+        told.append(f"{counts[SKIPPED]} skipped")
+    cases = sum(result.cases for result in results)
+    refused = sum(len(result.refused) for result in results)
+    if cases:
+        told.append(f"{_plural(cases, 'case')}" + (f", {refused} refused" if refused else ""))
+    return ", ".join(told)
+
+
+def group(done: GroupReport, verbose: bool = False) -> str:
+    """One line for a group; all its checks if verbose; and what there is to say of them."""
+    reasons = {result.reason for result in done.results if result.status == SKIPPED}
+    all_skipped = all(result.status == SKIPPED for result in done.results)
+    counts = (
+        f"skipped: {reasons.pop()}" if all_skipped and len(reasons) == 1 else _counts(done.results)
+    )
+    lines = [f"{done.name:<10} {counts}"]
+    for result in done.results:
+        if verbose or result.status in (FINDING, BROKEN):
+            lines += _result(result, verbose)
+    return "\n".join(lines)
+
+
+def _result(result: Result, verbose: bool) -> list[str]:
+    mark = _MARKS[result.status]
+    lines = [f"  {mark:<8} {result.id}: {result.title}"]
+    if verbose:
+        lines[0] += f" ({result.cases} cases, {result.seconds:.2f} s)" if result.cases else ""
+    if result.status == BROKEN or (verbose and result.reason):
+        lines.append(textwrap.indent(result.reason.rstrip(), " " * 11))
+    for finding in result.findings:
+        rows = {
+            "at": finding.at,
+            "expected": finding.expected,
+            "got": finding.got,
+            "header": f'"{finding.says}"',
+        }
+        for name, text in rows.items():
+            if text:
+                lines.append(_row(name, text))
+    if result.more_findings:
+        lines.append(f"{'':11}and {_plural(result.more_findings, 'case')} like these")
+    if verbose:
+        lines += [_row("note", note) for note in result.notes]
+        lines += [_row("refused", text) for text in _refusals(result)]
+    return lines
+
+
+def _refusals(result: Result) -> list[str]:
+    """Reasons for what is refused, the most frequent first."""
+    counted = Counter(result.refused.values())
+    examples = {reason: case for case, reason in reversed(result.refused.items())}
+    return [f"{_plural(n, 'case')}, such as {examples[r]}: {r}" for r, n in counted.most_common()]
+
+
+def _row(name: str, text: str) -> str:
+    first, *rest = text.splitlines() or [""]
+    lines = textwrap.wrap(first, _WIDTH - 22) or [""]
+    for line in rest:
+        lines += textwrap.wrap(line, _WIDTH - 22)
+    return f"{'':11}{name:<9}  " + f"\n{'':22}".join(lines)
+
+
+def notes(report: Report) -> list[str]:
+    """What the contract allows and one may want to know."""
+    found = [f"{result.id}: {note}" for result in report.results() for note in result.notes]
+    return [textwrap.fill(f"note: {text}", _WIDTH, subsequent_indent=" " * 6) for text in found]
+
+
+def end(report: Report) -> str:
+    """The verdict."""
+    results = list(report.results())
+    findings = sum(result.status == FINDING for result in results)
+    if report.verdict != CONFORMING and report.failure:
+        return f"{report.verdict}: {report.failure}"
+    checks = _plural(len(results), "check")
+    return f"{report.verdict}: {checks}, {_plural(findings, 'finding')}, {report.seconds:.1f} s"
