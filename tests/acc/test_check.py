@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mx._acc.check import cases, cli, elf
@@ -303,7 +304,7 @@ static MXAccStatus Alloc(""",
     ),
     "hangs": (
         [INCLUDES, (COPY, f"if (bytes == 8388609) sleep(99); {COPY}")],
-        *("copies.large", "no answer within 1 s"),
+        *("copies.large", "no answer within 2 s"),
     ),
     "exits": (
         [(COPY, f"if (bytes == 8388609) exit(3); {COPY}")],
@@ -455,7 +456,7 @@ static MXAccStatus Alloc(""",
 def test_finds(build, changes, name, words):
     library = build(*changes)
     only = name.removesuffix(".end")
-    report = check(library, "--quick", "--only", only, "--timeout", "1")
+    report = check(library, "--quick", "--only", only, "--timeout", "2")
     found = findings(report)
     assert (report["status"], report["verdict"]) == (1, "not conforming")
     assert name in found and not broken(report)
@@ -493,6 +494,14 @@ NOT_STARTED = {
         [(GET_API, f"extern int nowhere(void);\n{GET_API}  nowhere();\n")],
         2,
         "nowhere",
+    ),
+    "functions by their names": (
+        [
+            ("mxacc_get_api", "another_name"),
+            ("static MXAccStatus GetAccName", "MXACC_EXPORT MXAccStatus getAccName"),
+            ("= GetAccName", "= getAccName"),
+        ],
+        *(2, "mxnet_acc_seed.h"),
     ),
     "no entry": ([("mxacc_get_api", "another_name")], 1, "does not export mxacc_get_api"),
     "no getNumAcc": ([(".getNumAcc = GetNumAcc,", "")], 1, "lacks getNumAcc"),
@@ -566,6 +575,29 @@ def test_the_cpu_does_what_is_asked_of_a_library(section):
             made = []
         done.setdefault(case.name, []).append(bool(made))
     assert {name for name, made in done.items() if not any(made)} == set()
+
+
+ONES = np.ones(4, "float32")
+TERMS = np.array([1000, -1000, 1, -1], "float32")
+# A case, what came, what was expected, and whether it is as good.
+RESULTS = [
+    (cases.Case("negative", "", (ONES,)), ONES * 1.000009, ONES, True),
+    (cases.Case("negative", "", (ONES,)), ONES * 1.00003, ONES, False),
+    (cases.Case("negative", "", (ONES,)), ONES * np.nan, ONES * np.nan, True),
+    (cases.Case("negative", "", (ONES,)), ONES * np.inf, -ONES * np.inf, False),
+    (cases.Case("negative", "", (ONES,)), ONES, ONES * np.nan, False),
+    (cases.Case("negative", "", (ONES,)), ONES.astype(int) + 1, ONES.astype(int), False),
+    (cases.Case("sum", "", (TERMS,), is_sum=True), ONES[0] * 0.01, ONES[0] * 0, True),
+    (cases.Case("sum", "", (TERMS,), is_sum=True), ONES[0] * 0.1, ONES[0] * 0, False),
+    (cases.Case("sum", "", (ONES,), is_sum=True), ONES[0] * 0.01, ONES[0] * 0, False),
+]
+
+
+@pytest.mark.parametrize(("case", "came", "expected", "good"), RESULTS)
+def test_results_may_be_off_by_so_much(case, came, expected, good):
+    wrong = cases.difference(case, np.asarray(came), np.asarray(expected), 1)
+    assert (wrong is None) == good
+    assert cases.difference(case, np.asarray(expected), np.asarray(expected), 1) is None
 
 
 def test_a_library_of_another_kind_has_no_symbols(tmp_path):

@@ -21,6 +21,8 @@ from .suite import Group, Options
 
 NO_EXIT = "No function exits, aborts or lets an exception out."
 _POLL = 0.25
+# What the interpreter takes to start is none of the library's.
+_STARTING = 60.0
 _OUTPUT_LINES = 5
 # The folders that modules come from are this process's; the current one is not among them, where
 # a vendor may have files that are called like modules.
@@ -77,7 +79,8 @@ class _Watch:
         number = self._progress.number()
         if number != self._number:
             self._number, self._since = number, time.monotonic()
-        return time.monotonic() - self._since > self._timeout
+        limit = self._timeout if number else max(self._timeout, _STARTING)
+        return time.monotonic() - self._since > limit
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

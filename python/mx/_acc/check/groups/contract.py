@@ -15,6 +15,7 @@ STREAMS = [
     *("createStream", "destroyStream", "syncStream"),
     *("createEvent", "destroyEvent", "recordEvent", "waitEvent"),
 ]
+GRAPHS = ["supportedOps", "loadModel", "unloadModel", "infer", "exportModel", "importModel"]
 NULL_OR_REQUIRED = 'What is marked "required" must be there.'
 
 
@@ -85,6 +86,13 @@ def required(run: Run) -> None:
         reasons |= dict.fromkeys(("mx_alloc", "accGetExecutor"), "with supportsImperative")
     for name, reason in reasons.items():
         run.expect(plugin.has(name), f"{name}, required {reason}", "NULL")
+
+
+@group.check("graphs", "Compiles a graph under an id that is not in use.")
+def graphs(run: Run) -> None:
+    """Whether there is something that is not tried"""
+    if any(run.plugin.has(name) for name in GRAPHS):
+        run.note(f"what works on whole graphs is not tried: {', '.join(GRAPHS)}")
 
 
 @group.check("streams", "Streams and events: all of them, or none.")
