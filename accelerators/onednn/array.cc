@@ -111,6 +111,21 @@ Array Broadcast(const Array& array, const Dims& shape) {
   return wide;
 }
 
+Array Merged(const Array& array) {
+  Array merged{array.place, array.dtype, {}, {}};
+  for (size_t i = 0; i < array.shape.size(); ++i) {
+    if (array.shape[i] == 1) continue;
+    if (!merged.shape.empty() && merged.strides.back() == array.shape[i] * array.strides[i]) {
+      merged.shape.back() *= array.shape[i];
+      merged.strides.back() = array.strides[i];
+    } else {
+      merged.shape.push_back(array.shape[i]);
+      merged.strides.push_back(array.strides[i]);
+    }
+  }
+  return merged;
+}
+
 std::vector<Array> Joined(const std::vector<Array>& arrays) {
   std::vector<const int64_t*> strides;
   for (const Array& array : arrays) strides.push_back(array.strides.data());

@@ -69,6 +69,10 @@ Desc DenseDesc(MXAccDataType dtype, const Dims& shape);
 /*! \brief The same elements seen in a larger shape; Failure where they do not broadcast to it. */
 Array Broadcast(const Array& array, const Dims& shape);
 
+/*! \brief The array with neighbouring axes joined that are evenly spaced, in order, and without
+ * those of extent 1. */
+Array Merged(const Array& array);
+
 /*! \brief Arrays of one shape by fewer axes, of which there is at least one; see JoinAxes. */
 std::vector<Array> Joined(const std::vector<Array>& arrays);
 

@@ -60,6 +60,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-Family Copying() { return {kEntries, std::size(kEntries), 0}; }
+Family Copying() { return {kEntries, std::size(kEntries), 0, ElementsOf}; }
 
 }  // namespace onednn

@@ -153,7 +153,14 @@ void AddExtremum(algorithm alg, bool keeps_nan, const MXAccOperator& op, Plan* p
   const Operands operands(op, plan);
   CheckType(operands.out, operands.dtype());
   if (operands.x1.is_array && operands.x2.is_array) {
-    Unsupported("two arrays: of a number and NaN oneDNN takes the second");
+    if (!keeps_nan) Unsupported("two arrays: of a number and NaN oneDNN takes the second");
+    // The second operand gets NaN where the first has it, by adding 0 * 1 / (x1 == x1).
+    const Array second = plan->Scratch(operands.dtype(), operands.out.shape);
+    const Pass mark{algorithm::binary_eq,
+                    {{algorithm::eltwise_pow, false, 1, -1}, {algorithm::eltwise_linear, false}}};
+    AddBinaryPass(mark, operands.x1.array, operands.x1.array, second, plan);
+    AddBinaryPass({algorithm::binary_add, {}}, second, operands.x2.array, second, plan);
+    return AddBinaryPass({alg, {}}, operands.x1.array, second, operands.out, plan);
   }
   const Operand& x = operands.x1.is_array ? operands.x1 : operands.x2;
   const Operand& number = operands.x1.is_array ? operands.x2 : operands.x1;
@@ -294,6 +301,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-Family Elementwise() { return {kEntries, std::size(kEntries), kMXAccInPlace}; }
+Family Elementwise() { return {kEntries, std::size(kEntries), kMXAccInPlace, ElementsOf}; }
 
 }  // namespace onednn

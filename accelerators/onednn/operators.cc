@@ -18,15 +18,14 @@ int64_t SizeOf(const MXTensor& tensor) {
   return onednn::SizeOf(Dims(geometry.shape, geometry.shape + geometry.ndim));
 }
 
-/*! \brief Elements of all tensors; a product does about their geometric mean more with each. */
-int64_t WorkOf(const MXAccOperator& op) {
-  int64_t work = 0;
-  for (int32_t i = 0; i < op.num_in; ++i) work += SizeOf(op.inputs[i]);
-  for (int32_t i = 0; i < op.num_out; ++i) work += SizeOf(op.outputs[i]);
-  return work;
-}
-
 }  // namespace
+
+int64_t ElementsOf(const MXAccOperator& op) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < op.num_in; ++i) count += SizeOf(op.inputs[i]);
+  for (int32_t i = 0; i < op.num_out; ++i) count += SizeOf(op.outputs[i]);
+  return count;
+}
 
 Array TheOutput(const MXAccOperator& op) {
   if (op.num_out != 1) Unsupported("another number of outputs than one");
@@ -47,7 +46,7 @@ std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags) {
     const Family family = family_of();
     for (size_t i = 0; i < family.size; ++i) {
       if (std::strcmp(op.name, family.entries[i].name) != 0) continue;
-      auto plan = std::make_unique<Plan>(WorkOf(op));
+      auto plan = std::make_unique<Plan>(family.work(op));
       const ThreadScope scope(plan->threads());
       *flags = family.flags | kMXAccConcurrent;
       const Array out = TheOutput(op);

@@ -27,6 +27,8 @@ struct Family {
   const Entry* entries;
   size_t size;
   uint32_t flags; /*!< kMXAccInPlace where it holds for all of them */
+  /*! \brief Steps of arithmetic, by which the number of threads is chosen. */
+  int64_t (*work)(const MXAccOperator& op);
 };
 
 Family Copying();
@@ -41,6 +43,9 @@ std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags);
 std::string OperatorNames();
 
 /* ---- what families share ---- */
+
+/*! \brief The work of operators that look at each element once. */
+int64_t ElementsOf(const MXAccOperator& op);
 
 /*! \brief The operator's only output; Failure where there are others. */
 Array TheOutput(const MXAccOperator& op);

@@ -3,6 +3,7 @@
  * \brief Sums of products: matmul, and the contractions that are one matrix product.
  */
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -190,21 +191,23 @@ Array Permuted(const Array& x, const Axes& first, const Axes& second) {
   return permuted;
 }
 
+/*! \brief The axes from begin on, before end. */
+Array AxesBetween(const Array& x, size_t begin, size_t end) {
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto last = static_cast<std::ptrdiff_t>(end);
+  return Array{x.place, x.dtype, Dims(x.shape.begin() + first, x.shape.begin() + last),
+               Dims(x.strides.begin() + first, x.strides.begin() + last)};
+}
+
 /*! \brief Joins the first `count` axes into one and the others into another, without changing
  * their order; false where strides do not allow it. */
 bool JoinInto2(Array* x, size_t count) {
-  Array joined{x->place, x->dtype, {1, 1}, {1, 1}};
-  for (size_t side = 0; side < 2; ++side) {
-    const size_t begin = side == 0 ? 0 : count;
-    const size_t end = side == 0 ? count : x->shape.size();
-    int64_t expected = 0;
-    for (size_t i = end; i-- > begin;) {
-      if (x->shape[i] == 1) continue;
-      if (joined.shape[side] == 1) joined.strides[side] = expected = x->strides[i];
-      if (x->strides[i] != expected) return false;
-      expected = x->strides[i] * x->shape[i];
-      joined.shape[side] *= x->shape[i];
-    }
+  Array joined{x->place, x->dtype, {}, {}};
+  for (const Array& side : {AxesBetween(*x, 0, count), AxesBetween(*x, count, x->shape.size())}) {
+    const Array merged = Merged(side);
+    if (merged.shape.size() > 1) return false;
+    joined.shape.push_back(merged.shape.empty() ? 1 : merged.shape[0]);
+    joined.strides.push_back(merged.shape.empty() ? 1 : merged.strides[0]);
   }
   *x = joined;
   return true;
@@ -317,6 +320,17 @@ void AddFlatProduct(bool summed, const MXAccOperator& op, Plan* plan) {
 void AddOuter(const MXAccOperator& op, Plan* plan) { AddFlatProduct(false, op, plan); }
 void AddVDot(const MXAccOperator& op, Plan* plan) { AddFlatProduct(true, op, plan); }
 
+/*! \brief Multiplications: of (m, k) and (k, n), m*k * k*n * m*n is the square of their number. */
+int64_t WorkOf(const MXAccOperator& op) {
+  constexpr double kAtOnce = 16;
+  double square = 1;
+  for (int32_t i = 0; i < op.num_in; ++i) {
+    square *= static_cast<double>(SizeOf(InputOf(op, i).shape));
+  }
+  square *= static_cast<double>(SizeOf(TheOutput(op).shape));
+  return static_cast<int64_t>(std::min(std::sqrt(square) / kAtOnce, 1e15));
+}
+
 constexpr Entry kEntries[] = {
     {"dot", AddDot},     {"inner", AddInner},         {"matmul", AddMatMul},
     {"outer", AddOuter}, {"tensordot", AddTensorDot}, {"vdot", AddVDot},
@@ -324,6 +338,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-Family Products() { return {kEntries, std::size(kEntries), 0}; }
+Family Products() { return {kEntries, std::size(kEntries), 0, WorkOf}; }
 
 }  // namespace onednn

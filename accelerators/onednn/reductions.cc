@@ -74,16 +74,49 @@ void AddFold(algorithm alg, Array elements, int64_t outer, int64_t inner, const 
   plan->Convert(elements, result);
 }
 
+/*! \brief The axes that stay, or those that are folded, in order. */
+Array Chosen(const Array& a, const std::vector<bool>& reduced, bool folded) {
+  Array chosen{a.place, a.dtype, {}, {}};
+  for (size_t i = 0; i < a.shape.size(); ++i) {
+    if (reduced[i] != folded) continue;
+    chosen.shape.push_back(a.shape[i]);
+    chosen.strides.push_back(a.strides[i]);
+  }
+  return chosen;
+}
+
+/*!
+ * \brief Adds sums of columns, as products of a row of ones with matrices, so that elements need
+ * not be moved; false, and nothing added, where they are no such matrices.
+ */
+bool AddColumnSums(const Array& a, const std::vector<bool>& reduced, const Array& out, Plan* plan) {
+  const Array kept = Merged(Chosen(a, reduced, false));
+  const Array folded = Merged(Chosen(a, reduced, true));
+  const size_t ndim = kept.shape.size();
+  if (ndim == 0 || ndim > 2 || folded.shape.size() != 1 || folded.shape[0] > kRun) return false;
+  const int64_t rows = folded.shape[0];
+  const int64_t columns = kept.shape[ndim - 1];
+  const int64_t batch = ndim == 2 ? kept.shape[0] : 1;
+  const int64_t step = ndim == 2 ? kept.strides[0] : rows * columns;
+  if (kept.strides[ndim - 1] != 1 || folded.strides[0] < columns || step < 0) return false;
+  Array ones = plan->Scratch(a.dtype, {1, 1, rows});
+  const Array matrices{a.place, a.dtype, {batch, rows, columns}, {step, folded.strides[0], 1}};
+  const Array sums = Shaped(out, {batch, 1, columns});
+  const dnnl::matmul::primitive_desc desc(Engine(), DescOf(ones), DescOf(matrices), DescOf(sums),
+                                          AttributesFor(), true);
+  if (!IsFast(desc)) return false;
+  plan->Copy(plan->Constant(a.dtype, 1, ones.shape), ones);
+  plan->Add(desc, dnnl::matmul(desc),
+            {{DNNL_ARG_SRC, ones}, {DNNL_ARG_WEIGHTS, matrices}, {DNNL_ARG_DST, sums}});
+  return true;
+}
+
 /*! \brief The axes that stay, in order, then those that are folded. */
 Array Ordered(const Array& a, const std::vector<bool>& reduced) {
-  Array ordered{a.place, a.dtype, {}, {}};
-  for (const bool folded : {false, true}) {
-    for (size_t i = 0; i < a.shape.size(); ++i) {
-      if (reduced[i] != folded) continue;
-      ordered.shape.push_back(a.shape[i]);
-      ordered.strides.push_back(a.strides[i]);
-    }
-  }
+  Array ordered = Chosen(a, reduced, false);
+  const Array folded = Chosen(a, reduced, true);
+  ordered.shape.insert(ordered.shape.end(), folded.shape.begin(), folded.shape.end());
+  ordered.strides.insert(ordered.strides.end(), folded.strides.begin(), folded.strides.end());
   return ordered;
 }
 
@@ -104,7 +137,6 @@ void AddReduction(algorithm alg, double of_none, bool divides, const MXAccOperat
   const Array out = TheOutput(op);
   CheckTypes(op, a, out);
   const std::vector<bool> reduced = ReducedAxes(op, a.shape.size());
-  const Array ordered = Ordered(a, reduced);
   const int64_t outer = SizeOf(out.shape);
   int64_t inner = 1;
   for (size_t i = 0; i < reduced.size(); ++i) {
@@ -116,7 +148,10 @@ void AddReduction(algorithm alg, double of_none, bool divides, const MXAccOperat
   if (inner == 0) return plan->Copy(plan->Constant(out.dtype, of_none, out.shape), out);
   const Array target = IsDense(out) ? out : plan->Scratch(out.dtype, out.shape);
   const Array total = divides ? plan->Scratch(kFloat32, {outer}) : target;
-  AddFold(alg, plan->Dense(ordered), outer, inner, total, plan);
+  const bool is_sum = alg == algorithm::reduction_sum;
+  if (!is_sum || !AddColumnSums(a, reduced, total, plan)) {
+    AddFold(alg, plan->Dense(Ordered(a, reduced)), outer, inner, total, plan);
+  }
   if (divides) {
     const Array count = plan->Constant(kFloat32, static_cast<double>(inner), {outer});
     AddBinaryPass({algorithm::binary_div, {}}, total, count, total, plan);
@@ -139,6 +174,6 @@ constexpr Entry kEntries[] = {{"mean", AddMean}, {"prod", AddProd}, {"sum", AddS
 
 }  // namespace
 
-Family Reductions() { return {kEntries, std::size(kEntries), 0}; }
+Family Reductions() { return {kEntries, std::size(kEntries), 0, ElementsOf}; }
 
 }  // namespace onednn

@@ -62,7 +62,7 @@ def test_without_warnings_by_clang(tmp_path):
     if shutil.which("clang++") is None:
         pytest.skip("clang++ is not installed")
     compilers = ["CC=clang", "CXX=clang++", f"PYTHON={sys.executable}"]
-    run("make", "-C", FOLDER, f"OUT={tmp_path}", "OPTIMIZE=-O0", *compilers)
+    run("make", "-j2", "-C", FOLDER, f"OUT={tmp_path}", "OPTIMIZE=-O0", *compilers)
     for library in LIBRARIES.values():
         Plugin(tmp_path / library).close()
 

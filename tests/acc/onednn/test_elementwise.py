@@ -37,17 +37,17 @@ EXTREMA = {"maximum": np.maximum, "minimum": np.minimum, "fmax": np.fmax, "fmin"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", ["add", "subtract", "divide", "less", "greater"])
+@pytest.mark.parametrize("name", ["add", "subtract", "divide", "less", "greater", "maximum"])
 def test_binary_layouts(plugin, name, layout):
     x1, x2 = LAYOUTS[layout](floats)
-    expected = rounded(BINARY[name], x1, x2)
+    expected = rounded((BINARY | EXTREMA)[name], x1, x2)
     check(run(plugin, name, {"x1": x1, "x2": x2}, expected), expected)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", [*BINARY, "maximum", "minimum"])
 def test_binary_operators(plugin, name, dtype):
     x1, x2 = np.meshgrid(*[np.array(SPECIAL, dtype)] * 2)
-    expected = rounded(BINARY[name], x1, x2)
+    expected = rounded((BINARY | EXTREMA)[name], x1, x2)
     check(run(plugin, name, {"x1": x1, "x2": x2}, expected), expected)
 
 
@@ -103,14 +103,14 @@ def test_two_types_give_float32(plugin, dtype):
         check(run(plugin, name, {"x1": x1, "x2": x2}, expected), expected)
 
 
-@pytest.mark.parametrize("name", UNARY | BINARY)
+@pytest.mark.parametrize("name", [*UNARY, *BINARY, "maximum"])
 def test_in_place(plugin, name):
     x = floats(3, 5, least=0.1)
     memory = plugin.to_device(x)
     inputs = (
         {"x": memory} if name in UNARY else {"x1": memory, "x2": plugin.to_device(x.T.copy().T)}
     )
-    expected = rounded((UNARY | BINARY)[name], *[x] * len(inputs))
+    expected = rounded((UNARY | BINARY | EXTREMA)[name], *[x] * len(inputs))
     out = plugin.empty(x.shape, expected.dtype)
     executor = plugin.executor(name, inputs, [out])
     if executor.executor.flags & abi.IN_PLACE and expected.dtype == x.dtype:

@@ -24,7 +24,7 @@ REFUSED = [
     ("add", {"x1": X, "x2": X}, {}, X[0], "bad_argument", "broadcast"),
     ("divide", {"x1": N, "x2": N}, {}, N.astype("float64"), "unsupported", "float32"),
     ("equal", {"x1": X, "x2": X}, {}, X, "unsupported", "another type"),
-    ("maximum", {"x1": X, "x2": X}, {}, X, "unsupported", "NaN"),
+    ("fmax", {"x1": X, "x2": X}, {}, X, "unsupported", "NaN"),
     ("minimum", {"x1": X}, {"x2": float("nan")}, X, "unsupported", "NaN"),
     ("log", {"x": X}, {}, X, "unsupported", "1.2e-38"),
     ("power", {"x1": X}, {"x2": 3}, X, "unsupported", "exponents"),
