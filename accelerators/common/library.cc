@@ -14,6 +14,11 @@ void FillTable(const MXAccApi& table, MXAccApi* api, size_t size) {
   api->struct_size = size;
 }
 
+void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info) {
+  told.struct_size = info->struct_size;
+  std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));
+}
+
 void WriteName(const std::string& text, char* name, size_t size) {
   if (text.size() >= size) {
     throw Failure(kMXAccBadArgument,

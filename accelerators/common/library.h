@@ -14,6 +14,9 @@ namespace mxacc {
 /*! \brief Copies as much of a table as MXNet has room for; of a library that has `size` of it. */
 void FillTable(const MXAccApi& table, MXAccApi* api, size_t size = sizeof(MXAccApi));
 
+/*! \brief For getDeviceInfo: writes what goes into a description, whatever told.struct_size is. */
+void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info);
+
 /*! \brief For getAccName. Failure where there is no room. */
 void WriteName(const std::string& text, char* name, size_t size);
 

@@ -42,13 +42,15 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   return StatusOf([&] {
     CheckDevice(dev_id);
     const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    info->flags = kMXAccHostVisible | kMXAccStrides;
-    info->alignment = 64;
-    info->memory_total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
-    info->memory_free = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
-    info->name = "CPU";
-    info->vendor = "oneDNN";
-    info->driver = TheLibrary().driver.c_str();
+    MXAccDeviceInfo told{};
+    told.flags = kMXAccHostVisible | kMXAccStrides;
+    told.alignment = 64;
+    told.memory_total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
+    told.memory_free = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
+    told.name = "CPU";
+    told.vendor = "oneDNN";
+    told.driver = TheLibrary().driver.c_str();
+    FillDeviceInfo(told, info);
   });
 }
 

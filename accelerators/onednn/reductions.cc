@@ -16,8 +16,10 @@
 namespace onednn {
 namespace {
 
-/*! \brief No more elements than that are folded one after another. */
-constexpr int64_t kRun = 8192;
+/*! \brief How many elements are folded one after another: preferably, at most, and at least. */
+constexpr int64_t kGoodRun = 1024;
+constexpr int64_t kLongRun = 8192;
+constexpr int64_t kShortRun = 32;
 
 std::vector<bool> ReducedAxes(const MXAccOperator& op, size_t ndim) {
   const std::optional<JsonValue> axis = FindAttribute(op, "axis");
@@ -34,12 +36,20 @@ std::vector<bool> ReducedAxes(const MXAccOperator& op, size_t ndim) {
   return reduced;
 }
 
-/*! \brief The largest divisor of count that is at most kRun. */
-int64_t RunOf(int64_t count) {
-  for (int64_t run = std::min(count, kRun); run > 1; --run) {
+/*! \brief The largest divisor of count that is at most most; 1 where all are small. */
+int64_t DivisorOf(int64_t count, int64_t most) {
+  for (int64_t run = std::min(count, most); run >= kShortRun; --run) {
     if (count % run == 0) return run;
   }
   return 1;
+}
+
+/*! \brief How many elements of count are folded at once; 1 where that divides badly. */
+int64_t RunOf(int64_t count) {
+  if (count <= kGoodRun) return count;
+  const int64_t run = DivisorOf(count, kGoodRun);
+  if (run > 1) return run;
+  return count <= kLongRun ? count : DivisorOf(count, kLongRun);
 }
 
 Array Shaped(Array dense, Dims shape) {
@@ -48,30 +58,47 @@ Array Shaped(Array dense, Dims shape) {
   return dense;
 }
 
-/*! \brief Folds dense elements (outer, inner), which may be several times run elements. */
+/*! \brief Folds the rows of a dense array (rows, run) into a dense (rows). */
+void AddRows(algorithm alg, const Array& elements, const Array& out, Plan* plan) {
+  const int64_t rows = elements.shape[0];
+  if (elements.shape[1] == 1) {
+    const Array from = Shaped(elements, {rows});
+    const Array to = Shaped(out, {rows});
+    return SameType(from.dtype, to.dtype) ? plan->Copy(from, to) : plan->Convert(from, to);
+  }
+  const Array result = Shaped(out, {rows, 1});
+  const dnnl::reduction::primitive_desc desc(Engine(), alg, DescOf(elements), DescOf(result), 0, 0,
+                                             AttributesFor(), true);
+  if (!IsFast(desc)) {
+    Unsupported("oneDNN has only its reference code for such tensors on this processor");
+  }
+  plan->Add(desc, dnnl::reduction(desc), {{DNNL_ARG_SRC, elements}, {DNNL_ARG_DST, result}});
+}
+
+/*! \brief Part of a dense array, seen in a shape. */
+Array PartOf(Array dense, int64_t first, Dims shape) {
+  dense.place.offset += static_cast<size_t>(first * ItemSize(dense.dtype));
+  return Shaped(dense, std::move(shape));
+}
+
+/*! \brief Folds dense elements (outer, inner) in runs, and what comes of that again. */
 void AddFold(algorithm alg, Array elements, int64_t outer, int64_t inner, const Array& out,
              Plan* plan) {
-  while (inner > 1) {
-    const int64_t run = inner <= kRun ? inner : RunOf(inner);
-    if (run < 32 && run != inner) Unsupported("so many elements that do not divide evenly");
-    const bool is_last = run == inner;
-    const int64_t rows = outer * (inner / run);
-    const Array result = is_last ? Shaped(out, {rows, 1}) : plan->Scratch(kFloat32, {rows, 1});
-    elements = Shaped(elements, {rows, run});
-    const dnnl::reduction::primitive_desc desc(Engine(), alg, DescOf(elements), DescOf(result), 0,
-                                               0, AttributesFor(), true);
-    if (!IsFast(desc)) {
-      Unsupported("oneDNN has only its reference code for such tensors on this processor");
+  while (RunOf(inner) != inner) {
+    int64_t run = RunOf(inner);
+    if (run == 1 && outer != 1) Unsupported("so many elements that do not divide evenly");
+    if (run == 1) run = kGoodRun;
+    const int64_t runs = inner / run;
+    const int64_t rest = inner - runs * run;
+    const Array partial = plan->Scratch(kFloat32, {outer * runs + (rest != 0)});
+    AddRows(alg, Shaped(elements, {outer * runs, run}), PartOf(partial, 0, {outer * runs}), plan);
+    if (rest != 0) {
+      AddRows(alg, PartOf(elements, runs * run, {1, rest}), PartOf(partial, runs, {1}), plan);
     }
-    plan->Add(desc, dnnl::reduction(desc), {{DNNL_ARG_SRC, elements}, {DNNL_ARG_DST, result}});
-    if (is_last) return;
-    elements = result;
-    inner /= run;
+    elements = partial;
+    inner = runs + (rest != 0);
   }
-  elements = Shaped(elements, {outer});
-  const Array result = Shaped(out, {outer});
-  if (SameType(elements.dtype, result.dtype)) return plan->Copy(elements, result);
-  plan->Convert(elements, result);
+  AddRows(alg, Shaped(elements, {outer, inner}), out, plan);
 }
 
 /*! \brief The axes that stay, or those that are folded, in order. */
@@ -93,7 +120,7 @@ bool AddColumnSums(const Array& a, const std::vector<bool>& reduced, const Array
   const Array kept = Merged(Chosen(a, reduced, false));
   const Array folded = Merged(Chosen(a, reduced, true));
   const size_t ndim = kept.shape.size();
-  if (ndim == 0 || ndim > 2 || folded.shape.size() != 1 || folded.shape[0] > kRun) return false;
+  if (ndim == 0 || ndim > 2 || folded.shape.size() != 1 || folded.shape[0] > kLongRun) return false;
   const int64_t rows = folded.shape[0];
   const int64_t columns = kept.shape[ndim - 1];
   const int64_t batch = ndim == 2 ? kept.shape[0] : 1;

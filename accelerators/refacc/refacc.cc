@@ -45,7 +45,6 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
     const Settings& settings = TheLibrary().settings();
     const uint64_t used = device.memory.state().bytes;
     MXAccDeviceInfo told{};
-    told.struct_size = info->struct_size;
     if (!settings.opaque) told.flags |= kMXAccHostVisible;
     if (settings.one_thread) told.flags |= kMXAccOneThread;
     if (settings.strides) told.flags |= kMXAccStrides;
@@ -54,7 +53,7 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
     told.name = device.name.c_str();
     told.vendor = "mxffi";
     told.driver = "the operators of the CPU";
-    std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));
+    FillDeviceInfo(told, info);
   });
 }
 

@@ -48,7 +48,7 @@ def test_reductions(plugin, name, shape, axis, keepdims):
         result = run(plugin, name, {"a": array}, expected, axis=axis, keepdims=keepdims)
         assert result.shape == expected.shape
         folded = array.size / max(expected.size, 1)
-        np.testing.assert_allclose(result, expected, rtol=1e-5 + 3e-7 * folded**0.5)
+        np.testing.assert_allclose(result, expected, rtol=1e-5 + 6e-7 * folded**0.5)
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod"])
@@ -63,7 +63,7 @@ def test_reductions_of_all_types(plugin, name, dtype):
     check(run(plugin, name, {"a": a}, expected, axis=1), expected)
 
 
-@pytest.mark.parametrize("count", [10**6, 2**20, 8193 * 100, 8191 * 128 + 0])
+@pytest.mark.parametrize("count", [10**6, 2**20, 8193 * 100, 4099, 10007, 1048583])
 def test_long_sums_stay_exact(plugin, count):
     a = floats(count, least=0, most=1)
     expected = np.asarray(a.sum(dtype="float64").astype("float32"))
