@@ -21,9 +21,9 @@ int Guard(Body&& body) noexcept {
   } catch (const Error& error) {
     return error.SetLast();
   } catch (const std::bad_alloc&) {
-    return Error("MemoryError", "out of memory").SetLast();
+    return details::SetOutOfMemory();
   } catch (const std::exception& error) {
-    return Error("RuntimeError", error.what()).SetLast();
+    return details::SetLastError("RuntimeError", error.what());
   }
 }
 

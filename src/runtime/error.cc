@@ -107,11 +107,12 @@ void ErrorState::AddFrame(const char* file, int line, const char* function) {
     views_.resize(num_frames_ + 1);
     frames_.emplace_back();
   }
-  Frame& frame = frames_[num_frames_++];
+  Frame& frame = frames_[num_frames_];
   // Strings keep their memory from error to error, so a frequent error allocates nothing.
   frame.file.assign(file == nullptr ? "" : file);
   frame.function.assign(function == nullptr ? "" : function);
   frame.line = line;
+  ++num_frames_;
 }
 
 const MXNetErrorInfo* ErrorState::View() noexcept {

@@ -63,6 +63,17 @@ bool IsPlainOrText(int type_code) {
 
 bool IsOptional(const MXNetParamInfo& param) { return (param.flags & kMXNetParamOptional) != 0; }
 
+/*! \brief A TypeError with the text that is made, or a MemoryError where there is no room for it.
+ */
+template <typename Text>
+[[gnu::cold, gnu::noinline]] int Refuse(const Text& text) noexcept {
+  try {
+    return Error("TypeError", text()).SetLast();
+  } catch (const std::bad_alloc&) {
+    return details::SetOutOfMemory();
+  }
+}
+
 std::string CountText(const FunctionInfo& info, int given) {
   const auto& params = info.body_params();
   const size_t required = static_cast<size_t>(
@@ -182,7 +193,7 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
   const auto& params = info->body_params();
   const int num_params = static_cast<int>(params.size());
   if (num_args > num_params && !info->variadic()) {
-    return Error("TypeError", CountText(*info, num_args)).SetLast();
+    return Refuse([&] { return CountText(*info, num_args); });
   }
   bool gaps = false;
   for (int i = 0; i < num_args; ++i) gaps |= type_codes[i] == kMXNetMissing;
@@ -202,7 +213,7 @@ int FunctionObject::CallVariadic(const MXNetValue* values, const int* type_codes
   std::unique_ptr<MXNetValue[]> filled(new (std::nothrow) MXNetValue[size]);
   std::unique_ptr<int[]> filled_codes(new (std::nothrow) int[size]);
   if (filled == nullptr || filled_codes == nullptr) {
-    return Error("MemoryError", "out of memory").SetLast();
+    return details::SetOutOfMemory();
   }
   std::copy_n(values, size, filled.get());
   std::copy_n(type_codes, size, filled_codes.get());
@@ -222,9 +233,10 @@ int FunctionObject::Fill(const MXNetValue* values, const int* type_codes, int nu
       filled[i] = params[i]->default_value.value;
       filled_codes[i] = params[i]->default_value.type_code;
     } else {
-      return Error("TypeError", std::string(info->view().name) + ": missing argument " +
-                                    std::to_string(i) + " ('" + params[i]->name + "')")
-          .SetLast();
+      return Refuse([&] {
+        return std::string(info->view().name) + ": missing argument " + std::to_string(i) + " ('" +
+               params[i]->name + "')";
+      });
     }
   }
   return 0;
@@ -240,9 +252,12 @@ int FunctionObject::CallChecked(const MXNetValue* values, const int* type_codes,
   return CallDescribed(values, type_codes, num_args, ret, ret_type_code);
 }
 
-int FunctionObject::Fail() const {
-  if (info->view().file != nullptr) {
+int FunctionObject::Fail() const noexcept {
+  if (info->view().file == nullptr) return -1;
+  try {
     ErrorState::ThreadLocal()->AddFrame(info->view().file, info->view().line, info->view().name);
+  } catch (const std::bad_alloc&) {
+    // The error goes on without this place.
   }
   return -1;
 }
@@ -259,7 +274,6 @@ int FunctionObject::Call(const MXNetValue* values, const int* type_codes, int nu
 }  // namespace runtime
 }  // namespace mxnet
 
-using mxnet::runtime::Error;
 using mxnet::runtime::FunctionObject;
 using mxnet::runtime::Guard;
 using mxnet::runtime::RequireNotNull;
@@ -267,10 +281,10 @@ using mxnet::runtime::RequireNotNull;
 namespace {
 
 [[gnu::noinline, gnu::cold]] int RefuseCall() {
-  return Error("ValueError",
-               "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or num_args "
-               "is negative, or there are arguments and arg_values or type_codes is NULL")
-      .SetLast();
+  return mxnet::runtime::details::SetLastError(
+      "ValueError",
+      "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or num_args "
+      "is negative, or there are arguments and arg_values or type_codes is NULL");
 }
 
 }  // namespace

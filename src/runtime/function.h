@@ -70,7 +70,7 @@ struct FunctionObject {
   int CallChecked(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                   int* ret_type_code) const;
   /*! \brief Adds this function to the places the last error passed; -1. */
-  int Fail() const;
+  int Fail() const noexcept;
   int CallDescribed(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                     int* ret_type_code) const;
   /*! \brief With more arguments than named parameters, some of which were not given. */

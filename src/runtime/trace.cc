@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -77,28 +78,44 @@ class ActiveTraces {
     if (traces_.empty()) observers.fetch_and(~static_cast<uint32_t>(kObserveTraces));
   }
 
-  void Add(const CallRecord& record) {
+  /*! \brief Adds a record to those that were on when the call began; NULL is one that is lost. */
+  void Add(int64_t start, const CallRecord* record) noexcept {
     std::lock_guard<ForkSafeMutex> lock(mutex_);
     for (const ObjectRef& ref : traces_) {
-      Add(record, &reinterpret_cast<TraceObject*>(ref.get())->log);
+      TraceLog* log = &reinterpret_cast<TraceObject*>(ref.get())->log;
+      if (start < log->started) continue;
+      if (record == nullptr || !Add(*record, log)) ++log->dropped;
     }
   }
 
  private:
-  static void Add(const CallRecord& record, TraceLog* log) {
-    if (record.start < log->started) return;
-    if (log->calls.size() >= log->max_calls) {
-      ++log->dropped;
-      return;
+  /*! \brief Whether there is room for a record. */
+  static bool Add(const CallRecord& record, TraceLog* log) noexcept {
+    if (log->calls.size() >= log->max_calls) return false;
+    try {
+      auto named = log->threads.try_emplace(record.thread);
+      if (named.second) named.first->second = ThreadName();
+      log->calls.push_back(record);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
     }
-    auto named = log->threads.try_emplace(record.thread);
-    if (named.second) named.first->second = ThreadName();
-    log->calls.push_back(record);
   }
 
   ForkSafeMutex mutex_;
   std::vector<ObjectRef> traces_;
 };
+
+/*! \brief Whether there was memory for what note() notes. */
+template <typename Note>
+bool Record(const Note& note) noexcept {
+  try {
+    note();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 /*! \brief The text of what a call came to. */
 std::string OutcomeText(int status, const MXNetValue& ret, int ret_type_code) {
@@ -215,16 +232,19 @@ MXNET_REGISTER_API("ffi.trace.json")
 
 int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
   CallRecord record;
-  AppendText(call.func->info->view().name, kMaxName, &record.name);
-  record.arguments = ArgumentsText(call.values, call.type_codes, call.num_args);
+  // A call that cannot be recorded is made all the same, and a result is not lost for its text.
+  bool recorded = Record([&] {
+    AppendText(call.func->info->view().name, kMaxName, &record.name);
+    record.arguments = ArgumentsText(call.values, call.type_codes, call.num_args);
+  });
   record.depth = call.depth;
   record.thread = ThreadNumber();
   record.start = Now();
   const int status = CallWhereItBelongs(call, ret, ret_type_code);
   record.duration = Now() - record.start;
   record.failed = status != 0;
-  record.outcome = OutcomeText(status, *ret, *ret_type_code);
-  ActiveTraces::Global()->Add(record);
+  recorded &= Record([&] { record.outcome = OutcomeText(status, *ret, *ret_type_code); });
+  ActiveTraces::Global()->Add(record.start, recorded ? &record : nullptr);
   return status;
 }
 

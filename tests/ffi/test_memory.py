@@ -333,6 +333,27 @@ def test_actions(action):
     assert_flat(action)
 
 
+REPLACE_WITHOUT_MEMORY = """
+import resource
+import ffi
+size = 1 << 20
+items = ffi.List(range(size))
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (8 << 20),) * 2)
+try:
+    items[:1] = ["a", "b"]
+except MemoryError as error:
+    print(error)
+print(len(items) == size, items[0], items[size - 1] == size - 1)
+"""
+
+
+def test_a_list_stays_as_it_was_where_there_is_no_memory(run_python):
+    done = run_python(REPLACE_WITHOUT_MEMORY)
+    assert (done.stdout, done.stderr) == ("out of memory\nTrue 0 True\n", "")
+
+
 def test_loading_the_same_library(native):
     assert_flat(lambda: ffi.load_library(native.path))
 

@@ -8,7 +8,9 @@
 #include <mxnet/runtime/object.h>
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -62,7 +64,12 @@ class Error : public std::exception {
   /*! \brief Makes this the calling thread's last error. */
   [[gnu::cold]] int SetLast() const noexcept {
     std::vector<MXNetErrorFrame> frames;
-    for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
+    try {
+      frames.reserve(frames_.size());
+      for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
+    } catch (const std::bad_alloc&) {
+      // What went wrong is worth more than where.
+    }
     MXNetErrorInfo info{
         sizeof(MXNetErrorInfo), kind_.c_str(), MXNetByteArray{message_.data(), message_.size()},
         frames.data(),          frames.size(), payload_.get()};
@@ -88,6 +95,19 @@ class Error : public std::exception {
 };
 
 namespace details {
+
+/*! \brief Makes text the calling thread's last error, with no memory taken on this side; -1. */
+[[gnu::cold]] inline int SetLastError(const char* kind, const char* message) noexcept {
+  MXNetErrorInfo info{};
+  info.struct_size = sizeof(info);
+  info.kind = kind;
+  info.message = MXNetByteArray{message, std::strlen(message)};
+  return MXNetSetLastError(&info);
+}
+
+[[gnu::cold]] inline int SetOutOfMemory() noexcept {
+  return SetLastError("MemoryError", "out of memory");
+}
 
 /*! \brief Collects the text of an error with `<<`. */
 class ErrorMessage {

@@ -160,12 +160,17 @@ class Variadic : public std::vector<T> {
 namespace details {
 
 /*! \brief Makes an error the last one, said of the function unless it names that already. */
-[[gnu::cold, gnu::noinline]] inline int SetLastOf(MXNetFunctionHandle func, const Error& error) {
+[[gnu::cold, gnu::noinline]] inline int SetLastOf(MXNetFunctionHandle func,
+                                                  const Error& error) noexcept {
   const MXNetFuncInfo* info = nullptr;
   if (MXNetFuncGetInfo(func, &info) != 0 || error.message().rfind(info->name, 0) == 0) {
     return error.SetLast();
   }
-  return error.In(info->name).SetLast();
+  try {
+    return error.In(info->name).SetLast();
+  } catch (const std::bad_alloc&) {
+    return SetOutOfMemory();
+  }
 }
 
 /*!
@@ -192,17 +197,17 @@ template <typename Body, typename OnError>
   } catch (const Error& error) {
     return on_error(error);
   } catch (const std::bad_alloc&) {
-    return Error("MemoryError", "out of memory").SetLast();
+    return SetOutOfMemory();
   } catch (const std::out_of_range& error) {
-    return Error("IndexError", error.what()).SetLast();
+    return SetLastError("IndexError", error.what());
   } catch (const std::invalid_argument& error) {
-    return Error("ValueError", error.what()).SetLast();
+    return SetLastError("ValueError", error.what());
   } catch (const std::overflow_error& error) {
-    return Error("OverflowError", error.what()).SetLast();
+    return SetLastError("OverflowError", error.what());
   } catch (const std::exception& error) {
-    return Error("RuntimeError", error.what()).SetLast();
+    return SetLastError("RuntimeError", error.what());
   } catch (...) {
-    return Error("RuntimeError", "a C++ exception of unknown type").SetLast();
+    return SetLastError("RuntimeError", "a C++ exception of unknown type");
   }
 }
 

@@ -51,6 +51,18 @@ class MutableRun {
     return erased;
   }
 
+  /*! \brief Has room for so many values, or throws std::bad_alloc and changes nothing. */
+  void Reserve(size_t needed) const {
+    if (needed <= *capacity_) return;
+    const size_t capacity = std::max<size_t>({needed, 2 * *capacity_, 4});
+    void* data = capacity > SIZE_MAX / sizeof(Any)
+                     ? nullptr
+                     : std::realloc(static_cast<void*>(this->data()), capacity * sizeof(Any));
+    if (data == nullptr) throw std::bad_alloc();
+    items_->data = static_cast<const MXNetAny*>(data);
+    *capacity_ = capacity;
+  }
+
   void Free() const noexcept {
     for (size_t i = 0; i < size(); ++i) data()[i].~Any();
     std::free(data());
@@ -62,17 +74,6 @@ class MutableRun {
     if (count > 0) {
       std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Any));
     }
-  }
-
-  void Reserve(size_t needed) const {
-    if (needed <= *capacity_) return;
-    const size_t capacity = std::max<size_t>({needed, 2 * *capacity_, 4});
-    void* data = capacity > SIZE_MAX / sizeof(Any)
-                     ? nullptr
-                     : std::realloc(static_cast<void*>(this->data()), capacity * sizeof(Any));
-    if (data == nullptr) throw std::bad_alloc();
-    items_->data = static_cast<const MXNetAny*>(data);
-    *capacity_ = capacity;
   }
 
   MXNetAnyArray* items_;
@@ -148,6 +149,8 @@ class List : public ObjectRef {
       MXNET_THROW("IndexError") << count << " elements from index " << i
                                 << " on are out of range for a list";
     }
+    // Before anything changes, so that where there is no memory the list stays as it was.
+    run().Reserve(size() - count + values.size());
     // Released last: that may run code which changes the list again.
     const std::vector<Any> erased = run().Erase(i, count);
     run().Insert(i, std::move(values));
