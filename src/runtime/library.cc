@@ -6,11 +6,13 @@
  * process. So one whose loading failed stays too, and keeps failing for the same reason.
  */
 #include <mxnet/runtime/registry.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "runtime/dynamic_library.h"
@@ -35,7 +37,10 @@ struct LoadedLibrary {
 class LibraryTable {
  public:
   static LibraryTable* Global() {
-    static LibraryTable* table = new LibraryTable();
+    static LibraryTable* table = [] {
+      pthread_atfork(nullptr, nullptr, &AfterForkInChild);
+      return new LibraryTable();
+    }();
     return table;
   }
 
@@ -59,6 +64,15 @@ class LibraryTable {
   }
 
  private:
+  /*!
+   * \brief Frees the lock, whose holder the child may lack.
+   *
+   * A fork does not wait for the lock as it does for others: an initialiser that waits for what the
+   * forking thread has, Python's lock for one, would end up waiting for itself. What a thread was
+   * loading meanwhile is in the child as far as it had come.
+   */
+  static void AfterForkInChild() { new (&Global()->mutex_) std::recursive_mutex(); }
+
   static LoadedLibrary LoadNew(const std::string& path, void* handle,
                                std::vector<std::string> replaceable);
 

@@ -6,6 +6,8 @@ import pytest
 
 import ffi
 
+from ..native import compile_library
+
 INTERRUPT = """
 import os, signal, subprocess, sys, threading, time
 import ffi
@@ -126,6 +128,51 @@ print(set(statuses))
 def test_fork_while_threads_work(run_python):
     done = run_python(FORK)
     assert (done.stdout, done.stderr) == ("{7}\n", "")
+
+
+# Its MXNetLibraryInit says that it is under way, and waits.
+WAITS = """
+#include <mxnet/runtime/c_runtime_api.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((visibility("default"))) int MXNetLibraryInit(void) {
+  char byte = 0;
+  const int told = write(atoi(getenv("TELL")), &byte, 1) == 1;
+  return told && read(atoi(getenv("WAIT")), &byte, 1) == 1 ? 0 : -1;
+}
+"""
+FORK_WHILE_LOADING = """
+import os, signal, sys, threading, warnings
+import ffi
+# Since 3.12 Python warns of forks like this.
+warnings.simplefilter("ignore", DeprecationWarning)
+told, tell = os.pipe()
+wait, end = os.pipe()
+os.environ.update(TELL=str(tell), WAIT=str(wait))
+first, second = sys.argv[1:]
+loading = threading.Thread(target=ffi.load_library, args=[first])
+loading.start()
+os.read(told, 1)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    # A pipe of its own, which has what the second library waits for.
+    wait, end = os.pipe()
+    os.write(end, b"e")
+    os.environ["WAIT"] = str(wait)
+    ffi.load_library(second)
+    os._exit(7)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+os.write(end, b"e")
+loading.join()
+print(status)
+"""
+
+
+def test_fork_while_a_library_loads(run_python, tmp_path):
+    paths = [str(compile_library(tmp_path, name, WAITS)) for name in ("first", "second")]
+    done = run_python(f"import sys; sys.argv = {['-', *paths]}\n" + FORK_WHILE_LOADING)
+    assert (done.stdout, done.stderr) == ("7\n", "")
 
 
 PROCESSES = """
