@@ -52,6 +52,9 @@ extern "C" {
  *
  * "Borrowed" values live in the caller's frame for the duration of one call and occur only as
  * arguments. A return value and a container element are never borrowed.
+ *
+ * v_handle of an object, a function or an array is never NULL: where there is none the value is
+ * kMXNetNull. Calls do not look, for each would pay for it.
  */
 typedef enum {
   kMXNetInt = 0,            /*!< v_int64 */
