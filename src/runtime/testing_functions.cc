@@ -85,9 +85,9 @@ MXNET_REGISTER_API("testing.call")
     .add_variadic("args", "Any", "Its arguments.")
     .returns("Any")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const auto func = args[0].As<PackedFunc>();
+      const auto func = args[0].As<FunctionView>();
       const Level level;
-      *ret = func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1);
+      func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1, ret);
     });
 
 MXNET_REGISTER_API("testing.same_object")

@@ -123,11 +123,7 @@ class Any {
     std::swap(data_, other.data_);
     return *this;
   }
-  ~Any() {
-    if (IsObjectCode(data_.type_code)) {
-      details::Release(static_cast<Object*>(data_.value.v_handle));
-    }
-  }
+  ~Any() { ReleaseIfObject(); }
 
   /*! \brief Of whatever has TypeTraits, `Any::Of(1.5)`. Defined in type_traits.h. */
   template <typename T>
@@ -151,11 +147,24 @@ class Any {
    * store, as a copy of the union is, stalls the processor for longer than the rest takes.
    */
   void HoldObject(ObjectRef ref) noexcept {
-    if (IsObjectCode(data_.type_code)) {
-      details::Release(static_cast<Object*>(data_.value.v_handle));
-    }
+    ReleaseIfObject();
     data_.type_code = ref.defined() ? TypeCodeOfObject(ref.type_index()) : kMXNetNull;
     data_.value.v_handle = ref.Detach();
+  }
+  /*!
+   * \brief Replaces the value by what a C function returns: call(MXNetValue*, int* type_code).
+   *
+   * Returns its status; the value is nothing where it fails. It is written where it stays, for a
+   * copy would stall as it would in HoldObject.
+   */
+  template <typename Call>
+  int Receive(const Call& call) {
+    ReleaseIfObject();
+    data_.type_code = kMXNetNull;
+    int type_code = kMXNetNull;
+    const int status = call(&data_.value, &type_code);
+    if (status == 0) data_.type_code = type_code;
+    return status;
   }
   /*! \brief Gives the value, and the reference it may hold, up to the caller. */
   MXNetAny Detach() noexcept {
@@ -191,6 +200,10 @@ class Any {
   }
   void RetainIfObject() noexcept {
     if (IsObjectCode(data_.type_code)) details::Retain(static_cast<Object*>(data_.value.v_handle));
+  }
+
+  void ReleaseIfObject() noexcept {
+    if (IsObjectCode(data_.type_code)) details::Release(static_cast<Object*>(data_.value.v_handle));
   }
 
   MXNetAny data_;

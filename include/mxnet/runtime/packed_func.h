@@ -142,6 +142,12 @@ class MXNetRetValue {
   operator T() const {
     return As<T>();
   }
+  /*! \brief Has a C function write the result, as Any::Receive does. */
+  template <typename Call>
+  int Receive(const Call& call) {
+    failure_.reset();
+    return any_.Receive(call);
+  }
   /*! \brief Writes the result as a C function returns it. */
   void MoveTo(MXNetValue* value, int* type_code) noexcept { any_.MoveTo(value, type_code); }
 
@@ -241,6 +247,8 @@ struct Closure {
 
 }  // namespace details
 
+class FunctionView;
+
 /*! \brief Shares a function: a C++ lambda, or whatever the host language made one of. */
 class PackedFunc : public ObjectRef {
  public:
@@ -249,7 +257,8 @@ class PackedFunc : public ObjectRef {
   explicit PackedFunc(ObjectRef ref) : ObjectRef(std::move(ref)) {}
   /*! \brief Of a lambda `void(MXNetArgs, MXNetRetValue*)`; see Registry::name_errors. */
   template <typename F,
-            typename = std::enable_if_t<std::is_invocable_v<F&, MXNetArgs, MXNetRetValue*>>>
+            typename = std::enable_if_t<!std::is_same_v<F, FunctionView> &&
+                                        std::is_invocable_v<F&, MXNetArgs, MXNetRetValue*>>>
   PackedFunc(F body, bool names_errors = false) {  // NOLINT(runtime/explicit)
     using Closure = details::Closure<F>;
     auto* closure = new Closure{std::move(body), nullptr, names_errors};
@@ -266,12 +275,18 @@ class PackedFunc : public ObjectRef {
     return PackedFunc(ObjectRef::Steal(handle));
   }
 
+  /*! \brief Calls with borrowed arguments, and throws where that fails. */
   MXNetRetValue CallPacked(const MXNetValue* values, const int* type_codes, int num_args) const {
-    MXNetAny raw{};
-    int type_code = kMXNetNull;
-    MXNET_CHECK_CALL(MXNetFuncCall(get(), values, type_codes, num_args, &raw.value, &type_code));
-    raw.type_code = type_code;
-    return MXNetRetValue(Any::Steal(raw));
+    MXNetRetValue result;
+    CallPacked(values, type_codes, num_args, &result);
+    return result;
+  }
+  /*! \brief The same with a result that is there: `func.CallPacked(..., ret)` in a packed body. */
+  void CallPacked(const MXNetValue* values, const int* type_codes, int num_args,
+                  MXNetRetValue* ret) const {
+    MXNET_CHECK_CALL(ret->Receive([&](MXNetValue* value, int* type_code) {
+      return MXNetFuncCall(get(), values, type_codes, num_args, value, type_code);
+    }));
   }
 
   template <typename... Args>
@@ -292,6 +307,54 @@ class PackedFunc : public ObjectRef {
 /*! \brief The field's other name for the same thing. */
 using Function = PackedFunc;
 
+/*!
+ * \brief A function that is borrowed, as an argument is for the call: called like a PackedFunc.
+ *
+ * It owns no reference, which saves two locked instructions, and must not outlive what it is of: it
+ * cannot be copied, so that no lambda captures it unawares. To keep the function, make a PackedFunc
+ * of it. A typed body's parameter `const PackedFunc&` is borrowed in the same way.
+ */
+class FunctionView {
+ public:
+  FunctionView() = default;
+  FunctionView(const PackedFunc& func) noexcept  // NOLINT(runtime/explicit)
+      : func_(ObjectRef::Steal(func.get())) {}
+  FunctionView(const FunctionView&) = delete;
+  FunctionView(FunctionView&&) = default;
+  FunctionView& operator=(const FunctionView&) = delete;
+  FunctionView& operator=(FunctionView&& other) noexcept {
+    func_.Detach();
+    func_ = std::move(other.func_);
+    return *this;
+  }
+  ~FunctionView() { func_.Detach(); }
+
+  /*! \brief Of a handle that somebody else owns. */
+  static FunctionView Of(MXNetFunctionHandle handle) noexcept {
+    FunctionView view;
+    view.func_ = PackedFunc(ObjectRef::Steal(handle));
+    return view;
+  }
+
+  operator const PackedFunc&() const noexcept { return func_; }
+  MXNetFunctionHandle get() const noexcept { return func_.get(); }
+  bool defined() const noexcept { return func_.defined(); }
+  explicit operator bool() const noexcept { return defined(); }
+
+  /*! \brief As in PackedFunc, with or without an MXNetRetValue* at the end. */
+  template <typename... Ret>
+  auto CallPacked(const MXNetValue* values, const int* type_codes, int num_args, Ret... ret) const {
+    return func_.CallPacked(values, type_codes, num_args, ret...);
+  }
+  template <typename... Args>
+  MXNetRetValue operator()(Args&&... args) const {
+    return func_(std::forward<Args>(args)...);
+  }
+
+ private:
+  PackedFunc func_;
+};
+
 template <>
 struct TypeTraits<PackedFunc> {
   [[gnu::cold]] static std::string Name() { return "function"; }
@@ -305,8 +368,22 @@ struct TypeTraits<PackedFunc> {
   }
 };
 
+/*! \brief Reads what a PackedFunc does. */
+template <>
+struct TypeTraits<FunctionView> : TypeTraits<PackedFunc> {
+  static Match TryFrom(const MXNetValue& value, int type_code, FunctionView* out) noexcept {
+    if (ObjectTypeOf(value, type_code) != kMXNetObjectFunction) return Match::kWrongType;
+    *out = FunctionView::Of(value.v_handle);
+    return Match::kOk;
+  }
+};
+
 namespace details {
 
+template <>
+struct Held<const PackedFunc&> {
+  using type = FunctionView;
+};
 template <typename T>
 struct FunctionSignature : FunctionSignature<decltype(&T::operator())> {};
 template <typename R, typename... Args>
@@ -434,7 +511,8 @@ class TypedPackedFunc<R(Args...)> {
  public:
   TypedPackedFunc() = default;
   explicit TypedPackedFunc(PackedFunc packed) : packed_(std::move(packed)) {}
-  template <typename F, typename = std::enable_if_t<std::is_invocable_r_v<R, F&, Args...>>>
+  template <typename F, typename = std::enable_if_t<!std::is_same_v<F, FunctionView> &&
+                                                    std::is_invocable_r_v<R, F&, Args...>>>
   TypedPackedFunc(F body)  // NOLINT(runtime/explicit)
       : packed_(details::PackTyped(Body<F>{std::move(body)})) {}
 

@@ -37,21 +37,30 @@ namespace details {
 /*! \brief TryFrom, whose own errors are said of what(). */
 template <typename T, typename What>
 Match ReadNamed(const MXNetValue& value, int type_code, T* out, const What& what) {
-  try {
+  if constexpr (noexcept(TypeTraits<T>::TryFrom(value, type_code, out))) {
     return TypeTraits<T>::TryFrom(value, type_code, out);
-  } catch (const Error& error) {
-    throw error.In(what());
+  } else {
+    try {
+      return TypeTraits<T>::TryFrom(value, type_code, out);
+    } catch (const Error& error) {
+      throw error.In(what());
+    }
   }
+}
+
+/*! \brief Apart from ReadOrThrow, so that this is small enough to be inlined. */
+template <typename T, typename What>
+[[noreturn, gnu::cold, gnu::noinline]] void ThrowMismatch(Match match, const MXNetValue& value,
+                                                          int type_code, const What& what) {
+  MXNET_THROW(KindOf(match)) << MismatchText(match, what(), TypeTraits<T>::Name(), value,
+                                             type_code);
 }
 
 template <typename T, typename What>
 T ReadOrThrow(const MXNetValue& value, int type_code, const What& what) {
   T out{};
   Match match = ReadNamed(value, type_code, &out, what);
-  if (match != Match::kOk) {
-    MXNET_THROW(KindOf(match)) << MismatchText(match, what(), TypeTraits<T>::Name(), value,
-                                               type_code);
-  }
+  if (match != Match::kOk) ThrowMismatch<T>(match, value, type_code, what);
   return out;
 }
 
