@@ -14,6 +14,15 @@ static_assert(!std::is_copy_assignable_v<FunctionView>);
 static_assert(std::is_convertible_v<const PackedFunc&, FunctionView>);
 static_assert(std::is_convertible_v<FunctionView, PackedFunc>);
 
+using details::IsBorrowed;
+static_assert(IsBorrowed<std::string_view>::value && IsBorrowed<const char*>::value);
+static_assert(IsBorrowed<ShapeView>::value && IsBorrowed<const std::string&>::value);
+static_assert(IsBorrowed<const DLTensor*>::value && IsBorrowed<DLTensor*>::value);
+static_assert(IsBorrowed<std::optional<std::vector<std::string_view>>>::value);
+static_assert(IsBorrowed<FunctionView>::value && IsBorrowed<Variadic<FunctionView>>::value);
+static_assert(!IsBorrowed<std::string>::value && !IsBorrowed<PackedFunc>::value);
+static_assert(!IsBorrowed<std::vector<std::string>>::value && !IsBorrowed<void*>::value);
+
 int32_t References(const PackedFunc& func) { return func.get()->ref_count; }
 
 PackedFunc AddOne() {

@@ -299,12 +299,17 @@ def test_several_sources(tmp_path):
 
 
 BAD = "int bad(int a) {\n  return a +;\n}\n"
+BORROWED = """
+#include <mxnet/runtime/registry.h>
+mxnet::runtime::TypedPackedFunc<std::optional<std::string_view>()> dangling;
+"""
 
 
 @pytest.mark.parametrize(
     ("name", "sources", "functions", "error", "message"),
     [
         ("bad", BAD, "bad", BuildError, r"(?s)bad.cc:2:\d+: error: .*the command was: "),
+        ("view", BORROWED, None, BuildError, "TypedPackedFunc cannot be borrowed"),
         ("lost", "int lost();\nint f() { return lost(); }", "f", BuildError, "lost"),
         ("none", "int f() { return 1; }", "g", ValueError, "names 'g', which no source text has"),
         ("a b", "int f();", None, ValueError, r"\('name'\) must be a name .* got 'a b'"),

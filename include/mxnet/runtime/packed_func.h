@@ -384,6 +384,11 @@ template <>
 struct Held<const PackedFunc&> {
   using type = FunctionView;
 };
+template <>
+struct IsBorrowed<FunctionView> : std::true_type {};
+template <typename T>
+struct IsBorrowed<Variadic<T>> : IsBorrowed<T> {};
+
 template <typename T>
 struct FunctionSignature : FunctionSignature<decltype(&T::operator())> {};
 template <typename R, typename... Args>
@@ -508,6 +513,12 @@ class TypedPackedFunc;
 /*! \brief A PackedFunc with a C++ signature. */
 template <typename R, typename... Args>
 class TypedPackedFunc<R(Args...)> {
+  static_assert(
+      !details::IsBorrowed<R>::value,
+      "the result of a TypedPackedFunc cannot be borrowed, for the value that it would be "
+      "borrowed of is gone after the call: return an owning type, std::string or String "
+      "instead of std::string_view, NDArray instead of DLTensor*");
+
  public:
   TypedPackedFunc() = default;
   explicit TypedPackedFunc(PackedFunc packed) : packed_(std::move(packed)) {}

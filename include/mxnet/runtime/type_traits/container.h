@@ -362,6 +362,17 @@ struct TypeTraits<std::optional<T>> {
   }
 };
 
+namespace details {
+
+template <>
+struct IsBorrowed<ShapeView> : std::true_type {};
+template <typename T>
+struct IsBorrowed<std::vector<T>> : IsBorrowed<T> {};
+template <typename T>
+struct IsBorrowed<std::optional<T>> : IsBorrowed<T> {};
+
+}  // namespace details
+
 }  // namespace runtime
 }  // namespace mxnet
 

@@ -5,6 +5,7 @@
 #ifndef MXNET_RUNTIME_TYPE_TRAITS_HAS_TRAITS_H_
 #define MXNET_RUNTIME_TYPE_TRAITS_HAS_TRAITS_H_
 
+#include <string_view>
 #include <type_traits>
 
 namespace mxnet {
@@ -29,6 +30,18 @@ struct HasTraits<Variadic<T>> : std::true_type {};
 /*! \brief Whether T is a class that MXNET_REGISTER_CLASS may register. */
 template <typename T>
 constexpr bool kIsClass = std::is_class_v<T> && !HasTraits<T>::value;
+
+/*!
+ * \brief Whether a T that is read points into the value it is read from, or lies there.
+ *
+ * Such a type is fine for a parameter, and for nothing that outlives the call.
+ */
+template <typename T>
+struct IsBorrowed : std::is_reference<T> {};
+template <>
+struct IsBorrowed<const char*> : std::true_type {};
+template <>
+struct IsBorrowed<std::string_view> : std::true_type {};
 
 }  // namespace details
 }  // namespace runtime

@@ -8,6 +8,7 @@
 #include <mxnet/runtime/type_traits/base.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace mxnet {
@@ -75,6 +76,15 @@ struct TypeTraits<NDArray> {
   }
   static void Store(NDArray value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
+
+namespace details {
+
+template <>
+struct IsBorrowed<DLTensor*> : std::true_type {};
+template <>
+struct IsBorrowed<const DLTensor*> : std::true_type {};
+
+}  // namespace details
 
 }  // namespace runtime
 }  // namespace mxnet
