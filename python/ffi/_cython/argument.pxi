@@ -50,6 +50,10 @@ cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* fra
         return 0
     if cls == &PyList_Type:
         return make_run(obj, value, code, frame, True)
+    if cls == <PyTypeObject*>Function:
+        code[0] = kMXNetFuncHandle
+        value.v_handle = (<ObjectBase>obj).chandle
+        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
     return make_other(obj, cls, value, code, frame)
 
 

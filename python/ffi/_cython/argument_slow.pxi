@@ -147,10 +147,6 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
     global numpy_array_type
     cdef MXNetHandlerEntry* entry
     cdef int handler
-    if cls == <PyTypeObject*>Function:
-        value.v_handle = (<ObjectBase>obj).chandle
-        code[0] = kMXNetFuncHandle
-        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
     if cls == numpy_array_type:
         return make_numpy(obj, value, code, frame)
     entry = find_handler(cls)

@@ -21,8 +21,8 @@ cdef int run_callback(void* resource, const MXNetValue* values, const int* codes
                 break
             made += 1
         if made == count:
-            result = PyObject_Vectorcall(<PyObject*>resource, args,
-                                         count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+            result = MXNetVectorcall(<PyObject*>resource, args,
+                                     count | PY_VECTORCALL_ARGUMENTS_OFFSET)
         while made > 0:
             made -= 1
             Py_DECREF_(args[made])

@@ -208,6 +208,7 @@ cdef extern from "python_compat.h":
     int MXNetAddTraceback(PyObject* code, PyObject* globals) noexcept
     ctypedef int (*MXNetCallbackBody)(void*, const MXNetValue*, const int*, int, MXNetValue*,
                                       int*) noexcept
+    PyObject* MXNetVectorcall(PyObject* callable, PyObject** args, size_t nargsf) noexcept
     void MXNetSetCallback(MXNetCallbackBody body) noexcept
     int MXNetEnterPython(void* resource, const MXNetValue* values, const int* codes, int count,
                          MXNetValue* ret, int* ret_code) noexcept nogil

@@ -187,6 +187,17 @@ static inline int MXNetHoldsGil(void) {
   return current != NULL && current == PyGILState_GetThisThreadState();
 }
 
+/*!
+ * \brief PyObject_Vectorcall, without its way round for functions written in Python: those are of
+ *        the interpreter's own making, so what they return need not be checked.
+ */
+static inline PyObject* MXNetVectorcall(PyObject* callable, PyObject** args, size_t nargsf) {
+  if (Py_TYPE(callable) == &PyFunction_Type) {
+    return PyVectorcall_Function(callable)(callable, args, nargsf, NULL);
+  }
+  return PyObject_Vectorcall(callable, args, nargsf, NULL);
+}
+
 /*! \brief What calls the Python callable that is its resource; it is called with the GIL held. */
 typedef MXNetPackedCFunc MXNetCallbackBody;
 static MXNetCallbackBody MXNetCallback = NULL;
