@@ -284,6 +284,18 @@ def test_an_enum_comes_back_where_a_changed_library_fails():
     assert [member.name for member in ffi.get_enum("restored.Mode")] == ["FIRST", "SECOND"]
 
 
+def test_what_is_compiled_is_loaded_with_few_imports(run_python, tmp_path):
+    script = """
+import sys, ffi
+before = set(sys.modules)
+ffi.cpp.load_inline("few", "int f() { return 1; }", "f")
+print({name for name in sys.modules if name not in before and not name.startswith("ffi.")})
+"""
+    outputs = [run_python(script, MXFFI_CACHE_DIR=str(tmp_path)).stdout for _ in range(2)]
+    assert "'re'" in outputs[0]
+    assert outputs[1] in ("{'_blake2'}\n", "set()\n")
+
+
 def test_several_sources(tmp_path):
     (tmp_path / "twice.h").write_text("#pragma once\nint twice(int x);\n")
     (tmp_path / "twice.cc").write_text('#include "twice.h"\nint twice(int x) { return 2 * x; }\n')
@@ -312,6 +324,7 @@ mxnet::runtime::TypedPackedFunc<std::optional<std::string_view>()> dangling;
         ("view", BORROWED, None, BuildError, "TypedPackedFunc cannot be borrowed"),
         ("lost", "int lost();\nint f() { return lost(); }", "f", BuildError, "lost"),
         ("none", "int f() { return 1; }", "g", ValueError, "names 'g', which no source text has"),
+        ("part", "int gg, g_g, _g, g1, ég, gg;", "g", ValueError, "names 'g', which no source"),
         ("a b", "int f();", None, ValueError, r"\('name'\) must be a name .* got 'a b'"),
         ("../up", "int f();", None, ValueError, "must be a name"),
         (3, "int f();", None, TypeError, r"\('name'\) expected str, got int"),

@@ -1,29 +1,25 @@
-"""From sources to a library, and from a library to a Module."""
+"""From sources to a library, and from a library to a Module.
+
+Here is what is done each time; that which compiles is imported where something has to be. For the
+same reason nothing here imports `re` or `typing`, which would take longer than the rest.
+"""
 
 from __future__ import annotations
 
 import os
-import re
-import shlex
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from .. import __version__, config, library
 from .._backend import core
 from ._cache import Entry, key_of
-from ._compiler import compiler, identity, tell
-from ._exports import registrations
+from ._compiler import compiler, identity
+from ._flags import C_SUFFIX, CXX_FLAGS, CXX_SUFFIXES, FLAGS, LINK_FLAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
-_C_SUFFIX = ".c"
-_CXX_SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
-_CXX_FLAGS = ("-std=c++17", "-fvisibility-inlines-hidden")
-_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-pipe")
-_LINK_FLAGS = ("-shared", "-Wl,-z,defs", "-Wl,-z,now")
 # Where compilers look besides what the command says.
 _VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH")
 
@@ -31,16 +27,26 @@ Source = str | os.PathLike[str]
 _registered: dict[str, set[str]] = {}
 
 
-class _Request(NamedTuple):
+class Request:
     """Everything that decides what comes out."""
 
-    name: str
-    texts: tuple[str, ...]
-    files: tuple[str, ...]
-    functions: Mapping[str, str]
-    cflags: tuple[str, ...]
-    ldflags: tuple[str, ...]
-    commands: Mapping[str, tuple[str, ...]]
+    def __init__(
+        self,
+        name: str,
+        texts: tuple[str, ...],
+        files: tuple[str, ...],
+        functions: Mapping[str, str],
+        cflags: tuple[str, ...],
+        ldflags: tuple[str, ...],
+        commands: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        self.name = name
+        self.texts = texts
+        self.files = files
+        self.functions = functions
+        self.cflags = cflags
+        self.ldflags = ldflags
+        self.commands = commands
 
     def key(self) -> str:
         """Differs where the library would."""
@@ -49,7 +55,7 @@ class _Request(NamedTuple):
         return key_of(
             (
                 *(self.name, self.texts, self.files, list(self.functions.items())),
-                *(_CXX_FLAGS, _FLAGS, _LINK_FLAGS, self.cflags, self.ldflags),
+                *(CXX_FLAGS, FLAGS, LINK_FLAGS, self.cflags, self.ldflags),
                 [identity(command) for command in self.commands.values()],
                 [os.environ.get(variable) for variable in _VARIABLES],
                 os.getcwd() if relative else "",
@@ -136,7 +142,9 @@ def _build(
         with entry.locked() as waited:
             path = entry.library() if waited else None
             if path is None:
-                path = _compile(request, entry, verbose)
+                from ._compile import compile_request
+
+                path = compile_request(request, entry, verbose)
     return path
 
 
@@ -148,10 +156,10 @@ def _request(
     cflags: object,
     ldflags: object,
     include_paths: object,
-) -> _Request:
+) -> Request:
     if not isinstance(name, str):
         raise TypeError(f"{caller}: argument 0 ('name') expected str, got {type(name).__name__}")
-    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name, re.ASCII):
+    if not _is_path(name, "."):
         raise ValueError(
             f"{caller}: argument 0 ('name') must be a name such as 'demo', got {name!r}"
         )
@@ -159,16 +167,16 @@ def _request(
     wanted = _functions(caller, functions)
     for function in wanted:
         last = function.rpartition("::")[2]
-        if not any(re.search(rf"\b{last}\b", text) for text in texts):
+        if not any(_has_word(text, last) for text in texts):
             raise ValueError(
                 f"{caller}: argument 2 ('functions') names {function!r}, which no source text has"
             )
     folders = _list_of(caller, "extra_include_paths", include_paths, "paths", (str, os.PathLike))
     includes = (f"-I{os.path.abspath(os.fspath(folder))}" for folder in folders)
-    has_c = any(file.endswith(_C_SUFFIX) for file in files)
-    has_cxx = bool(texts) or any(not file.endswith(_C_SUFFIX) for file in files)
+    has_c = any(file.endswith(C_SUFFIX) for file in files)
+    has_cxx = bool(texts) or any(not file.endswith(C_SUFFIX) for file in files)
     used = {"CXX": has_cxx, "CC": has_c}
-    return _Request(
+    return Request(
         name,
         texts,
         files,
@@ -177,6 +185,22 @@ def _request(
         tuple(_list_of(caller, "extra_ldflags", ldflags, "flags", str)),
         {variable: compiler(variable) for variable, is_used in used.items() if is_used},
     )
+
+
+def _is_path(text: str, separator: str) -> bool:
+    """Whether a text is a name of C++, or several with a separator between."""
+    return text.isascii() and all(name.isidentifier() for name in text.split(separator))
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a name occurs in a text other than as a part of another."""
+    end = -1
+    while (start := text.find(word, end + 1)) >= 0:
+        end = start + len(word)
+        around = text[max(start - 1, 0) : start] + text[end : end + 1]
+        if not any(character.isalnum() or character == "_" for character in around):
+            return True
+    return False
 
 
 def _list_of(
@@ -210,12 +234,12 @@ def _sorted_sources(caller: str, sources: Any) -> tuple[tuple[str, ...], tuple[s
             files.append(os.path.abspath(os.fspath(source)))
             if not os.path.isfile(files[-1]):
                 raise FileNotFoundError(f"{where} has {files[-1]}, which is no file")
-            if not files[-1].endswith((_C_SUFFIX, *_CXX_SUFFIXES)):
-                known = ", ".join((_C_SUFFIX, *_CXX_SUFFIXES))
+            if not files[-1].endswith((C_SUFFIX, *CXX_SUFFIXES)):
+                known = ", ".join((C_SUFFIX, *CXX_SUFFIXES))
                 raise ValueError(f"{where} has {files[-1]}, which ends in none of {known}")
         elif not isinstance(source, str):
             raise TypeError(f"{where} expected source text or paths, got {type(source).__name__}")
-        elif "\n" not in source and source.endswith((_C_SUFFIX, *_CXX_SUFFIXES)):
+        elif "\n" not in source and source.endswith((C_SUFFIX, *CXX_SUFFIXES)):
             raise ValueError(
                 f"{where} has {source!r}, which is a file's name, not C++; "
                 f"pass pathlib.Path({source!r})"
@@ -245,82 +269,6 @@ def _functions(caller: str, functions: Any) -> dict[str, str]:
                 f"{where} expected names of functions, or a mapping of names to docs, got "
                 f"{type(function if not isinstance(function, str) else doc).__name__} in it"
             )
-        if not re.fullmatch(r"(?:::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*", function, re.ASCII):
+        if not _is_path(function.removeprefix("::"), "::"):
             raise ValueError(f"{where} has {function!r}, which is no function's name")
     return dict(named)
-
-
-def _compile(request: _Request, entry: Entry, verbose: bool) -> str:
-    from ._runner import Runner
-
-    started = time.time_ns()
-    sources = [*_write_texts(request, entry), *request.files]
-    shown = " ".join(shlex.join(command) for command in request.commands.values())
-    tell(f"compiling {request.name} with {shown}", verbose)
-    partial = entry.partial(f"lib{request.name}.so")
-    depfiles = [entry.partial(f"{number}.d") for number in range(len(sources))]
-    if len(sources) == 1:
-        link = (*_link_flags(request), "-o", partial)
-        commands = [(*_compile_command(request, sources[0], depfiles[0]), *link)]
-    else:
-        objects = [entry.partial(f"{number}.o") for number in range(len(sources))]
-        commands = [
-            (*_compile_command(request, source, depfile), "-c", "-o", made)
-            for source, depfile, made in zip(sources, depfiles, objects, strict=True)
-        ]
-    runner = Runner()
-    printed = runner.run(commands)
-    if len(sources) > 1:
-        driver = request.commands.get("CXX") or request.commands["CC"]
-        flags = (*request.cflags, *_link_flags(request))
-        printed += runner.run([(*driver, *objects, *flags, "-o", partial)])
-    inputs = {file for depfile in depfiles for file in _read_depfile(depfile)}
-    path = entry.publish(
-        request.name,
-        partial,
-        (file for file in sorted(inputs) if os.path.dirname(file) != entry.folder),
-        started,
-    )
-    if printed.strip():
-        tell(f"the compiler says:\n{printed.rstrip()}", verbose=True)
-    tell(f"compiled {request.name} in {(time.time_ns() - started) / 1e9:.1f} s", verbose)
-    return path
-
-
-def _write_texts(request: _Request, entry: Entry) -> list[str]:
-    """Writes the texts, with the registrations behind them, as one source file."""
-    if not request.texts:
-        return []
-    main = f"{request.name}.cc"
-    path = os.path.join(entry.folder, main)
-    if len(request.texts) == 1:
-        texts = {path: request.texts[0]}
-        whole = request.texts[0]
-    else:
-        texts = {
-            entry.write(f"{request.name}_{number}.cc", text): text
-            for number, text in enumerate(request.texts, 1)
-        }
-        whole = "".join(f'#include "{os.path.basename(file)}"\n' for file in texts)
-    if request.functions:
-        whole += "".join(registrations(request.name, request.functions, texts))
-    return [entry.write(main, whole)]
-
-
-def _compile_command(request: _Request, source: str, depfile: str) -> tuple[str, ...]:
-    common = (*_FLAGS, *request.cflags, *config.compile_flags(), "-MD", "-MF", depfile)
-    if source.endswith(_C_SUFFIX):
-        return (*request.commands["CC"], *common, source)
-    # A file says itself what it includes.
-    first = () if source in request.files else ("-include", "mxnet/runtime/registry.h")
-    return (*request.commands["CXX"], *_CXX_FLAGS, *common, *first, source)
-
-
-def _link_flags(request: _Request) -> tuple[str, ...]:
-    return (*_LINK_FLAGS, *config.link_flags(), *request.ldflags)
-
-
-def _read_depfile(path: str) -> list[str]:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        _, _, files = file.read().replace("\\\n", " ").partition(": ")
-    return [os.path.abspath(word.replace("$$", "$")) for word in shlex.split(files)]

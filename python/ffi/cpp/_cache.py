@@ -1,6 +1,6 @@
 """The folder of what has been compiled: private to the user, safe for many processes at once.
 
-Each library has a folder named by its key, a hash of all that was asked for. `manifest.json` in it
+Each library has a folder named by its key, a hash of all that was asked for. `manifest.txt` in it
 names the present library and the files that it was made of, with size and time. A library is
 written beside the others and put in its place by a rename, then the manifest is; so a reader sees a
 whole library or none, and needs no lock.
@@ -8,16 +8,23 @@ whole library or none, and needs no lock.
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
 
-_MANIFEST = "manifest.json"
+try:
+    # What hashlib gives, whose import takes as long as all else where nothing is to be compiled.
+    from _blake2 import blake2b
+except ImportError:  # an interpreter that leaves all hashes to OpenSSL
+    from hashlib import blake2b
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from io import TextIOWrapper
+
+_MANIFEST = "manifest.txt"
+# Stands for size and time of an input that may be another by now.
+_CHANGED = (-1, -1)
 
 
 def cache_dir() -> str:
@@ -68,15 +75,40 @@ def _check_private(folder: str) -> None:
 
 def key_of(parts: Iterable[object]) -> str:
     """A short hash of values, each by its representation."""
-    return hashlib.sha256(repr(list(parts)).encode(errors="surrogatepass")).hexdigest()[:24]
+    return blake2b(repr(list(parts)).encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
-def _stamp(path: str) -> list[int] | None:
+def _stamp(path: str) -> tuple[int, int]:
+    """Size and time of a file, which differ where it does."""
     try:
         status = os.stat(path)
     except OSError:
-        return None
-    return [status.st_size, status.st_mtime_ns]
+        return _CHANGED
+    return status.st_size, status.st_mtime_ns
+
+
+class _Lock:
+    """Keeps other threads and processes out of a folder; `with` says whether it had to wait."""
+
+    def __init__(self, folder: str) -> None:
+        self._path = os.path.join(folder, "lock")
+        self._file: TextIOWrapper | None = None
+
+    def __enter__(self) -> bool:
+        import fcntl
+
+        self._file = open(self._path, "w")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            return True
+        return False
+
+    def __exit__(self, *error: object) -> None:
+        # Closing the file, also by the end of the process, releases the lock.
+        if self._file is not None:
+            self._file.close()
 
 
 class Entry:
@@ -89,32 +121,27 @@ class Entry:
     def library(self) -> str | None:
         """The present library, unless something it was made of has changed."""
         try:
-            with open(self._manifest, encoding="utf-8") as file:
-                manifest: dict[str, Any] = json.load(file)
-            inputs, library = manifest["inputs"], os.path.join(self.folder, manifest["library"])
-        except (OSError, ValueError, KeyError):
+            with open(self._manifest, encoding="utf-8", errors="surrogateescape") as file:
+                name, *inputs = file.read().split("\n")
+            for line in inputs:
+                size, time, path = line.split(" ", 2)
+                stamp = int(size), int(time)
+                if stamp == _CHANGED or _stamp(path) != stamp:
+                    return None
+        except (OSError, ValueError):
             return None
-        current = all(stamp and _stamp(path) == stamp for path, stamp in inputs.items())
-        return library if current and os.path.exists(library) else None
+        library = os.path.join(self.folder, name)
+        return library if os.path.isfile(library) else None
 
-    @contextmanager
-    def locked(self) -> Iterator[bool]:
-        """Keeps other threads and processes from compiling the same; whether it had to wait."""
+    def locked(self) -> _Lock:
+        """Keeps others from compiling the same."""
         _make_folder(self.folder)
-        with open(os.path.join(self.folder, "lock"), "w") as file:
-            waited = False
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waited = True
-                fcntl.flock(file, fcntl.LOCK_EX)
-            # Closing the file, also by the end of the process, releases the lock.
-            yield waited
+        return _Lock(self.folder)
 
-    def write(self, file_name: str, text: str) -> str:
-        """A source file, put in its place at once. Returns its path."""
+    def write(self, file_name: str, text: str, errors: str = "strict") -> str:
+        """A text file, put in its place at once. Returns its path."""
         path = os.path.join(self.folder, file_name)
-        with open(path + ".part", "w", encoding="utf-8") as file:
+        with open(path + ".part", "w", encoding="utf-8", errors=errors) as file:
             file.write(text)
         os.replace(path + ".part", path)
         return path
@@ -129,12 +156,11 @@ class Entry:
         An input that has changed since `started`, in ns, may have been read before it did.
         """
         stamps = {path: _stamp(path) for path in inputs}
-        stamps = {
-            path: stamp if stamp is None or stamp[1] < started else None
-            for path, stamp in stamps.items()
-        }
+        stamps = {path: stamp if stamp[1] < started else _CHANGED for path, stamp in stamps.items()}
         # Another name for each state of the inputs: a process may have the former one loaded.
         library = f"lib{name}-{key_of(sorted(stamps.items()))[:8]}.so"
         os.replace(partial, os.path.join(self.folder, library))
-        self.write(_MANIFEST, json.dumps({"library": library, "inputs": stamps}))
+        lines = [f"{size} {time} {path}" for path, (size, time) in stamps.items()]
+        # The names of files may be any bytes.
+        self.write(_MANIFEST, "\n".join([library, *lines]), "surrogateescape")
         return os.path.join(self.folder, library)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 
@@ -37,7 +36,7 @@ def compiler(variable: str) -> tuple[str, ...]:
 
     Raises BuildError where there is none.
     """
-    named = shlex.split(os.environ.get(variable, ""))
+    named = _words(os.environ.get(variable, ""))
     for candidate in [named] if named else [[name] for name in _CANDIDATES[variable]]:
         if which(candidate[0]):
             return tuple(candidate)
@@ -48,6 +47,15 @@ def compiler(variable: str) -> tuple[str, ...]:
         f"no compiler is installed, none of {usual}; install one (on Debian: apt-get install g++) "
         f"or name yours in the variable {variable}"
     )
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command as a shell reads it."""
+    if not any(mark in command for mark in "'\"\\"):
+        return command.split()
+    import shlex  # which takes longer than all else where nothing is to be compiled
+
+    return shlex.split(command)
 
 
 def identity(command: Sequence[str]) -> list[object]:
