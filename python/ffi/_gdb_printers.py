@@ -25,6 +25,7 @@ INT, UINT, FLOAT, HANDLE, NULL, TYPE, CONTEXT, BORROWED_ARRAY = range(8)
 OBJECT_CODES = {8, 9, 10, 14}
 STR, BYTES = 11, 12
 BOOL, COMPLEX, INT_TUPLE, INT_LIST, TUPLE, LIST, DICT, READ_ONLY_ARRAY, MISSING = range(65, 74)
+KEYWORD, ENUM, LENT_ARRAY = range(74, 77)
 
 FUNCTION, ARRAY, STRING, BYTES_OBJECT, SHAPE, TUPLE_OBJECT, SEQUENCE, MAP, OPAQUE = range(1, 10)
 MUTABLE_SEQUENCE, MUTABLE_MAP = 10, 11
@@ -123,8 +124,12 @@ def value_at(address: int, code: int, depth: int = 0) -> str:
         return dtype_text(*read(address, "BBH"))
     if code == CONTEXT:
         return context_text(*read(address, "ii"))
-    if code in (BORROWED_ARRAY, READ_ONLY_ARRAY):
+    if code in (BORROWED_ARRAY, READ_ONLY_ARRAY, LENT_ARRAY):
         return f"<borrowed {tensor_at(first)}>"
+    if code == KEYWORD:
+        return f"<keyword {text_at(first, second)}>"
+    if code == ENUM:
+        return f"<member {read(address, 'q')[0]} of the enum of type {second}>"
     if code in (STR, BYTES):
         return text_at(first, second, code == BYTES)
     if code in (INT_TUPLE, INT_LIST):
@@ -207,6 +212,7 @@ PRINTERS: dict[str, Callable[[Any], str]] = {
     "mxnet::runtime::Any": lambda value: any_at(address_of(value)),
     "mxnet::runtime::MXNetRetValue": lambda value: any_at(address_of(value)),
     "mxnet::runtime::MXNetArgs": arguments_of,
+    "mxnet::runtime::FunctionView": reference_text,
 }
 PRINTERS.update(
     dict.fromkeys(

@@ -30,6 +30,7 @@ int Run(MXNetArgs args) {
   Tuple pair({number, text});
   NDArray tensor = NDArray::Empty(shape, DLDataType{kDLFloat, 32, 1}, DLDevice{kDLCPU, 0});
   PackedFunc function = PackedFunc::GetGlobal("testing.nop");
+  FunctionView view = function;
   ObjectRef none;
   const ObjectRef& reference = array;
   MXNetValue value = args.values[1];
@@ -40,12 +41,17 @@ int Run(MXNetArgs args) {
 int main() {
   PackedFunc run([](MXNetArgs args, MXNetRetValue*) { Run(args); });
   const int codes[] = {kMXNetInt, kMXNetStr, kMXNetIntTuple, kMXNetBool, kMXNetDict, kMXNetType,
-                       kMXNetFloat, kMXNetMissing};
+                       kMXNetFloat, kMXNetMissing, kMXNetKeyword, kMXNetEnum, kMXNetLentArray};
   int64_t ints[] = {3, 4};
   MXNetAny entry[2] = {};
   entry[0].type_code = kMXNetInt;
   entry[1].type_code = kMXNetNull;
-  MXNetValue values[8] = {};
+  MXNetLentTensor lent = {};
+  lent.tensor.shape = ints;
+  lent.tensor.ndim = 2;
+  lent.tensor.dtype = kFloat32;
+  lent.tensor.device = DLDevice{kDLCPU, 0};
+  MXNetValue values[11] = {};
   values[0].v_int64 = -5;
   values[1].v_str = {"hello", 5};
   values[2].v_ints = {ints, 2};
@@ -53,12 +59,16 @@ int main() {
   values[4].v_seq = {entry, 2};
   values[5].v_type = {kDLBfloat, 16, 1};
   values[6].v_float64 = 1.5;
-  run.CallPacked(values, codes, 8);
+  values[8].v_str = {"axis", 4};
+  values[9].v_enum = {2, 99};
+  values[10].v_handle = &lent;
+  run.CallPacked(values, codes, 11);
 }
 """
 
 PRINTED = {
-    "args": r"(-5, 'hello', (3, 4), True, {0: None}, bfloat16, 1.5, <not given>)",
+    "args": "(-5, 'hello', (3, 4), True, {0: None}, bfloat16, 1.5, <not given>, <keyword 'axis'>, "
+    "<member 2 of the enum of type 99>, <borrowed float32[3, 4] at 0x0>)",
     "number": "42",
     "text": "'text'",
     "nothing": "None",
@@ -70,6 +80,7 @@ PRINTED = {
     "pair": "(42, 'text')",
     "tensor": "<NDArray float32[3, 4] at 0x",
     "function": "<function at 0x",
+    "view": "<function at 0x",
     "none": "<no object>",
     "reference": "Array[42, 'text', None]",
     "*array.ptr_": "Array[42, 'text', None]",
