@@ -11,10 +11,13 @@ namespace {
 
 /*! \brief The library, which stays loaded; Python loads it where RTLD_DEFAULT does not look. */
 void* FindLibrary() {
-  if (dlsym(RTLD_DEFAULT, "MXNetFuncCall") != nullptr) return RTLD_DEFAULT;
-  void* library = dlopen("libmxnet_runtime.so", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  // First what is named: a runtime that is there without operators is of no use.
   const char* path = std::getenv("REFACC_RUNTIME");
-  if (library == nullptr && path != nullptr) library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  void* library = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr && dlsym(RTLD_DEFAULT, "MXNetFuncCall") != nullptr) return RTLD_DEFAULT;
+  if (library == nullptr) {
+    library = dlopen("libmxnet_runtime.so", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  }
   if (library == nullptr) {
     throw Failure(
         kMXAccUnsupported,
