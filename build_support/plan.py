@@ -71,13 +71,14 @@ class Planner:
         libraries = [self._prebuilt.get(path) or self.products / path for path in target.links]
         soname = f"-Wl,-soname,{output.name}"
         as_library = () if target.is_extension else (soname, *self._tools.library_link_flags)
+        exports = f"-Wl,--version-script={self._version_script(target)}"
+        kind = ("-pie",) if target.is_program else ("-shared", *as_library, exports)
         command = (
             *self._tools.compiler,
             *self._tools.link_flags,
-            *as_library,
+            *kind,
             *target.link_flags,
             *(f"-Wl,-rpath,{_origin(path)}" for path in target.rpath),
-            f"-Wl,--version-script={self._version_script(target)}",
             *(str(step.output) for step in objects),
             *map(str, libraries),
             *("-o", str(output)),

@@ -9,6 +9,7 @@ from pathlib import Path
 PYTHON_ROOT = Path("python")
 
 RUNTIME_LIBRARY = Path("ffi/lib/libmxnet_runtime.so")
+ACC_SERVER = Path("ffi/lib/mxnet_acc_server")
 OPERATOR_LIBRARY = Path("mx/lib/libmxnet_operators.so")
 BLAS_LIBRARY = Path("mx/lib/libscipy_openblas.so")
 BLAS_LICENSE = Path("mx/lib/LICENSE.openblas.txt")
@@ -40,7 +41,7 @@ _SAME_EVERYWHERE = ("-ffp-contract=off",)
 
 @dataclass(frozen=True)
 class Target:
-    """A shared object, at `output` under the folder of the Python packages.
+    """A shared object, or a program, at `output` under the folder of the Python packages.
 
     `rpath` entries are relative to the folder of the output. `exports` are the patterns of the
     symbols that can be seen from outside.
@@ -56,6 +57,7 @@ class Target:
     rpath: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
     is_extension: bool = False
+    is_program: bool = False
 
 
 def _sources(root: Path, folder: str) -> tuple[Path, ...]:
@@ -91,6 +93,14 @@ def _libraries(root: Path, release: str) -> list[Target]:
             rpath=("../../ffi/lib",),
             flags=_SAME_EVERYWHERE,
             link_flags=("-ldl",),
+        ),
+        Target(
+            output=ACC_SERVER,
+            sources=_sources(root, "src/acc_server"),
+            include_dirs=include_dirs,
+            links=(RUNTIME_LIBRARY,),
+            rpath=("",),
+            is_program=True,
         ),
     ]
 

@@ -30,7 +30,7 @@ _COMMON = (
 # No -march: a wheel has to run on every machine of its architecture.
 _OPTIMIZED = ("-O3", "-DNDEBUG")
 _SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
-_LINK = ("-shared", "-pthread", "-Wl,-O1", "-Wl,--as-needed", "-Wl,-z,relro", "-Wl,-z,now")
+_LINK = ("-pthread", "-Wl,-O1", "-Wl,--as-needed", "-Wl,-z,relro", "-Wl,-z,now")
 
 
 @dataclass(frozen=True)

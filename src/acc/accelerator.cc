@@ -46,6 +46,11 @@ Accelerator::~Accelerator() {
   for (Device& device : devices_) device.TrimPool();
 }
 
+void Accelerator::Restart() {
+  plugin_->stand_in()->Restart();
+  for (Device& device : devices_) device.TrimPool();
+}
+
 Device* Accelerator::device(int id) {
   if (id < 0 || id >= num_devices()) {
     MXNET_THROW("ValueError") << "there is no " << name_ << "(" << id << "): " << name_ << " has "

@@ -33,6 +33,9 @@ class Accelerator {
   /*! \brief ValueError where there is no such device. */
   Device* device(int id);
 
+  /*! \brief Begins anew what has ended by itself; arrays that were on it are lost. */
+  void Restart();
+
   /*! \brief Passes keywords with values on, and returns what the library emits. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);

@@ -94,7 +94,9 @@ void* Device::AllocRaw(size_t size) {
       reason = status == nullptr ? "mx_alloc gave NULL"
                                  : ErrorOf(status, accelerator_->name(), "mx_alloc").message();
     }
-    if (status != nullptr && ErrorOf(status, "", "").kind() != "MemoryError") break;
+    if (status == nullptr) continue;
+    const Error error = ErrorOf(status, name(), "mx_alloc");
+    if (error.kind() != "MemoryError") throw error;
   }
   ThrowNoMemory(size, reason);
 }
@@ -143,6 +145,12 @@ void Device::Free(void* data, size_t size) {
   std::lock_guard<std::mutex> lock(mutex_);
   use_.in_use -= rounded;
   --use_.blocks;
+  StandIn* stand_in = accelerator_->plugin().stand_in();
+  if (stand_in != nullptr && !stand_in->Holds(data)) {
+    // Nobody can use it again.
+    accelerator_->api().mx_free(id_, data);
+    return;
+  }
   kept_[rounded].push_back(data);
   use_.kept += rounded;
 }

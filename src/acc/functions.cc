@@ -29,8 +29,10 @@ MXNET_REGISTER_API("mx.acc.load")
     .describe("Loads an accelerator library and returns its first context.")
     .arg("path", "The library, as an absolute path.")
     .arg("name", "What it is called; '' for the name that it gives itself.")
-    .set_body_typed([](const std::string& path, const std::string& name) {
-      return Context{static_cast<DLDeviceType>(Table::Global()->Load(path, name)->device_type), 0};
+    .arg("isolated", false, "Whether into a process of its own.")
+    .set_body_typed([](const std::string& path, const std::string& name, bool isolated) {
+      const Slot* slot = Table::Global()->Load(path, name, isolated);
+      return Context{static_cast<DLDeviceType>(slot->device_type), 0};
     });
 
 MXNET_REGISTER_API("mx.acc.unload")
@@ -40,7 +42,8 @@ MXNET_REGISTER_API("mx.acc.unload")
 
 MXNET_REGISTER_API("mx.acc.loaded")
     .describe(
-        "The loaded accelerators: (name, path, ABI version, devices, imperative, release) of each.")
+        "The loaded accelerators, of each (name, path, ABI version, devices, imperative, release, "
+        "process or 0).")
     .returns("tuple[tuple[Any, ...], ...]")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
@@ -51,7 +54,9 @@ MXNET_REGISTER_API("mx.acc.loaded")
             Tuple({Text(slot->name), Text(used->plugin().path()),
                    Text(std::to_string(api.abi_major) + "." + std::to_string(api.abi_minor)),
                    Number(static_cast<uint64_t>(used->num_devices())),
-                   Any::Of(used->plugin().imperative()), Text(TextOf(api.release))})));
+                   Any::Of(used->plugin().imperative()), Text(TextOf(api.release)),
+                   Number(static_cast<uint64_t>(
+                       used->plugin().isolated() ? used->plugin().stand_in()->Pid() : 0))})));
       }
       *ret = Tuple(std::move(rows));
     });

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "acc/isolated/library.h"
 #include "acc/seed_library.h"
 #include "acc/status.h"
 #include "runtime/dynamic_library.h"
@@ -43,26 +44,30 @@ bool IsAcceleratorName(const std::string& name) {
   });
 }
 
-Plugin::Plugin(const std::string& path) : path_(path) {
+Plugin::Plugin(const std::string& path, bool isolated) : path_(path), isolated_(isolated) {
   CheckLibraryFile(path);
-  library_ = dynamic_library::Open(path);
-  if (library_ == nullptr) {
-    Refuse(ExplainLoaderMessage(dynamic_library::LastMessage(), path));
-  }
+  if (!isolated) Open();
   try {
     FillTable();
     CheckTable();
     own_name_ = ReadName();
   } catch (...) {
-    dynamic_library::Close(library_);
+    if (library_ != nullptr) dynamic_library::Close(library_);
     throw;
+  }
+}
+
+void Plugin::Open() {
+  library_ = dynamic_library::Open(path_);
+  if (library_ == nullptr) {
+    Refuse(ExplainLoaderMessage(dynamic_library::LastMessage(), path_));
   }
 }
 
 Plugin::~Plugin() {
   Finalize();
   stand_in_.reset();
-  dynamic_library::Close(library_);
+  if (library_ != nullptr) dynamic_library::Close(library_);
 }
 
 void Plugin::Refuse(const std::string& reason) const {
@@ -79,6 +84,12 @@ void Plugin::FillTable() {
   host_.context = this;
   host_.log = &Log;
   api_.struct_size = sizeof(api_);
+  if (isolated_) {
+    auto library = std::make_unique<isolated::Library>(path_);
+    api_ = library->Table();
+    stand_in_ = std::move(library);
+    return;
+  }
   auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
   if (entry != nullptr) {
     Check(entry(&host_, &api_), "cannot load " + path_, MXACC_ENTRY);

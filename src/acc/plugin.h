@@ -27,8 +27,8 @@ constexpr int32_t kOperatorSet = 1;
  */
 class Plugin {
  public:
-  /*! \brief Loads the file. path is absolute. */
-  explicit Plugin(const std::string& path);
+  /*! \brief Loads the file, into a process of its own if isolated. path is absolute. */
+  explicit Plugin(const std::string& path, bool isolated = false);
   ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
@@ -45,9 +45,13 @@ class Plugin {
   const void* library() const { return library_; }
   /*! \brief The name that the library gives itself. */
   const std::string& own_name() const { return own_name_; }
+  bool isolated() const { return isolated_; }
+  /*! \brief What is behind the table instead of the library; may be NULL. */
+  StandIn* stand_in() const { return stand_in_.get(); }
   bool imperative() const { return imperative_; }
 
  private:
+  void Open();
   void FillTable();
   void CheckTable() const;
   std::string ReadName() const;
@@ -60,6 +64,7 @@ class Plugin {
   std::unique_ptr<StandIn> stand_in_;
   MXAccHost host_{};
   MXAccApi api_{};
+  bool isolated_;
   bool initialized_{false};
   bool imperative_{false};
 };

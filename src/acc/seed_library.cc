@@ -229,10 +229,6 @@ MXAccStatus SeedLibrary::CopyFromAcc(int32_t, MXTensor* targets, const MXTensor*
   return CopyEach(functions_.copyFromAcc, targets, sources, count);
 }
 
-MXAccStatus SeedLibrary::CopyWithinAcc(int32_t, MXTensor*, const MXTensor*, int32_t, MXAccStream) {
-  return Failure(kMXAccUnsupported, "such a library has no copyWithinAcc");
-}
-
 MXAccStatus SeedLibrary::SupportsImperative(int32_t* yes) {
   std::lock_guard<std::mutex> lock(calls_);
   *yes = functions_.supportsImperative() != 0 ? 1 : 0;

@@ -18,13 +18,15 @@ namespace acc {
 
 /*! \brief The functions; NULL for those that the library does not have. */
 struct SeedFunctions {
-#define MXNET_SEED_FUNCTIONS(FUNCTION)                                              \
-  FUNCTION(getAccName)                                                              \
-  FUNCTION(getNumAcc)                                                               \
-  FUNCTION(initialize) FUNCTION(mx_alloc) FUNCTION(mx_free) FUNCTION(mx_releaseAll) \
-      FUNCTION(copyToAcc) FUNCTION(copyFromAcc) FUNCTION(supportsImperative)        \
-          FUNCTION(accGetExecutor) FUNCTION(supportedOps) FUNCTION(loadModel)       \
-              FUNCTION(unloadModel) FUNCTION(infer) FUNCTION(configure)
+#define MXNET_SEED_FUNCTIONS(FUNCTION)                                                           \
+  FUNCTION(getAccName)                                                                           \
+  FUNCTION(getNumAcc)                                                                            \
+  FUNCTION(initialize)                                                                           \
+  FUNCTION(mx_alloc)                                                                             \
+  FUNCTION(mx_free)                                                                              \
+  FUNCTION(mx_releaseAll) FUNCTION(copyToAcc) FUNCTION(copyFromAcc) FUNCTION(supportsImperative) \
+      FUNCTION(accGetExecutor) FUNCTION(supportedOps) FUNCTION(loadModel) FUNCTION(unloadModel)  \
+          FUNCTION(infer) FUNCTION(configure)
 #define MXNET_SEED_MEMBER(name) decltype(&::name) name{nullptr};
   MXNET_SEED_FUNCTIONS(MXNET_SEED_MEMBER)
 #undef MXNET_SEED_MEMBER
@@ -52,8 +54,6 @@ class SeedLibrary : public StandIn {
                         MXAccStream stream) override;
   MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
                           MXAccStream stream) override;
-  MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
-                            int32_t count, MXAccStream stream) override;
   MXAccStatus SupportsImperative(int32_t* yes) override;
   MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
   MXAccStatus SupportedOps(int32_t dev_id, const MXAccGraph* graph,

@@ -77,6 +77,8 @@ StandIn::StandIn() {
 
 StandIn::~StandIn() { objects[place_].store(nullptr); }
 
+MXAccStatus StandIn::Unsupported() { return Failure(kMXAccUnsupported, "it cannot do that"); }
+
 MXAccApi StandIn::WholeTable() const {
   static constexpr auto tables = AllTables(std::make_integer_sequence<int, kPlaces>());
   return tables[static_cast<size_t>(place_)]();

@@ -16,7 +16,8 @@ namespace acc {
  * \brief Does what the functions of a table do.
  *
  * The functions of MXAccApi are given nothing that would tell libraries apart. So each object takes
- * one of a few sets of functions. Methods are the members of the table; they throw nothing.
+ * one of a few sets of functions. Methods are the members of the table; those that a class does not
+ * have it leaves out of its table.
  */
 class StandIn {
  public:
@@ -26,6 +27,17 @@ class StandIn {
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
 
+  /*! \brief Whether what is behind it has ended by itself. */
+  virtual bool HasEnded() { return false; }
+  /*! \brief The process that the library is in; 0 for this one. */
+  virtual int64_t Pid() { return 0; }
+  /*! \brief Begins anew what has ended. Throws what loading throws. */
+  virtual void Restart() {}
+  /*! \brief Whether memory is there still, and was not lost with what has ended. */
+  virtual bool Holds(const void*) { return true; }
+  /*! \brief Lets go of what a child of fork has of it; takes no lock. */
+  virtual void Forget() {}
+
   virtual MXAccStatus GetAccName(char* name, size_t size) = 0;
   virtual MXAccStatus GetNumAcc(int32_t* count) = 0;
   virtual MXAccStatus Initialize(const MXAccHost* host) = 0;
@@ -33,22 +45,25 @@ class StandIn {
   virtual MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) = 0;
   virtual MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) = 0;
   virtual void Free(int32_t dev_id, void* data) = 0;
-  virtual MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) = 0;
+  virtual MXAccStatus ReleaseAll(int32_t, size_t*) { return Unsupported(); }
   virtual MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                                 int32_t count, MXAccStream stream) = 0;
   virtual MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                                   int32_t count, MXAccStream stream) = 0;
-  virtual MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
-                                    int32_t count, MXAccStream stream) = 0;
+  virtual MXAccStatus CopyWithinAcc(int32_t, MXTensor*, const MXTensor*, int32_t, MXAccStream) {
+    return Unsupported();
+  }
   virtual MXAccStatus SupportsImperative(int32_t* yes) = 0;
   virtual MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) = 0;
-  virtual MXAccStatus SupportedOps(int32_t dev_id, const MXAccGraph* graph,
-                                   MXAccNodeSupport* nodes) = 0;
-  virtual MXAccStatus LoadModel(const char* model_id, const MXAccGraph* graph, int32_t dev_id) = 0;
-  virtual MXAccStatus UnloadModel(const char* model_id) = 0;
-  virtual MXAccStatus Infer(const char* model_id, const MXTensor* in_data, int32_t num_in,
-                            MXTensor* out_data, int32_t num_out, MXAccStream stream,
-                            void* call) = 0;
+  virtual MXAccStatus SupportedOps(int32_t, const MXAccGraph*, MXAccNodeSupport*) {
+    return Unsupported();
+  }
+  virtual MXAccStatus LoadModel(const char*, const MXAccGraph*, int32_t) { return Unsupported(); }
+  virtual MXAccStatus UnloadModel(const char*) { return Unsupported(); }
+  virtual MXAccStatus Infer(const char*, const MXTensor*, int32_t, MXTensor*, int32_t, MXAccStream,
+                            void*) {
+    return Unsupported();
+  }
   virtual MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
                                 const char* const* in_vals, int32_t num_in, MXAccEmit emit,
                                 void* context) = 0;
@@ -58,6 +73,8 @@ class StandIn {
   MXAccApi WholeTable() const;
 
  private:
+  static MXAccStatus Unsupported();
+
   int place_;
 };
 

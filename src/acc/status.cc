@@ -57,16 +57,27 @@ std::string TextOf(const char* text, size_t limit) {
   return copy;
 }
 
-Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function) {
-  const std::string what = accelerator + ": " + function + " failed";
+bool ReadError(MXAccStatus status, int32_t* code, std::string* message) {
   constexpr size_t kSmallest = offsetof(MXAccError, message) + sizeof(status->message);
   if (reinterpret_cast<uintptr_t>(status) % alignof(MXAccError) != 0 ||
       !IsReadable(status, kSmallest) || status->struct_size < kSmallest) {
+    *code = kMXAccFailed;
+    *message = "it gave no MXAccError to say why";
+    return false;
+  }
+  *code = status->code;
+  *message = TextOf(status->message);
+  return true;
+}
+
+Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function) {
+  const std::string what = accelerator + ": " + function + " failed";
+  int32_t code;
+  std::string message;
+  if (!ReadError(status, &code, &message)) {
     return Error("RuntimeError", what + " and gave no MXAccError to say why");
   }
-  const std::string message = TextOf(status->message);
-  return Error(KindOf(status->code),
-               what + (message.empty() ? " without a reason" : ": " + message));
+  return Error(KindOf(code), what + (message.empty() ? " without a reason" : ": " + message));
 }
 
 }  // namespace acc

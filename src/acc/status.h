@@ -22,6 +22,9 @@ bool IsReadable(const void* address, size_t size);
 /*! \brief A text of the library's: at most limit characters, control characters replaced. */
 std::string TextOf(const char* text, size_t limit = 2000);
 
+/*! \brief Code and text of a status that is no success; false where it is no MXAccError at all. */
+bool ReadError(MXAccStatus status, int32_t* code, std::string* message);
+
 /*! \brief A status that is no success, as the error "refacc: mx_alloc failed: ...". */
 Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function);
 

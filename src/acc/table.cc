@@ -87,6 +87,8 @@ void Table::AfterForkInChild() {
   for (const std::atomic<Slot*>& place : table->slots_) {
     Slot* slot = place.load();
     if (slot == nullptr || slot->accelerator.load() == nullptr) continue;
+    StandIn* stand_in = slot->accelerator.load()->plugin().stand_in();
+    if (stand_in != nullptr) stand_in->Forget();
     slot->is_parents.store(true);
     slot->accelerator.store(nullptr);
   }
@@ -119,13 +121,28 @@ Slot* Table::FindFile(const std::string& path) {
   return found;
 }
 
-Slot* Table::Load(const std::string& path, const std::string& name) {
+Slot* Table::FindIsolated(const std::string& path, const std::string& name) {
+  for (Slot* slot : Loaded()) {
+    const Plugin& plugin = slot->accelerator.load()->plugin();
+    if (!plugin.isolated() || plugin.path() != path) continue;
+    if (name.empty() || slot->name == name) return slot;
+  }
+  return nullptr;
+}
+
+Slot* Table::Load(const std::string& path, const std::string& name, bool isolated) {
   std::lock_guard<std::mutex> lock(loading_);
-  if (Slot* slot = FindFile(path)) {
+  if (Slot* slot = isolated ? FindIsolated(path, name) : nullptr) {
+    if (slot->accelerator.load()->plugin().stand_in()->HasEnded()) {
+      slot->accelerator.load()->Restart();
+    }
+    return slot;
+  }
+  if (Slot* slot = isolated ? nullptr : FindFile(path)) {
     if (name.empty() || slot->name == name) return slot;
     MXNET_THROW("ValueError") << path << " is loaded already, as " << slot->name;
   }
-  auto plugin = std::make_unique<Plugin>(path);
+  auto plugin = std::make_unique<Plugin>(path, isolated);
   const std::string given = name.empty() ? plugin->own_name() : name;
   if (!IsAcceleratorName(given)) {
     MXNET_THROW("ValueError") << "'" << given << "' is no name for an accelerator, expected "

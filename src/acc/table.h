@@ -69,10 +69,11 @@ class Table {
   /*!
    * \brief Loads a library under a name, or under its own where name is "".
    *
-   * The same file under the same name again is the accelerator that is there. ValueError for a name
-   * that is taken by another library.
+   * The same file under the same name again is the accelerator that is there; if it is isolated and
+   * its process has ended, another one is started. ValueError for a name that is taken by another
+   * library.
    */
-  Slot* Load(const std::string& path, const std::string& name);
+  Slot* Load(const std::string& path, const std::string& name, bool isolated);
   /*! \brief Unloads. ValueError where no such is loaded, RuntimeError while arrays use it. */
   void Unload(const std::string& name);
 
@@ -95,6 +96,8 @@ class Table {
    * RuntimeError where it is a parent's.
    */
   Slot* FindFile(const std::string& path);
+  /*! \brief The same for those in processes of their own, of which a file may have several. */
+  Slot* FindIsolated(const std::string& path, const std::string& name);
   Slot* SlotFor(const std::string& name);
 
   /*! \brief Held while loading and unloading; libraries are told so in mxnet_acc.h. */

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mx
+from mx._library import PATH as OPERATORS
 
 from .plugin import Plugin
 
@@ -48,13 +49,17 @@ def load(accelerators, monkeypatch) -> Iterator[Callable[..., Plugin]]:
 
 
 # Each is a library of its own, as one library has one name: what it is built as, and its settings.
-VARIANTS = {
+VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "myacc": ("template", {}),
     "onednn": ("onednn", {}),
     "refacc": ("refacc", {"DEVICES": "2"}),
     "refdense": ("refacc", {"STRIDES": "0", "THREADS": "one", "GUARD": "pages"}),
     "refvisible": ("refacc", {"HANDLES": "address"}),
+    "myalone": ("template", {}),
+    "refalone": ("refacc", {"RUNTIME": OPERATORS}),
 }
+# Those that have a process of their own.
+ISOLATED = {"myalone", "refalone"}
 FILES = {"template": "libmyacc.so", "onednn": "libonednn.so", "refacc": "librefacc.so"}
 
 
@@ -67,7 +72,7 @@ def variant(request, accelerators, tmp_path_factory) -> Iterator[tuple[str, Path
     with pytest.MonkeyPatch.context() as patch:
         for key, value in settings.items():
             patch.setenv(f"REFACC_{key}", value)
-        mx.load_acc(library, request.param)
+        mx.load_acc(library, request.param, request.param in ISOLATED)
     yield request.param, library
     if kind == "refacc":
         for device in mx.test_utils.list_acc(mx.Context(request.param)):
@@ -80,6 +85,12 @@ def variant(request, accelerators, tmp_path_factory) -> Iterator[tuple[str, Path
 def ctx(variant) -> mx.Context:
     """The first device of an accelerator."""
     return mx.Context(variant[0])
+
+
+@pytest.fixture
+def isolated(variant) -> bool:
+    """Whether the accelerator has a process of its own."""
+    return variant[0] in ISOLATED
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 import mx
 
 
-def test_the_library_is_known(ctx: mx.Context, library: Path) -> None:
+def test_the_library_is_known(ctx: mx.Context, library: Path, isolated: bool) -> None:
     name = ctx.device_type
     row = next(row for row in mx.accelerators() if row.name == name)
     assert row.path == str(library)
@@ -22,7 +22,9 @@ def test_the_library_is_known(ctx: mx.Context, library: Path) -> None:
         getattr(mx, name)(i) for i in mx.test_utils.list_acc(ctx)
     ]
     assert name in repr(mx.accelerators())
-    assert mx.load_acc(library) == mx.load_acc(os.path.relpath(library)) == ctx
+    assert (row.process is not None) == isolated
+    for path in (library, os.path.relpath(library)):
+        assert mx.load_acc(path, isolate=isolated) == ctx
     assert getattr(mx, name)() == getattr(mx, name)(0) == ctx
 
 
@@ -179,12 +181,17 @@ HOSTILE: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("source, message", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("isolate", [False, True])
 def test_refuses_libraries(
-    tmp_path: Path, compile_library: Callable[[Path, str], Path], source: str, message: str
+    tmp_path: Path,
+    compile_library: Callable[[Path, str], Path],
+    source: str,
+    message: str,
+    isolate: bool,
 ) -> None:
     library = compile_library(tmp_path, source)
     with pytest.raises((ImportError, ValueError, RuntimeError), match=message):
-        mx.load_acc(library)
+        mx.load_acc(library, isolate=isolate)
     assert "bad" not in [row.name for row in mx.accelerators()]
     assert not hasattr(mx, "bad")
 
@@ -220,6 +227,7 @@ def test_a_name_that_another_library_has(tmp_path: Path, ctx: mx.Context, librar
 
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "path": (lambda: mx.load_acc(3), TypeError, "argument 0 \\('path'\\) expected str or a path"),  # type: ignore[arg-type]
+    "isolate": (lambda: mx.load_acc("x", "y", 3), TypeError, "argument 2 \\('isolate'\\)"),  # type: ignore[arg-type]
     "name": (lambda: mx.load_acc("x", 3), TypeError, "argument 1 \\('acc_name'\\)"),  # type: ignore[arg-type]
     "taken": (lambda: mx.load_acc("x", "np"), ValueError, "'np' is taken by mx.np"),
     "unload": (lambda: mx.unload_acc("nothing"), ValueError, "no accelerator named 'nothing'"),
@@ -244,8 +252,8 @@ def test_a_device_that_is_not_there(ctx: mx.Context) -> None:
         mx.np.zeros(3, ctx=getattr(mx, name)(count))
 
 
-def test_unloads_when_nothing_is_on_it(tmp_path: Path, library: Path) -> None:
-    ctx = mx.load_acc(shutil.copy(library, tmp_path), "passing")
+def test_unloads_when_nothing_is_on_it(tmp_path: Path, library: Path, isolated: bool) -> None:
+    ctx = mx.load_acc(shutil.copy(library, tmp_path), "passing", isolated)
     array = mx.np.zeros(3, ctx=ctx)
     with pytest.raises(RuntimeError, match="cannot unload passing: 1 arrays or calls use it"):
         mx.unload_acc("passing")
@@ -256,22 +264,22 @@ def test_unloads_when_nothing_is_on_it(tmp_path: Path, library: Path) -> None:
         mx.np.zeros(3, ctx=ctx)
 
 
-def test_many_loads_leave_nothing(library: Path) -> None:
+def test_many_loads_leave_nothing(library: Path, isolated: bool) -> None:
     """In a process of its own, which has no other arrays."""
     script = f"""
 import mx, os, resource
 def cycle(n):
     for _ in range(n):
-        mx.np.zeros((8, 8), ctx=mx.load_acc({str(library)!r}, "passing"))
+        mx.np.zeros((8, 8), ctx=mx.load_acc({str(library)!r}, "passing", {isolated}))
         mx.unload_acc("passing")
 def state():
     with open("/proc/self/maps") as maps:
         mapped = sum(1 for line in maps if "/" in line)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return memory, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")), mapped
-cycle(50)
+cycle({10 if isolated else 50})
 before = state()
-cycle(300)
+cycle({30 if isolated else 300})
 print(*(now - then for now, then in zip(state(), before)))
 """
     grown = subprocess.run(

@@ -8,6 +8,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 EXT_SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 RUNTIME_LIBRARY = "ffi/lib/libmxnet_runtime.so"
+ACC_SERVER = "ffi/lib/mxnet_acc_server"
 OPERATOR_LIBRARY = "mx/lib/libmxnet_operators.so"
 BLAS_LIBRARY = "mx/lib/libscipy_openblas.so"
 BLAS_LICENSE = "mx/lib/LICENSE.openblas.txt"

@@ -7,6 +7,7 @@ import pytest
 from build_support.targets import PACKAGE_FILES
 
 from .locations import (
+    ACC_SERVER,
     BLAS_LIBRARY,
     BLAS_LICENSE,
     CORE_MODULE,
@@ -16,7 +17,7 @@ from .locations import (
     RUNTIME_LIBRARY,
 )
 
-NATIVE = {RUNTIME_LIBRARY, OPERATOR_LIBRARY, BLAS_LIBRARY, CORE_MODULE, NDARRAY_MODULE}
+NATIVE = {RUNTIME_LIBRARY, ACC_SERVER, OPERATOR_LIBRARY, BLAS_LIBRARY, CORE_MODULE, NDARRAY_MODULE}
 DISTRIBUTION_INFO = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "top_level.txt"}
 DISTRIBUTION_INFO |= {"entry_points.txt"}
 

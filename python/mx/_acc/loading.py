@@ -51,12 +51,18 @@ def context_function(name: str) -> Callable[..., Context]:
     return context
 
 
-def load_acc(path: str | os.PathLike[str], acc_name: str | None = None) -> Context:
+def load_acc(
+    path: str | os.PathLike[str], acc_name: str | None = None, isolate: bool = False
+) -> Context:
     """Loads an accelerator library and returns the context of its first device.
 
     path is the library, or a folder that holds one. Afterwards `mx.<name>(i)` is the context of its
     device i, where the name is acc_name or, without it, the library's own. The same library again
     is the one that is there.
+
+    With isolate the library is loaded into a process of its own. Calls take longer, and what ends
+    that process is a RuntimeError of the call under way and of those that follow, until load_acc is
+    called with the library again; arrays that were on it are lost.
 
     Raises FileNotFoundError where there is no such file, ImportError where it is no accelerator
     library that suits this process, with the reason, and ValueError for a name that is taken.
@@ -67,10 +73,13 @@ def load_acc(path: str | os.PathLike[str], acc_name: str | None = None) -> Conte
     if not isinstance(path, (str, os.PathLike)):
         kind = type(path).__name__
         raise TypeError(f"load_acc: argument 0 ('path') expected str or a path, got {kind}")
-    return load_library(library_in(path), acc_name, "load_acc")
+    if not isinstance(isolate, bool):
+        kind = type(isolate).__name__
+        raise TypeError(f"load_acc: argument 2 ('isolate') expected bool, got {kind}")
+    return load_library(library_in(path), acc_name, "load_acc", isolate)
 
 
-def load_library(path: str, acc_name: str | None, found: str) -> Context:
+def load_library(path: str, acc_name: str | None, found: str, isolate: bool = False) -> Context:
     """Does what load_acc says with the absolute path of a library; found says who named it."""
     import mx
 
@@ -78,7 +87,7 @@ def load_library(path: str, acc_name: str | None, found: str) -> Context:
     taken = vars(mx)
     if acc_name is not None and acc_name not in CONTEXTS and acc_name in taken:
         raise ValueError(f"load_acc: the name {acc_name!r} is taken by mx.{acc_name}")
-    context: Context = _load(path, acc_name or "")
+    context: Context = _load(path, acc_name or "", isolate)
     name = context.device_type
     if name not in CONTEXTS:
         if name in taken:

@@ -49,7 +49,8 @@ class Accelerator:
     """A loaded accelerator.
 
     found is "load_acc", "MXNET_ACC_LIBRARIES", "bundled" or "package NAME"; version is that of the
-    interface that the library was built against, release its own ("" where it does not say).
+    interface that the library was built against, release its own ("" where it does not say);
+    process is the number of the process that the library has for itself, if it was isolated.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Accelerator:
     imperative: bool
     release: str
     found: str
+    process: int | None
 
 
 class Accelerators(tuple[Accelerator, ...]):
@@ -134,8 +136,9 @@ def accelerators() -> Accelerators:
             imperative,
             release,
             FOUND.get(name, ""),
+            process or None,
         )
-        for name, path, version, count, imperative, release in rows
+        for name, path, version, count, imperative, release, process in rows
     )
     paths = {row[1] for row in rows}
     listed.failures = tuple(each for each in _discovery().failures() if each.path not in paths)

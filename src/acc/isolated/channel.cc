@@ -1,0 +1,57 @@
+/*!
+ * \file channel.cc
+ * \brief A message is its size and its bytes.
+ */
+#include "acc/isolated/channel.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace mxnet {
+namespace acc {
+namespace isolated {
+namespace {
+
+/*! \brief Most messages are smaller, and come with one call. */
+constexpr size_t kUsual = 4096;
+
+}  // namespace
+
+bool Send(int socket, const std::string& message) {
+  const uint64_t size = message.size();
+  std::string whole(reinterpret_cast<const char*>(&size), sizeof(size));
+  whole += message;
+  size_t sent = 0;
+  while (sent < whole.size()) {
+    const ssize_t count = send(socket, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    sent += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+bool Receive(int socket, std::string* message) {
+  std::string whole(kUsual, '\0');
+  uint64_t size = 0;
+  size_t received = 0;
+  while (received < sizeof(size) || received < sizeof(size) + size) {
+    const ssize_t count = recv(socket, whole.data() + received, whole.size() - received, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    received += static_cast<size_t>(count);
+    if (received < sizeof(size)) continue;
+    std::memcpy(&size, whole.data(), sizeof(size));
+    if (whole.size() < sizeof(size) + size) whole.resize(sizeof(size) + size);
+  }
+  *message = whole.substr(sizeof(size), size);
+  return true;
+}
+
+}  // namespace isolated
+}  // namespace acc
+}  // namespace mxnet

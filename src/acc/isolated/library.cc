@@ -1,0 +1,376 @@
+/*!
+ * \file library.cc
+ * \brief Calls of a table as messages to the process that has the library.
+ */
+#include "acc/isolated/library.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "acc/status.h"
+
+namespace mxnet {
+namespace acc {
+namespace isolated {
+namespace {
+
+size_t SizeOf(const MXAccGeometry& tensor) {
+  size_t size = tensor.dtype.bits * tensor.dtype.lanes / 8u;
+  for (int32_t i = 0; i < tensor.ndim; ++i) size *= static_cast<size_t>(tensor.shape[i]);
+  return size;
+}
+
+char* FirstOf(const MXAccGeometry& tensor) {
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+}
+
+}  // namespace
+
+/*! \brief What a handle is: memory in a process. */
+struct Library::Block {
+  uint64_t handle;
+  uint64_t generation;
+};
+
+/*! \brief State of an executor: what asks for it, and its number in a process. */
+struct Library::Executor {
+  Library* library;
+  Writer request;
+  uint64_t number;
+  uint64_t generation;
+};
+
+Library::Library(const std::string& path) : path_(path) { Load(); }
+
+void Library::Load() {
+  process_ = std::make_unique<Process>(path_);
+  std::string bytes;
+  if (!process_->Await(&bytes)) {
+    MXNET_THROW("ImportError") << "cannot load " << path_ << ": its process " << process_->End();
+  }
+  Reader answer(std::move(bytes));
+  if (answer.Number<int32_t>() != 0) {
+    const std::string kind = answer.Text();
+    throw Error(kind, answer.Text());
+  }
+  Description loaded;
+  loaded.name = answer.Text();
+  loaded.release = answer.Text();
+  loaded.abi_minor = answer.Number<int32_t>();
+  loaded.count = answer.Number<int32_t>();
+  loaded.imperative = answer.Number<bool>();
+  loaded.has_memory = answer.Number<bool>();
+  loaded.copies_within = answer.Number<bool>();
+  loaded.has_options = answer.Number<bool>();
+  if (generation_ != 0 && loaded.count != description_.count) {
+    MXNET_THROW("ImportError") << "cannot load " << path_ << " again: it finds " << loaded.count
+                               << " devices, and found " << description_.count << " before";
+  }
+  description_ = loaded;
+  ++generation_;
+}
+
+MXAccApi Library::Table() {
+  MXAccApi api = WholeTable();
+  api.abi_minor = description_.abi_minor;
+  api.release = Keep(description_.release.c_str());
+  if (!description_.has_memory) {
+    api.mx_alloc = nullptr;
+    api.mx_free = nullptr;
+    api.copyToAcc = nullptr;
+    api.copyFromAcc = nullptr;
+  }
+  if (!description_.imperative) api.accGetExecutor = nullptr;
+  if (!description_.copies_within) api.copyWithinAcc = nullptr;
+  if (!description_.has_options) api.configure = nullptr;
+  api.mx_releaseAll = nullptr;
+  api.supportedOps = nullptr;
+  api.loadModel = nullptr;
+  api.unloadModel = nullptr;
+  api.infer = nullptr;
+  return api;
+}
+
+bool Library::HasEnded() {
+  std::lock_guard<std::mutex> lock(calls_);
+  // One that is about to end answers no more.
+  Writer request(Request::kDeviceInfo);
+  request.Number<int32_t>(0);
+  AskOnce(request);
+  return process_->HasEnded();
+}
+
+int64_t Library::Pid() {
+  std::lock_guard<std::mutex> lock(calls_);
+  return process_->pid();
+}
+
+void Library::Restart() {
+  std::lock_guard<std::mutex> lock(calls_);
+  if (process_->HasEnded()) Load();
+}
+
+bool Library::Holds(const void* data) {
+  std::lock_guard<std::mutex> lock(calls_);
+  return static_cast<const Block*>(data)->generation == generation_;
+}
+
+MXAccStatus Library::Ended() {
+  return Failure(kMXAccFailed, "its process " + process_->End() +
+                                   "; what was on it is lost, mx.load_acc starts it again");
+}
+
+MXAccStatus Library::Ask(const Writer& request, Reader* answer) {
+  std::string bytes;
+  if (!process_->Ask(request.bytes(), &bytes)) return Ended();
+  *answer = Reader(std::move(bytes));
+  const auto code = answer->Number<int32_t>();
+  if (code == 0) return nullptr;
+  return Failure(code, answer->Text());
+}
+
+MXAccStatus Library::AskOnce(const Writer& request) {
+  Reader answer("");
+  return Ask(request, &answer);
+}
+
+const char* Library::Keep(const char* text) {
+  return text == nullptr ? nullptr : texts_.insert(text).first->c_str();
+}
+
+MXAccStatus Library::GetAccName(char* name, size_t size) {
+  std::strncpy(name, description_.name.c_str(), size - 1);
+  return nullptr;
+}
+
+MXAccStatus Library::GetNumAcc(int32_t* count) {
+  *count = description_.count;
+  return nullptr;
+}
+
+MXAccStatus Library::SupportsImperative(int32_t* yes) {
+  *yes = description_.imperative ? 1 : 0;
+  return nullptr;
+}
+
+void Library::Finalize() {
+  std::lock_guard<std::mutex> lock(calls_);
+  AskOnce(Writer(Request::kEnd));
+}
+
+MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+  std::lock_guard<std::mutex> lock(calls_);
+  Writer request(Request::kDeviceInfo);
+  request.Number(dev_id);
+  Reader answer("");
+  if (MXAccStatus status = Ask(request, &answer)) return status;
+  const auto given = answer.Number<MXAccDeviceInfo>();
+  // The addresses are of another process, and MXNet packs what goes through the shared memory.
+  info->flags = given.flags & kMXAccUnusable;
+  info->alignment = given.alignment;
+  info->memory_total = given.memory_total;
+  info->memory_free = given.memory_free;
+  for (const char** text : {&info->name, &info->vendor, &info->driver, &info->reason}) {
+    *text = Keep(answer.OptionalText());
+  }
+  return nullptr;
+}
+
+MXAccStatus Library::Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
+  std::lock_guard<std::mutex> lock(calls_);
+  Writer request(Request::kAlloc);
+  request.Number(dev_id);
+  request.Number<uint64_t>(size);
+  request.Number<uint64_t>(alignment);
+  Reader answer("");
+  if (MXAccStatus status = Ask(request, &answer)) return status;
+  *out = new Block{answer.Number<uint64_t>(), generation_};
+  return nullptr;
+}
+
+void Library::Free(int32_t dev_id, void* data) {
+  const std::unique_ptr<Block> block(static_cast<Block*>(data));
+  std::lock_guard<std::mutex> lock(calls_);
+  if (block->generation != generation_) return;
+  Writer request(Request::kFree);
+  request.Number(dev_id);
+  request.Number(block->handle);
+  AskOnce(request);
+}
+
+MXAccStatus Library::HandleOf(const MXTensor& tensor, uint64_t* handle) const {
+  *handle = 0;
+  if (SizeOf(tensor.tensor) == 0 || tensor.tensor.data == nullptr) return nullptr;
+  const auto* block = static_cast<const Block*>(tensor.tensor.data);
+  if (block->generation != generation_) {
+    return Failure(kMXAccFailed, "the array was lost when the process of the accelerator ended");
+  }
+  *handle = block->handle;
+  return nullptr;
+}
+
+MXAccStatus Library::CopyPiece(Request direction, int32_t dev_id, const MXTensor& on_device,
+                               char* on_host, size_t size) {
+  uint64_t handle;
+  if (MXAccStatus status = HandleOf(on_device, &handle)) return status;
+  const bool to_device = direction == Request::kCopyToAcc;
+  if (to_device) std::memcpy(process_->shared(), on_host, size);
+  Writer request(direction);
+  request.Number(dev_id);
+  request.Tensor(on_device, handle);
+  if (MXAccStatus status = AskOnce(request)) return status;
+  if (!to_device) std::memcpy(on_host, process_->shared(), size);
+  return nullptr;
+}
+
+MXAccStatus Library::CopyEach(Request direction, int32_t dev_id, const MXTensor* on_device,
+                              const MXTensor* on_host, int32_t count) {
+  std::lock_guard<std::mutex> lock(calls_);
+  for (int32_t i = 0; i < count; ++i) {
+    const size_t size = SizeOf(on_host[i].tensor);
+    char* first = FirstOf(on_host[i].tensor);
+    if (size == 0) continue;
+    if (size <= kSharedSize) {
+      if (MXAccStatus status = CopyPiece(direction, dev_id, on_device[i], first, size)) {
+        return status;
+      }
+      continue;
+    }
+    for (size_t at = 0; at < size; at += kSharedSize) {
+      auto part = static_cast<int64_t>(std::min(kSharedSize, size - at));
+      int64_t step = 1;
+      MXTensor bytes = on_device[i];
+      bytes.tensor.ndim = 1;
+      bytes.tensor.dtype = MXAccDataType{kMXAccUInt, 8, 1};
+      bytes.tensor.shape = &part;
+      bytes.tensor.strides = &step;
+      bytes.tensor.byte_offset += at;
+      MXAccStatus status =
+          CopyPiece(direction, dev_id, bytes, first + at, static_cast<size_t>(part));
+      if (status != nullptr) return status;
+    }
+  }
+  return nullptr;
+}
+
+MXAccStatus Library::CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                               int32_t count, MXAccStream) {
+  return CopyEach(Request::kCopyToAcc, dev_id, targets, sources, count);
+}
+
+MXAccStatus Library::CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                                 int32_t count, MXAccStream) {
+  return CopyEach(Request::kCopyFromAcc, dev_id, sources, targets, count);
+}
+
+MXAccStatus Library::CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                                   int32_t count, MXAccStream) {
+  std::lock_guard<std::mutex> lock(calls_);
+  Writer request(Request::kCopyWithinAcc);
+  request.Number(dev_id);
+  request.Number(count);
+  for (int32_t i = 0; i < count; ++i) {
+    for (const MXTensor* tensor : {static_cast<const MXTensor*>(targets + i), sources + i}) {
+      uint64_t handle;
+      if (MXAccStatus status = HandleOf(*tensor, &handle)) return status;
+      request.Tensor(*tensor, handle);
+    }
+  }
+  return AskOnce(request);
+}
+
+MXAccStatus Library::MakeExecutor(Executor* executor, uint32_t* flags) {
+  Reader answer("");
+  if (MXAccStatus status = Ask(executor->request, &answer)) return status;
+  executor->number = answer.Number<uint64_t>();
+  executor->generation = generation_;
+  *flags = answer.Number<uint32_t>();
+  return nullptr;
+}
+
+MXAccStatus Library::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+  auto executor = std::make_unique<Executor>();
+  executor->library = this;
+  executor->request = Writer(Request::kGetExecutor);
+  Writer& request = executor->request;
+  request.Text(op->name);
+  request.Number(op->operator_set);
+  request.Number(op->dev_id);
+  request.Number(op->num_in);
+  request.Number(op->num_out);
+  request.Number(op->num_attrs);
+  for (int32_t i = 0; i < op->num_in; ++i) request.Tensor(op->inputs[i], 0);
+  for (int32_t i = 0; i < op->num_out; ++i) request.Tensor(op->outputs[i], 0);
+  for (int32_t i = 0; i < op->num_attrs; ++i) {
+    request.Text(op->attr_keys[i]);
+    request.Text(op->attr_vals[i]);
+  }
+  std::lock_guard<std::mutex> lock(calls_);
+  if (MXAccStatus status = MakeExecutor(executor.get(), &out->flags)) return status;
+  out->run = &Run;
+  out->free = [](void* state) {
+    const std::unique_ptr<Executor> freed(static_cast<Executor*>(state));
+    Library* library = freed->library;
+    std::lock_guard<std::mutex> hold(library->calls_);
+    if (freed->generation != library->generation_) return;
+    Writer request(Request::kFreeExecutor);
+    request.Number(freed->number);
+    library->AskOnce(request);
+  };
+  out->state = executor.release();
+  return nullptr;
+}
+
+MXAccStatus Library::Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                         int32_t num_out, MXAccStream) {
+  auto* executor = static_cast<Executor*>(state);
+  Library* library = executor->library;
+  std::lock_guard<std::mutex> lock(library->calls_);
+  uint32_t flags = 0;
+  if (executor->generation != library->generation_) {
+    if (MXAccStatus status = library->MakeExecutor(executor, &flags)) return status;
+  }
+  Writer request(Request::kRun);
+  request.Number(executor->number);
+  const auto add = [&](const MXTensor& tensor) {
+    uint64_t handle;
+    MXAccStatus status = library->HandleOf(tensor, &handle);
+    request.Number(handle);
+    request.Number(tensor.tensor.byte_offset);
+    return status;
+  };
+  for (int32_t i = 0; i < num_in; ++i) {
+    if (MXAccStatus status = add(inputs[i])) return status;
+  }
+  for (int32_t i = 0; i < num_out; ++i) {
+    if (MXAccStatus status = add(outputs[i])) return status;
+  }
+  return library->AskOnce(request);
+}
+
+MXAccStatus Library::Configure(int32_t dev_id, const char* const* in_keys,
+                               const char* const* in_vals, int32_t num_in, MXAccEmit emit,
+                               void* context) {
+  std::lock_guard<std::mutex> lock(calls_);
+  Writer request(Request::kConfigure);
+  request.Number(dev_id);
+  request.Number(num_in);
+  for (int32_t i = 0; i < num_in; ++i) {
+    request.Text(in_keys[i]);
+    request.Text(in_vals[i]);
+  }
+  Reader answer("");
+  if (MXAccStatus status = Ask(request, &answer)) return status;
+  const auto count = answer.Number<uint64_t>();
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string key = answer.Text();
+    const std::string value = answer.Text();
+    emit(context, key.c_str(), value.c_str(), value.size());
+  }
+  return nullptr;
+}
+
+}  // namespace isolated
+}  // namespace acc
+}  // namespace mxnet

@@ -1,0 +1,104 @@
+/*!
+ * \file library.h
+ * \brief A library in a process of its own, behind a table.
+ */
+#ifndef MXNET_SRC_ACC_ISOLATED_LIBRARY_H_
+#define MXNET_SRC_ACC_ISOLATED_LIBRARY_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "acc/isolated/message.h"
+#include "acc/isolated/process.h"
+#include "acc/stand_in.h"
+
+namespace mxnet {
+namespace acc {
+namespace isolated {
+
+/*!
+ * \brief Passes calls on to the process, one at a time.
+ *
+ * When the process ends, calls fail; what was in its memory is lost. Restart begins another one,
+ * and executors are made anew there when they are run.
+ */
+class Library : public StandIn {
+ public:
+  /*! \brief Starts the process and loads the library there. Throws what loading throws. */
+  explicit Library(const std::string& path);
+
+  /*! \brief The table, without what the library does not have. */
+  MXAccApi Table();
+  bool HasEnded() override;
+  int64_t Pid() override;
+  void Restart() override;
+  bool Holds(const void* data) override;
+  void Forget() override { process_->Forget(); }
+
+  MXAccStatus GetAccName(char* name, size_t size) override;
+  MXAccStatus GetNumAcc(int32_t* count) override;
+  MXAccStatus Initialize(const MXAccHost*) override { return nullptr; }
+  void Finalize() override;
+  MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) override;
+  MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) override;
+  void Free(int32_t dev_id, void* data) override;
+  MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                        MXAccStream stream) override;
+  MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                          MXAccStream stream) override;
+  MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                            int32_t count, MXAccStream stream) override;
+  MXAccStatus SupportsImperative(int32_t* yes) override;
+  MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
+  MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
+                        int32_t num_in, MXAccEmit emit, void* context) override;
+
+ private:
+  struct Block;
+  struct Executor;
+
+  /*! \brief What the library says of itself, once it is loaded. */
+  struct Description {
+    std::string name;
+    std::string release;
+    int32_t abi_minor;
+    int32_t count;
+    bool imperative;
+    bool has_memory;
+    bool copies_within;
+    bool has_options;
+  };
+
+  void Load();
+  /*! \brief Asks, with calls_ held; *answer is what follows the status. */
+  MXAccStatus Ask(const Writer& request, Reader* answer);
+  MXAccStatus AskOnce(const Writer& request);
+  MXAccStatus Ended();
+  MXAccStatus HandleOf(const MXTensor& tensor, uint64_t* handle) const;
+  MXAccStatus CopyEach(Request direction, int32_t dev_id, const MXTensor* on_device,
+                       const MXTensor* on_host, int32_t count);
+  MXAccStatus CopyPiece(Request direction, int32_t dev_id, const MXTensor& on_device, char* on_host,
+                        size_t size);
+  MXAccStatus MakeExecutor(Executor* executor, uint32_t* flags);
+  const char* Keep(const char* text);
+  static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                         int32_t num_out, MXAccStream stream);
+
+  std::string path_;
+  Description description_;
+  std::unique_ptr<Process> process_;
+  /*! \brief Number of the process: what is of another is lost. */
+  uint64_t generation_{0};
+  std::mutex calls_;
+  /*! \brief Texts that were given out. */
+  std::set<std::string> texts_;
+};
+
+}  // namespace isolated
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_ISOLATED_LIBRARY_H_

@@ -1,0 +1,285 @@
+"""Libraries in a process of their own: what ends that process ends nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mx
+from mx._acc.check.plugin import AccError
+from mx._library import PATH as OPERATORS
+
+from .loaded import Loaded
+
+
+@pytest.fixture
+def lone(accelerators: Path, monkeypatch) -> Iterator[Callable[..., mx.Context]]:
+    """Loads refacc into a process of its own, with settings; the same again where it has ended."""
+    monkeypatch.setenv("REFACC_RUNTIME", OPERATORS)
+
+    def load(**settings: str) -> mx.Context:
+        for key, value in settings.items():
+            monkeypatch.setenv(f"REFACC_{key}".upper(), value)
+        return mx.load_acc(accelerators / "librefacc.so", "lone", isolate=True)
+
+    yield load
+    if hasattr(mx, "lone"):
+        mx.unload_acc("lone")
+
+
+def process_of(name: str) -> int:
+    process = next(row.process for row in mx.accelerators() if row.name == name)
+    assert process is not None
+    return process
+
+
+def children() -> set[int]:
+    """The processes that this one has, also those that have ended and nobody has waited for."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 20
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def is_running(process: int) -> bool:
+    """Not one that has ended and waits for its parent to look."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+CRASH = r"lone.*: {} failed: its process was ended by signal {}.*mx.load_acc starts it again"
+
+# What a call that crashes is, and the fault that it meets.
+CRASHES: dict[str, tuple[str, Callable[[mx.Context], object], str]] = {
+    "to device": (
+        "copyToAcc@1=crash",
+        lambda ctx: mx.np.array([1, 2, 3], ctx=ctx),
+        CRASH.format("copyToAcc", signal.SIGABRT.value),
+    ),
+    "configure": (
+        "configure@1=crash",
+        lambda ctx: ctx.configure(check=1),
+        CRASH.format("configure", signal.SIGABRT.value),
+    ),
+    "alloc": (
+        "mx_alloc@1=crash",
+        lambda ctx: mx.np.zeros((100, 100), ctx=ctx),
+        "unable to allocate .*mx_alloc failed: its process was ended by signal 6|ended by signal",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault, call, message", CRASHES.values(), ids=CRASHES)
+def test_a_crash_is_an_exception(
+    lone, fault: str, call: Callable[[mx.Context], object], message: str
+) -> None:
+    others = children()
+    ctx = lone(faults="")
+    array = mx.np.arange(4, ctx=ctx)
+    ctx.configure(faults=fault)
+    with pytest.raises((RuntimeError, MemoryError), match=message):
+        call(ctx)
+    with pytest.raises(RuntimeError, match="ended by signal"):
+        array.asnumpy()
+    # Nothing of it is left to wait for.
+    assert children() == others
+    again = lone()
+    assert again == ctx
+    assert mx.np.arange(4, ctx=ctx).tolist() == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match="the array was lost when the process"):
+        array.asnumpy()
+    # What was lost is no memory for the next array.
+    del array
+    assert mx.np.arange(4, ctx=ctx).tolist() == [0, 1, 2, 3]
+    assert ctx.configure(check=1)["violations"] == "0"
+
+
+def test_is_ended_from_outside(lone) -> None:
+    ctx = lone()
+    process = process_of("lone")
+    os.kill(process, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="ended by signal 9"):
+        mx.np.ones(3, ctx=ctx)
+    lone()
+    assert process_of("lone") not in (process, 0)
+    assert mx.np.ones(3, ctx=ctx).sum() == 3
+
+
+def test_loads_again_what_has_ended_unnoticed(lone) -> None:
+    ctx = lone()
+    os.kill(process_of("lone"), signal.SIGKILL)
+    assert wait_for(lambda: not is_running(process_of("lone")))
+    lone()
+    assert mx.np.ones(3, ctx=ctx).sum() == 3
+
+
+def test_an_executor_lives_on(lone) -> None:
+    """It is made anew in the process that follows."""
+    lone(faults="run@2=crash")
+    plugin = Loaded("lone")
+    x, out = plugin.to_device(np.arange(6, dtype="float32")), plugin.empty(6)
+    executor = plugin.executor("add", {"x1": x, "x2": x}, [out])
+    executor.run([x, x], [out])
+    np.testing.assert_array_equal(plugin.to_host(out), 2 * np.arange(6))
+    with pytest.raises(AccError, match="its process was ended by signal 6"):
+        executor.run([x, x], [out])
+    lone(faults="")
+    with pytest.raises(AccError, match="the array was lost"):
+        executor.run([x, x], [out])
+    for memory in (x, out):
+        memory.free()
+    x, out = plugin.to_device(np.ones(6, dtype="float32")), plugin.empty(6)
+    executor.run([x, x], [out])
+    np.testing.assert_array_equal(plugin.to_host(out), np.full(6, 2))
+    executor.close()
+    for memory in (x, out):
+        memory.free()
+
+
+def test_large_arrays(lone) -> None:
+    """Larger than the memory that the processes share."""
+    ctx = lone()
+    expected = np.arange(5 * 2**20 + 3, dtype="float64")
+    array = mx.np.array(expected, dtype="float64", ctx=ctx)
+    np.testing.assert_array_equal(array.asnumpy(), expected)
+    np.testing.assert_array_equal(array[::-1].asnumpy(), expected[::-1])
+
+
+def test_errors_are_the_same(lone) -> None:
+    ctx = lone(memory=str(1 << 20))
+    with pytest.raises(MemoryError, match="unable to allocate .* bytes on lone.0."):
+        mx.np.zeros(1 << 20, ctx=ctx)
+    with pytest.raises(ValueError, match="configure failed: .*nonsense"):
+        ctx.configure(nonsense=1)
+    ctx.configure(faults="copyFromAcc=no_device")
+    with pytest.raises(RuntimeError, match="copyFromAcc failed"):
+        mx.np.ones(3, ctx=ctx).asnumpy()
+
+
+def test_several_of_one_library(lone, accelerators: Path) -> None:
+    """Each has a process; unlike in this process, where a library is there once."""
+    lone()
+    other = mx.load_acc(accelerators / "librefacc.so", "another", isolate=True)
+    try:
+        assert process_of("another") != process_of("lone")
+        os.kill(process_of("lone"), signal.SIGKILL)
+        assert mx.np.ones(3, ctx=other).sum() == 3
+    finally:
+        mx.unload_acc("another")
+
+
+def test_unloading_ends_the_process(lone) -> None:
+    others = children()
+    for _ in range(3):
+        lone()
+        process = process_of("lone")
+        mx.unload_acc("lone")
+        assert not is_running(process)
+        assert children() == others
+
+
+def test_a_crash_while_it_is_loaded(tmp_path: Path, compile_library) -> None:
+    others = children()
+    source = "__attribute__((constructor)) static void f(void) { abort(); }"
+    with pytest.raises(ImportError, match="libbad.so: its process was ended by signal 6"):
+        mx.load_acc(compile_library(tmp_path, source), isolate=True)
+    assert children() == others
+
+
+# Loads a library, has its process print its number, and ends in one way or the other.
+PARENT = """
+import mx, os, signal, sys, threading, time
+ctx = mx.load_acc({library!r}, "lone", isolate=True)
+print(mx.accelerators()[0].process, flush=True)
+{end}
+"""
+ENDS = {
+    "at the end": "",
+    "by os._exit": "os._exit(0)",
+    "by a signal": "os.kill(os.getpid(), signal.SIGKILL)",
+    "while a child of fork lives on": (
+        "pid = os.fork()\n"
+        "if pid == 0:\n    os.close(1); os.close(2); time.sleep(5); os._exit(0)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_ends_with_its_parent(accelerators: Path, end: str) -> None:
+    script = PARENT.format(library=str(accelerators / "librefacc.so"), end=end)
+    done = subprocess.run(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60
+    )
+    process = int(done.stdout)
+    began = time.monotonic()
+    assert wait_for(lambda: not is_running(process))
+    assert time.monotonic() - began < 4
+
+
+def test_ends_with_its_parent_while_it_works(accelerators: Path) -> None:
+    work = "ctx.configure(slow=30_000_000)\nmx.np.ones(3, ctx=ctx)"
+    script = PARENT.format(library=str(accelerators / "librefacc.so"), end=work)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        process = int(parent.stdout.readline())
+        time.sleep(0.3)
+        assert is_running(process)
+        parent.kill()
+    assert wait_for(lambda: not is_running(process))
+
+
+def test_a_thread_that_loads_may_end(lone) -> None:
+    thread = threading.Thread(target=lone)
+    thread.start()
+    thread.join()
+    assert mx.np.ones(3, ctx=mx.lone(0)).sum() == 3
+
+
+def test_many_threads(lone) -> None:
+    ctx = lone()
+
+    def work(number: int) -> bool:
+        return bool((mx.np.full(1000, number, ctx=ctx).asnumpy() == number).all())
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(200)))
+
+
+def test_a_child_of_fork(accelerators: Path) -> None:
+    """It has none of its parent's, and may have its own."""
+    script = f"""
+import mx, os
+library = {str(accelerators / "librefacc.so")!r}
+array = mx.np.ones(3, ctx=mx.load_acc(library, "lone", isolate=True))
+child = os.fork()
+if child == 0:
+    try:
+        array.asnumpy()
+    except RuntimeError as error:
+        assert "before this process was forked" in str(error)
+        assert mx.np.ones(3, ctx=mx.load_acc(library, "own", isolate=True)).sum() == 3
+        mx.unload_acc("own")
+        os._exit(17)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+assert array.sum() == 3
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
