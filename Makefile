@@ -40,7 +40,7 @@ test-cython: build $(BIN)/.tested-with
 ACC_WITHOUT_FFI = builds check contract header refacc_faults refacc_memory refacc_operators refacc_streams
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
-		--ignore=tests/acc/onednn $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_WITHOUT_FFI)))
+		--ignore=tests/acc/onednn --ignore=tests/acc/opencl $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_WITHOUT_FFI)))
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -31,6 +31,19 @@ def accelerators(tmp_path_factory) -> Path:
     return folder
 
 
+def missing_for(kind: str) -> str:
+    """What is not there to build a library of accelerators/, or nothing."""
+    command = ["make", "--silent", "-C", ROOT / "accelerators" / kind, "missing"]
+    command += [f"PYTHON={sys.executable}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def need(kind: str) -> None:
+    """Skips the test where a library of accelerators/ cannot be built for want of something."""
+    if missing := missing_for(kind):
+        pytest.skip(f"{kind} is not built: {missing}")
+
+
 @pytest.fixture
 def load(accelerators, monkeypatch) -> Iterator[Callable[..., Plugin]]:
     """Loads lib<name>.so with settings in its environment; unloads it after the test."""
@@ -39,7 +52,10 @@ def load(accelerators, monkeypatch) -> Iterator[Callable[..., Plugin]]:
     def load(name="refacc", /, initialize=True, sizes=(), **settings) -> Plugin:
         for key, value in settings.items():
             monkeypatch.setenv(f"{name}_{key}".upper(), str(value))
-        plugin = Plugin(accelerators / f"lib{name}.so", initialize, **dict(sizes))
+        path = accelerators / f"lib{name}.so"
+        if not path.exists():
+            need(name)
+        plugin = Plugin(path, initialize, **dict(sizes))
         loaded.append(plugin)
         return plugin
 
@@ -52,6 +68,7 @@ def load(accelerators, monkeypatch) -> Iterator[Callable[..., Plugin]]:
 VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "myacc": ("template", {}),
     "onednn": ("onednn", {}),
+    "opencl": ("opencl", {}),
     "refacc": ("refacc", {"DEVICES": "2"}),
     "refdense": ("refacc", {"STRIDES": "0", "THREADS": "one", "GUARD": "pages"}),
     "refvisible": ("refacc", {"HANDLES": "address"}),
@@ -60,13 +77,20 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # Those that have a process of their own.
 ISOLATED = {"myalone", "refalone"}
-FILES = {"template": "libmyacc.so", "onednn": "libonednn.so", "refacc": "librefacc.so"}
+FILES = {
+    "template": "libmyacc.so",
+    "onednn": "libonednn.so",
+    "opencl": "libopencl.so",
+    "refacc": "librefacc.so",
+}
 
 
 @pytest.fixture(scope="package", params=VARIANTS)
 def variant(request, accelerators, tmp_path_factory) -> Iterator[tuple[str, Path]]:
     """The name of an accelerator that is loaded, and its library."""
     kind, settings = VARIANTS[request.param]
+    if not (accelerators / FILES[kind]).exists():
+        need(kind)
     library = tmp_path_factory.mktemp(request.param) / FILES[kind]
     shutil.copy(accelerators / FILES[kind], library)
     with pytest.MonkeyPatch.context() as patch:

@@ -18,7 +18,7 @@ SHAPES = [(), (1,), (7,), (2, 3), (4, 1, 5), (0,), (3, 0), (1000, 33)]
 DTYPES = ["float32", "float64", "float16", "int8", "int64", "uint16", "bool", "complex128"]
 
 
-NAMES = ["myacc", "onednn", "refacc"]
+NAMES = ["myacc", "onednn", "opencl", "refacc"]
 
 
 @pytest.fixture(params=NAMES)

@@ -1,0 +1,83 @@
+/*!
+ * \file executor.h
+ * \brief Operators prepared for tensors of one geometry.
+ */
+#ifndef OPENCL_EXECUTOR_H_
+#define OPENCL_EXECUTOR_H_
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "copy.h"
+#include "dtype.h"
+
+namespace opencl {
+
+/*! \brief An operator as it was asked for. */
+class Request {
+ public:
+  /*! \brief kMXAccUnsupported where a tensor is not dense, or not of one output. */
+  Request(Device* device, const MXAccOperator& op);
+
+  Device& device() const { return *device_; }
+  std::string name() const { return op_.name; }
+  int num_in() const { return op_.num_in; }
+  const MXAccGeometry& input(int i) const { return op_.inputs[i].tensor; }
+  /*! \brief The input of that name; NULL where there is none. */
+  const MXAccGeometry* FindInput(const char* name) const;
+  /*! \brief Where it is among the inputs. */
+  int IndexOf(const MXAccGeometry& input) const;
+  const MXAccGeometry& output() const { return op_.outputs[0].tensor; }
+
+  /*! \brief The value of an attribute; none where it was not given or is null. */
+  std::optional<JsonValue> Attribute(const char* key) const;
+  bool Flag(const char* key) const;
+  /*! \brief kMXAccUnsupported where there is an attribute, or an input, of another name. */
+  void CheckNames(std::initializer_list<const char*> names) const;
+  /*! \brief kMXAccUnsupported where the output is of another type, to which it would be cast. */
+  void CheckOutput(DType dtype) const;
+  /*! \brief kMXAccUnsupported where the device has no such type. */
+  void CheckDevice(std::initializer_list<DType> dtypes) const;
+
+ private:
+  Device* device_;
+  const MXAccOperator& op_;
+};
+
+/*! \brief What an operator does to the memory that it is given. Any thread may call. */
+class Work {
+ public:
+  virtual ~Work() = default;
+  /*! \brief places are of the inputs, then of the output; a buffer is NULL where there are no
+   * elements. */
+  virtual void Run(Commands* commands, const Place* places) = 0;
+  /*! \brief Whether the output may be the memory of an input. */
+  virtual bool in_place() const { return false; }
+};
+
+/*! \brief The makers, by file: the work of an operator, or NULL where it is none of theirs. */
+std::unique_ptr<Work> MakeElementwise(const Request& request);
+std::unique_ptr<Work> MakeReduction(const Request& request);
+std::unique_ptr<Work> MakeProduct(const Request& request);
+
+/*! \brief What accGetExecutor gives. */
+class Executor {
+ public:
+  Executor(Device* device, const MXAccOperator& op);
+
+  void Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs, int32_t num_out,
+           MXAccStream stream) const;
+  bool in_place() const { return work_->in_place(); }
+
+ private:
+  Device* device_;
+  std::vector<Span> spans_; /*!< of the inputs and the output */
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace opencl
+
+#endif  // OPENCL_EXECUTOR_H_

@@ -1,0 +1,101 @@
+#include "library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace opencl {
+namespace {
+
+/*! \brief Made and dropped by the host's calls, so that the end of the process takes nothing away.
+ */
+Library* the_library = nullptr;
+
+/*! \brief Drivers have threads of their own, which end with the process only. */
+void KeepDriversLoaded() { dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
+
+std::vector<cl_platform_id> Platforms() {
+  cl_uint count = 0;
+  // The loader has an error of its own for "none", by an extension.
+  if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return {};
+  std::vector<cl_platform_id> platforms(count);
+  Check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+  return platforms;
+}
+
+std::vector<cl_device_id> DevicesOf(cl_platform_id platform) {
+  cl_uint count = 0;
+  const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+  if (code == CL_DEVICE_NOT_FOUND || count == 0) return {};
+  Check(code, "clGetDeviceIDs");
+  std::vector<cl_device_id> devices(count);
+  Check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
+        "clGetDeviceIDs");
+  return devices;
+}
+
+int RankOf(const DeviceTraits& traits) {
+  if (!traits.reason.empty()) return 3;
+  if ((traits.type & CL_DEVICE_TYPE_GPU) != 0) return 0;
+  return (traits.type & CL_DEVICE_TYPE_ACCELERATOR) != 0 ? 1 : 2;
+}
+
+}  // namespace
+
+Library::Library(const MXAccHost* host) : host_(host) {
+  KeepDriversLoaded();
+  FindDevices();
+}
+
+void Library::FindDevices() {
+  const std::vector<cl_platform_id> platforms = Platforms();
+  if (platforms.empty()) {
+    missing_ = "no OpenCL platform; install a driver, such as pocl-opencl-icd for the CPU";
+    return;
+  }
+  missing_ = "no OpenCL platform has a device";
+  std::vector<std::pair<cl_device_id, DeviceTraits>> found;
+  for (cl_platform_id platform : platforms) {
+    try {
+      for (cl_device_id device : DevicesOf(platform)) found.emplace_back(device, device);
+    } catch (const Failure& failure) {
+      missing_ = std::string("an OpenCL platform has no device: ") + failure.what();
+      Warn(missing_);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return RankOf(a.second) < RankOf(b.second);
+  });
+  for (const auto& [device, traits] : found) devices_.emplace_back(device, traits);
+}
+
+size_t Library::CountDevices() const {
+  if (devices_.empty()) throw Failure(kMXAccNoDevice, missing_);
+  return devices_.size();
+}
+
+Device& Library::device(int32_t dev_id) {
+  if (dev_id < 0 || static_cast<size_t>(dev_id) >= devices_.size()) {
+    throw Failure(kMXAccNoDevice, "there is no device " + std::to_string(dev_id) + ", only " +
+                                      std::to_string(devices_.size()));
+  }
+  return devices_[static_cast<size_t>(dev_id)];
+}
+
+Library& TheLibrary() {
+  if (the_library == nullptr) throw Failure(kMXAccFailed, "initialize was not called");
+  return *the_library;
+}
+
+void MakeLibrary(const MXAccHost* host) {
+  if (the_library != nullptr) throw Failure(kMXAccFailed, "initialize was called twice");
+  the_library = new Library(host);
+}
+
+void DropLibrary() {
+  delete the_library;
+  the_library = nullptr;
+}
+
+}  // namespace opencl

@@ -1,0 +1,129 @@
+#include "stream.h"
+
+#include <algorithm>
+
+namespace opencl {
+namespace {
+
+/*! \brief So many events are kept before those of what is done are let go. */
+constexpr size_t kManyEvents = 64;
+
+cl_int StatusOfCommand(cl_event event) {
+  cl_int status = CL_COMPLETE;
+  const cl_int code =
+      clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
+  return code == CL_SUCCESS ? status : code;
+}
+
+/*! \brief Failure for the first command that failed; all are done. */
+void CheckCommands(const std::vector<Mark>& events) {
+  for (const Mark& event : events) {
+    const cl_int status = StatusOfCommand(event.get());
+    if (status < 0) Check(status, "a command on the device");
+  }
+}
+
+}  // namespace
+
+Stream::~Stream() { clFinish(queue()); }
+
+void Stream::Keep(std::vector<Mark> events) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (events_.size() >= kManyEvents) {
+    const auto is_done = [](const Mark& event) {
+      return StatusOfCommand(event.get()) == CL_COMPLETE;
+    };
+    events_.erase(std::remove_if(events_.begin(), events_.end(), is_done), events_.end());
+  }
+  for (Mark& event : events) events_.push_back(std::move(event));
+}
+
+void Stream::Sync() {
+  std::vector<Mark> events;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events.swap(events_);
+  }
+  const cl_int code = clFinish(queue());
+  CheckCommands(events);
+  Check(code, "clFinish");
+}
+
+void Event::Record(const Stream* stream) {
+  Mark mark;
+  if (stream != nullptr) {
+    cl_event event = nullptr;
+    Check(clEnqueueMarkerWithWaitList(stream->queue(), 0, nullptr, &event),
+          "clEnqueueMarkerWithWaitList");
+    mark = Mark(event);
+    // Another queue that waits for a command is promised nothing until that is flushed.
+    Check(clFlush(stream->queue()), "clFlush");
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  mark_ = std::move(mark);
+}
+
+void Event::Wait(const Stream* stream) const {
+  Mark mark;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (mark_.get() == nullptr) return;
+    Check(clRetainEvent(mark_.get()), "clRetainEvent");
+    mark = Mark(mark_.get());
+  }
+  const cl_event event = mark.get();
+  // Contexts know nothing of each other's events.
+  if (stream == nullptr || stream->context() != context_) {
+    return Check(clWaitForEvents(1, &event), "clWaitForEvents");
+  }
+  Check(clEnqueueBarrierWithWaitList(stream->queue(), 1, &event, nullptr),
+        "clEnqueueBarrierWithWaitList");
+}
+
+cl_event* Commands::NextEvent() {
+  if (!events_.empty() && events_.back() == nullptr) events_.pop_back();  // that command failed
+  events_.push_back(nullptr);
+  return &events_.back();
+}
+
+std::vector<Mark> Commands::TakeEvents() {
+  std::vector<Mark> taken;
+  for (cl_event event : events_) {
+    if (event != nullptr) taken.emplace_back(event);
+  }
+  events_.clear();
+  return taken;
+}
+
+void Commands::Launch(cl_kernel kernel, int64_t count) {
+  const size_t group = device_->traits.group_size;
+  const size_t items = (static_cast<size_t>(count) + group - 1) / group * group;
+  Check(clEnqueueNDRangeKernel(queue_, kernel, 1, nullptr, &items, &group, 0, nullptr, NextEvent()),
+        "clEnqueueNDRangeKernel");
+}
+
+void Commands::Wait() {
+  if (stream_ != nullptr) {
+    stream_->Keep(TakeEvents());
+    return Check(clFinish(queue_), "clFinish");
+  }
+  const std::vector<Mark> events = TakeEvents();
+  if (events.empty()) return;
+  const cl_event last = events.back().get();  // the queue works in order
+  const cl_int code = clWaitForEvents(1, &last);
+  CheckCommands(events);
+  Check(code, "clWaitForEvents");
+}
+
+void Commands::Finish() {
+  if (stream_ == nullptr) return Wait();
+  stream_->Keep(TakeEvents());
+  Check(clFlush(queue_), "clFlush");
+}
+
+Commands::~Commands() {
+  const std::vector<Mark> events = TakeEvents();
+  if (!events.empty()) clFinish(queue_);
+}
+
+}  // namespace opencl

@@ -1,0 +1,100 @@
+/*!
+ * \file stream.h
+ * \brief Streams, events, and the commands that one call gives to a device.
+ */
+#ifndef OPENCL_STREAM_H_
+#define OPENCL_STREAM_H_
+
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "device.h"
+
+namespace opencl {
+
+/*! \brief A queue that works in order. Any thread may call. */
+class Stream {
+ public:
+  explicit Stream(const Device& device)
+      : context_(device.context()), queue_(MakeQueue(context_, device.id)) {}
+  /*! \brief Waits for all work. */
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cl_context context() const { return context_; }
+  cl_command_queue queue() const { return queue_.get(); }
+  /*! \brief Keeps events of commands, to tell their errors. */
+  void Keep(std::vector<Mark> events);
+  /*! \brief Waits until all is done; Failure for the first command since the last call that failed.
+   */
+  void Sync();
+
+ private:
+  cl_context context_;
+  Queue queue_;
+  std::mutex mutex_;
+  std::vector<Mark> events_;
+};
+
+/*! \brief A place in a stream. Any thread may call. */
+class Event {
+ public:
+  explicit Event(const Device& device) : context_(device.context()) {}
+
+  /*! \brief Marks what the stream has; nothing, where it is NULL. */
+  void Record(const Stream* stream);
+  /*! \brief Has the stream wait; the calling thread where it is NULL. */
+  void Wait(const Stream* stream) const;
+
+ private:
+  cl_context context_;
+  mutable std::mutex mutex_;
+  Mark mark_;
+};
+
+inline Stream* FromHandle(MXAccStream stream) { return reinterpret_cast<Stream*>(stream); }
+inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(event); }
+
+/*!
+ * \brief The commands of one call: in a stream, or in the queue of calls without one.
+ *
+ * Where the call ends without Finish, by a Failure, the destructor waits for what it had begun.
+ */
+class Commands {
+ public:
+  Commands(Device* device, Stream* stream)
+      : device_(device),
+        stream_(stream),
+        queue_(stream != nullptr ? stream->queue() : device->queue()) {}
+  ~Commands();
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+
+  Device& device() const { return *device_; }
+  cl_command_queue queue() const { return queue_; }
+  /*! \brief Where the next command writes its event. */
+  cl_event* NextEvent();
+  /*! \brief Room on the host for the commands; it is gone with this object, unlike their work. */
+  char* MakeRoom(size_t size) { return rooms_.emplace_back(size).data(); }
+  /*! \brief Runs a kernel for count work items, and some more that have nothing to do. */
+  void Launch(cl_kernel kernel, int64_t count);
+  /*! \brief Waits until these commands, and all before them in the stream, are done. */
+  void Wait();
+  /*! \brief Without a stream waits until all is done. */
+  void Finish();
+
+ private:
+  std::vector<Mark> TakeEvents();
+
+  Device* device_;
+  Stream* stream_;
+  cl_command_queue queue_;
+  std::vector<cl_event> events_;
+  std::deque<std::vector<char>> rooms_;
+};
+
+}  // namespace opencl
+
+#endif  // OPENCL_STREAM_H_

@@ -1,0 +1,97 @@
+"""Streams, events and threads."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from mx._acc.check import abi
+
+from .cases import SQUARE
+
+
+def test_streams_and_events(plugin):
+    first, second = plugin.create("Stream"), plugin.create("Stream")
+    event = plugin.create("Event")
+    plugin.call("waitEvent", 0, event, second)  # marks nothing
+    values = np.arange(100_000, dtype="float32")
+    memory, out, back = plugin.empty(values.shape), plugin.empty(values.shape), values * 0
+    doubled = plugin.executor("add", {"x1": memory, "x2": memory}, [out])
+    again = plugin.executor("add", {"x1": out, "x2": out}, [memory])
+    plugin.copy("copyToAcc", memory, values, first)
+    for _ in range(50):
+        doubled.run([memory, memory], [out], first)
+        again.run([out, out], [memory], first)
+        plugin.copy("copyToAcc", memory, values, first)
+    doubled.run([memory, memory], [out], first)
+    plugin.call("recordEvent", 0, event, first)
+    plugin.call("waitEvent", 0, event, second)
+    plugin.copy("copyFromAcc", back, out, second)
+    plugin.call("syncStream", 0, second)
+    np.testing.assert_array_equal(back, 2 * values)
+    plugin.call("waitEvent", 0, event, None)
+    plugin.call("syncStream", 0, first)
+    plugin.api.destroyEvent(0, event)
+    for stream in (first, second):
+        plugin.api.destroyStream(0, stream)
+    for item in (doubled, again, memory, out):
+        item.close() if hasattr(item, "close") else item.free()
+
+
+@pytest.mark.parametrize("key", [(), (slice(None, None, -1),), (slice(None), slice(0, 6, 2))])
+def test_copies_in_a_stream_are_in_order(plugin, key):
+    # Through the host, whose arrays the copies before may still be writing to.
+    stream = plugin.create("Stream")
+    a, b = plugin.to_device(SQUARE), plugin.to_device(SQUARE * 0)
+    between, back = SQUARE * 0, SQUARE * 0
+    plugin.copy("copyFromAcc", between[key], a.view(key), stream)
+    plugin.copy("copyToAcc", b.view(key), between[key], stream)
+    plugin.copy("copyFromAcc", back[key], b.view(key), stream)
+    plugin.call("syncStream", 0, stream)
+    np.testing.assert_array_equal(back[key], SQUARE[key])
+    plugin.api.destroyStream(0, stream)
+    a.free()
+    b.free()
+
+
+def test_destroying_a_stream_waits(plugin):
+    stream = plugin.create("Stream")
+    memory, back = plugin.to_device(SQUARE), SQUARE * 0
+    plugin.copy("copyFromAcc", back, memory, stream)
+    plugin.api.destroyStream(0, stream)
+    np.testing.assert_array_equal(back, SQUARE)
+    memory.free()
+
+
+def test_many_threads(plugin):
+    memory = plugin.to_device(SQUARE)
+    shared = plugin.executor("add", {"x1": memory, "x2": memory}, [memory])
+    assert shared.executor.flags & abi.CONCURRENT
+    wrong = []
+
+    def work(number: int) -> None:
+        own, out = plugin.to_device(SQUARE + number), plugin.empty(SQUARE.shape)
+        total = plugin.empty(())
+        # A kernel of its own for each pair of threads, so that some are compiled at the same time.
+        name = ["sum", "max", "min", "mean"][number % 4]
+        folded = plugin.executor(name, {"a": own}, [total])
+        for _ in range(20):
+            shared.run([own, own], [out])
+            folded.run([own], [total])
+            ok = (plugin.to_host(out) == 2 * (SQUARE + number)).all() and np.isclose(
+                plugin.to_host(total), getattr(np, name)(SQUARE + number), rtol=1e-5
+            )
+            if not ok:
+                wrong.append(number)
+        folded.close()
+        for item in (own, out, total):
+            item.free()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    shared.close()
+    memory.free()
+    assert not wrong
