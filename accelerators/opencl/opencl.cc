@@ -3,6 +3,7 @@
  * \brief The entry of the library, and the members of the table that are about all of it.
  */
 #include <algorithm>
+#include <cstring>
 
 #include "gemm.h"
 #include "library.h"
@@ -34,15 +35,19 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   return StatusOf([&] {
     const Device& device = TheLibrary().device(dev_id);
     const DeviceTraits& traits = device.traits;
-    info->flags = kMXAccStrides;
-    info->name = traits.name.c_str();
-    info->vendor = traits.vendor.c_str();
-    info->driver = traits.driver.c_str();
-    info->memory_total = traits.memory;
-    info->memory_free = traits.memory - std::min(traits.memory, device.memory.used());
-    if (traits.reason.empty()) return;
-    info->flags |= kMXAccUnusable;
-    info->reason = traits.reason.c_str();
+    MXAccDeviceInfo told{};
+    told.struct_size = info->struct_size;
+    told.flags = kMXAccStrides;
+    told.name = traits.name.c_str();
+    told.vendor = traits.vendor.c_str();
+    told.driver = traits.driver.c_str();
+    told.memory_total = traits.memory;
+    told.memory_free = traits.memory - std::min(traits.memory, device.memory.used());
+    if (!traits.reason.empty()) {
+      told.flags |= kMXAccUnusable;
+      told.reason = traits.reason.c_str();
+    }
+    std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));
   });
 }
 
