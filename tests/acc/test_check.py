@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from mx._acc.check import cases, cli, elf
 from mx._acc.check.groups import GROUPS
+from mx._acc.check.runner import Runner
+from mx._acc.check.suite import Group, Options
 
 from .conftest import ROOT
 
@@ -648,6 +651,42 @@ def test_the_command(build, tmp_path):
     text = page.read_text()
     assert "copyToAcc, required with mx_alloc" in text and "not conforming" in text
     assert "http" not in text
+
+
+def test_nothing_runs_on_when_the_command_is_killed(build, tmp_path):
+    """Not even a library that hangs."""
+    marker = tmp_path / "pid"
+    sleep = (
+        f'FILE* f = fopen("{marker}", "w"); fprintf(f, "%d\\n", getpid()); fclose(f); sleep(99);'
+    )
+    library = build(INCLUDES, (COPY, f"if (bytes == 8388609) {{ {sleep} }} {COPY}"))
+    command = [sys.executable, "-m", "mx.check_acc", library, "--only", "copies.large"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as parent:
+        until(lambda: marker.exists() and marker.read_text().endswith("\n"))
+        child = Path(f"/proc/{int(marker.read_text())}/stat")
+        assert child.exists()
+        parent.kill()
+    # Whoever inherits it may leave it a zombie.
+    until(lambda: not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def until(condition, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)
+
+
+def test_tells_meanwhile_what_is_tried(build):
+    library = build(INCLUDES, (COPY, f"if (bytes == 8388609) usleep(600000); {COPY}"))
+    shown: list[str] = []
+    runner = Runner(Options(str(library)), 60, shown.append)
+    (copies,) = [group for group in GROUPS if group.name == "copies"]
+    large = [one for one in copies.checks if one.id == "copies.large"]
+    report = runner.report([Group("copies", "", large)], lambda report, done: None)
+    runner.close()
+    assert report.verdict == "conforming"
+    assert "8388609 bytes" in shown
 
 
 def test_lists_all_checks(capsys):

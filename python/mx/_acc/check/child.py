@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,6 +15,16 @@ from typing import Any
 from .groups import GROUPS
 from .progress import Progress
 from .suite import Options, Run
+
+# prctl's, which Python does not have.
+_SET_PARENT_DEATH_SIGNAL = 1
+
+
+def _end_with(parent: int) -> None:
+    """Has this process killed when its parent is gone: a library that hangs would stay."""
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _without_core_dumps() -> None:
@@ -23,6 +35,7 @@ def _without_core_dumps() -> None:
 def main(arguments: Sequence[str]) -> None:
     """Runs checks by name; tells the outcome of each as a line of JSON."""
     task = json.loads(arguments[0])
+    _end_with(task["parent"])
     _without_core_dumps()
     for descriptor in (task["page"], task["answers"]):
         os.set_inheritable(descriptor, False)  # a process that the library starts has no part in it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -121,16 +122,23 @@ def _chosen(names: Sequence[str]) -> list[Group]:
     return chosen
 
 
+def _show(step: str) -> None:
+    """What is tried now, in one line of the terminal that the next one takes."""
+    width = shutil.get_terminal_size().columns - 1
+    print(f"\r\033[K{step[:width]}", end="", file=sys.stderr, flush=True)
+
+
 def _run(arguments: argparse.Namespace, library: str) -> Report:
     options = Options(
         library, arguments.device, arguments.quick, arguments.loads, arguments.tolerance
     )
     chosen = _chosen(arguments.only)
-    runner = Runner(options, arguments.timeout)
+    runner = Runner(options, arguments.timeout, _show if sys.stderr.isatty() else lambda step: None)
     begun = False
 
     def tell(report: Report, done: GroupReport) -> None:
         nonlocal begun
+        runner.show("")
         if not begun:
             print(text.head(report), flush=True)
             begun = True

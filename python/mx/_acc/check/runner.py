@@ -71,13 +71,14 @@ def _lines(descriptor: int, is_stuck: Callable[[], bool]) -> Iterator[str | None
 class _Watch:
     """Tells when nothing new has been begun for too long."""
 
-    def __init__(self, progress: Progress, timeout: float):
-        self._progress, self._timeout = progress, timeout
+    def __init__(self, progress: Progress, timeout: float, show: Callable[[str], None]):
+        self._progress, self._timeout, self._show = progress, timeout, show
         self._number, self._since = -1, time.monotonic()
 
     def is_stuck(self) -> bool:
         number = self._progress.number()
         if number != self._number:
+            self._show(self._progress.last()[1])
             self._number, self._since = number, time.monotonic()
         limit = self._timeout if number else max(self._timeout, _STARTING)
         return time.monotonic() - self._since > limit
@@ -99,10 +100,12 @@ def _tail(output: IO[bytes]) -> str:
 
 
 class Runner:
-    """Runs checks of one library."""
+    """Runs checks of one library; show is called with what is tried now, from time to time."""
 
-    def __init__(self, options: Options, timeout: float):
-        self.options, self.timeout = options, timeout
+    def __init__(
+        self, options: Options, timeout: float, show: Callable[[str], None] = lambda step: None
+    ):
+        self.options, self.timeout, self.show = options, timeout, show
         self._page = new_page()
         self._progress = Progress(self._page)
 
@@ -187,6 +190,7 @@ class Runner:
         reading, writing = os.pipe()
         task = {
             "options": asdict(self.options),
+            "parent": os.getpid(),
             "page": self._page,
             "answers": writing,
             "checks": checks,
@@ -212,7 +216,7 @@ class Runner:
         return outcome
 
     def _listen(self, reading: int, child: subprocess.Popen[bytes], outcome: _Outcome) -> None:
-        watch = _Watch(self._progress, self.timeout)
+        watch = _Watch(self._progress, self.timeout, self.show)
         for line in _lines(reading, watch.is_stuck):
             if line is None:
                 outcome.hung = True
