@@ -19,7 +19,10 @@ UNARY = [
     *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
 ]
 BINARY = ["power", "arctan2", "hypot"]
-EXACT = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "greater", "equal"]
+EXACT = [
+    *("add", "subtract", "multiply", "divide", "maximum", "minimum"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+]
 FLOATS = ["float32", "float64"]
 LEVELS = ["baseline", "avx2", "avx512"]
 # A long double is no more than a double on some machines, and then not the correct result.

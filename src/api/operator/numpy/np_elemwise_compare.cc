@@ -2,6 +2,7 @@
  * \file np_elemwise_compare.cc
  * \brief Comparisons, right by value for integers of any types.
  */
+#include "api/operator/numpy/kernels/comparison.h"
 #include "api/operator/numpy/np_elemwise.h"
 #include "api/operator/numpy/np_order.h"
 
@@ -10,36 +11,42 @@ namespace op {
 namespace {
 
 struct Equal {
+  static constexpr int kPredicate = MXNET_PREDICATE(EQ_OQ);
   template <typename T>
   static bool Apply(T a, T b) {
     return a == b;
   }
 };
 struct NotEqual {
+  static constexpr int kPredicate = MXNET_PREDICATE(NEQ_UQ);
   template <typename T>
   static bool Apply(T a, T b) {
     return a != b;
   }
 };
 struct Less {
+  static constexpr int kPredicate = MXNET_PREDICATE(LT_OQ);
   template <typename T>
   static bool Apply(T a, T b) {
     return LessValue(a, b);
   }
 };
 struct LessEqual {
+  static constexpr int kPredicate = MXNET_PREDICATE(LE_OQ);
   template <typename T>
   static bool Apply(T a, T b) {
     return LessEqualValue(a, b);
   }
 };
 struct Greater {
+  static constexpr int kPredicate = MXNET_PREDICATE(GT_OQ);
   template <typename T>
   static bool Apply(T a, T b) {
     return GreaterValue(a, b);
   }
 };
 struct GreaterEqual {
+  static constexpr int kPredicate = MXNET_PREDICATE(GE_OQ);
   template <typename T>
   static bool Apply(T a, T b) {
     return GreaterEqualValue(a, b);
@@ -70,8 +77,15 @@ struct Comparison {
 
 template <typename Op>
 Comparison MakeComparison() {
-  return {{BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-           TypeRule::kCommon, ResultRule::kBool},
+  LoopTable table =
+      BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
+#if MXNET_CPU_LEVELS
+  if (HostCpuLevel() >= CpuLevel::kAvx512) {
+    table.loops[kIndexFloat32] = &WideComparison<Op, float>;
+    table.loops[kIndexFloat64] = &WideComparison<Op, double>;
+  }
+#endif
+  return {{table, TypeRule::kCommon, ResultRule::kBool},
           &MixedRun<Op, int64_t, uint64_t>,
           &MixedRun<Op, uint64_t, int64_t>};
 }
