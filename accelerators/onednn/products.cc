@@ -69,8 +69,12 @@ void AddMatrixProduct(const Matrices& given, Plan* plan) {
     return plan->Copy(plan->Constant(out.dtype, 0, out.shape), out);
   }
   const Array target = IsDense(out) ? out : plan->Scratch(out.dtype, out.shape);
-  const Array a = Narrow(given.a);
   const Array b = Narrow(given.b);
+  Array a = Narrow(given.a);
+  // Of one batch for the result oneDNN takes not both operands as broadcast.
+  for (size_t i = 0; i + 2 < ndim; ++i) {
+    if (b.shape[i] == 1) a.shape[i] = out.shape[i];
+  }
   for (const auto& [copy_a, copy_b] : {std::pair(false, false), std::pair(true, false),
                                        std::pair(false, true), std::pair(true, true)}) {
     if ((!copy_a && !IsPlain(a)) || (!copy_b && !IsPlain(b))) continue;

@@ -25,6 +25,7 @@ MATMUL = {
     "batch last": lambda a: (np.moveaxis(a(3, 4, 5), 2, 0), np.moveaxis(a(4, 6, 5), 2, 0)),
     "many axes": lambda a: (a(2, 1, 2, 1, 2, 3, 4), a(1, 2, 1, 2, 2, 4, 3)),
     "broadcast matrix": lambda a: (np.broadcast_to(a(4), (3, 4)), a(4, 5)),
+    "broadcast batches": lambda a: (np.broadcast_to(a(3, 4), (2, 3, 4)), a(1, 4, 5)),
     "nothing to sum": lambda a: (a(3, 0), a(0, 4)),
     "empty": lambda a: (a(0, 3), a(3, 4)),
     "outer": lambda a: (a(7, 1), a(1, 9)),
