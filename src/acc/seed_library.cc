@@ -130,17 +130,17 @@ bool SeedLibrary::Is(void* library) {
   return OwnSymbol(library, "getAccName") != nullptr && OwnSymbol(library, "getNumAcc") != nullptr;
 }
 
-SeedLibrary::SeedLibrary(void* library) {
+SeedLibrary::SeedLibrary(void* library){
 #define MXNET_SEED_FIND(name) \
-  functions_.name = reinterpret_cast<decltype(functions_.name)>(OwnSymbol(library, #name));
-  MXNET_SEED_FUNCTIONS(MXNET_SEED_FIND)
+  functions_.name = reinterpret_cast<decltype(functions_.name)>(OwnSymbol(library, #name))
+    MXNET_SEED_FUNCTIONS(MXNET_SEED_FIND)
 #undef MXNET_SEED_FIND
 }
 
 MXAccApi SeedLibrary::Table() const {
   MXAccApi api = WholeTable();
 #define MXNET_SEED_DROP(name) \
-  if (functions_.name == nullptr) api.name = nullptr;
+  if (functions_.name == nullptr) api.name = nullptr
   MXNET_SEED_FUNCTIONS(MXNET_SEED_DROP)
 #undef MXNET_SEED_DROP
   api.copyWithinAcc = nullptr;

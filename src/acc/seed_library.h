@@ -18,16 +18,24 @@ namespace acc {
 
 /*! \brief The functions; NULL for those that the library does not have. */
 struct SeedFunctions {
-#define MXNET_SEED_FUNCTIONS(FUNCTION)                                                           \
-  FUNCTION(getAccName)                                                                           \
-  FUNCTION(getNumAcc)                                                                            \
-  FUNCTION(initialize)                                                                           \
-  FUNCTION(mx_alloc)                                                                             \
-  FUNCTION(mx_free)                                                                              \
-  FUNCTION(mx_releaseAll) FUNCTION(copyToAcc) FUNCTION(copyFromAcc) FUNCTION(supportsImperative) \
-      FUNCTION(accGetExecutor) FUNCTION(supportedOps) FUNCTION(loadModel) FUNCTION(unloadModel)  \
-          FUNCTION(infer) FUNCTION(configure)
-#define MXNET_SEED_MEMBER(name) decltype(&::name) name{nullptr};
+#define MXNET_SEED_FUNCTIONS(FUNCTION) \
+  FUNCTION(getAccName);                \
+  FUNCTION(getNumAcc);                 \
+  FUNCTION(initialize);                \
+  FUNCTION(mx_alloc);                  \
+  FUNCTION(mx_free);                   \
+  FUNCTION(mx_releaseAll);             \
+  FUNCTION(copyToAcc);                 \
+  FUNCTION(copyFromAcc);               \
+  FUNCTION(supportsImperative);        \
+  FUNCTION(accGetExecutor);            \
+  FUNCTION(supportedOps);              \
+  FUNCTION(loadModel);                 \
+  FUNCTION(unloadModel);               \
+  FUNCTION(infer);                     \
+  FUNCTION(configure);
+#define MXNET_SEED_MEMBER(name) \
+  decltype(&::name) name { nullptr }
   MXNET_SEED_FUNCTIONS(MXNET_SEED_MEMBER)
 #undef MXNET_SEED_MEMBER
 };

@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_ACC_ISOLATED_LIBRARY_H_
 #define MXNET_SRC_ACC_ISOLATED_LIBRARY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -91,7 +92,7 @@ class Library : public StandIn {
   Description description_;
   std::unique_ptr<Process> process_;
   /*! \brief Number of the process: what is of another is lost. */
-  uint64_t generation_{0};
+  std::atomic<uint64_t> generation_{0};
   std::mutex calls_;
   /*! \brief Texts that were given out. */
   std::set<std::string> texts_;
