@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,7 @@ def broken(report: dict) -> list[str]:
 def build(tmp_path_factory):
     """Compiles the template with texts replaced; returns the library."""
 
-    def build(*changes: tuple[str, str]) -> Path:
+    def build(*changes: tuple[str, str], flags: Sequence[str] = ()) -> Path:
         source = TEMPLATE.read_text()
         for old, new in changes:
             assert source.count(old) > 0, f"the template has no {old!r}"
@@ -54,9 +55,11 @@ def build(tmp_path_factory):
         folder = tmp_path_factory.mktemp("variant")
         (folder / "variant.c").write_text(source)
         library = folder / "libvariant.so"
-        flags = ["-std=gnu99", "-w", "-O0", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
+        common = ["-std=gnu99", "-w", "-O0", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
         includes = [f"-I{HEADER.parent}", f"-I{STREAMS.parent}"]
-        subprocess.run(["cc", *flags, *includes, folder / "variant.c", "-o", library], check=True)
+        subprocess.run(
+            ["cc", *common, *flags, *includes, folder / "variant.c", "-o", library], check=True
+        )
         return library
 
     return build
@@ -480,6 +483,20 @@ def test_streams_that_are_as_lazy_as_they_may_be(build):
     assert (report["status"], findings(report), broken(report)) == (0, {}, [])
     results = [result["status"] for group in report["groups"] for result in group["results"]]
     assert results.count("skipped") <= 1
+
+
+def test_tells_what_a_sanitizer_says(build, monkeypatch):
+    library = build((COPY, COPY.replace("bytes);", "bytes + 1);")), flags=["-fsanitize=address"])
+    names = [
+        subprocess.check_output(["cc", f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libstdc++.so.6")
+    ]
+    monkeypatch.setenv("LD_PRELOAD", " ".join(names))
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+    report = check(library, "--only", "copies.round_trip")
+    (finding,) = findings(report)["copies.round_trip"]
+    assert "AddressSanitizer: heap-buffer-overflow" in finding["got"]
+    assert "copyToAcc" in finding["expected"]
 
 
 def test_goes_on_after_a_crash(build):

@@ -18,6 +18,11 @@ def resident() -> int:
         return int(file.read().split()[1]) * mmap.PAGESIZE
 
 
+def is_sanitized() -> bool:
+    """Whether a sanitizer is in this process, which keeps memory of its own."""
+    return hasattr(ctypes.CDLL(None), "__asan_init")
+
+
 def threads() -> int:
     return len(os.listdir("/proc/self/task"))
 

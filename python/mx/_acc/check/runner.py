@@ -96,7 +96,10 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _tail(output: IO[bytes]) -> str:
     output.seek(0)
     lines = output.read().decode(errors="replace").splitlines()
-    return "\n".join(lines[-_OUTPUT_LINES:])
+    # A sanitizer says at the beginning what is wrong.
+    reports = [number for number, line in enumerate(lines) if "Sanitizer: " in line]
+    first = reports[0] if reports else max(len(lines) - _OUTPUT_LINES, 0)
+    return "\n".join(lines[first : first + _OUTPUT_LINES])
 
 
 class Runner:
