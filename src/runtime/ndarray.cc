@@ -11,6 +11,7 @@
 
 #include "runtime/c_api_guard.h"
 #include "runtime/devices.h"
+#include "runtime/meta.h"
 #include "runtime/pool.h"
 
 namespace mxnet {
@@ -212,6 +213,7 @@ ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int optio
   const size_t bytes = CheckedBytes(shape, dtype);
   const bool zeroed = (options & kMXNetCreateZeroed) != 0;
   const bool on_host = ctx.device_type == kDLCPU;
+  if (static_cast<int>(ctx.device_type) == kMXNetMetaDevice) ThrowMeta(shape, dtype);
   if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
   const DeviceBlock block =
       on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);

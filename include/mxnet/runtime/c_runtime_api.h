@@ -337,8 +337,19 @@ typedef enum {
   kMXNetFuncView = 2,
   /*! An operator with a parameter for a context whose default is where the given array is, not the
    *  current context. */
-  kMXNetFuncFollowsInput = 4
+  kMXNetFuncFollowsInput = 4,
+  /*! An operator that reads no element before it has asked for the array that it returns: given
+   *  arrays, or a context, of kMXNetMetaDevice, it tells the geometry of its result. */
+  kMXNetFuncMeta = 8
 } MXNetFuncFlag;
+
+/*!
+ * \brief The kind of a device whose arrays have a geometry and no elements.
+ *
+ * To ask for an array there fails with the kind "Meta": that ends a call that was made only to
+ * learn the geometry of its result. Front ends do not see the device.
+ */
+#define kMXNetMetaDevice 0xfffff
 
 /*! \brief One parameter. Strings are UTF-8; default_value may hold any non-object value or
  * kMXNetStr. */

@@ -41,6 +41,7 @@ void RunCopy(const DLTensor& src, const DLTensor& dst) {
 }
 
 NDArray NewCopy(const DLTensor& src, DLDataType dtype) {
+  CheckHost(src);
   NDArray out = NDArray::Empty(TensorShape(src), dtype, Context{kDLCPU, src.device.device_id});
   CopyCast(src, out.tensor());
   return out;

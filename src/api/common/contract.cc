@@ -188,8 +188,8 @@ NDArray Contract(Operand* a, ShapeView a_axes, Operand* b, ShapeView b_axes) {
   std::copy_n(left.kept.extent, left.kept.ndim, shape);
   std::copy_n(right.kept.extent, right.kept.ndim, shape + left.kept.ndim);
   const ShapeView out_shape(shape, static_cast<size_t>(left.kept.ndim + right.kept.ndim));
-  if (k == 0) return NDArray::Zeros(out_shape, dtype, a->ctx());
-  NDArray out = NDArray::Empty(out_shape, dtype, a->ctx());
+  if (k == 0) return NDArray::Zeros(out_shape, dtype, ContextOf(*a, *b));
+  NDArray out = NDArray::Empty(out_shape, dtype, ContextOf(*a, *b));
   if (m == 0 || n == 0) return out;
   if (m >= n) {
     SortSummed(&left.summed, &right.summed);

@@ -7,8 +7,15 @@
 
 #include <mxnet/runtime/registry.h>
 
-/*! \brief Starts the registration of an operator: its errors name it, and it returns an array. */
-#define MXNET_REGISTER_OP(Name) \
+/*!
+ * \brief Starts the registration of an operator: its errors name it, and it returns an array.
+ *
+ * It asks for that array before it reads elements, or is a view; see kMXNetFuncMeta.
+ */
+#define MXNET_REGISTER_OP(Name) MXNET_REGISTER_ELEMENTS_OP(Name).flags(kMXNetFuncMeta)
+
+/*! \brief The same for an operator whose result has a geometry that depends on elements. */
+#define MXNET_REGISTER_ELEMENTS_OP(Name) \
   MXNET_REGISTER_API(Name).name_errors().flags(kMXNetFuncOperator).returns("ndarray")
 
 namespace mxnet {

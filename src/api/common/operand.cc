@@ -83,7 +83,7 @@ T IntAs(int64_t value, bool unsigned_value) {
 
 Operand::Operand(const MXNetArgValue& arg) {
   if (arg.TryAs<const DLTensor*>(&tensor_) == Match::kOk) {
-    CheckHost(*tensor_);
+    if (!IsMeta(*tensor_)) CheckHost(*tensor_);
     CheckedIndexOfDType(tensor_->dtype);
     if (!IsAligned(*tensor_)) Own(Contiguous(*tensor_));
     dtype_ = tensor_->dtype;
@@ -142,6 +142,10 @@ const DLTensor& Operand::TensorAs(DLDataType dtype) {
     NDArray scalar = NDArray::Empty(ShapeView(), dtype);
     StoreScalar(dtype, scalar.data());
     Own(std::move(scalar));
+  } else if (tensor_->dtype != dtype && IsMeta(*tensor_)) {
+    converted_ = *tensor_;
+    converted_.dtype = dtype;
+    tensor_ = &converted_;
   } else if (tensor_->dtype != dtype) {
     Own(nested_ ? ArrayFromNested(*nested_, dtype) : AsType(*tensor_, dtype));
   }

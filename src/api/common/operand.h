@@ -74,7 +74,13 @@ class Operand {
   DLDataType dtype_{};
   MXNetValue value_{};
   NDArray owned_;
+  DLTensor converted_;  // a geometry of another type
 };
+
+/*! \brief Where the result of two operands belongs; see kMXNetFuncMeta. */
+inline Context ContextOf(const Operand& a, const Operand& b) noexcept {
+  return a.is_array() && !(b.is_array() && IsMeta(b.tensor())) ? a.ctx() : b.ctx();
+}
 
 /*!
  * \brief The type of the operands together, as ResultType.

@@ -85,12 +85,14 @@ bool SameElements(const DLTensor& a, const DLTensor& b) noexcept {
   return true;
 }
 
-void CheckHost(const DLTensor& tensor) {
-  const int device = static_cast<int>(tensor.device.device_type);
+void CheckHost(Context ctx) {
+  const int device = static_cast<int>(ctx.device_type);
   if (device == kDLCPU || device == kDLCUDAHost || device == kDLROCMHost) return;
-  MXNET_THROW("OffHost") << "an array on " << ContextName(tensor.device)
-                         << " cannot be read by an operator of the host";
+  MXNET_THROW("OffHost") << "an array on " << ContextName(ctx)
+                         << " cannot be read or written by an operator of the host";
 }
+
+void CheckHost(const DLTensor& tensor) { CheckHost(tensor.device); }
 
 }  // namespace op
 }  // namespace mxnet

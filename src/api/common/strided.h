@@ -58,6 +58,21 @@ inline bool IsAligned(const DLTensor& tensor) noexcept {
 
 /*! \brief ValueError unless the tensor lies in host memory. */
 void CheckHost(const DLTensor& tensor);
+/*! \brief The same for where an array is to be made and filled. */
+void CheckHost(Context ctx);
+
+/*! \brief Whether a tensor has a geometry only, see kMXNetFuncMeta. */
+inline bool IsMeta(const DLTensor& tensor) noexcept {
+  return static_cast<int>(tensor.device.device_type) == kMXNetMetaDevice;
+}
+
+/*!
+ * \brief Tells what a body will return, where it makes or reads other arrays before; see
+ * kMXNetFuncMeta. ctx is that of the operands.
+ */
+inline void AnnounceResult(ShapeView shape, DLDataType dtype, Context ctx) {
+  if (static_cast<int>(ctx.device_type) == kMXNetMetaDevice) NDArray::Empty(shape, dtype, ctx);
+}
 
 /*!
  * \brief N operands of one shape, walked by an inner loop over runs of elements.
@@ -71,7 +86,8 @@ class StridedLoop {
   explicit StridedLoop(ShapeView shape) noexcept : shape_(shape) {}
 
   /*! \brief Operand i is a tensor whose shape broadcasts to the loop's. */
-  void Set(int i, const DLTensor& tensor) noexcept {
+  void Set(int i, const DLTensor& tensor) {
+    if (__builtin_expect(IsMeta(tensor), 0)) CheckHost(tensor);
     const int64_t item = ItemSize(tensor.dtype);
     const int offset = shape_.ndim - tensor.ndim;
     data_[i] = static_cast<char*>(TensorData(tensor));

@@ -88,6 +88,7 @@ NDArray ReshapeTo(const NDArray& array, const DimBuffer& shape) {
   }
   if (StridesForShape(array, shape, &strides)) return ViewOf(array, shape, strides);
   SetRowMajor(shape, &strides);
+  if (IsMeta(array.tensor())) return ViewOf(array, shape, strides);
   return ViewOf(Contiguous(array.tensor()), shape, strides);
 }
 

@@ -19,6 +19,7 @@ std::optional<DLDataType> OptionalDType(const MXNetArgValue& arg) {
 
 /*! \brief A new array of anything, on a context. */
 NDArray NewArrayOf(const MXNetArgValue& object, std::optional<DLDataType> dtype, Context ctx) {
+  CheckHost(ctx);
   const DLTensor* tensor = nullptr;
   if (object.TryAs(&tensor) != Match::kOk) return ArrayFromNested(object, dtype, ctx);
   CheckHost(*tensor);
@@ -27,7 +28,7 @@ NDArray NewArrayOf(const MXNetArgValue& object, std::optional<DLDataType> dtype,
   return array;
 }
 
-MXNET_REGISTER_OP("_npi.array")
+MXNET_REGISTER_ELEMENTS_OP("_npi.array")
     .describe("Create an array; the elements are always copied.")
     .add_argument("object", kArrayType, "An array, a number, or nested sequences of these.")
     .add_argument("dtype", kDTypeType, nullptr,
@@ -39,7 +40,8 @@ MXNET_REGISTER_OP("_npi.array")
       *ret = NewArrayOf(args[0], OptionalDType(args[1]), ContextOrCurrent(args[2]));
     });
 
-MXNET_REGISTER_OP("_npi.asarray")
+MXNET_REGISTER_ELEMENTS_OP("_npi.asarray")
+    .flags(kMXNetFuncView)
     .describe("Convert to an array; an array of that type and context already is shared.")
     .add_argument("a", kArrayType, "An array, a number, or nested sequences of these.")
     .add_argument("dtype", kDTypeType, nullptr, "Element type; as for array if None.")
@@ -66,10 +68,12 @@ MXNET_REGISTER_OP("_npi.copy")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const DLTensor* tensor = nullptr;
       const bool is_array = args[0].TryAs(&tensor) == Match::kOk;
+      if (is_array) AnnounceResult(TensorShape(*tensor), tensor->dtype, tensor->device);
       *ret = is_array ? NewArrayOf(args[0], std::nullopt, tensor->device) : ToArray(args[0]);
     });
 
 MXNET_REGISTER_OP("_npi.astype")
+    .flags(kMXNetFuncView)
     .describe("Convert an array to another element type.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("dtype", "DTypeLike", "Element type of the result.")
@@ -79,6 +83,7 @@ MXNET_REGISTER_OP("_npi.astype")
       const DLDataType dtype = DTypeOf(args[1]);
       const NDArray array = ToArray(args[0]);
       const bool share = !ToFlag(args[2]) && array.dtype() == dtype;
+      if (!share) AnnounceResult(array.shape(), dtype, array.ctx());
       *ret = share ? array : AsType(array.tensor(), dtype);
     });
 

@@ -78,7 +78,11 @@ Any SumOfLast(const NDArray& array, const MXNetArgValue& dtype, const MXNetArgVa
 }
 
 NDArray Diag(const NDArray& array, int64_t k) {
-  if (array.ndim() == 2) return Contiguous(DiagonalOf(array, k).tensor());
+  if (array.ndim() == 2) {
+    const NDArray diagonal = DiagonalOf(array, k);
+    AnnounceResult(diagonal.shape(), array.dtype(), array.ctx());
+    return Contiguous(diagonal.tensor());
+  }
   if (array.ndim() != 1) {
     MXNET_THROW("ValueError") << "Input must be 1- or 2-d, got " << array.ndim() << "-d.";
   }
@@ -120,6 +124,7 @@ NDArray Triangle(const NDArray& array, int64_t k, bool lower) {
   } else if (array.ndim() == 0) {
     MXNET_THROW("ValueError") << "a triangle needs an array of at least one axis, got a 0-d array";
   } else {
+    AnnounceResult(array.shape(), array.dtype(), array.ctx());
     copy = Contiguous(array.tensor());
   }
   ClearTriangles(copy, k, lower);

@@ -39,8 +39,6 @@ LoopInput Convert(Operand* operand, DLDataType dtype, ElementBuffer* buffer) {
   return {nullptr, buffer};
 }
 
-Context ContextOf(const Operand& a, const Operand& b) { return a.is_array() ? a.ctx() : b.ctx(); }
-
 template <int Count>
 void WalkLoop(InnerLoop loop, const LoopInput* inputs, const DLTensor& target) {
   StridedLoop<Count + 1> walk(TensorShape(target));
@@ -134,6 +132,7 @@ void RunBinaryAny(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret)
   const ShapeView shapes[2] = {a.shape(), b.shape()};
   DimBuffer shape;
   BroadcastShapes(shapes, 2, &shape);
+  AnnounceResult(shape.view(), ResultDType(op.result, dtype), ctx);
   ElementBuffer buffers[2];
   const LoopInput inputs[2] = {Convert(&a, dtype, &buffers[0]), Convert(&b, dtype, &buffers[1])};
   if (op.check_integers != nullptr && IsIntDType(dtype)) {

@@ -112,7 +112,7 @@ void RunMixed(InnerLoop loop, const LoopInput& a, const LoopInput& b, const Oper
   DimBuffer shape;
   BroadcastShapes(shapes, 2, &shape);
   const LoopInput inputs[2] = {a, b};
-  const Context ctx = x1.is_array() ? x1.ctx() : x2.ctx();
+  const Context ctx = ContextOf(x1, x2);
   RunLoop(loop, inputs, 2, shape.view(), kBool, ctx, args[2], ret);
 }
 

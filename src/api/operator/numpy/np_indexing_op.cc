@@ -268,7 +268,7 @@ void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValu
   ScatterBlocks(selection.blocks(), dense.data());
 }
 
-MXNET_REGISTER_OP("_npi.getitem")
+MXNET_REGISTER_ELEMENTS_OP("_npi.getitem")
     .flags(kMXNetFuncView)
     .describe(
         "The elements of an array that a key names, as a[key].\n\n"
@@ -286,7 +286,7 @@ MXNET_REGISTER_OP("_npi.getitem")
       }
     });
 
-MXNET_REGISTER_OP("_npi.setitem")
+MXNET_REGISTER_ELEMENTS_OP("_npi.setitem")
     .describe("Assign to the elements of an array that a key names, as a[key] = value.")
     .add_argument("a", "ndarray", "The array that is changed.")
     .written()

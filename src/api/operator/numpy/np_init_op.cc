@@ -35,6 +35,7 @@ NDArray Eye(int64_t rows, int64_t columns, int64_t diagonal, DLDataType dtype, C
 }
 
 MXNET_REGISTER_OP("_npi.zeros")
+    .flags(kMXNetFuncView)
     .describe("Return a new array of given shape and type, filled with zeros.")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
@@ -59,6 +60,7 @@ MXNET_REGISTER_OP("_npi.ones")
     });
 
 MXNET_REGISTER_OP("_npi.empty")
+    .flags(kMXNetFuncView)
     .describe("Return a new array of given shape and type, without initializing its elements.")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)

@@ -13,23 +13,39 @@ namespace {
 
 constexpr char kPrototypeDoc[] = "The array whose shape and type are taken.";
 
-/*! \brief What a `*_like` operator allocates, from its arguments. */
-struct Like {
-  Like(const MXNetArgs& args, int dtype_index)
-      : prototype(args[0]),
-        dtype(DTypeOr(args[dtype_index], prototype.dtype())),
-        ctx(args[dtype_index + 1].is_null() ? prototype.ctx()
-                                            : args[dtype_index + 1].As<Context>()) {}
+/*! \brief What a `*_like` operator allocates, from its arguments; reads no element of an array. */
+class Like {
+ public:
+  Like(const MXNetArgs& args, int dtype_index) {
+    const DLTensor* tensor = nullptr;
+    if (args[0].TryAs(&tensor) == Match::kOk) {
+      Read(TensorShape(*tensor), tensor->dtype, tensor->device);
+    } else {
+      const Operand prototype(args[0]);
+      Read(prototype.shape(), prototype.dtype(), prototype.ctx());
+    }
+    dtype = DTypeOr(args[dtype_index], dtype);
+    CheckedIndexOfDType(dtype);
+    if (!args[dtype_index + 1].is_null()) ctx = args[dtype_index + 1].As<Context>();
+  }
 
-  ShapeView shape() const noexcept { return prototype.shape(); }
+  ShapeView shape() const noexcept { return shape_.view(); }
 
-  Operand prototype;
   DLDataType dtype;
   Context ctx;
+
+ private:
+  void Read(ShapeView shape, DLDataType own_dtype, Context own_ctx) {
+    for (int64_t extent : shape) shape_.push_back(extent);
+    dtype = own_dtype;
+    ctx = own_ctx;
+  }
+
+  DimBuffer shape_;
 };
 
 MXNET_REGISTER_OP("_npi.zeros_like")
-    .flags(kMXNetFuncFollowsInput)
+    .flags(kMXNetFuncFollowsInput | kMXNetFuncView)
     .describe("Return an array of zeros with the shape and type of a given array.")
     .add_argument("a", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)
@@ -53,7 +69,7 @@ MXNET_REGISTER_OP("_npi.ones_like")
     });
 
 MXNET_REGISTER_OP("_npi.empty_like")
-    .flags(kMXNetFuncFollowsInput)
+    .flags(kMXNetFuncFollowsInput | kMXNetFuncView)
     .describe("Return an uninitialized array with the shape and type of a given array.")
     .add_argument("prototype", kArrayType, kPrototypeDoc)
     .add_argument("dtype", kDTypeType, nullptr, kLikeDTypeDoc)

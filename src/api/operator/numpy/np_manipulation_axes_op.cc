@@ -96,6 +96,7 @@ NDArray RollAxis(const NDArray& array, int axis, int64_t shift) {
 
 NDArray Roll(const NDArray& array, ShapeView shifts, const MXNetArgValue& axis) {
   if (axis.is_null()) {
+    AnnounceResult(array.shape(), array.dtype(), array.ctx());
     int64_t shift = 0;
     for (int64_t one : shifts) shift += array.size() == 0 ? 0 : one % array.size();
     return ReshapeTo(RollAxis(Flattened(array), 0, shift), DimBuffer(array.shape()));
@@ -107,6 +108,7 @@ NDArray Roll(const NDArray& array, ShapeView shifts, const MXNetArgValue& axis) 
     MXNET_THROW("ValueError") << "'shift' and 'axis' should be scalars or 1D sequences of one "
                               << "length, got " << shifts.size() << " and " << axes.size();
   }
+  AnnounceResult(array.shape(), array.dtype(), array.ctx());
   NDArray rolled = Contiguous(array.tensor());
   for (size_t i = 0; i < count; ++i) {
     const int one =

@@ -101,8 +101,8 @@ NDArray MatMul(Operand* a, Operand* b) {
   DimBuffer shape(batch.view());
   if (!left.is_vector) shape.push_back(left.rows);
   if (!right.is_vector) shape.push_back(right.columns);
-  if (left.columns == 0) return NDArray::Zeros(shape.view(), dtype, a->ctx());
-  NDArray out = NDArray::Empty(shape.view(), dtype, a->ctx());
+  if (left.columns == 0) return NDArray::Zeros(shape.view(), dtype, ContextOf(*a, *b));
+  NDArray out = NDArray::Empty(shape.view(), dtype, ContextOf(*a, *b));
   if (out.size() == 0) return out;
   if (right.shape.ndim == 0 && left.shape.ndim > 0) {
     left.FoldRows();

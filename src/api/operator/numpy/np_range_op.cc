@@ -185,7 +185,10 @@ MXNET_REGISTER_OP("_npi.linspace")
         MXNET_THROW("ValueError") << "Number of samples, " << num << ", must be non-negative.";
       }
       const Spacing numbers(args[0].As<double>(), args[1].As<double>(), num, ToFlag(args[3]));
-      NDArray array = Linspace(numbers, DTypeOr(args[5], kFloat32), ContextOrCurrent(args[6]));
+      const Context ctx = ContextOrCurrent(args[6]);
+      // With the distance the result is no one array.
+      if (ToFlag(args[4])) CheckHost(ctx);
+      NDArray array = Linspace(numbers, DTypeOr(args[5], kFloat32), ctx);
       if (!ToFlag(args[4])) {
         *ret = std::move(array);
         return;

@@ -88,6 +88,7 @@ void RunMean(const MXNetArgs& args, MXNetRetValue* ret) {
   const DLDataType compute = ComputeDType(dtype);
   const DLTensor& elements = Elements(&a, args[2], compute);
   const Reduction r(elements, args[1], ToFlag(args[4]));
+  AnnounceResult(r.out_shape(), dtype, a.ctx());
   ReturnInto(Cast(Mean(r, compute, r.out_shape(), a.ctx()), dtype), args[3], ret);
 }
 
@@ -98,6 +99,7 @@ void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   const DLDataType compute = ComputeDType(dtype);
   const DLTensor& elements = Elements(&a, args[2], compute);
   const Reduction r(elements, args[1], ToFlag(args[5]));
+  AnnounceResult(r.out_shape(), RealOfDType(dtype), a.ctx());
   const NDArray mean = Mean(r, compute, r.broadcast_shape(), a.ctx());
   const DLDataType real = RealOfDType(compute);
   NDArray squares = NDArray::Empty(TensorShape(elements), real, a.ctx());

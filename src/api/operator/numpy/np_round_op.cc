@@ -66,6 +66,7 @@ MXNET_REGISTER_OP("_npi.round")
       Operand a(args[0]);
       const int64_t decimals = ToInt(args[1]);
       const DLDataType dtype = IsBoolDType(a.dtype()) ? kFloat16 : a.dtype();
+      AnnounceResult(a.shape(), dtype, a.ctx());
       NDArray rounded = AsType(a.TensorAs(dtype), dtype);
       RoundInPlace(rounded, decimals);
       ReturnInto(std::move(rounded), args[2], ret);

@@ -65,10 +65,15 @@ template <typename Op>
 void RunScan(const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const DLDataType total = kSumTable.results[CheckedIndexOfDType(a.dtype())];
-  NDArray scanned = AsType(a.TensorAs(a.dtype()), DTypeOr(args[2], total));
+  const DLDataType dtype = DTypeOr(args[2], total);
+  const DLTensor& elements = a.TensorAs(a.dtype());
+  const int64_t size = TensorSize(elements);
+  const bool flat = args[1].is_null() || elements.ndim == 0;
+  AnnounceResult(flat ? ShapeView(&size, 1) : a.shape(), dtype, a.ctx());
+  NDArray scanned = AsType(elements, dtype);
   int64_t axis = args[1].is_null() ? 0 : ToInt(args[1]);
   // NumPy takes a 0-d array for one of a single element.
-  if (args[1].is_null() || scanned.ndim() == 0) scanned = Flattened(scanned);
+  if (flat) scanned = Flattened(scanned);
   ScanInPlace<Op>(scanned, NormalizeAxis(axis, scanned.ndim()));
   ReturnInto(std::move(scanned), args[3], ret);
 }

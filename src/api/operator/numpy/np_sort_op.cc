@@ -89,7 +89,7 @@ NDArray ArgSortLast(const NDArray& rows) {
 
 /*! \brief Sorts or argsorts along the axis of an argument; None is the flattened array. */
 template <typename F>
-NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, F&& sort_last) {
+NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, DLDataType dtype, F&& sort_last) {
   int64_t given = -1;
   if (axis_arg.is_null()) {
     array = Flattened(array);
@@ -97,6 +97,7 @@ NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, F&& sort_last) {
     given = ToInt(axis_arg);
   }
   const int axis = NormalizeAxis(given, array.ndim());
+  AnnounceResult(array.shape(), dtype, array.ctx());
   return WithLastAxisAt(sort_last(WithAxisLast(array, axis)), axis);
 }
 
@@ -136,7 +137,8 @@ MXNET_REGISTER_OP("_npi.sort")
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       CheckKind(args[2]);
-      *ret = AlongAxis(ToArray(args[0]), args[1], SortLast);
+      const NDArray array = ToArray(args[0]);
+      *ret = AlongAxis(array, args[1], array.dtype(), SortLast);
     });
 
 MXNET_REGISTER_OP("_npi.argsort")
@@ -149,10 +151,10 @@ MXNET_REGISTER_OP("_npi.argsort")
       CheckKind(args[2]);
       const NDArray array = ToArray(args[0]);
       // As in NumPy, which otherwise wants an axis, a 0-d array counts as one of a single element.
-      *ret = AlongAxis(array.ndim() == 0 ? Flattened(array) : array, args[1], ArgSortLast);
+      *ret = AlongAxis(array.ndim() == 0 ? Flattened(array) : array, args[1], kInt64, ArgSortLast);
     });
 
-MXNET_REGISTER_OP("_npi.unique")
+MXNET_REGISTER_ELEMENTS_OP("_npi.unique")
     .describe("The different elements of an array, sorted; all NaN count as one.")
     .add_argument("ar", kArrayType, kArrayDoc)
     .release_gil(kReleaseBytes)

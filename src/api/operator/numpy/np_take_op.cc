@@ -9,6 +9,7 @@
 #include "api/common/cast.h"
 #include "api/common/describe.h"
 #include "api/common/nested.h"
+#include "api/common/operand.h"
 #include "api/common/views.h"
 #include "api/operator/numpy/np_elemwise.h"
 
@@ -37,6 +38,15 @@ NDArray IndicesOf(const MXNetArgValue& arg) {
   return AsType(given.tensor(), kInt64);
 }
 
+/*! \brief The shape with that of the indices in the place of an axis. */
+DimBuffer TakenShape(const NDArray& array, ShapeView indices, int axis) {
+  DimBuffer shape;
+  for (int d = 0; d < axis; ++d) shape.push_back(array->shape[d]);
+  for (int64_t extent : indices) shape.push_back(extent);
+  for (int d = axis + 1; d < array.ndim(); ++d) shape.push_back(array->shape[d]);
+  return shape;
+}
+
 NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string_view mode) {
   const int64_t extent = array->shape[axis];
   if (extent == 0 && indices.size() > 0) {
@@ -51,11 +61,14 @@ NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string
     MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
                               << array.ndim() - 1 + indices.ndim();
   }
-  DimBuffer shape;
-  for (int d = 0; d < axis; ++d) shape.push_back(array->shape[d]);
-  for (int64_t extent_of_indices : indices.shape()) shape.push_back(extent_of_indices);
-  for (int d = axis + 1; d < array.ndim(); ++d) shape.push_back(array->shape[d]);
-  return ReshapeTo(taken, shape);
+  return ReshapeTo(taken, TakenShape(array, indices.shape(), axis));
+}
+
+void AnnounceTaken(const NDArray& array, const Operand& indices, int axis) {
+  // What is wrong with the indices is said where their elements are read.
+  const bool fits = array.ndim() - 1 + indices.shape().ndim() <= kMaxDims;
+  if (!fits || !IsIntDType(indices.dtype())) CheckHost(array.tensor());
+  AnnounceResult(TakenShape(array, indices.shape(), axis).view(), array.dtype(), array.ctx());
 }
 
 MXNET_REGISTER_OP("_npi.take")
@@ -78,6 +91,7 @@ MXNET_REGISTER_OP("_npi.take")
       if (args[2].is_null() || array.ndim() == 0) array = Flattened(array);
       const int64_t axis = ToIntOr(args[2], 0);
       const int taken = NormalizeAxis(axis, array.ndim());
+      if (IsMeta(array.tensor())) AnnounceTaken(array, Operand(args[1]), taken);
       ReturnInto(Take(array, IndicesOf(args[1]), taken, mode), args[3], ret);
     });
 

@@ -209,6 +209,8 @@ MXNET_REGISTER_OP("_npi.outer")
       Operand a(args[0]);
       Operand b(args[1]);
       const DLDataType dtype = ResultType(a, b);
+      const int64_t shape[] = {TensorSize(a.TensorAs(dtype)), TensorSize(b.TensorAs(dtype))};
+      AnnounceResult(ShapeView(shape, 2), dtype, ContextOf(a, b));
       *ret = FlatProduct(Flat(&a, dtype), Flat(&b, dtype), false);
     });
 
@@ -221,6 +223,7 @@ MXNET_REGISTER_OP("_npi.vdot")
       Operand a(args[0]);
       Operand b(args[1]);
       const DLDataType dtype = ResultType(a, b);
+      AnnounceResult(ShapeView(), dtype, ContextOf(a, b));
       const NDArray left = Flat(&a, dtype);
       Conjugate(left);
       *ret = FlatProduct(left, Flat(&b, dtype), true);

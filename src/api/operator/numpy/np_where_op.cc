@@ -52,7 +52,9 @@ NDArray Where(Operand* condition, Operand* x, Operand* y) {
   const ShapeView shapes[] = {condition->shape(), x->shape(), y->shape()};
   DimBuffer shape;
   BroadcastShapes(shapes, 3, &shape);
-  NDArray out = NDArray::Empty(shape.view(), dtype, x->ctx());
+  Context ctx = ContextOf(*x, *y);
+  if (condition->is_array() && IsMeta(condition->tensor())) ctx = condition->ctx();
+  NDArray out = NDArray::Empty(shape.view(), dtype, ctx);
   StridedLoop<4> loop(shape.view());
   loop.Set(0, out.tensor());
   loop.Set(1, condition->TensorAs(kBool));
@@ -95,6 +97,25 @@ bool IsNoLimit(const MXNetArgValue& limit, DLDataType dtype, bool lower) {
   return value >= INT64_MAX >> (64 - dtype.bits);
 }
 
+/*! \brief What clipping to limits one after the other gives. */
+void AnnounceClipped(const Operand& a, const MXNetArgValue& low, bool no_low,
+                     const MXNetArgValue& high, bool no_high) {
+  if (!a.is_array() || !IsMeta(a.tensor())) return;
+  DLDataType dtype = a.dtype();
+  DimBuffer shape(a.shape());
+  for (const MXNetArgValue* limit : {no_low ? nullptr : &low, no_high ? nullptr : &high}) {
+    if (limit == nullptr) continue;
+    const Operand b(*limit);
+    // A list of numbers has no type of its own: that takes the elements.
+    if (b.kind_of_numbers() != WeakKind::kNone) CheckHost(a.tensor());
+    dtype = ResultType(dtype, WeakKind::kNone, b.dtype(), b.kind());
+    const DimBuffer own(shape.view());
+    const ShapeView shapes[] = {own.view(), b.shape()};
+    BroadcastShapes(shapes, 2, &shape);
+  }
+  AnnounceResult(shape.view(), dtype, a.ctx());
+}
+
 MXNET_REGISTER_OP("_npi.where")
     .describe(
         "Elements of x where the condition holds, of y elsewhere.\n\n"
@@ -119,7 +140,7 @@ MXNET_REGISTER_OP("_npi.where")
       *ret = Where(&condition, &x, &y);
     });
 
-MXNET_REGISTER_OP("_npi.nonzero")
+MXNET_REGISTER_ELEMENTS_OP("_npi.nonzero")
     .describe("The indices of the elements that are not zero, one array an axis.")
     .add_argument("a", kArrayType, "Array of at least one axis.")
     .returns("tuple[ndarray, ...]")
@@ -137,12 +158,15 @@ MXNET_REGISTER_OP("_npi.clip")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       static const PackedFunc maximum = PackedFunc::GetGlobal("_npi.maximum");
       static const PackedFunc minimum = PackedFunc::GetGlobal("_npi.minimum");
-      const DLDataType dtype = Operand(args[0]).dtype();
+      const Operand a(args[0]);
+      const DLDataType dtype = a.dtype();
       const bool no_minimum = IsNoLimit(args[1], dtype, true);
       const bool no_maximum = IsNoLimit(args[2], dtype, false);
       if (no_minimum && no_maximum) {
+        AnnounceResult(a.shape(), dtype, a.ctx());
         return ReturnInto(Contiguous(ToArray(args[0]).tensor()), args[3], ret);
       }
+      AnnounceClipped(a, args[1], no_minimum, args[2], no_maximum);
       Any clipped = args[0].As<Any>();
       if (!no_minimum) clipped = CallBinary(maximum, clipped, args[1]);
       if (!no_maximum) clipped = CallBinary(minimum, clipped, args[2]);
