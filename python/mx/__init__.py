@@ -13,12 +13,16 @@ import ffi
 from . import context, ndarray, numpy, test_utils
 from . import numpy as np
 from ._acc.loading import load_acc, unload_acc
+from ._acc.placement import AccFallbackWarning, acc_fallback, acc_stats, waitall
 from ._acc.table import acc, accelerators, device_info, empty_cache, find_attribute, memory_info
 from .context import Context, cpu, current_context
 
 __all__ = [
+    "AccFallbackWarning",
     "Context",
     "acc",
+    "acc_fallback",
+    "acc_stats",
     "accelerators",
     "context",
     "cpu",
@@ -32,6 +36,7 @@ __all__ = [
     "numpy",
     "test_utils",
     "unload_acc",
+    "waitall",
 ]
 
 __version__ = ffi.__version__

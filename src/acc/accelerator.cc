@@ -4,6 +4,7 @@
  */
 #include "acc/accelerator.h"
 
+#include "acc/executor_cache.h"
 #include "acc/status.h"
 
 namespace mxnet {
@@ -42,9 +43,7 @@ void Accelerator::CountDevices() {
   for (int id = 0; id < count; ++id) devices_.emplace_back(this, id);
 }
 
-Accelerator::~Accelerator() {
-  for (Device& device : devices_) device.TrimPool();
-}
+Accelerator::~Accelerator() = default;
 
 void Accelerator::Restart() {
   plugin_->stand_in()->Restart();
@@ -73,10 +72,15 @@ Pairs Accelerator::Configure(int device, const Pairs& options) {
     values.push_back(value.c_str());
   }
   Pairs emitted;
-  DeviceCall call(this->device(device));
-  Check(api().configure(device, keys.data(), values.data(), static_cast<int32_t>(keys.size()),
-                        &Emit, &emitted),
-        name_, "configure");
+  Device* configured = this->device(device);
+  {
+    DeviceCall call(configured);
+    const MXAccStatus status = api().configure(device, keys.data(), values.data(),
+                                               static_cast<int32_t>(keys.size()), &Emit, &emitted);
+    Check(status, name_, "configure");
+  }
+  // What the library said of operators may be different now.
+  configured->executors()->Clear();
   return emitted;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "acc/device.h"
+#include "acc/fallback.h"
 #include "acc/plugin.h"
 #include "acc/status.h"
 
@@ -36,6 +37,9 @@ class Accelerator {
   /*! \brief Begins anew what has ended by itself; arrays that were on it are lost. */
   void Restart();
 
+  /*! \brief What has become of the calls of operators. */
+  Stats& stats() { return stats_; }
+
   /*! \brief Passes keywords with values on, and returns what the library emits. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);
@@ -46,6 +50,7 @@ class Accelerator {
   std::unique_ptr<Plugin> plugin_;
   std::string name_;
   int device_type_;
+  Stats stats_;
   std::deque<Device> devices_;
 };
 

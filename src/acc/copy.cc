@@ -8,47 +8,17 @@
 #include <cstring>
 #include <vector>
 
+#include "acc/call.h"
 #include "acc/table.h"
-#include "runtime/ndarray.h"
+#include "acc/tensors.h"
 
 namespace mxnet {
 namespace acc {
 namespace {
 
-constexpr Context kHost{kDLCPU, 0};
-
 bool OnHost(const NDArray& array) { return array.ctx().device_type == kDLCPU; }
 
 bool IsRowMajor(const NDArray& array) { return IsContiguous(array.tensor()); }
-
-/*! \brief Bytes from the first element of the memory to the lowest of a view, and its extent. */
-struct Span {
-  int64_t begin;
-  int64_t size;
-};
-
-/*! \brief A tensor as mxnet_acc.h has it, over an array: a handle with an offset, never a sum. */
-MXTensor TensorOf(const NDArray& array) {
-  const auto* object = reinterpret_cast<const ArrayObject*>(array.get());
-  const DLTensor& tensor = object->visible.tensor;
-  MXTensor out{};
-  out.struct_size = sizeof(out);
-  MXAccGeometry& geometry = out.tensor;
-  geometry.data = tensor.data;
-  geometry.byte_offset = tensor.byte_offset;
-  geometry.device = MXAccDevice{tensor.device.device_type, tensor.device.device_id};
-  if (!OnHost(array)) {
-    void* handle = RootOf(object)->visible.tensor.data;
-    geometry.byte_offset += static_cast<uint64_t>(reinterpret_cast<intptr_t>(tensor.data) -
-                                                  reinterpret_cast<intptr_t>(handle));
-    geometry.data = handle;
-  }
-  geometry.ndim = tensor.ndim;
-  geometry.dtype = MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes};
-  geometry.shape = tensor.shape;
-  geometry.strides = tensor.strides;
-  return out;
-}
 
 /*! \brief Copies between tensors of the host, axis by axis. */
 void CopyOnHost(char* target, const int64_t* target_strides, const char* source,
@@ -82,17 +52,6 @@ NDArray RowMajorOnHost(const NDArray& array) {
   return copy;
 }
 
-Span SpanOf(const NDArray& array) {
-  const int64_t item = ItemSize(array.dtype());
-  int64_t low = 0;
-  int64_t high = 0;
-  for (int i = 0; i < array.ndim(); ++i) {
-    const int64_t reach = (array.shape()[i] - 1) * array.strides()[i];
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low * item, (high - low + 1) * item};
-}
-
 /*!
  * \brief The bytes of the device's memory that a view of any strides lies in, brought to the host.
  *
@@ -101,7 +60,7 @@ Span SpanOf(const NDArray& array) {
 class Mirror {
  public:
   Mirror(const NDArray& view, Device* device) : device_(device) {
-    const Span span = SpanOf(view);
+    const Span span = SpanOf(view.tensor());
     bytes_.resize(static_cast<size_t>(span.size));
     const MXTensor whole = TensorOf(view);
     shape_ = span.size;
@@ -178,7 +137,7 @@ bool TryWithin(const NDArray& target, const NDArray& source) {
   if (!row_major && !device->takes_strides()) return false;
   MXTensor to = TensorOf(target);
   const MXTensor from = TensorOf(source);
-  return device->TryCopyWithin(&to, &from, 1);
+  return device->TryCopyWithin(DeviceOf(accelerator, source), &to, &from, 1);
 }
 
 }  // namespace

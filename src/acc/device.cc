@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "acc/accelerator.h"
+#include "acc/executor_cache.h"
 #include "acc/status.h"
 
 namespace mxnet {
@@ -41,14 +42,61 @@ struct Bytes {
 
 }  // namespace
 
-Device::Device(Accelerator* accelerator, int id) : accelerator_(accelerator), id_(id) {
+Device::Device(Accelerator* accelerator, int id)
+    : accelerator_(accelerator),
+      id_(id),
+      type_(accelerator->device_type()),
+      executors_(std::make_unique<ExecutorCache>()) {
   ReadInfo();
+  if (api().createStream != nullptr && (info_.flags & kMXAccUnusable) == 0) CreateStreams();
+}
+
+Device::~Device() {
+  executors_->Clear();
+  TrimPool();
+  DeviceCall call(this);
+  if (event_ != nullptr) api().destroyEvent(id_, event_);
+  if (stream_ != nullptr) api().destroyStream(id_, stream_);
+}
+
+void Device::CreateStreams() {
+  Check(api().createStream(id_, &stream_), name(), "createStream");
+  const MXAccStatus status = api().createEvent(id_, &event_);
+  if (status == nullptr) return;
+  event_ = nullptr;
+  const Error error = ErrorOf(status, name(), "createEvent");
+  api().destroyStream(id_, stream_);
+  throw error;
+}
+
+const std::string& Device::accelerator_name() const { return accelerator_->name(); }
+
+bool Device::imperative() const { return accelerator_->plugin().imperative(); }
+
+const MXAccApi& Device::api() const { return accelerator_->api(); }
+
+void Device::Synchronize() {
+  if (stream_ == nullptr) return;
+  DeviceCall call(this);
+  Check(api().syncStream(id_, stream_), name(), "work");
+}
+
+void Device::WaitFor(Device* other) {
+  if (stream_ == nullptr || other == this) return;
+  std::lock_guard<std::mutex> lock(other->event_mutex_);
+  {
+    DeviceCall call(other);
+    Check(api().recordEvent(other->id_, other->event_, other->stream_), other->name(),
+          "recordEvent");
+  }
+  DeviceCall call(this);
+  Check(api().waitEvent(id_, other->event_, stream_), name(), "waitEvent");
 }
 
 void Device::ReadInfo() {
   info_.struct_size = sizeof(info_);
-  if (accelerator_->api().getDeviceInfo != nullptr) {
-    Check(accelerator_->api().getDeviceInfo(id_, &info_), accelerator_->name(), "getDeviceInfo");
+  if (api().getDeviceInfo != nullptr) {
+    Check(api().getDeviceInfo(id_, &info_), accelerator_->name(), "getDeviceInfo");
   }
   const char** given[] = {&info_.name, &info_.vendor, &info_.driver, &info_.reason};
   for (int i = 0; i < 4; ++i) {
@@ -80,7 +128,6 @@ void Device::ThrowNoMemory(size_t size, const std::string& reason) {
 }
 
 void* Device::AllocRaw(size_t size) {
-  const MXAccApi& api = accelerator_->api();
   std::string reason;
   // What the pool keeps may be just what the device lacks.
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -89,7 +136,7 @@ void* Device::AllocRaw(size_t size) {
     MXAccStatus status;
     {
       DeviceCall call(this);
-      status = api.mx_alloc(id_, size, alignment_, &data);
+      status = api().mx_alloc(id_, size, alignment_, &data);
       if (status == nullptr && data != nullptr) return data;
       reason = status == nullptr ? "mx_alloc gave NULL"
                                  : ErrorOf(status, accelerator_->name(), "mx_alloc").message();
@@ -112,7 +159,7 @@ void* Device::TakeKept(size_t size) {
 }
 
 void* Device::Alloc(size_t size, bool zeroed) {
-  if (accelerator_->api().mx_alloc == nullptr) {
+  if (api().mx_alloc == nullptr) {
     MXNET_THROW("NotImplementedError") << name() << " has no memory for arrays: its library runs "
                                        << "whole models only";
   }
@@ -162,18 +209,21 @@ void Device::TrimPool() {
     kept.swap(kept_);
     use_.kept = 0;
   }
+  if (kept.empty()) return;
   DeviceCall call(this);
+  // Work under way may use them; its errors are told to whoever waits for results of it.
+  if (stream_ != nullptr) api().syncStream(id_, stream_);
   for (const auto& [size, blocks] : kept) {
-    for (void* data : blocks) accelerator_->api().mx_free(id_, data);
+    for (void* data : blocks) api().mx_free(id_, data);
   }
 }
 
 MemoryUse Device::Use() {
   MXAccDeviceInfo now{};
   now.struct_size = sizeof(now);
-  if (accelerator_->api().getDeviceInfo != nullptr) {
+  if (api().getDeviceInfo != nullptr) {
     DeviceCall call(this);
-    if (accelerator_->api().getDeviceInfo(id_, &now) != nullptr) now = MXAccDeviceInfo{};
+    if (api().getDeviceInfo(id_, &now) != nullptr) now = MXAccDeviceInfo{};
   }
   std::lock_guard<std::mutex> lock(mutex_);
   MemoryUse use = use_;
@@ -198,21 +248,34 @@ void Device::Zero(void* data, size_t size) {
 }
 
 void Device::CopyToDevice(MXTensor* targets, const MXTensor* sources, int count) {
-  DeviceCall call(this);
-  Check(accelerator_->api().copyToAcc(id_, targets, sources, count, nullptr), name(), "copyToAcc");
+  {
+    DeviceCall call(this);
+    Check(api().copyToAcc(id_, targets, sources, count, stream_), name(), "copyToAcc");
+  }
+  Synchronize();
 }
 
 void Device::CopyToHost(MXTensor* targets, const MXTensor* sources, int count) {
-  DeviceCall call(this);
-  Check(accelerator_->api().copyFromAcc(id_, targets, sources, count, nullptr), name(),
-        "copyFromAcc");
+  {
+    DeviceCall call(this);
+    Check(api().copyFromAcc(id_, targets, sources, count, stream_), name(), "copyFromAcc");
+  }
+  Synchronize();
 }
 
-bool Device::TryCopyWithin(MXTensor* targets, const MXTensor* sources, int count) {
-  if (accelerator_->api().copyWithinAcc == nullptr) return false;
-  DeviceCall call(this);
-  MXAccStatus status = accelerator_->api().copyWithinAcc(id_, targets, sources, count, nullptr);
-  if (status == nullptr) return true;
+bool Device::TryCopyWithin(Device* source, MXTensor* targets, const MXTensor* sources, int count) {
+  if (api().copyWithinAcc == nullptr) return false;
+  WaitFor(source);
+  MXAccStatus status;
+  {
+    DeviceCall call(this);
+    status = api().copyWithinAcc(id_, targets, sources, count, stream_);
+  }
+  if (status == nullptr) {
+    // What comes next on the source's stream may write to what is being copied.
+    source->WaitFor(this);
+    return true;
+  }
   const Error error = ErrorOf(status, name(), "copyWithinAcc");
   if (error.kind() == "NotImplementedError") return false;
   throw error;

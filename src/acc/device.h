@@ -9,6 +9,7 @@
 #include <mxnet_acc.h>
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -20,6 +21,7 @@ namespace mxnet {
 namespace acc {
 
 class Accelerator;
+class ExecutorCache;
 
 /*! \brief What a device's memory is used for, in bytes. */
 struct MemoryUse {
@@ -31,10 +33,18 @@ struct MemoryUse {
   uint64_t free_bytes; /*!< on the device, as it says itself; 0 for unknown */
 };
 
-/*! \brief A device. Any thread may call. */
+/*!
+ * \brief A device. Any thread may call.
+ *
+ * Where the library has streams, all work on the device is given to one, in order; what reads or
+ * writes memory of the host waits for it.
+ */
 class Device {
  public:
   Device(Accelerator* accelerator, int id);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
   /*! \brief Memory of at least size bytes; MemoryError that names the device, once the pool is
    * empty. */
@@ -48,17 +58,34 @@ class Device {
   /*! \brief Copies between the host and the device, or within it; as MXAccApi::copyToAcc says. */
   void CopyToDevice(MXTensor* targets, const MXTensor* sources, int count);
   void CopyToHost(MXTensor* targets, const MXTensor* sources, int count);
-  /*! \brief False where the library cannot. */
-  bool TryCopyWithin(MXTensor* targets, const MXTensor* sources, int count);
+  /*! \brief From source, which may be this device; false where the library cannot. */
+  bool TryCopyWithin(Device* source, MXTensor* targets, const MXTensor* sources, int count);
+
+  /*! \brief Waits for what is under way, and throws where it failed. */
+  void Synchronize();
+  /*! \brief NULL where the library has no streams. */
+  MXAccStream stream() const { return stream_; }
+
+  /*! \brief Answers of the library about operators. */
+  ExecutorCache* executors() { return executors_.get(); }
 
   /*! \brief What the device says of itself; strings are copied. */
   const MXAccDeviceInfo& info() const { return info_; }
   bool takes_strides() const { return (info_.flags & kMXAccStrides) != 0; }
   bool host_visible() const { return (info_.flags & kMXAccHostVisible) != 0; }
   std::string name() const;
+  const std::string& accelerator_name() const;
+  const MXAccApi& api() const;
+  /*! \brief Whether the library may be asked for executors. */
+  bool imperative() const;
+  int id() const { return id_; }
+  int type() const { return type_; }
+  Context context() const { return Context{static_cast<DLDeviceType>(type_), id_}; }
 
  private:
   void ReadInfo();
+  void CreateStreams();
+  void WaitFor(Device* other);
   void* AllocRaw(size_t size);
   void* TakeKept(size_t size);
   void Zero(void* data, size_t size);
@@ -66,6 +93,11 @@ class Device {
 
   Accelerator* accelerator_;
   int id_;
+  int type_;
+  MXAccStream stream_{nullptr};
+  MXAccEvent event_{nullptr};
+  std::mutex event_mutex_;
+  std::unique_ptr<ExecutorCache> executors_;
   size_t alignment_{64};
   MXAccDeviceInfo info_{};
   std::string texts_[4];

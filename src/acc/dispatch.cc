@@ -9,14 +9,14 @@
 #include <cstring>
 #include <string>
 
+#include "acc/executor_cache.h"
 #include "acc/host_call.h"
+#include "acc/table.h"
 #include "runtime/c_api_guard.h"
 
 namespace mxnet {
 namespace acc {
 namespace {
-
-constexpr Context kHost{kDLCPU, 0};
 
 /*! \brief The context that the calling thread makes arrays in. */
 Context CurrentContext() {
@@ -41,50 +41,129 @@ bool WasOffHost() { return std::strcmp(MXNetGetLastError()->kind, "OffHost") == 
  *
  * Keys and what is assigned may be on the CPU, and so may what is copied to a context.
  */
-void CheckTogether(const FunctionObject& func, const Places& places) {
-  const MXNetFuncInfo& info = func.info->view();
+void CheckTogether(const Call& call) {
+  const Places& places = call.places;
   const bool elsewhere = places.others.device_type != kDLCPU;
-  bool copies = places.context_index >= 0 || (info.flags & kMXNetFuncView) != 0;
-  for (const MXNetParamInfo* param : func.info->body_params()) {
+  if (!elsewhere && (!places.has_host_array || places.arrays.device_type == kDLCPU)) return;
+  bool copies = places.context_index >= 0 || call.has(kMXNetFuncView);
+  for (const MXNetParamInfo* param : call.func.info->body_params()) {
     const bool is_required = (param->flags & kMXNetParamOptional) == 0;
     copies |= (param->flags & kMXNetParamWritten) != 0 && is_required;
   }
-  const bool on_host = places.has_host_array && places.arrays.device_type != kDLCPU && !copies;
-  if (!elsewhere && !on_host) return;
-  MXNET_THROW("ValueError") << info.name << ": arrays on " << ContextName(places.arrays)
+  if (!elsewhere && copies) return;
+  MXNET_THROW("ValueError") << call.name() << ": arrays on " << ContextName(places.arrays)
                             << " and on " << (elsewhere ? ContextName(places.others) : "the CPU")
                             << "; bring them together with as_in_ctx";
 }
 
-Context ContextOf(const FunctionObject& func, const Places& places) {
+/*! \brief Where a call's arrays are, or where it is to make them. */
+Context ContextOf(const Call& call) {
+  const Places& places = call.places;
   if (places.arrays.device_type != kDLCPU) return places.arrays;
   if (places.given) return places.context;
   if (places.is_wrong) return kHost;  // where the body says what is wrong with it
-  const bool follows = (func.info->view().flags & kMXNetFuncFollowsInput) != 0;
-  const bool makes_arrays = places.context_index >= 0 && !(follows && places.has_array);
-  return makes_arrays ? CurrentContext() : kHost;
+  const bool follows = call.has(kMXNetFuncFollowsInput) && places.has_array;
+  return places.context_index >= 0 && !follows ? CurrentContext() : kHost;
+}
+
+/*! \brief Tells the user, once for each operator, where it runs. */
+void Warn(const std::string& accelerator, Stats* stats, const OperatorStats& first,
+          const std::string& reason) {
+  MXNetFunctionHandle handle = nullptr;
+  MXNET_CHECK_CALL(MXNetFuncGetGlobal("mx.acc.warn", &handle));
+  if (handle == nullptr) return;
+  const PackedFunc warn(ObjectRef::Steal(handle));
+  warn(accelerator, first.name(), reason, stats->NamesOnCpu());
+}
+
+/*! \brief On the CPU, with copies. Throws. */
+void CallOnHost(const Call& call, Context ctx, Accelerator* accelerator, const std::string& reason,
+                MXNetValue* ret, int* ret_type_code) {
+  // What is made of nothing, or is to be a copy elsewhere, is no operator that is lacking.
+  const bool copies = call.places.given && call.places.context != ctx;
+  if (call.places.arrays.device_type == kDLCPU || copies) {
+    const Context target = call.places.given ? call.places.context : ctx;
+    return HostCall(call).Run(target, ret, ret_type_code);
+  }
+  if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kError) {
+    MXNET_THROW("NotImplementedError")
+        << call.name() << ": " << accelerator->name() << " does not carry it out: " << reason;
+  }
+  Stats* stats = &accelerator->stats();
+  OperatorStats* operator_stats = stats->Of(call.name());
+  if (operator_stats->CountFallback(reason)) {
+    Warn(accelerator->name(), stats, *operator_stats, reason);
+  }
+  HostCall on_host(call);
+  on_host.Run(ctx, ret, ret_type_code);
+  operator_stats->CountCopies(on_host.cost());
+}
+
+/*! \brief Carries an operator out that belongs to ctx. Throws. */
+void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) {
+  if (call.places.is_wrong) call.ContextArgument();
+  CheckTogether(call);
+  const InUse accelerator(ctx);
+  std::string reason;
+  const bool stays = !call.places.given || call.places.context == ctx;
+  if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kWhole) {
+    reason = "the fallback mode is 'whole'";
+  } else if (!stays) {
+    reason = "its result is wanted elsewhere";
+  } else if (TryExecutor(call, accelerator->device(ctx.device_id), &accelerator->stats(), ret,
+                         ret_type_code, &reason)) {
+    return;
+  }
+  CallOnHost(call, ctx, accelerator.get(), reason, ret, ret_type_code);
 }
 
 }  // namespace
 
-Context FindContext(const FunctionObject& func, const CallArguments& args) {
-  return ContextOf(func, FindPlaces(func, args));
+bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
+                 int* ret_type_code, std::string* reason) {
+  if (!device->imperative()) {
+    *reason = "its library carries out no single operators";
+    return false;
+  }
+  if (!call.has(kMXNetFuncMeta)) {
+    *reason = "the geometry of its result depends on elements";
+    return false;
+  }
+  CallKey key;
+  if (!key.Read(call, device)) {
+    *reason = "it has an argument that is no array there and no attribute";
+    return false;
+  }
+  while (true) {
+    const ExecutorRef executor = FindExecutor(call, key, device, stats);
+    if (!executor->refusal().empty()) {
+      *reason = executor->refusal();
+      return false;
+    }
+    switch (executor->Run(call, ret, ret_type_code, reason)) {
+      case Executor::Outcome::kDone:
+        return true;
+      case Executor::Outcome::kRefused:
+        return false;
+      case Executor::Outcome::kRetired:
+        break;
+    }
+  }
 }
 
-int CallOnDevice(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
-                 int* ret_type_code) {
-  const Places places = FindPlaces(func, args);
-  if ((func.info->view().flags & kMXNetFuncView) != 0) {
-    if (func.Call(args.values, args.type_codes, args.size, ret, ret_type_code) == 0) return 0;
-    if (!WasOffHost()) return -1;
+bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+             int* ret_type_code, int* status) {
+  const Call call(func, args);
+  const Context ctx = ContextOf(call);
+  // An operator that calls another for the geometry of its result is not carried out anywhere.
+  const int device_type = static_cast<int>(ctx.device_type);
+  if (device_type == kDLCPU || device_type == kMXNetMetaDevice) return false;
+  if (call.has(kMXNetFuncView)) {
+    *status = func.Call(args.values, args.type_codes, args.size, ret, ret_type_code);
+    if (*status == 0 || !WasOffHost()) return true;
   }
-  return Guard([&] {
-    if (places.is_wrong) ContextArgument(func, args, places.context_index);
-    CheckTogether(func, places);
-    const Context target = places.given ? places.context : ContextOf(func, places);
-    HostCall call(func, args, places);
-    call.Run(target, ret, ret_type_code);
-  });
+  *status = Guard([&] { CallOn(call, ctx, ret, ret_type_code); });
+  return true;
 }
 
 }  // namespace acc

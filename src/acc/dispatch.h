@@ -5,24 +5,23 @@
 #ifndef MXNET_SRC_ACC_DISPATCH_H_
 #define MXNET_SRC_ACC_DISPATCH_H_
 
-#include <mxnet/runtime/data_type.h>
-
-#include "acc/status.h"
-#include "runtime/devices.h"
+#include "acc/accelerator.h"
+#include "acc/call.h"
 
 namespace mxnet {
 namespace acc {
 
 /*!
- * \brief Where a call's arrays are, or where it is to make them; the CPU where no accelerator has
- * to do with it.
+ * \brief Carries an operator out if it has to do with an accelerator; false where the CPU has to.
+ *
+ * *status is 0, or -1 with the last error.
  */
-Context FindContext(const FunctionObject& func, const CallArguments& args);
+bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+             int* ret_type_code, int* status);
 
-/*! \brief Carries an operator out whose FindContext is not the CPU; 0, or -1 with the last error.
- */
-int CallOnDevice(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
-                 int* ret_type_code);
+/*! \brief Carries an operator out on a device; false where it does not, with the reason. Throws. */
+bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
+                 int* ret_type_code, std::string* reason);
 
 }  // namespace acc
 }  // namespace mxnet

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "acc/copy.h"
+#include "acc/operator_functions.h"
 #include "acc/table.h"
+#include "acc/tensors.h"
 
 namespace mxnet {
 namespace acc {
@@ -31,14 +33,18 @@ MXNET_REGISTER_API("mx.acc.load")
     .arg("name", "What it is called; '' for the name that it gives itself.")
     .arg("isolated", false, "Whether into a process of its own.")
     .set_body_typed([](const std::string& path, const std::string& name, bool isolated) {
-      const Slot* slot = Table::Global()->Load(path, name, isolated);
+      Slot* slot = Table::Global()->Load(path, name, isolated);
+      RegisterOperators(slot);
       return Context{static_cast<DLDeviceType>(slot->device_type), 0};
     });
 
 MXNET_REGISTER_API("mx.acc.unload")
     .describe("Unloads an accelerator that no array is on.")
     .arg("name", "Its name.")
-    .set_body_typed([](const std::string& name) { Table::Global()->Unload(name); });
+    .set_body_typed([](const std::string& name) {
+      Table::Global()->Unload(name);
+      RemoveOperators(name);
+    });
 
 MXNET_REGISTER_API("mx.acc.loaded")
     .describe(
@@ -118,6 +124,74 @@ MXNET_REGISTER_API("mx.acc.configure")
         answers.push_back(Text(value));
       }
       *ret = Tuple(std::move(answers));
+    });
+
+MXNET_REGISTER_API("mx.acc.stats")
+    .describe(
+        "What became of the operators called on accelerators: (accelerator, operator, calls there, "
+        "calls on the CPU, bytes copied, nanoseconds copying, why on the CPU) of each.")
+    .returns("tuple[tuple[Any, ...], ...]")
+    .set_body([](MXNetArgs, MXNetRetValue* ret) {
+      std::vector<Any> rows;
+      for (Slot* slot : Table::Global()->Loaded()) {
+        const InUse used(slot);
+        for (const OperatorStats* stats : used->stats().All()) {
+          const OperatorStats::Figures figures = stats->Read();
+          rows.push_back(
+              Any::Of(Tuple({Text(slot->name), Text(stats->name()), Number(figures.on_accelerator),
+                             Number(figures.on_cpu), Number(figures.copies.bytes),
+                             Number(figures.copies.nanoseconds), Text(figures.reason)})));
+        }
+      }
+      *ret = Tuple(std::move(rows));
+    });
+
+MXNET_REGISTER_API("mx.acc.reset_stats")
+    .describe("Sets all counts of mx.acc.stats to zero.")
+    .set_body_typed([]() {
+      for (Slot* slot : Table::Global()->Loaded()) {
+        const InUse used(slot);
+        for (OperatorStats* stats : used->stats().All()) stats->Reset();
+      }
+    });
+
+constexpr const char* kFallbackModes[] = {"auto", "whole", "error"};
+
+MXNET_REGISTER_API("mx.acc.fallback")
+    .describe("Sets what happens where an accelerator lacks an operator; returns what did before.")
+    .arg("mode", "'auto', 'whole', 'error', or '' to change nothing.")
+    .set_body_typed([](const std::string& mode) -> std::string {
+      FallbackMode wanted = fallback_mode.load();
+      bool known = mode.empty();
+      for (int i = 0; i < 3; ++i) {
+        if (mode != kFallbackModes[i]) continue;
+        wanted = static_cast<FallbackMode>(i);
+        known = true;
+      }
+      if (!known) {
+        MXNET_THROW("ValueError") << "acc_fallback: argument 0 ('mode') expected 'auto', 'whole' "
+                                  << "or 'error', got '" << mode << "'";
+      }
+      return kFallbackModes[static_cast<int>(fallback_mode.exchange(wanted))];
+    });
+
+MXNET_REGISTER_API("mx.acc.waitall")
+    .describe("Waits for the work under way on all devices, and throws where it failed.")
+    .release_gil(0)
+    .set_body_typed([]() {
+      for (Slot* slot : Table::Global()->Loaded()) {
+        const InUse used(slot);
+        for (int id = 0; id < used->num_devices(); ++id) used->device(id)->Synchronize();
+      }
+    });
+
+MXNET_REGISTER_API("mx.context.place")
+    .describe("Where an array's elements are: the memory's handle, and bytes from there.")
+    .arg("array", "Any array.")
+    .returns("tuple[int, int]")
+    .set_body_typed([](const NDArray& array) {
+      const Place place = PlaceOf(array.get());
+      return Tuple({Number(reinterpret_cast<uintptr_t>(place.data)), Number(place.byte_offset)});
     });
 
 MXNET_REGISTER_API("mx.context.copy")

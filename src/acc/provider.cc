@@ -51,12 +51,9 @@ class Provider : public DeviceProvider {
     // Whoever uses a parent's accelerator is told so then.
     return slot->accelerator.load() != nullptr || slot->is_parents.load() ? slot->device_type : 0;
   }
-  bool Concerns(const FunctionObject& func, const CallArguments& args) override {
-    return FindContext(func, args).device_type != kDLCPU;
-  }
-  int Call(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
-           int* ret_type_code) override {
-    return CallOnDevice(func, args, ret, ret_type_code);
+  bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+               int* ret_type_code, int* status) override {
+    return acc::TryCall(func, args, ret, ret_type_code, status);
   }
 };
 

@@ -40,11 +40,13 @@ class DeviceProvider {
   virtual const char* KindName(int device_type) = 0;
   /*! \brief The number of a kind of device; 0 where no kind has the name. */
   virtual int KindNumber(const std::string& name) = 0;
-  /*! \brief Whether a call of an operator has to do with one of the devices. */
-  virtual bool Concerns(const FunctionObject& func, const CallArguments& args) = 0;
-  /*! \brief Calls an operator that Concerns; 0, or -1 with the last error set. */
-  virtual int Call(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
-                   int* ret_type_code) = 0;
+  /*!
+   * \brief Calls an operator that has to do with one of the devices; false for any other.
+   *
+   * *status is 0, or -1 with the last error set.
+   */
+  virtual bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+                       int* ret_type_code, int* status) = 0;
 };
 
 /*! \brief The provider, set once by the code that has one; NULL before. */

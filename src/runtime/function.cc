@@ -182,6 +182,9 @@ void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
     if ((param.flags & kMXNetParamVariadic) != 0) {
       variadic_ = true;
     } else if ((param.flags & kMXNetParamFrontEnd) == 0) {
+      if (param.type != nullptr && std::strncmp(param.type, "Context", 7) == 0) {
+        context_param_ = static_cast<int>(body_params_.size());
+      }
       body_params_.push_back(&param);
     }
   }

@@ -25,6 +25,8 @@ class FunctionInfo {
   /*! \brief Parameters the body sees, in order: all but the front end's own. */
   const std::vector<const MXNetParamInfo*>& body_params() const { return body_params_; }
   bool variadic() const { return variadic_; }
+  /*! \brief The body's parameter that takes a context, by its type; -1 for none. */
+  int context_param() const { return context_param_; }
   /*! \brief Whether any arguments are fine, so that a call needs no check. */
   bool takes_anything() const { return body_params_.empty() && (variadic_ || !info_.described); }
 
@@ -39,6 +41,7 @@ class FunctionInfo {
   std::vector<std::unique_ptr<FunctionInfo>> overloads_;
   std::vector<const MXNetFuncInfo*> overload_views_;
   bool variadic_{false};
+  int context_param_{-1};
   MXNetFuncInfo info_{};
 };
 

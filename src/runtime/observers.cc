@@ -36,9 +36,8 @@ int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_co
   DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
   if (provider != nullptr && (call.func->info->view().flags & kMXNetFuncOperator) != 0) {
     const CallArguments args{call.values, call.type_codes, call.num_args};
-    if (provider->Concerns(*call.func, args)) {
-      return provider->Call(*call.func, args, ret, ret_type_code);
-    }
+    int status = 0;
+    if (provider->TryCall(*call.func, args, ret, ret_type_code, &status)) return status;
   }
   return call.func->Call(call.values, call.type_codes, call.num_args, ret, ret_type_code);
 }

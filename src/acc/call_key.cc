@@ -1,0 +1,130 @@
+/*!
+ * \file call_key.cc
+ * \brief Reads the arguments of a call into a key.
+ */
+#include "acc/call_key.h"
+
+#include <algorithm>
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+uint64_t TypeWord(int type_code, size_t size) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(type_code)) << 32 | size;
+}
+
+}  // namespace
+
+CallKey::CallKey(const CallKey& other) : size_(other.size_), hash_(other.hash_) {
+  if (size_ > kInline) {
+    large_.reset(new uint64_t[size_]);
+    words_ = large_.get();
+    capacity_ = size_;
+  }
+  std::copy_n(other.words_, size_, words_);
+}
+
+void CallKey::Grow() {
+  std::unique_ptr<uint64_t[]> larger(new uint64_t[capacity_ * 2]);
+  std::copy_n(words_, size_, larger.get());
+  large_ = std::move(larger);
+  words_ = large_.get();
+  capacity_ *= 2;
+}
+
+void CallKey::AddBytes(const void* data, size_t size) {
+  const char* at = static_cast<const char*>(data);
+  for (; size > 0; at += sizeof(uint64_t)) {
+    const size_t part = std::min(size, sizeof(uint64_t));
+    uint64_t word = 0;
+    std::memcpy(&word, at, part);
+    Add(word);
+    size -= part;
+  }
+}
+
+void CallKey::AddArray(const DLTensor& tensor) {
+  Add(static_cast<uint64_t>(tensor.dtype.code) << 48 |
+      static_cast<uint64_t>(tensor.dtype.bits) << 40 |
+      static_cast<uint64_t>(tensor.dtype.lanes) << 16 | static_cast<uint64_t>(tensor.ndim) << 1 |
+      (tensor.device.device_type == kDLCPU ? 1 : 0));
+  for (int i = 0; i < tensor.ndim; ++i) {
+    Add(static_cast<uint64_t>(tensor.shape[i]));
+    Add(static_cast<uint64_t>(tensor.strides[i]));
+  }
+}
+
+bool CallKey::AddItems(const MXNetAny* items, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    if (!AddValue(items[i].value, items[i].type_code)) return false;
+  }
+  return true;
+}
+
+bool CallKey::AddValue(const MXNetValue& value, int type_code) {
+  switch (type_code) {
+    case kMXNetNDArrayHandle: {
+      const DLTensor& tensor = TensorOf(value);
+      // Numbers with a type are arrays without axes, and brought along; larger arrays are not.
+      if (tensor.device.device_type == kDLCPU && tensor.ndim > 0) return false;
+      Add(TypeWord(type_code, 0));
+      AddArray(tensor);
+      return true;
+    }
+    case kMXNetNull:
+    case kMXNetMissing:
+      Add(TypeWord(type_code, 0));
+      return true;
+    case kMXNetInt:
+    case kMXNetUInt:
+    case kMXNetFloat:
+    case kMXNetBool:
+      Add(TypeWord(type_code, 0));
+      Add(value.v_uint64);
+      return true;
+    case kMXNetType:
+      Add(TypeWord(type_code, 0));
+      AddBytes(&value.v_type, sizeof(value.v_type));
+      return true;
+    case kMXNetStr:
+      Add(TypeWord(type_code, value.v_str.size));
+      AddBytes(value.v_str.data, value.v_str.size);
+      return true;
+    case kMXNetIntTuple:
+    case kMXNetIntList:
+      Add(TypeWord(type_code, value.v_ints.size));
+      AddBytes(value.v_ints.data, value.v_ints.size * sizeof(int64_t));
+      return true;
+    default:
+      break;
+  }
+  if (const DLTensor* number = TypedNumber(value, type_code)) {
+    Add(TypeWord(kMXNetNDArrayHandle, 0));
+    AddArray(*number);
+    return true;
+  }
+  if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {
+    const MXNetIntArray ints = static_cast<const MXNetShapeObject*>(value.v_handle)->ints;
+    Add(TypeWord(kMXNetIntTuple, ints.size));
+    AddBytes(ints.data, ints.size * sizeof(int64_t));
+    return true;
+  }
+  const MXNetAnyArray* items = ItemsOf(value, type_code);
+  if (items == nullptr || type_code == kMXNetDict) return false;
+  Add(TypeWord(kMXNetTuple, items->size));
+  return AddItems(items->data, items->size);
+}
+
+bool CallKey::Read(const Call& call, const void* device) {
+  Add(reinterpret_cast<uintptr_t>(&call.func));
+  Add(reinterpret_cast<uintptr_t>(device));
+  for (int i = 0; i < call.args.size; ++i) {
+    if (i == call.places.context_index) continue;
+    if (!AddValue(call.args.values[i], call.args.type_codes[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace acc
+}  // namespace mxnet

@@ -1,0 +1,82 @@
+/*!
+ * \file executor_cache.cc
+ * \brief Keeping executors.
+ */
+#include "acc/executor_cache.h"
+
+#include <array>
+#include <memory>
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+/*! \brief Counts the times that answers were forgotten, anywhere. */
+std::atomic<uint64_t> generation{1};
+
+/*! \brief Executors that a thread has used, by hash. */
+struct Front {
+  static constexpr size_t kSize = 256;
+  uint64_t generation{0};
+  std::array<ExecutorRef, kSize> executors;
+
+  /*! \brief Drops what has been forgotten since. */
+  void Renew(uint64_t now) {
+    for (ExecutorRef& executor : executors) executor = ExecutorRef();
+    generation = now;
+  }
+};
+
+// On the heap: there is little room for what a library loaded later has for each thread.
+thread_local std::unique_ptr<Front> front;
+
+}  // namespace
+
+ExecutorRef FindExecutor(const Call& call, const CallKey& key, Device* device, Stats* stats) {
+  const uint64_t now = generation.load(std::memory_order_acquire);
+  if (front == nullptr) front = std::make_unique<Front>();
+  Front& mine = *front;
+  if (mine.generation != now) mine.Renew(now);
+  ExecutorRef& place = mine.executors[key.hash() % Front::kSize];
+  if (place.get() == nullptr || !(place->key() == key)) {
+    place = device->executors()->Find(call, key, device, stats);
+  }
+  return place;
+}
+
+ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* device,
+                                Stats* stats) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = executors_.find(key);
+    if (found != executors_.end()) return found->second;
+  }
+  const uint64_t before = generation.load(std::memory_order_acquire);
+  // Not under the lock: a library may compile for long.
+  auto* made = new Executor(call, key, device, stats->Of(call.name()));
+  ExecutorRef asked(made);
+  made->Release();
+  bool is_full = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    is_full = executors_.size() >= kMost;
+  }
+  if (is_full) Clear();
+  std::lock_guard<std::mutex> lock(mutex_);
+  // An answer from before configure serves this call only.
+  if (!is_full && generation.load(std::memory_order_acquire) != before) return asked;
+  return executors_.try_emplace(key, asked).first->second;
+}
+
+void ExecutorCache::Clear() {
+  std::unordered_map<CallKey, ExecutorRef, Hash> forgotten;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    forgotten.swap(executors_);
+  }
+  generation.fetch_add(1, std::memory_order_acq_rel);
+  for (const auto& entry : forgotten) entry.second->Retire();
+}
+
+}  // namespace acc
+}  // namespace mxnet

@@ -1,0 +1,64 @@
+/*!
+ * \file fallback.cc
+ * \brief Counts calls.
+ */
+#include "acc/fallback.h"
+
+namespace mxnet {
+namespace acc {
+
+std::atomic<FallbackMode> fallback_mode{FallbackMode::kAuto};
+
+bool OperatorStats::CountFallback(const std::string& reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  reason_ = reason;
+  return ++on_cpu_ == 1;
+}
+
+void OperatorStats::CountCopies(const CopyCost& cost) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  copies_.bytes += cost.bytes;
+  copies_.nanoseconds += cost.nanoseconds;
+}
+
+OperatorStats::Figures OperatorStats::Read() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {on_accelerator_.load(std::memory_order_relaxed), on_cpu_, copies_, reason_};
+}
+
+void OperatorStats::Reset() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  on_accelerator_.store(0, std::memory_order_relaxed);
+  on_cpu_ = 0;
+  copies_ = CopyCost();
+  reason_.clear();
+}
+
+OperatorStats* Stats::Of(const char* name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::string text(name);
+  std::unique_ptr<OperatorStats>& stats = operators_[text.substr(text.rfind('.') + 1)];
+  if (stats == nullptr) {
+    stats = std::make_unique<OperatorStats>(text.substr(text.rfind('.') + 1));
+  }
+  return stats.get();
+}
+
+std::vector<OperatorStats*> Stats::All() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<OperatorStats*> all;
+  for (const auto& entry : operators_) all.push_back(entry.second.get());
+  return all;
+}
+
+std::string Stats::NamesOnCpu() {
+  std::string names;
+  for (const OperatorStats* stats : All()) {
+    if (stats->Read().on_cpu == 0) continue;
+    names += (names.empty() ? "" : ", ") + stats->name();
+  }
+  return names;
+}
+
+}  // namespace acc
+}  // namespace mxnet
