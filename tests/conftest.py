@@ -2,10 +2,34 @@
 
 import os
 
+# The library of an accelerator that arrays are on by default, instead of the CPU.
+ACCELERATOR = os.environ.get("MXFFI_TEST_ACCELERATOR")
 
-def pytest_configure() -> None:
+
+def use_accelerator(config) -> None:
+    """Makes an accelerator's first device the default context of the tests' thread."""
+    import mx
+
+    config.addinivalue_line("filterwarnings", "ignore::mx.AccFallbackWarning")
+    mx.load_acc(ACCELERATOR).__enter__()
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """On an accelerator, leaves the tests out that are of memory which the CPU reads."""
+    if not ACCELERATOR:
+        return
+    of_host = [item for item in items if item.get_closest_marker("host_memory")]
+    config.hook.pytest_deselected(items=of_host)
+    items[:] = [item for item in items if not item.get_closest_marker("host_memory")]
+
+
+def pytest_configure(config) -> None:
     """Property tests are the same each time; MXFFI_EXAMPLES asks for more, and for new ones."""
     from hypothesis import settings
+
+    config.addinivalue_line("markers", "host_memory: is of arrays whose memory the CPU reads")
+    if ACCELERATOR:
+        use_accelerator(config)
 
     settings.register_profile(
         "mxffi", derandomize=True, database=None, deadline=None, max_examples=100

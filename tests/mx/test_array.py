@@ -27,6 +27,7 @@ LAYOUTS = {
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
 
 
+@pytest.mark.host_memory
 @layouts
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_properties(layout, dtype):
@@ -68,6 +69,7 @@ def test_properties_cannot_be_set(name):
         setattr(mx.np.ones(2), name, 1)
 
 
+@pytest.mark.host_memory
 @layouts
 @pytest.mark.parametrize("dtype", [*DTYPES, BFLOAT16])
 def test_asnumpy_copies_and_asarray_does_not(layout, dtype):
@@ -91,6 +93,7 @@ def test_asarray_keeps_the_memory_alive():
     assert view.tolist() == [3.0] * 1000
 
 
+@pytest.mark.host_memory
 @pytest.mark.parametrize("copy", [None, True, False])
 def test_array_protocol(copy):
     array = mx.np.ones((2, 3))
@@ -102,6 +105,7 @@ def test_array_protocol(copy):
         assert array.__array__("float64", copy=copy).dtype == np.float64
 
 
+@pytest.mark.host_memory
 @layouts
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_numpy_and_torch_by_dlpack(layout, dtype):
@@ -143,6 +147,7 @@ cython_only = pytest.mark.skipif(
 )
 
 
+@pytest.mark.host_memory
 @cython_only
 @layouts
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -287,6 +292,7 @@ REPRESENTATIONS = [
 ]
 
 
+@pytest.mark.host_memory
 @pytest.mark.parametrize(("value", "dtype", "text"), REPRESENTATIONS)
 def test_representation(value, dtype, text):
     array = mx.np.array(value, dtype=dtype)

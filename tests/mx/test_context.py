@@ -26,6 +26,7 @@ def test_results_stay_in_the_context_of_their_operands():
         assert result.ctx == mx.cpu(1)
 
 
+@pytest.mark.host_memory
 def test_current_context_nests_and_is_restored():
     assert mx.current_context() == mx.cpu(0)
     with mx.cpu(1):
@@ -48,6 +49,7 @@ def test_current_context_belongs_to_a_thread():
     assert seen == [mx.cpu(0)]
 
 
+@pytest.mark.host_memory
 def test_moving_between_contexts():
     array = mx.np.array([1, 2, 3])
     assert array.as_in_ctx(mx.cpu(0)) is array

@@ -47,6 +47,7 @@ def test_bfloat16(dtype):
     assert mx.np.bfloat16 is ml_dtypes.bfloat16
 
 
+@pytest.mark.host_memory
 @pytest.mark.parametrize(
     ("arguments", "keywords"),
     [

@@ -51,6 +51,7 @@ def test_diagonals(arguments):
         )
 
 
+@pytest.mark.host_memory
 def test_a_diagonal_is_a_read_only_view():
     array = mx.np.zeros((2, 2))
     diagonal = mx.np.diagonal(array)
@@ -69,6 +70,7 @@ def test_linspace_tells_its_step(options):
     np.testing.assert_equal(step, float(expected_step))
 
 
+@pytest.mark.host_memory
 @pytest.mark.parametrize("target", ["float32", "uint32", "int8", "float64", "complex64", "bool"])
 def test_view_as_another_type(target):
     for layout in (CUBE, CUBE[::-1, 1:], CUBE[:, :, ::1]):
@@ -86,6 +88,7 @@ def test_tobytes(layout, order):
     assert mx.np.asarray(layout).tobytes(order) == layout.tobytes(order)
 
 
+@pytest.mark.host_memory
 def test_flat():
     array = mx.np.array([[1, 2], [3, 4]]).T
     assert list(array.flat) == [1, 3, 2, 4]
@@ -105,6 +108,7 @@ def test_sort_in_place(axis, kind):
     assert_same(array, expected)
 
 
+@pytest.mark.host_memory
 def test_flags():
     array = mx.np.zeros((2, 3))
     assert array.flags.c_contiguous and array.flags["WRITEABLE"]

@@ -234,6 +234,7 @@ def test_numpys_unary_functions_take_arrays(ufunc):
     assert_same(ufunc(mx.np.array(array)), ufunc(array), exact=False)
 
 
+@pytest.mark.host_memory
 def test_numpys_other_functions_take_arrays():
     array = sample((3, 4), "float64")
     given = mx.np.array(array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -44,6 +45,7 @@ from_dlpack = ffi.from_dlpack
 
 
 _equal = front_end("equal")
+_place = ffi.get_global_func("mx.context.place")
 
 
 def _described(value: Any) -> Any:
@@ -77,11 +79,40 @@ def array_equal(a1: Any, a2: Any) -> bool:
     return shape(a1) == shape(a2) and bool(_equal(a1, a2).all())
 
 
+class _Geometry:
+    """Stands for an array of an accelerator where only addresses count: nothing is read."""
+
+    def __init__(self, array: ndarray, byte_offset: int) -> None:
+        # Room for what negative strides reach, far from address 0.
+        address = (1 << 40) + byte_offset
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": array.shape,
+            "typestr": f"|V{array.itemsize}",
+            "data": (address, True),
+            "strides": array.strides,
+        }
+
+
+def _ask_overlap(question: Callable[[Any, Any], bool], a: Any, b: Any) -> bool:
+    """Asks NumPy about the addresses of two arrays, wherever they are."""
+    arrays = [x for x in (a, b) if isinstance(x, ndarray) and x.ctx.device_type != "cpu"]
+    if not arrays:
+        return bool(question(numpy.asarray(a), numpy.asarray(b)))
+    if len(arrays) == 1 or a.ctx != b.ctx:
+        return False
+    places = [_place(a), _place(b)]
+    if places[0][0] != places[1][0]:
+        return False
+    first, second = (_Geometry(x, place[1]) for x, place in zip((a, b), places, strict=True))
+    return bool(question(numpy.asarray(first), numpy.asarray(second)))
+
+
 def may_share_memory(a: Any, b: Any) -> bool:
     """Whether the memory spanned by two arrays overlaps, even if no element is in both."""
-    return bool(numpy.may_share_memory(numpy.asarray(a), numpy.asarray(b)))
+    return _ask_overlap(numpy.may_share_memory, a, b)
 
 
 def shares_memory(a: Any, b: Any) -> bool:
     """Whether two arrays have an element in common."""
-    return bool(numpy.shares_memory(numpy.asarray(a), numpy.asarray(b)))
+    return _ask_overlap(numpy.shares_memory, a, b)
