@@ -15,7 +15,7 @@ void CheckStorage(const MXTensor& tensor) {
 }
 
 std::unique_ptr<Work> MakeWork(const Request& request) {
-  for (const auto make : {MakeElementwise, MakeReduction, MakeProduct}) {
+  for (const auto make : {MakeElementwise, MakeMovement, MakeReduction, MakeProduct}) {
     if (std::unique_ptr<Work> work = make(request)) return work;
   }
   Unsupported("there is no kernel for " + request.name());
@@ -57,6 +57,11 @@ std::optional<JsonValue> Request::Attribute(const char* key) const {
 bool Request::Flag(const char* key) const {
   const std::optional<JsonValue> value = Attribute(key);
   return value && value->integer != 0;
+}
+
+bool Request::IsNull(const char* key) const {
+  const std::optional<JsonValue> value = FindAttribute(op_, key);
+  return value && value->kind == JsonValue::Kind::kNull;
 }
 
 void Request::CheckNames(std::initializer_list<const char*> names) const {

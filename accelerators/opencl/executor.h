@@ -35,6 +35,8 @@ class Request {
   /*! \brief The value of an attribute; none where it was not given or is null. */
   std::optional<JsonValue> Attribute(const char* key) const;
   bool Flag(const char* key) const;
+  /*! \brief Whether it was given, and is null. */
+  bool IsNull(const char* key) const;
   /*! \brief kMXAccUnsupported where there is an attribute, or an input, of another name. */
   void CheckNames(std::initializer_list<const char*> names) const;
   /*! \brief kMXAccUnsupported where the output is of another type, to which it would be cast. */
@@ -60,6 +62,7 @@ class Work {
 
 /*! \brief The makers, by file: the work of an operator, or NULL where it is none of theirs. */
 std::unique_ptr<Work> MakeElementwise(const Request& request);
+std::unique_ptr<Work> MakeMovement(const Request& request);
 std::unique_ptr<Work> MakeReduction(const Request& request);
 std::unique_ptr<Work> MakeProduct(const Request& request);
 
