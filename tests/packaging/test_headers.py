@@ -42,5 +42,27 @@ def test_compiles_alone(tmp_path, header, standard):
     assert done.returncode == 0, done.stderr
 
 
+# What a vendor of accelerators compiles for Windows, and the calls of its loader.
+FOR_WINDOWS = {
+    "mxnet_acc.h": INCLUDE,
+    "mxnet_acc_seed.h": INCLUDE,
+    "runtime/dynamic_library.h": ROOT / "src",
+}
+
+
+@pytest.mark.parametrize("header", FOR_WINDOWS)
+def test_compiles_for_windows(tmp_path, header):
+    compiler = "x86_64-w64-mingw32-g++"
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no compiler {compiler}")
+    source = tmp_path / "alone.cc"
+    source.write_text(f"#include <{header}>\n#include <{header}>\nint used;\n")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    done = subprocess.run(
+        [compiler, *flags, f"-I{FOR_WINDOWS[header]}", str(source)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_plain_c_interface_is_among_the_headers():
     assert "mxnet/runtime/c_runtime_api.h" in HEADERS
