@@ -73,7 +73,10 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("name", "a", "of_a", "b", "of_b"), LARGE)
-def test_products_by_clblast(plugin, name, a, of_a, b, of_b):
+def test_products_by_clblast(plugin, monkeypatch, name, a, of_a, b, of_b):
+    # PoCL takes many seconds to optimize CLBlast's kernels.
+    monkeypatch.setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
+
     def view(memory: Memory, key) -> Memory:
         return memory.like(memory.array.T) if key == "T" else memory.view(key)
 
