@@ -69,6 +69,11 @@ CRASH = r"lone.*: {} failed: its process was ended by signal {}.*mx.load_acc sta
 
 # What a call that crashes is, and the fault that it meets.
 CRASHES: dict[str, tuple[str, Callable[[mx.Context], object], str]] = {
+    "operator": (
+        "run@3=crash",
+        lambda ctx: [-mx.np.ones(3, ctx=ctx) for _ in range(3)],
+        CRASH.format(r"\w+", signal.SIGABRT.value),
+    ),
     "to device": (
         "copyToAcc@1=crash",
         lambda ctx: mx.np.array([1, 2, 3], ctx=ctx),
@@ -104,6 +109,8 @@ def test_a_crash_is_an_exception(
     again = lone()
     assert again == ctx
     assert mx.np.arange(4, ctx=ctx).tolist() == [0, 1, 2, 3]
+    # What was kept to carry operators out was in the process that ended.
+    assert (-mx.np.ones(3, ctx=ctx)).tolist() == [-1, -1, -1]
     with pytest.raises(RuntimeError, match="the array was lost when the process"):
         array.asnumpy()
     # What was lost is no memory for the next array.

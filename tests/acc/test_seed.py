@@ -176,8 +176,10 @@ def test_is_told_the_version(seeded: mx.Context) -> None:
 
 def test_operators(seeded: mx.Context) -> None:
     a = mx.np.array([[1, 2], [3, 4]], ctx=seeded)
+    before = state(seeded)[1]
     assert (a + a).tolist() == [[2, 4], [6, 8]]
     assert (a * a).tolist() == [[1, 4], [9, 16]]
+    assert state(seeded)[1] == before + 1
 
 
 def test_executors(seeded: mx.Context) -> None:
