@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,8 @@ def blas_files() -> dict[Path, Path]:
 
 
 def targets(root: Path, release: str) -> list[Target]:
-    """Everything that is compiled, each after what it links to."""
+    """What is compiled, each after what it links to: all that is of the packages asked for."""
+    packages = os.environ.get("MXFFI_PACKAGES", "ffi mx").split()
     extensions = [_extension(name, source) for name, source in cython_modules(root).items()]
-    return [*_libraries(root, release), *extensions]
+    everything = [*_libraries(root, release), *extensions]
+    return [target for target in everything if target.output.parts[0] in packages]
