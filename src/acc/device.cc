@@ -77,8 +77,23 @@ const MXAccApi& Device::api() const { return accelerator_->api(); }
 
 void Device::Synchronize() {
   if (stream_ == nullptr) return;
+  Drain();
+  std::unique_ptr<Error> failure;
+  {
+    std::lock_guard<std::mutex> lock(failure_mutex_);
+    failure.swap(failure_);
+  }
+  if (failure != nullptr) throw *failure;
+}
+
+void Device::Drain() noexcept {
+  if (stream_ == nullptr) return;
   DeviceCall call(this);
-  Check(api().syncStream(id_, stream_), name(), "work");
+  const MXAccStatus status = api().syncStream(id_, stream_);
+  if (status == nullptr) return;
+  auto failure = std::make_unique<Error>(ErrorOf(status, name(), "syncStream"));
+  std::lock_guard<std::mutex> lock(failure_mutex_);
+  if (failure_ == nullptr) failure_ = std::move(failure);
 }
 
 void Device::WaitFor(Device* other) {
@@ -210,9 +225,9 @@ void Device::TrimPool() {
     use_.kept = 0;
   }
   if (kept.empty()) return;
+  // Work under way may use them.
+  Drain();
   DeviceCall call(this);
-  // Work under way may use them; its errors are told to whoever waits for results of it.
-  if (stream_ != nullptr) api().syncStream(id_, stream_);
   for (const auto& [size, blocks] : kept) {
     for (void* data : blocks) api().mx_free(id_, data);
   }

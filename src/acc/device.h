@@ -63,6 +63,8 @@ class Device {
 
   /*! \brief Waits for what is under way, and throws where it failed. */
   void Synchronize();
+  /*! \brief Waits for what is under way; where it failed, the next Synchronize tells. */
+  void Drain() noexcept;
   /*! \brief NULL where the library has no streams. */
   MXAccStream stream() const { return stream_; }
 
@@ -97,6 +99,9 @@ class Device {
   MXAccStream stream_{nullptr};
   MXAccEvent event_{nullptr};
   std::mutex event_mutex_;
+  /*! \brief What failed and nobody was told yet. */
+  std::unique_ptr<Error> failure_;
+  std::mutex failure_mutex_;
   std::unique_ptr<ExecutorCache> executors_;
   size_t alignment_{64};
   MXAccDeviceInfo info_{};

@@ -127,7 +127,7 @@ void Executor::FreeState() {
   if (executor_.run == nullptr) return;
   executor_.run = nullptr;
   if (executor_.free == nullptr) return;
-  device_->Synchronize();
+  device_->Drain();
   DeviceCall lock(device_);
   executor_.free(executor_.state);
 }

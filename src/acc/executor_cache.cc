@@ -46,26 +46,29 @@ ExecutorRef FindExecutor(const Call& call, const CallKey& key, Device* device, S
 
 ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* device,
                                 Stats* stats) {
-  {
+  while (true) {
+    uint64_t before;
+    bool is_full;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = executors_.find(key);
+      if (found != executors_.end()) return found->second;
+      is_full = executors_.size() >= kMost;
+      before = generation.load(std::memory_order_relaxed);
+    }
+    if (is_full) {
+      Clear();
+      continue;
+    }
+    // Not under the lock: a library may compile for long.
+    auto* made = new Executor(call, key, device, stats->Of(call.name()));
+    const ExecutorRef asked(made);
+    made->Release();
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = executors_.find(key);
-    if (found != executors_.end()) return found->second;
+    // An answer from before configure is no answer any more; this one goes with the reference.
+    if (generation.load(std::memory_order_relaxed) != before) continue;
+    return executors_.try_emplace(key, asked).first->second;
   }
-  const uint64_t before = generation.load(std::memory_order_acquire);
-  // Not under the lock: a library may compile for long.
-  auto* made = new Executor(call, key, device, stats->Of(call.name()));
-  ExecutorRef asked(made);
-  made->Release();
-  bool is_full = false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    is_full = executors_.size() >= kMost;
-  }
-  if (is_full) Clear();
-  std::lock_guard<std::mutex> lock(mutex_);
-  // An answer from before configure serves this call only.
-  if (!is_full && generation.load(std::memory_order_acquire) != before) return asked;
-  return executors_.try_emplace(key, asked).first->second;
 }
 
 void ExecutorCache::Clear() {
@@ -73,8 +76,8 @@ void ExecutorCache::Clear() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     forgotten.swap(executors_);
+    generation.fetch_add(1, std::memory_order_acq_rel);
   }
-  generation.fetch_add(1, std::memory_order_acq_rel);
   for (const auto& entry : forgotten) entry.second->Retire();
 }
 
