@@ -17,13 +17,14 @@ from docs._ext.declarations import Declaration, declarations, flat
 from .locations import ROOT
 
 INCLUDE = ROOT / "include"
-HEADERS = ("mxnet/runtime/dlpack.h", "mxnet/runtime/c_runtime_api.h")
+HEADERS = ("mxnet/runtime/dlpack.h", "mxnet_acc.h", "mxnet/runtime/c_runtime_api.h")
 GOLDEN = Path(__file__).parent / "abi.txt"
 # How a header is written, not what crosses.
-NOT_OF_THE_ABI = {"MXNET_DLL"}
+NOT_OF_THE_ABI = {"MXNET_DLL", "MXACC_EXPORT"}
 
 _PREFIX = """
 #include <mxnet/runtime/c_runtime_api.h>
+#include <mxnet_acc.h>
 #include <stdio.h>
 #ifdef __cplusplus
 #define ALIGNOF alignof
@@ -60,7 +61,9 @@ def layout(source: str, suffix: str) -> str:
 
 def _statements(text: str) -> Iterator[str]:
     for name, value in macros(text):
-        if name not in NOT_OF_THE_ABI:
+        if value.startswith('"'):
+            yield f'puts("{_quoted(f"macro {name} = {value}")}");'
+        elif name not in NOT_OF_THE_ABI:
             yield f'printf("{_quoted(f"macro {name} = {value}")}: %ld\\n", (long)({name}));'
     for item in flat(_without_branches(text)):
         kind = re.search(r"\b(struct|union|enum)\b", item.head)
@@ -68,12 +71,14 @@ def _statements(text: str) -> Iterator[str]:
             yield from _enum(item)
         elif item.body is not None and kind:
             yield from _struct(kind[1], item)
-        elif re.match(r"MXNET_DLL|typedef", item.head):
+        elif re.match(r"MXNET_DLL|MXACC_EXPORT|typedef", item.head):
             yield f'puts("{_quoted(_one_line(item.head))}");'
 
 
 def _enum(item: Declaration) -> Iterator[str]:
-    yield f'printf("enum {item.name}: size %zu\\n", sizeof({item.name}));'
+    # Constants without a type of their own have no size either.
+    if item.name != "enum":
+        yield f'printf("enum {item.name}: size %zu\\n", sizeof({item.name}));'
     for member in declarations(item.body or "", ","):
         name = member.head.split("=")[0].strip()
         yield f'printf("  {name} = %ld\\n", (long){name});'

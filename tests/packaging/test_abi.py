@@ -10,8 +10,8 @@ from .abi import GOLDEN, HEADERS, layout, names_of_types, program, read
 
 HOW_TO_UPDATE = """
 The ABI is not what tests/packaging/abi.txt says ('-' is the file, '+' the headers). Something
-added is a new MXNET_RUNTIME_ABI_MINOR, anything else a new MAJOR: docs/abi.md says what is
-promised. If it is meant: python -m tests.packaging.abi"""
+added is a new MXNET_RUNTIME_ABI_MINOR (MXACC_ABI_MINOR in mxnet_acc.h), anything else a new MAJOR:
+docs/abi.md says what is promised. If it is meant: python -m tests.packaging.abi"""
 
 
 @pytest.fixture(scope="module")
