@@ -10,8 +10,10 @@
  * it was compiled with. A reader uses no member that lies beyond it and ignores what follows the
  * members that it knows itself; sizes are never compared for equality. Who fills in a struct that
  * another made writes nothing beyond its struct_size: an older MXNet has no room there for what a
- * newer library knows. A member of MXAccApi that is NULL, or that lies beyond struct_size, is
- * something the library does not do. What is marked "required" must be there.
+ * newer library knows. MXTensor and MXAccNodeSupport, which come in runs, keep their size within a
+ * MAJOR version: what is added to them takes the place of what is reserved. A member of MXAccApi
+ * that is NULL, or that lies beyond struct_size, is something the library does not do. What is
+ * marked "required" must be there.
  *
  * Errors. Functions return NULL for success, or a const MXAccError* of the library's. It belongs to
  * the library and stays valid until the calling thread's next call into the library, or until
@@ -146,6 +148,8 @@ typedef struct MXTensor {
   /*! \brief Row-sparse: values, int64 row numbers. CSR: values, int64 columns, int64 row starts. */
   const MXAccGeometry* parts;
   int32_t num_parts;
+  int32_t reserved_number; /*!< 0 */
+  void* reserved[2];       /*!< NULL */
 } MXTensor;
 
 /* ---- what MXNet offers ---- */
@@ -275,6 +279,7 @@ typedef struct MXAccNodeSupport {
   int32_t id;         /*!< kMXAccNodeUnsupported, kMXAccNodeAnyGroup, or the number of a group */
   float cost;         /*!< estimated microseconds; 0 for unknown */
   const char* reason; /*!< why it is unsupported; valid until the thread's next call; may be NULL */
+  void* reserved[2];  /*!< NULL */
 } MXAccNodeSupport;
 
 /*! \brief A graph for loadModel and supportedOps. */

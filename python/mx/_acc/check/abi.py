@@ -74,6 +74,8 @@ class MXTensor(Structure):
         ("role", c_int32),
         ("parts", POINTER(MXAccGeometry)),
         ("num_parts", c_int32),
+        ("reserved_number", c_int32),
+        ("reserved", c_void_p * 2),
     ]
 
 
@@ -145,6 +147,7 @@ class MXAccNodeSupport(Structure):
         ("id", c_int32),
         ("cost", c_float),
         ("reason", c_char_p),
+        ("reserved", c_void_p * 2),
     ]
 
 
