@@ -40,14 +40,14 @@ void Accelerator::CountDevices() {
                                << ": getNumAcc says that there "
                                << "are " << count << " devices, expected 1 to " << kMaxDevices;
   }
-  for (int id = 0; id < count; ++id) devices_.emplace_back(this, id);
+  for (int id = 0; id < count; ++id) devices_.push_back(std::make_unique<Device>(this, id));
 }
 
 Accelerator::~Accelerator() = default;
 
 void Accelerator::Restart() {
   plugin_->stand_in()->Restart();
-  for (Device& device : devices_) device.TrimPool();
+  for (const auto& device : devices_) device->TrimPool();
 }
 
 Device* Accelerator::device(int id) {
@@ -58,7 +58,13 @@ Device* Accelerator::device(int id) {
                                       : std::to_string(num_devices()) + " devices, up to " + name_ +
                                             "(" + std::to_string(num_devices() - 1) + ")");
   }
-  return &devices_[static_cast<size_t>(id)];
+  return devices_[static_cast<size_t>(id)].get();
+}
+
+uint64_t Accelerator::num_blocks() const {
+  uint64_t blocks = 0;
+  for (const auto& device : devices_) blocks += device->num_blocks();
+  return blocks;
 }
 
 Pairs Accelerator::Configure(int device, const Pairs& options) {

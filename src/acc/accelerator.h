@@ -5,7 +5,6 @@
 #ifndef MXNET_SRC_ACC_ACCELERATOR_H_
 #define MXNET_SRC_ACC_ACCELERATOR_H_
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +33,9 @@ class Accelerator {
   /*! \brief ValueError where there is no such device. */
   Device* device(int id);
 
+  /*! \brief Pieces of memory in use, on all devices. */
+  uint64_t num_blocks() const;
+
   /*! \brief Begins anew what has ended by itself; arrays that were on it are lost. */
   void Restart();
 
@@ -51,7 +53,7 @@ class Accelerator {
   std::string name_;
   int device_type_;
   Stats stats_;
-  std::deque<Device> devices_;
+  std::vector<std::unique_ptr<Device>> devices_;
 };
 
 }  // namespace acc

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "acc/accelerator.h"
 #include "acc/executor_cache.h"
 #include "acc/status.h"
+#include "acc/table.h"
 
 namespace mxnet {
 namespace acc {
@@ -18,14 +20,6 @@ namespace {
 
 /*! \brief Zeros are sent in pieces of that size. */
 constexpr size_t kZeros = size_t{1} << 20;
-
-/*! \brief Sizes are rounded up, to an eighth at most, so that pieces of memory fit again. */
-size_t PoolSize(size_t size) {
-  constexpr size_t kGrain = 256;
-  size_t step = kGrain;
-  while (step * 16 <= size) step *= 2;
-  return (size + step - 1) / step * step;
-}
 
 /*! \brief A row of bytes, as the copies of the library take it. */
 struct Bytes {
@@ -46,6 +40,7 @@ Device::Device(Accelerator* accelerator, int id)
     : accelerator_(accelerator),
       id_(id),
       type_(accelerator->device_type()),
+      slot_(Table::Global()->Find(type_)),
       executors_(std::make_unique<ExecutorCache>()) {
   ReadInfo();
   if (api().createStream != nullptr && (info_.flags & kMXAccUnusable) == 0) CreateStreams();
@@ -163,17 +158,7 @@ void* Device::AllocRaw(size_t size) {
   ThrowNoMemory(size, reason);
 }
 
-void* Device::TakeKept(size_t size) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  auto found = kept_.find(size);
-  if (found == kept_.end() || found->second.empty()) return nullptr;
-  void* data = found->second.back();
-  found->second.pop_back();
-  use_.kept -= size;
-  return data;
-}
-
-void* Device::Alloc(size_t size, bool zeroed) {
+DeviceMemory* Device::NewMemory(size_t size) {
   if (api().mx_alloc == nullptr) {
     MXNET_THROW("NotImplementedError") << name() << " has no memory for arrays: its library runs "
                                        << "whole models only";
@@ -182,54 +167,48 @@ void* Device::Alloc(size_t size, bool zeroed) {
     MXNET_THROW("RuntimeError") << name() << " cannot be used: "
                                 << (texts_[3].empty() ? "its library gives no reason" : texts_[3]);
   }
-  const size_t wanted = std::max<size_t>(size, 1);
-  if (wanted > SIZE_MAX / 4) ThrowNoMemory(size, "");
-  const size_t rounded = PoolSize(wanted);
-  void* data = TakeKept(rounded);
-  if (data == nullptr) data = AllocRaw(rounded);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    use_.in_use += rounded;
-    use_.peak = std::max(use_.peak, use_.in_use);
-    ++use_.blocks;
-  }
-  try {
-    if (zeroed) Zero(data, size);
-  } catch (...) {
-    Free(data, size);
-    throw;
-  }
-  return data;
+  if (size > DevicePool::kMaxSize) ThrowNoMemory(size, "");
+  auto memory =
+      std::make_unique<DeviceMemory>(DeviceMemory{nullptr, this, nullptr, SizeClass(size)});
+  memory->data = AllocRaw(memory->size.size);
+  pool_.Add(*memory);
+  return memory.release();
 }
 
-void Device::Free(void* data, size_t size) {
-  const size_t rounded = PoolSize(std::max<size_t>(size, 1));
-  std::lock_guard<std::mutex> lock(mutex_);
-  use_.in_use -= rounded;
-  --use_.blocks;
-  StandIn* stand_in = accelerator_->plugin().stand_in();
-  if (stand_in != nullptr && !stand_in->Holds(data)) {
-    // Nobody can use it again.
-    accelerator_->api().mx_free(id_, data);
-    return;
+DeviceMemory* Device::Alloc(size_t size, bool zeroed) {
+  DeviceMemory* memory = size > DevicePool::kMaxSize ? nullptr : pool_.Take(SizeClass(size));
+  if (memory == nullptr) memory = NewMemory(size);
+  if (!zeroed) return memory;
+  try {
+    Zero(memory->data, size);
+  } catch (...) {
+    Free(memory);
+    throw;
   }
-  kept_[rounded].push_back(data);
-  use_.kept += rounded;
+  return memory;
+}
+
+void Device::Free(DeviceMemory* memory) {
+  StandIn* stand_in = accelerator_->plugin().stand_in();
+  // Asked under the pool's lock: what Restart loses it takes out of the pool afterwards.
+  const auto is_there = [&] { return stand_in == nullptr || stand_in->Holds(memory->data); };
+  if (__builtin_expect(pool_.Keep(memory, is_there), 1)) return;
+  // Nobody can use it again.
+  api().mx_free(id_, memory->data);
+  pool_.Drop(*memory);
+  delete memory;
 }
 
 void Device::TrimPool() {
-  std::unordered_map<size_t, std::vector<void*>> kept;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    kept.swap(kept_);
-    use_.kept = 0;
-  }
-  if (kept.empty()) return;
+  DeviceMemory* kept = pool_.TakeAll();
+  if (kept == nullptr) return;
   // Work under way may use them.
   Drain();
   DeviceCall call(this);
-  for (const auto& [size, blocks] : kept) {
-    for (void* data : blocks) api().mx_free(id_, data);
+  while (kept != nullptr) {
+    const std::unique_ptr<DeviceMemory> memory(kept);
+    kept = memory->next;
+    api().mx_free(id_, memory->data);
   }
 }
 
@@ -240,8 +219,7 @@ MemoryUse Device::Use() {
     DeviceCall call(this);
     if (api().getDeviceInfo(id_, &now) != nullptr) now = MXAccDeviceInfo{};
   }
-  std::lock_guard<std::mutex> lock(mutex_);
-  MemoryUse use = use_;
+  MemoryUse use = pool_.Use();
   use.total = now.memory_total;
   use.free_bytes = now.memory_free;
   return use;

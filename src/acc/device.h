@@ -12,9 +12,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
+#include "acc/device_pool.h"
 #include "acc/status.h"
 
 namespace mxnet {
@@ -22,16 +21,7 @@ namespace acc {
 
 class Accelerator;
 class ExecutorCache;
-
-/*! \brief What a device's memory is used for, in bytes. */
-struct MemoryUse {
-  uint64_t in_use;     /*!< by arrays */
-  uint64_t kept;       /*!< free, kept for the next arrays */
-  uint64_t peak;       /*!< the most that was in use at one time */
-  uint64_t blocks;     /*!< arrays' pieces of memory */
-  uint64_t total;      /*!< of the device; 0 for unknown */
-  uint64_t free_bytes; /*!< on the device, as it says itself; 0 for unknown */
-};
+struct Slot;
 
 /*!
  * \brief A device. Any thread may call.
@@ -47,13 +37,14 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   /*! \brief Memory of at least size bytes; MemoryError that names the device, once the pool is
-   * empty. */
-  void* Alloc(size_t size, bool zeroed);
-  /*! \brief Takes memory back that was allocated with that size. */
-  void Free(void* data, size_t size);
+   * empty. As long as it is in use the device stays loaded. */
+  DeviceMemory* Alloc(size_t size, bool zeroed);
+  void Free(DeviceMemory* memory);
   /*! \brief Gives what the pool keeps back to the device. */
   void TrimPool();
   MemoryUse Use();
+  /*! \brief Pieces of memory that are in use. */
+  uint64_t num_blocks() { return pool_.Use().blocks; }
 
   /*! \brief Copies between the host and the device, or within it; as MXAccApi::copyToAcc says. */
   void CopyToDevice(MXTensor* targets, const MXTensor* sources, int count);
@@ -80,6 +71,9 @@ class Device {
   const MXAccApi& api() const;
   /*! \brief Whether the library may be asked for executors. */
   bool imperative() const;
+  Accelerator* accelerator() const { return accelerator_; }
+  /*! \brief The accelerator's, which outlives it. */
+  Slot* slot() const { return slot_; }
   int id() const { return id_; }
   int type() const { return type_; }
   Context context() const { return Context{static_cast<DLDeviceType>(type_), id_}; }
@@ -89,13 +83,14 @@ class Device {
   void CreateStreams();
   void WaitFor(Device* other);
   void* AllocRaw(size_t size);
-  void* TakeKept(size_t size);
+  DeviceMemory* NewMemory(size_t size);
   void Zero(void* data, size_t size);
   [[noreturn]] void ThrowNoMemory(size_t size, const std::string& reason);
 
   Accelerator* accelerator_;
   int id_;
   int type_;
+  Slot* slot_;
   MXAccStream stream_{nullptr};
   MXAccEvent event_{nullptr};
   std::mutex event_mutex_;
@@ -108,9 +103,7 @@ class Device {
   std::string texts_[4];
   /*! \brief Held around every call where the device takes one at a time. */
   std::mutex calls_;
-  std::mutex mutex_;
-  std::unordered_map<size_t, std::vector<void*>> kept_;
-  MemoryUse use_{};
+  DevicePool pool_;
 
   friend class DeviceCall;
 };

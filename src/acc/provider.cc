@@ -4,42 +4,25 @@
  */
 #include "acc/provider.h"
 
-#include <memory>
-
 #include "acc/dispatch.h"
 #include "acc/table.h"
-#include "runtime/devices.h"
 #include "runtime/observers.h"
 
 namespace mxnet {
 namespace acc {
 namespace {
 
-/*! \brief The memory of an array: keeps its accelerator loaded. */
-struct ArrayMemory {
-  Slot* slot;
-  Device* device;
-  void* data;
-};
-
-void ReleaseMemory(void* owner, size_t size) {
-  std::unique_ptr<ArrayMemory> memory(static_cast<ArrayMemory*>(owner));
-  if (memory->slot->is_parents.load(std::memory_order_relaxed)) return;
-  memory->device->Free(memory->data, size);
-  memory->slot->users.fetch_sub(1);
+void ReleaseMemory(void* owner, size_t) {
+  auto* memory = static_cast<DeviceMemory*>(owner);
+  if (memory->device->slot()->is_parents.load(std::memory_order_relaxed)) return;
+  memory->device->Free(memory);
 }
 
 class Provider : public DeviceProvider {
  public:
   DeviceBlock Alloc(DLDevice ctx, size_t bytes, bool zeroed) override {
-    InUse accelerator(ctx);
-    Device* device = accelerator->device(ctx.device_id);
-    auto memory = std::make_unique<ArrayMemory>();
-    memory->device = device;
-    memory->data = device->Alloc(bytes, zeroed);
-    memory->slot = accelerator.Keep();
-    void* data = memory->data;
-    return {data, memory.release(), &ReleaseMemory};
+    const InUse accelerator(ctx);
+    return BlockOf(accelerator->device(ctx.device_id)->Alloc(bytes, zeroed));
   }
   const char* KindName(int device_type) override {
     Slot* slot = Table::Global()->Find(device_type);
@@ -58,6 +41,15 @@ class Provider : public DeviceProvider {
 };
 
 }  // namespace
+
+DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
+
+Device* DeviceOf(const ArrayObject* array) {
+  const ArrayObject* root = RootOf(array);
+  if (root->release != &ReleaseMemory) return nullptr;
+  Device* device = static_cast<const DeviceMemory*>(root->owner)->device;
+  return device->slot()->accelerator.load(std::memory_order_acquire) == nullptr ? nullptr : device;
+}
 
 void UseProvider() {
   static Provider* provider = new Provider();

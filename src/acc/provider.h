@@ -5,11 +5,24 @@
 #ifndef MXNET_SRC_ACC_PROVIDER_H_
 #define MXNET_SRC_ACC_PROVIDER_H_
 
+#include "acc/device.h"
+#include "runtime/devices.h"
+#include "runtime/ndarray.h"
+
 namespace mxnet {
 namespace acc {
 
 /*! \brief Lets the runtime ask for accelerators; called when there is one. */
 void UseProvider();
+
+/*! \brief Memory of an accelerator, as the runtime takes it. */
+DeviceBlock BlockOf(DeviceMemory* memory);
+
+/*!
+ * \brief The device whose memory an array has; NULL where it has other memory, or where the device
+ * is not there any more, as in a child of fork. As long as the array lives the device stays loaded.
+ */
+Device* DeviceOf(const ArrayObject* array);
 
 }  // namespace acc
 }  // namespace mxnet

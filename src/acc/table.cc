@@ -180,7 +180,9 @@ void Table::Unload(const std::string& name) {
   }
   // First out of reach, then looked at: whoever comes between finds it unloaded.
   slot->accelerator.store(nullptr);
-  const uint64_t users = slot->users.load();
+  // Calls before arrays: those that end meanwhile leave the arrays that they have made.
+  uint64_t users = slot->users.load();
+  users += accelerator->num_blocks();
   if (users != 0) {
     slot->accelerator.store(accelerator);
     MXNET_THROW("RuntimeError") << "cannot unload " << name << ": " << users

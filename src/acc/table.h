@@ -28,7 +28,7 @@ struct Slot {
   std::atomic<Accelerator*> accelerator{nullptr};
   /*! \brief What the loader calls its library, while there is one. */
   const void* library{nullptr};
-  /*! \brief Calls under way and arrays' pieces of memory. */
+  /*! \brief Calls under way; arrays' pieces of memory are counted by their devices. */
   std::atomic<uint64_t> users{0};
   /*! \brief Whether the accelerator is a parent's: threads and handles of it are not here. */
   std::atomic<bool> is_parents{false};
@@ -41,20 +41,12 @@ class InUse {
    * loaded before this process was forked. */
   explicit InUse(Context ctx);
   explicit InUse(Slot* slot);
-  ~InUse() {
-    if (slot_ != nullptr) slot_->users.fetch_sub(1);
-  }
+  ~InUse() { slot_->users.fetch_sub(1); }
   InUse(const InUse&) = delete;
   InUse& operator=(const InUse&) = delete;
 
   Accelerator* operator->() const { return accelerator_; }
   Accelerator* get() const { return accelerator_; }
-  /*! \brief Leaves the accelerator in use; whoever takes the slot counts users down. */
-  Slot* Keep() {
-    Slot* slot = slot_;
-    slot_ = nullptr;
-    return slot;
-  }
 
  private:
   Slot* slot_;

@@ -102,18 +102,20 @@ ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t
                          void** inline_data) {
   const size_t ndim = shape.size();
   const size_t head = AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
-  const PoolBlock block = PoolAlloc(head + extra, false);
-  if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
-  auto* array = static_cast<ArrayObject*>(block.raw);
+  const size_t size = head + extra;
+  void* block = size <= pool::kFineLimit ? PoolTakeSmall(size) : nullptr;
+  if (block == nullptr) block = PoolAlloc(size, false).raw;
+  if (block == nullptr) ThrowNoMemory(shape, dtype);
+  auto* array = static_cast<ArrayObject*>(block);
   array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray, nullptr};
   array->visible.flags = 0;
   array->release = nullptr;
-  array->block_size = head + extra;
+  array->block_size = size;
   auto* dims = reinterpret_cast<int64_t*>(array + 1);
   array->visible.tensor =
       DLTensor{nullptr, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
   for (size_t i = 0; i < ndim; ++i) dims[i] = shape[i];
-  *inline_data = static_cast<char*>(block.raw) + head;
+  *inline_data = static_cast<char*>(block) + head;
   return array;
 }
 
@@ -217,6 +219,11 @@ ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int optio
   if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
   const DeviceBlock block =
       on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);
+  return NewDeviceArray(shape, dtype, ctx, bytes, block);
+}
+
+ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                            const DeviceBlock& block) {
   ArrayObject* array;
   void* unused;
   try {
@@ -225,6 +232,8 @@ ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int optio
     block.release(block.owner, bytes);
     throw;
   }
+  // Memory holds no other objects, which would have to be deleted in turn.
+  array->visible.header.deleter = &DestroyOwner;
   array->visible.tensor.data = block.data;
   array->owner = block.owner;
   array->owner_size = bytes;

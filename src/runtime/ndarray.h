@@ -7,6 +7,8 @@
 
 #include <mxnet/runtime/ndarray.h>
 
+#include "runtime/devices.h"
+
 namespace mxnet {
 namespace runtime {
 
@@ -21,6 +23,13 @@ struct ArrayObject {
 
 /*! \brief A new row-major array. Throws ValueError, TypeError or MemoryError. */
 ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options);
+
+/*!
+ * \brief A new row-major array over memory of a device, of a geometry that was checked before, with
+ * its size in bytes. Throws MemoryError, and gives the block back then.
+ */
+ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                            const DeviceBlock& block);
 
 /*! \brief The array whose memory a view shows; the array itself where it is none. */
 const ArrayObject* RootOf(const ArrayObject* array);
