@@ -18,6 +18,7 @@ void Look(const MXNetValue& value, int type_code, Places* places) {
       places->has_host_array |= TensorOf(value).ndim > 0;
     } else if (places->arrays.device_type == kDLCPU) {
       places->arrays = ctx;
+      places->array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
     } else if (places->arrays != ctx) {
       places->others = ctx;
     }

@@ -25,6 +25,7 @@ struct Places {
   bool has_array{false};      /*!< whether an array is given at all */
   bool has_host_array{false}; /*!< whether one with axes is given that is on the CPU */
   Context others{kDLCPU, 0};  /*!< a second accelerator or device that arrays are on, if any */
+  const MXNetNDArrayObject* array{nullptr}; /*!< one of arrays, if there are any */
 };
 
 /*! \brief A call of an operator. */

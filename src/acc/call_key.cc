@@ -14,6 +14,9 @@ uint64_t TypeWord(int type_code, size_t size) {
   return static_cast<uint64_t>(static_cast<uint32_t>(type_code)) << 32 | size;
 }
 
+/*! \brief Tells the first word of an array from a TypeWord. */
+constexpr uint64_t kArray = uint64_t{1} << 63;
+
 }  // namespace
 
 CallKey::CallKey(const CallKey& other) : size_(other.size_), hash_(other.hash_) {
@@ -25,12 +28,27 @@ CallKey::CallKey(const CallKey& other) : size_(other.size_), hash_(other.hash_) 
   std::copy_n(other.words_, size_, words_);
 }
 
-void CallKey::Grow() {
-  std::unique_ptr<uint64_t[]> larger(new uint64_t[capacity_ * 2]);
+void CallKey::Grow(size_t more) {
+  const size_t capacity = std::max(capacity_ * 2, size_ + more);
+  std::unique_ptr<uint64_t[]> larger(new uint64_t[capacity]);
   std::copy_n(words_, size_, larger.get());
   large_ = std::move(larger);
   words_ = large_.get();
-  capacity_ *= 2;
+  capacity_ = capacity;
+}
+
+void CallKey::Hash() {
+  // Two words at a time, as their products do not wait for one another.
+  Reserve(1);
+  words_[size_] = 0;
+  uint64_t hash = size_;
+  for (size_t i = 0; i < size_; i += 2) {
+    const auto product = static_cast<unsigned __int128>(words_[i] ^ 0x9e3779b97f4a7c15u) *
+                         (words_[i + 1] ^ 0xd6e8feb86659fd93u);
+    hash = (hash << 7 | hash >> 57) +
+           (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64));
+  }
+  hash_ = hash ^ hash >> 32;
 }
 
 void CallKey::AddBytes(const void* data, size_t size) {
@@ -45,14 +63,27 @@ void CallKey::AddBytes(const void* data, size_t size) {
 }
 
 void CallKey::AddArray(const DLTensor& tensor) {
-  Add(static_cast<uint64_t>(tensor.dtype.code) << 48 |
-      static_cast<uint64_t>(tensor.dtype.bits) << 40 |
-      static_cast<uint64_t>(tensor.dtype.lanes) << 16 | static_cast<uint64_t>(tensor.ndim) << 1 |
-      (tensor.device.device_type == kDLCPU ? 1 : 0));
-  for (int i = 0; i < tensor.ndim; ++i) {
-    Add(static_cast<uint64_t>(tensor.shape[i]));
-    Add(static_cast<uint64_t>(tensor.strides[i]));
+  const auto ndim = static_cast<size_t>(tensor.ndim);
+  Reserve(1 + 2 * ndim);
+  uint64_t* at = words_ + size_;
+  size_ += 1 + 2 * ndim;
+  *at++ = kArray | static_cast<uint64_t>(tensor.dtype.code) << 48 |
+          static_cast<uint64_t>(tensor.dtype.bits) << 40 |
+          static_cast<uint64_t>(tensor.dtype.lanes) << 16 | ndim << 1 |
+          (tensor.device.device_type == kDLCPU ? 1 : 0);
+  for (size_t i = 0; i < ndim; ++i) {
+    at[2 * i] = static_cast<uint64_t>(tensor.shape[i]);
+    at[2 * i + 1] = static_cast<uint64_t>(tensor.strides[i]);
   }
+}
+
+inline bool CallKey::AddValue(const MXNetValue& value, int type_code) {
+  if (__builtin_expect(type_code != kMXNetNDArrayHandle, 0)) return AddOther(value, type_code);
+  const DLTensor& tensor = TensorOf(value);
+  // Numbers with a type are arrays without axes, and brought along; larger arrays are not.
+  if (tensor.device.device_type == kDLCPU && tensor.ndim > 0) return false;
+  AddArray(tensor);
+  return true;
 }
 
 bool CallKey::AddItems(const MXNetAny* items, size_t size) {
@@ -62,16 +93,8 @@ bool CallKey::AddItems(const MXNetAny* items, size_t size) {
   return true;
 }
 
-bool CallKey::AddValue(const MXNetValue& value, int type_code) {
+bool CallKey::AddOther(const MXNetValue& value, int type_code) {
   switch (type_code) {
-    case kMXNetNDArrayHandle: {
-      const DLTensor& tensor = TensorOf(value);
-      // Numbers with a type are arrays without axes, and brought along; larger arrays are not.
-      if (tensor.device.device_type == kDLCPU && tensor.ndim > 0) return false;
-      Add(TypeWord(type_code, 0));
-      AddArray(tensor);
-      return true;
-    }
     case kMXNetNull:
     case kMXNetMissing:
       Add(TypeWord(type_code, 0));
@@ -100,7 +123,6 @@ bool CallKey::AddValue(const MXNetValue& value, int type_code) {
       break;
   }
   if (const DLTensor* number = TypedNumber(value, type_code)) {
-    Add(TypeWord(kMXNetNDArrayHandle, 0));
     AddArray(*number);
     return true;
   }
@@ -123,6 +145,7 @@ bool CallKey::Read(const Call& call, const void* device) {
     if (i == call.places.context_index) continue;
     if (!AddValue(call.args.values[i], call.args.type_codes[i])) return false;
   }
+  Hash();
   return true;
 }
 

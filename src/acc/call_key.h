@@ -37,16 +37,19 @@ class CallKey {
   static constexpr size_t kInline = 64;
 
   void Add(uint64_t word) {
-    if (__builtin_expect(size_ == capacity_, 0)) Grow();
+    Reserve(1);
     words_[size_++] = word;
-    hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15u;
-    hash_ ^= hash_ >> 32;
+  }
+  void Reserve(size_t more) {
+    if (__builtin_expect(capacity_ - size_ < more, 0)) Grow(more);
   }
   void AddBytes(const void* data, size_t size);
   void AddArray(const DLTensor& tensor);
+  bool AddOther(const MXNetValue& value, int type_code);
   bool AddValue(const MXNetValue& value, int type_code);
   bool AddItems(const MXNetAny* items, size_t size);
-  void Grow();
+  void Grow(size_t more);
+  void Hash();
 
   uint64_t* words_{inline_};
   size_t size_{0};

@@ -11,6 +11,7 @@
 
 #include "acc/executor_cache.h"
 #include "acc/host_call.h"
+#include "acc/provider.h"
 #include "acc/table.h"
 #include "runtime/c_api_guard.h"
 
@@ -99,22 +100,33 @@ void CallOnHost(const Call& call, Context ctx, Accelerator* accelerator, const s
   operator_stats->CountCopies(on_host.cost());
 }
 
-/*! \brief Carries an operator out that belongs to ctx. Throws. */
-void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) {
-  if (call.places.is_wrong) call.ContextArgument();
-  CheckTogether(call);
-  const InUse accelerator(ctx);
+/*! \brief Carries an operator out on a device that stays loaded meanwhile. Throws. */
+void CallOnDevice(const Call& call, Device* device, MXNetValue* ret, int* ret_type_code) {
+  Accelerator* accelerator = device->accelerator();
+  const Context ctx = device->context();
   std::string reason;
   const bool stays = !call.places.given || call.places.context == ctx;
   if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kWhole) {
     reason = "the fallback mode is 'whole'";
   } else if (!stays) {
     reason = "its result is wanted elsewhere";
-  } else if (TryExecutor(call, accelerator->device(ctx.device_id), &accelerator->stats(), ret,
-                         ret_type_code, &reason)) {
+  } else if (TryExecutor(call, device, &accelerator->stats(), ret, ret_type_code, &reason)) {
     return;
   }
-  CallOnHost(call, ctx, accelerator.get(), reason, ret, ret_type_code);
+  CallOnHost(call, ctx, accelerator, reason, ret, ret_type_code);
+}
+
+/*! \brief Carries an operator out that belongs to ctx. Throws. */
+void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) {
+  if (call.places.is_wrong) call.ContextArgument();
+  CheckTogether(call);
+  if (call.places.array != nullptr) {
+    const auto* array = reinterpret_cast<const ArrayObject*>(call.places.array);
+    Device* device = DeviceOf(array);
+    if (device != nullptr) return CallOnDevice(call, device, ret, ret_type_code);
+  }
+  const InUse accelerator(ctx);
+  CallOnDevice(call, accelerator->device(ctx.device_id), ret, ret_type_code);
 }
 
 }  // namespace
@@ -135,7 +147,7 @@ bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret
     return false;
   }
   while (true) {
-    const ExecutorRef executor = FindExecutor(call, key, device, stats);
+    Executor* executor = FindExecutor(call, key, device, stats);
     if (!executor->refusal().empty()) {
       *reason = executor->refusal();
       return false;

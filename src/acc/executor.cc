@@ -11,13 +11,12 @@
 
 #include "acc/accelerator.h"
 #include "acc/copy.h"
+#include "acc/provider.h"
 #include "acc/tensors.h"
 
 namespace mxnet {
 namespace acc {
 namespace {
-
-constexpr uint32_t kRetired = 1u << 31;
 
 /*! \brief A few elements on the stack, more on the heap. */
 template <typename T, size_t Small>
@@ -51,6 +50,13 @@ NDArray ArrayAt(const Call& call, InputPlace place) {
   return NDArray(ObjectRef::Borrow(value->v_handle));
 }
 
+/*! \brief Says where the elements of an array are. */
+void FillElements(const void* array, MXTensor* tensor) {
+  const Place elements = PlaceOf(array);
+  tensor->tensor.data = elements.data;
+  tensor->tensor.byte_offset = elements.byte_offset;
+}
+
 /*! \brief Whether an output may lie where an input does. */
 bool IsSameView(const NDArray& a, const NDArray& b) {
   return a->data == b->data && a.dtype() == b.dtype() && a.shape() == b.shape() &&
@@ -63,17 +69,28 @@ bool IsSameView(const NDArray& a, const NDArray& b) {
 class Executor::Running {
  public:
   explicit Running(Executor* executor) : executor_(executor) {
-    is_retired_ = (executor_->running_.fetch_add(1) & kRetired) != 0;
+    is_retired_ = (executor_->uses_.fetch_add(kRun) & kRetired) != 0;
   }
-  ~Running() {
-    if (executor_->running_.fetch_sub(1) == (kRetired | 1)) executor_->FreeState();
-  }
+  ~Running() { executor_->EndRun(); }
   bool is_retired() const { return is_retired_; }
 
  private:
   Executor* executor_;
   bool is_retired_;
 };
+
+void Executor::EndRun() {
+  uint64_t before = uses_.load(std::memory_order_relaxed);
+  while ((before & kRetired) == 0) {
+    if (!uses_.compare_exchange_weak(before, before - kRun)) continue;
+    if (before == kRun) delete this;  // there is no reference any more, and no other run
+    return;
+  }
+  // The run's count becomes a reference, which is needed for what is left to do.
+  before = uses_.fetch_add(kReference - kRun);
+  if ((before & kRuns) == kRun) FreeState();
+  Release();
+}
 
 Executor::Executor(const Call& call, const CallKey& key, Device* device, OperatorStats* stats)
     : key_(key), stats_(stats), device_(device) {
@@ -86,9 +103,29 @@ Executor::Executor(const Call& call, const CallKey& key, Device* device, Operato
     return;
   }
   Ask(device);
+  Prepare(call);
 }
 
 Executor::~Executor() { Retire(); }
+
+void Executor::Prepare(const Call& call) {
+  tensors_ = description_->inputs();
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const InputPlace place = description_->places()[i];
+    const MXNetValue& value = call.args.values[place.argument];
+    bool direct = place.item == InputPlace::kNoItem &&
+                  call.args.type_codes[place.argument] == kMXNetNDArrayHandle;
+    // All of this is the same for each call of the key.
+    direct = direct && TensorOf(value).device == device_->context() &&
+             SameStrides(TensorOf(value), tensors_[i].tensor);
+    inputs_.push_back({place, direct});
+  }
+  tensors_.push_back(description_->output());
+  const MXAccGeometry& geometry = tensors_.back().tensor;
+  dtype_ = DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes};
+  bytes_ = static_cast<size_t>(ItemSize(dtype_));
+  for (int i = 0; i < geometry.ndim; ++i) bytes_ *= static_cast<size_t>(geometry.shape[i]);
+}
 
 void Executor::Ask(Device* device) {
   if (TryAsk(device) || !description_->has_strided_inputs()) return;
@@ -120,90 +157,105 @@ bool Executor::TryAsk(Device* device) {
 }
 
 void Executor::Retire() {
-  if ((running_.fetch_or(kRetired) & ~kRetired) == 0) FreeState();
+  if ((uses_.fetch_or(kRetired) & kRuns) == 0) FreeState();
 }
 
 void Executor::FreeState() {
-  if (executor_.run == nullptr) return;
-  executor_.run = nullptr;
-  if (executor_.free == nullptr) return;
+  // Several may find that the last run is over, when some begin that are told at once to ask anew.
+  if ((uses_.fetch_or(kFreed) & kFreed) != 0) return;
+  if (executor_.run == nullptr || executor_.free == nullptr) return;
   device_->Drain();
   DeviceCall lock(device_);
   executor_.free(executor_.state);
 }
 
-NDArray Executor::Input(const Call& call, size_t index, MXTensor* tensor) const {
-  NDArray array = ArrayAt(call, description_->places()[index]);
+NDArray Executor::Packed(const Call& call, size_t index) const {
+  NDArray array = ArrayAt(call, inputs_[index].place);
   const bool on_device = array->device.device_type == device_->type();
-  *tensor = description_->inputs()[index];
-  if (!on_device || !SameStrides(array.tensor(), tensor->tensor)) {
-    NDArray packed = NDArray::Empty(array.shape(), array.dtype(), device_->context());
-    CopyArray(packed, array);
-    array = std::move(packed);
-  }
-  const Place elements = PlaceOf(array.get());
-  tensor->tensor.data = elements.data;
-  tensor->tensor.byte_offset = elements.byte_offset;
-  return array;
+  if (on_device && SameStrides(array.tensor(), tensors_[index].tensor)) return array;
+  NDArray packed = NDArray::Empty(array.shape(), array.dtype(), device_->context());
+  CopyArray(packed, array);
+  return packed;
 }
 
-NDArray Executor::Output(const Call& call, const NDArray* inputs, NDArray* result) const {
-  const MXAccGeometry& geometry = description_->output().tensor;
-  const int argument = description_->out_argument();
-  const DLDataType dtype{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes};
-  const ShapeView shape(geometry.shape, static_cast<size_t>(geometry.ndim));
-  if (argument < 0) return *result = NDArray::Empty(shape, dtype, device_->context());
-  *result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
-  for (size_t i = 0; i < description_->inputs().size(); ++i) {
-    if (!MayShare(inputs[i], *result)) continue;
-    const bool in_place = (executor_.flags & kMXAccInPlace) != 0 && IsSameView(inputs[i], *result);
-    if (!in_place) return NDArray::Empty(shape, dtype, device_->context());
+void Executor::FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) const {
+  const bool has_out = description_->out_argument() >= 0;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const void* array = call.args.values[inputs_[i].place.argument].v_handle;
+    if (has_out || !inputs_[i].direct) {
+      arrays[i] = Packed(call, i);
+      array = arrays[i].get();
+    }
+    FillElements(array, &tensors[i]);
   }
-  return *result;
+}
+
+NDArray Executor::NewResult() const {
+  const MXAccGeometry& geometry = tensors_.back().tensor;
+  const ShapeView shape(geometry.shape, static_cast<size_t>(geometry.ndim));
+  const DeviceBlock block = BlockOf(device_->Alloc(bytes_, false));
+  return NDArray(
+      ObjectRef::Steal(NewDeviceArray(shape, dtype_, device_->context(), bytes_, block)));
+}
+
+NDArray Executor::TargetFor(const NDArray& out, const NDArray* inputs) const {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!MayShare(inputs[i], out)) continue;
+    const bool in_place = (executor_.flags & kMXAccInPlace) != 0 && IsSameView(inputs[i], out);
+    if (!in_place) return NewResult();
+  }
+  return out;
 }
 
 MXAccStatus Executor::RunOnce(MXTensor* tensors) {
-  const auto count = static_cast<int32_t>(description_->inputs().size());
+  const auto count = static_cast<int32_t>(inputs_.size());
   std::unique_lock<std::mutex> one_run(serial_, std::defer_lock);
   if ((executor_.flags & kMXAccConcurrent) == 0) one_run.lock();
   DeviceCall lock(device_);
   return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
 }
 
+bool Executor::TryRun(MXTensor* tensors, std::string* reason) {
+  MXAccStatus status = RunOnce(tensors);
+  if (__builtin_expect(status == nullptr, 1)) return true;
+  Error error = ErrorOf(status, device_->name(), description_->view().name);
+  if (error.kind() == "MemoryError") {
+    device_->TrimPool();
+    status = RunOnce(tensors);
+    if (status == nullptr) return true;
+    error = ErrorOf(status, device_->name(), description_->view().name);
+  }
+  if (error.kind() != "NotImplementedError") throw error;
+  *reason = TextOf(status->message);
+  return false;
+}
+
 Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type_code,
                                 std::string* reason) {
   const Running running(this);
   if (running.is_retired()) return Outcome::kRetired;
-  const size_t count = description_->inputs().size();
+  const size_t count = inputs_.size();
   Buffer<MXTensor, kFew> tensors(count + 1);
-  Buffer<NDArray, kFew> arrays(count + 1);
-  for (size_t i = 0; i < count; ++i) arrays.get()[i] = Input(call, i, &tensors.get()[i]);
+  Buffer<NDArray, kFew> arrays(count);
+  std::copy(tensors_.begin(), tensors_.end(), tensors.get());
+  FillInputs(call, tensors.get(), arrays.get());
+  const int argument = description_->out_argument();
   NDArray result;
-  const NDArray target = Output(call, arrays.get(), &result);
-  if (!SameStrides(target.tensor(), description_->output().tensor)) {
-    *reason = "its out shares memory with an input";
-    return Outcome::kRefused;
-  }
-  MXTensor& output = tensors.get()[count];
-  output = description_->output();
-  const Place elements = PlaceOf(target.get());
-  output.tensor.data = elements.data;
-  output.tensor.byte_offset = elements.byte_offset;
-  MXAccStatus status = target.size() == 0 ? nullptr : RunOnce(tensors.get());
-  if (__builtin_expect(status != nullptr, 0)) {
-    Error error = ErrorOf(status, device_->name(), description_->view().name);
-    if (error.kind() == "MemoryError") {
-      device_->TrimPool();
-      status = RunOnce(tensors.get());
-      if (status != nullptr) error = ErrorOf(status, device_->name(), description_->view().name);
-    }
-    if (status != nullptr && error.kind() != "NotImplementedError") throw error;
-    if (status != nullptr) {
-      *reason = TextOf(status->message);
+  if (argument < 0) {
+    result = NewResult();
+    FillElements(result.get(), &tensors.get()[count]);
+    if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
+  } else {
+    result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
+    const NDArray target = TargetFor(result, arrays.get());
+    if (!SameStrides(target.tensor(), tensors_.back().tensor)) {
+      *reason = "its out shares memory with an input";
       return Outcome::kRefused;
     }
+    FillElements(target.get(), &tensors.get()[count]);
+    if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
+    if (target.get() != result.get()) CopyArray(result, target);
   }
-  if (target.get() != result.get()) CopyArray(result, target);
   stats_->CountRun();
   Any::Of(std::move(result)).MoveTo(ret, ret_type_code);
   return Outcome::kDone;

@@ -39,9 +39,10 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  void Retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Retain() { uses_.fetch_add(kReference, std::memory_order_relaxed); }
   void Release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    const uint64_t before = uses_.fetch_sub(kReference, std::memory_order_acq_rel);
+    if ((before & ~kMarks) == kReference) delete this;
   }
 
   const CallKey& key() const { return key_; }
@@ -49,7 +50,11 @@ class Executor {
   /*! \brief Why there is no executor; "" where there is one. */
   const std::string& refusal() const { return refusal_; }
 
-  /*! \brief Carries a call of this key out; *reason is set where it is refused. Throws. */
+  /*!
+   * \brief Carries a call of this key out; *reason is set where it is refused. Throws.
+   *
+   * Meanwhile the caller's reference may go, even the last one.
+   */
   Outcome Run(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
 
   /*! \brief Frees the library's executor, once no run is under way; later runs are kRetired. */
@@ -58,21 +63,44 @@ class Executor {
  private:
   class Running;
 
+  // A run is counted in the same word as references, so that it need not take one for itself.
+  static constexpr uint64_t kRun = 1;
+  static constexpr uint64_t kRuns = (uint64_t{1} << 30) - 1;
+  static constexpr uint64_t kRetired = uint64_t{1} << 30;
+  static constexpr uint64_t kFreed = uint64_t{1} << 31; /*!< what the library is to free */
+  static constexpr uint64_t kMarks = kRetired | kFreed;
+  static constexpr uint64_t kReference = uint64_t{1} << 32;
+
+  /*! \brief Where a run finds one of its inputs. */
+  struct Input {
+    InputPlace place;
+    bool direct; /*!< as it is: it lies on the device with the strides that were asked for */
+  };
+
+  void Prepare(const Call& call);
+  void EndRun();
   void Ask(Device* device);
   bool TryAsk(Device* device);
-  NDArray Input(const Call& call, size_t index, MXTensor* tensor) const;
-  NDArray Output(const Call& call, const NDArray* inputs, NDArray* result) const;
+  NDArray Packed(const Call& call, size_t index) const;
+  void FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) const;
+  NDArray NewResult() const;
+  /*! \brief What a run writes to: out, or something new that is copied there. */
+  NDArray TargetFor(const NDArray& out, const NDArray* inputs) const;
+  bool TryRun(MXTensor* tensors, std::string* reason);
   MXAccStatus RunOnce(MXTensor* tensors);
   void FreeState();
 
-  std::atomic<uint32_t> references_{1};
-  /*! \brief Runs under way, and a bit for having been retired. */
-  std::atomic<uint32_t> running_{0};
+  std::atomic<uint64_t> uses_{kReference};
   const CallKey key_;
   OperatorStats* stats_;
   Device* device_;
   std::unique_ptr<OperatorDescription> description_;
   MXAccExecutor executor_{};
+  std::vector<Input> inputs_;
+  /*! \brief What run is called with but for the elements: inputs, then the output. */
+  std::vector<MXTensor> tensors_;
+  DLDataType dtype_{}; /*!< of the result */
+  size_t bytes_{0};    /*!< of the result */
   /*! \brief Held around runs where the library takes one at a time. */
   std::mutex serial_;
   std::string refusal_;

@@ -5,7 +5,8 @@
 #include "acc/executor_cache.h"
 
 #include <array>
-#include <memory>
+
+#include "runtime/pool.h"
 
 namespace mxnet {
 namespace acc {
@@ -27,21 +28,34 @@ struct Front {
   }
 };
 
-// On the heap: there is little room for what a library loaded later has for each thread.
-thread_local std::unique_ptr<Front> front;
+/*! \brief The calling thread's; found without a call, as little as there may be of such memory. */
+__thread Front* front MXNET_TLS_INITIAL_EXEC = nullptr;
+
+/*! \brief Frees a thread's table when it ends. */
+struct FrontOwner {
+  ~FrontOwner() {
+    delete front;
+    front = nullptr;
+  }
+};
+
+[[gnu::noinline]] Front* MakeFront() {
+  thread_local FrontOwner owner;
+  (void)owner;
+  return front = new Front();
+}
 
 }  // namespace
 
-ExecutorRef FindExecutor(const Call& call, const CallKey& key, Device* device, Stats* stats) {
+Executor* FindExecutor(const Call& call, const CallKey& key, Device* device, Stats* stats) {
   const uint64_t now = generation.load(std::memory_order_acquire);
-  if (front == nullptr) front = std::make_unique<Front>();
-  Front& mine = *front;
-  if (mine.generation != now) mine.Renew(now);
-  ExecutorRef& place = mine.executors[key.hash() % Front::kSize];
+  Front* mine = front != nullptr ? front : MakeFront();
+  if (mine->generation != now) mine->Renew(now);
+  ExecutorRef& place = mine->executors[key.hash() % Front::kSize];
   if (place.get() == nullptr || !(place->key() == key)) {
     place = device->executors()->Find(call, key, device, stats);
   }
-  return place;
+  return place.get();
 }
 
 ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* device,

@@ -59,8 +59,10 @@ class ExecutorCache {
 
 /*!
  * \brief The executor of a call; most are found in a table of the thread's, without a lock.
+ *
+ * The table keeps it until the thread's next call.
  */
-ExecutorRef FindExecutor(const Call& call, const CallKey& key, Device* device, Stats* stats);
+Executor* FindExecutor(const Call& call, const CallKey& key, Device* device, Stats* stats);
 
 }  // namespace acc
 }  // namespace mxnet
