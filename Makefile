@@ -37,11 +37,12 @@ test-cpp: build
 test-cython: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
 
-# These load libraries of accelerators without ffi, the same on both paths.
-ACC_WITHOUT_FFI = builds check contract header refacc_faults refacc_memory refacc_operators refacc_streams
+# These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
+ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
+	refacc_streams seed versions
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
-		--ignore=tests/acc/onednn --ignore=tests/acc/opencl $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_WITHOUT_FFI)))
+		--ignore=tests/acc/onednn --ignore=tests/acc/opencl $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 # The operators once more, with all arrays on an accelerator that carries out what the CPU does.
 test-accelerator: build $(BIN)/.tested-with
