@@ -14,7 +14,21 @@ const DLTensor& ArrayArg(const MXNetArgs& args, int i) {
   return static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
 }
 
-/*! \brief Whether an array object is row-major, of nonzero extents and aligned; its size. */
+/*!
+ * \brief The operand, if it is one the fast path may take: an array object, or a tensor that the
+ * caller lends with its strides. NULL for any other; numbers with a type have rules of their own.
+ */
+const DLTensor* OperandArg(const MXNetArgs& args, int i) {
+  const int type_code = args.type_codes[i];
+  if (__builtin_expect(type_code == kMXNetNDArrayHandle, 1)) return &ArrayArg(args, i);
+  if (type_code != kMXNetArrayHandle && type_code != kMXNetReadOnlyArray) return nullptr;
+  const auto* tensor = static_cast<const DLTensor*>(args.values[i].v_handle);
+  const bool plain = tensor->ndim > 0 && tensor->strides != nullptr && tensor->byte_offset == 0 &&
+                     tensor->device.device_type == kDLCPU;
+  return plain ? tensor : nullptr;
+}
+
+/*! \brief Whether an array is row-major, of nonzero extents and aligned; its size. */
 bool IsDense(const DLTensor& array, int64_t item, int64_t* size) {
   int64_t expected = 1;
   for (int d = array.ndim - 1; d >= 0; --d) {
@@ -87,10 +101,10 @@ struct DenseCall {
 
 /*! \brief Reads x1 and x2; false where they need the slow path. */
 bool ReadDense(const BinaryOp& op, const MXNetArgs& args, DenseCall* call) {
-  const bool left = args.type_codes[0] == kMXNetNDArrayHandle;
-  const bool right = args.type_codes[1] == kMXNetNDArrayHandle;
-  if (!left && !right) return false;
-  const DLTensor& a = ArrayArg(args, left ? 0 : 1);
+  const DLTensor* left = OperandArg(args, 0);
+  const DLTensor* right = OperandArg(args, 1);
+  if (left == nullptr && right == nullptr) return false;
+  const DLTensor& a = left != nullptr ? *left : *right;
   const int index = IndexOfDType(a.dtype);
   if (index < 0 || (call->loop = op.table.loops[index]) == nullptr) return false;
   if (op.check_integers != nullptr && IsIntDType(a.dtype)) return false;
@@ -99,12 +113,11 @@ bool ReadDense(const BinaryOp& op, const MXNetArgs& args, DenseCall* call) {
   call->shaped = &a;
   call->strides[1] = call->strides[2] = item;
   call->data[1] = call->data[2] = static_cast<char*>(a.data);
-  if (left && right) {
-    const DLTensor& b = ArrayArg(args, 1);
-    call->data[2] = static_cast<char*>(b.data);
-    return IsDenseLike(b, a, item);
+  if (left != nullptr && right != nullptr) {
+    call->data[2] = static_cast<char*>(right->data);
+    return IsDenseLike(*right, a, item);
   }
-  const int other = left ? 1 : 0;
+  const int other = left != nullptr ? 1 : 0;
   call->data[other + 1] = call->scalar.bytes;
   call->strides[other + 1] = 0;
   return ReadScalar(index, args.values[other], args.type_codes[other], &call->scalar);
@@ -126,7 +139,8 @@ bool RunBinaryDense(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* re
     *ret = std::move(result);
     return true;
   }
-  const DLTensor& b = args.type_codes[1] == kMXNetNDArrayHandle ? ArrayArg(args, 1) : a;
+  const DLTensor* right = OperandArg(args, 1);
+  const DLTensor& b = right != nullptr ? *right : a;
   if (args.type_codes[2] != kMXNetNDArrayHandle ||
       !TakesResult(args, 2, a, b, op.result, item, call.size)) {
     return false;
@@ -143,8 +157,9 @@ void RunBinary(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
 }
 
 void RunUnary(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
-  if (args.type_codes[0] == kMXNetNDArrayHandle && args.type_codes[1] == kMXNetNull) {
-    const DLTensor& x = ArrayArg(args, 0);
+  const DLTensor* operand = OperandArg(args, 0);
+  if (operand != nullptr && args.type_codes[1] == kMXNetNull) {
+    const DLTensor& x = *operand;
     const int index = IndexOfDType(x.dtype);
     const int64_t item = ItemSize(x.dtype);
     int64_t size;
