@@ -19,6 +19,12 @@ int64_t MultiplyAdd(int64_t a, int64_t b, int64_t c) {
   return sum;
 }
 
+int64_t CheckedOffset(uint64_t byte_offset) {
+  const auto offset = static_cast<int64_t>(byte_offset);
+  if (offset < 0) throw Failure(kMXAccBadArgument, "a tensor has a byte_offset of above 2^63");
+  return offset;
+}
+
 void CheckPlausible(const MXAccGeometry& tensor) {
   const char* wrong = nullptr;
   if (tensor.ndim < 0 || tensor.ndim > MXACC_MAX_DIMS) wrong = "a number of axes out of range";
@@ -72,8 +78,7 @@ void CopyItems(int64_t item, char* to, int64_t to_step, const char* from, int64_
 Span SpanOf(const MXAccGeometry& tensor) {
   CheckPlausible(tensor);
   const int64_t item = ItemSize(tensor.dtype);
-  const auto offset = static_cast<int64_t>(tensor.byte_offset);
-  if (offset < 0) throw Failure(kMXAccBadArgument, "a tensor has a byte_offset of above 2^63");
+  const int64_t offset = CheckedOffset(tensor.byte_offset);
   Span span{offset, MultiplyAdd(1, offset, item)};
   for (int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.shape[i] == 0) return {0, 0};
@@ -82,6 +87,11 @@ Span SpanOf(const MXAccGeometry& tensor) {
     *side = MultiplyAdd(tensor.shape[i] - 1, step, *side);
   }
   return span;
+}
+
+Span Span::from(uint64_t byte_offset) const {
+  const int64_t offset = CheckedOffset(byte_offset);
+  return {MultiplyAdd(1, offset, first), MultiplyAdd(1, offset, last)};
 }
 
 std::string GeometryText(const MXAccGeometry& tensor) {
@@ -141,6 +151,12 @@ JoinedAxes JoinAxes(int32_t ndim, const int64_t* shape, const int64_t* const* st
 
 void CopyElements(const MXAccGeometry& target, char* to, const MXAccGeometry& source,
                   const char* from) {
+  if (IsRowMajor(target) && IsRowMajor(source)) {
+    int64_t bytes = ItemSize(target.dtype);
+    for (int32_t i = 0; i < target.ndim; ++i) bytes *= target.shape[i];
+    if (bytes != 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
   const int64_t* const strides[] = {target.strides, source.strides};
   const JoinedAxes axes = JoinAxes(target.ndim, target.shape, strides, 2);
   for (int i = 0; i < axes.ndim; ++i) {

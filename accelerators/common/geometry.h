@@ -19,6 +19,8 @@ struct Span {
   int64_t last;
 
   bool empty() const { return first == last; }
+  /*! \brief Further on by byte_offset; Failure where that is no int64. */
+  Span from(uint64_t byte_offset) const;
   bool lies_in(size_t size) const { return first >= 0 && static_cast<uint64_t>(last) <= size; }
 };
 

@@ -46,11 +46,12 @@ void DropLibrary() {
 DeviceCall::DeviceCall(const char* name, int32_t dev_id) : device_(TheLibrary().device(dev_id)) {
   const Settings& settings = TheLibrary().settings();
   settings.faults.Reach(name);
-  const int inside = device_.calls_inside.fetch_add(1, std::memory_order_relaxed);
-  if (inside != 0 && settings.one_thread) {
+  if (!settings.one_thread) return;
+  if (device_.calls_inside.fetch_add(1, std::memory_order_relaxed) != 0) {
     device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
     device_.memory.Violate(std::string(name) + ": another thread is inside");
   }
+  counted_ = true;
 }
 
 }  // namespace refacc

@@ -75,7 +75,9 @@ void DropLibrary();
 class DeviceCall {
  public:
   DeviceCall(const char* name, int32_t dev_id);
-  ~DeviceCall() { device_.calls_inside.fetch_sub(1, std::memory_order_relaxed); }
+  ~DeviceCall() {
+    if (counted_) device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
+  }
   DeviceCall(const DeviceCall&) = delete;
   DeviceCall& operator=(const DeviceCall&) = delete;
 
@@ -83,6 +85,7 @@ class DeviceCall {
 
  private:
   Device& device_;
+  bool counted_{false};
 };
 
 /*! \brief The status of body(Device&), called as the member of MXAccApi of that name. */

@@ -4,8 +4,6 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "common.h"
-
 namespace refacc {
 namespace {
 
@@ -74,37 +72,68 @@ size_t Memory::ReleaseAll() {
   return live;
 }
 
+char* Memory::Locate(const MXAccGeometry& tensor, Span span, std::string* wrong) const {
+  const auto found = blocks_.find(tensor.data);
+  if (tensor.device.device_type == kMXAccHost || tensor.device.device_id != dev_id_) {
+    *wrong = "a tensor says that it is on device " + std::to_string(tensor.device.device_id) +
+             " of kind " + std::to_string(tensor.device.device_type);
+  } else if (found == blocks_.end()) {
+    *wrong = UnknownText(tensor.data);
+  } else if (span.lies_in(found->second.size)) {
+    return found->second.data + tensor.byte_offset;
+  } else {
+    *wrong = "a tensor reaches from byte " + std::to_string(span.first) + " to " +
+             std::to_string(span.last) + " of memory that has " +
+             std::to_string(found->second.size);
+  }
+  return nullptr;
+}
+
 char* Memory::AddressOf(const MXAccGeometry& tensor) {
   const Span span = SpanOf(tensor);
   if (span.empty()) return nullptr;
   std::string wrong;
   {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto found = blocks_.find(tensor.data);
-    if (tensor.device.device_type == kMXAccHost || tensor.device.device_id != dev_id_) {
-      wrong = "a tensor says that it is on device " + std::to_string(tensor.device.device_id) +
-              " of kind " + std::to_string(tensor.device.device_type);
-    } else if (found == blocks_.end()) {
-      wrong = UnknownText(tensor.data);
-    } else if (span.lies_in(found->second.size)) {
-      return found->second.data + tensor.byte_offset;
-    } else {
-      wrong = "a tensor reaches from byte " + std::to_string(span.first) + " to " +
-              std::to_string(span.last) + " of memory that has " +
-              std::to_string(found->second.size);
-    }
+    char* address = Locate(tensor, span, &wrong);
+    if (address != nullptr) return address;
   }
   Violate(wrong);
 }
 
-void Memory::CheckZones(const MXAccGeometry& tensor) {
+void Memory::AddressesOf(const Located* groups, int num_groups, char** addresses) {
   std::string wrong;
   {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto found = blocks_.find(tensor.data);
-    if (found != blocks_.end()) wrong = DamageText(found->second);
+    for (int group = 0; group < num_groups; ++group) {
+      const Located& located = groups[group];
+      for (int32_t i = 0; i < located.count && wrong.empty(); ++i) {
+        const MXAccGeometry& tensor = located.tensors[i].tensor;
+        const bool empty = located.spans[i].empty();
+        const Span span = empty ? Span{0, 0} : located.spans[i].from(tensor.byte_offset);
+        *addresses++ = empty ? nullptr : Locate(tensor, span, &wrong);
+      }
+    }
   }
   if (!wrong.empty()) Violate(wrong);
+}
+
+void Memory::CheckZones(const MXTensor* tensors, int32_t count) {
+  std::string wrong;
+  {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    for (int32_t i = 0; i < count && wrong.empty(); ++i) {
+      const auto found = blocks_.find(tensors[i].tensor.data);
+      if (found != blocks_.end()) wrong = DamageText(found->second);
+    }
+  }
+  if (!wrong.empty()) Violate(wrong);
+}
+
+void Memory::CheckZones(const MXAccGeometry& tensor) {
+  MXTensor one{};
+  one.tensor = tensor;
+  CheckZones(&one, 1);
 }
 
 void Memory::CheckAllZones() {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "block.h"
+#include "common.h"
 #include "settings.h"
 
 namespace refacc {
@@ -26,6 +27,13 @@ struct MemoryState {
   uint64_t peak_bytes;
   uint64_t violations;
   std::string violation; /*!< the last one */
+};
+
+/*! \brief Tensors whose spans from a byte_offset of 0 are known. */
+struct Located {
+  const MXTensor* tensors;
+  const Span* spans;
+  int32_t count;
 };
 
 /*!
@@ -55,7 +63,10 @@ class Memory {
    * of its elements lies outside that.
    */
   char* AddressOf(const MXAccGeometry& tensor);
-  /*! \brief Failure, and a violation, where something was written beside the tensor's block. */
+  /*! \brief The same for several, one behind the other, under one lock. */
+  void AddressesOf(const Located* groups, int num_groups, char** addresses);
+  /*! \brief Failure, and a violation, where something was written beside the tensors' blocks. */
+  void CheckZones(const MXTensor* tensors, int32_t count);
   void CheckZones(const MXAccGeometry& tensor);
   /*! \brief The same for all blocks. */
   void CheckAllZones();
@@ -65,6 +76,8 @@ class Memory {
   [[noreturn]] void Violate(const std::string& message);
 
  private:
+  /*! \brief Under the lock; NULL where something is wrong, which it says. */
+  char* Locate(const MXAccGeometry& tensor, Span span, std::string* wrong) const;
   std::string DamageText(const Block& block) const;
   std::string UnknownText(const void* handle) const;
   void Count(const std::string& violation);

@@ -27,9 +27,9 @@ class Buffer {
   std::unique_ptr<T[]> large_;
 };
 
-DLTensor HostTensor(const MXAccGeometry& geometry, char* address) {
-  static char nothing[16];
-  return DLTensor{address != nullptr ? address : nothing,
+/*! \brief Without an address. */
+DLTensor HostTensor(const MXAccGeometry& geometry) {
+  return DLTensor{nullptr,
                   DLDevice{kDLCPU, 0},
                   geometry.ndim,
                   DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes},
@@ -63,11 +63,12 @@ void CheckSame(const TensorCopies* asked, const MXTensor* given, int32_t count, 
   }
 }
 
-void CheckStorage(const MXTensor* tensors, int32_t count) {
+/*! \brief Refuses what is not dense, and adds the spans of the tensors. */
+void CheckStorage(const MXTensor* tensors, int32_t count, std::vector<Span>* spans) {
   for (int32_t i = 0; i < count; ++i) {
     if (tensors[i].storage != kMXAccDense) Unsupported("sparse tensors");
     if (tensors[i].layout != nullptr) Unsupported(std::string("the layout ") + tensors[i].layout);
-    SpanOf(tensors[i].tensor);
+    spans->push_back(SpanOf(tensors[i].tensor));
   }
 }
 
@@ -96,13 +97,25 @@ Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
       inputs_(op.inputs, op.num_in),
       outputs_(op.outputs, op.num_out) {
   if (op.num_out == 0) Unsupported(name_ + " without outputs");
-  CheckStorage(op.inputs, op.num_in);
-  CheckStorage(op.outputs, op.num_out);
+  CheckStorage(op.inputs, op.num_in, &spans_);
+  CheckStorage(op.outputs, op.num_out, &spans_);
   FindFunction();
   ReadParameters();
   for (int32_t i = 0; i < op.num_in; ++i) PlaceInput(op.inputs[i]);
   for (int32_t i = 0; i < op.num_attrs; ++i) PlaceAttribute(op.attr_keys[i], op.attr_vals[i]);
   CheckComplete();
+  PrepareCall();
+}
+
+void Operator::PrepareCall() {
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    call_values_.push_back(arguments_[i].value);
+    call_types_.push_back(arguments_[i].type_code);
+    has_sequences_ = has_sequences_ || lengths_[i] != 0;
+  }
+  for (int32_t i = 0; i < inputs_.size(); ++i) {
+    tensors_.push_back(HostTensor(inputs_.data()[i].tensor));
+  }
 }
 
 void Operator::FindFunction() {
@@ -187,23 +200,22 @@ void Operator::CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTen
   CheckSame(&outputs_, outputs, num_out, "outputs");
 }
 
-void Operator::Run(const MXTensor* inputs, const MXTensor* outputs, char* const* addresses) const {
+void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
+  static char nothing[16];
   const size_t num_in = places_.size();
   const size_t num_args = arguments_.size();
   Buffer<DLTensor> tensors(num_in);
   Buffer<MXNetValue> values(num_args);
-  Buffer<int> type_codes(num_args);
-  std::vector<std::vector<MXNetAny>> sequences;
-  for (size_t i = 0; i < num_args; ++i) {
-    values[i] = arguments_[i].value;
-    type_codes[i] = arguments_[i].type_code;
+  std::copy(tensors_.begin(), tensors_.end(), tensors.data());
+  std::copy(call_values_.begin(), call_values_.end(), values.data());
+  std::vector<std::vector<MXNetAny>> sequences(has_sequences_ ? num_args : 0);
+  for (size_t i = 0; i < sequences.size(); ++i) {
     if (lengths_[i] == 0) continue;
-    if (sequences.empty()) sequences.resize(num_args);
     sequences[i].resize(lengths_[i]);
     values[i].v_seq = MXNetAnyArray{sequences[i].data(), lengths_[i]};
   }
   for (size_t i = 0; i < num_in; ++i) {
-    tensors[i] = HostTensor(inputs[i].tensor, addresses[i]);
+    tensors[i].data = addresses[i] != nullptr ? addresses[i] : nothing;
     const Place& place = places_[i];
     if (place.item == kNoItem) {
       values[place.argument].v_handle = &tensors[i];
@@ -215,7 +227,7 @@ void Operator::Run(const MXTensor* inputs, const MXTensor* outputs, char* const*
   }
   Result result(runtime_);
   const int status =
-      runtime_.call(function_.get(), values.data(), type_codes.data(), static_cast<int>(num_args),
+      runtime_.call(function_.get(), values.data(), call_types_.data(), static_cast<int>(num_args),
                     &result.any.value, &result.any.type_code);
   if (status != 0) {
     result.any.type_code = kMXNetNull;

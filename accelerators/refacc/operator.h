@@ -30,9 +30,12 @@ class Operator {
   void CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
                      int32_t num_out) const;
   /*! \brief Runs it: addresses has those of the inputs, then of the outputs. */
-  void Run(const MXTensor* inputs, const MXTensor* outputs, char* const* addresses) const;
+  void Run(const MXTensor* outputs, char* const* addresses) const;
 
   const std::string& name() const { return name_; }
+  /*! \brief Of inputs and outputs, from a byte_offset of 0. */
+  const Span* input_spans() const { return spans_.data(); }
+  const Span* output_spans() const { return spans_.data() + places_.size(); }
 
  private:
   /*! \brief Where an input goes: to an argument, or to a place of the sequence that one is. */
@@ -48,6 +51,7 @@ class Operator {
   void PlaceInput(const MXTensor& input);
   void PlaceAttribute(const char* key, const char* value);
   void CheckComplete() const;
+  void PrepareCall();
   void CopyResult(const MXNetAny& result, const MXTensor* outputs, char* const* addresses) const;
   void CopyArray(const MXNetAny& item, const MXTensor& output, char* address) const;
 
@@ -60,6 +64,11 @@ class Operator {
   std::vector<MXNetAny> arguments_; /*!< of params_; those of inputs are filled in by Run */
   std::vector<size_t> lengths_;     /*!< of params_: of the sequence of inputs that it takes */
   std::vector<Place> places_;       /*!< of the inputs */
+  std::vector<Span> spans_;
+  std::vector<DLTensor> tensors_;       /*!< the inputs on the host, but for their addresses */
+  std::vector<MXNetValue> call_values_; /*!< what arguments_ has, as a call takes it */
+  std::vector<int> call_types_;
+  bool has_sequences_{false};
   AttributeArguments values_;
 };
 

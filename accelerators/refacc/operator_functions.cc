@@ -30,13 +30,12 @@ void RunOnDevice(const Operator& op, Device* device, const MXTensor* inputs, int
   char* few[kFew];
   std::vector<char*> many(count > kFew ? count : 0);
   char** addresses = count > kFew ? many.data() : few;
-  for (int32_t i = 0; i < num_in; ++i) addresses[i] = device->memory.AddressOf(inputs[i].tensor);
-  for (int32_t i = 0; i < num_out; ++i) {
-    addresses[num_in + i] = device->memory.AddressOf(outputs[i].tensor);
-  }
+  const Located tensors[] = {{inputs, op.input_spans(), num_in},
+                             {outputs, op.output_spans(), num_out}};
+  device->memory.AddressesOf(tensors, 2, addresses);
   if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
-  op.Run(inputs, outputs, addresses);
-  for (int32_t i = 0; i < num_out; ++i) device->memory.CheckZones(outputs[i].tensor);
+  op.Run(outputs, addresses);
+  device->memory.CheckZones(outputs, num_out);
   device->runs.fetch_add(1, std::memory_order_relaxed);
 }
 
