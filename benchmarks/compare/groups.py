@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.compare import cases
+from benchmarks.compare.accelerators import accelerators
 from benchmarks.compare.growth import memory, registry
 from benchmarks.compare.imports import imports
 from benchmarks.compare.inline import inline
@@ -105,6 +106,7 @@ GROUPS: Mapping[str, Group] = {
     "instructions": Group(instructions),
     "inline": Group(inline),
     "imports": Group(imports),
+    "accelerator": Group(accelerators, threads(1)),
     "registry": Group(registry),
     "memory": Group(memory),
 }

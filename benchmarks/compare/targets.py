@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.compare import cases, growth, imports, inline, paths, scaling
+from benchmarks.compare import accelerators, cases, growth, imports, inline, paths, scaling
 from benchmarks.compare.model import OURS, GroupResult
 from benchmarks.peers.mxffi_peer import BUILT_IN
 
@@ -17,6 +17,7 @@ MEMORY_LIMIT_KIB = 256.0  # a leak of one byte a call would be 977 KiB in a mill
 REGISTRY_LIMIT = 1.1
 SCALING_LIMIT = 0.8
 LIBRARY_LIMIT = 1.03
+ACCELERATOR_LIMIT_NS = 150.0
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,17 @@ def median(group: str, case: str, column: str) -> Measure:
     def measure(results: Results) -> float | None:
         found = results[group].cases.get(case) if group in results else None
         return found.columns[column].median if found and column in found.columns else None
+
+    return measure
+
+
+def beyond(group: str, case: str, column: str) -> Measure:
+    """How much more ours takes than another column, in the unit of the table."""
+    ours, other = median(group, case, OURS), median(group, case, column)
+
+    def measure(results: Results) -> float | None:
+        a, b = ours(results), other(results)
+        return None if a is None or b is None else a - b
 
     return measure
 
@@ -167,6 +179,16 @@ INLINE = {
     for column in (inline.TVM, inline.NANOBIND_FIRST)
 }
 
+ACCELERATORS = {
+    **{
+        (row(library), accelerators.MEMCPY): 1.1
+        for library in (accelerators.REFERENCE, accelerators.ONEDNN)
+        for row in (accelerators.copy_to, accelerators.copy_from)
+    },
+    (accelerators.zeros(accelerators.SMALL), accelerators.CPU): 1.3,
+    (accelerators.zeros(accelerators.LARGE), accelerators.CPU): 1.3,
+}
+
 SEED_WORKLOADS = (
     cases.NP_ZEROS,
     cases.NP_ZEROS_DTYPE,
@@ -223,6 +245,16 @@ TARGETS: tuple[Target, ...] = (
         40.0,
         "ms",
     ),
+    *(
+        Target(
+            f"{accelerators.add(library)}: beyond the CPU",
+            beyond("accelerator", accelerators.add(library), accelerators.CPU),
+            ACCELERATOR_LIMIT_NS,
+            "ns",
+        )
+        for library in (accelerators.TEMPLATE, accelerators.REFERENCE)
+    ),
+    *against("accelerator", ACCELERATORS),
     Target(
         "growth of resident memory, the worst argument kind of both paths",
         highest("memory"),
