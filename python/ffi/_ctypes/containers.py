@@ -265,10 +265,14 @@ def _entries(container: MapBase, read: Any) -> Iterator[Any]:
     run, index = container._run(), 0
     size = run.size
     while index < run.size:
-        if run.size != size:
-            raise RuntimeError(f"{type(container).__name__} changed size during iteration")
-        with exclusion:
-            entry = read(run, index)
+        try:
+            with exclusion:
+                if run.size != size:
+                    raise IndexError
+                entry = read(run, index)
+        except IndexError:
+            name = type(container).__name__
+            raise RuntimeError(f"{name} changed size during iteration") from None
         yield entry
         index += 2
 
