@@ -1,8 +1,7 @@
 # What people and CI run. Everything happens in an environment of its own, .venv.
 #
 #   make demo    build, then run examples/quickstart.py
-#   make test    build, then run every test: C++, Python on the Cython and the ctypes path, and the
-#                operators on an accelerator
+#   make test    build, then run every test: C++, Python on the Cython and the ctypes path, accelerators
 #   make build   build into the source tree (an editable install)
 #   make docs    build, then make the pages of docs/ into build/docs
 #   make lint    formatting, ruff, mypy, and pyright on stubs;  make format  applies the formatting
@@ -21,7 +20,7 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerator build bench docs lint format environment clean
+.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators build bench docs lint format environment clean
 
 demo: build
 	$(BIN)/python examples/quickstart.py
@@ -29,13 +28,13 @@ demo: build
 build: $(BIN)/.built-with
 	$(INSTALL) --no-deps --editable .
 
-test: test-cpp test-cython test-ctypes test-accelerator
+test: test-cpp test-cython test-ctypes test-accelerators
 
 test-cpp: build
 	$(MAKE) --no-print-directory -C tests/cpp run
 
 test-cython: build $(BIN)/.tested-with
-	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest --ignore=tests/acc
 
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
 ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
@@ -44,8 +43,9 @@ test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
 		--ignore=tests/acc/onednn --ignore=tests/acc/opencl $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
-# The operators once more, with all arrays on an accelerator that carries out what the CPU does.
-test-accelerator: build $(BIN)/.tested-with
+# Accelerators; then the operators once more, with all arrays on one that carries out what the CPU does.
+test-accelerators: build $(BIN)/.tested-with
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc
 	$(MAKE) --no-print-directory -s -C accelerators refacc OUT="$(CURDIR)/build/accelerators"
 	$(ALONE) MXFFI_TEST_ACCELERATOR="$(CURDIR)/build/accelerators/librefacc.so" \
 		$(BIN)/python -m pytest tests/mx
