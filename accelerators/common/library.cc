@@ -14,6 +14,12 @@ void FillTable(const MXAccApi& table, MXAccApi* api, size_t size) {
   api->struct_size = size;
 }
 
+void CheckDevice(int32_t dev_id, size_t num_devices) {
+  if (dev_id >= 0 && static_cast<size_t>(dev_id) < num_devices) return;
+  throw Failure(kMXAccNoDevice, "there is no device " + std::to_string(dev_id) + ", only " +
+                                    std::to_string(num_devices));
+}
+
 void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info) {
   told.struct_size = info->struct_size;
   std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));

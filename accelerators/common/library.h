@@ -14,6 +14,9 @@ namespace mxacc {
 /*! \brief Copies as much of a table as MXNet has room for; of a library that has `size` of it. */
 void FillTable(const MXAccApi& table, MXAccApi* api, size_t size = sizeof(MXAccApi));
 
+/*! \brief Failure unless there is a device of that number. */
+void CheckDevice(int32_t dev_id, size_t num_devices);
+
 /*! \brief For getDeviceInfo: writes what goes into a description, whatever told.struct_size is. */
 void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info);
 

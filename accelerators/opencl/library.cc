@@ -76,10 +76,7 @@ size_t Library::CountDevices() const {
 }
 
 Device& Library::device(int32_t dev_id) {
-  if (dev_id < 0 || static_cast<size_t>(dev_id) >= devices_.size()) {
-    throw Failure(kMXAccNoDevice, "there is no device " + std::to_string(dev_id) + ", only " +
-                                      std::to_string(devices_.size()));
-  }
+  mxacc::CheckDevice(dev_id, devices_.size());
   return devices_[static_cast<size_t>(dev_id)];
 }
 

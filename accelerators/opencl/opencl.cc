@@ -3,7 +3,6 @@
  * \brief The entry of the library, and the members of the table that are about all of it.
  */
 #include <algorithm>
-#include <cstring>
 
 #include "gemm.h"
 #include "library.h"
@@ -36,7 +35,6 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
     const Device& device = TheLibrary().device(dev_id);
     const DeviceTraits& traits = device.traits;
     MXAccDeviceInfo told{};
-    told.struct_size = info->struct_size;
     told.flags = kMXAccStrides;
     told.name = traits.name.c_str();
     told.vendor = traits.vendor.c_str();
@@ -47,7 +45,7 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
       told.flags |= kMXAccUnusable;
       told.reason = traits.reason.c_str();
     }
-    std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));
+    FillDeviceInfo(told, info);
   });
 }
 
