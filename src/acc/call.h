@@ -7,6 +7,8 @@
 
 #include <mxnet/runtime/ndarray.h>
 
+#include <string>
+
 #include "acc/status.h"
 #include "runtime/devices.h"
 
@@ -37,12 +39,18 @@ struct Call {
   const CallArguments& args;
   Places places;
 
+  /*! \brief As registered, "_npi.add". */
   const char* name() const { return func.info->view().name; }
   /*! \brief Whether the function has one of MXNetFuncFlag. */
   bool has(uint64_t flag) const { return (func.info->view().flags & flag) != 0; }
   /*! \brief The context given as an argument. Throws what the body would. */
   Context ContextArgument() const;
 };
+
+/*! \brief An operator's name as accelerators have it, without its prefix: "add". */
+inline std::string OperatorName(const std::string& registered) {
+  return registered.substr(registered.rfind('.') + 1);
+}
 
 /*! \brief The items of a sequence of values; NULL where it is none. */
 inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) {

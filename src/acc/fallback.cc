@@ -36,11 +36,9 @@ void OperatorStats::Reset() {
 
 OperatorStats* Stats::Of(const char* name) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const std::string text(name);
-  std::unique_ptr<OperatorStats>& stats = operators_[text.substr(text.rfind('.') + 1)];
-  if (stats == nullptr) {
-    stats = std::make_unique<OperatorStats>(text.substr(text.rfind('.') + 1));
-  }
+  const std::string own = OperatorName(name);
+  std::unique_ptr<OperatorStats>& stats = operators_[own];
+  if (stats == nullptr) stats = std::make_unique<OperatorStats>(own);
   return stats.get();
 }
 

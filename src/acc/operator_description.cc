@@ -65,8 +65,7 @@ MetaGeometry AskBody(const Call& call, int out_argument) {
 }  // namespace
 
 OperatorDescription::OperatorDescription(const Call& call, Context ctx)
-    : ctx_(ctx), name_(call.name()) {
-  name_ = name_.substr(name_.rfind('.') + 1);
+    : ctx_(ctx), name_(OperatorName(call.name())) {
   const auto& params = call.func.info->body_params();
   for (size_t i = 0; i < params.size(); ++i) {
     const int index = static_cast<int>(i);

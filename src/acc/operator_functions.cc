@@ -86,8 +86,7 @@ void RegisterOperators(Slot* slot) {
   for (const NamedFunction& entry : RegisteredFunctions()) {
     const auto* func = reinterpret_cast<const FunctionObject*>(entry.second.get());
     if ((func->info->view().flags & kMXNetFuncMeta) == 0) continue;
-    const std::string name = entry.first.substr(entry.first.rfind('.') + 1);
-    RegisterOperator(slot, entry.second, Prefix(slot->name) + name);
+    RegisterOperator(slot, entry.second, Prefix(slot->name) + OperatorName(entry.first));
   }
 }
 

@@ -88,11 +88,7 @@ void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MX
   if (!args[1].is_null()) ToInt(args[1]);
   const DLTensor* elements = &a.TensorAs(a.dtype());
   NDArray flat;
-  if (IsMeta(*elements)) {
-    const Reduction r(*elements, args[1], ToFlag(args[3]));
-    AnnounceResult(r.out_shape(), kInt64, a.ctx());
-  }
-  if (args[1].is_null() && !IsContiguous(*elements)) {
+  if (args[1].is_null() && !IsContiguous(*elements) && !IsMeta(*elements)) {
     // Positions count in row-major order, which the folded axes of another layout are not in.
     flat = Contiguous(*elements);
     elements = &flat.tensor();
