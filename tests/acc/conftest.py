@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import mx
+from mx._acc.check.plugin import Plugin
 from mx._library import PATH as OPERATORS
-
-from .plugin import Plugin
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+from mx._acc.check.plugin import Plugin
+
 from .conftest import FILES, ROOT, missing_for, need
-from .plugin import Plugin
 
 FOLDER = ROOT / "accelerators"
 LIBRARIES = FILES

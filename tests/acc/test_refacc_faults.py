@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from mx._acc.check import abi
+from mx._acc.check.plugin import AccError
 
 from .conftest import ROOT
-from .plugin import AccError
 
 ONES = np.ones(4, "float32")
 
@@ -91,7 +91,7 @@ def test_which_call_fails(load, faults, expected):
 def test_a_crash_is_one(accelerators, call):
     script = f"""
 import pathlib, numpy, mx
-from tests.acc.plugin import Plugin
+from mx._acc.check.plugin import Plugin
 plugin = Plugin(pathlib.Path({str(accelerators / "librefacc.so")!r}))
 memory = plugin.to_device(numpy.ones(4))
 executor = plugin.executor("negative", {{"x": memory}}, [memory])

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from mx._acc.check import abi
+from mx._acc.check.plugin import AccError, Memory, Plugin, tensors
 
 from .conftest import ROOT
-from .plugin import AccError, Memory, Plugin, tensors
 
 HANDLES = ["opaque", "address"]
 
@@ -281,7 +281,7 @@ TOUCHES = [
 def test_where_a_host_dies_that_touches_memory(accelerators, settings, address, lives):
     script = f"""
 import ctypes, pathlib
-from tests.acc.plugin import Plugin
+from mx._acc.check.plugin import Plugin
 plugin = Plugin(pathlib.Path({str(accelerators / "librefacc.so")!r}))
 memory = plugin.empty((16,))
 ctypes.c_char.from_address({address}).value

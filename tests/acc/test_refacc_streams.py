@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from .plugin import AccError, Plugin
+from mx._acc.check.plugin import AccError, Plugin
 
 ONES = np.ones(4, "float32")
 LONG = 20_000  # microseconds that each piece of work takes

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from ..plugin import Plugin
+from mx._acc.check.plugin import Plugin
+
 from .cases import FLOATS
 
 # What the name of oneDNN's instruction set has where it is fast with a type.

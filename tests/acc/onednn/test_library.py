@@ -9,9 +9,9 @@ import pytest
 
 import mx
 from mx._acc.check import abi
+from mx._acc.check.plugin import AccError, Plugin
 
 from ..conftest import ROOT
-from ..plugin import AccError, Plugin
 from .cases import check, floats, memory_of, run
 
 X = floats(3, 4)

@@ -9,8 +9,9 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
+from mx._acc.check.plugin import Memory, Plugin
+
 from ..conftest import ROOT
-from ..plugin import Memory, Plugin
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # OpenCL promises its functions to a few units in the last place, pow to 16 of them.

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from mx._acc.check.plugin import AccError, Plugin
+
 from ..conftest import need
-from ..plugin import AccError, Plugin
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mx._acc.check import abi
+from mx._acc.check.plugin import AccError
 
-from ..plugin import AccError
 from .cases import SQUARE, check, run
 
 KEYS = [

@@ -41,7 +41,7 @@ except Exception as error:
 def test_several_devices(library):
     code = """
 import numpy as np
-from tests.acc.plugin import AccError, Plugin
+from mx._acc.check.plugin import AccError, Plugin
 plugin = Plugin(path)
 values = np.arange(6, dtype="float32")
 memory = [plugin.to_device(values + number, number) for number in range(plugin.num_devices())]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ..plugin import AccError
+from mx._acc.check.plugin import AccError
+
 from .cases import ANY, CUBE, SIGNED, SQUARE, WIDE, attribute, check, run
 
 COMPLEX = SQUARE + 1j * SQUARE[::-1]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ..plugin import Memory
+from mx._acc.check.plugin import Memory
+
 from .cases import M, run
 
 STACK = np.random.default_rng(6).normal(size=(2, 3, 5, 4)).astype("float32")

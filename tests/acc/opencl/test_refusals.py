@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ..plugin import AccError
+from mx._acc.check.plugin import AccError
+
 from .cases import ANY, BOOL, CUBE, SIGNED, SQUARE, UNSIGNED, WIDE, M, run
 
 REFUSED = [
