@@ -92,3 +92,26 @@ def test_a_function_of_one_path_on_the_other():
     portable.register_global("tests.made", made, True)
     assert cython.get_global("tests.made")("argument") == ("argument", "portable")
     portable.remove_global("tests.made")
+
+
+def test_a_callable_that_two_threads_share_at_once(monkeypatch):
+    """The second does while the first has its function but has not noted whose it is."""
+    callback, results = portable.callback, portable.results
+    native_call, known = callback.abi.lib.MXNetFuncCall, dict(results.CALLABLES)
+    second = []
+
+    def call_while_another_does(*arguments):
+        status = native_call(*arguments)
+        monkeypatch.undo()
+        second.append(callback.share_function(body))
+        return status
+
+    def body():
+        return "called"
+
+    monkeypatch.setattr(callback.abi.lib, "MXNetFuncCall", call_while_another_does)
+    first = callback.share_function(body)
+    assert first.handle == second.pop().handle
+    assert first() == "called"
+    del first
+    assert results.CALLABLES == known

@@ -154,8 +154,10 @@ def share_function(body: Callable[..., Any]) -> Function:
     ret, code = abi.MXNetValue(), c_int(abi.NULL)
     maker = c_void_p(_host_function.handle)
     check(abi.lib.MXNetFuncCall(maker, values, codes, len(given), byref(ret), byref(code)))
-    if ret.v_handle not in CALLABLES:
-        CALLABLES[ret.v_handle], _handles[number] = body, ret.v_handle
+    # Another thread may have made the function and not got here yet.
+    CALLABLES[ret.v_handle] = body
+    if number in _bodies:
+        _handles[number] = ret.v_handle
     return wrap_anew(Function, ret.v_handle)
 
 
