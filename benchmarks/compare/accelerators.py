@@ -5,30 +5,51 @@ refacc checks its memory at each run and each copy, as it does in tests.
 
 from __future__ import annotations
 
+import _ctypes
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compare.model import OURS, Call, Calls, Effort, GroupResult
+from benchmarks.compare.model import OURS, Call, Calls, CaseResult, Column, Effort, GroupResult
 from benchmarks.compare.timing import LOOP, block_of, compare
+from benchmarks.compare.worker import growth
+from benchmarks.peers import onnxruntime_peer
+from benchmarks.peers.build import MissingPeer
 from benchmarks.peers.common import require
 
 ROOT = Path(__file__).resolve().parents[2]
 TITLE = "On an accelerator, and on the CPU"
 CPU = "CPU"
 MEMCPY = "memcpy"
+DLOPEN = "dlopen"
 TEMPLATE = "myacc"
 REFERENCE = "refacc"
 ONEDNN = "onednn"
-LIBRARIES = (TEMPLATE, REFERENCE, ONEDNN)
+# Those that need nothing to be built.
+OWN = (TEMPLATE, REFERENCE)
+LIBRARIES = (*OWN, ONEDNN)
 COPY_BYTES = 64 << 20
+# Of so many that what a run of the peer takes once does not count.
+CHAIN = 64
+# Of the calls over which memory is looked at.
+CALLS_PER_LOAD = 1000
 SMALL, LARGE = (2, 2), (1024, 1024)
 
 
 def add(library: str) -> str:
     """Name of a row: an operator whose executor is cached."""
     return f"add of two 2x2 arrays, {library}"
+
+
+def chain(library: str) -> str:
+    """Name of a row."""
+    return f"{CHAIN} adds of 2x2 arrays, each to the sum before it, {library}"
+
+
+def loading(library: str) -> str:
+    """Name of a row."""
+    return f"load and unload, {library}"
 
 
 def copy_to(library: str) -> str:
@@ -58,6 +79,29 @@ def adds(mx: Any, context: Any) -> dict[str, Call]:
     """The operator in both places."""
     made = {OURS: mx.np.ones((2, 2), ctx=context), CPU: mx.np.ones((2, 2))}
     return {name: Call("add(x, x)", {"add": mx.np.add, "x": x}) for name, x in made.items()}
+
+
+def chains(mx: Any, context: Any) -> dict[str, Call]:
+    """Many operators in both places."""
+    statement = "\n".join(["y = add(x, x)", *["y = add(y, x)"] * (CHAIN - 1)])
+    return {name: Call(statement, call.names) for name, call in adds(mx, context).items()}
+
+
+def loads(mx: Any, path: Path) -> dict[str, Call]:
+    """A library that is not loaded, nor anything on it; beside it what the system takes."""
+    opens = {"dlopen": _ctypes.dlopen, "dlclose": _ctypes.dlclose}  # type: ignore[attr-defined]
+    return {
+        OURS: Call(
+            "load(path)\nunload(name)",
+            {
+                "load": mx.load_acc,
+                "unload": mx.unload_acc,
+                "path": str(path),
+                "name": path.stem[3:],
+            },
+        ),
+        DLOPEN: Call("dlclose(dlopen(path, 2))", {**opens, "path": str(path)}),
+    }
 
 
 def copies(mx: Any, numpy: Any, context: Any) -> tuple[dict[str, Call], dict[str, Call]]:
@@ -91,6 +135,25 @@ def new_zeros(mx: Any, context: Any, shape: tuple[int, ...]) -> dict[str, Call]:
     }
 
 
+def add_peer(rows: Calls, notes: list[str]) -> None:
+    """ONNX Runtime's columns of the rows that it can do; a note where it is not here."""
+    try:
+        for case, count in ((add(TEMPLATE), 1), (chain(TEMPLATE), CHAIN)):
+            rows[case] |= onnxruntime_peer.calls(count)
+    except Exception as error:
+        kind = "" if isinstance(error, MissingPeer) else f"{type(error).__name__}: "
+        notes.append(f"ONNX Runtime is left out: {kind}{error}")
+
+
+def times_of(calls: Calls, effort: Effort) -> dict[str, CaseResult]:
+    """The rows of a table."""
+    table = {
+        case: {column: block_of(call) for column, call in row.items()}
+        for case, row in calls.items()
+    }
+    return compare(table, effort, block_of(LOOP), OURS)
+
+
 def accelerators(effort: Effort) -> GroupResult:
     """Times in nanoseconds; ratios are the accelerator's divided by the CPU's."""
     result = GroupResult(TITLE, "ns")
@@ -98,24 +161,39 @@ def accelerators(effort: Effort) -> GroupResult:
     folder = build()
     small: Calls = {}
     large: Calls = {}
+    # Before any of them is loaded to stay.
+    unloaded = {loading(name): loads(mx, folder / f"lib{name}.so") for name in OWN}
+    result.cases |= times_of(unloaded, effort)
     for library in LIBRARIES:
         path = folder / f"lib{library}.so"
         if not path.exists():
             result.notes.append(f"{library}: left out, it cannot be built here")
             continue
         context = mx.load_acc(str(path))
-        if library != ONEDNN:
+        if library in OWN:
             small[add(library)] = adds(mx, context)
+        if library == TEMPLATE:
+            small[chain(library)] = chains(mx, context)
         if library == REFERENCE:
             small[zeros(SMALL)] = new_zeros(mx, context, SMALL)
             large[zeros(LARGE)] = new_zeros(mx, context, LARGE)
         if library != TEMPLATE:
             large[copy_to(library)], large[copy_from(library)] = copies(mx, numpy, context)
+    add_peer(small, result.notes)
     # Apart, as the large rows leave nothing of the small ones in the caches.
     for calls in (small, large):
-        table = {
-            case: {column: block_of(call) for column, call in row.items()}
-            for case, row in calls.items()
-        }
-        result.cases |= compare(table, effort, block_of(LOOP), OURS)
+        result.cases |= times_of(calls, effort)
+    return result
+
+
+def memory(effort: Effort) -> GroupResult:
+    """Growth of resident memory over many loads of libraries, each unloaded again."""
+    times = max(1, effort.memory_calls // CALLS_PER_LOAD)
+    result = GroupResult(f"Resident memory after {times:,} loads and unloads of a library", "KiB")
+    mx = require("mx")
+    folder = build()
+    for name in OWN:
+        call = loads(mx, folder / f"lib{name}.so")[OURS]
+        grown = growth(block_of(call), times) / 1024
+        result.cases[loading(name)] = CaseResult({OURS: Column(grown, grown, grown, times)})
     return result

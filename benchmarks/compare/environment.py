@@ -16,6 +16,7 @@ DISTRIBUTIONS = (
     "numpy",
     "torch",
     "apache-tvm-ffi",
+    "onnxruntime",
     "nanobind",
     "pybind11",
     "cffi",

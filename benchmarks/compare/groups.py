@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.compare import cases
-from benchmarks.compare.accelerators import accelerators
+from benchmarks.compare import accelerators, cases
 from benchmarks.compare.growth import memory, registry
 from benchmarks.compare.imports import imports
 from benchmarks.compare.inline import inline
@@ -106,7 +105,8 @@ GROUPS: Mapping[str, Group] = {
     "instructions": Group(instructions),
     "inline": Group(inline),
     "imports": Group(imports),
-    "accelerator": Group(accelerators, threads(1)),
+    "accelerator": Group(accelerators.accelerators, threads(1)),
+    "accelerator-memory": Group(accelerators.memory),
     "registry": Group(registry),
     "memory": Group(memory),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.compare import accelerators, cases, growth, imports, inline, paths, scaling
 from benchmarks.compare.model import OURS, GroupResult
+from benchmarks.peers import onnxruntime_peer
 from benchmarks.peers.mxffi_peer import BUILT_IN
 
 Results = Mapping[str, GroupResult]
@@ -185,6 +186,7 @@ ACCELERATORS = {
         for library in (accelerators.REFERENCE, accelerators.ONEDNN)
         for row in (accelerators.copy_to, accelerators.copy_from)
     },
+    (accelerators.chain(accelerators.TEMPLATE), onnxruntime_peer.PLUGIN): 1.0,
     (accelerators.zeros(accelerators.SMALL), accelerators.CPU): 1.3,
     (accelerators.zeros(accelerators.LARGE), accelerators.CPU): 1.3,
 }
@@ -258,6 +260,12 @@ TARGETS: tuple[Target, ...] = (
     Target(
         "growth of resident memory, the worst argument kind of both paths",
         highest("memory"),
+        MEMORY_LIMIT_KIB,
+        "KiB",
+    ),
+    Target(
+        "growth of resident memory, accelerator libraries loaded and unloaded, the worst",
+        highest("accelerator-memory"),
         MEMORY_LIMIT_KIB,
         "KiB",
     ),
