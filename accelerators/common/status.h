@@ -24,6 +24,11 @@ class Failure : public std::runtime_error {
   int32_t code_;
 };
 
+/*! \brief Fails with kMXAccUnsupported: what is right, but not done here. */
+[[noreturn]] inline void Unsupported(const std::string& reason) {
+  throw Failure(kMXAccUnsupported, reason);
+}
+
 /*! \brief The calling thread's error, with a copy of the message, cut where it is very long. */
 MXAccStatus KeepError(int32_t code, const char* message);
 

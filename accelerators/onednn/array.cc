@@ -16,8 +16,6 @@ Array ArrayOf(const MXTensor& tensor, Place place) {
 
 }  // namespace
 
-void Unsupported(const std::string& reason) { throw Failure(kMXAccUnsupported, reason); }
-
 Array InputOf(const MXAccOperator& op, int32_t index) {
   return ArrayOf(op.inputs[index], {Place::Kind::kInput, static_cast<size_t>(index), 0});
 }

@@ -76,8 +76,6 @@ Array Merged(const Array& array);
 /*! \brief Arrays of one shape by fewer axes, of which there is at least one; see JoinAxes. */
 std::vector<Array> Joined(const std::vector<Array>& arrays);
 
-[[noreturn]] void Unsupported(const std::string& reason);
-
 }  // namespace onednn
 
 #endif  // ONEDNN_ARRAY_H_

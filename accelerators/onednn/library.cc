@@ -3,14 +3,11 @@
 #include <cstdlib>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "../common/status.h"
+#include "../common/one_library.h"
 #include "threads.h"
 
 namespace onednn {
 namespace {
-
-/*! \brief Not taken away at the end of the process, when threads may still be inside. */
-Library* the_library = nullptr;
 
 std::string VersionText() {
   const dnnl_version_t* version = dnnl_version();
@@ -90,21 +87,16 @@ size_t Memory::bytes() const {
 Library::Library()
     : version(VersionText()), isa(IsaText()), driver("oneDNN " + version + ", " + isa) {}
 
-Library& TheLibrary() {
-  if (the_library == nullptr) throw mxacc::Failure(kMXAccFailed, "initialize was not called");
-  return *the_library;
-}
+Library& TheLibrary() { return mxacc::OneLibrary<Library>::Get(); }
 
 void MakeLibrary() {
-  if (the_library != nullptr) throw mxacc::Failure(kMXAccFailed, "initialize was called twice");
-  FindThreads();
-  the_library = new Library();
+  mxacc::OneLibrary<Library>::Make([] {
+    FindThreads();
+    return new Library();
+  });
 }
 
-void DropLibrary() {
-  delete the_library;
-  the_library = nullptr;
-}
+void DropLibrary() { mxacc::OneLibrary<Library>::Drop(); }
 
 void CheckDevice(int32_t dev_id) {
   if (dev_id != 0) {

@@ -14,10 +14,6 @@ namespace opencl {
 
 using namespace mxacc;
 
-[[noreturn]] inline void Unsupported(const std::string& reason) {
-  throw Failure(kMXAccUnsupported, reason);
-}
-
 }  // namespace opencl
 
 #endif  // OPENCL_COMMON_H_

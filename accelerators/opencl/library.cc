@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/one_library.h"
+
 namespace opencl {
 namespace {
-
-/*! \brief Made and dropped by the host's calls, so that the end of the process takes nothing away.
- */
-Library* the_library = nullptr;
 
 /*! \brief Drivers have threads of their own, which end with the process only. */
 void KeepDriversLoaded() { dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
@@ -80,19 +78,12 @@ Device& Library::device(int32_t dev_id) {
   return devices_[static_cast<size_t>(dev_id)];
 }
 
-Library& TheLibrary() {
-  if (the_library == nullptr) throw Failure(kMXAccFailed, "initialize was not called");
-  return *the_library;
-}
+Library& TheLibrary() { return OneLibrary<Library>::Get(); }
 
 void MakeLibrary(const MXAccHost* host) {
-  if (the_library != nullptr) throw Failure(kMXAccFailed, "initialize was called twice");
-  the_library = new Library(host);
+  OneLibrary<Library>::Make([&] { return new Library(host); });
 }
 
-void DropLibrary() {
-  delete the_library;
-  the_library = nullptr;
-}
+void DropLibrary() { OneLibrary<Library>::Drop(); }
 
 }  // namespace opencl

@@ -1,15 +1,8 @@
 #include "library.h"
 
+#include "../common/one_library.h"
+
 namespace refacc {
-namespace {
-
-/*!
- * \brief Made and dropped by the host's calls, so that the end of the process, at which threads may
- * still be inside, takes nothing away.
- */
-Library* the_library = nullptr;
-
-}  // namespace
 
 Library::Library(const MXAccHost* host, const Settings& settings)
     : host_(host), versions_{settings}, settings_(&versions_.back()) {
@@ -23,22 +16,17 @@ Device& Library::device(int32_t dev_id) {
   return devices_[static_cast<size_t>(dev_id)];
 }
 
-Library& TheLibrary() {
-  if (the_library == nullptr) throw Failure(kMXAccFailed, "initialize was not called");
-  return *the_library;
-}
+Library& TheLibrary() { return OneLibrary<Library>::Get(); }
 
 void MakeLibrary(const MXAccHost* host) {
-  if (the_library != nullptr) throw Failure(kMXAccFailed, "initialize was called twice");
-  const Settings settings = Settings::OfEnvironment();
-  settings.faults.Reach("initialize");
-  the_library = new Library(host, settings);
+  OneLibrary<Library>::Make([&] {
+    const Settings settings = Settings::OfEnvironment();
+    settings.faults.Reach("initialize");
+    return new Library(host, settings);
+  });
 }
 
-void DropLibrary() {
-  delete the_library;
-  the_library = nullptr;
-}
+void DropLibrary() { OneLibrary<Library>::Drop(); }
 
 DeviceCall::DeviceCall(const char* name, int32_t dev_id) : device_(TheLibrary().device(dev_id)) {
   const Settings& settings = TheLibrary().settings();

@@ -9,10 +9,6 @@
 namespace refacc {
 namespace {
 
-[[noreturn]] void Unsupported(const std::string& reason) {
-  throw Failure(kMXAccUnsupported, reason);
-}
-
 /*! \brief Room for a few elements on the stack, and for more on the heap. */
 template <typename T>
 class Buffer {
