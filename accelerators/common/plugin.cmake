@@ -1,5 +1,5 @@
 # add_accelerator(name libraries...): the accelerator of the calling folder, as common/plugin.mk
-# builds it.
+# builds it. PARTS has the folders in common that are compiled besides it.
 set(ACCELERATORS_COMMON ${CMAKE_CURRENT_LIST_DIR})
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -10,7 +10,11 @@ function(add_accelerator name)
   find_package(Threads REQUIRED)
   set(common ${ACCELERATORS_COMMON})
   set(exports ${common}/exports.map)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${common}/*.cc)
+  set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${common}/*.cc)
+  foreach(part ${PARTS})
+    list(APPEND patterns ${common}/${part}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(${name} MODULE ${sources})
   target_include_directories(${name} PRIVATE ${common}/../../include)
   target_link_libraries(${name} PRIVATE Threads::Threads ${ARGN})

@@ -1,6 +1,7 @@
 # What the Makefiles of accelerators in C++ have in common. Before it is included they set
 #
 #   NAME      of the folder and the library: lib$(NAME).so
+#   PARTS     of the folders in common, which are compiled besides it: operators
 #   LIBS      what is linked
 #   INCLUDES  further flags of the preprocessor
 #   MISSING   what is not there to build it, and how to get it; empty where all is
@@ -12,7 +13,8 @@ endif
 
 COMMON := ../common
 OBJECTS := $(patsubst %.cc,$(OUT)/$(NAME)/%.o,$(wildcard *.cc))
-OBJECTS += $(patsubst $(COMMON)/%.cc,$(OUT)/$(NAME)/common/%.o,$(wildcard $(COMMON)/*.cc))
+SHARED := $(wildcard $(COMMON)/*.cc $(PARTS:%=$(COMMON)/%/*.cc))
+OBJECTS += $(SHARED:$(COMMON)/%.cc=$(OUT)/$(NAME)/common/%.o)
 LIBRARY := $(OUT)/lib$(NAME).so
 COMPILE = $(CXX) -std=c++17 $(CXXFLAGS) -fPIC -fvisibility=hidden -pthread -I../../include $(INCLUDES)
 

@@ -1,37 +1,23 @@
 #include "elementwise.h"
 
-#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "executor.h"
+#include "scalar.h"
 
 namespace opencl {
 namespace {
 
-constexpr size_t kMaxOperands = Layout::kMaxTensors - 1;
-
-/*! \brief The axes of the output with the strides of what broadcasts to it. */
-Axes BroadcastAxes(const MXAccGeometry& output, const std::vector<const MXAccGeometry*>& inputs) {
-  Axes axes(1 + inputs.size());
-  axes.shape.assign(output.shape, output.shape + output.ndim);
-  axes.strides[0].assign(output.strides, output.strides + output.ndim);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const MXAccGeometry& input = *inputs[i];
-    std::vector<int64_t>& strides = axes.strides[1 + i];
-    strides.assign(axes.shape.size(), 0);
-    const int32_t offset = output.ndim - input.ndim;
-    for (int32_t axis = 0; axis < input.ndim; ++axis) {
-      const int64_t extent = input.shape[axis];
-      const bool fits = offset >= 0 && (extent == 1 || extent == output.shape[offset + axis]);
-      if (!fits) {
-        Unsupported(GeometryText(input) + " does not broadcast to " + GeometryText(output));
-      }
-      if (extent != 1) strides[static_cast<size_t>(offset + axis)] = input.strides[axis];
-    }
-  }
-  return axes;
-}
+/*! \brief The elements may be anything. */
+class NoWork : public Work {
+ public:
+  void Run(Commands*, const Place*) override {}
+};
 
 class FormulaWork : public Work {
  public:
-  FormulaWork(const Request& request, const std::vector<Operand>& operands, const Formula& formula);
+  FormulaWork(const Request& request, const Elementwise& formula);
   void Run(Commands* commands, const Place* places) override;
   bool in_place() const override { return true; }
 
@@ -45,7 +31,7 @@ class FormulaWork : public Work {
 
   Access AccessOf(int tensor) const;
   bool IsStrided() const;
-  std::string Source(const std::vector<Operand>& operands, const Formula& formula) const;
+  std::string Source(const Elementwise& formula) const;
 
   const int output_; /*!< its place */
   int64_t count_;
@@ -55,15 +41,12 @@ class FormulaWork : public Work {
   Kernel kernel_;
 };
 
-FormulaWork::FormulaWork(const Request& request, const std::vector<Operand>& operands,
-                         const Formula& formula)
+FormulaWork::FormulaWork(const Request& request, const Elementwise& formula)
     : output_(request.num_in()) {
-  if (operands.size() > kMaxOperands) Unsupported("more operands than a kernel takes");
   request.CheckOutput(formula.result);
   request.CheckDevice({formula.result});
-  std::vector<const MXAccGeometry*> inputs;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Operand& operand = operands[i];
+  for (size_t i = 0; i < formula.operands.size(); ++i) {
+    const Operand& operand = formula.operands[i];
     request.CheckDevice({formula.dtypes[i]});
     if (operand.input == nullptr) {
       arguments_.push_back({-1, Scalar(operand.number, formula.dtypes[i])});
@@ -71,13 +54,12 @@ FormulaWork::FormulaWork(const Request& request, const std::vector<Operand>& ope
     }
     request.CheckDevice({operand.dtype});
     arguments_.push_back({request.IndexOf(*operand.input), std::nullopt});
-    inputs.push_back(operand.input);
   }
-  const Axes axes = BroadcastAxes(request.output(), inputs);
+  const Axes axes = BroadcastAxes(request, formula.operands);
   count_ = axes.count();
   if (count_ == 0) return;
   layout_ = LayoutOf(axes);
-  kernel_ = request.device().programs().Make(Source(operands, formula), "compute");
+  kernel_ = request.device().programs().Make(Source(formula), "compute");
 }
 
 FormulaWork::Access FormulaWork::AccessOf(int tensor) const {
@@ -94,8 +76,8 @@ bool FormulaWork::IsStrided() const {
   return false;
 }
 
-std::string FormulaWork::Source(const std::vector<Operand>& operands,
-                                const Formula& formula) const {
+std::string FormulaWork::Source(const Elementwise& formula) const {
+  const std::vector<Operand>& operands = formula.operands;
   static const char* const kNames[kMaxOperands] = {"a", "b", "c"};
   const bool strided = IsStrided();
   bool with_double = formula.result == DType::kFloat64;
@@ -134,7 +116,7 @@ std::string FormulaWork::Source(const std::vector<Operand>& operands,
                 UnsignedType(dtype) + "\n#define BITS " + std::to_string(BitsOf(dtype)) + "\n";
     }
   }
-  source += formula.helper;
+  source += HelperText(formula.formula);
   if (strided) source += kLayoutSource;
   source += "__kernel void compute(const long count, " +
             std::string(strided ? "const Layout at, " : "") + parameters + ") {\n" +
@@ -144,8 +126,9 @@ std::string FormulaWork::Source(const std::vector<Operand>& operands,
   } else {
     source += dense;
   }
-  source += loads + "  const " + ComputeType(formula.result) + " result = " + formula.text +
-            ";\n  " + Store(formula.result, "result", "out", "at_out") + "\n}\n";
+  source += loads + "  const " + ComputeType(formula.result) +
+            " result = " + FormulaText(formula.formula) + ";\n  " +
+            Store(formula.result, "result", "out", "at_out") + "\n}\n";
   return source;
 }
 
@@ -176,19 +159,11 @@ void FormulaWork::Run(Commands* commands, const Place* places) {
 
 }  // namespace
 
-Operand FindOperand(const Request& request, const char* name) {
-  const MXAccGeometry* input = request.FindInput(name);
-  if (input != nullptr) return {input, {}, DTypeOf(input->dtype)};
-  std::optional<JsonValue> value = request.Attribute(name);
-  if (!value || !IsNumber(*value)) {
-    Unsupported(request.name() + " with a '" + name + "' that is neither an array nor a number");
-  }
-  return {nullptr, *std::move(value), DType::kBool};
-}
-
-std::unique_ptr<Work> MakeFormula(const Request& request, const std::vector<Operand>& operands,
-                                  const Formula& formula) {
-  return std::make_unique<FormulaWork>(request, operands, formula);
+std::unique_ptr<Work> MakeElementwise(const Request& request) {
+  const std::optional<Elementwise> found = FindElementwise(request);
+  if (!found) return nullptr;
+  if (found->operands.empty()) return std::make_unique<NoWork>();
+  return std::make_unique<FormulaWork>(request, *found);
 }
 
 }  // namespace opencl

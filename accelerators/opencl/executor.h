@@ -11,42 +11,23 @@
 #include <string>
 #include <vector>
 
+#include "../common/operators/request.h"
 #include "copy.h"
 #include "dtype.h"
 
 namespace opencl {
 
-/*! \brief An operator as it was asked for. */
-class Request {
+/*! \brief An operator as it was asked for, of a device. */
+class Request : public mxacc::Request {
  public:
-  /*! \brief kMXAccUnsupported where a tensor is not dense, or not of one output. */
-  Request(Device* device, const MXAccOperator& op);
+  Request(Device* device, const MXAccOperator& op) : mxacc::Request(op), device_(device) {}
 
   Device& device() const { return *device_; }
-  std::string name() const { return op_.name; }
-  int num_in() const { return op_.num_in; }
-  const MXAccGeometry& input(int i) const { return op_.inputs[i].tensor; }
-  /*! \brief The input of that name; NULL where there is none. */
-  const MXAccGeometry* FindInput(const char* name) const;
-  /*! \brief Where it is among the inputs. */
-  int IndexOf(const MXAccGeometry& input) const;
-  const MXAccGeometry& output() const { return op_.outputs[0].tensor; }
-
-  /*! \brief The value of an attribute; none where it was not given or is null. */
-  std::optional<JsonValue> Attribute(const char* key) const;
-  bool Flag(const char* key) const;
-  /*! \brief Whether it was given, and is null. */
-  bool IsNull(const char* key) const;
-  /*! \brief kMXAccUnsupported where there is an attribute, or an input, of another name. */
-  void CheckNames(std::initializer_list<const char*> names) const;
-  /*! \brief kMXAccUnsupported where the output is of another type, to which it would be cast. */
-  void CheckOutput(DType dtype) const;
   /*! \brief kMXAccUnsupported where the device has no such type. */
   void CheckDevice(std::initializer_list<DType> dtypes) const;
 
  private:
   Device* device_;
-  const MXAccOperator& op_;
 };
 
 /*! \brief What an operator does to the memory that it is given. Any thread may call. */

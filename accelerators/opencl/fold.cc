@@ -98,7 +98,7 @@ __kernel void fold_rest(const long outputs, const Layout kept, const long count,
 
 class FoldWork : public Work {
  public:
-  FoldWork(const Request& request, const Fold& fold, const FoldAxes& axes,
+  FoldWork(const Request& request, const Fold& fold, const FoldAxes& axes, bool in_order,
            const std::vector<int>& inputs);
   void Run(Commands* commands, const Place* places) override;
 
@@ -158,19 +158,18 @@ std::string FoldWork::Source(const Request& request, const Fold& fold) const {
          kFoldSource + (parts_ == 1 ? kWholeSource : kPartsSource);
 }
 
-FoldWork::FoldWork(const Request& request, const Fold& fold, const FoldAxes& axes,
+FoldWork::FoldWork(const Request& request, const Fold& fold, const FoldAxes& axes, bool in_order,
                    const std::vector<int>& inputs)
     : output_(request.num_in()),
       inputs_(inputs),
       outputs_(axes.kept.count()),
       count_(axes.folded.count()),
       parts_(PartsFor(outputs_, count_)) {
-  request.CheckOutput(fold.stored);
   request.CheckDevice({fold.element, fold.total, fold.stored});
   for (int input : inputs) request.CheckDevice({DTypeOf(request.input(input).dtype)});
   if (outputs_ == 0) return;
   kept_ = LayoutOf(axes.kept);
-  if (count_ != 0) folded_ = axes.in_order ? RowMajorLayoutOf(axes.folded) : LayoutOf(axes.folded);
+  if (count_ != 0) folded_ = in_order ? RowMajorLayoutOf(axes.folded) : LayoutOf(axes.folded);
   Programs& programs = request.device().programs();
   const std::string source = Source(request, fold);
   whole_ = programs.Make(source, parts_ == 1 ? "fold_whole" : "fold_parts");
@@ -204,8 +203,8 @@ void FoldWork::Run(Commands* commands, const Place* places) {
 }  // namespace
 
 std::unique_ptr<Work> MakeFold(const Request& request, const Fold& fold, const FoldAxes& axes,
-                               const std::vector<int>& inputs) {
-  return std::make_unique<FoldWork>(request, fold, axes, inputs);
+                               bool in_order, const std::vector<int>& inputs) {
+  return std::make_unique<FoldWork>(request, fold, axes, in_order, inputs);
 }
 
 Fold DotFold(DType dtype) {

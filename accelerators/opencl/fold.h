@@ -7,6 +7,7 @@
 
 #include <mutex>
 
+#include "../common/operators/reduction.h"
 #include "executor.h"
 
 namespace opencl {
@@ -24,16 +25,12 @@ struct Fold {
   bool multiplies;         /*!< whether the elements are products of those of two inputs */
 };
 
-/*! \brief kept has the axes of the output and the inputs, folded those of the inputs alone. */
-struct FoldAxes {
-  Axes kept;
-  Axes folded;
-  bool in_order; /*!< whether places count in row-major order of folded */
-};
-
-/*! \brief Work for the inputs at those places. */
+/*!
+ * \brief Work for the inputs at those places. in_order says whether places count in row-major order
+ * of the folded axes.
+ */
 std::unique_ptr<Work> MakeFold(const Request& request, const Fold& fold, const FoldAxes& axes,
-                               const std::vector<int>& inputs);
+                               bool in_order, const std::vector<int>& inputs);
 
 /*! \brief The sum of products of elements of that type. */
 Fold DotFold(DType dtype);

@@ -4,6 +4,7 @@
  */
 #include <vector>
 
+#include "../common/operators/copies.h"
 #include "copy.h"
 #include "library.h"
 
@@ -25,26 +26,6 @@ MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) {
   return OnDevice(dev_id, [&](Device& device) { *live = device.memory.ReleaseAll(); });
 }
 
-/*! \brief A row-major tensor of the shape of another; its strides are beside it. */
-struct RowMajor {
-  RowMajor(const MXAccGeometry& like, void* data) : strides(static_cast<size_t>(like.ndim) + 1) {
-    tensor = like;
-    tensor.data = data;
-    tensor.byte_offset = 0;
-    tensor.strides = strides.data();
-    int64_t step = 1;
-    for (int32_t i = like.ndim - 1; i >= 0; --i) {
-      strides[static_cast<size_t>(i)] = step;
-      step *= like.shape[i];
-    }
-    size = static_cast<size_t>(step * ItemSize(like.dtype));
-  }
-
-  std::vector<int64_t> strides;
-  MXAccGeometry tensor;
-  size_t size; /*!< in bytes */
-};
-
 /*! \brief One tensor of the device's in a copy. */
 struct OnDeviceTensor {
   OnDeviceTensor(const Device& device, const MXAccGeometry& geometry) : tensor(geometry) {
@@ -60,21 +41,6 @@ struct OnDeviceTensor {
   const MXAccGeometry& tensor;
   cl_mem buffer; /*!< NULL where there are no elements */
 };
-
-char* HostAddress(const MXAccGeometry& tensor) {
-  if (tensor.device.device_type != kMXAccHost || tensor.data == nullptr) {
-    throw Failure(kMXAccBadArgument, "a tensor that is not of the host where one of it belongs");
-  }
-  return static_cast<char*>(tensor.data) + tensor.byte_offset;
-}
-
-Axes CopyAxes(const MXAccGeometry& target, const MXAccGeometry& source) {
-  Axes axes(2);
-  for (int32_t i = 0; i < target.ndim; ++i) {
-    axes.Add(target.shape[i], {target.strides[i], source.strides[i]});
-  }
-  return axes;
-}
 
 void Write(Commands* commands, Place to, int64_t item, const char* from, size_t size) {
   Check(clEnqueueWriteBuffer(commands->queue(), to.buffer, CL_FALSE,
@@ -96,7 +62,7 @@ void CopyToDevice(Commands* commands, const MXAccGeometry& target, const MXAccGe
   if (to.buffer == nullptr) return;
   const char* from = HostAddress(source);
   const int64_t item = ItemSize(target.dtype);
-  RowMajor packed(target, nullptr);
+  RowMajor packed(target);
   const bool direct = IsRowMajor(source);
   if (!direct) {
     commands->Wait();  // for what may still write to the source
@@ -119,7 +85,7 @@ void CopyToHost(Commands* commands, const MXAccGeometry& target, const MXAccGeom
   if (from.buffer == nullptr) return;
   char* to = HostAddress(target);
   const int64_t item = ItemSize(target.dtype);
-  RowMajor packed(target, nullptr);
+  RowMajor packed(target);
   const bool direct = IsRowMajor(target);
   char* dense = direct ? to : commands->MakeRoom(packed.size);
   if (IsRowMajor(source)) {
@@ -149,11 +115,7 @@ template <typename CopyOne>
 MXAccStatus CopyAll(CopyOne&& copy, int32_t dev_id, const MXTensor* targets,
                     const MXTensor* sources, int32_t count, MXAccStream stream) {
   return OnDevice(dev_id, [&](Device& device) {
-    for (int32_t i = 0; i < count; ++i) {
-      if (SameGeometry(targets[i].tensor, sources[i].tensor)) continue;
-      throw Failure(kMXAccBadArgument, "a copy of " + GeometryText(sources[i].tensor) + " to " +
-                                           GeometryText(targets[i].tensor));
-    }
+    CheckCopies(targets, sources, count);
     Commands commands(&device, FromHandle(stream));
     for (int32_t i = 0; i < count; ++i) copy(&commands, targets[i].tensor, sources[i].tensor);
     commands.Finish();

@@ -1,99 +1,43 @@
 /*!
  * \file reduction.cc
- * \brief Reductions over axes.
+ * \brief The folds of reductions, as OpenCL C.
  */
-#include <algorithm>
-
 #include "fold.h"
-#include "scalar.h"
 
 namespace opencl {
 namespace {
 
-/*! \brief The axes that are folded: the attribute axis. */
-std::vector<bool> FoldedAxes(const Request& request, const MXAccGeometry& a) {
-  const std::optional<JsonValue> axis = request.Attribute("axis");
-  const auto ndim = static_cast<size_t>(a.ndim);
-  if (!axis) return std::vector<bool>(ndim, true);
-  std::vector<bool> folded(ndim, false);
-  const bool is_list = axis->kind == JsonValue::Kind::kArray;
-  const std::vector<JsonValue> items = is_list ? axis->items : std::vector<JsonValue>{*axis};
-  for (const JsonValue& item : items) {
-    const int64_t given = item.integer < 0 ? item.integer + a.ndim : item.integer;
-    const bool right = item.kind == JsonValue::Kind::kInt && given >= 0 && given < a.ndim &&
-                       !folded[static_cast<size_t>(given)];
-    if (!right) Unsupported(request.name() + " over axes that the array has not");
-    folded[static_cast<size_t>(given)] = true;
-  }
-  return folded;
-}
-
-FoldAxes SplitAxes(const Request& request, const MXAccGeometry& a) {
-  const std::vector<bool> folded = FoldedAxes(request, a);
-  const bool keeps = request.Flag("keepdims");
-  const MXAccGeometry& out = request.output();
-  FoldAxes axes{Axes(3), Axes(2), false};
-  int32_t at_out = 0;
-  for (int32_t i = 0; i < a.ndim; ++i) {
-    if (folded[static_cast<size_t>(i)]) {
-      axes.folded.Add(a.shape[i], {a.strides[i], 0});
-      at_out += keeps ? 1 : 0;
-    } else {
-      if (at_out >= out.ndim || out.shape[at_out] != a.shape[i]) {
-        Unsupported(request.name() + " into an output of another shape");
-      }
-      axes.kept.Add(a.shape[i], {out.strides[at_out++], a.strides[i], 0});
-    }
-  }
-  return axes;
-}
-
-/*! \brief The attribute dtype, or another. */
-DType DTypeOr(const Request& request, DType otherwise) {
-  const std::optional<JsonValue> dtype = request.Attribute("dtype");
-  return dtype ? DTypeOf(dtype->text) : otherwise;
-}
-
-Fold TotalFold(const Request& request, DType dtype) {
-  const bool is_sum = request.name() == "sum";
-  const DType element = DTypeOr(request, dtype);
-  const DType total = IsFloat(element)                       ? element
-                      : ClassOf(element) == Class::kUnsigned ? DType::kUInt64
-                                                             : DType::kInt64;
+Fold TotalFold(const Reduction& reduction) {
+  const bool is_sum = reduction.kind == FoldKind::kSum;
   const std::string op = is_sum ? " + " : " * ";
   // Integers are added up without a sign, in which they wrap.
-  const std::string type = IsFloat(element) ? "C" : "ulong";
+  const std::string type = IsFloat(reduction.element) ? "C" : "ulong";
   return {"typedef " + type + " ACC;\n",
           is_sum ? "(ACC)0" : "(ACC)1",
           "acc" + op + "(ACC)x",
           "acc" + op + "other",
           "acc",
-          element,
-          total,
-          request.Attribute("dtype") ? element : total,
+          reduction.element,
+          reduction.total,
+          reduction.stored,
           false};
 }
 
-Fold MeanFold(const Request& request, DType dtype) {
-  const DType element = DTypeOr(request, IsFloat(dtype) ? dtype : DType::kFloat64);
-  if (!IsFloat(element)) Unsupported("mean as integers");
+Fold MeanFold(DType dtype) {
   return {"typedef C ACC;\n",
           "(ACC)0",
           "acc + x",
           "acc + other",
           "acc / (C)count",
-          element,
-          element,
-          element,
+          dtype,
+          dtype,
+          dtype,
           false};
 }
 
-Fold VarianceFold(const Request& request, DType dtype) {
-  const DType element = DTypeOr(request, IsFloat(dtype) ? dtype : DType::kFloat64);
-  if (!IsFloat(element)) Unsupported(request.name() + " as integers");
-  const std::optional<JsonValue> ddof = request.Attribute("ddof");
-  if (ddof && ddof->kind != JsonValue::Kind::kInt) Unsupported("a ddof that is no integer");
-  const std::string less = std::to_string(ddof ? ddof->integer : 0);
+Fold VarianceFold(const Reduction& reduction) {
+  const DType element = reduction.element;
+  const std::string less = std::to_string(reduction.ddof);
   return {R"(
 typedef struct {
   C mean;
@@ -125,7 +69,7 @@ ACC nothing() {
           "nothing()",
           "combine(acc, x)",
           "merge(acc, other)",
-          (request.name() == "std" ? "sqrt" : "") +
+          (reduction.kind == FoldKind::kDeviation ? "sqrt" : "") +
               ("(acc.squares / (C)max(count - (" + less + "L), 0L))"),
           element,
           element,
@@ -143,8 +87,7 @@ std::string LastValue(DType dtype, bool largest) {
   return largest ? least : "((C)~" + least + ")";
 }
 
-Fold ExtremumFold(const Request& request, DType dtype) {
-  const bool largest = request.name() == "max";
+Fold ExtremumFold(bool largest, DType dtype) {
   const std::string order = largest ? " >= " : " <= ";
   const auto choose = [&](const std::string& other) {
     return "acc != acc || acc" + order + other + " ? acc : " + other;
@@ -160,16 +103,15 @@ Fold ExtremumFold(const Request& request, DType dtype) {
           false};
 }
 
-Fold LogicFold(const Request& request) {
-  const bool any = request.name() == "any";
+Fold LogicFold(bool any) {
   const std::string op = any ? " | " : " & ";
   return {"typedef int ACC;\n", any ? "0" : "1", "acc" + op + "x",
           "acc" + op + "other", "acc",           DType::kBool,
           DType::kBool,         DType::kBool,    false};
 }
 
-Fold PositionFold(const Request& request, DType dtype) {
-  const std::string order = request.name() == "argmax" ? " > " : " < ";
+Fold PositionFold(bool largest, DType dtype) {
+  const std::string order = largest ? " > " : " < ";
   return {R"(
 typedef struct {
   C value;
@@ -202,32 +144,34 @@ ACC earlier_of(ACC a, ACC b) {
           false};
 }
 
+Fold FoldOf(const Reduction& reduction) {
+  switch (reduction.kind) {
+    case FoldKind::kSum:
+    case FoldKind::kProduct:
+      return TotalFold(reduction);
+    case FoldKind::kMean:
+      return MeanFold(reduction.element);
+    case FoldKind::kVariance:
+    case FoldKind::kDeviation:
+      return VarianceFold(reduction);
+    case FoldKind::kLargest:
+    case FoldKind::kSmallest:
+      return ExtremumFold(reduction.kind == FoldKind::kLargest, reduction.element);
+    case FoldKind::kAny:
+    case FoldKind::kAll:
+      return LogicFold(reduction.kind == FoldKind::kAny);
+    default:
+      return PositionFold(reduction.kind == FoldKind::kPlaceOfLargest, reduction.element);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Work> MakeReduction(const Request& request) {
-  static const char* const kNames[] = {"sum", "prod", "mean", "var",    "std",   "max",
-                                       "min", "any",  "all",  "argmax", "argmin"};
-  const std::string name = request.name();
-  if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) return nullptr;
-  request.CheckNames({"a", "axis", "dtype", "keepdims", "ddof"});
-  const MXAccGeometry* a = request.FindInput("a");
-  if (a == nullptr || a->ndim == 0) Unsupported(name + " of a number");
-  const DType dtype = DTypeOf(a->dtype);
-  FoldAxes axes = SplitAxes(request, *a);
-  const bool is_position = name == "argmax" || name == "argmin";
-  const bool needs_elements = is_position || name == "max" || name == "min";
-  axes.in_order = is_position;
-  if (needs_elements && axes.folded.count() == 0 && (axes.kept.count() != 0 || is_position)) {
-    Unsupported(name + " of no elements");
-  }
-  const auto fold = [&]() -> Fold {
-    if (name == "sum" || name == "prod") return TotalFold(request, dtype);
-    if (name == "mean") return MeanFold(request, dtype);
-    if (name == "var" || name == "std") return VarianceFold(request, dtype);
-    if (name == "any" || name == "all") return LogicFold(request);
-    return is_position ? PositionFold(request, dtype) : ExtremumFold(request, dtype);
-  };
-  return MakeFold(request, fold(), axes, {request.IndexOf(*a)});
+  const std::optional<Reduction> reduction = FindReduction(request);
+  if (!reduction) return nullptr;
+  return MakeFold(request, FoldOf(*reduction), reduction->axes, reduction->finds_place(),
+                  {reduction->input});
 }
 
 }  // namespace opencl

@@ -1,0 +1,347 @@
+#include "elementwise.h"
+
+#include <cstring>
+#include <utility>
+
+#include "../status.h"
+
+namespace mxacc {
+namespace {
+
+/*! \brief What the operands are converted to. */
+enum class Rule {
+  kCommon,       /*!< their common type */
+  kCommonNoBool, /*!< the same, int8 for bool */
+  kTrueDivide,   /*!< the same, float64 for bool and integers */
+  kFloat,        /*!< the smallest float that holds each */
+  kBool,
+  kCompare /*!< their common type, if it compares by value */
+};
+
+struct Entry {
+  const char* name;
+  Rule rule;
+  const char* formula = nullptr; /*!< its name, where that is another; not for integers */
+  bool gives_bool = false;
+};
+
+constexpr Entry kUnary[] = {
+    {"absolute", Rule::kCommon},
+    {"arccos", Rule::kFloat},
+    {"arccosh", Rule::kFloat},
+    {"arcsin", Rule::kFloat},
+    {"arcsinh", Rule::kFloat},
+    {"arctan", Rule::kFloat},
+    {"arctanh", Rule::kFloat},
+    {"cbrt", Rule::kFloat},
+    {"ceil", Rule::kCommon},
+    {"conjugate", Rule::kCommonNoBool, "identity"},
+    {"copy", Rule::kCommon, "identity"},
+    {"cos", Rule::kFloat},
+    {"cosh", Rule::kFloat},
+    {"exp", Rule::kFloat},
+    {"exp2", Rule::kFloat},
+    {"expm1", Rule::kFloat},
+    {"floor", Rule::kCommon},
+    {"invert", Rule::kCommon},
+    {"isfinite", Rule::kCommon, nullptr, true},
+    {"isinf", Rule::kCommon, nullptr, true},
+    {"isnan", Rule::kCommon, nullptr, true},
+    {"log", Rule::kFloat},
+    {"log10", Rule::kFloat},
+    {"log1p", Rule::kFloat},
+    {"log2", Rule::kFloat},
+    {"logical_not", Rule::kCommon, nullptr, true},
+    {"negative", Rule::kCommon},
+    {"positive", Rule::kCommon},
+    {"reciprocal", Rule::kCommonNoBool},
+    {"relu", Rule::kCommon},
+    {"rint", Rule::kFloat},
+    {"sigmoid", Rule::kFloat},
+    {"sign", Rule::kCommon},
+    {"sin", Rule::kFloat},
+    {"sinh", Rule::kFloat},
+    {"softsign", Rule::kFloat},
+    {"sqrt", Rule::kFloat},
+    {"square", Rule::kCommonNoBool},
+    {"tan", Rule::kFloat},
+    {"tanh", Rule::kFloat},
+    {"trunc", Rule::kCommon},
+};
+
+constexpr Entry kBinary[] = {
+    {"add", Rule::kCommon},
+    {"arctan2", Rule::kFloat},
+    {"bitwise_and", Rule::kCommon},
+    {"bitwise_or", Rule::kCommon},
+    {"bitwise_xor", Rule::kCommon},
+    {"copysign", Rule::kFloat},
+    {"divide", Rule::kTrueDivide},
+    {"equal", Rule::kCompare, nullptr, true},
+    {"floor_divide", Rule::kCommonNoBool},
+    {"fmax", Rule::kCommon},
+    {"fmin", Rule::kCommon},
+    {"greater", Rule::kCompare, nullptr, true},
+    {"greater_equal", Rule::kCompare, nullptr, true},
+    {"hypot", Rule::kFloat},
+    {"left_shift", Rule::kCommonNoBool},
+    {"less", Rule::kCompare, nullptr, true},
+    {"less_equal", Rule::kCompare, nullptr, true},
+    {"logaddexp", Rule::kFloat},
+    {"logical_and", Rule::kBool},
+    {"logical_or", Rule::kBool},
+    {"logical_xor", Rule::kBool},
+    {"maximum", Rule::kCommon},
+    {"minimum", Rule::kCommon},
+    {"multiply", Rule::kCommon},
+    {"not_equal", Rule::kCompare, nullptr, true},
+    {"power", Rule::kCommonNoBool},
+    {"remainder", Rule::kCommonNoBool},
+    {"right_shift", Rule::kCommonNoBool},
+    {"subtract", Rule::kCommon},
+};
+
+enum class Family { kBool, kInt, kFloat };
+
+Family FamilyOf(DType dtype) {
+  if (ClassOf(dtype) == Class::kBool) return Family::kBool;
+  return IsInt(dtype) ? Family::kInt : Family::kFloat;
+}
+
+constexpr struct {
+  const char* name;
+  Family family;
+  Formula formula;
+} kFormulas[] = {
+#define HELPER(name, ...)
+#define FORMULA(name, family, ...) {#name, Family::k##family, Formula::k_##name##_##family},
+#include "formulas.inc"
+#undef FORMULA
+#undef HELPER
+};
+
+/*! \brief The formula of that name for elements of a type, if there is one. */
+std::optional<Formula> FindFormula(const char* name, DType dtype) {
+  for (const auto& entry : kFormulas) {
+    if (entry.family == FamilyOf(dtype) && std::strcmp(entry.name, name) == 0) return entry.formula;
+  }
+  return std::nullopt;
+}
+
+/*! \brief A formula that there is for all types. */
+Formula FormulaOf(const char* name, DType dtype) {
+  const std::optional<Formula> formula = FindFormula(name, dtype);
+  if (!formula) Unsupported(std::string(name) + " of " + NameOf(dtype));
+  return *formula;
+}
+
+/*! \brief The parameter of that name; kMXAccUnsupported where it is neither. */
+Operand FindOperand(const Request& request, const char* name) {
+  const MXAccGeometry* input = request.FindInput(name);
+  if (input != nullptr) return {input, {}, DTypeOf(input->dtype)};
+  std::optional<JsonValue> value = request.Attribute(name);
+  if (!value || !IsNumber(*value)) {
+    Unsupported(request.name() + " with a '" + name + "' that is neither an array nor a number");
+  }
+  return {nullptr, *std::move(value), DType::kBool};
+}
+
+template <size_t kSize>
+const Entry* FindEntry(const Entry (&table)[kSize], const std::string& name) {
+  for (const Entry& entry : table) {
+    if (name == entry.name) return &entry;
+  }
+  return nullptr;
+}
+
+DType CommonOf(const Operand& a, const Operand& b) {
+  if (a.input == nullptr) return PromoteWeak(b.dtype, a.number.kind);
+  if (b.input == nullptr) return PromoteWeak(a.dtype, b.number.kind);
+  return Promote(a.dtype, b.dtype);
+}
+
+/*! \brief The type of the smallest floats, by the rules that bfloat16 and numbers have. */
+DType FloatOfBoth(const Operand& a, const Operand& b) {
+  const bool both = a.input != nullptr && b.input != nullptr;
+  if (both && a.dtype != DType::kBFloat16 && b.dtype != DType::kBFloat16) {
+    return Promote(FloatOf(a.dtype), FloatOf(b.dtype));
+  }
+  return FloatOf(CommonOf(a, b));
+}
+
+DType LoopType(Rule rule, DType common) {
+  if (rule == Rule::kBool) return DType::kBool;
+  if (rule == Rule::kFloat) return FloatOf(common);
+  if (rule == Rule::kCommonNoBool && common == DType::kBool) return DType::kInt8;
+  if (rule == Rule::kTrueDivide && !IsFloat(common)) return DType::kFloat64;
+  return common;
+}
+
+Elementwise Make(std::vector<Operand> operands, Formula formula, DType dtype) {
+  std::vector<DType> dtypes(operands.size(), dtype);
+  return {std::move(operands), formula, std::move(dtypes), dtype};
+}
+
+Elementwise MakeOf(const Entry& entry, std::vector<Operand> operands, DType common) {
+  const DType dtype = entry.rule == Rule::kFloat && operands.size() == 2
+                          ? FloatOfBoth(operands[0], operands[1])
+                          : LoopType(entry.rule, common);
+  const char* name = entry.formula != nullptr ? entry.formula : entry.name;
+  const std::optional<Formula> formula = FindFormula(name, dtype);
+  if (!formula) Unsupported(std::string(entry.name) + " of " + NameOf(common));
+  Elementwise made = Make(std::move(operands), *formula, dtype);
+  if (entry.gives_bool) made.result = DType::kBool;
+  return made;
+}
+
+/*! \brief What the CPU says of the elements it has to find out, and what it compares by value. */
+void CheckBinary(const Entry& entry, const Operand& a, const Operand& b) {
+  const std::string name = entry.name;
+  const bool both = a.input != nullptr && b.input != nullptr;
+  if (!both && a.input == b.input) Unsupported(name + " of two numbers");
+  if (name == "power" && IsInt(CommonOf(a, b))) {
+    const bool may_be_negative =
+        b.input != nullptr ? ClassOf(b.dtype) == Class::kSigned : IsNegative(b.number);
+    if (may_be_negative) Unsupported("power of integers whose exponents may be negative");
+  }
+  const bool by_value =
+      both && IsInt(a.dtype) && IsInt(b.dtype) && CommonOf(a, b) == DType::kFloat64;
+  if (by_value && entry.rule == Rule::kCompare) {
+    Unsupported(name + " of uint64 and signed integers");
+  }
+}
+
+Elementwise FindWhere(const Request& request) {
+  request.CheckNames({"condition", "x", "y"});
+  Operand condition = FindOperand(request, "condition");
+  Operand x = FindOperand(request, "x");
+  Operand y = FindOperand(request, "y");
+  if (x.input == nullptr && y.input == nullptr) Unsupported("where of two numbers");
+  const DType dtype = CommonOf(x, y);
+  Elementwise made =
+      Make({std::move(condition), std::move(x), std::move(y)}, FormulaOf("where", dtype), dtype);
+  made.dtypes[0] = DType::kBool;
+  return made;
+}
+
+Elementwise FindClip(const Request& request) {
+  request.CheckNames({"a", "a_min", "a_max"});
+  std::vector<Operand> operands;
+  operands.push_back(FindOperand(request, "a"));
+  if (operands[0].input == nullptr) Unsupported("clip of a number");
+  const DType dtype = operands[0].dtype;
+  const char* formula = "identity";
+  const struct {
+    const char* name;
+    const char* formula;
+  } limits[] = {{"a_min", "maximum"}, {"a_max", "minimum"}};
+  for (const auto& limit : limits) {
+    if (request.FindInput(limit.name) == nullptr && !request.Attribute(limit.name)) continue;
+    operands.push_back(FindOperand(request, limit.name));
+    if (CommonOf(operands[0], operands.back()) != dtype) {
+      Unsupported("clip to limits of another type");
+    }
+    formula = operands.size() == 2 ? limit.formula : "clip";
+  }
+  return Make(std::move(operands), FormulaOf(formula, dtype), dtype);
+}
+
+Elementwise FindAsType(const Request& request) {
+  request.CheckNames({"a", "dtype", "copy"});
+  const std::optional<JsonValue> copy = request.Attribute("copy");
+  const Operand a = FindOperand(request, "a");
+  const DType dtype = DTypeOf(request.output().dtype);
+  if (a.input == nullptr) Unsupported("astype of a number");
+  if (copy && copy->integer == 0 && a.dtype == dtype) Unsupported("astype without a copy");
+  return Make({a}, FormulaOf("identity", dtype), dtype);
+}
+
+Elementwise FindRound(const Request& request) {
+  request.CheckNames({"a", "decimals"});
+  const std::optional<JsonValue> decimals = request.Attribute("decimals");
+  const Operand a = FindOperand(request, "a");
+  if (a.input == nullptr || a.dtype == DType::kBool) Unsupported("round of bool, or of a number");
+  if (decimals && decimals->integer != 0) Unsupported("round to decimals");
+  return Make({a}, FormulaOf(IsFloat(a.dtype) ? "rint" : "identity", a.dtype), a.dtype);
+}
+
+/*! \brief Operators that make arrays of one number, or of the elements of an argument. */
+enum class Content { kAny, kZero, kOne, kGiven };
+
+constexpr struct Fill {
+  const char* name;
+  const char* model; /*!< the parameter that says the shape */
+  Content content;
+} kFills[] = {
+    {"empty", "shape", Content::kAny},  {"empty_like", "prototype", Content::kAny},
+    {"zeros", "shape", Content::kZero}, {"zeros_like", "a", Content::kZero},
+    {"ones", "shape", Content::kOne},   {"ones_like", "a", Content::kOne},
+    {"full", "shape", Content::kGiven}, {"full_like", "a", Content::kGiven},
+};
+
+Elementwise FindFill(const Request& request, const Fill& fill) {
+  request.CheckNames({fill.model, "fill_value", "dtype"});
+  if (fill.content == Content::kAny) return {};
+  const DType dtype = DTypeOf(request.output().dtype);
+  Operand value{nullptr, {}, DType::kBool};
+  if (fill.content == Content::kGiven) {
+    value = FindOperand(request, "fill_value");
+  } else {
+    value.number.kind = JsonValue::Kind::kInt;
+    value.number.integer = fill.content == Content::kOne ? 1 : 0;
+  }
+  return Make({std::move(value)}, FormulaOf("identity", dtype), dtype);
+}
+
+}  // namespace
+
+std::optional<Elementwise> FindElementwise(const Request& request) {
+  const std::string name = request.name();
+  for (const Fill& fill : kFills) {
+    if (name == fill.name) return FindFill(request, fill);
+  }
+  if (name == "where") return FindWhere(request);
+  if (name == "clip") return FindClip(request);
+  if (name == "astype") return FindAsType(request);
+  if (name == "round") return FindRound(request);
+  if (const Entry* entry = FindEntry(kUnary, name)) {
+    const char* param = name == "copy" ? "a" : "x";
+    request.CheckNames({param});
+    Operand x = FindOperand(request, param);
+    if (x.input == nullptr) Unsupported(name + " of a number");
+    const DType dtype = x.dtype;
+    return MakeOf(*entry, {std::move(x)}, dtype);
+  }
+  const Entry* entry = FindEntry(kBinary, name);
+  if (entry == nullptr) return std::nullopt;
+  request.CheckNames({"x1", "x2"});
+  Operand a = FindOperand(request, "x1");
+  Operand b = FindOperand(request, "x2");
+  CheckBinary(*entry, a, b);
+  const DType common = CommonOf(a, b);
+  return MakeOf(*entry, {std::move(a), std::move(b)}, common);
+}
+
+Axes BroadcastAxes(const Request& request, const std::vector<Operand>& operands) {
+  const MXAccGeometry& output = request.output();
+  Axes axes(1);
+  axes.shape.assign(output.shape, output.shape + output.ndim);
+  axes.strides[0].assign(output.strides, output.strides + output.ndim);
+  for (const Operand& operand : operands) {
+    if (operand.input == nullptr) continue;
+    const MXAccGeometry& input = *operand.input;
+    std::vector<int64_t>& strides = axes.strides.emplace_back(axes.shape.size(), 0);
+    const int32_t offset = output.ndim - input.ndim;
+    for (int32_t axis = 0; axis < input.ndim; ++axis) {
+      const int64_t extent = input.shape[axis];
+      const bool fits = offset >= 0 && (extent == 1 || extent == output.shape[offset + axis]);
+      if (!fits) {
+        Unsupported(GeometryText(input) + " does not broadcast to " + GeometryText(output));
+      }
+      if (extent != 1) strides[static_cast<size_t>(offset + axis)] = input.strides[axis];
+    }
+  }
+  return axes;
+}
+
+}  // namespace mxacc

@@ -1,0 +1,136 @@
+#include "reduction.h"
+
+#include <vector>
+
+#include "../status.h"
+
+namespace mxacc {
+namespace {
+
+constexpr struct {
+  const char* name;
+  FoldKind kind;
+} kNames[] = {
+    {"sum", FoldKind::kSum},
+    {"prod", FoldKind::kProduct},
+    {"mean", FoldKind::kMean},
+    {"var", FoldKind::kVariance},
+    {"std", FoldKind::kDeviation},
+    {"max", FoldKind::kLargest},
+    {"min", FoldKind::kSmallest},
+    {"any", FoldKind::kAny},
+    {"all", FoldKind::kAll},
+    {"argmax", FoldKind::kPlaceOfLargest},
+    {"argmin", FoldKind::kPlaceOfSmallest},
+};
+
+/*! \brief The axes that are folded: the attribute axis. */
+std::vector<bool> FoldedAxes(const Request& request, const MXAccGeometry& a) {
+  const std::optional<JsonValue> axis = request.Attribute("axis");
+  const auto ndim = static_cast<size_t>(a.ndim);
+  if (!axis) return std::vector<bool>(ndim, true);
+  std::vector<bool> folded(ndim, false);
+  const bool is_list = axis->kind == JsonValue::Kind::kArray;
+  const std::vector<JsonValue> items = is_list ? axis->items : std::vector<JsonValue>{*axis};
+  for (const JsonValue& item : items) {
+    const int64_t given = item.integer < 0 ? item.integer + a.ndim : item.integer;
+    const bool right = item.kind == JsonValue::Kind::kInt && given >= 0 && given < a.ndim &&
+                       !folded[static_cast<size_t>(given)];
+    if (!right) Unsupported(request.name() + " over axes that the array has not");
+    folded[static_cast<size_t>(given)] = true;
+  }
+  return folded;
+}
+
+FoldAxes SplitAxes(const Request& request, const MXAccGeometry& a) {
+  const std::vector<bool> folded = FoldedAxes(request, a);
+  const bool keeps = request.Flag("keepdims");
+  const MXAccGeometry& out = request.output();
+  FoldAxes axes;
+  int32_t at_out = 0;
+  for (int32_t i = 0; i < a.ndim; ++i) {
+    if (folded[static_cast<size_t>(i)]) {
+      axes.folded.Add(a.shape[i], {a.strides[i], 0});
+      at_out += keeps ? 1 : 0;
+    } else {
+      if (at_out >= out.ndim || out.shape[at_out] != a.shape[i]) {
+        Unsupported(request.name() + " into an output of another shape");
+      }
+      axes.kept.Add(a.shape[i], {out.strides[at_out++], a.strides[i], 0});
+    }
+  }
+  return axes;
+}
+
+/*! \brief The attribute dtype, or another. */
+DType DTypeOr(const Request& request, DType otherwise) {
+  const std::optional<JsonValue> dtype = request.Attribute("dtype");
+  return dtype ? DTypeOf(dtype->text) : otherwise;
+}
+
+/*! \brief Of sums and products: integers become 64 bits wide. */
+void SetTotalTypes(const Request& request, DType dtype, Reduction* reduction) {
+  const DType element = DTypeOr(request, dtype);
+  reduction->element = element;
+  reduction->total = IsFloat(element)                       ? element
+                     : ClassOf(element) == Class::kUnsigned ? DType::kUInt64
+                                                            : DType::kInt64;
+  reduction->stored = request.Attribute("dtype") ? element : reduction->total;
+}
+
+/*! \brief Of means and variances. */
+void SetFloatTypes(const Request& request, DType dtype, Reduction* reduction) {
+  const DType element = DTypeOr(request, IsFloat(dtype) ? dtype : DType::kFloat64);
+  if (!IsFloat(element)) Unsupported(request.name() + " as integers");
+  reduction->element = reduction->total = reduction->stored = element;
+  const std::optional<JsonValue> ddof = request.Attribute("ddof");
+  if (ddof && ddof->kind != JsonValue::Kind::kInt) Unsupported("a ddof that is no integer");
+  if (ddof) reduction->ddof = ddof->integer;
+}
+
+void SetTypes(const Request& request, DType dtype, Reduction* reduction) {
+  reduction->element = reduction->total = reduction->stored = dtype;
+  switch (reduction->kind) {
+    case FoldKind::kSum:
+    case FoldKind::kProduct:
+      return SetTotalTypes(request, dtype, reduction);
+    case FoldKind::kMean:
+    case FoldKind::kVariance:
+    case FoldKind::kDeviation:
+      return SetFloatTypes(request, dtype, reduction);
+    case FoldKind::kAny:
+    case FoldKind::kAll:
+      reduction->element = reduction->total = reduction->stored = DType::kBool;
+      return;
+    case FoldKind::kPlaceOfLargest:
+    case FoldKind::kPlaceOfSmallest:
+      reduction->total = reduction->stored = DType::kInt64;
+      return;
+    case FoldKind::kLargest:
+    case FoldKind::kSmallest:
+      return;
+  }
+}
+
+}  // namespace
+
+std::optional<Reduction> FindReduction(const Request& request) {
+  const std::string name = request.name();
+  for (const auto& entry : kNames) {
+    if (name != entry.name) continue;
+    request.CheckNames({"a", "axis", "dtype", "keepdims", "ddof"});
+    const MXAccGeometry* a = request.FindInput("a");
+    if (a == nullptr || a->ndim == 0) Unsupported(name + " of a number");
+    Reduction reduction{entry.kind, request.IndexOf(*a), {}, {}, {}, 0, SplitAxes(request, *a)};
+    SetTypes(request, DTypeOf(a->dtype), &reduction);
+    const FoldAxes& axes = reduction.axes;
+    const bool has_extremum = entry.kind == FoldKind::kLargest || entry.kind == FoldKind::kSmallest;
+    const bool needs_elements = reduction.finds_place() || (has_extremum && axes.kept.count() != 0);
+    if (needs_elements && axes.folded.count() == 0) Unsupported(name + " of no elements");
+    request.CheckOutput(reduction.stored);
+    return reduction;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mxacc
