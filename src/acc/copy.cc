@@ -152,7 +152,7 @@ void CopyArray(const NDArray& target, const NDArray& source) {
     return FromDevice(target, source, DeviceOf(accelerator, source));
   }
   if (!OnHost(source)) {
-    if (TryWithin(target, source)) return;
+    if (!MayShare(target, source) && TryWithin(target, source)) return;
     return CopyArray(target, RowMajorOnHost(source));
   }
   const InUse accelerator(target.ctx());

@@ -15,7 +15,8 @@ namespace acc {
 /*!
  * \brief Copies the elements of source into target, wherever each is; shapes and types agree.
  *
- * Where the target's elements share memory with each other, what they hold is undefined.
+ * On an accelerator the two may share memory. Where the target's elements share memory with each
+ * other, what they hold is undefined.
  */
 void CopyArray(const NDArray& target, const NDArray& source);
 

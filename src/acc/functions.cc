@@ -27,6 +27,11 @@ Slot* SlotOf(Context ctx) {
   return slot;
 }
 
+/*! \brief An array that must not outlive the tensor. */
+NDArray Borrowed(const DLTensor& tensor) {
+  return NDArray(ObjectRef::Steal(NewForeignArray(tensor, nullptr, [](void*, size_t) {})));
+}
+
 MXNET_REGISTER_API("mx.acc.load")
     .describe("Loads an accelerator library and returns its first context.")
     .arg("path", "The library, as an absolute path.")
@@ -201,6 +206,19 @@ MXNET_REGISTER_API("mx.context.copy")
     .name_errors()
     .release_gil(1 << 16)
     .set_body_typed([](const NDArray& array, Context ctx) { return InContext(array, ctx); });
+
+MXNET_REGISTER_API("mx.context.assign")
+    .describe("Copies elements into an array, wherever each is; shapes and types agree.")
+    .add_argument("target", "ndarray", "The array that is changed.")
+    .written()
+    .add_argument("source", "ndarray", "An array; where it is borrowed, of the host.")
+    .returns("None")
+    .set_body([](MXNetArgs args, MXNetRetValue*) {
+      const NDArray source = args[1].type_code() == kMXNetNDArrayHandle
+                                 ? args[1].As<NDArray>()
+                                 : Borrowed(*args[1].As<const DLTensor*>());
+      CopyArray(args[0].As<NDArray>(), source);
+    });
 
 }  // namespace
 }  // namespace acc

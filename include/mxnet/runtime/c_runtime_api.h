@@ -332,8 +332,8 @@ typedef enum {
   /*! An operator: given arrays of an accelerator, or a context of one, it is carried out there, or
    *  on the host with copies. The body itself sees arrays and contexts of the host only. */
   kMXNetFuncOperator = 1,
-  /*! An operator that looks at the geometry of its arrays only, wherever their elements are, and
-   *  fails with the kind "OffHost" where it needs elements after all. */
+  /*! An operator that looks at the geometry of its arrays only, wherever their elements are, or has
+   *  elements copied as a whole, and fails with the kind "OffHost" where it needs others. */
   kMXNetFuncView = 2,
   /*! An operator with a parameter for a context whose default is where the given array is, not the
    *  current context. */

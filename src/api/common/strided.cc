@@ -86,8 +86,7 @@ bool SameElements(const DLTensor& a, const DLTensor& b) noexcept {
 }
 
 void CheckHost(Context ctx) {
-  const int device = static_cast<int>(ctx.device_type);
-  if (device == kDLCPU || device == kDLCUDAHost || device == kDLROCMHost) return;
+  if (IsHost(ctx)) return;
   MXNET_THROW("OffHost") << "an array on " << ContextName(ctx)
                          << " cannot be read or written by an operator of the host";
 }

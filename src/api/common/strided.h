@@ -56,6 +56,12 @@ inline bool IsAligned(const DLTensor& tensor) noexcept {
   return (reinterpret_cast<uintptr_t>(TensorData(tensor)) & (unit - 1)) == 0;
 }
 
+/*! \brief Whether it is memory of the host, which operators of the host read and write. */
+inline bool IsHost(Context ctx) noexcept {
+  const int device = static_cast<int>(ctx.device_type);
+  return device == kDLCPU || device == kDLCUDAHost || device == kDLROCMHost;
+}
+
 /*! \brief ValueError unless the tensor lies in host memory. */
 void CheckHost(const DLTensor& tensor);
 /*! \brief The same for where an array is to be made and filled. */

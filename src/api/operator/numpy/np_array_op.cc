@@ -7,6 +7,7 @@
 #include "api/common/describe.h"
 #include "api/common/nested.h"
 #include "api/common/operand.h"
+#include "api/common/transfer.h"
 
 namespace mxnet {
 namespace op {
@@ -19,16 +20,17 @@ std::optional<DLDataType> OptionalDType(const MXNetArgValue& arg) {
 
 /*! \brief A new array of anything, on a context. */
 NDArray NewArrayOf(const MXNetArgValue& object, std::optional<DLDataType> dtype, Context ctx) {
-  CheckHost(ctx);
   const DLTensor* tensor = nullptr;
-  if (object.TryAs(&tensor) != Match::kOk) return ArrayFromNested(object, dtype, ctx);
-  CheckHost(*tensor);
+  if (object.TryAs(&tensor) != Match::kOk) {
+    return BringTo(ArrayFromNested(object, dtype, IsHost(ctx) ? ctx : Context{kDLCPU, 0}), ctx);
+  }
   NDArray array = NDArray::Empty(TensorShape(*tensor), dtype.value_or(tensor->dtype), ctx);
-  CopyCast(*tensor, array.tensor());
+  CopyAnywhere({*tensor, ArrayBehind(object)}, {array.tensor(), array});
   return array;
 }
 
 MXNET_REGISTER_ELEMENTS_OP("_npi.array")
+    .flags(kMXNetFuncView)
     .describe("Create an array; the elements are always copied.")
     .add_argument("object", kArrayType, "An array, a number, or nested sequences of these.")
     .add_argument("dtype", kDTypeType, nullptr,

@@ -7,6 +7,7 @@
 #include "api/common/describe.h"
 #include "api/common/nested.h"
 #include "api/common/operand.h"
+#include "api/common/transfer.h"
 #include "api/operator/numpy/np_indexing_key.h"
 
 namespace mxnet {
@@ -133,10 +134,9 @@ NDArray GetAdvanced(const DLTensor& tensor, const IndexKey& key) {
   return result;
 }
 
-/*! \brief The array that is assigned to. */
+/*! \brief The array that is assigned to, wherever it is. */
 const DLTensor& WritableTensor(const MXNetArgValue& arg) {
   const auto* tensor = arg.As<const DLTensor*>();
-  CheckHost(*tensor);
   CheckedIndexOfDType(tensor->dtype);
   const void* handle = arg.value().v_handle;
   uint64_t flags = arg.type_code() == kMXNetReadOnlyArray ? kMXNetNDArrayReadOnly : 0;
@@ -150,7 +150,10 @@ const DLTensor& WritableTensor(const MXNetArgValue& arg) {
   return *tensor;
 }
 
-/*! \brief What is assigned, as a tensor: a number as one of no axes, converted already. */
+/*!
+ * \brief What is assigned, as a tensor, wherever it is: a number as one of no axes, converted
+ * already.
+ */
 class AssignedValue {
  public:
   AssignedValue(const MXNetArgValue& arg, DLDataType dtype) {
@@ -159,7 +162,6 @@ class AssignedValue {
       StoreNumber(arg.value(), arg.type_code(), dtype, &number_);
       tensor_ = DLTensor{&number_, Context{kDLCPU, 0}, 0, dtype, nullptr, nullptr, 0};
     } else if (arg.TryAs(&tensor) == Match::kOk) {
-      CheckHost(*tensor);
       tensor_ = *tensor;
       is_foreign_ = true;
     } else {
@@ -205,14 +207,17 @@ void CheckSequence(const MXNetArgValue& arg, const AssignedValue& value, bool is
   }
 }
 
-void SetBasic(const DLTensor& tensor, const IndexKey& key, const MXNetArgValue& arg) {
+void SetBasic(const MXNetArgValue& target, const DLTensor& tensor, const IndexKey& key,
+              const MXNetArgValue& arg) {
   Place place;
   key.ApplyBasic(tensor, &place);
   AssignedValue value(arg, tensor.dtype);
   CheckSequence(arg, value, key.is_element_of(tensor), place.axes.shape.ndim);
   value.DropLeadingAxes(place.axes.shape.ndim);
   CheckBroadcastInto(value.shape(), place.axes.shape.view());
-  CopyCast(value.tensor(), TensorOf(place, tensor.dtype, tensor.device));
+  const DLTensor to = TensorOf(place, tensor.dtype, tensor.device);
+  if (IsHost(to.device) && IsHost(value.tensor().device)) return CopyCast(value.tensor(), to);
+  CopyAnywhere({value.tensor(), ArrayBehind(arg)}, {to, ArrayBehind(target)});
 }
 
 /*! \brief ValueError or TypeError unless the value fits the elements that one mask selects. */
@@ -242,8 +247,10 @@ void CheckSelectionValue(ShapeView value, ShapeView shape) {
 }
 
 void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValue& arg) {
+  CheckHost(tensor);
   const Selection selection(key, tensor);
   AssignedValue value(arg, tensor.dtype);
+  CheckHost(value.tensor());
   if (key.is_mask_of(tensor)) {
     CheckMaskValue(value.shape(), selection.size());
   } else {
@@ -287,6 +294,7 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.getitem")
     });
 
 MXNET_REGISTER_ELEMENTS_OP("_npi.setitem")
+    .flags(kMXNetFuncView)
     .describe("Assign to the elements of an array that a key names, as a[key] = value.")
     .add_argument("a", "ndarray", "The array that is changed.")
     .written()
@@ -297,7 +305,7 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.setitem")
       const DLTensor& tensor = WritableTensor(args[0]);
       const IndexKey key(args[1]);
       if (key.is_basic()) {
-        SetBasic(tensor, key, args[2]);
+        SetBasic(args[0], tensor, key, args[2]);
       } else {
         SetAdvanced(tensor, key, args[2]);
       }

@@ -1,0 +1,98 @@
+/*!
+ * \file transfer.cc
+ * \brief Finds the one copy that is needed, and has it made by those who know the devices.
+ */
+#include "api/common/transfer.h"
+
+#include "api/common/cast.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+constexpr Context kHost{kDLCPU, 0};
+
+NDArray InContext(const NDArray& array, Context ctx) {
+  static const PackedFunc copy = PackedFunc::GetGlobal("mx.context.copy");
+  return copy(array, ctx);
+}
+
+/*! \brief Elements of one type and shape, the source's borrowed. */
+void Assign(const NDArray& target, const DLTensor& source) {
+  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
+  DLTensor on_host = source;
+  on_host.device = kHost;  // pinned memory is the host's, too
+  MXNetValue values[2];
+  values[0].v_handle = target.get();
+  values[1].v_handle = &on_host;
+  const int type_codes[] = {kMXNetNDArrayHandle, kMXNetReadOnlyArray};
+  MXNetValue result;
+  int type_code;
+  MXNET_CHECK_CALL(MXNetFuncCall(assign.get(), values, type_codes, 2, &result, &type_code));
+}
+
+void Assign(const NDArray& target, const NDArray& source) {
+  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
+  assign(target, source);
+}
+
+bool Fits(const DLTensor& source, const DLTensor& target) {
+  return source.dtype == target.dtype && TensorShape(source) == TensorShape(target);
+}
+
+/*! \brief The tensor as an array, by way of the one whose memory it shows. */
+NDArray ViewOf(const Elements& elements) {
+  const DLTensor& tensor = elements.tensor;
+  if (elements.array.get() == nullptr) CheckHost(tensor);
+  const ShapeView strides(tensor.strides, static_cast<size_t>(tensor.ndim));
+  return elements.array.View(TensorData(tensor), TensorShape(tensor), strides, tensor.dtype);
+}
+
+/*! \brief A view in which the elements are repeated along axes, as broadcasting does. */
+NDArray BroadcastTo(const NDArray& array, ShapeView shape) {
+  DimBuffer strides;
+  const int missing = shape.ndim() - array.ndim();
+  for (int i = 0; i < shape.ndim(); ++i) {
+    const int axis = i - missing;
+    const bool repeated = axis < 0 || array->shape[axis] != shape[static_cast<size_t>(i)];
+    strides.push_back(repeated ? 0 : array->strides[axis]);
+  }
+  return array.View(array.data(), shape, strides.view(), array.dtype());
+}
+
+NDArray Converted(const NDArray& array, DLDataType dtype) {
+  static const PackedFunc astype = PackedFunc::GetGlobal("_npi.astype");
+  return array.dtype() == dtype ? array : NDArray(astype(array, dtype));
+}
+
+}  // namespace
+
+NDArray ArrayBehind(const MXNetArgValue& arg) {
+  return arg.type_code() == kMXNetNDArrayHandle ? arg.As<NDArray>() : NDArray();
+}
+
+NDArray BringTo(NDArray array, Context ctx) { return IsHost(ctx) ? array : InContext(array, ctx); }
+
+void CopyAnywhere(const Elements& source, const Elements& target) {
+  const bool from_host = IsHost(source.tensor.device);
+  const bool to_host = IsHost(target.tensor.device);
+  if (from_host && to_host) return CopyCast(source.tensor, target.tensor);
+  if (from_host) {
+    const NDArray place = ViewOf(target);
+    if (Fits(source.tensor, target.tensor)) return Assign(place, source.tensor);
+    const NDArray packed = NDArray::Empty(place.shape(), place.dtype());
+    CopyCast(source.tensor, packed.tensor());
+    return Assign(place, packed);
+  }
+  const NDArray array = ViewOf(source);
+  if (to_host) {
+    const bool direct = Fits(source.tensor, target.tensor) && target.array.get() != nullptr;
+    if (direct) return Assign(ViewOf(target), array);
+    return CopyCast(InContext(array, kHost).tensor(), target.tensor);
+  }
+  const NDArray place = ViewOf(target);
+  Assign(place, BroadcastTo(Converted(array, place.dtype()), place.shape()));
+}
+
+}  // namespace op
+}  // namespace mxnet

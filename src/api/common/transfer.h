@@ -1,0 +1,39 @@
+/*!
+ * \file transfer.h
+ * \brief Copies where one side, or both, may be on an accelerator.
+ */
+#ifndef MXNET_SRC_API_COMMON_TRANSFER_H_
+#define MXNET_SRC_API_COMMON_TRANSFER_H_
+
+#include <mxnet/runtime/packed_func.h>
+
+#include "api/common/strided.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief A tensor, and the array whose memory it shows; none where that is borrowed. */
+struct Elements {
+  const DLTensor& tensor;
+  NDArray array;
+};
+
+/*! \brief The array that an argument is; none for what is borrowed, and for anything else. */
+NDArray ArrayBehind(const MXNetArgValue& arg);
+
+/*!
+ * \brief Copies source, which broadcasts to the shape of target, into target with conversion, as
+ * CopyCast does on the host.
+ *
+ * Between the host and a device, and between two devices, it is one copy where shapes and types
+ * agree. Else they are made to agree where the source is. What is not on the host has an array.
+ */
+void CopyAnywhere(const Elements& source, const Elements& target);
+
+/*! \brief An array on the host as one of ctx: itself or a copy. */
+NDArray BringTo(NDArray array, Context ctx);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_COMMON_TRANSFER_H_
