@@ -183,10 +183,12 @@ typedef struct MXAccHost {
 
 /*! \brief Bits of MXAccDeviceInfo::flags. */
 enum {
-  kMXAccHostVisible = 1, /*!< what mx_alloc gives is an address the CPU may read and write */
-  kMXAccOneThread = 2,   /*!< one call into the library at a time for this device */
-  kMXAccStrides = 4,     /*!< copies take tensors of any strides; else MXNet packs them first */
-  kMXAccUnusable = 8     /*!< listed only to say, in reason, why it cannot be used */
+  /*! \brief While no work on the memory is under way, what mx_alloc gives is an address the CPU may
+   * read and write; NumPy and others then see arrays in place, and users write to them there. */
+  kMXAccHostVisible = 1,
+  kMXAccOneThread = 2, /*!< one call into the library at a time for this device */
+  kMXAccStrides = 4,   /*!< copies take tensors of any strides; else MXNet packs them first */
+  kMXAccUnusable = 8   /*!< listed only to say, in reason, why it cannot be used */
 };
 
 /*! \brief A device; MXNet sets struct_size and zeroes the rest before the call. */

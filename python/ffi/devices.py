@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 CPU = 1
+# As DLPack names the CPU.
+CPU_0 = (CPU, 0)
 _NAMES = {CPU: "cpu"}
 
 
@@ -36,6 +38,42 @@ def name_of(number: int) -> str:
             return f"device{number}"
         _NAMES[number] = string_at(address).decode()
     return _NAMES[number]
+
+
+def is_visible(array: Any) -> bool:
+    """Whether the CPU may read the memory of an array where it is."""
+    from .registry import get_global_func
+
+    visible: bool = get_global_func("mx.context.host_visible")(array)
+    return visible
+
+
+def host_view(array: Any) -> Any:
+    """An array of the CPU over the same memory, once the work under way there is done.
+
+    The array itself where it is of the CPU, None where the CPU cannot read it.
+    """
+    from .registry import get_global_func
+
+    return get_global_func("mx.context.host_view")(array)
+
+
+def exported(array: Any, dl_device: tuple[int, int] | None, copy: bool | None) -> tuple[Any, bool]:
+    """What the `__dlpack__` of an array that is not on the CPU exports, and whether it is a copy.
+
+    Raises BufferError where the CPU cannot read the memory, unless a copy on the CPU is asked for.
+    """
+    view = host_view(array)
+    if view is not None:
+        return view, False
+    if dl_device is None or copy is False:
+        raise BufferError(
+            f"__dlpack__: the CPU cannot read the memory of {array.ctx}; "
+            "copy the array with as_in_ctx('cpu') or asnumpy()"
+        )
+    from .registry import get_global_func
+
+    return get_global_func("mx.context.copy")(array, "cpu"), True
 
 
 def names() -> list[str]:

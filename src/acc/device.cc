@@ -227,6 +227,8 @@ MemoryUse Device::Use() {
 
 void Device::Zero(void* data, size_t size) {
   if (host_visible()) {
+    // Work under way may use the memory for an array that is gone.
+    Drain();
     std::memset(data, 0, size);
     return;
   }

@@ -273,6 +273,19 @@ static MXAccStatus Alloc(""",
         *("memory.sizes", "other bytes"),
     ),
     "keeps what is freed": ([("  free(data);", "")], "memory.again", "bytes less"),
+    "keeps other bytes than the CPU sees": (
+        [
+            (
+                COPY,
+                "const int within = targets[i].tensor.device.device_type =="
+                " sources[i].tensor.device.device_type;"
+                " char* to = FirstElement(&targets[i]);"
+                " const char* from = FirstElement(&sources[i]);"
+                " for (size_t at = 0; at < bytes; ++at) to[at] = from[at] ^ (within ? 0 : 85);",
+            )
+        ],
+        *("memory.visible", "the bytes that the copy wrote"),
+    ),
     "no error where there is no memory": (
         [(ALLOC, f"if (size >> 40) return NULL; {ALLOC}")],
         *("memory.absurd", "success"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctypes import addressof
 
-from .. import data_type
+from .. import data_type, devices
 from . import abi
 from .callback import own
 from .context import Context, context_of
@@ -91,7 +91,13 @@ class NDArray(ObjectBase):
         return self._tensor().data or 0
 
     def __dlpack_device__(self) -> tuple[int, int]:
+        """(device type, device id) as DLPack numbers them.
+
+        Those of the CPU where it can read the memory of an accelerator.
+        """
         device = self._tensor().device
+        if device.device_type != abi.DEVICE_CPU and devices.is_visible(self):
+            return abi.DEVICE_CPU, 0
         return device.device_type, device.device_id
 
     def __dlpack__(
@@ -104,20 +110,24 @@ class NDArray(ObjectBase):
     ) -> Any:
         """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
 
-        Raises BufferError where what is asked for is not possible: a stream, another device, or a
-        read-only array without the version of DLPack that can say so.
+        Of an array on an accelerator it shares memory that the CPU can read, once the work under
+        way is done; of others it has a copy, where dl_device is the CPU.
+
+        Raises BufferError where what is asked for is not possible: a stream, another device, memory
+        that the CPU cannot read, or a read-only array without the version of DLPack that can say
+        so.
         """
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
-        if self._tensor().device.device_type != abi.DEVICE_CPU:
-            raise BufferError(
-                f"__dlpack__: the array is on {self.ctx}; copy it with as_in_ctx('cpu')"
-            )
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+        on_cpu = self._tensor().device.device_type == abi.DEVICE_CPU
+        given = None if dl_device is None else tuple(map(int, dl_device))
+        if given is not None and given != (self.__dlpack_device__() if on_cpu else devices.CPU_0):
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
+        exported, copied = (self, False) if on_cpu else devices.exported(self, given, copy)
         versioned = max_version is not None and max_version[0] >= 1
-        exported = self._copy() if copy else self
-        return export(exported.handle, versioned, bool(copy))
+        if copy and not copied:
+            exported = exported._copy()
+        return export(exported.handle, versioned, copied or bool(copy))
 
     def _copy(self) -> NDArray:
         value = abi.MXNetValue(v_handle=addressof(self._tensor()))
@@ -127,7 +137,7 @@ class NDArray(ObjectBase):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        if self._tensor().device.device_type != abi.DEVICE_CPU:
+        if self._tensor().device.device_type != abi.DEVICE_CPU and devices.host_view(self) is None:
             raise AttributeError(f"an array on {self.ctx} has no __array_interface__")
         if self._data_type() == data_type.BFLOAT16:
             raise AttributeError("__array_interface__ cannot express bfloat16")
@@ -150,10 +160,11 @@ def from_dlpack(obj: Any) -> Any:
             "from_dlpack: argument 0 ('obj') expected an object with __dlpack__, "
             f"got {type(obj).__name__}"
         )
-    if hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != abi.DEVICE_CPU:
+    # An array of ours says itself what is wrong, with its context.
+    device = getattr(obj, "__dlpack_device__", None) if not isinstance(obj, NDArray) else None
+    if device is not None and int(device()[0]) != abi.DEVICE_CPU:
         raise BufferError(
-            f"from_dlpack: argument 0 ('obj') is on device {tuple(obj.__dlpack_device__())}, "
-            "expected the CPU"
+            f"from_dlpack: argument 0 ('obj') is on device {tuple(device())}, expected the CPU"
         )
     return wrap(take_dlpack(obj))
 

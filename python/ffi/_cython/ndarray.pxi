@@ -81,31 +81,44 @@ cdef class NDArray(ObjectBase):
         return <uint64_t>tensor_of(self).data
 
     def __dlpack_device__(self):
-        """(device type, device id) as DLPack numbers them."""
+        """(device type, device id) as DLPack numbers them.
+
+        Those of the CPU where it can read the memory of an accelerator.
+        """
         cdef DLTensor* tensor = tensor_of(self)
+        if tensor.device.device_type != kDLCPU and devices.is_visible(self):
+            return devices.CPU_0
         return (int(tensor.device.device_type), int(tensor.device.device_id))
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        """A DLPack capsule that shares the memory.
+        """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
 
-        Raises BufferError where the request cannot be met: another device, or a read-only array
-        for a consumer that does not know the versioned form.
+        Of an array on an accelerator it shares memory that the CPU can read, once the work under
+        way is done; of others it has a copy, where dl_device is the CPU.
+
+        Raises BufferError where what is asked for is not possible: a stream, another device, memory
+        that the CPU cannot read, or a read-only array without the version of DLPack that can say
+        so.
         """
         cdef DLManagedTensorVersioned* versioned = NULL
         cdef DLManagedTensor* legacy = NULL
         cdef void* handle
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
-        if tensor_of(self).device.device_type != kDLCPU:
-            raise BufferError(f"__dlpack__: the array is on {self.ctx}; copy it with as_in_ctx('cpu')")
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+        cdef bint on_cpu = tensor_of(self).device.device_type == kDLCPU
+        cdef bint copied = False
+        cdef NDArray source = self
+        given = None if dl_device is None else tuple(map(int, dl_device))
+        if given is not None and given != (self.__dlpack_device__() if on_cpu else devices.CPU_0):
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
-        tensor_of(self)
-        cdef NDArray source = self if not copy else copy_array(self)
+        if not on_cpu:
+            source, copied = devices.exported(self, given, copy)
+        if copy and not copied:
+            source, copied = copy_array(source), True
         handle = source.chandle
         if max_version is not None and max_version[0] >= 1:
             check(MXNetNDArrayToDLPack(handle, &versioned))
-            if copy:
+            if copied:
                 versioned.flags |= 2
             return PyCapsule_New(versioned, "dltensor_versioned", delete_versioned_capsule)
         check(MXNetNDArrayToDLPackLegacy(handle, &legacy))
@@ -117,7 +130,7 @@ cdef class NDArray(ObjectBase):
         cdef Py_ssize_t item = tensor.dtype.bits // 8
         cdef bint contiguous = is_contiguous(tensor)
         cdef int i
-        if tensor.device.device_type != kDLCPU:
+        if tensor.device.device_type != kDLCPU and devices.host_view(self) is None:
             raise BufferError(f"an array on {self.ctx} has no memory that the CPU can read")
         fmt = buffer_formats.get((tensor.dtype.code, tensor.dtype.bits))
         if fmt is None:
@@ -194,7 +207,9 @@ def from_dlpack(obj):
     cdef void* handle = NULL
     if not hasattr(obj, "__dlpack__"):
         raise TypeError(f"from_dlpack: argument 0 ('obj') expected an object with __dlpack__, got {type(obj).__name__}")
-    if hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != kDLCPU:
+    # An array of ours says itself what is wrong, with its context.
+    ours = isinstance(obj, NDArray)
+    if not ours and hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != kDLCPU:
         raise BufferError(f"from_dlpack: argument 0 ('obj') is on device {tuple(obj.__dlpack_device__())}, expected the CPU")
     refuse_lazy(obj, "from_dlpack: argument 0 ('obj')")
     capsule = dlpack_capsule(obj)

@@ -16,6 +16,7 @@ MADE_BY = "ndarray objects are made by mx.np.array, mx.np.zeros and their like"
 _array = front_end("array")
 _astype = front_end("astype")
 _in_context = ffi.get_global_func("mx.context.copy")
+_host_view = ffi.get_global_func("mx.context.host_view")
 
 
 class _Words:
@@ -32,8 +33,16 @@ class _Words:
         }
 
 
-def on_host(array: Any) -> bool:
-    """Whether the elements are where NumPy can read them."""
+def in_place(array: Any) -> Any:
+    """An array of the CPU over the same memory; None where NumPy cannot read that.
+
+    Waits for the work under way on an accelerator.
+    """
+    return array if on_cpu(array) else _host_view(array)
+
+
+def on_cpu(array: Any) -> bool:
+    """Whether the array is the CPU's, not one on an accelerator."""
     kind: str = array.ctx.device_type
     return kind == "cpu"
 
@@ -41,10 +50,10 @@ def on_host(array: Any) -> bool:
 def numpy_view(array: Any) -> numpy.ndarray[Any, Any]:
     """A NumPy array over the same memory, which it keeps alive. bfloat16 needs ml_dtypes.
 
-    Of an array on an accelerator it shows a copy.
+    Where the CPU cannot read the memory of an accelerator it shows a copy.
     """
-    if not on_host(array):
-        array = _in_context(array, "cpu")
+    host = in_place(array)
+    array = _in_context(array, "cpu") if host is None else host
     if array.dtype.name != BFLOAT16:
         return numpy.asarray(array)
     return numpy.asarray(_Words(array)).view(array.dtype)
@@ -66,13 +75,12 @@ def readable(array: Any) -> numpy.ndarray[Any, Any]:
 
 def asnumpy(self: Any, /) -> numpy.ndarray[Any, Any]:
     """A NumPy array with a copy of the elements; waits for them if they are being computed."""
-    view = numpy_view(self)
-    return view.copy() if on_host(self) else view
+    return numpy_view(self).copy() if on_cpu(self) else numpy_view(_in_context(self, "cpu"))
 
 
 def to_array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
     """numpy.asarray(self): shares the memory unless a copy or another dtype is asked for."""
-    if copy is False and not on_host(self):
+    if copy is False and in_place(self) is None:
         raise ValueError(f"an array on {self.ctx} cannot be seen by NumPy without a copy")
     return numpy.array(numpy_view(self), dtype=dtype, copy=copy)
 

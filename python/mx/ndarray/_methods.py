@@ -11,7 +11,7 @@ import ffi
 from .._registry import FUNCTIONS as PUBLIC
 from .._registry import front_end
 from ..context import Context
-from ._conversion import dtype_name, numpy_view, on_host
+from ._conversion import dtype_name, in_place, numpy_view
 
 # Methods that are registered functions, with the array as their first argument.
 FUNCTIONS = (
@@ -116,7 +116,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: 
     result = getattr(ufunc, method)(*map(_as_numpy, inputs), **options)
     if out is not None:
         for target, written in zip(out, options["out"], strict=True):
-            if target is not written and not on_host(target):
+            if target is not written and in_place(target) is None:
                 target[...] = written
         return out[0] if len(out) == 1 else out
     if result is None:
@@ -164,9 +164,9 @@ def set_imag(self: Any, value: Any) -> None:
 
 def flat(self: Any) -> Any:
     """NumPy's iterator over the elements in row-major order, on the same memory; it can be indexed
-    and assigned to. Of an array on an accelerator it reads a copy."""
+    and assigned to. Where the CPU cannot read the memory of an accelerator it reads a copy."""
     view = numpy_view(self)
-    if not on_host(self):
+    if in_place(self) is None:
         view.flags.writeable = False
     return view.flat
 
@@ -175,7 +175,7 @@ def set_flat(self: Any, value: Any) -> None:
     """Sets the elements in row-major order; a shorter value is repeated."""
     view = numpy_view(self)
     view.flat[:] = value
-    if not on_host(self):
+    if in_place(self) is None:
         self[...] = view
 
 

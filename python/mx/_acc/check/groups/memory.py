@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -39,6 +41,18 @@ def _alloc(run: Run, size: int, alignment: int = 64) -> int | None:
     handle = run.plugin.alloc(size, alignment, run.device)
     run.expect(handle is not None, "a handle", "NULL")
     return handle
+
+
+@contextmanager
+def _stream_or_none(run: Run) -> Iterator[int | None]:
+    """A stream, where there are such, whose work is done in the end."""
+    stream = None
+    if run.plugin.has("createStream"):
+        stream = run.plugin.create("Stream", run.device)
+    yield stream
+    if stream is not None:
+        run.plugin.call("syncStream", run.device, stream)
+        run.plugin.destroy("Stream", stream, run.device)
 
 
 @group.check("sizes", ALLOC)
@@ -84,7 +98,7 @@ def alignment(run: Run) -> None:
 
 @group.check("visible", "what mx_alloc gives is an address the CPU may read and write")
 def visible(run: Run) -> None:
-    """Host-visible memory can be read and written, and copies see it"""
+    """Host-visible memory can be read and written, as copies read and write it"""
     run.need_memory()
     if not run.plugin.info(run.device).flags & abi.HOST_VISIBLE:
         run.skip("the device's memory is not host-visible")
@@ -97,6 +111,11 @@ def visible(run: Run) -> None:
             ctypes.memmove(handle, values.ctypes.data, size)
             came = run.plugin.to_host(bytes_at(run.plugin, run.device, handle, size))
             run.expect(bool((came == values).all()), "the bytes that the CPU wrote", "others")
+            memory, values = bytes_at(run.plugin, run.device, handle, size), pattern(size, size + 1)
+            with _stream_or_none(run) as stream:
+                run.plugin.copy("copyToAcc", memory, values, stream)
+            seen = ctypes.string_at(handle, size)
+            run.expect(seen == values.tobytes(), "the bytes that the copy wrote", "others")
             run.plugin.free(run.device, handle)
 
 
