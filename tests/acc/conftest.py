@@ -28,9 +28,11 @@ def accelerators(tmp_path_factory) -> Path:
     """The folder of all libraries of accelerators/, built by its one command."""
     folder = tmp_path_factory.mktemp("accelerators")
     sanitizers = os.environ.get("MXFFI_SANITIZE")
-    flags = f"-O1 -g -fsanitize={sanitizers}" if sanitizers else "-O1"
+    flags = f"-O1 -g -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
     command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
     command += [f"PYTHON={sys.executable}"]
+    # Sanitizers are for what is ours alone, and compilers take their time with them.
+    command += ["refacc", "template"] if sanitizers else []
     # A sanitizer that is preloaded into this process has no business in the compiler.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     subprocess.run([*command, f"OPTIMIZE={flags}"], check=True, env=environment)

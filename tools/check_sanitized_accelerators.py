@@ -1,0 +1,98 @@
+"""Runs tests of accelerators with the runtime and libraries of accelerators/ under sanitizers.
+
+    MXFFI_SANITIZE=address,undefined python tools/check_sanitized_accelerators.py FOLDER [pytest's]
+
+FOLDER has the `ffi` package built with those sanitizers (`pip install --target`, with
+MXFFI_PACKAGES=ffi). `mx` is that of the source tree: the operators, which take minutes to compile
+with sanitizers, need none here. What leaks is a failure, too, where it was allocated by a sanitized
+library; what the interpreter and others leave behind at their end is theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# What goes through every function of a library; the other tests look at what users see of them.
+TESTS = ("faults", "refacc_faults", "refacc_memory", "refacc_operators", "refacc_streams")
+PRELOADED = ("libasan.so", "libubsan.so", "libstdc++.so.6")
+FRAME = re.compile(r" +#\d+ (?P<module>\S+) in ")
+# Where a library was, that is no longer loaded, there is none.
+OURS = re.compile(r"/(libmxnet_\w+|mxnet_acc_server|lib(refacc|myacc)|core\.cpython)[^/]*$|<null>$")
+NOT_LOOKED_AT = re.compile(r"/lib(asan|ubsan|stdc\+\+|c)\.so[^/]*$")
+
+
+def preload() -> str:
+    """The sanitizers, as the interpreter has none, and libstdc++, so that they see exceptions."""
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    return " ".join(
+        subprocess.check_output([*compiler, f"-print-file-name={name}"], text=True).strip()
+        for name in PRELOADED
+    )
+
+
+def is_ours(leak: str) -> bool:
+    """Whether what allocated it is a sanitized library, or one that has been unloaded."""
+    modules = [match["module"] for match in FRAME.finditer(leak)]
+    callers = [module for module in modules if not NOT_LOOKED_AT.search(module)]
+    return bool(callers) and OURS.search(callers[0]) is not None
+
+
+def own_leaks(reports: Path) -> Iterator[str]:
+    """The leaks in all reports that are ours. An error other than a leak has failed its test."""
+    for report in sorted(reports.iterdir()):
+        for paragraph in report.read_text(errors="replace").split("\n\n"):
+            if "leak of" in paragraph and is_ours(paragraph):
+                yield paragraph
+
+
+def run(packages: Path, arguments: Sequence[str], reports: Path) -> int:
+    """Runs pytest; its exit status."""
+    address = (
+        "detect_leaks=1",
+        "allocator_may_return_null=1",  # that there is not so much memory is for the library to say
+        "handle_segv=0",  # some tests are of that signal
+        "stack_trace_format='    #%n %m in %f %S'",
+    )
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": preload(),
+        "ASAN_OPTIONS": ":".join(address),
+        # Reports go where the tests do not look, and a leak alone fails no process.
+        "LSAN_OPTIONS": f"exitcode=0:log_path={reports / 'report'}",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",
+        "PYTHONPATH": f"{packages}{os.pathsep}{ROOT / 'python'}",
+    }
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def main() -> int:
+    """0 if all passed and nothing leaked."""
+    built, *arguments = sys.argv[1:]
+    if not os.environ.get("MXFFI_SANITIZE"):
+        raise SystemExit("MXFFI_SANITIZE says with which sanitizers the libraries are built")
+    arguments = arguments or [f"tests/acc/test_{name}.py" for name in TESTS]
+    with tempfile.TemporaryDirectory() as folder:
+        packages, reports = Path(folder, "packages"), Path(folder, "reports")
+        packages.mkdir()
+        reports.mkdir()
+        (packages / "ffi").symlink_to(Path(built, "ffi").resolve(strict=True))
+        status = run(packages, arguments, reports)
+        leaks = list(own_leaks(reports))
+    for leak in leaks:
+        print(leak, file=sys.stderr)
+    print(f"{len(leaks)} leaks of sanitized libraries")
+    return status or bool(leaks)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
