@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "acc/copy.h"
+#include "acc/isolated/process.h"
 #include "acc/operator_functions.h"
 #include "acc/table.h"
 #include "acc/tensors.h"
@@ -37,8 +38,10 @@ MXNET_REGISTER_API("mx.acc.load")
     .arg("path", "The library, as an absolute path.")
     .arg("name", "What it is called; '' for the name that it gives itself.")
     .arg("isolated", false, "Whether into a process of its own.")
-    .set_body_typed([](const std::string& path, const std::string& name, bool isolated) {
-      Slot* slot = Table::Global()->Load(path, name, isolated);
+    .arg("timeout", 0.0, "Seconds that a call may take there; 0 for any time.")
+    .set_body_typed([](const std::string& path, const std::string& name, bool isolated,
+                       double timeout) {
+      Slot* slot = Table::Global()->Load(path, name, {isolated, timeout});
       RegisterOperators(slot);
       return Context{static_cast<DLDeviceType>(slot->device_type), 0};
     });
@@ -58,6 +61,7 @@ MXNET_REGISTER_API("mx.acc.loaded")
     .returns("tuple[tuple[Any, ...], ...]")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
+      isolated::Process::ReapEnded();
       for (Slot* slot : Table::Global()->Loaded()) {
         const InUse used(slot);
         const MXAccApi& api = used->api();

@@ -44,9 +44,9 @@ bool IsAcceleratorName(const std::string& name) {
   });
 }
 
-Plugin::Plugin(const std::string& path, bool isolated) : path_(path), isolated_(isolated) {
+Plugin::Plugin(const std::string& path, Isolation isolation) : path_(path), isolation_(isolation) {
   CheckLibraryFile(path);
-  if (!isolated) Open();
+  if (!isolated()) Open();
   try {
     FillTable();
     CheckTable();
@@ -84,8 +84,8 @@ void Plugin::FillTable() {
   host_.context = this;
   host_.log = &Log;
   api_.struct_size = sizeof(api_);
-  if (isolated_) {
-    auto library = std::make_unique<isolated::Library>(path_);
+  if (isolated()) {
+    auto library = std::make_unique<isolated::Library>(path_, isolation_.timeout);
     api_ = library->Table();
     stand_in_ = std::move(library);
     return;

@@ -29,6 +29,8 @@ class StandIn {
 
   /*! \brief Whether what is behind it has ended by itself. */
   virtual bool HasEnded() { return false; }
+  /*! \brief How long a call may take, in seconds; 0 for any time. */
+  virtual void SetTimeout(double) {}
   /*! \brief The process that the library is in; 0 for this one. */
   virtual int64_t Pid() { return 0; }
   /*! \brief Begins anew what has ended. Throws what loading throws. */

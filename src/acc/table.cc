@@ -130,19 +130,21 @@ Slot* Table::FindIsolated(const std::string& path, const std::string& name) {
   return nullptr;
 }
 
-Slot* Table::Load(const std::string& path, const std::string& name, bool isolated) {
+Slot* Table::Load(const std::string& path, const std::string& name, Isolation isolation) {
   std::lock_guard<std::mutex> lock(loading_);
-  if (Slot* slot = isolated ? FindIsolated(path, name) : nullptr) {
-    if (slot->accelerator.load()->plugin().stand_in()->HasEnded()) {
+  if (Slot* slot = isolation.isolated ? FindIsolated(path, name) : nullptr) {
+    StandIn* stand_in = slot->accelerator.load()->plugin().stand_in();
+    if (isolation.timeout != 0) stand_in->SetTimeout(isolation.timeout);
+    if (stand_in->HasEnded()) {
       slot->accelerator.load()->Restart();
     }
     return slot;
   }
-  if (Slot* slot = isolated ? nullptr : FindFile(path)) {
+  if (Slot* slot = isolation.isolated ? nullptr : FindFile(path)) {
     if (name.empty() || slot->name == name) return slot;
     MXNET_THROW("ValueError") << path << " is loaded already, as " << slot->name;
   }
-  auto plugin = std::make_unique<Plugin>(path, isolated);
+  auto plugin = std::make_unique<Plugin>(path, isolation);
   const std::string given = name.empty() ? plugin->own_name() : name;
   if (!IsAcceleratorName(given)) {
     MXNET_THROW("ValueError") << "'" << given << "' is no name for an accelerator, expected "

@@ -62,10 +62,10 @@ class Table {
    * \brief Loads a library under a name, or under its own where name is "".
    *
    * The same file under the same name again is the accelerator that is there; if it is isolated and
-   * its process has ended, another one is started. ValueError for a name that is taken by another
-   * library.
+   * its process has ended, another one is started, and a timeout that is given holds from then on.
+   * ValueError for a name that is taken by another library.
    */
-  Slot* Load(const std::string& path, const std::string& name, bool isolated);
+  Slot* Load(const std::string& path, const std::string& name, Isolation isolation);
   /*! \brief Unloads. ValueError where no such is loaded, RuntimeError while arrays use it. */
   void Unload(const std::string& name);
 

@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,10 +29,10 @@ def lone(accelerators: Path, monkeypatch) -> Iterator[Callable[..., mx.Context]]
     """Loads refacc into a process of its own, with settings; the same again where it has ended."""
     monkeypatch.setenv("REFACC_RUNTIME", OPERATORS)
 
-    def load(**settings: str) -> mx.Context:
+    def load(timeout: float | None = None, **settings: str) -> mx.Context:
         for key, value in settings.items():
             monkeypatch.setenv(f"REFACC_{key}".upper(), value)
-        return mx.load_acc(accelerators / "librefacc.so", "lone", isolate=True)
+        return mx.load_acc(accelerators / "librefacc.so", "lone", True, timeout)
 
     yield load
     if hasattr(mx, "lone"):
@@ -290,3 +292,202 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
 assert array.sum() == 3
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+# ---- libraries that hang ----
+
+# Calls that take as long as refacc is slow: 30 seconds.
+HANG = "30000000"
+HANGING: dict[str, Callable[[mx.Context, Any], object]] = {
+    "operator": lambda ctx, a: a + a,
+    "to device": lambda ctx, a: mx.np.array([1, 2, 3], ctx=ctx),
+    "from device": lambda ctx, a: a.asnumpy(),
+    "within": lambda ctx, a: a.copyto(mx.np.empty(4, ctx=ctx)),
+}
+LATE = (
+    r"lone.*: \w+ failed: its process did not answer within 0.5 s and was ended; what was on it is"
+)
+
+
+@pytest.mark.parametrize("call", HANGING.values(), ids=HANGING)
+def test_what_takes_too_long_is_ended(lone, call: Callable[[mx.Context, Any], object]) -> None:
+    others = children()
+    ctx = lone(0.5)
+    array = mx.np.arange(4, ctx=ctx)
+    ctx.configure(slow=HANG)
+    began = time.monotonic()
+    with pytest.raises(RuntimeError, match=LATE):
+        call(ctx, array)
+    assert 0.5 <= time.monotonic() - began < 5
+    assert children() == others
+    # Nothing is waited for any longer.
+    with pytest.raises(RuntimeError, match="did not answer within 0.5 s and was ended"):
+        array.asnumpy()
+    del array
+    assert lone() == ctx
+    assert mx.np.arange(4, ctx=ctx).tolist() == [0, 1, 2, 3]
+
+
+def test_what_takes_less_time_is_not_ended(lone) -> None:
+    ctx = lone(20)
+    ctx.configure(slow=300_000)
+    assert mx.np.ones(3, ctx=ctx).tolist() == [1, 1, 1]
+
+
+def test_a_timeout_that_is_given_later(lone) -> None:
+    ctx = lone()
+    process = process_of("lone")
+    assert lone(0.5) == ctx and process_of("lone") == process
+    assert lone() == ctx
+    ctx.configure(slow=HANG)
+    with pytest.raises(RuntimeError, match=LATE):
+        mx.np.ones(3, ctx=ctx)
+
+
+def test_a_library_that_hangs_when_it_is_loaded(tmp_path: Path, compile_library) -> None:
+    others = children()
+    source = "#include <unistd.h>\n__attribute__((constructor)) static void f(void) { sleep(30); }"
+    library = compile_library(tmp_path, source)
+    with pytest.raises(ImportError, match="its process did not answer within 0.5 s and was ended"):
+        mx.load_acc(library, isolate=True, timeout=0.5)
+    assert children() == others
+
+
+def test_unloading_what_hangs(lone) -> None:
+    """While another thread waits for it."""
+    ctx = lone(1)
+    # So large that other threads may run while it is copied.
+    arrays = [mx.np.ones(1 << 16, ctx=ctx)]
+    ctx.configure(slow=HANG)
+    failed = []
+
+    def work() -> None:
+        try:
+            arrays[0].asnumpy()
+        except RuntimeError as error:
+            failed.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.2)
+    assert process_of("lone")
+    with pytest.raises(RuntimeError, match="cannot unload lone: 2 arrays or calls use it"):
+        mx.unload_acc("lone")
+    # Waits for its turn.
+    with pytest.raises(RuntimeError, match="did not answer within 1 s"):
+        mx.np.ones(3, ctx=ctx)
+    thread.join()
+    assert len(failed) == 1
+    arrays.clear()
+    mx.unload_acc("lone")
+
+
+BAD_TIMEOUTS: dict[str, tuple[tuple[Any, ...], type[Exception], str]] = {
+    "text": ((True, "1"), TypeError, "expected a number or None, got str"),
+    "bool": ((True, True), TypeError, "expected a number or None, got bool"),
+    "zero": ((True, 0), ValueError, "expected more than 0 seconds, got 0"),
+    "negative": ((True, -1.5), ValueError, "expected more than 0 seconds, got -1.5"),
+    "nan": ((True, float("nan")), ValueError, "expected more than 0 seconds, got nan"),
+    "without a process": ((False, 1), ValueError, "expected None without isolate=True, got 1"),
+}
+
+
+@pytest.mark.parametrize("given, error, message", BAD_TIMEOUTS.values(), ids=BAD_TIMEOUTS)
+def test_timeouts_that_are_none(
+    accelerators: Path, given: tuple[Any, ...], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=r"load_acc: argument 3 \('timeout'\) " + message):
+        mx.load_acc(accelerators / "librefacc.so", "lone", *given)
+
+
+# Waits for what hangs, in the main thread or for its turn behind another one.
+INTERRUPTED = """
+import mx, threading, time
+ctx = mx.load_acc({library!r}, "lone", isolate=True)
+array = mx.np.ones(1 << 16, ctx=ctx)
+ctx.configure(slow={hang})
+{start}
+print("waiting", flush=True)
+try:
+    array.asnumpy()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+try:
+    array.asnumpy()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_ctrl_c_ends_what_hangs(accelerators: Path) -> None:
+    library = str(accelerators / "librefacc.so")
+    script = INTERRUPTED.format(library=library, hang=HANG, start="")
+    with interrupted(script) as output:
+        assert output[0] == "interrupted\n"
+        assert "its process was ended when a call was interrupted" in output[1]
+
+
+def test_ctrl_c_ends_waiting_for_another_thread(accelerators: Path) -> None:
+    library = str(accelerators / "librefacc.so")
+    start = "threading.Thread(target=array.asnumpy, daemon=True).start(); time.sleep(0.5)"
+    script = INTERRUPTED.format(library=library, hang=HANG, start=start)
+    script = script.partition("\ntry:\n    array.asnumpy()\nexcept RuntimeError")[0] + "\n"
+    with interrupted(script + "import os; os._exit(0)\n") as output:
+        assert output == ["interrupted\n"]
+
+
+@contextmanager
+def interrupted(script: str) -> Iterator[list[str]]:
+    """What a program prints that Ctrl-C comes to while it waits."""
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "waiting\n"
+        time.sleep(0.3)
+        began = time.monotonic()
+        program.send_signal(signal.SIGINT)
+        yield program.stdout.readlines()
+        assert program.wait() == 0
+        assert time.monotonic() - began < 10
+
+
+def test_ctrl_c_does_not_end_what_answers(accelerators: Path) -> None:
+    """What takes less than a second loses no arrays."""
+    library = str(accelerators / "librefacc.so")
+    script = f"""
+import mx
+ctx = mx.load_acc({library!r}, "lone", isolate=True)
+array = mx.np.ones(3, ctx=ctx)
+ctx.configure(slow=800_000)
+print("waiting", flush=True)
+try:
+    array.asnumpy()
+    array.asnumpy()
+except KeyboardInterrupt:
+    ctx.configure(slow=0)
+    print(array.tolist())
+"""
+    with interrupted(script) as output:
+        assert output == ["[1.0, 1.0, 1.0]\n"]
+
+
+def test_nothing_is_left_of_what_ends_by_itself(lone, accelerators: Path) -> None:
+    """Whichever accelerator is used next."""
+    others = children()
+    lone()
+    other = mx.load_acc(accelerators / "librefacc.so", "another", isolate=True)
+    try:
+        process = process_of("lone")
+        os.kill(process, signal.SIGKILL)
+        assert wait_for(lambda: not is_running(process))
+        assert wait_for(lambda: mx.np.ones(3, ctx=other).sum() == 3 and process not in children())
+        assert children() == {*others, process_of("another")}
+        again = mx.load_acc(accelerators / "librefacc.so", "lone", isolate=True)
+        process = process_of("lone")
+        assert mx.np.ones(3, ctx=again).sum() == 3
+        os.kill(process, signal.SIGKILL)
+        assert wait_for(lambda: not is_running(process))
+        # Threads of it may take a moment longer.
+        assert wait_for(lambda: bool(mx.accelerators()) and process not in children())
+    finally:
+        mx.unload_acc("another")

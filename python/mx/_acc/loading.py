@@ -52,7 +52,10 @@ def context_function(name: str) -> Callable[..., Context]:
 
 
 def load_acc(
-    path: str | os.PathLike[str], acc_name: str | None = None, isolate: bool = False
+    path: str | os.PathLike[str],
+    acc_name: str | None = None,
+    isolate: bool = False,
+    timeout: float | None = None,
 ) -> Context:
     """Loads an accelerator library and returns the context of its first device.
 
@@ -62,7 +65,11 @@ def load_acc(
 
     With isolate the library is loaded into a process of its own. Calls take longer, and what ends
     that process is a RuntimeError of the call under way and of those that follow, until load_acc is
-    called with the library again; arrays that were on it are lost.
+    called with the library again; arrays that were on it are lost. So it is with a process that
+    does not answer a call within timeout seconds, and then is ended. Without a timeout calls may
+    take any time, until Ctrl-C: that ends the process, if the call takes longer than a second or
+    so. The timeout holds for loading, too; for a library that is loaded already a new one replaces
+    it.
 
     Raises FileNotFoundError where there is no such file, ImportError where it is no accelerator
     library that suits this process, with the reason, and ValueError for a name that is taken.
@@ -76,10 +83,29 @@ def load_acc(
     if not isinstance(isolate, bool):
         kind = type(isolate).__name__
         raise TypeError(f"load_acc: argument 2 ('isolate') expected bool, got {kind}")
-    return load_library(library_in(path), acc_name, "load_acc", isolate)
+    _check_timeout(timeout, isolate)
+    return load_library(library_in(path), acc_name, "load_acc", isolate, timeout)
 
 
-def load_library(path: str, acc_name: str | None, found: str, isolate: bool = False) -> Context:
+def _check_timeout(timeout: float | None, isolate: bool) -> None:
+    where = "load_acc: argument 3 ('timeout')"
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"{where} expected a number or None, got {type(timeout).__name__}")
+    if not timeout > 0:
+        raise ValueError(f"{where} expected more than 0 seconds, got {timeout}")
+    if not isolate:
+        raise ValueError(f"{where} expected None without isolate=True, got {timeout}")
+
+
+def load_library(
+    path: str,
+    acc_name: str | None,
+    found: str,
+    isolate: bool = False,
+    timeout: float | None = None,
+) -> Context:
     """Does what load_acc says with the absolute path of a library; found says who named it."""
     import mx
 
@@ -87,7 +113,7 @@ def load_library(path: str, acc_name: str | None, found: str, isolate: bool = Fa
     taken = vars(mx)
     if acc_name is not None and acc_name not in CONTEXTS and acc_name in taken:
         raise ValueError(f"load_acc: the name {acc_name!r} is taken by mx.{acc_name}")
-    context: Context = _load(path, acc_name or "", isolate)
+    context: Context = _load(path, acc_name or "", isolate, float(timeout or 0))
     name = context.device_type
     if name not in CONTEXTS:
         if name in taken:

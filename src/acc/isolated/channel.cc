@@ -19,29 +19,35 @@ namespace {
 /*! \brief Most messages are smaller, and come with one call. */
 constexpr size_t kUsual = 4096;
 
+/*! \brief Whether a call that has failed is to be made again. */
+bool IsToBeRepeated(const GoesOn& goes_on) {
+  if (errno != EINTR && errno != EAGAIN) return false;
+  return goes_on == nullptr || goes_on();
+}
+
 }  // namespace
 
-bool Send(int socket, const std::string& message) {
+bool Send(int socket, const std::string& message, const GoesOn& goes_on) {
   const uint64_t size = message.size();
   std::string whole(reinterpret_cast<const char*>(&size), sizeof(size));
   whole += message;
   size_t sent = 0;
   while (sent < whole.size()) {
     const ssize_t count = send(socket, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && IsToBeRepeated(goes_on)) continue;
     if (count <= 0) return false;
     sent += static_cast<size_t>(count);
   }
   return true;
 }
 
-bool Receive(int socket, std::string* message) {
+bool Receive(int socket, std::string* message, const GoesOn& goes_on) {
   std::string whole(kUsual, '\0');
   uint64_t size = 0;
   size_t received = 0;
   while (received < sizeof(size) || received < sizeof(size) + size) {
     const ssize_t count = recv(socket, whole.data() + received, whole.size() - received, 0);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && IsToBeRepeated(goes_on)) continue;
     if (count <= 0) return false;
     received += static_cast<size_t>(count);
     if (received < sizeof(size)) continue;

@@ -5,17 +5,24 @@
 #ifndef MXNET_SRC_ACC_ISOLATED_CHANNEL_H_
 #define MXNET_SRC_ACC_ISOLATED_CHANNEL_H_
 
+#include <functional>
 #include <string>
 
 namespace mxnet {
 namespace acc {
 namespace isolated {
 
-/*! \brief Sends a message; false where the other end is gone. */
-bool Send(int socket, const std::string& message);
+/*!
+ * \brief What is asked whenever a socket with a time limit for each wait (SO_RCVTIMEO) has reached
+ * it: whether to go on. May throw.
+ */
+using GoesOn = std::function<bool()>;
 
-/*! \brief Waits for a message; false where the other end is gone. Neither side sends twice. */
-bool Receive(int socket, std::string* message);
+/*! \brief Sends a message; false where the other end is gone, or is not waited for any longer. */
+bool Send(int socket, const std::string& message, const GoesOn& goes_on = nullptr);
+
+/*! \brief Waits for a message; false as Send. Neither side sends twice. */
+bool Receive(int socket, std::string* message, const GoesOn& goes_on = nullptr);
 
 }  // namespace isolated
 }  // namespace acc

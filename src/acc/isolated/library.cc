@@ -4,7 +4,11 @@
  */
 #include "acc/isolated/library.h"
 
+#include <mxnet/runtime/signals.h>
+#include <signal.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -20,6 +24,9 @@ size_t SizeOf(const MXAccGeometry& tensor) {
   for (int32_t i = 0; i < tensor.ndim; ++i) size *= static_cast<size_t>(tensor.shape[i]);
   return size;
 }
+
+/*! \brief So long the library may take to end. */
+constexpr double kEndSeconds = 5;
 
 char* FirstOf(const MXAccGeometry& tensor) {
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
@@ -41,12 +48,28 @@ struct Library::Executor {
   uint64_t generation;
 };
 
-Library::Library(const std::string& path) : path_(path) { Load(); }
+/*! \brief Waits for the calls of other threads, and then holds calls_; Ctrl-C ends the waiting. */
+class Library::Turn {
+ public:
+  explicit Turn(Library* library) : lock_(library->calls_, std::try_to_lock) {
+    // By the clock that every sanitizer knows.
+    const auto later = [] { return std::chrono::system_clock::now() + std::chrono::seconds(1); };
+    while (!lock_.owns_lock() && !lock_.try_lock_until(later())) CheckSignals();
+  }
+
+ private:
+  std::unique_lock<std::timed_mutex> lock_;
+};
+
+Library::Library(const std::string& path, double timeout) : path_(path), timeout_(timeout) {
+  Load();
+}
 
 void Library::Load() {
   process_ = std::make_unique<Process>(path_);
+  pid_ = process_->pid();
   std::string bytes;
-  if (!process_->Await(&bytes)) {
+  if (!process_->Await(&bytes, {timeout_, true})) {
     MXNET_THROW("ImportError") << "cannot load " << path_ << ": its process " << process_->End();
   }
   Reader answer(std::move(bytes));
@@ -93,7 +116,7 @@ MXAccApi Library::Table() {
 }
 
 bool Library::HasEnded() {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   // One that is about to end answers no more.
   Writer request(Request::kDeviceInfo);
   request.Number<int32_t>(0);
@@ -101,13 +124,15 @@ bool Library::HasEnded() {
   return process_->HasEnded();
 }
 
-int64_t Library::Pid() {
-  std::lock_guard<std::mutex> lock(calls_);
-  return process_->pid();
+int64_t Library::Pid() { return pid_; }
+
+void Library::SetTimeout(double timeout) {
+  const Turn turn(this);
+  timeout_ = timeout;
 }
 
 void Library::Restart() {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   if (process_->HasEnded()) Load();
 }
 
@@ -122,7 +147,7 @@ MXAccStatus Library::Ended() {
 
 MXAccStatus Library::Ask(const Writer& request, Reader* answer) {
   std::string bytes;
-  if (!process_->Ask(request.bytes(), &bytes)) return Ended();
+  if (!process_->Ask(request.bytes(), &bytes, {timeout_, true})) return Ended();
   *answer = Reader(std::move(bytes));
   const auto code = answer->Number<int32_t>();
   if (code == 0) return nullptr;
@@ -132,6 +157,15 @@ MXAccStatus Library::Ask(const Writer& request, Reader* answer) {
 MXAccStatus Library::AskOnce(const Writer& request) {
   Reader answer("");
   return Ask(request, &answer);
+}
+
+void Library::Tell(const Writer& request) noexcept {
+  try {
+    AskOnce(request);
+  } catch (const Error&) {
+    // Ctrl-C, which nobody above expects here: whoever has called is told after the call.
+    raise(SIGINT);
+  }
 }
 
 const char* Library::Keep(const char* text) {
@@ -154,12 +188,14 @@ MXAccStatus Library::SupportsImperative(int32_t* yes) {
 }
 
 void Library::Finalize() {
-  std::lock_guard<std::mutex> lock(calls_);
-  AskOnce(Writer(Request::kEnd));
+  std::lock_guard<std::timed_mutex> lock(calls_);
+  const double seconds = timeout_ == 0 ? kEndSeconds : std::min(timeout_, kEndSeconds);
+  std::string answer;
+  process_->Ask(Writer(Request::kEnd).bytes(), &answer, {seconds, false});
 }
 
 MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   Writer request(Request::kDeviceInfo);
   request.Number(dev_id);
   Reader answer("");
@@ -177,7 +213,7 @@ MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
 }
 
 MXAccStatus Library::Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   Writer request(Request::kAlloc);
   request.Number(dev_id);
   request.Number<uint64_t>(size);
@@ -190,12 +226,12 @@ MXAccStatus Library::Alloc(int32_t dev_id, size_t size, size_t alignment, void**
 
 void Library::Free(int32_t dev_id, void* data) {
   const std::unique_ptr<Block> block(static_cast<Block*>(data));
-  std::lock_guard<std::mutex> lock(calls_);
+  std::lock_guard<std::timed_mutex> lock(calls_);
   if (block->generation != generation_) return;
   Writer request(Request::kFree);
   request.Number(dev_id);
   request.Number(block->handle);
-  AskOnce(request);
+  Tell(request);
 }
 
 MXAccStatus Library::HandleOf(const MXTensor& tensor, uint64_t* handle) const {
@@ -225,7 +261,7 @@ MXAccStatus Library::CopyPiece(Request direction, int32_t dev_id, const MXTensor
 
 MXAccStatus Library::CopyEach(Request direction, int32_t dev_id, const MXTensor* on_device,
                               const MXTensor* on_host, int32_t count) {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   for (int32_t i = 0; i < count; ++i) {
     const size_t size = SizeOf(on_host[i].tensor);
     char* first = FirstOf(on_host[i].tensor);
@@ -265,7 +301,7 @@ MXAccStatus Library::CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTens
 
 MXAccStatus Library::CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                                    int32_t count, MXAccStream) {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   Writer request(Request::kCopyWithinAcc);
   request.Number(dev_id);
   request.Number(count);
@@ -284,7 +320,8 @@ MXAccStatus Library::MakeExecutor(Executor* executor, uint32_t* flags) {
   if (MXAccStatus status = Ask(executor->request, &answer)) return status;
   executor->number = answer.Number<uint64_t>();
   executor->generation = generation_;
-  *flags = answer.Number<uint32_t>();
+  // Calls of several threads wait for their turn here, where Ctrl-C ends the waiting.
+  *flags = answer.Number<uint32_t>() | kMXAccConcurrent;
   return nullptr;
 }
 
@@ -305,17 +342,17 @@ MXAccStatus Library::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
     request.Text(op->attr_keys[i]);
     request.Text(op->attr_vals[i]);
   }
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   if (MXAccStatus status = MakeExecutor(executor.get(), &out->flags)) return status;
   out->run = &Run;
   out->free = [](void* state) {
     const std::unique_ptr<Executor> freed(static_cast<Executor*>(state));
     Library* library = freed->library;
-    std::lock_guard<std::mutex> hold(library->calls_);
+    std::lock_guard<std::timed_mutex> hold(library->calls_);
     if (freed->generation != library->generation_) return;
     Writer request(Request::kFreeExecutor);
     request.Number(freed->number);
-    library->AskOnce(request);
+    library->Tell(request);
   };
   out->state = executor.release();
   return nullptr;
@@ -325,7 +362,7 @@ MXAccStatus Library::Run(void* state, const MXTensor* inputs, int32_t num_in, MX
                          int32_t num_out, MXAccStream) {
   auto* executor = static_cast<Executor*>(state);
   Library* library = executor->library;
-  std::lock_guard<std::mutex> lock(library->calls_);
+  const Turn turn(library);
   uint32_t flags = 0;
   if (executor->generation != library->generation_) {
     if (MXAccStatus status = library->MakeExecutor(executor, &flags)) return status;
@@ -351,7 +388,7 @@ MXAccStatus Library::Run(void* state, const MXTensor* inputs, int32_t num_in, MX
 MXAccStatus Library::Configure(int32_t dev_id, const char* const* in_keys,
                                const char* const* in_vals, int32_t num_in, MXAccEmit emit,
                                void* context) {
-  std::lock_guard<std::mutex> lock(calls_);
+  const Turn turn(this);
   Writer request(Request::kConfigure);
   request.Number(dev_id);
   request.Number(num_in);

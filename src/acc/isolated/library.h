@@ -23,17 +23,21 @@ namespace isolated {
 /*!
  * \brief Passes calls on to the process, one at a time.
  *
+ * One that takes longer than the timeout, in seconds, or that Ctrl-C interrupts after a while, ends
+ * the process; with a timeout of 0 it may take any time.
+ *
  * When the process ends, calls fail; what was in its memory is lost. Restart begins another one,
  * and executors are made anew there when they are run.
  */
 class Library : public StandIn {
  public:
   /*! \brief Starts the process and loads the library there. Throws what loading throws. */
-  explicit Library(const std::string& path);
+  Library(const std::string& path, double timeout);
 
   /*! \brief The table, without what the library does not have. */
   MXAccApi Table();
   bool HasEnded() override;
+  void SetTimeout(double timeout) override;
   int64_t Pid() override;
   void Restart() override;
   bool Holds(const void* data) override;
@@ -58,6 +62,7 @@ class Library : public StandIn {
                         int32_t num_in, MXAccEmit emit, void* context) override;
 
  private:
+  class Turn;
   struct Block;
   struct Executor;
 
@@ -77,6 +82,8 @@ class Library : public StandIn {
   /*! \brief Asks, with calls_ held; *answer is what follows the status. */
   MXAccStatus Ask(const Writer& request, Reader* answer);
   MXAccStatus AskOnce(const Writer& request);
+  /*! \brief The same for what cannot fail. */
+  void Tell(const Writer& request) noexcept;
   MXAccStatus Ended();
   MXAccStatus HandleOf(const MXTensor& tensor, uint64_t* handle) const;
   MXAccStatus CopyEach(Request direction, int32_t dev_id, const MXTensor* on_device,
@@ -93,7 +100,9 @@ class Library : public StandIn {
   std::unique_ptr<Process> process_;
   /*! \brief Number of the process: what is of another is lost. */
   std::atomic<uint64_t> generation_{0};
-  std::mutex calls_;
+  std::timed_mutex calls_;
+  double timeout_;
+  std::atomic<int64_t> pid_{0};
   /*! \brief Texts that were given out. */
   std::set<std::string> texts_;
 };

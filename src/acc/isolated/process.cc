@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <mxnet/runtime/error.h>
+#include <mxnet/runtime/signals.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,13 +15,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <mutex>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "acc/isolated/channel.h"
 #include "acc/isolated/message.h"
 #include "acc/status.h"
 #include "runtime/dynamic_library.h"
+#include "runtime/fork_safe.h"
 
 extern char** environ;
 
@@ -29,8 +37,17 @@ namespace acc {
 namespace isolated {
 namespace {
 
-/*! \brief So long may a process take to end by itself. */
+using Clock = std::chrono::steady_clock;
+
+/*! \brief So long may a process take to end by itself, and again when it is killed. */
 constexpr int kPatienceMs = 5000;
+/*! \brief While an answer is waited for, time limits are looked at after so long. */
+constexpr int kSliceMs = 50;
+/*! \brief What takes less than that is not interrupted: with the process all that is on it is lost.
+ */
+constexpr std::chrono::seconds kInterruptible{1};
+/*! \brief Calls look after all processes so often. */
+constexpr std::chrono::seconds kReapPeriod{1};
 constexpr int kUnknown = -1;
 
 [[noreturn]] void ThrowSystemError(const std::string& library, const char* what, int code) {
@@ -64,6 +81,33 @@ class Descriptor {
   int number_;
 };
 
+/*! \brief All processes that there are, which any thread may look after. */
+struct Children {
+  ForkSafeMutex mutex;
+  std::vector<Process*> all;
+};
+
+Children& TheChildren() {
+  static auto* children = new Children();
+  return *children;
+}
+
+/*! \brief Looks after all processes, if that was not done lately. */
+void ReapNowAndThen() {
+  static std::atomic<Clock::rep> due{0};
+  const Clock::duration now = Clock::now().time_since_epoch();
+  if (now.count() < due.load(std::memory_order_relaxed)) return;
+  due.store((now + kReapPeriod).count(), std::memory_order_relaxed);
+  Process::ReapEnded();
+}
+
+/*! \brief Has what waits for the socket look up every kSliceMs. */
+void LimitWaits(int socket) {
+  const timeval slice{0, kSliceMs * 1000};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice));
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice));
+}
+
 /*! \brief The same with a number that none of the child's is, so that those can be made of it. */
 int Above(int number) {
   const int moved = fcntl(number, F_DUPFD_CLOEXEC, 16);
@@ -72,6 +116,39 @@ int Above(int number) {
 }
 
 }  // namespace
+
+/*! \brief Says whether an answer is still waited for; see GoesOn. */
+class Process::Waiting {
+ public:
+  Waiting(Process* process, Patience patience) : process_(process), patience_(patience) {}
+
+  bool operator()() {
+    const Clock::time_point now = Clock::now();
+    const std::chrono::duration<double> waited = now - start_;
+    if (patience_.seconds != 0 && waited.count() >= patience_.seconds) {
+      std::ostringstream text;
+      text << "did not answer within " << patience_.seconds << " s and was ended";
+      process_->Kill(text.str());
+      return false;
+    }
+    if (patience_.is_interruptible && now >= due_) {
+      due_ = now + kInterruptible;
+      try {
+        CheckSignals();
+      } catch (...) {
+        process_->Kill("was ended when a call was interrupted");
+        throw;
+      }
+    }
+    return true;
+  }
+
+ private:
+  Process* process_;
+  Patience patience_;
+  Clock::time_point start_{Clock::now()};
+  Clock::time_point due_{start_ + kInterruptible};
+};
 
 Process::Process(const std::string& library) {
   const int memory_number = memfd_create("mxnet_acc", MFD_CLOEXEC);
@@ -96,6 +173,9 @@ Process::Process(const std::string& library) {
   }
   shared_ = static_cast<char*>(shared);
   socket_ = ours.Release();
+  LimitWaits(socket_);
+  std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
+  TheChildren().all.push_back(this);
 }
 
 void Process::Start(const std::string& library, int socket, int memory) {
@@ -123,6 +203,9 @@ Process::~Process() {
   Forget();
   Wait();
   munmap(shared_, kSharedSize);
+  std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
+  std::vector<Process*>& all = TheChildren().all;
+  all.erase(std::find(all.begin(), all.end(), this));
 }
 
 void Process::Forget() {
@@ -130,33 +213,60 @@ void Process::Forget() {
   socket_ = -1;
 }
 
-bool Process::Ask(const std::string& request, std::string* answer) {
-  return !has_ended_ && Send(socket_, request) && Receive(socket_, answer);
+bool Process::Ask(const std::string& request, std::string* answer, Patience patience) {
+  ReapNowAndThen();
+  if (is_reaped_ || !reason_.empty()) return false;
+  Waiting waiting(this, patience);
+  return Send(socket_, request, std::ref(waiting)) && Receive(socket_, answer, std::ref(waiting));
 }
 
-bool Process::Await(std::string* answer) { return Receive(socket_, answer); }
+bool Process::Await(std::string* answer, Patience patience) {
+  return Receive(socket_, answer, Waiting(this, patience));
+}
 
-bool Process::HasEnded() {
-  if (has_ended_) return true;
+void Process::Kill(const std::string& reason) {
+  std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
+  // The number of one that was reaped may be another's by now.
+  if (is_reaped_) return;
+  kill(pid_, SIGKILL);
+  reason_ = reason;
+}
+
+void Process::Look() {
+  if (is_reaped_) return;
   pid_t ended;
   do {
     ended = waitpid(pid_, &status_, WNOHANG);
   } while (ended < 0 && errno == EINTR);
   // Somebody else may have waited for all children; then nobody knows how it ended.
   if (ended < 0) status_ = kUnknown;
-  has_ended_ = ended != 0;
-  return has_ended_;
+  is_reaped_ = ended != 0;
 }
 
+bool Process::IsReaped() {
+  if (is_reaped_) return true;
+  std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
+  Look();
+  return is_reaped_;
+}
+
+void Process::ReapEnded() {
+  std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
+  for (Process* process : TheChildren().all) process->Look();
+}
+
+bool Process::HasEnded() { return IsReaped() || !reason_.empty(); }
+
 void Process::Wait() {
-  for (int waited = 0; !HasEnded(); ++waited) {
-    if (waited == kPatienceMs) kill(pid_, SIGKILL);
+  for (int waited = 0; !IsReaped() && waited < 2 * kPatienceMs; ++waited) {
+    if (waited == kPatienceMs) Kill("did not end and was ended");
     poll(nullptr, 0, 1);
   }
 }
 
 std::string Process::End() {
   Wait();
+  if (!reason_.empty()) return reason_;
   if (status_ == kUnknown) return "has ended";
   if (WIFSIGNALED(status_)) {
     const int number = WTERMSIG(status_);

@@ -7,13 +7,24 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <string>
 
 namespace mxnet {
 namespace acc {
 namespace isolated {
 
-/*! \brief A child process with a socket to it and memory that is shared with it. */
+/*! \brief How long an answer is waited for. */
+struct Patience {
+  double seconds;        /*!< afterwards the process is ended; 0 for no limit */
+  bool is_interruptible; /*!< whether Ctrl-C ends the process after a second, and throws */
+};
+
+/*!
+ * \brief A child process with a socket to it and memory that is shared with it.
+ *
+ * One thread calls at a time.
+ */
 class Process {
  public:
   /*! \brief Starts one for a library. ImportError where it cannot be started. */
@@ -24,28 +35,39 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   /*! \brief Sends a request and waits for the answer; false where the process has ended. */
-  bool Ask(const std::string& request, std::string* answer);
+  bool Ask(const std::string& request, std::string* answer, Patience patience);
   /*! \brief Waits for the answer to no request, which the process begins with. */
-  bool Await(std::string* answer);
+  bool Await(std::string* answer, Patience patience);
 
-  /*! \brief Whether it has ended; does not wait. */
+  /*! \brief Whether it has ended, or was ended; does not wait. */
   bool HasEnded();
   /*! \brief How it ended: "was ended by signal 6 (Aborted)". Waits for that. */
   std::string End();
   pid_t pid() const { return pid_; }
   char* shared() const { return shared_; }
+  /*! \brief Takes note of all processes that have ended, so that the system forgets them. Any
+   * thread may call. */
+  static void ReapEnded();
   /*! \brief Closes what a child of fork has of this, so that the process ends with its parent. */
   void Forget();
 
  private:
+  class Waiting;
+
   void Start(const std::string& library, int socket, int memory);
   void Wait();
+  void Look();
+  bool IsReaped();
+  void Kill(const std::string& reason);
 
   pid_t pid_{-1};
   int socket_{-1};
   char* shared_{nullptr};
-  bool has_ended_{false};
+  /*! \brief Set by whoever has looked, with the status before it. */
+  std::atomic<bool> is_reaped_{false};
   int status_{-1};
+  /*! \brief Why it was ended by this process; else "". */
+  std::string reason_;
 };
 
 }  // namespace isolated
