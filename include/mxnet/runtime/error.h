@@ -10,12 +10,12 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace mxnet {
 namespace runtime {
@@ -28,51 +28,66 @@ namespace runtime {
  */
 class Error : public std::exception {
  public:
-  struct Frame {
-    std::string file;
-    std::string function;
-    int line;
-  };
-
   [[gnu::cold]] Error(std::string kind, std::string message)
-      : kind_(std::move(kind)), message_(std::move(message)) {}
+      : content_(ObjectRef::Steal(new Content{{1, kMXNetObjectNone, &Content::Delete, nullptr},
+                                              std::move(kind),
+                                              std::move(message),
+                                              {},
+                                              0,
+                                              {}})) {}
+  // No move: what it is made of is never empty.
+  Error(const Error&) = default;
+  Error& operator=(const Error&) = default;
 
-  const char* what() const noexcept override { return message_.c_str(); }
-  const std::string& kind() const noexcept { return kind_; }
-  const std::string& message() const noexcept { return message_; }
+  const char* what() const noexcept override { return message().c_str(); }
+  const std::string& kind() const noexcept { return content().kind; }
+  const std::string& message() const noexcept { return content().message; }
 
   [[gnu::cold]] Error& AddFrame(const char* file, int line, const char* function) {
-    frames_.push_back({file, function, line});
+    if (content().header.ref_count != 1) *this = Restated(kind(), message());
+    std::string& frames = content().frames;
+    frames.append(file).push_back('\0');
+    frames.append(function).push_back('\0');
+    frames.append(reinterpret_cast<const char*>(&line), sizeof(line));
+    ++content().num_frames;
     return *this;
   }
 
   /*! \brief The same error, said of something: "argument 1 ('dtype')". */
   [[gnu::cold]] Error In(const std::string& where) const {
-    Error error(*this);
-    error.message_ = where + ": " + message_;
-    return error;
+    return Restated(kind(), where + ": " + message());
   }
 
   /*! \brief The same error under another kind and with another message; its places stay. */
   [[gnu::cold]] Error Restated(std::string kind, std::string message) const {
-    Error error(*this);
-    error.kind_ = std::move(kind);
-    error.message_ = std::move(message);
+    Error error(std::move(kind), std::move(message));
+    error.content().frames = content().frames;
+    error.content().num_frames = content().num_frames;
+    error.content().payload = content().payload;
     return error;
   }
 
   /*! \brief Makes this the calling thread's last error. */
   [[gnu::cold]] int SetLast() const noexcept {
-    std::vector<MXNetErrorFrame> frames;
-    try {
-      frames.reserve(frames_.size());
-      for (const Frame& f : frames_) frames.push_back({f.file.c_str(), f.function.c_str(), f.line});
-    } catch (const std::bad_alloc&) {
-      // What went wrong is worth more than where.
+    const Content& from = content();
+    const std::unique_ptr<MXNetErrorFrame[]> frames(new (std::nothrow)
+                                                        MXNetErrorFrame[from.num_frames]);
+    // Without room for them: what went wrong is worth more than where.
+    const size_t num_frames = frames == nullptr ? 0 : from.num_frames;
+    const char* next = from.frames.data();
+    for (size_t i = 0; i < num_frames; ++i) {
+      frames[i].file = next;
+      frames[i].function = next += std::strlen(next) + 1;
+      next += std::strlen(next) + 1;
+      std::memcpy(&frames[i].line, next, sizeof(int));
+      next += sizeof(int);
     }
-    MXNetErrorInfo info{
-        sizeof(MXNetErrorInfo), kind_.c_str(), MXNetByteArray{message_.data(), message_.size()},
-        frames.data(),          frames.size(), payload_.get()};
+    MXNetErrorInfo info{sizeof(MXNetErrorInfo),
+                        from.kind.c_str(),
+                        MXNetByteArray{from.message.data(), from.message.size()},
+                        frames.get(),
+                        num_frames,
+                        from.payload.get()};
     return MXNetSetLastError(&info);
   }
 
@@ -83,15 +98,28 @@ class Error : public std::exception {
     for (size_t i = 0; i < info->num_frames; ++i) {
       error.AddFrame(info->frames[i].file, info->frames[i].line, info->frames[i].function);
     }
-    error.payload_ = ObjectRef::Borrow(info->payload);
+    error.content().payload = ObjectRef::Borrow(info->payload);
     return error;
   }
 
  private:
-  std::string kind_;
-  std::string message_;
-  std::vector<Frame> frames_;
-  ObjectRef payload_;
+  /*! \brief What the copies of an error share, so that whoever handles one needs little code. */
+  struct Content {
+    MXNetObject header;
+    std::string kind;
+    std::string message;
+    /*! \brief Of each place the file and the function, both with their '\0', and an int, the line.
+     */
+    std::string frames;
+    size_t num_frames;
+    ObjectRef payload;
+
+    [[gnu::cold]] static void Delete(MXNetObject* self) { delete reinterpret_cast<Content*>(self); }
+  };
+
+  Content& content() const noexcept { return *reinterpret_cast<Content*>(content_.get()); }
+
+  ObjectRef content_;
 };
 
 namespace details {
