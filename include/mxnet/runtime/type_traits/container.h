@@ -114,9 +114,13 @@ template <typename T>
 Match ReadInts(const MXNetIntArray& ints, std::vector<T>* out) {
   out->reserve(ints.size);
   for (size_t i = 0; i < ints.size; ++i) {
-    const MXNetAny any = AnyOfInt(ints.data[i]).raw();
-    const Match match = ReadRun(&any, 1, out);
-    if (match != Match::kOk) return match;
+    if constexpr (std::is_same_v<T, Any>) {
+      out->push_back(AnyOfInt(ints.data[i]));
+    } else {
+      const MXNetAny any = AnyOfInt(ints.data[i]).raw();
+      const Match match = ReadRun(&any, 1, out);
+      if (match != Match::kOk) return match;
+    }
   }
   return Match::kOk;
 }
