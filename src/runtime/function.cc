@@ -17,9 +17,6 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-/*! \brief Bounds the frame in which defaults are filled in. */
-constexpr size_t kMaxParams = 64;
-
 /*! \brief A description without the members that version 1.0 of the ABI did not start with. */
 constexpr size_t kSmallestInfo = offsetof(MXNetFuncInfo, overloads);
 
@@ -91,6 +88,18 @@ std::string CountText(const FunctionInfo& info, int given) {
 
 }  // namespace
 
+void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_params) {
+  if (num_params > kMaxParams) {
+    MXNET_THROW("ValueError") << function << ": " << num_params
+                              << " parameters are described, at most " << kMaxParams
+                              << " are possible";
+  }
+  if (num_params > 0 && params == nullptr) {
+    MXNET_THROW("ValueError") << function << ": " << num_params
+                              << " parameters are described and the run of them is NULL";
+  }
+}
+
 /*! \brief What a function captured may be another function, and so on. */
 void DeleteFunction(MXNetObject* self) { details::DeleteInTurn(self, &DestroyFunction); }
 
@@ -153,15 +162,7 @@ const char* FunctionInfo::Keep(const char* text) {
 }
 
 void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
-  if (info.num_params > kMaxParams) {
-    MXNET_THROW("ValueError") << info_.name << ": " << info.num_params
-                              << " parameters are described, at most " << kMaxParams
-                              << " are possible";
-  }
-  if (info.num_params > 0 && info.params == nullptr) {
-    MXNET_THROW("ValueError") << info_.name << ": " << info.num_params
-                              << " parameters are described and the run of them is NULL";
-  }
+  CheckParams(info_.name, info.params, info.num_params);
   params_.assign(info.params, info.params + info.num_params);
   for (MXNetParamInfo& param : params_) {
     if (param.name == nullptr) MXNET_THROW("ValueError") << info_.name << ": unnamed parameter";

@@ -7,6 +7,7 @@
 
 #include <mxnet/runtime/any.h>
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
@@ -14,6 +15,12 @@
 
 namespace mxnet {
 namespace runtime {
+
+/*! \brief Bounds the frame in which defaults are filled in. */
+constexpr size_t kMaxParams = 64;
+
+/*! \brief ValueError where there are too many described parameters, or there is no run of them. */
+void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_params);
 
 /*! \brief Owned copy of a description. */
 class FunctionInfo {

@@ -65,6 +65,10 @@ TEST_CASE("no C function follows a NULL") {
       MXNetFuncFromHost(&NoBody, &value, nullptr, nullptr),
       MXNetFuncSetInfo(nullptr, nullptr),
       MXNetFuncGetInfo(nullptr, &info),
+      MXNetFuncCompleteParams(nullptr, nullptr, 0, nullptr, 0),
+      MXNetFuncCompleteParams("f", nullptr, 1, nullptr, 0),
+      MXNetFuncRefuseArgument(nullptr, 0, nullptr, nullptr, 0),
+      MXNetFuncRefuseArgument(nullptr, 0, "int", nullptr, 0),
       MXNetFuncGetGlobal(nullptr, &func),
       MXNetFuncGetGlobal("testing.nop", nullptr),
       MXNetFuncRegisterGlobal("name", nullptr, 0),
@@ -90,6 +94,39 @@ TEST_CASE("no C function follows a NULL") {
   for (int status : statuses) CHECK(status == -1);
   CHECK(MXNetObjectFree(nullptr) == 0);
   CHECK(MXNetFuncFree(nullptr) == 0);
+}
+
+TEST_CASE("what a signature says of parameters") {
+  const MXNetParamSignature known{"int", "int", 0, 0, [](const MXNetAny*) { return 1; }};
+  MXNetParamSignature nameless = known;
+  nameless.type_name = nullptr;
+  MXNetParamSignature unchecked = known;
+  unchecked.takes = nullptr;
+  struct Case {
+    const char* expected;
+    size_t num_params;
+    const MXNetParamSignature* signature;
+    size_t num_signature;
+  };
+  const MXNetParamSignature* none = nullptr;
+  const Case cases[] = {
+      {"", 1, &known, 1},
+      {"", 2, none, 0},
+      {"ValueError: f: 2 parameters are described, the C++ body takes 1", 2, &known, 1},
+      {"ValueError: f: 65 parameters are described, at most 64 are possible", 65, none, 0},
+      {"ValueError: f: the signature of 'arg0' has no name of its type", 1, &nameless, 1},
+      {"ValueError: f: the signature of 'arg0' has no name of its type", 1, &unchecked, 1},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.expected);
+    std::vector<MXNetParamInfo> params(c.num_params);
+    const int status =
+        MXNetFuncCompleteParams("f", params.data(), params.size(), c.signature, c.num_signature);
+    const std::string error = status == 0 ? "" : mxnet::tests::LastError();
+    CHECK(error.rfind(c.expected, 0) == 0);
+    CHECK(error.empty() == (*c.expected == '\0'));
+    if (error.empty()) CHECK(params.back().name == "arg" + std::to_string(params.size() - 1));
+  }
 }
 
 namespace {

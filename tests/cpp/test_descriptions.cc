@@ -13,8 +13,8 @@ using namespace mxnet::runtime;  // NOLINT: the subject of the test
 namespace {
 
 /*! \brief "name: type flags" of each parameter, and the result, of what is registered. */
-template <typename Body>
-std::string Derived(Registry registry, Body body) {
+template <typename Described, typename Body>
+std::string Derived(Described&& registry, Body body) {
   registry.set_body_typed(std::move(body)).override_existing().Commit();
   PackedFunc func = PackedFunc::GetGlobal("tests.derived");
   const MXNetFuncInfo* info = nullptr;

@@ -395,6 +395,28 @@ typedef struct MXNetFuncInfo {
   uint64_t flags; /*!< MXNetFuncFlag, or-ed */
 } MXNetFuncInfo;
 
+/*! \brief What the signature of a body says of one parameter. */
+typedef struct {
+  const char* type;      /*!< type expression of what it takes */
+  const char* type_name; /*!< what messages call it */
+  int32_t flags;    /*!< kMXNetParamVariadic, and kMXNetParamOptional where it may be left out */
+  int32_t reserved; /*!< zero */
+  int (*takes)(const MXNetAny* value); /*!< nonzero if it takes the value */
+} MXNetParamSignature;
+
+/*!
+ * \brief Completes the parameters of a description from the signature of the body, and checks them.
+ *
+ * A parameter without a type gets that of the signature, one without a name "arg0" and so on, and
+ * flags that follow from the signature are set; what is set lives as long as signature. A
+ * contradiction is a ValueError, a default that the body does not take a TypeError, each of which
+ * begins with function, its name. signature is NULL where nothing is known of the body: then only
+ * the order of the parameters is checked.
+ */
+MXNET_DLL int MXNetFuncCompleteParams(const char* function, MXNetParamInfo* params,
+                                      size_t num_params, const MXNetParamSignature* signature,
+                                      size_t num_signature);
+
 /*!
  * \brief Calls a function: the one entry every call goes through.
  *
@@ -462,6 +484,18 @@ MXNET_DLL int MXNetFuncRemoveGlobal(const char* name);
  * *out_names stays valid until the next call of this function on the same thread.
  */
 MXNET_DLL int MXNetFuncListGlobalNames(int* out_size, const char*** out_names);
+
+/*!
+ * \brief Makes it the last error that an argument is of the wrong type, or out of range; -1.
+ *
+ * For the body of func, which may be NULL: index is that of its own arguments, expected the name of
+ * the type. A TypeError, or an OverflowError where out_of_range is nonzero.
+ */
+MXNET_DLL int MXNetFuncRefuseArgument(MXNetFunctionHandle func, int index, const char* expected,
+                                      const MXNetAny* given, int out_of_range);
+
+/*! \brief In the same way that there are too few arguments, or too many: a TypeError; -1. */
+MXNET_DLL int MXNetFuncRefuseCount(MXNetFunctionHandle func, int expected, int at_least, int given);
 
 /* ------------------------------------------------------------------------------------------------
  * Classes

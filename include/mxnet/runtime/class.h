@@ -271,7 +271,7 @@ class ClassRegistry {
    * ValueError where the key or the C++ class is registered already, where the base is not, or
    * where the description of a method contradicts its C++ signature.
    */
-  void Commit() const {
+  void Commit() {
     if (repeated_) {
       MXNET_THROW("ValueError") << key_ << ": its C++ class is registered as "
                                 << details::ClassKey<T>() << " already";
@@ -303,13 +303,13 @@ class ClassRegistry {
     int64_t release_bytes;
   };
 
-  void Register() const {
+  void Register() {
     if (base_ != nullptr && *base_ == kMXNetObjectNone) {
       MXNET_THROW("ValueError") << key_ << ": its base class is not registered before it";
     }
     if (failure_) throw failure_->In(key_);
     std::vector<MXNetMethodInfo> methods;
-    for (const Method& method : methods_) {
+    for (Method& method : methods_) {
       Describe(method);
       methods.push_back({method.name.c_str(), method.body.get(), method.flags, 0});
     }
@@ -392,11 +392,11 @@ class ClassRegistry {
     return methods_.back();
   }
 
-  void Describe(const Method& method) const {
+  void Describe(Method& method) const {
     if (method.name.empty()) {
       MXNET_THROW("ValueError") << key_ << ": a parameter is described before any method";
     }
-    details::Description about = method.about;
+    details::Description& about = method.about;
     const std::string name = key_ + "." + method.name;
     if (about.params().size() == 1 && (method.flags & kMXNetMethodStatic) == 0) {
       for (size_t i = 1; i < method.num_params; ++i) {
@@ -404,8 +404,7 @@ class ClassRegistry {
       }
     }
     about.Complete(name);
-    const std::vector<MXNetParamInfo> params = about.Borrowed();
-    MXNetFuncInfo info = about.Describe(name, params);
+    MXNetFuncInfo info = about.Describe(name);
     info.file = file_;
     info.line = line_;
     info.release_lock_bytes = method.release_bytes;

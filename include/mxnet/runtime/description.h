@@ -7,6 +7,7 @@
 
 #include <mxnet/runtime/packed_func.h>
 
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,55 +17,33 @@ namespace mxnet {
 namespace runtime {
 namespace details {
 
-/*! \brief One described parameter. An empty type is that of the C++ parameter. */
-struct Param {
-  std::string name;
-  std::string type;
-  std::string doc;
-  int32_t flags;
-  Any default_value;
-
-  bool is_front_end() const { return (flags & kMXNetParamFrontEnd) != 0; }
-  bool is_optional() const { return (flags & kMXNetParamOptional) != 0; }
-  bool is_variadic() const { return (flags & kMXNetParamVariadic) != 0; }
-};
-
-/*! \brief What the C++ signature says of one parameter. */
-struct CxxParam {
-  std::string type;      /*!< what Python may pass */
-  std::string type_name; /*!< what messages call it */
-  bool variadic;
-  bool nullable; /*!< a std::optional, which may be left out */
-  Match (*check)(const MXNetAny& value);
-};
-
+/*! \brief Whether a body's parameter of type T takes a value. */
 template <typename T>
-[[gnu::cold]] CxxParam CxxParamOf() {
-  if constexpr (IsVariadic<T>::value) {
-    CxxParam param = CxxParamOf<typename T::value_type>();
-    param.variadic = true;
-    return param;
-  } else {
-    return {ArgumentAnnotation<T>(), TypeTraits<T>::Name(), false, IsOptional<T>::value,
-            [](const MXNetAny& value) {
-              T read{};
-              return TypeTraits<T>::TryFrom(value.value, value.type_code, &read);
-            }};
-  }
+[[gnu::cold]] int Takes(const MXNetAny* value) {
+  T read{};
+  return TypeTraits<T>::TryFrom(value->value, value->type_code, &read) == Match::kOk ? 1 : 0;
 }
 
-/*! \brief Collects a description, and completes it from the C++ signature. */
+/*!
+ * \brief Collects a description, and completes it from the C++ signature.
+ *
+ * Every library that registers a function has this compiled in, so it does little itself: it keeps
+ * texts and defaults, and what is to be found out of them the runtime does.
+ */
 class Description {
  public:
   std::string doc;
   std::string returns;
 
-  [[gnu::cold]] void Add(std::string name, std::string type, std::string doc_text, int32_t flags,
-                         Any default_value = Any()) {
+  /*! \brief A parameter. An empty type is that of the C++ parameter. */
+  [[gnu::cold, gnu::noinline]] void Add(std::string name, std::string type, std::string doc_text,
+                                        int32_t flags, Any default_value = Any()) {
     described_ = true;
     if (keyword_only_ && (flags & kMXNetParamVariadic) == 0) flags |= kMXNetParamKeywordOnly;
-    params_.push_back(
-        {std::move(name), std::move(type), std::move(doc_text), flags, std::move(default_value)});
+    const char* kept_type = type.empty() ? nullptr : Keep(std::move(type));
+    const char* kept_doc = Keep(std::move(doc_text));
+    const char* kept_name = Keep(std::move(name), std::move(default_value));
+    params_.push_back({kept_name, kept_type, kept_doc, flags, 0, AsBorrowed(kept_->value)});
   }
 
   /*! \brief Adds flags to the parameter added last. */
@@ -79,37 +58,24 @@ class Description {
   template <typename F>
   [[gnu::cold]] void TakeSignature() {
     described_ = true;
-    derive_ = [](Description* self) {
+    complete_ = [](Description* self, const char* function) {
       if (self->returns.empty()) self->returns = ResultAnnotation<ResultOf<F>>();
-      self->TakeParams(static_cast<typename FunctionSignature<F>::Arguments*>(nullptr));
+      self->TakeParams(function, static_cast<typename FunctionSignature<F>::Arguments*>(nullptr));
     };
   }
 
   /*! \brief Completes the description; ValueError where it contradicts the C++ signature. */
   [[gnu::cold]] void Complete(const std::string& function) {
-    if (derive_ != nullptr) {
-      derive_(this);
-      CompleteTypes(function);
-    }
-    CheckOrder(function);
+    if (complete_ != nullptr) return complete_(this, function.c_str());
+    CompleteParams(function.c_str(), nullptr, 0);
   }
 
   bool described() const { return described_; }
-  const std::vector<Param>& params() const { return params_; }
+  /*! \brief The parameters, which live as long as this. */
+  const std::vector<MXNetParamInfo>& params() const { return params_; }
 
-  /*! \brief The parameters as the C interface has them, borrowed from this. */
-  [[gnu::cold]] std::vector<MXNetParamInfo> Borrowed() const {
-    std::vector<MXNetParamInfo> params;
-    for (const Param& p : params_) {
-      params.push_back({p.name.c_str(), p.type.empty() ? nullptr : p.type.c_str(), p.doc.c_str(),
-                        p.flags, 0, AsBorrowed(p.default_value)});
-    }
-    return params;
-  }
-
-  /*! \brief The description in the C form, borrowed from this, from params and from name. */
-  [[gnu::cold]] MXNetFuncInfo Describe(const std::string& name,
-                                       const std::vector<MXNetParamInfo>& params) const {
+  /*! \brief The description in the C form, borrowed from this and from name. */
+  [[gnu::cold]] MXNetFuncInfo Describe(const std::string& name) const {
     MXNetFuncInfo info{};
     info.struct_size = sizeof(info);
     info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
@@ -118,10 +84,23 @@ class Description {
     info.doc = doc.c_str();
     info.returns = returns.empty() ? nullptr : returns.c_str();
     info.described = described_ ? 1 : 0;
-    info.params = params.data();
-    info.num_params = params.size();
+    info.params = params_.data();
+    info.num_params = params_.size();
     info.release_lock_bytes = -1;
     return info;
+  }
+
+ private:
+  /*! \brief What params_ refers to; the one before lives in it, as no address may change. */
+  struct Kept {
+    std::string text;
+    Any value;
+    std::unique_ptr<Kept> before;
+  };
+
+  [[gnu::cold, gnu::noinline]] const char* Keep(std::string text, Any value = Any()) {
+    kept_.reset(new Kept{std::move(text), std::move(value), std::move(kept_)});
+    return kept_->text.c_str();
   }
 
   /*! \brief Text of a default travels as kMXNetStr, not as an object. */
@@ -135,86 +114,40 @@ class Description {
     return raw;
   }
 
- private:
-  [[gnu::cold]] void CompleteTypes(const std::string& function) {
-    if (params_.empty()) NameParams();
-    std::vector<Param*> body;
-    for (Param& param : params_) {
-      if (!param.is_front_end()) body.push_back(&param);
-    }
-    if (body.size() != cxx_params_.size()) {
-      MXNET_THROW("ValueError") << function << ": " << body.size()
-                                << " parameters are described, the C++ body takes "
-                                << cxx_params_.size();
-    }
-    // From the last to the first: one may be left out only if all behind it may.
-    const auto by_name = [](const Param& p) { return (p.flags & kMXNetParamKeywordOnly) != 0; };
-    bool rest_optional = true;
-    for (size_t i = body.size(); i-- > 0;) {
-      Merge(function, body[i], cxx_params_[i], rest_optional || by_name(*body[i]));
-      const bool required = !body[i]->is_optional() && !body[i]->is_variadic();
-      if (!by_name(*body[i])) rest_optional = rest_optional && !required;
-    }
-  }
-
-  /*! \brief As in Python: by position, then by name only, then variadic; defaults at the end. */
-  [[gnu::cold]] void CheckOrder(const std::string& function) const {
-    bool optional = false;
-    for (size_t i = 0; i < params_.size(); ++i) {
-      const Param& param = params_[i];
-      if (param.is_variadic()) {
-        if (i + 1 == params_.size()) break;
-        MXNET_THROW("ValueError") << function << ": '" << param.name
-                                  << "' is variadic and not the last parameter";
-      }
-      if ((param.flags & kMXNetParamKeywordOnly) != 0) continue;
-      if (optional && !param.is_optional()) {
-        MXNET_THROW("ValueError") << function << ": '" << param.name
-                                  << "' has no default, a parameter before it has one";
-      }
-      optional = param.is_optional();
+  template <typename T>
+  [[gnu::cold]] MXNetParamSignature SignatureOf() {
+    if constexpr (IsVariadic<T>::value) {
+      MXNetParamSignature param = SignatureOf<typename T::value_type>();
+      param.flags |= kMXNetParamVariadic;
+      return param;
+    } else {
+      return {Keep(ArgumentAnnotation<T>()), Keep(TypeTraits<T>::Name()),
+              IsOptional<T>::value ? kMXNetParamOptional : kMXNetParamRequired, 0, &Takes<T>};
     }
   }
 
   template <typename... Args>
-  [[gnu::cold]] void TakeParams(std::tuple<Args...>*) {
-    cxx_params_ = {CxxParamOf<Args>()...};
+  [[gnu::cold]] void TakeParams(const char* function, std::tuple<Args...>*) {
+    constexpr size_t kSize = sizeof...(Args);
+    const MXNetParamSignature signature[kSize + 1] = {SignatureOf<Args>()..., {}};
+    CompleteParams(function, signature, kSize);
   }
 
-  [[gnu::cold]] void NameParams() {
-    for (size_t i = 0; i < cxx_params_.size(); ++i) {
-      Add("arg" + std::to_string(i), "", "", kMXNetParamRequired);
+  [[gnu::cold]] void CompleteParams(const char* function, const MXNetParamSignature* signature,
+                                    size_t size) {
+    if (params_.empty()) {
+      for (size_t i = 0; i < size; ++i) params_.push_back({});
     }
+    MXNET_CHECK_CALL(
+        MXNetFuncCompleteParams(function, params_.data(), params_.size(), signature, size));
   }
 
-  [[gnu::cold]] static void Merge(const std::string& function, Param* param, const CxxParam& cxx,
-                                  bool rest_optional) {
-    if (param->is_variadic() && !cxx.variadic) {
-      MXNET_THROW("ValueError") << function << ": '" << param->name
-                                << "' is described as variadic, the C++ body takes one "
-                                << cxx.type_name;
-    }
-    if (cxx.variadic) param->flags = kMXNetParamVariadic;
-    if (param->is_optional() && !param->is_front_end() &&
-        cxx.check(param->default_value.raw()) != Match::kOk) {
-      MXNET_THROW("TypeError") << function << ": the default of '" << param->name << "' is "
-                               << TypeNameOf(param->default_value.value(),
-                                             param->default_value.type_code())
-                               << ", the C++ body takes " << cxx.type_name;
-    }
-    if (!param->type.empty()) return;
-    param->type = cxx.type;
-    if (cxx.nullable && rest_optional && !param->is_variadic()) {
-      param->flags |= kMXNetParamOptional;
-    }
-  }
-
-  std::vector<Param> params_;
-  std::vector<CxxParam> cxx_params_;
+  std::vector<MXNetParamInfo> params_;
+  std::unique_ptr<Kept> kept_;
   bool described_{false};
   bool keyword_only_{false};
   /*! \brief Reads the C++ signature. Done late: types may be registered after their use. */
-  void (*derive_)(Description* self){nullptr};
+  void (*complete_)(Description* self, const char* function){nullptr};
 };
 
 /*! \brief Ways to call a function, which overload.h collects. */

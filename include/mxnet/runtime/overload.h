@@ -110,29 +110,34 @@ bool IsExact(const MXNetValue& value, int type_code) {
 }
 
 /*! \brief How Python writes a default, as far as that is short. */
-inline std::string DefaultText(const Any& value) {
+inline std::string DefaultText(const MXNetAny& value) {
   std::string_view text;
-  if (MapKey::AsText(value.raw(), &text)) return "'" + std::string(text) + "'";
-  switch (value.type_code()) {
+  if (MapKey::AsText(value, &text)) return "'" + std::string(text) + "'";
+  switch (value.type_code) {
     case kMXNetNull:
       return "None";
     case kMXNetBool:
-      return value.value().v_int64 != 0 ? "True" : "False";
+      return value.value.v_int64 != 0 ? "True" : "False";
     case kMXNetInt:
-      return std::to_string(value.value().v_int64);
+      return std::to_string(value.value.v_int64);
     default:
       return "...";
   }
 }
 
+inline bool HasFlag(const MXNetParamInfo& param, MXNetParamFlag flag) {
+  return (param.flags & flag) != 0;
+}
+
 /*! \brief "(a: int, b: str = 'x', *rest: Any) -> int" */
 inline std::string SignatureText(const Description& about) {
   std::string text = "(";
-  for (const Param& param : about.params()) {
+  for (const MXNetParamInfo& param : about.params()) {
     if (text.size() > 1) text += ", ";
-    text += (param.is_variadic() ? "*" : "") + param.name;
-    if (!param.type.empty()) text += ": " + param.type;
-    if (param.is_optional()) text += " = " + DefaultText(param.default_value);
+    text += HasFlag(param, kMXNetParamVariadic) ? "*" : "";
+    text += param.name;
+    if (param.type != nullptr) text += std::string(": ") + param.type;
+    if (HasFlag(param, kMXNetParamOptional)) text += " = " + DefaultText(param.default_value);
   }
   text += ")";
   return about.returns.empty() ? text : text + " -> " + about.returns;
@@ -186,7 +191,7 @@ class Candidate {
   /*! \brief "argument 1 ('dtype')" */
   std::string ArgumentName(size_t i) const {
     const auto& params = about_.params();
-    const std::string& name = params[std::min(i, params.size() - 1)].name;
+    const std::string name = params[std::min(i, params.size() - 1)].name;
     return "argument " + std::to_string(i) + " ('" + name + "')";
   }
 
@@ -194,16 +199,22 @@ class Candidate {
   /*! \brief Whether there is nothing to fill in and no keyword. */
   bool IsInOrder(const MXNetArgs& args) const {
     if (static_cast<size_t>(args.num_args) != about_.params().size()) return false;
-    if (!about_.params().empty() && about_.params().back().is_variadic()) return false;
+    if (TakesAll()) return false;
     for (int i = 0; i < args.num_args; ++i) {
       if (args.type_codes[i] == kMXNetMissing || args.type_codes[i] == kMXNetKeyword) return false;
     }
     return true;
   }
 
+  /*! \brief Whether the last parameter is variadic. */
+  bool TakesAll() const {
+    const auto& params = about_.params();
+    return !params.empty() && HasFlag(params.back(), kMXNetParamVariadic);
+  }
+
   bool Arrange(const MXNetArgs& args, Arrangement* out, std::string* reason) const {
-    const std::vector<Param>& params = about_.params();
-    const bool variadic = !params.empty() && params.back().is_variadic();
+    const std::vector<MXNetParamInfo>& params = about_.params();
+    const bool variadic = TakesAll();
     const size_t fixed = params.size() - (variadic ? 1 : 0);
     int positional = 0;
     while (positional < args.num_args && args.type_codes[positional] != kMXNetKeyword) ++positional;
@@ -226,9 +237,8 @@ class Candidate {
     for (size_t i = 0; i < fixed; ++i) {
       if (source[i] >= 0) {
         out->Add(args.values[source[i]], args.type_codes[source[i]]);
-      } else if (params[i].is_optional()) {
-        const MXNetAny value = Description::AsBorrowed(params[i].default_value);
-        out->Add(value.value, value.type_code);
+      } else if (HasFlag(params[i], kMXNetParamOptional)) {
+        out->Add(params[i].default_value.value, params[i].default_value.type_code);
       } else {
         return Refuse(reason, [&] { return ArgumentName(i) + " is missing"; });
       }
@@ -327,13 +337,11 @@ class OverloadSet : public Overloads {
   void Describe(MXNetFuncInfo* info) override {
     infos_.clear();
     pointers_.clear();
-    params_.resize(candidates_.size());
-    for (size_t i = 0; i < candidates_.size(); ++i) {
-      Description& about = candidates_[i]->about();
+    for (const auto& candidate : candidates_) {
+      Description& about = candidate->about();
       about.Complete(name_);
       RefuseFrontEnd(about);
-      params_[i] = about.Borrowed();
-      infos_.push_back(about.Describe(name_, params_[i]));
+      infos_.push_back(about.Describe(name_));
     }
     for (const MXNetFuncInfo& described : infos_) pointers_.push_back(&described);
     info->overloads = pointers_.data();
@@ -372,8 +380,8 @@ class OverloadSet : public Overloads {
   }
 
   void RefuseFrontEnd(const Description& about) const {
-    for (const Param& param : about.params()) {
-      if (!param.is_front_end()) continue;
+    for (const MXNetParamInfo& param : about.params()) {
+      if (!HasFlag(param, kMXNetParamFrontEnd)) continue;
       MXNET_THROW("ValueError") << name_ << ": '" << param.name
                                 << "' is of the front end only, which an overload cannot have";
     }
@@ -381,7 +389,6 @@ class OverloadSet : public Overloads {
 
   std::string name_;
   std::vector<std::unique_ptr<Candidate>> candidates_;
-  std::vector<std::vector<MXNetParamInfo>> params_;
   std::vector<MXNetFuncInfo> infos_;
   std::vector<const MXNetFuncInfo*> pointers_;
 };

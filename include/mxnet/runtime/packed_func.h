@@ -443,10 +443,15 @@ struct ArgumentCount<std::tuple<Args...>> {
   static_assert(LastAlone(), "Variadic<T> is possible as the last parameter only");
 };
 
-[[gnu::cold]] inline Error MismatchError(Match match, const std::string& expected,
-                                         const MXNetArgs& args, int i) {
-  return Error(KindOf(match), MismatchText(match, ArgumentText(args.func, i), expected,
-                                           args.values[i], args.type_codes[i]));
+/*! \brief Says through ret what is wrong with argument i. The runtime has the text, to keep this
+ * small. */
+template <typename T>
+[[gnu::cold, gnu::noinline]] void RefuseArgument(Match match, const MXNetArgs& args, int i,
+                                                 MXNetRetValue* ret) {
+  const MXNetAny given{args.values[i], args.type_codes[i], 0};
+  MXNetFuncRefuseArgument(args.func, i, TypeTraits<T>::Name().c_str(), &given,
+                          match == Match::kOutOfRange);
+  *ret = Error::FromLast();
 }
 
 /*! \brief Reads argument i into *out; on mismatch reports through ret, without a throw. */
@@ -455,7 +460,7 @@ bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
   Match match = ReadNamed(args.values[i], args.type_codes[i], out,
                           [&args, i] { return ArgumentText(args.func, i); });
   if (match == Match::kOk) return true;
-  *ret = MismatchError(match, TypeTraits<T>::Name(), args, i);
+  RefuseArgument<T>(match, args, i, ret);
   return false;
 }
 
@@ -482,14 +487,6 @@ void CallTyped(const F& body, const MXNetArgs& args, MXNetRetValue* ret, std::tu
   }
 }
 
-[[gnu::cold]] inline Error CountError(const MXNetArgs& args, int expected, bool variadic) {
-  const MXNetFuncInfo* info = nullptr;
-  const bool named = args.func != nullptr && MXNetFuncGetInfo(args.func, &info) == 0;
-  return Error("TypeError", std::string(named ? info->name : "function") + " expected " +
-                                (variadic ? "at least " : "") + std::to_string(expected) +
-                                " arguments, got " + std::to_string(args.num_args));
-}
-
 /*! \brief Wraps any lambda as a packed body that checks count and types at the call. */
 template <typename F>
 auto PackTyped(F body) {
@@ -497,7 +494,8 @@ auto PackTyped(F body) {
   using Count = ArgumentCount<Arguments>;
   return [body = std::move(body)](MXNetArgs args, MXNetRetValue* ret) {
     if (!Count::Fits(args.num_args)) {
-      *ret = CountError(args, Count::kFixed, Count::kVariadic);
+      MXNetFuncRefuseCount(args.func, Count::kFixed, Count::kVariadic, args.num_args);
+      *ret = Error::FromLast();
       return;
     }
     CallTyped(body, args, ret, static_cast<Arguments*>(nullptr),

@@ -155,12 +155,11 @@ class Registry {
     if (failure_) throw failure_->In(name_);
     about_.Complete(name_);
     if (overloads_ != nullptr && (body_.defined() || about_.described())) {
-      MXNET_THROW("ValueError") << name_ << ": parameters or a body beside its overloads";
+      throw Error("ValueError", name_ + ": parameters or a body beside its overloads");
     }
     const PackedFunc& body = overloads_ == nullptr ? body_ : overloaded_body_;
-    if (!body.defined()) MXNET_THROW("ValueError") << name_ << " is registered without a body";
-    const std::vector<MXNetParamInfo> params = about_.Borrowed();
-    MXNetFuncInfo info = about_.Describe(name_, params);
+    if (!body.defined()) throw Error("ValueError", name_ + " is registered without a body");
+    MXNetFuncInfo info = about_.Describe(name_);
     if (overloads_ != nullptr) overloads_->Describe(&info);
     info.doc = doc_.c_str();
     info.file = file_;
