@@ -70,7 +70,7 @@ def test_warns_where_a_struct_is_misused(tmp_path, standard):
 
 
 def test_ctypes_sees_the_structs_as_the_header_has_them(tmp_path):
-    names = [(struct.__name__, [name for name, *_ in struct._fields_]) for struct in abi.STRUCTS]
+    names = [(key, [name for name, *_ in struct._fields_]) for key, struct in abi.STRUCTS.items()]
     lines = [
         f'printf("{{\\"size\\": %zu", sizeof({struct}));'
         + "".join(f'printf(", \\"{name}\\": %zu", offsetof({struct}, {name}));' for name in fields)
@@ -86,7 +86,7 @@ def test_ctypes_sees_the_structs_as_the_header_has_them(tmp_path):
     program = tmp_path / "layout"
     subprocess.run(["cc", f"-I{HEADER.parent}", source, "-o", program], check=True)
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
-    for struct, line in zip(abi.STRUCTS, printed.splitlines(), strict=True):
+    for (key, struct), line in zip(abi.STRUCTS.items(), printed.splitlines(), strict=True):
         expected = {name: getattr(struct, name).offset for name, *_ in struct._fields_}
         expected["size"] = ctypes.sizeof(struct)
-        assert json.loads(line) == expected, struct.__name__
+        assert json.loads(line) == expected, key

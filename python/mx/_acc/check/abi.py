@@ -10,14 +10,13 @@ from ctypes import (
     c_char_p,
     c_float,
     c_int32,
-    c_int64,
     c_size_t,
-    c_uint8,
-    c_uint16,
     c_uint32,
     c_uint64,
     c_void_p,
 )
+
+from ffi._ctypes.abi import DLDataType, DLDevice, DLTensor
 
 HOST_DEVICE = 1
 ABI_MAJOR = 1
@@ -44,24 +43,10 @@ class MXAccError(Structure):
 Status = POINTER(MXAccError)
 
 
-class MXAccDevice(Structure):
-    _fields_ = [("device_type", c_int32), ("device_id", c_int32)]
-
-
-class MXAccDataType(Structure):
-    _fields_ = [("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16)]
-
-
-class MXAccGeometry(Structure):
-    _fields_ = [
-        ("data", c_void_p),
-        ("device", MXAccDevice),
-        ("ndim", c_int32),
-        ("dtype", MXAccDataType),
-        ("shape", POINTER(c_int64)),
-        ("strides", POINTER(c_int64)),
-        ("byte_offset", c_uint64),
-    ]
+# Member by member DLPack's.
+MXAccDevice = DLDevice
+MXAccDataType = DLDataType
+MXAccGeometry = DLTensor
 
 
 class MXTensor(Structure):
@@ -213,17 +198,23 @@ class MXAccApi(Structure):
     ]
 
 
-STRUCTS = (
-    MXAccError,
-    MXAccDevice,
-    MXAccDataType,
-    MXAccGeometry,
-    MXTensor,
-    MXAccHost,
-    MXAccDeviceInfo,
-    MXAccOperator,
-    MXAccExecutor,
-    MXAccNodeSupport,
-    MXAccGraph,
-    MXAccApi,
-)
+# By the names that the header has for them.
+STRUCTS: dict[str, type[Structure]] = {
+    "MXAccDevice": MXAccDevice,
+    "MXAccDataType": MXAccDataType,
+    "MXAccGeometry": MXAccGeometry,
+    **{
+        struct.__name__: struct
+        for struct in (
+            MXAccError,
+            MXTensor,
+            MXAccHost,
+            MXAccDeviceInfo,
+            MXAccOperator,
+            MXAccExecutor,
+            MXAccNodeSupport,
+            MXAccGraph,
+            MXAccApi,
+        )
+    },
+}
