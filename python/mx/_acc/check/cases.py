@@ -13,11 +13,12 @@ import numpy as np
 
 import ffi
 import mx
+from ffi.data_type import bfloat16
 
 from .plugin import Array
 
 # How far a result may be from the CPU's, in parts of it.
-TOLERANCES = {"float16": 4e-3, "float32": 1e-5, "float64": 1e-12}
+TOLERANCES = {"bfloat16": 3e-2, "float16": 4e-3, "float32": 1e-5, "float64": 1e-12}
 TOLERANCES |= {"complex64": TOLERANCES["float32"], "complex128": TOLERANCES["float64"]}
 
 
@@ -103,16 +104,24 @@ def _magnitude(case: Case) -> float:
         (made, *_) = expected_of(Case(case.name, case.geometry, tuple(arguments), case.keywords))
     except Exception:
         return 1.0
+    made = _widened(made)
     finite = np.abs(made[np.isfinite(made)])
     return float(finite.max()) if finite.size else 1.0
 
 
+def _widened(array: Array) -> Array:
+    """In a type that NumPy computes with itself."""
+    return array.astype("float32") if array.dtype.name == "bfloat16" else array
+
+
 def difference(case: Case, came: Array, expected: Array, factor: float) -> str | None:
     """What is wrong with a result; None if nothing is."""
-    if expected.dtype.kind not in "fc":
+    tolerance = TOLERANCES.get(expected.dtype.name)
+    if tolerance is None:
         wrong = came != expected
     else:
-        relative = factor * TOLERANCES[expected.dtype.name]
+        came, expected = _widened(came), _widened(expected)
+        relative = factor * tolerance
         wrong = ~np.isclose(came, expected, rtol=relative, atol=relative, equal_nan=True)
         if case.is_sum and wrong.any():
             absolute = relative * _magnitude(case)
@@ -180,8 +189,20 @@ BINARY: dict[str, tuple[Maker, Maker]] = {
     **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor"], (WHOLE, WHOLE)),
     **dict.fromkeys(["left_shift", "right_shift"], (WHOLE, SHIFTS)),
 }
-DTYPES = ["float32", "float64", "float16", "int32", "uint8", "bool"]
-MORE_DTYPES = ["int8", "int64", "uint32", "complex64"]
+
+
+def _why_no_bfloat16() -> str:
+    try:
+        bfloat16()
+    except ImportError as error:
+        return str(error)
+    return ""
+
+
+NO_BFLOAT16 = _why_no_bfloat16()
+BFLOAT16 = [] if NO_BFLOAT16 else ["bfloat16"]
+DTYPES = ["float32", "float64", "float16", *BFLOAT16, "int32", "uint8", "bool"]
+MORE_DTYPES = ["int8", "int16", "int64", "uint16", "uint32", "uint64", "complex64"]
 FEW_SHAPES: list[tuple[int, ...]] = [(3, 5)]
 SHAPES: list[tuple[int, ...]] = [(), (7,), (2, 3, 4), (0,), (3, 0), (1, 1, 6), (33, 31), (5000,)]
 QUICK_DTYPES = ["float32", "int32"]
@@ -202,6 +223,7 @@ PAIRS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 ]
 MIXED = [("float32", "float64"), ("int32", "float32"), ("uint8", "int8"), ("bool", "int32")]
 MIXED += [("float16", "float32"), ("int64", "uint64")]
+MIXED += [pair for name in BFLOAT16 for pair in ((name, "float32"), ("int32", name))]
 SCALARS: list[Any] = [2, 2.5, True, float("inf"), float("nan"), -3]
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.5, 3e4])
 
@@ -236,7 +258,7 @@ def _unary(thorough: bool) -> Iterator[Case]:
                 for view, cut in VIEWS.items():
                     yield Case(name, f"(4, 6){view}", (cut(make((4, 6), dtype)),))
         if make is REAL:
-            for dtype in ("float32", "float64"):
+            for dtype in ("float32", "float64", *(BFLOAT16 if thorough else ())):
                 yield Case(name, "NaN, infinity and zeros", (SPECIAL.astype(dtype),))
 
 
@@ -299,7 +321,7 @@ def _reductions(thorough: bool) -> Iterator[Case]:
 
 def _products(thorough: bool) -> Iterator[Case]:
     for name, shape, other_shape in PRODUCTS:
-        for dtype in ("float32", "float64", "float16", "int32", "complex64"):
+        for dtype in ("float32", "float64", "float16", *BFLOAT16, "int32", "complex64"):
             pair = (UNIT(shape, dtype), REAL(other_shape, dtype))
             yield Case(name, f"{shape} and {other_shape}", pair, is_sum=True)
     for dtype in ("float32", "float64"):
@@ -366,8 +388,8 @@ def _shapes(thorough: bool) -> Iterator[Case]:
         for name, arguments, keywords in rows:
             shapes = [str(one.shape) for one in _flat(arguments) if isinstance(one, np.ndarray)]
             yield Case(name, " and ".join(shapes), arguments, keywords)
-    for one in ("float32", "float64", "float16", "int32", "uint8", "bool"):
-        for other in ("float32", "float64", "float16", "int32", "int8", "bool"):
+    for one in DTYPES:
+        for other in ("float32", "float64", "float16", *BFLOAT16, "int32", "int8", "bool"):
             yield Case("astype", "(3, 5)", (POSITIVE((3, 5), one),), {"dtype": other})
 
 

@@ -185,6 +185,8 @@ def try_case(run: Run, case: Case) -> None:
 def _section(name: str) -> Callable[[Run], None]:
     def check(run: Run) -> None:
         need_operators(run)
+        if cases.NO_BFLOAT16 and not run.quick:
+            run.note(f"bfloat16 is not tried: {cases.NO_BFLOAT16}")
         for case in cases.SECTIONS[name](not run.quick):
             try_case(run, case)
 
