@@ -18,7 +18,7 @@ INSTALL := $(PIP) install --no-build-isolation
 # The makes that a test starts are not part of this one.
 ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
-	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' ')' -print 2>/dev/null)
+	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
 .PHONY: demo test test-cpp test-cython test-ctypes test-accelerators build bench docs lint format environment clean
 
@@ -41,7 +41,7 @@ ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults
 	refacc_streams seed versions
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
-		--ignore=tests/acc/onednn --ignore=tests/acc/opencl $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
+		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 # Accelerators; then the operators once more, with all arrays on one that carries out what the CPU does.
 test-accelerators: build $(BIN)/.tested-with

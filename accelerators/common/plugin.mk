@@ -2,6 +2,8 @@
 #
 #   NAME      of the folder and the library: lib$(NAME).so
 #   PARTS     of the folders in common, which are compiled besides it: operators
+#   FILE      of the library, where that is another than lib$(NAME).so
+#   MORE_OBJECTS  that their own rules make
 #   LIBS      what is linked
 #   INCLUDES  further flags of the preprocessor
 #   MISSING   what is not there to build it, and how to get it; empty where all is
@@ -15,13 +17,22 @@ COMMON := ../common
 OBJECTS := $(patsubst %.cc,$(OUT)/$(NAME)/%.o,$(wildcard *.cc))
 SHARED := $(wildcard $(COMMON)/*.cc $(PARTS:%=$(COMMON)/%/*.cc))
 OBJECTS += $(SHARED:$(COMMON)/%.cc=$(OUT)/$(NAME)/common/%.o)
-LIBRARY := $(OUT)/lib$(NAME).so
+OBJECTS += $(MORE_OBJECTS)
+FILE ?= lib$(NAME).so
+LIBRARY := $(OUT)/$(FILE)
+LINK = $(CXX) $(CXXFLAGS) -shared
+LINK_FLAGS = -Wl,--version-script=$(COMMON)/exports.map -Wl,-z,defs -pthread
 COMPILE = $(CXX) -std=c++17 $(CXXFLAGS) -fPIC -fvisibility=hidden -pthread -I../../include $(INCLUDES)
 
 .PHONY: missing
 ifeq ($(strip $(MISSING)),)
 $(LIBRARY): $(OBJECTS) $(COMMON)/exports.map
-	$(CXX) $(CXXFLAGS) -shared $(OBJECTS) -Wl,--version-script=$(COMMON)/exports.map -Wl,-z,defs -pthread $(LIBS) -o $@
+	$(LINK) $(OBJECTS) $(LINK_FLAGS) $(LIBS) -o $@
+else
+.PHONY: $(LIBRARY)
+$(LIBRARY):
+	@echo "$@ cannot be built: $(MISSING)" >&2; exit 1
+endif
 
 $(OUT)/$(NAME)/%.o: %.cc Makefile $(COMMON)/plugin.mk
 	@mkdir -p $(@D)
@@ -32,11 +43,6 @@ $(OUT)/$(NAME)/common/%.o: $(COMMON)/%.cc Makefile $(COMMON)/plugin.mk
 	$(COMPILE) -MMD -MP -c $< -o $@
 
 -include $(OBJECTS:.o=.d)
-else
-.PHONY: $(LIBRARY)
-$(LIBRARY):
-	@echo "$@ cannot be built: $(MISSING)" >&2; exit 1
-endif
 
 missing:
 	@echo "$(MISSING)"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import mx
-from mx._acc.check.plugin import Plugin
+from mx._acc.check.plugin import AccError, Plugin
 from mx._library import PATH as OPERATORS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -23,20 +23,32 @@ def pytest_collection_modifyitems(items) -> None:
             item.add_marker(pytest.mark.filterwarnings("ignore::mx.AccFallbackWarning"))
 
 
+def build(folder: Path, *targets: str) -> None:
+    """Runs make in accelerators/; the libraries are in the folder then."""
+    sanitizers = os.environ.get("MXFFI_SANITIZE")
+    flags = f"-O1 -g -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
+    command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
+    # For one kind of GPU, which takes a third of the time; what is later takes it, too.
+    command += [f"PYTHON={sys.executable}", f"OPTIMIZE={flags}", "ARCHS=75"]
+    # A sanitizer that is preloaded into this process has no business in the compiler.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run([*command, *targets], check=True, env=environment)
+
+
 @pytest.fixture(scope="session")
 def accelerators(tmp_path_factory) -> Path:
     """The folder of all libraries of accelerators/, built by its one command."""
     folder = tmp_path_factory.mktemp("accelerators")
-    sanitizers = os.environ.get("MXFFI_SANITIZE")
-    flags = f"-O1 -g -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
-    command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
-    command += [f"PYTHON={sys.executable}"]
     # Sanitizers are for what is ours alone, and compilers take their time with them.
-    command += ["refacc", "template"] if sanitizers else []
-    # A sanitizer that is preloaded into this process has no business in the compiler.
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    subprocess.run([*command, f"OPTIMIZE={flags}"], check=True, env=environment)
+    build(folder, *(["refacc", "template"] if os.environ.get("MXFFI_SANITIZE") else []))
     return folder
+
+
+@pytest.fixture(scope="session")
+def cuda_on_cpu(accelerators) -> Path:
+    """The library of accelerators/cuda as it is but for its devices, which are the CPU."""
+    build(accelerators, "cuda-cpu")
+    return accelerators / "cuda" / "libcudaacc_cpu.so"
 
 
 def missing_for(kind: str) -> str:
@@ -50,6 +62,18 @@ def need(kind: str) -> None:
     """Skips the test where a library of accelerators/ cannot be built for want of something."""
     if missing := missing_for(kind):
         pytest.skip(f"{kind} is not built: {missing}")
+
+
+def open_usable(library: Path) -> Plugin:
+    """The library, initialized; skips the test where it has no device."""
+    plugin = Plugin(library)
+    try:
+        plugin.num_devices()
+    except AccError as error:
+        plugin.close()
+        what = "a CUDA GPU" if library.name == FILES["cuda"] else "a device"
+        pytest.skip(f"needs {what}: {error.message}")
+    return plugin
 
 
 @pytest.fixture
@@ -86,6 +110,7 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
 # Those that have a process of their own.
 ISOLATED = {"myalone", "refalone"}
 FILES = {
+    "cuda": "libcudaacc.so",
     "template": "libmyacc.so",
     "onednn": "libonednn.so",
     "opencl": "libopencl.so",

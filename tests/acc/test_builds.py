@@ -13,7 +13,11 @@ from .conftest import FILES, ROOT, missing_for, need
 FOLDER = ROOT / "accelerators"
 LIBRARIES = FILES
 # Libraries that need something: what tells make where that is, and what says how to get it.
-NEEDING = {"onednn": ("ONEDNN", "pip install"), "opencl": ("OPENCL", "in Debian")}
+NEEDING = {
+    "cuda": ("NVCC", "developer.nvidia.com/cuda-downloads"),
+    "onednn": ("ONEDNN", "pip install"),
+    "opencl": ("OPENCL", "in Debian"),
+}
 
 
 def run(*command: object) -> str:
@@ -75,7 +79,7 @@ def test_a_library_that_is_missing_at_run_time_is_named(accelerators, tmp_path):
 def test_without_warnings_by_clang(tmp_path):
     if shutil.which("clang++") is None:
         pytest.skip("clang++ is not installed")
-    compilers = ["CC=clang", "CXX=clang++", f"PYTHON={sys.executable}"]
+    compilers = ["CC=clang", "CXX=clang++", f"PYTHON={sys.executable}", "ARCHS=75"]
     run("make", "-j2", "-C", FOLDER, f"OUT={tmp_path}", "OPTIMIZE=-O0", *compilers)
     for path in tmp_path.glob("*.so"):
         Plugin(path).close()
@@ -85,7 +89,7 @@ def test_by_cmake(tmp_path, name):
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not installed")
     options = [f"-DCMAKE_INSTALL_PREFIX={tmp_path}", "-DCMAKE_BUILD_TYPE=Debug"]
-    options += [f"-DPython_EXECUTABLE={sys.executable}"]
+    options += [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_CUDA_ARCHITECTURES=75-virtual"]
     run("cmake", "-S", FOLDER / name, "-B", tmp_path / "build", *options)
     run("cmake", "--build", tmp_path / "build", "--target", "install", "-j2")
     Plugin(tmp_path / LIBRARIES[name]).close()

@@ -5,24 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from mx._acc.check.plugin import AccError, Plugin
+from mx._acc.check.plugin import Plugin
 
-from ..conftest import need
+from ..conftest import FILES, need, open_usable
 
 
 @pytest.fixture(scope="module")
 def library(accelerators) -> Path:
     need("opencl")
-    return accelerators / "libopencl.so"
+    return accelerators / FILES["opencl"]
 
 
 @pytest.fixture(scope="module")
 def plugin(library) -> Iterator[Plugin]:
-    plugin = Plugin(library)
-    try:
-        plugin.num_devices()
-    except AccError as error:
-        plugin.close()
-        pytest.skip(error.message)
+    plugin = open_usable(library)
     yield plugin
     plugin.close()

@@ -4,7 +4,7 @@ import numpy as np
 
 from mx._acc.check import abi
 
-from .cases import python, run
+from ..kernels.cases import python, run
 
 
 def test_what_a_device_says(plugin):

@@ -1,4 +1,4 @@
-"""Products of arrays, by kernels and by CLBlast."""
+"""Products of arrays, by kernels and by libraries for matrices."""
 
 import numpy as np
 import pytest
@@ -60,8 +60,8 @@ def test_products(plugin, name, a, b, attributes, expected):
 LEFT = np.random.default_rng(7).normal(size=(3, 40, 36)).astype("float32")
 RIGHT = np.random.default_rng(8).normal(size=(3, 36, 44)).astype("float32")
 REVERSED = (slice(None), slice(None, None, -1))
-# Views of what is larger than the library does by its own kernel, so that CLBlast does it: dense,
-# transposed, of rows further apart, packed, and several at a time.
+# Views of what is large enough for matrices: dense, transposed, of rows further apart, packed, and
+# several at a time.
 LARGE = [
     ("matmul", LEFT[0], (), RIGHT[0], ()),
     ("matmul", LEFT[0], (), RIGHT[0][:, :36], "T"),
@@ -74,7 +74,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("name", "a", "of_a", "b", "of_b"), LARGE)
-def test_products_by_clblast(plugin, monkeypatch, name, a, of_a, b, of_b):
+def test_products_of_matrices(plugin, monkeypatch, name, a, of_a, b, of_b):
     # PoCL takes many seconds to optimize CLBlast's kernels.
     monkeypatch.setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
 
@@ -96,6 +96,8 @@ def test_products_by_clblast(plugin, monkeypatch, name, a, of_a, b, of_b):
         executor.close()
         np.testing.assert_allclose(plugin.to_host(output), expected, rtol=1e-4, atol=1e-4)
         memory.free()
-    assert int(plugin.configure()["gemms"]) == int(before) + 2
+    # cuBLAS may be missing, and has tests of its own.
+    if plugin.name() == "opencl":
+        assert int(plugin.configure()["gemms"]) == int(before) + 2
     for memory in memories:
         memory.free()

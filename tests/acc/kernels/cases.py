@@ -1,4 +1,4 @@
-"""What the tests of the OpenCL accelerator share."""
+"""What the tests of accelerators with kernels of their own share."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from mx._acc.check.plugin import Memory, Plugin
 from ..conftest import ROOT
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-# OpenCL promises its functions to a few units in the last place, pow to 16 of them.
+# OpenCL and CUDA promise their functions to a few units in the last place, pow to 16 of them.
 TOLERANCES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 3e-6, "float64": 1e-14}
 
 ANY = np.array([[-3.5, -1, -0.5, -0.0], [0, 0.25, 0.5, 1], [1.5, 2, 2.5, 40]], "float32")

@@ -70,7 +70,7 @@ def test_misuse_is_an_error(plugin):
             lambda: plugin.copy("copyToAcc", memory, SQUARE[:2]),
             r"\(2, 6\) to float32 \(5, 6\)",
         ),
-        (lambda: plugin.configure(volume=11), "nothing to set"),
+        (lambda: plugin.configure(volume=11), "'volume'"),
     ]
     for call, reason in cases:
         with pytest.raises(AccError, match=reason) as caught:
@@ -84,7 +84,7 @@ def test_misuse_is_an_error(plugin):
 
 
 def test_too_much_memory(plugin):
-    with pytest.raises(AccError, match="clCreateBuffer: CL_") as caught:
+    with pytest.raises(AccError, match="(clCreateBuffer: CL_|cudaMalloc: )") as caught:
         plugin.alloc(2**62)
     assert caught.value.code == "memory"
 

@@ -1,0 +1,134 @@
+#include "blas.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace cudaacc {
+namespace {
+
+using mxacc::DType;
+
+constexpr const char* kNames[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+constexpr char kPathVariable[] = "MXACC_CUBLAS";
+
+cublas::DataType DataTypeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return cublas::kReal64;
+    case DType::kFloat16:
+      return cublas::kReal16;
+    case DType::kBFloat16:
+      return cublas::kBrain16;
+    default:
+      return cublas::kReal32;
+  }
+}
+
+cublas::Operation OperationOf(const BlasProduct::Matrix& matrix) {
+  return matrix.transposed ? cublas::kTransposed : cublas::kAsItIs;
+}
+
+std::string LoaderError() {
+  const char* error = dlerror();
+  return error == nullptr ? "unknown" : error;
+}
+
+/*! \brief Keeps why it is not there, if reason is not NULL. */
+template <typename Function>
+void Find(void* library, const char* name, Function* function, std::string* reason) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  if (*function == nullptr && reason != nullptr) *reason = LoaderError();
+}
+
+}  // namespace
+
+const BlasLibrary& BlasLibrary::Get() {
+  static const auto* const library = new BlasLibrary();  // threads may be inside at the end
+  return *library;
+}
+
+void* BlasLibrary::Open() {
+  const char* path = std::getenv(kPathVariable);
+  if (path != nullptr && *path != '\0') {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) reason_ = std::string(kPathVariable) + ": " + LoaderError();
+    return library;
+  }
+  for (const char* name : kNames) {
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    if (reason_.empty()) reason_ = LoaderError();
+  }
+  return nullptr;
+}
+
+BlasLibrary::BlasLibrary() {
+  void* library = Open();
+  if (library == nullptr) return;
+  reason_.clear();
+  Find(library, "cublasCreate_v2", &create, &reason_);
+  Find(library, "cublasDestroy_v2", &destroy, &reason_);
+  Find(library, "cublasSetStream_v2", &set_stream, &reason_);
+  Find(library, "cublasSetMathMode", &set_math_mode, &reason_);
+  Find(library, "cublasGetVersion_v2", &get_version, &reason_);
+  Find(library, "cublasGemmStridedBatchedEx", &gemm, &reason_);
+  Find(library, "cublasGetStatusString", &get_status_string, nullptr);  // since 11.4
+}
+
+void BlasLibrary::Check(cublas::Status status, const char* call) const {
+  if (status == 0) return;
+  int32_t code = kMXAccFailed;
+  if (status == cublas::kAllocationFailed) code = kMXAccOutOfMemory;
+  if (status == cublas::kNotSupported) code = kMXAccUnsupported;
+  const std::string text =
+      get_status_string == nullptr ? "status" : std::string(get_status_string(status));
+  throw Failure(code, std::string(call) + ": " + text + " (" + std::to_string(status) + ")");
+}
+
+bool BlasProduct::fits() const {
+  const int64_t sizes[] = {rows, columns, summed, batch, out.leading, a.leading, b.leading};
+  return mxacc::IsFloat(dtype) &&
+         *std::max_element(std::begin(sizes), std::end(sizes)) <= std::numeric_limits<int>::max();
+}
+
+Blas::Blas() : library_(BlasLibrary::Get()) {
+  library_.Check(library_.create(&handle_), "cublasCreate");
+  library_.Check(library_.set_math_mode(handle_, cublas::kNoReducedPrecision), "cublasSetMathMode");
+}
+
+Blas::~Blas() { library_.destroy(handle_); }
+
+int Blas::version() const {
+  int version = 0;
+  library_.Check(library_.get_version(handle_, &version), "cublasGetVersion");
+  return version;
+}
+
+void Blas::Multiply(StreamHandle stream, const BlasProduct& product, bool allows_tf32) {
+  library_.Check(library_.set_stream(handle_, stream), "cublasSetStream");
+  const bool is_double = product.dtype == DType::kFloat64;
+  const double one_double = 1;
+  const double zero_double = 0;
+  const float one_single = 1;
+  const float zero_single = 0;
+  const void* one = is_double ? static_cast<const void*>(&one_double) : &one_single;
+  const void* zero = is_double ? static_cast<const void*>(&zero_double) : &zero_single;
+  cublas::ComputeType compute = is_double ? cublas::kCompute64 : cublas::kCompute32;
+  if (product.dtype == DType::kFloat32 && allows_tf32) compute = cublas::kComputeTF32;
+  const cublas::DataType type = DataTypeOf(product.dtype);
+  const auto size = [](int64_t value) { return static_cast<int>(value); };
+  // Its matrices lie column by column: rows of ours are columns there, and so b comes before a.
+  const BlasProduct::Matrix& a = product.b;
+  const BlasProduct::Matrix& b = product.a;
+  const BlasProduct::Matrix& c = product.out;
+  library_.Check(library_.gemm(handle_, OperationOf(a), OperationOf(b), size(product.columns),
+                               size(product.rows), size(product.summed), one, a.data, type,
+                               size(a.leading), a.stride, b.data, type, size(b.leading), b.stride,
+                               zero, c.data, type, size(c.leading), c.stride, size(product.batch),
+                               compute, cublas::kDefaultAlgorithm),
+                 "cublasGemmStridedBatchedEx");
+}
+
+}  // namespace cudaacc

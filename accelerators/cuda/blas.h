@@ -1,0 +1,85 @@
+/*!
+ * \file blas.h
+ * \brief Matrix products by cuBLAS, where it is.
+ */
+#ifndef CUDAACC_BLAS_H_
+#define CUDAACC_BLAS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "../common/operators/dtype.h"
+#include "cublas_api.h"
+#include "runtime.h"
+
+namespace cudaacc {
+
+/*!
+ * \brief cuBLAS as it was found once: by the environment's MXACC_CUBLAS, which is a path, or else
+ * as the loader finds it. Never unloaded, as it has threads and memory of its own.
+ */
+class BlasLibrary {
+ public:
+  static const BlasLibrary& Get();
+
+  /*! \brief Why it is not there; empty where it is. */
+  const std::string& reason() const { return reason_; }
+
+  cublas::Create create{};
+  cublas::Destroy destroy{};
+  cublas::SetStream set_stream{};
+  cublas::SetMathMode set_math_mode{};
+  cublas::GetVersion get_version{};
+  cublas::GetStatusString get_status_string{};
+  cublas::Gemm gemm{};
+
+  void Check(cublas::Status status, const char* call) const;
+
+ private:
+  BlasLibrary();
+  void* Open();
+  std::string reason_;
+};
+
+/*! \brief Some products in row-major order; sizes that cuBLAS counts by int. */
+struct BlasProduct {
+  /*! \brief Of the first of them; one is stride elements behind the other. */
+  struct Matrix {
+    void* data;
+    bool transposed;
+    int64_t leading;
+    int64_t stride;
+  };
+
+  mxacc::DType dtype;
+  int64_t rows;
+  int64_t columns;
+  int64_t summed;
+  int64_t batch;
+  Matrix out;
+  Matrix a;
+  Matrix b;
+
+  /*! \brief Whether cuBLAS has such elements and counts so far. */
+  bool fits() const;
+};
+
+/*! \brief cuBLAS for one device; one thread at a time. The device is the thread's. */
+class Blas {
+ public:
+  Blas();
+  ~Blas();
+  Blas(const Blas&) = delete;
+  Blas& operator=(const Blas&) = delete;
+
+  int version() const;
+  void Multiply(StreamHandle stream, const BlasProduct& product, bool allows_tf32);
+
+ private:
+  const BlasLibrary& library_;
+  cublas::Handle handle_{nullptr};
+};
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_BLAS_H_

@@ -1,0 +1,24 @@
+#include "copying.h"
+
+#include "kernels.h"
+
+namespace cudaacc {
+
+void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Place target, Place source) {
+  const int64_t count = axes.count();
+  if (count == 0) return;
+  const Layout layout = LayoutOf(axes);
+  if (layout.IsDense(0) && layout.IsDense(1)) {
+    return CopyBytes(static_cast<char*>(target.data) + target.first * item,
+                     static_cast<const char*>(source.data) + source.first * item,
+                     static_cast<size_t>(count * item), commands->stream());
+  }
+  // Of what type elements of so many bytes are is all one.
+  LaunchCopy(commands->stream(), count,
+             {WalkOf(layout, count),
+              {target.data, target.first, DType::kBool},
+              {source.data, source.first, DType::kBool},
+              item});
+}
+
+}  // namespace cudaacc

@@ -1,0 +1,262 @@
+/*!
+ * \file element.h
+ * \brief Elements in memory, and what kernels compute in: one wide type for each kind.
+ */
+#ifndef CUDAACC_ELEMENT_H_
+#define CUDAACC_ELEMENT_H_
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "../common/operators/dtype.h"
+#include "../common/operators/number.h"
+#include "host_device.h"
+
+namespace cudaacc {
+
+using mxacc::DType;
+using mxacc::Number;
+
+/*! \brief Some elements, of which the first is first. */
+struct Slot {
+  void* data;
+  int64_t first;
+  DType dtype;
+};
+
+template <typename To, typename From>
+CUDAACC_BOTH To BitsAs(From from) {
+  static_assert(sizeof(To) == sizeof(From), "as many bits");
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+/* ---- floats of two bytes ---- */
+
+CUDAACC_BOTH inline float FloatOfHalf(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t rest = static_cast<uint32_t>(bits & 0x7fffu) << 13;
+  // The exponent is moved by a multiplication, which is exact for subnormal numbers, too.
+  if (rest >= 0x7c00u << 13) return BitsAs<float>(sign | 0x7f800000u | (rest & 0x007fffffu));
+  return BitsAs<float>(sign | BitsAs<uint32_t>(BitsAs<float>(rest) * 0x1p112f));
+}
+
+CUDAACC_BOTH inline uint16_t HalfOfFloat(float x) {
+  const uint32_t bits = BitsAs<uint32_t>(x);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t rest = bits & 0x7fffffffu;
+  uint32_t half;
+  if (rest > 0x7f800000u) {
+    half = 0x7e00u;
+  } else if (rest >= 0x477ff000u) {  // what rounds to 65536 or more
+    half = 0x7c00u;
+  } else if (rest >= 0x38800000u) {
+    half = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
+  } else {
+    // Subnormal: the addition rounds to multiples of 2^-24, which is the last bit of 0.5.
+    half = BitsAs<uint32_t>(BitsAs<float>(rest) + 0.5f) - 0x3f000000u;
+  }
+  return static_cast<uint16_t>(sign | half);
+}
+
+CUDAACC_BOTH inline float FloatOfBFloat(uint16_t bits) {
+  return BitsAs<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+CUDAACC_BOTH inline uint16_t BFloatOfFloat(float x) {
+  const uint32_t bits = BitsAs<uint32_t>(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+/*! \brief Rounded to odd, so that rounding it once more gives what rounding the double gives. */
+CUDAACC_BOTH inline float OddFloat(double x) {
+  const auto nearest = static_cast<float>(x);
+  const double error = x - static_cast<double>(nearest);
+  const uint32_t bits = BitsAs<uint32_t>(nearest);
+  const bool exact = !(error < 0 || error > 0);
+  if (exact || (bits & 1u) != 0 || (bits & 0x7f800000u) == 0x7f800000u) return nearest;
+  return BitsAs<float>((error > 0) == (x > 0) ? bits + 1 : bits - 1);
+}
+
+/* ---- conversions, as the CPU does them ---- */
+
+/*! \brief Towards 0. What is out of range is what x86-64 makes of it, not what a device would. */
+template <typename Real>
+CUDAACC_BOTH int32_t TruncatedTo32(Real x) {
+  const bool fits = x > static_cast<Real>(-2147483649.0) && x < static_cast<Real>(2147483648.0);
+  // As a float, -2^31 - 1 is -2^31, which fits.
+  const bool least = x == static_cast<Real>(-2147483648.0);
+  return fits || least ? static_cast<int32_t>(x) : INT32_MIN;
+}
+
+template <typename Real>
+CUDAACC_BOTH int64_t TruncatedTo64(Real x) {
+  constexpr Real kLimit = static_cast<Real>(9223372036854775808.0);
+  return x >= -kLimit && x < kLimit ? static_cast<int64_t>(x) : INT64_MIN;
+}
+
+template <typename Real>
+CUDAACC_BOTH uint64_t TruncatedToUnsigned(Real x) {
+  constexpr Real kHalf = static_cast<Real>(9223372036854775808.0);
+  if (!(x >= kHalf)) return static_cast<uint64_t>(TruncatedTo64(x));
+  return x < 2 * kHalf ? static_cast<uint64_t>(x) : 0;
+}
+
+/*! \brief x, an int64_t, uint64_t, float or double, as an element of the type. */
+template <typename C, typename From>
+CUDAACC_BOTH C Convert(From x, DType to) {
+  if constexpr (std::is_same_v<C, double>) {
+    return static_cast<double>(x);
+  } else if constexpr (std::is_same_v<C, float>) {
+    if (to == DType::kFloat32) return static_cast<float>(x);
+    float single;
+    if constexpr (std::is_same_v<From, double>) {
+      single = OddFloat(x);
+    } else {
+      single = static_cast<float>(x);
+    }
+    return to == DType::kFloat16 ? FloatOfHalf(HalfOfFloat(single))
+                                 : FloatOfBFloat(BFloatOfFloat(single));
+  } else {
+    // To fewer bytes by way of a wider type.
+    int64_t narrow;
+    int64_t wide;
+    uint64_t unsigned_wide;
+    if constexpr (std::is_floating_point_v<From>) {
+      narrow = TruncatedTo32(x);
+      wide = TruncatedTo64(x);
+      unsigned_wide = x < 0 ? static_cast<uint64_t>(wide) : TruncatedToUnsigned(x);
+    } else {
+      narrow = wide = static_cast<int64_t>(x);
+      unsigned_wide = static_cast<uint64_t>(x);
+    }
+    switch (to) {
+      case DType::kBool:
+        return static_cast<C>(x != 0);
+      case DType::kInt8:
+        return static_cast<C>(static_cast<int8_t>(narrow));
+      case DType::kInt16:
+        return static_cast<C>(static_cast<int16_t>(narrow));
+      case DType::kInt32:
+        return static_cast<C>(static_cast<int32_t>(narrow));
+      case DType::kUInt8:
+        return static_cast<C>(static_cast<uint8_t>(narrow));
+      case DType::kUInt16:
+        return static_cast<C>(static_cast<uint16_t>(narrow));
+      case DType::kUInt32:
+        return static_cast<C>(static_cast<uint32_t>(wide));
+      case DType::kUInt64:
+        return static_cast<C>(unsigned_wide);
+      default:
+        return static_cast<C>(wide);
+    }
+  }
+}
+
+/* ---- memory ---- */
+
+/*! \brief x where no conversion is needed, as the stored type is the one that is wanted. */
+template <typename C, typename From>
+CUDAACC_BOTH C ConvertFrom(DType stored, From x, DType wanted) {
+  return stored == wanted ? static_cast<C>(x) : Convert<C>(x, wanted);
+}
+
+/*! \brief Element i, converted to a type that is computed in C. */
+template <typename C>
+CUDAACC_BOTH C Load(const Slot& slot, int64_t i, DType wanted) {
+  const DType stored = slot.dtype;
+  const auto at = [&](auto zero) { return static_cast<const decltype(zero)*>(slot.data)[i]; };
+  const auto of_int = [&](int64_t x) { return ConvertFrom<C>(stored, x, wanted); };
+  switch (stored) {
+    case DType::kBool:
+      return of_int(at(uint8_t{}) != 0 ? 1 : 0);
+    case DType::kInt8:
+      return of_int(at(int8_t{}));
+    case DType::kInt16:
+      return of_int(at(int16_t{}));
+    case DType::kInt32:
+      return of_int(at(int32_t{}));
+    case DType::kInt64:
+      return of_int(at(int64_t{}));
+    case DType::kUInt8:
+      return of_int(at(uint8_t{}));
+    case DType::kUInt16:
+      return of_int(at(uint16_t{}));
+    case DType::kUInt32:
+      return of_int(at(uint32_t{}));
+    case DType::kUInt64:
+      return ConvertFrom<C>(stored, at(uint64_t{}), wanted);
+    case DType::kFloat16:
+      return ConvertFrom<C>(stored, FloatOfHalf(at(uint16_t{})), wanted);
+    case DType::kBFloat16:
+      return ConvertFrom<C>(stored, FloatOfBFloat(at(uint16_t{})), wanted);
+    case DType::kFloat32:
+      return ConvertFrom<C>(stored, at(float{}), wanted);
+    default:
+      return ConvertFrom<C>(stored, at(double{}), wanted);
+  }
+}
+
+/*! \brief Cuts integers, and rounds floats to those of two bytes. */
+template <typename C>
+CUDAACC_BOTH void Store(const Slot& slot, int64_t i, C x) {
+  const auto put = [&](auto element) { static_cast<decltype(element)*>(slot.data)[i] = element; };
+  switch (slot.dtype) {
+    case DType::kBool:
+      return put(static_cast<uint8_t>(x != 0));
+    case DType::kFloat16:
+      return put(HalfOfFloat(static_cast<float>(x)));
+    case DType::kBFloat16:
+      return put(BFloatOfFloat(static_cast<float>(x)));
+    case DType::kFloat32:
+      return put(static_cast<float>(x));
+    case DType::kFloat64:
+      return put(static_cast<double>(x));
+    default:
+      break;
+  }
+  // Results of floats are floats or bool.
+  if constexpr (std::is_integral_v<C>) {
+    switch (slot.dtype) {
+      case DType::kInt8:
+      case DType::kUInt8:
+        return put(static_cast<uint8_t>(x));
+      case DType::kInt16:
+      case DType::kUInt16:
+        return put(static_cast<uint16_t>(x));
+      case DType::kInt32:
+      case DType::kUInt32:
+        return put(static_cast<uint32_t>(x));
+      default:
+        return put(static_cast<uint64_t>(x));
+    }
+  }
+}
+
+/*! \brief A number among elements of a type. */
+template <typename C>
+CUDAACC_BOTH C NumberAs(const Number::Value& value, DType dtype) {
+  if constexpr (std::is_same_v<C, double>) {
+    return value.real;
+  } else if constexpr (std::is_same_v<C, float>) {
+    return Convert<C>(value.single, dtype);
+  } else {
+    return static_cast<C>(value.integer);
+  }
+}
+
+/*! \brief Calls body with a value of the type that elements of a type are computed in. */
+template <typename Body>
+void WithComputeType(DType dtype, Body&& body) {
+  if (dtype == DType::kFloat64) return body(double{});
+  if (mxacc::IsFloat(dtype)) return body(float{});
+  if (mxacc::ClassOf(dtype) == mxacc::Class::kUnsigned) return body(uint64_t{});
+  body(int64_t{});
+}
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_ELEMENT_H_

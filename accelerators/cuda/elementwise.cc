@@ -1,0 +1,84 @@
+/*!
+ * \file elementwise.cc
+ * \brief Elementwise operators and fills.
+ */
+#include "../common/operators/elementwise.h"
+
+#include <algorithm>
+
+#include "executor.h"
+#include "kernels.h"
+
+namespace cudaacc {
+namespace {
+
+/*! \brief The elements may be anything. */
+class NoWork : public Work {
+ public:
+  void Run(Commands*, const Place*) const override {}
+};
+
+class FormulaWork : public Work {
+ public:
+  FormulaWork(const Request& request, const Elementwise& found);
+  void Run(Commands* commands, const Place* places) const override;
+  bool in_place() const override { return true; }
+
+ private:
+  const int output_; /*!< its place */
+  int64_t count_;
+  FormulaTask task_{};
+  int inputs_[kMaxOperands]; /*!< their places; -1 for a number */
+};
+
+FormulaWork::FormulaWork(const Request& request, const Elementwise& found)
+    : output_(request.num_in()) {
+  request.CheckOutput(found.result);
+  const Axes axes = BroadcastAxes(request, found.operands);
+  count_ = axes.count();
+  task_.formula = found.formula;
+  task_.out.dtype = found.result;
+  task_.num_operands = static_cast<int>(found.operands.size());
+  const Layout joined = count_ == 0 ? Layout{} : LayoutOf(axes);
+  Layout layout = joined;
+  int tensor = 1;
+  for (int k = 0; k < task_.num_operands; ++k) {
+    const Operand& operand = found.operands[static_cast<size_t>(k)];
+    FormulaTask::Operand& told = task_.operands[k];
+    told.dtype = found.dtypes[static_cast<size_t>(k)];
+    told.slot.dtype = operand.dtype;
+    inputs_[k] = operand.input == nullptr ? -1 : request.IndexOf(*operand.input);
+    if (inputs_[k] < 0) {
+      told.number = Number(operand.number, told.dtype).value();
+      std::fill_n(layout.strides[1 + k], Layout::kMaxAxes, 0);
+    } else {
+      std::copy_n(joined.strides[tensor++], Layout::kMaxAxes, layout.strides[1 + k]);
+    }
+  }
+  task_.walk = WalkOf(layout, count_);
+}
+
+void FormulaWork::Run(Commands* commands, const Place* places) const {
+  if (count_ == 0) return;
+  FormulaTask task = task_;
+  const auto set = [](Slot* slot, const Place& place) {
+    slot->data = place.data;
+    slot->first = place.first;
+  };
+  set(&task.out, places[output_]);
+  for (int k = 0; k < task.num_operands; ++k) {
+    if (inputs_[k] >= 0) set(&task.operands[k].slot, places[inputs_[k]]);
+  }
+  LaunchFormula(commands->stream(), count_, task);
+}
+
+}  // namespace
+
+std::unique_ptr<Work> MakeElementwise(const Request& request) {
+  const std::optional<Elementwise> found = FindElementwise(request);
+  if (!found) return nullptr;
+  if (found->operands.empty()) return std::make_unique<NoWork>();
+  return std::make_unique<FormulaWork>(request, *found);
+}
+
+}  // namespace cudaacc

@@ -1,0 +1,40 @@
+#include "executor.h"
+
+namespace cudaacc {
+namespace {
+
+std::unique_ptr<Work> MakeWork(const Request& request) {
+  for (const auto make : {MakeElementwise, MakeMovement, MakeReduction, MakeProduct}) {
+    if (std::unique_ptr<Work> work = make(request)) return work;
+  }
+  Unsupported("there is no kernel for " + request.name());
+}
+
+}  // namespace
+
+Executor::Executor(Device* device, const MXAccOperator& op) : device_(device) {
+  const Request request(op);
+  for (int32_t i = 0; i < op.num_in; ++i) spans_.push_back(SpanOf(op.inputs[i].tensor));
+  spans_.push_back(SpanOf(op.outputs[0].tensor));
+  work_ = MakeWork(request);
+}
+
+void Executor::Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs, int32_t num_out,
+                   MXAccStream stream) const {
+  if (num_out != 1 || static_cast<size_t>(num_in) + 1 != spans_.size()) {
+    throw Failure(kMXAccBadArgument, "run: other tensors than the executor was asked for");
+  }
+  std::vector<Place> places;
+  places.reserve(spans_.size());
+  for (size_t i = 0; i < spans_.size(); ++i) {
+    const MXAccGeometry& tensor = (i + 1 == spans_.size() ? outputs[0] : inputs[i]).tensor;
+    void* data = device_->memory.Find(tensor, spans_[i]);
+    places.push_back({data, static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)});
+  }
+  const OnDeviceOf current(device_->id);
+  Commands commands(device_, FromHandle(stream));
+  work_->Run(&commands, places.data());
+  commands.Finish();
+}
+
+}  // namespace cudaacc

@@ -1,0 +1,94 @@
+/*!
+ * \file kernels.h
+ * \brief What kernels are given, and the functions that launch them.
+ */
+#ifndef CUDAACC_KERNELS_H_
+#define CUDAACC_KERNELS_H_
+
+#include "../common/operators/elementwise.h"
+#include "../common/operators/reduction.h"
+#include "element.h"
+#include "runtime.h"
+#include "walk.h"
+
+namespace cudaacc {
+
+/*! \brief Of elements of item bytes; the walk is over target and source. */
+struct CopyTask {
+  Walk walk;
+  Slot target;
+  Slot source;
+  int64_t item;
+};
+
+void LaunchCopy(StreamHandle stream, int64_t count, const CopyTask& task);
+
+/*! \brief A formula; the walk is over the output and the operands. */
+struct FormulaTask {
+  struct Operand {
+    Slot slot; /*!< no data for a number */
+    Number::Value number;
+    DType dtype; /*!< that it is converted to */
+  };
+
+  Walk walk;
+  Formula formula;
+  Slot out;
+  int num_operands;
+  Operand operands[mxacc::kMaxOperands];
+};
+
+/*! \brief Computes in the type of the last operand. */
+void LaunchFormula(StreamHandle stream, int64_t count, const FormulaTask& task);
+
+/*! \brief A fold; of products of pairs, where it multiplies. */
+struct FoldTask {
+  mxacc::FoldKind kind;
+  Walk kept;   /*!< over the output and both inputs */
+  Walk folded; /*!< over both inputs */
+  int64_t outputs;
+  int64_t count; /*!< of elements that are folded into each */
+  int64_t ddof;
+  DType element; /*!< that the elements are converted to */
+  bool multiplies;
+  Slot out;
+  Slot inputs[2]; /*!< the second only where it multiplies */
+};
+
+/*! \brief How a fold is spread over the device: by threads, an output each, or by blocks, of which
+ * so many share an output. */
+struct FoldPlan {
+  bool by_blocks;
+  int64_t parts;
+  size_t part_size; /*!< bytes that a part needs; 0 where no memory is needed */
+};
+
+FoldPlan PlanFold(const FoldTask& task);
+/*! \brief memory is for the parts of all outputs. */
+void LaunchFold(StreamHandle stream, const FoldTask& task, const FoldPlan& plan, void* memory);
+
+/*! \brief Products of matrices of floats, of any strides. */
+struct ProductTask {
+  /*! \brief Steps from row to row, from column to column, and from matrix to matrix. */
+  struct Matrix {
+    Slot slot;
+    int64_t row;
+    int64_t column;
+    int64_t batch;
+  };
+
+  int64_t rows;
+  int64_t columns;
+  int64_t summed;
+  int64_t batch; /*!< how many there are */
+  DType dtype;   /*!< that is computed in */
+  Matrix out;
+  Matrix a;
+  Matrix b;
+};
+
+void LaunchProduct(StreamHandle stream, const ProductTask& task);
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_KERNELS_H_

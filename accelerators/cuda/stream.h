@@ -1,0 +1,90 @@
+/*!
+ * \file stream.h
+ * \brief Streams, events, and the work that one call gives to a device.
+ */
+#ifndef CUDAACC_STREAM_H_
+#define CUDAACC_STREAM_H_
+
+#include <atomic>
+#include <deque>
+#include <vector>
+
+#include "device.h"
+
+namespace cudaacc {
+
+/*! \brief Works in order. Any thread may call; the device is the thread's. */
+class Stream {
+ public:
+  Stream() : handle_(CreateStreamHandle()) {}
+  /*! \brief Waits for all work. */
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  StreamHandle handle() const { return handle_; }
+
+ private:
+  StreamHandle handle_;
+};
+
+/*! \brief A place in a stream. Any thread may call; the device is the thread's. */
+class Event {
+ public:
+  Event() : handle_(CreateEventHandle()) {}
+  ~Event() { DestroyEventHandle(handle_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  /*! \brief Marks what the stream has; nothing, where it is NULL. */
+  void Record(const Stream* stream);
+  /*! \brief Has the stream wait; the calling thread where it is NULL. */
+  void Wait(const Stream* stream) const;
+
+ private:
+  EventHandle handle_;
+  std::atomic<bool> marks_{false};
+};
+
+inline Stream* FromHandle(MXAccStream stream) { return reinterpret_cast<Stream*>(stream); }
+inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(event); }
+
+/*!
+ * \brief The work of one call: in a stream, or in that of calls without one. The device is the
+ * thread's.
+ *
+ * Where the call ends without Finish, by a Failure, the destructor waits for what it had begun.
+ */
+class Commands {
+ public:
+  Commands(Device* device, Stream* stream)
+      : device_(device),
+        is_blocking_(stream == nullptr),
+        stream_(is_blocking_ ? device->stream() : stream->handle()) {}
+  ~Commands();
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+
+  Device& device() const { return *device_; }
+  StreamHandle stream() const { return stream_; }
+  /*! \brief Memory of the device for the work of this call. */
+  void* MakeScratch(size_t size);
+  /*! \brief Room on the host for the work; it is gone with this object, unlike the work. */
+  char* MakeRoom(size_t size) { return rooms_.emplace_back(size).data(); }
+  /*! \brief Waits until this work, and all before it in the stream, is done. */
+  void Wait() { Synchronize(stream_); }
+  /*! \brief Without a stream waits until all is done. */
+  void Finish();
+
+ private:
+  Device* device_;
+  const bool is_blocking_;
+  StreamHandle stream_;
+  bool is_finished_{false};
+  std::vector<void*> scratch_;
+  std::deque<std::vector<char>> rooms_;
+};
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_STREAM_H_

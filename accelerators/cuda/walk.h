@@ -1,0 +1,56 @@
+/*!
+ * \file walk.h
+ * \brief From the number of an element to its places in the tensors.
+ */
+#ifndef CUDAACC_WALK_H_
+#define CUDAACC_WALK_H_
+
+#include <cstdint>
+
+#include "../common/operators/axes.h"
+#include "host_device.h"
+
+namespace cudaacc {
+
+using mxacc::Layout;
+
+struct Walk {
+  Layout layout;
+  bool is_short; /*!< elements can be counted in 32 bits, by which devices divide faster */
+};
+
+inline Walk WalkOf(const Layout& layout, int64_t count) {
+  return {layout, count <= static_cast<int64_t>(UINT32_MAX)};
+}
+
+/*! \brief Where a walk is in the first kTensors tensors. */
+template <int kTensors>
+struct Places {
+  int64_t at[kTensors];
+};
+
+template <typename Index, int kTensors>
+CUDAACC_BOTH void AdvanceBy(const Layout& layout, Index rest, Places<kTensors>* places) {
+  for (int axis = static_cast<int>(layout.ndim) - 1; axis >= 0; --axis) {
+    const auto extent = static_cast<Index>(layout.shape[axis]);
+    const auto position = static_cast<int64_t>(rest % extent);
+    rest /= extent;
+    for (int k = 0; k < kTensors; ++k) places->at[k] += position * layout.strides[k][axis];
+  }
+}
+
+/*! \brief Moves the places on to element i. */
+template <int kTensors>
+CUDAACC_BOTH void Advance(const Walk& walk, int64_t i, Places<kTensors>* places) {
+  if (walk.layout.ndim <= 1) {  // the usual case: a multiplication is enough
+    for (int k = 0; k < kTensors; ++k) places->at[k] += i * walk.layout.strides[k][0];
+  } else if (walk.is_short) {
+    AdvanceBy(walk.layout, static_cast<uint32_t>(i), places);
+  } else {
+    AdvanceBy(walk.layout, static_cast<uint64_t>(i), places);
+  }
+}
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_WALK_H_
