@@ -21,7 +21,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # What goes through every function of a library; the other tests look at what users see of them.
-TESTS = ("faults", "refacc_faults", "refacc_memory", "refacc_operators", "refacc_streams")
+TESTS = (
+    "contract",
+    "faults",
+    "refacc_faults",
+    "refacc_memory",
+    "refacc_operators",
+    "refacc_streams",
+)
 PRELOADED = ("libasan.so", "libubsan.so", "libstdc++.so.6")
 FRAME = re.compile(r" +#\d+ (?P<module>\S+) in ")
 # Where a library was, that is no longer loaded, there is none.
