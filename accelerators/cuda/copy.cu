@@ -37,7 +37,6 @@ void LaunchCopy(StreamHandle stream, int64_t count, const CopyTask& task) {
     case 8:
       return LaunchEach(stream, count, CopyItem<uint64_t>{task});
     case 16:
-      // Elements of complex128 are only aligned to 8 bytes on the host, but to 16 on a device.
       return LaunchEach(stream, count, CopyItem<Pair>{task});
     default:
       mxacc::Unsupported("elements of " + std::to_string(task.item) + " bytes");

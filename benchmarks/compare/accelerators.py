@@ -6,6 +6,7 @@ refacc checks its memory at each run and each copy, as it does in tests.
 from __future__ import annotations
 
 import _ctypes
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -26,9 +27,11 @@ DLOPEN = "dlopen"
 TEMPLATE = "myacc"
 REFERENCE = "refacc"
 ONEDNN = "onednn"
+CUDA = "cuda"
 # Those that need nothing to be built.
 OWN = (TEMPLATE, REFERENCE)
-LIBRARIES = (*OWN, ONEDNN)
+LIBRARIES = (*OWN, ONEDNN, CUDA)
+FILES = {CUDA: "libcudaacc.so"}
 COPY_BYTES = 64 << 20
 # Of so many that what a run of the peer takes once does not count.
 CHAIN = 64
@@ -62,17 +65,50 @@ def copy_from(library: str) -> str:
     return f"copy of {COPY_BYTES >> 20} MB from {library}"
 
 
+def on_large(operator: str, library: str) -> str:
+    """Name of a row."""
+    return f"{operator} of {LARGE[0]}x{LARGE[1]} float32, {library}"
+
+
 def zeros(shape: tuple[int, ...]) -> str:
     """Name of a row, for the reference accelerator."""
     return f"zeros({shape}), {REFERENCE}"
 
 
 def build() -> Path:
-    """The folder of the libraries, those of them that can be built here."""
+    """The folder of the libraries, those of them that can be built and used here."""
     folder = ROOT / "build" / "benchmarks" / "accelerators"
     command = ["make", "--silent", "-C", str(ROOT / "accelerators"), f"OUT={folder}"]
-    subprocess.run([*command, f"PYTHON={sys.executable}"], check=True, stdout=subprocess.DEVNULL)
+    command += [f"PYTHON={sys.executable}", "template", REFERENCE, f"try-{ONEDNN}"]
+    command += [f"try-{CUDA}"] if has_gpu() else []
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder
+
+
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver is here, with a GPU."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return bool(driver.cuInit(0) == 0)
+
+
+def on_large_arrays(mx: Any, context: Any, library: str) -> Calls:
+    """Operators of which an accelerator with its own processor may be worth its while."""
+    places = {OURS: context, CPU: mx.cpu()}
+    made = {name: mx.np.ones(LARGE, ctx=place) for name, place in places.items()}
+    statements = {"add": "add(x, x)", "sum": "sum(x)", "matmul": "matmul(x, x)"}
+    return {
+        on_large(operator, library): {
+            name: Call(
+                f"{statement}\nwait()",
+                {operator: getattr(mx.np, operator), "x": x, "wait": mx.waitall},
+            )
+            for name, x in made.items()
+        }
+        for operator, statement in statements.items()
+    }
 
 
 def adds(mx: Any, context: Any) -> dict[str, Call]:
@@ -165,9 +201,9 @@ def accelerators(effort: Effort) -> GroupResult:
     unloaded = {loading(name): loads(mx, folder / f"lib{name}.so") for name in OWN}
     result.cases |= times_of(unloaded, effort)
     for library in LIBRARIES:
-        path = folder / f"lib{library}.so"
+        path = folder / FILES.get(library, f"lib{library}.so")
         if not path.exists():
-            result.notes.append(f"{library}: left out, it cannot be built here")
+            result.notes.append(f"{library}: left out, it cannot be built or used here")
             continue
         context = mx.load_acc(str(path))
         if library in OWN:
@@ -179,6 +215,8 @@ def accelerators(effort: Effort) -> GroupResult:
             large[zeros(LARGE)] = new_zeros(mx, context, LARGE)
         if library != TEMPLATE:
             large[copy_to(library)], large[copy_from(library)] = copies(mx, numpy, context)
+        if library == CUDA:
+            large |= on_large_arrays(mx, context, library)
     add_peer(small, result.notes)
     # Apart, as the large rows leave nothing of the small ones in the caches.
     for calls in (small, large):
