@@ -6,6 +6,8 @@
  * With CUDAACC_CPU_EAGER in the environment it does all at once, for libraries that know no such
  * streams.
  */
+#include <malloc.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -31,7 +33,8 @@ namespace {
 
 constexpr int kDevices = 2;
 constexpr uint64_t kMemory = 1ull << 36;
-/*! \brief What memory has before anybody writes to it: as a float, NaN. */
+/*! \brief What memory has before anybody writes to it, and when it is no longer: as a float, NaN.
+ */
 constexpr int kNothing = 0xFF;
 
 /*! \brief Work of one stream may wait for another's, on the same thread. */
@@ -70,7 +73,10 @@ void* Allocate(size_t size) {
   return data;
 }
 
-void Release(void* data) { std::free(data); }
+void Release(void* data) {
+  if (data != nullptr) std::memset(data, kNothing, malloc_usable_size(data));
+  std::free(data);
+}
 
 void* AllocateInOrder(size_t size, StreamHandle, bool) { return Allocate(size); }
 

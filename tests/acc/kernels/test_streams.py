@@ -54,6 +54,35 @@ def test_copies_in_a_stream_are_in_order(plugin, key):
     b.free()
 
 
+def test_temporary_memory_lasts_as_long_as_the_stream_needs_it(plugin):
+    # Nothing here waits: copies from and to dense memory of the host are spread and gathered, the
+    # sum has parts, and of the product one matrix is packed.
+    stream = plugin.create("Stream")
+    values = np.arange(60_000, dtype="float32").reshape(2, 30_000) % 7
+    spread = plugin.to_device(np.zeros((2, 60_000), "float32"))
+    evens = spread.view((slice(None), slice(None, None, 2)))
+    total, back = plugin.empty((2,)), np.zeros_like(values)
+    turned = evens.like(evens.array.T[:100], evens.array)
+    product = plugin.empty((100, 100))
+    summed = plugin.executor("sum", {"a": evens}, [total], axis="1")
+    names = {"x1": turned, "x2": turned.like(turned.array.T, turned.array)}
+    multiplied = plugin.executor("matmul", names, [product])
+    plugin.copy("copyToAcc", evens, values, stream)
+    summed.run([evens], [total], stream)
+    multiplied.run(list(names.values()), [product], stream)
+    plugin.copy("copyFromAcc", back, evens, stream)
+    plugin.call("syncStream", 0, stream)
+    np.testing.assert_array_equal(back, values)
+    np.testing.assert_array_equal(plugin.to_host(total), values.sum(axis=1))
+    expected = values.T[:100] @ values[:, :100]
+    np.testing.assert_array_equal(plugin.to_host(product), expected)
+    plugin.destroy("Stream", stream)
+    for item in (summed, multiplied):
+        item.close()
+    for memory in (spread, total, product):
+        memory.free()
+
+
 def test_destroying_a_stream_waits(plugin):
     stream = plugin.create("Stream")
     memory, back = plugin.to_device(SQUARE), SQUARE * 0
