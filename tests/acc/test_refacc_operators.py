@@ -21,8 +21,10 @@ def run(plugin: Plugin, name: str, inputs: dict[str, Memory], like, **attributes
     outputs = [plugin.empty(item.shape, item.dtype) for item in like]
     texts = {key: json.dumps(value) for key, value in attributes.items()}
     executor = plugin.executor(name, inputs, outputs, **texts)
-    executor.run(list(inputs.values()), outputs)
-    executor.close()
+    try:
+        executor.run(list(inputs.values()), outputs)
+    finally:
+        executor.close()
     return [plugin.to_host(item) for item in outputs]
 
 
