@@ -18,13 +18,9 @@ namespace {
 
 constexpr Context kMeta{static_cast<DLDeviceType>(kMXNetMetaDevice), 0};
 
-std::vector<int64_t> RowMajor(const int64_t* shape, int ndim) {
-  std::vector<int64_t> strides(static_cast<size_t>(ndim));
-  int64_t stride = 1;
-  for (int i = ndim; i-- > 0;) {
-    strides[static_cast<size_t>(i)] = stride;
-    stride *= shape[i] == 0 ? 1 : shape[i];
-  }
+std::vector<int64_t> RowMajor(ShapeView shape) {
+  std::vector<int64_t> strides(shape.size());
+  SetRowMajorStrides(shape, strides.data());
   return strides;
 }
 
@@ -141,8 +137,7 @@ void OperatorDescription::AddOut(int index, const MXNetValue& value, int type_co
 
 void OperatorDescription::FindResult(const Call& call) {
   MetaGeometry result = AskBody(call, out_argument_);
-  std::vector<int64_t> strides =
-      RowMajor(result.shape.data(), static_cast<int>(result.shape.size()));
+  std::vector<int64_t> strides = RowMajor(ShapeView(result.shape.data(), result.shape.size()));
   const DLTensor made{nullptr,
                       DLDevice{static_cast<DLDeviceType>(ctx_.device_type), ctx_.device_id},
                       static_cast<int32_t>(result.shape.size()),
@@ -180,7 +175,8 @@ bool OperatorDescription::has_strided_inputs() const {
 
 void OperatorDescription::PackInputs() {
   for (MXTensor& input : inputs_) {
-    numbers_.push_back(RowMajor(input.tensor.shape, input.tensor.ndim));
+    const auto ndim = static_cast<size_t>(input.tensor.ndim);
+    numbers_.push_back(RowMajor(ShapeView(input.tensor.shape, ndim)));
     input.tensor.strides = numbers_.back().data();
   }
 }

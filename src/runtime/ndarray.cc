@@ -119,14 +119,6 @@ ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t
   return array;
 }
 
-void SetRowMajorStrides(DLTensor* tensor) {
-  int64_t stride = 1;
-  for (int i = tensor->ndim - 1; i >= 0; --i) {
-    tensor->strides[i] = stride;
-    stride *= tensor->shape[i] == 0 ? 1 : tensor->shape[i];
-  }
-}
-
 /*! \brief Whole lines at a time: for a few of them a call to memset takes longer. */
 void ClearLines(void* data, size_t bytes) {
   for (size_t at = 0; at < bytes; at += kAlignment) {
@@ -181,7 +173,7 @@ ArrayObject* NewInlineArray(ShapeView shape, DLDataType dtype, DLDevice ctx, siz
   ArrayObject* array = AllocObject(shape, dtype, ctx, AlignUp(bytes), &data);
   array->visible.tensor.data = data;
   if (zeroed) ClearLines(data, bytes);
-  SetRowMajorStrides(&array->visible.tensor);
+  SetRowMajorStrides(shape, array->visible.tensor.strides);
   return array;
 }
 
@@ -238,7 +230,7 @@ ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, siz
   array->owner = block.owner;
   array->owner_size = bytes;
   array->release = block.release;
-  SetRowMajorStrides(&array->visible.tensor);
+  SetRowMajorStrides(shape, array->visible.tensor.strides);
   return array;
 }
 
@@ -257,7 +249,7 @@ ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release
   array->owner_size = 0;
   array->release = release;
   if (tensor.strides == nullptr) {
-    SetRowMajorStrides(&array->visible.tensor);
+    SetRowMajorStrides(shape, array->visible.tensor.strides);
   } else {
     for (int i = 0; i < tensor.ndim; ++i) array->visible.tensor.strides[i] = tensor.strides[i];
   }

@@ -29,6 +29,15 @@ inline int64_t TensorSize(const DLTensor& tensor) noexcept {
   return size;
 }
 
+/*! \brief Writes strides, in elements, of a row-major array; an extent of 0 counts as 1. */
+inline void SetRowMajorStrides(ShapeView shape, int64_t* strides) noexcept {
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i] == 0 ? 1 : shape[i];
+  }
+}
+
 /*! \brief Whether the elements lie in row-major order without gaps. */
 inline bool IsContiguous(const DLTensor& tensor) noexcept {
   if (tensor.strides == nullptr) return true;

@@ -4,6 +4,7 @@
  */
 #include "api/common/strided.h"
 
+#include <algorithm>
 #include <string>
 
 namespace mxnet {
@@ -40,11 +41,8 @@ void BroadcastShapes(const ShapeView* shapes, int count, DimBuffer* out) {
 }
 
 void StridesOf(const DLTensor& tensor, int64_t* out) noexcept {
-  int64_t expected = 1;
-  for (int d = tensor.ndim - 1; d >= 0; --d) {
-    out[d] = tensor.strides == nullptr ? expected : tensor.strides[d];
-    expected *= tensor.shape[d];
-  }
+  if (tensor.strides == nullptr) return SetRowMajorStrides(TensorShape(tensor), out);
+  std::copy_n(tensor.strides, tensor.ndim, out);
 }
 
 void MemoryBounds(const DLTensor& tensor, const char** begin, const char** end) noexcept {

@@ -26,9 +26,7 @@ void Assign(const NDArray& target, const DLTensor& source) {
   values[0].v_handle = target.get();
   values[1].v_handle = &on_host;
   const int type_codes[] = {kMXNetNDArrayHandle, kMXNetReadOnlyArray};
-  MXNetValue result;
-  int type_code;
-  MXNET_CHECK_CALL(MXNetFuncCall(assign.get(), values, type_codes, 2, &result, &type_code));
+  assign.CallPacked(values, type_codes, 2);
 }
 
 void Assign(const NDArray& target, const NDArray& source) {

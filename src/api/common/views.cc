@@ -55,12 +55,8 @@ bool StridesForShape(const NDArray& array, const DimBuffer& shape, DimBuffer* st
 }
 
 void SetRowMajor(const DimBuffer& shape, DimBuffer* strides) {
-  int64_t stride = 1;
   strides->ndim = shape.ndim;
-  for (int d = shape.ndim - 1; d >= 0; --d) {
-    (*strides)[d] = stride;
-    stride *= shape[d] == 0 ? 1 : shape[d];
-  }
+  SetRowMajorStrides(shape.view(), strides->data);
 }
 
 }  // namespace
