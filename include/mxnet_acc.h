@@ -108,6 +108,9 @@ enum {
   kMXAccFloat = 2,
   kMXAccBfloat = 4,
   kMXAccComplex = 5,
+  /*!
+   * \brief A byte. 0 is false; true is 1 in results, and any other byte in memory that others made.
+   */
   kMXAccBool = 6
 };
 
@@ -216,9 +219,9 @@ typedef struct MXAccEventOpaque* MXAccEvent;
  *
  * Arguments that are arrays are inputs, in the order of the operator's parameters. An input's name
  * is that of its parameter, "x1"; where the parameter takes a sequence, with its place there,
- * "seq[0]". All other arguments are attributes, in that order, too; those that were not given have
- * their default. No attribute is made of the context, which dev_id says, and of out, which outputs
- * says.
+ * "seq[0]". All other arguments are attributes, in that order, too, and each comes every time;
+ * those that were not given have their default. No attribute is made of the context, which dev_id
+ * says, and of out, which outputs says.
  *
  * An attribute's value is JSON, with NaN, Infinity and -Infinity beside it: null, true, 1, 0.5,
  * "text", and [0, 1] for tuples and lists. A number with a point or an exponent is a float and
@@ -232,7 +235,8 @@ typedef struct MXAccOperator {
   int32_t operator_set; /*!< version of the meaning of name and attributes */
   int32_t dev_id;
   const MXTensor* inputs;  /*!< data is NULL and byte_offset 0: only run knows them */
-  const MXTensor* outputs; /*!< the same; their geometry is what MXNet has found it must be */
+  const MXTensor* outputs; /*!< the same; their type and shape are those of the result, also where
+                            *   the user gives out, and strides are row-major or those of out */
   int32_t num_in;
   int32_t num_out;
   const char* const* attr_keys; /*!< names of parameters */
@@ -310,7 +314,10 @@ typedef struct MXAccApi {
    * characters: "foo" makes mx.foo(0). Called first, even before initialize.
    */
   MXAccStatus (*getAccName)(char* name, size_t size);
-  /*! \brief Required. How many devices there are, from 0 on; after initialize. */
+  /*!
+   * \brief Required. How many devices there are, from 0 on; after initialize. No dev_id out of that
+   * range is ever passed. With none the library does not load: to say why, fail with the reason.
+   */
   MXAccStatus (*getNumAcc)(int32_t* count);
   /*!
    * \brief Called once, after getAccName, with what mxacc_get_api was given. The place to refuse a
@@ -324,8 +331,9 @@ typedef struct MXAccApi {
 
   /*!
    * \brief size > 0 bytes on a device, aligned to alignment, a power of two; *out may be any handle
-   * that is not NULL and that no other living memory of the device has. Their content may be
-   * anything. Required with supportsImperative.
+   * that is not NULL and that no other living memory of the device has. Where a handle is no
+   * address, the memory behind it is aligned. Their content may be anything. Required with
+   * supportsImperative.
    */
   MXAccStatus (*mx_alloc)(int32_t dev_id, size_t size, size_t alignment, void** out);
   /*! \brief Frees what mx_alloc gave. Cannot fail. Required with mx_alloc. */
@@ -335,9 +343,9 @@ typedef struct MXAccApi {
 
   /*!
    * \brief Copies count tensors of the host, sources, into tensors on the device; shapes and dtypes
-   * agree pair by pair, and some may have no elements. Strides are row-major unless the device has
-   * kMXAccStrides; byte_offset counts in any case. Without a stream the copies are done when it
-   * returns. Required with mx_alloc.
+   * agree pair by pair, and some may have no elements. A count of 0 is nothing to copy. Strides
+   * are row-major unless the device has kMXAccStrides; byte_offset counts in any case. Without a
+   * stream the copies are done when it returns. Required with mx_alloc.
    */
   MXAccStatus (*copyToAcc)(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                            int32_t count, MXAccStream stream);
@@ -362,7 +370,10 @@ typedef struct MXAccApi {
   MXAccStatus (*syncStream)(int32_t dev_id, MXAccStream stream);
   MXAccStatus (*createEvent)(int32_t dev_id, MXAccEvent* out);
   void (*destroyEvent)(int32_t dev_id, MXAccEvent event);
-  /*! \brief Marks what was given to the stream so far, instead of what the event marked before. */
+  /*!
+   * \brief Marks what was given to the stream so far, instead of what the event marked before.
+   * There is always a stream, never NULL.
+   */
   MXAccStatus (*recordEvent)(int32_t dev_id, MXAccEvent event, MXAccStream stream);
   /*!
    * \brief Has the stream wait for what the event marks at this call; with no stream, the calling

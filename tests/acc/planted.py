@@ -262,6 +262,25 @@ static MXAccStatus Alloc(""",
         [(RUN_ADD, RUN_ADD.replace("+ b[i]", "+ (i == 14 ? 0 : b[i])"))],
         *("operators.binary", "1 of 15 elements differ"),
     ),
+    "bools of which only one byte is true": (
+        [
+            (
+                "static MXAccStatus GetExecutor(",
+                "static MXAccStatus RunNot(void* state, const MXTensor* inputs, int32_t num_in,"
+                " MXTensor* outputs, int32_t num_out, MXAccStream stream) {"
+                " const char* x = FirstElement(inputs); char* out = FirstElement(outputs);"
+                " for (size_t i = 0, n = NumElements(outputs); i < n; ++i) out[i] = x[i] != 1;"
+                " return NULL;\n}\nstatic MXAccStatus GetExecutor(",
+            ),
+            (
+                "if (op->num_out != 1 ||",
+                'if (strcmp(op->name, "logical_not") == 0 &&'
+                " op->inputs[0].tensor.dtype.code == kMXAccBool) return out->run = RunNot, NULL;"
+                "\n  if (op->num_out != 1 ||",
+            ),
+        ],
+        *("operators.bools", "1 instead of 0"),
+    ),
     "crashes in run": (
         [(RUN_NEGATIVE, "*(volatile int*)1 = 0;")],
         *("operators.unary", "SIGSEGV"),

@@ -283,6 +283,9 @@ def test_refusals_of_out(ctx: mx.Context) -> None:
         mx.np.add(a, 0.5, out=mx.np.zeros((2, 3), "int32", ctx=ctx))
     wide = mx.np.zeros((2, 3), "float64", ctx=ctx)
     assert mx.np.add(a, a, out=wide) is wide and wide.tolist() == [[0, 2, 4], [6, 8, 10]]
+    # Which was the CPU's: libraries are not asked to convert.
+    with mx.acc_fallback("error"), pytest.raises(NotImplementedError, match="out is of another ty"):
+        mx.np.add(a, a, out=wide)
 
 
 def test_many_threads_and_executors(ctx: mx.Context) -> None:

@@ -198,6 +198,17 @@ for _name in cases.SECTIONS:
     group.check(_name, RUN)(_section(_name))
 
 
+@group.check(
+    "bools",
+    "A byte. 0 is false; true is 1 in results, and any other byte in memory that others made.",
+)
+def bools(run: Run) -> None:
+    """Bytes that are neither 0 nor 1 are true"""
+    need_operators(run)
+    for case in cases.odd_bools():
+        try_case(run, case)
+
+
 def simple_case(run: Run, size: int = 64) -> tuple[Case, Call, list[Array], Executor] | None:
     """An operator that the library carries out on float32, with its executor."""
     x = np.arange(size, dtype="float32")
