@@ -106,10 +106,6 @@ std::string GeometryText(const MXAccGeometry& tensor) {
   return text + ")";
 }
 
-bool SameType(const MXAccDataType& a, const MXAccDataType& b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
-}
-
 bool SameGeometry(const MXAccGeometry& a, const MXAccGeometry& b) {
   return SameType(a.dtype, b.dtype) && a.ndim == b.ndim &&
          std::equal(a.shape, a.shape + a.ndim, b.shape);

@@ -32,7 +32,9 @@ inline int64_t ItemSize(MXAccDataType dtype) { return dtype.bits / 8; }
 /*! \brief "float32 (2, 3)". */
 std::string GeometryText(const MXAccGeometry& tensor);
 
-bool SameType(const MXAccDataType& a, const MXAccDataType& b);
+inline bool SameType(const MXAccDataType& a, const MXAccDataType& b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
 /*! \brief Whether two tensors have the same type and shape. */
 bool SameGeometry(const MXAccGeometry& a, const MXAccGeometry& b);
 /*! \brief Whether the elements lie one behind the other in row-major order. */

@@ -15,7 +15,6 @@
 namespace refacc {
 namespace {
 
-constexpr int kZonePattern = 0xA5;
 /*! \brief NaN in every float type, so that what was never written shows in results. */
 constexpr int kFreshPattern = 0xFF;
 constexpr int kFreedPattern = 0xDD;
@@ -57,14 +56,7 @@ Block NewPagedBlock(size_t size, size_t alignment) {
       begin + (inner - size) / alignment * alignment, size, begin, begin + inner, mapping, whole};
 }
 
-bool IsDamaged(char byte) { return byte != static_cast<char>(kZonePattern); }
-
-/*! \brief Whether all has the pattern: the first byte has it, and each is like the one before. */
-bool IsWhole(const char* begin, const char* end) {
-  if (begin == end) return true;
-  return !IsDamaged(*begin) &&
-         std::memcmp(begin, begin + 1, static_cast<size_t>(end - begin) - 1) == 0;
-}
+bool IsChanged(char byte) { return static_cast<unsigned char>(byte) != kZonePattern; }
 
 }  // namespace
 
@@ -90,11 +82,10 @@ void DeleteBlock(const Block& block, bool poison) {
 
 ptrdiff_t DamageOf(const Block& block) {
   const char* behind = block.data + block.size;
-  if (IsWhole(block.begin, block.data) && IsWhole(behind, block.end)) return 0;
-  const char* found = std::find_if(behind, static_cast<const char*>(block.end), IsDamaged);
+  const char* found = std::find_if(behind, static_cast<const char*>(block.end), IsChanged);
   if (found != block.end) return found - behind + 1;
   const char* byte = block.data - 1;
-  while (!IsDamaged(*byte)) --byte;
+  while (!IsChanged(*byte)) --byte;
   return byte - block.data;
 }
 

@@ -10,10 +10,13 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "../common/one_library.h"
 #include "common.h"
 #include "memory.h"
 #include "settings.h"
@@ -54,7 +57,12 @@ class Library {
 
   size_t num_devices() const { return devices_.size(); }
   /*! \brief Failure where there is none of that number. */
-  Device& device(int32_t dev_id);
+  Device& device(int32_t dev_id) {
+    if (dev_id < 0 || static_cast<size_t>(dev_id) >= devices_.size()) {
+      CheckDevice(dev_id, devices_.size());
+    }
+    return *devices_[static_cast<size_t>(dev_id)];
+  }
 
  private:
   const MXAccHost* host_;
@@ -62,11 +70,11 @@ class Library {
   /*! \brief None goes, as another thread may be reading it. */
   std::deque<Settings> versions_;
   std::atomic<const Settings*> settings_;
-  std::deque<Device> devices_;
+  std::vector<std::unique_ptr<Device>> devices_;
 };
 
 /*! \brief Failure before initialize and after finalize. */
-Library& TheLibrary();
+inline Library& TheLibrary() { return OneLibrary<Library>::Get(); }
 void MakeLibrary(const MXAccHost* host);
 void DropLibrary();
 
@@ -74,7 +82,11 @@ void DropLibrary();
  * another is inside. */
 class DeviceCall {
  public:
-  DeviceCall(const char* name, int32_t dev_id);
+  DeviceCall(const char* name, int32_t dev_id) : device_(TheLibrary().device(dev_id)) {
+    const Settings& settings = TheLibrary().settings();
+    settings.faults.Reach(name);
+    if (settings.one_thread) Enter(name);
+  }
   ~DeviceCall() {
     if (counted_) device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -84,6 +96,8 @@ class DeviceCall {
   Device& device() { return device_; }
 
  private:
+  void Enter(const char* name);
+
   Device& device_;
   bool counted_{false};
 };

@@ -10,11 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
-#include <unordered_map>
 
 #include "block.h"
+#include "block_table.h"
 #include "common.h"
 #include "settings.h"
 
@@ -29,22 +28,10 @@ struct MemoryState {
   std::string violation; /*!< the last one */
 };
 
-/*! \brief Tensors whose spans from a byte_offset of 0 are known. */
-struct Located {
-  const MXTensor* tensors;
-  const Span* spans;
-  int32_t count;
-};
-
-/*!
- * \brief The blocks of one device. Any thread may call.
- *
- * A handle is the address of the block or, if opaque, an address that no processor has and that is
- * never given twice.
- */
+/*! \brief The blocks of one device, and what they are used for. Any thread may call. */
 class Memory {
  public:
-  Memory(int32_t dev_id, bool opaque) : dev_id_(dev_id), opaque_(opaque) {}
+  Memory(int32_t dev_id, bool opaque) : dev_id_(dev_id), blocks_(dev_id, opaque) {}
   ~Memory() { ReleaseAll(); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -62,12 +49,23 @@ class Memory {
    * Failure, and a violation, where its handle is none of living memory of the device, or where one
    * of its elements lies outside that.
    */
-  char* AddressOf(const MXAccGeometry& tensor);
-  /*! \brief The same for several, one behind the other, under one lock. */
-  void AddressesOf(const Located* groups, int num_groups, char** addresses);
-  /*! \brief Failure, and a violation, where something was written beside the tensors' blocks. */
-  void CheckZones(const MXTensor* tensors, int32_t count);
-  void CheckZones(const MXAccGeometry& tensor);
+  char* AddressOf(const MXAccGeometry& tensor) { return AddressOf(tensor, SpanOf(tensor)); }
+  /*! \brief The same for a tensor whose span, from a byte_offset of 0, is known. */
+  char* AddressFrom(const MXAccGeometry& tensor, Span span) {
+    if (span.empty()) return nullptr;
+    const Block* block = blocks_.Find(tensor.data);
+    const uint64_t offset = tensor.byte_offset;
+    // Without a sum, which might be none: first is not above 0, and last not below.
+    const bool right = block != nullptr && IsHere(tensor) && offset <= block->size &&
+                       static_cast<uint64_t>(span.last) <= block->size - offset &&
+                       -static_cast<uint64_t>(span.first) <= offset;
+    return __builtin_expect(right, 1) ? block->data + offset : AddressOf(tensor);
+  }
+  /*! \brief Failure, and a violation, where something was written beside a tensor's block. */
+  void CheckZones(const MXAccGeometry& tensor) {
+    const Block* block = blocks_.Find(tensor.data);
+    if (block != nullptr && IsDamaged(*block)) Violate(DamageText(*block));
+  }
   /*! \brief The same for all blocks. */
   void CheckAllZones();
 
@@ -76,17 +74,19 @@ class Memory {
   [[noreturn]] void Violate(const std::string& message);
 
  private:
-  /*! \brief Under the lock; NULL where something is wrong, which it says. */
-  char* Locate(const MXAccGeometry& tensor, Span span, std::string* wrong) const;
+  bool IsHere(const MXAccGeometry& tensor) const {
+    return tensor.device.device_type != kMXAccHost && tensor.device.device_id == dev_id_;
+  }
+  char* AddressOf(const MXAccGeometry& tensor, Span span);
   std::string DamageText(const Block& block) const;
+  /*! \brief Under the lock. */
   std::string UnknownText(const void* handle) const;
   void Count(const std::string& violation);
 
   const int32_t dev_id_;
-  const bool opaque_;
-  mutable std::shared_mutex mutex_;
-  std::unordered_map<void*, Block> blocks_;
-  uint64_t given_{0};
+  /*! \brief Held by all but what looks a block up. */
+  mutable std::mutex mutex_;
+  BlockTable blocks_;
   uint64_t bytes_{0};
   uint64_t peak_bytes_{0};
   mutable std::mutex violations_mutex_;

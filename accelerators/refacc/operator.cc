@@ -43,15 +43,22 @@ MXAccGeometry GeometryOf(const DLTensor& tensor) {
       tensor.byte_offset};
 }
 
-bool SameStrides(const MXAccGeometry& a, const MXAccGeometry& b) {
-  return std::equal(a.strides, a.strides + a.ndim, b.strides);
+/*! \brief Whether two tensors have the same type, shape and strides; all axes are looked at, as
+ * they are few, and differ only where somebody is wrong. */
+inline bool SameLayout(const MXAccGeometry& a, const MXAccGeometry& b) {
+  if (a.ndim != b.ndim || !SameType(a.dtype, b.dtype)) return false;
+  int64_t differences = 0;
+  for (int32_t i = 0; i < a.ndim; ++i) {
+    differences |= (a.shape[i] ^ b.shape[i]) | (a.strides[i] ^ b.strides[i]);
+  }
+  return differences == 0;
 }
 
-void CheckSame(const TensorCopies* asked, const MXTensor* given, int32_t count, const char* what) {
-  bool same = asked->size() == count;
+inline void CheckSame(const TensorCopies& asked, const MXTensor* given, int32_t count,
+                      const char* what) {
+  bool same = asked.size() == count;
   for (int32_t i = 0; same && i < count; ++i) {
-    const MXAccGeometry& geometry = asked->data()[i].tensor;
-    same = SameGeometry(geometry, given[i].tensor) && SameStrides(geometry, given[i].tensor);
+    same = SameLayout(asked.data()[i].tensor, given[i].tensor);
   }
   if (!same) {
     throw Failure(kMXAccBadArgument,
@@ -105,12 +112,20 @@ Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
 
 void Operator::PrepareCall() {
   for (size_t i = 0; i < arguments_.size(); ++i) {
-    call_values_.push_back(arguments_[i].value);
-    call_types_.push_back(arguments_[i].type_code);
+    const bool given = arguments_[i].type_code != kMXNetMissing;
+    // Their defaults here, or the runtime would look for gaps and fill them at each call.
+    const MXNetAny& argument = given ? arguments_[i] : params_[i]->default_value;
+    call_values_.push_back(argument.value);
+    call_types_.push_back(argument.type_code);
     has_sequences_ = has_sequences_ || lengths_[i] != 0;
   }
   for (int32_t i = 0; i < inputs_.size(); ++i) {
     tensors_.push_back(HostTensor(inputs_.data()[i].tensor));
+  }
+  for (int32_t i = 0; i < outputs_.size(); ++i) {
+    const MXAccGeometry& output = outputs_.data()[i].tensor;
+    const Span span = output_spans()[i];
+    dense_bytes_.push_back(IsRowMajor(output) ? static_cast<size_t>(span.last - span.first) : 0);
   }
 }
 
@@ -192,8 +207,8 @@ void Operator::CheckComplete() const {
 
 void Operator::CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
                              int32_t num_out) const {
-  CheckSame(&inputs_, inputs, num_in, "inputs");
-  CheckSame(&outputs_, outputs, num_out, "outputs");
+  CheckSame(inputs_, inputs, num_in, "inputs");
+  CheckSame(outputs_, outputs, num_out, "outputs");
 }
 
 void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
@@ -202,7 +217,6 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
   const size_t num_args = arguments_.size();
   Buffer<DLTensor> tensors(num_in);
   Buffer<MXNetValue> values(num_args);
-  std::copy(tensors_.begin(), tensors_.end(), tensors.data());
   std::copy(call_values_.begin(), call_values_.end(), values.data());
   std::vector<std::vector<MXNetAny>> sequences(has_sequences_ ? num_args : 0);
   for (size_t i = 0; i < sequences.size(); ++i) {
@@ -211,6 +225,7 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
     values[i].v_seq = MXNetAnyArray{sequences[i].data(), lengths_[i]};
   }
   for (size_t i = 0; i < num_in; ++i) {
+    tensors[i] = tensors_[i];
     tensors[i].data = addresses[i] != nullptr ? addresses[i] : nothing;
     const Place& place = places_[i];
     if (place.item == kNoItem) {
@@ -237,13 +252,13 @@ void Operator::CopyResult(const MXNetAny& result, const MXTensor* outputs,
                           char* const* addresses) const {
   const auto count = static_cast<size_t>(outputs_.size());
   if (result.type_code == kMXNetNDArrayHandle && count == 1) {
-    return CopyArray(result, outputs[0], addresses[0]);
+    return CopyArray(result, 0, outputs, addresses);
   }
   if (result.type_code == kMXNetObjectHandle) {
     const auto* header = static_cast<const MXNetObject*>(result.value.v_handle);
     const auto* items = static_cast<const MXNetSeqObject*>(result.value.v_handle);
     if (header->type_index == kMXNetObjectTuple && items->items.size == count) {
-      for (size_t i = 0; i < count; ++i) CopyArray(items->items.data[i], outputs[i], addresses[i]);
+      for (size_t i = 0; i < count; ++i) CopyArray(items->items.data[i], i, outputs, addresses);
       return;
     }
   }
@@ -251,20 +266,27 @@ void Operator::CopyResult(const MXNetAny& result, const MXTensor* outputs,
                 name_ + " returned something else than " + std::to_string(count) + " arrays");
 }
 
-void Operator::CopyArray(const MXNetAny& item, const MXTensor& output, char* address) const {
+void Operator::CopyArray(const MXNetAny& item, size_t index, const MXTensor* outputs,
+                         char* const* addresses) const {
+  const MXTensor& output = outputs[index];
+  char* address = addresses[index];
   if (item.type_code != kMXNetNDArrayHandle) {
     throw Failure(kMXAccFailed, name_ + " returned something else than arrays");
   }
   const auto* array = static_cast<const MXNetNDArrayObject*>(item.value.v_handle);
   const MXAccGeometry made = GeometryOf(array->tensor);
+  const char* from = static_cast<const char*>(made.data) + made.byte_offset;
+  if (dense_bytes_[index] != 0 && SameLayout(made, output.tensor)) {
+    std::memcpy(address, from, dense_bytes_[index]);
+    return;
+  }
   if (!SameGeometry(made, output.tensor)) {
     throw Failure(kMXAccBadArgument, "run: the output of " + name_ + " was asked for as " +
                                          GeometryText(output.tensor) + " and is " +
                                          GeometryText(made));
   }
   if (address == nullptr) return;
-  CopyElements(output.tensor, address, made,
-               static_cast<const char*>(made.data) + made.byte_offset);
+  CopyElements(output.tensor, address, made, from);
 }
 
 }  // namespace refacc

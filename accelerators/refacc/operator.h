@@ -53,7 +53,8 @@ class Operator {
   void CheckComplete() const;
   void PrepareCall();
   void CopyResult(const MXNetAny& result, const MXTensor* outputs, char* const* addresses) const;
-  void CopyArray(const MXNetAny& item, const MXTensor& output, char* address) const;
+  void CopyArray(const MXNetAny& item, size_t index, const MXTensor* outputs,
+                 char* const* addresses) const;
 
   Runtime runtime_;
   std::string name_;
@@ -69,6 +70,7 @@ class Operator {
   std::vector<MXNetValue> call_values_; /*!< what arguments_ has, as a call takes it */
   std::vector<int> call_types_;
   bool has_sequences_{false};
+  std::vector<size_t> dense_bytes_; /*!< of the outputs; 0 where one is not row-major */
   AttributeArguments values_;
 };
 

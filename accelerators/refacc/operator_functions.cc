@@ -28,14 +28,19 @@ void RunOnDevice(const Operator& op, Device* device, const MXTensor* inputs, int
   constexpr size_t kFew = 8;
   const size_t count = static_cast<size_t>(num_in) + static_cast<size_t>(num_out);
   char* few[kFew];
-  std::vector<char*> many(count > kFew ? count : 0);
+  std::vector<char*> many;
+  if (count > kFew) many.resize(count);
   char** addresses = count > kFew ? many.data() : few;
-  const Located tensors[] = {{inputs, op.input_spans(), num_in},
-                             {outputs, op.output_spans(), num_out}};
-  device->memory.AddressesOf(tensors, 2, addresses);
+  Memory& memory = device->memory;
+  for (int32_t i = 0; i < num_in; ++i) {
+    addresses[i] = memory.AddressFrom(inputs[i].tensor, op.input_spans()[i]);
+  }
+  for (int32_t i = 0; i < num_out; ++i) {
+    addresses[num_in + i] = memory.AddressFrom(outputs[i].tensor, op.output_spans()[i]);
+  }
   if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
   op.Run(outputs, addresses);
-  device->memory.CheckZones(outputs, num_out);
+  for (int32_t i = 0; i < num_out; ++i) memory.CheckZones(outputs[i].tensor);
   device->runs.fetch_add(1, std::memory_order_relaxed);
 }
 

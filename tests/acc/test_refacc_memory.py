@@ -171,6 +171,26 @@ def test_allocations_that_the_contract_rules_out(load, size, alignment):
     assert state(plugin) == ("0", "0", "1")
 
 
+def test_no_handle_is_given_twice(load):
+    plugin = load(guard="none", poison=0)
+    given = set()
+    for _ in range(70_000):
+        handle = plugin.alloc(1)
+        assert handle not in given
+        given.add(handle)
+        plugin.api.mx_free(0, handle)
+
+
+@pytest.mark.parametrize("step", [1, 16, 1 << 10, 1 << 20])
+def test_no_handle_lies_near_another(load, step):
+    """A host gets there that computes with handles."""
+    plugin = load()
+    memory = [plugin.to_device(np.zeros(1, "float32")) for _ in range(3)]
+    astray = Memory(plugin, 0, memory[0].handle + step, memory[0].array)
+    with pytest.raises(AccError, match="was never given by mx_alloc"):
+        plugin.to_host(astray)
+
+
 @pytest.mark.parametrize("handles", HANDLES)
 @pytest.mark.parametrize("what", ["twice", "never"])
 def test_freeing_wrongly_is_told_to_the_log(load, handles, what):
