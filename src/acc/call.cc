@@ -10,26 +10,29 @@ namespace mxnet {
 namespace acc {
 namespace {
 
-void Look(const MXNetValue& value, int type_code, Places* places) {
-  if (type_code == kMXNetNDArrayHandle) {
-    places->has_array = true;
-    const Context ctx = TensorOf(value).device;
-    if (ctx.device_type == kDLCPU) {
-      places->has_host_array |= TensorOf(value).ndim > 0;
-    } else if (places->arrays.device_type == kDLCPU) {
-      places->arrays = ctx;
-      places->array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
-    } else if (places->arrays != ctx) {
-      places->others = ctx;
-    }
-  } else if (const MXNetAnyArray* items = ItemsOf(value, type_code)) {
-    for (size_t i = 0; i < items->size; ++i) {
-      Look(items->data[i].value, items->data[i].type_code, places);
-    }
+inline void LookAt(const MXNetValue& value, Places* places) {
+  places->has_array = true;
+  const DLTensor& tensor = TensorOf(value);
+  if (tensor.device.device_type == kDLCPU) {
+    places->has_host_array |= tensor.ndim > 0;
+  } else if (places->array == nullptr) {
+    places->arrays = tensor.device;
+    places->array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
+  } else if (places->arrays != tensor.device) {
+    places->others = tensor.device;
   }
 }
 
-bool IsGiven(int type_code) { return type_code != kMXNetNull && type_code != kMXNetMissing; }
+[[gnu::noinline]] void LookInto(const MXNetAnyArray& items, Places* places) {
+  for (size_t i = 0; i < items.size; ++i) {
+    const MXNetAny& item = items.data[i];
+    if (item.type_code == kMXNetNDArrayHandle) {
+      LookAt(item.value, places);
+    } else if (const MXNetAnyArray* nested = ItemsOf(item.value, item.type_code)) {
+      LookInto(*nested, places);
+    }
+  }
+}
 
 }  // namespace
 
@@ -37,16 +40,30 @@ Call::Call(const FunctionObject& function, const CallArguments& arguments)
     : func(function), args(arguments) {
   places.context_index = func.info->context_param();
   for (int i = 0; i < args.size; ++i) {
-    if (i != places.context_index) {
-      Look(args.values[i], args.type_codes[i], &places);
-    } else if (IsGiven(args.type_codes[i])) {
-      try {
-        places.context = ContextArgument();
-        places.given = true;
-      } catch (const Error&) {
-        places.is_wrong = true;
-      }
+    const int type_code = args.type_codes[i];
+    if (type_code == kMXNetNDArrayHandle && i != places.context_index) {
+      LookAt(args.values[i], &places);
+    } else if (type_code == kMXNetNull || type_code == kMXNetMissing) {
+      continue;
+    } else if (i == places.context_index) {
+      LookAtContext(i);
+    } else if (const MXNetAnyArray* items = ItemsOf(args.values[i], type_code)) {
+      LookInto(*items, &places);
     }
+  }
+}
+
+void Call::LookAtContext(int index) {
+  if (args.type_codes[index] == kMXNetContext) {
+    places.context = args.values[index].v_ctx;
+    places.given = true;
+    return;
+  }
+  try {
+    places.context = ContextArgument();
+    places.given = true;
+  } catch (const Error&) {
+    places.is_wrong = true;
   }
 }
 

@@ -45,6 +45,9 @@ struct Call {
   bool has(uint64_t flag) const { return (func.info->view().flags & flag) != 0; }
   /*! \brief The context given as an argument. Throws what the body would. */
   Context ContextArgument() const;
+
+ private:
+  void LookAtContext(int index);
 };
 
 /*! \brief An operator's name as accelerators have it, without its prefix: "add". */

@@ -14,8 +14,16 @@ uint64_t TypeWord(int type_code, size_t size) {
   return static_cast<uint64_t>(static_cast<uint32_t>(type_code)) << 32 | size;
 }
 
-/*! \brief Tells the first word of an array from a TypeWord. */
-constexpr uint64_t kArray = uint64_t{1} << 63;
+/*! \brief The first word of an array; its highest bit tells it from a TypeWord. */
+uint64_t ArrayWord(const DLTensor& tensor) {
+  constexpr uint64_t kArray = uint64_t{1} << 63;
+  uint32_t dtype;
+  static_assert(sizeof(dtype) == sizeof(tensor.dtype), "a type is a word");
+  std::memcpy(&dtype, &tensor.dtype, sizeof(dtype));
+  const bool on_host = tensor.device.device_type == kDLCPU;
+  return kArray | static_cast<uint64_t>(dtype) << 16 | static_cast<uint64_t>(tensor.ndim) << 1 |
+         (on_host ? 1 : 0);
+}
 
 }  // namespace
 
@@ -67,10 +75,7 @@ void CallKey::AddArray(const DLTensor& tensor) {
   Reserve(1 + 2 * ndim);
   uint64_t* at = words_ + size_;
   size_ += 1 + 2 * ndim;
-  *at++ = kArray | static_cast<uint64_t>(tensor.dtype.code) << 48 |
-          static_cast<uint64_t>(tensor.dtype.bits) << 40 |
-          static_cast<uint64_t>(tensor.dtype.lanes) << 16 | ndim << 1 |
-          (tensor.device.device_type == kDLCPU ? 1 : 0);
+  *at++ = ArrayWord(tensor);
   for (size_t i = 0; i < ndim; ++i) {
     at[2 * i] = static_cast<uint64_t>(tensor.shape[i]);
     at[2 * i + 1] = static_cast<uint64_t>(tensor.strides[i]);
@@ -147,6 +152,42 @@ bool CallKey::Read(const Call& call, const void* device) {
   }
   Hash();
   return true;
+}
+
+bool CallKey::IsOf(const Call& call, const void* device) const {
+  const uint64_t* at = words_;
+  const uint64_t* end = words_ + size_;
+  if (*at++ != reinterpret_cast<uintptr_t>(&call.func)) return false;
+  if (*at++ != reinterpret_cast<uintptr_t>(device)) return false;
+  for (int i = 0; i < call.args.size; ++i) {
+    if (i == call.places.context_index) continue;
+    if (at == end) return false;
+    const MXNetValue& value = call.args.values[i];
+    const int type_code = call.args.type_codes[i];
+    switch (type_code) {
+      case kMXNetNDArrayHandle: {
+        const DLTensor& tensor = TensorOf(value);
+        if (*at++ != ArrayWord(tensor)) return false;
+        for (int axis = 0; axis < tensor.ndim; ++axis) {
+          if (*at++ != static_cast<uint64_t>(tensor.shape[axis])) return false;
+          if (*at++ != static_cast<uint64_t>(tensor.strides[axis])) return false;
+        }
+        break;
+      }
+      case kMXNetNull:
+      case kMXNetMissing:
+        if (*at++ != TypeWord(type_code, 0)) return false;
+        break;
+      case kMXNetInt:
+      case kMXNetFloat:
+      case kMXNetBool:
+        if (*at++ != TypeWord(type_code, 0) || *at++ != value.v_uint64) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return at == end;
 }
 
 }  // namespace acc

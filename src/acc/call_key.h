@@ -27,6 +27,8 @@ class CallKey {
 
   /*! \brief False where an argument is of a kind that no executor is asked for. */
   bool Read(const Call& call, const void* device);
+  /*! \brief Whether this is the key of a call; false, too, where only reading it would tell. */
+  bool IsOf(const Call& call, const void* device) const;
 
   uint64_t hash() const { return hash_; }
   friend bool operator==(const CallKey& a, const CallKey& b) {

@@ -47,7 +47,7 @@ Device::Device(Accelerator* accelerator, int id)
 }
 
 Device::~Device() {
-  executors_->Clear();
+  executors_.reset();
   TrimPool();
   DeviceCall call(this);
   if (event_ != nullptr) api().destroyEvent(id_, event_);
@@ -176,8 +176,7 @@ DeviceMemory* Device::NewMemory(size_t size) {
 }
 
 DeviceMemory* Device::Alloc(size_t size, bool zeroed) {
-  DeviceMemory* memory = size > DevicePool::kMaxSize ? nullptr : pool_.Take(SizeClass(size));
-  if (memory == nullptr) memory = NewMemory(size);
+  DeviceMemory* memory = size > DevicePool::kMaxSize ? NewMemory(size) : Alloc(SizeClass(size));
   if (!zeroed) return memory;
   try {
     Zero(memory->data, size);

@@ -39,6 +39,10 @@ class Device {
   /*! \brief Memory of at least size bytes; MemoryError that names the device, once the pool is
    * empty. As long as it is in use the device stays loaded. */
   DeviceMemory* Alloc(size_t size, bool zeroed);
+  DeviceMemory* Alloc(SizeClass size) {
+    DeviceMemory* memory = pool_.Take(size);
+    return __builtin_expect(memory != nullptr, 1) ? memory : NewMemory(size.size);
+  }
   void Free(DeviceMemory* memory);
   /*! \brief Gives what the pool keeps back to the device. */
   void TrimPool();
@@ -64,6 +68,8 @@ class Device {
 
   /*! \brief What the device says of itself; strings are copied. */
   const MXAccDeviceInfo& info() const { return info_; }
+  /*! \brief Whether calls have to wait for one another; see DeviceCall. */
+  bool one_thread() const { return (info_.flags & kMXAccOneThread) != 0; }
   bool takes_strides() const { return (info_.flags & kMXAccStrides) != 0; }
   bool host_visible() const { return (info_.flags & kMXAccHostVisible) != 0; }
   std::string name() const;
@@ -112,9 +118,7 @@ class Device {
 class DeviceCall {
  public:
   explicit DeviceCall(Device* device) {
-    if ((device->info_.flags & kMXAccOneThread) != 0) {
-      lock_ = std::unique_lock<std::mutex>(device->calls_);
-    }
+    if (device->one_thread()) lock_ = std::unique_lock<std::mutex>(device->calls_);
   }
 
  private:

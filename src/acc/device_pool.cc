@@ -5,7 +5,6 @@
 #include "acc/device_pool.h"
 
 #include <algorithm>
-#include <mutex>
 
 namespace mxnet {
 namespace acc {
@@ -21,34 +20,18 @@ SizeClass::SizeClass(size_t wanted) {
   number = static_cast<uint32_t>(step_bits - kGrainBits) * 8 + static_cast<uint32_t>(steps);
 }
 
-void DevicePool::CountIn(const DeviceMemory& memory) {
-  use_.in_use += memory.size.size;
-  use_.peak = std::max(use_.peak, use_.in_use);
-  ++use_.blocks;
-}
-
-DeviceMemory* DevicePool::Take(SizeClass size) {
-  const std::lock_guard<SpinLock> lock(lock_);
-  DeviceMemory* memory = kept_[size.number];
-  if (memory == nullptr) return nullptr;
-  kept_[size.number] = memory->next;
-  use_.kept -= size.size;
-  CountIn(*memory);
-  return memory;
-}
-
 void DevicePool::Add(const DeviceMemory& memory) {
-  const std::lock_guard<SpinLock> lock(lock_);
+  const BiasedLock::Guard lock(&lock_);
   CountIn(memory);
 }
 
 void DevicePool::Drop(const DeviceMemory& memory) {
-  const std::lock_guard<SpinLock> lock(lock_);
+  const BiasedLock::Guard lock(&lock_);
   CountOut(memory);
 }
 
 DeviceMemory* DevicePool::TakeAll() {
-  const std::lock_guard<SpinLock> lock(lock_);
+  const BiasedLock::Guard lock(&lock_);
   DeviceMemory* all = nullptr;
   for (DeviceMemory*& list : kept_) {
     while (list != nullptr) {
@@ -63,7 +46,7 @@ DeviceMemory* DevicePool::TakeAll() {
 }
 
 MemoryUse DevicePool::Use() {
-  const std::lock_guard<SpinLock> lock(lock_);
+  const BiasedLock::Guard lock(&lock_);
   return use_;
 }
 

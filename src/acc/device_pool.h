@@ -5,10 +5,11 @@
 #ifndef MXNET_SRC_ACC_DEVICE_POOL_H_
 #define MXNET_SRC_ACC_DEVICE_POOL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "acc/spin_lock.h"
+#include "acc/biased_lock.h"
 
 namespace mxnet {
 namespace acc {
@@ -53,22 +54,27 @@ class DevicePool {
   static constexpr size_t kMaxSize = (size_t{1} << SizeClass::kMaxBits) - 1;
 
   /*! \brief A piece that is kept, which is in use from now on; NULL where there is none. */
-  DeviceMemory* Take(SizeClass size);
+  DeviceMemory* Take(SizeClass size) {
+    const BiasedLock::Guard lock(&lock_);
+    DeviceMemory* memory = kept_[size.number];
+    if (memory == nullptr) return nullptr;
+    kept_[size.number] = memory->next;
+    use_.kept -= size.size;
+    CountIn(*memory);
+    return memory;
+  }
   /*! \brief Counts a new piece, which is in use from now on. */
   void Add(const DeviceMemory& memory);
   /*! \brief Keeps a piece that is no longer in use, if it may; else it counts as in use still. */
   template <typename MayKeep>
   bool Keep(DeviceMemory* memory, MayKeep&& may_keep) {
-    lock_.lock();
-    const bool keeps = may_keep();
-    if (keeps) {
-      CountOut(*memory);
-      memory->next = kept_[memory->size.number];
-      kept_[memory->size.number] = memory;
-      use_.kept += memory->size.size;
-    }
-    lock_.unlock();
-    return keeps;
+    const BiasedLock::Guard lock(&lock_);
+    if (!may_keep()) return false;
+    CountOut(*memory);
+    memory->next = kept_[memory->size.number];
+    kept_[memory->size.number] = memory;
+    use_.kept += memory->size.size;
+    return true;
   }
   /*! \brief Counts a piece out that is not to be kept. */
   void Drop(const DeviceMemory& memory);
@@ -79,13 +85,17 @@ class DevicePool {
   MemoryUse Use();
 
  private:
-  void CountIn(const DeviceMemory& memory);
+  void CountIn(const DeviceMemory& memory) {
+    use_.in_use += memory.size.size;
+    use_.peak = std::max(use_.peak, use_.in_use);
+    ++use_.blocks;
+  }
   void CountOut(const DeviceMemory& memory) {
     use_.in_use -= memory.size.size;
     --use_.blocks;
   }
 
-  SpinLock lock_;
+  BiasedLock lock_;
   DeviceMemory* kept_[SizeClass::kCount]{};
   MemoryUse use_{};
 };

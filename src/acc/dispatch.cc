@@ -129,10 +129,10 @@ void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) 
   CallOnDevice(call, accelerator->device(ctx.device_id), ret, ret_type_code);
 }
 
-}  // namespace
-
-bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
-                 int* ret_type_code, std::string* reason) {
+/*! \brief TryExecutor for whatever executor it is, also one to be asked for. */
+[[gnu::noinline]] bool TryAnyExecutor(const ExecutorsInUse& executors, const Call& call,
+                                      Device* device, Stats* stats, MXNetValue* ret,
+                                      int* ret_type_code, std::string* reason) {
   if (!device->imperative()) {
     *reason = "its library carries out no single operators";
     return false;
@@ -147,7 +147,7 @@ bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret
     return false;
   }
   while (true) {
-    Executor* executor = FindExecutor(call, key, device, stats);
+    Executor* executor = executors->Find(call, key, device, stats);
     if (!executor->refusal().empty()) {
       *reason = executor->refusal();
       return false;
@@ -161,6 +161,19 @@ bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret
         break;
     }
   }
+}
+
+}  // namespace
+
+bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
+                 int* ret_type_code, std::string* reason) {
+  const ExecutorsInUse executors;
+  Executor* recent = executors->FindRecent(call, device);
+  if (__builtin_expect(recent != nullptr && recent->refusal().empty(), 1)) {
+    const Executor::Outcome outcome = recent->Run(call, ret, ret_type_code, reason);
+    if (outcome != Executor::Outcome::kRetired) return outcome == Executor::Outcome::kDone;
+  }
+  return TryAnyExecutor(executors, call, device, stats, ret, ret_type_code, reason);
 }
 
 bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "acc/accelerator.h"
 #include "acc/copy.h"
@@ -65,33 +66,6 @@ bool IsSameView(const NDArray& a, const NDArray& b) {
 
 }  // namespace
 
-/*! \brief Counts a run under way. */
-class Executor::Running {
- public:
-  explicit Running(Executor* executor) : executor_(executor) {
-    is_retired_ = (executor_->uses_.fetch_add(kRun) & kRetired) != 0;
-  }
-  ~Running() { executor_->EndRun(); }
-  bool is_retired() const { return is_retired_; }
-
- private:
-  Executor* executor_;
-  bool is_retired_;
-};
-
-void Executor::EndRun() {
-  uint64_t before = uses_.load(std::memory_order_relaxed);
-  while ((before & kRetired) == 0) {
-    if (!uses_.compare_exchange_weak(before, before - kRun)) continue;
-    if (before == kRun) delete this;  // there is no reference any more, and no other run
-    return;
-  }
-  // The run's count becomes a reference, which is needed for what is left to do.
-  before = uses_.fetch_add(kReference - kRun);
-  if ((before & kRuns) == kRun) FreeState();
-  Release();
-}
-
 Executor::Executor(const Call& call, const CallKey& key, Device* device, OperatorStats* stats)
     : key_(key), stats_(stats), device_(device) {
   executor_.struct_size = sizeof(executor_);
@@ -106,7 +80,7 @@ Executor::Executor(const Call& call, const CallKey& key, Device* device, Operato
   Prepare(call);
 }
 
-Executor::~Executor() { Retire(); }
+Executor::~Executor() { FreeState(); }
 
 void Executor::Prepare(const Call& call) {
   tensors_ = description_->inputs();
@@ -125,6 +99,11 @@ void Executor::Prepare(const Call& call) {
   dtype_ = DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes};
   bytes_ = static_cast<size_t>(ItemSize(dtype_));
   for (int i = 0; i < geometry.ndim; ++i) bytes_ *= static_cast<size_t>(geometry.shape[i]);
+  const bool all_direct =
+      std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.direct; });
+  is_direct_ = all_direct && description_->out_argument() < 0 && bytes_ <= DevicePool::kMaxSize;
+  if (is_direct_) size_ = SizeClass(bytes_);
+  is_one_at_a_time_ = (executor_.flags & kMXAccConcurrent) == 0 || device_->one_thread();
 }
 
 void Executor::Ask(Device* device) {
@@ -156,17 +135,12 @@ bool Executor::TryAsk(Device* device) {
   return true;
 }
 
-void Executor::Retire() {
-  if ((uses_.fetch_or(kRetired) & kRuns) == 0) FreeState();
-}
-
 void Executor::FreeState() {
-  // Several may find that the last run is over, when some begin that are told at once to ask anew.
-  if ((uses_.fetch_or(kFreed) & kFreed) != 0) return;
-  if (executor_.run == nullptr || executor_.free == nullptr) return;
+  const MXAccExecutor executor = std::exchange(executor_, MXAccExecutor{});
+  if (executor.run == nullptr || executor.free == nullptr) return;
   device_->Drain();
   DeviceCall lock(device_);
-  executor_.free(executor_.state);
+  executor.free(executor.state);
 }
 
 NDArray Executor::Packed(const Call& call, size_t index) const {
@@ -193,7 +167,8 @@ void Executor::FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) 
 NDArray Executor::NewResult() const {
   const MXAccGeometry& geometry = tensors_.back().tensor;
   const ShapeView shape(geometry.shape, static_cast<size_t>(geometry.ndim));
-  const DeviceBlock block = BlockOf(device_->Alloc(bytes_, false));
+  const DeviceBlock block =
+      BlockOf(is_direct_ ? device_->Alloc(size_) : device_->Alloc(bytes_, false));
   return NDArray(
       ObjectRef::Steal(NewDeviceArray(shape, dtype_, device_->context(), bytes_, block)));
 }
@@ -207,7 +182,7 @@ NDArray Executor::TargetFor(const NDArray& out, const NDArray* inputs) const {
   return out;
 }
 
-MXAccStatus Executor::RunOnce(MXTensor* tensors) {
+MXAccStatus Executor::RunInTurn(MXTensor* tensors) {
   const auto count = static_cast<int32_t>(inputs_.size());
   std::unique_lock<std::mutex> one_run(serial_, std::defer_lock);
   if ((executor_.flags & kMXAccConcurrent) == 0) one_run.lock();
@@ -215,9 +190,7 @@ MXAccStatus Executor::RunOnce(MXTensor* tensors) {
   return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
 }
 
-bool Executor::TryRun(MXTensor* tensors, std::string* reason) {
-  MXAccStatus status = RunOnce(tensors);
-  if (__builtin_expect(status == nullptr, 1)) return true;
+bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason) {
   Error error = ErrorOf(status, device_->name(), description_->view().name);
   if (error.kind() == "MemoryError") {
     device_->TrimPool();
@@ -232,8 +205,33 @@ bool Executor::TryRun(MXTensor* tensors, std::string* reason) {
 
 Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type_code,
                                 std::string* reason) {
-  const Running running(this);
-  if (running.is_retired()) return Outcome::kRetired;
+  if (is_retired_.load(std::memory_order_acquire)) return Outcome::kRetired;
+  return __builtin_expect(is_direct_, 1) ? RunDirect(call, ret, ret_type_code, reason)
+                                         : RunAny(call, ret, ret_type_code, reason);
+}
+
+Executor::Outcome Executor::Done(NDArray result, MXNetValue* ret, int* ret_type_code) {
+  stats_->CountRun();
+  Any::Of(std::move(result)).MoveTo(ret, ret_type_code);
+  return Outcome::kDone;
+}
+
+Executor::Outcome Executor::RunDirect(const Call& call, MXNetValue* ret, int* ret_type_code,
+                                      std::string* reason) {
+  const size_t count = inputs_.size();
+  Buffer<MXTensor, kFew> tensors(count + 1);
+  std::copy(tensors_.begin(), tensors_.end(), tensors.get());
+  for (size_t i = 0; i < count; ++i) {
+    FillElements(call.args.values[inputs_[i].place.argument].v_handle, &tensors.get()[i]);
+  }
+  NDArray result = NewResult();
+  FillElements(result.get(), &tensors.get()[count]);
+  if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
+  return Done(std::move(result), ret, ret_type_code);
+}
+
+Executor::Outcome Executor::RunAny(const Call& call, MXNetValue* ret, int* ret_type_code,
+                                   std::string* reason) {
   const size_t count = inputs_.size();
   Buffer<MXTensor, kFew> tensors(count + 1);
   Buffer<NDArray, kFew> arrays(count);
@@ -256,9 +254,7 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
     if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
     if (target.get() != result.get()) CopyArray(result, target);
   }
-  stats_->CountRun();
-  Any::Of(std::move(result)).MoveTo(ret, ret_type_code);
-  return Outcome::kDone;
+  return Done(std::move(result), ret, ret_type_code);
 }
 
 }  // namespace acc

@@ -39,38 +39,27 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  void Retain() { uses_.fetch_add(kReference, std::memory_order_relaxed); }
+  void Retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() {
-    const uint64_t before = uses_.fetch_sub(kReference, std::memory_order_acq_rel);
-    if ((before & ~kMarks) == kReference) delete this;
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  /*! \brief Whether the caller's reference is the only one, so that there will be no other. */
+  bool IsLast() const { return references_.load(std::memory_order_acquire) == 1; }
 
   const CallKey& key() const { return key_; }
   OperatorStats* stats() const { return stats_; }
   /*! \brief Why there is no executor; "" where there is one. */
   const std::string& refusal() const { return refusal_; }
 
-  /*!
-   * \brief Carries a call of this key out; *reason is set where it is refused. Throws.
-   *
-   * Meanwhile the caller's reference may go, even the last one.
-   */
+  /*! \brief Carries a call of this key out; *reason is set where it is refused. Throws. */
   Outcome Run(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
 
-  /*! \brief Frees the library's executor, once no run is under way; later runs are kRetired. */
-  void Retire();
+  /*! \brief Has runs that begin later be kRetired. */
+  void Retire() { is_retired_.store(true, std::memory_order_release); }
+  /*! \brief Frees the library's executor: no run is under way, and none will begin. */
+  void FreeState();
 
  private:
-  class Running;
-
-  // A run is counted in the same word as references, so that it need not take one for itself.
-  static constexpr uint64_t kRun = 1;
-  static constexpr uint64_t kRuns = (uint64_t{1} << 30) - 1;
-  static constexpr uint64_t kRetired = uint64_t{1} << 30;
-  static constexpr uint64_t kFreed = uint64_t{1} << 31; /*!< what the library is to free */
-  static constexpr uint64_t kMarks = kRetired | kFreed;
-  static constexpr uint64_t kReference = uint64_t{1} << 32;
-
   /*! \brief Where a run finds one of its inputs. */
   struct Input {
     InputPlace place;
@@ -78,19 +67,30 @@ class Executor {
   };
 
   void Prepare(const Call& call);
-  void EndRun();
   void Ask(Device* device);
   bool TryAsk(Device* device);
   NDArray Packed(const Call& call, size_t index) const;
   void FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) const;
+  Outcome RunDirect(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
+  Outcome RunAny(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
+  Outcome Done(NDArray result, MXNetValue* ret, int* ret_type_code);
   NDArray NewResult() const;
   /*! \brief What a run writes to: out, or something new that is copied there. */
   NDArray TargetFor(const NDArray& out, const NDArray* inputs) const;
-  bool TryRun(MXTensor* tensors, std::string* reason);
-  MXAccStatus RunOnce(MXTensor* tensors);
-  void FreeState();
+  bool TryRun(MXTensor* tensors, std::string* reason) {
+    const MXAccStatus status = RunOnce(tensors);
+    return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, reason);
+  }
+  bool TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason);
+  MXAccStatus RunOnce(MXTensor* tensors) {
+    if (__builtin_expect(is_one_at_a_time_, 0)) return RunInTurn(tensors);
+    const auto count = static_cast<int32_t>(inputs_.size());
+    return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
+  }
+  MXAccStatus RunInTurn(MXTensor* tensors);
 
-  std::atomic<uint64_t> uses_{kReference};
+  std::atomic<uint64_t> references_{1};
+  std::atomic<bool> is_retired_{false};
   const CallKey key_;
   OperatorStats* stats_;
   Device* device_;
@@ -99,8 +99,11 @@ class Executor {
   std::vector<Input> inputs_;
   /*! \brief What run is called with but for the elements: inputs, then the output. */
   std::vector<MXTensor> tensors_;
-  DLDataType dtype_{}; /*!< of the result */
-  size_t bytes_{0};    /*!< of the result */
+  DLDataType dtype_{};           /*!< of the result */
+  size_t bytes_{0};              /*!< of the result */
+  SizeClass size_{0};            /*!< of the result */
+  bool is_direct_{false};        /*!< all inputs are, and there is no out */
+  bool is_one_at_a_time_{false}; /*!< runs have to wait for one another, or for other calls */
   /*! \brief Held around runs where the library takes one at a time. */
   std::mutex serial_;
   std::string refusal_;

@@ -4,58 +4,69 @@
  */
 #include "acc/executor_cache.h"
 
-#include <array>
-
-#include "runtime/pool.h"
+#include <algorithm>
+#include <iterator>
 
 namespace mxnet {
 namespace acc {
 namespace {
 
-/*! \brief Counts the times that answers were forgotten, anywhere. */
-std::atomic<uint64_t> generation{1};
-
-/*! \brief Executors that a thread has used, by hash. */
-struct Front {
-  static constexpr size_t kSize = 256;
-  uint64_t generation{0};
-  std::array<ExecutorRef, kSize> executors;
-
-  /*! \brief Drops what has been forgotten since. */
-  void Renew(uint64_t now) {
-    for (ExecutorRef& executor : executors) executor = ExecutorRef();
-    generation = now;
-  }
-};
-
-/*! \brief The calling thread's; found without a call, as little as there may be of such memory. */
-__thread Front* front MXNET_TLS_INITIAL_EXEC = nullptr;
-
 /*! \brief Frees a thread's table when it ends. */
-struct FrontOwner {
-  ~FrontOwner() {
-    delete front;
-    front = nullptr;
+struct ThreadExecutorsOwner {
+  ~ThreadExecutorsOwner() {
+    delete thread_executors;
+    thread_executors = nullptr;
   }
 };
-
-[[gnu::noinline]] Front* MakeFront() {
-  thread_local FrontOwner owner;
-  (void)owner;
-  return front = new Front();
-}
 
 }  // namespace
 
-Executor* FindExecutor(const Call& call, const CallKey& key, Device* device, Stats* stats) {
-  const uint64_t now = generation.load(std::memory_order_acquire);
-  Front* mine = front != nullptr ? front : MakeFront();
-  if (mine->generation != now) mine->Renew(now);
-  ExecutorRef& place = mine->executors[key.hash() % Front::kSize];
-  if (place.get() == nullptr || !(place->key() == key)) {
-    place = device->executors()->Find(call, key, device, stats);
+std::atomic<uint64_t> ThreadExecutors::current_generation{1};
+
+__thread ThreadExecutors* thread_executors MXNET_TLS_INITIAL_EXEC = nullptr;
+
+ThreadExecutors* MakeThreadExecutors() {
+  thread_local ThreadExecutorsOwner owner;
+  (void)owner;
+  return thread_executors = new ThreadExecutors();
+}
+
+void ThreadExecutors::Replace(ExecutorRef* place, ExecutorRef&& executor) {
+  // What is being run goes when the run is over.
+  ExecutorRef before = std::move(*place);
+  if (before.get() != nullptr && uses_ != 0) dropped_.push_back(std::move(before));
+  *place = std::move(executor);
+}
+
+void ThreadExecutors::FreeDropped() {
+  // Not where they are: the library that is asked to free one may call back.
+  std::vector<ExecutorRef> last;
+  last.swap(dropped_);
+}
+
+void ThreadExecutors::Renew() {
+  const uint64_t now = current_generation.load(std::memory_order_acquire);
+  if (generation_ == now) return;
+  for (ExecutorRef& executor : executors_) Replace(&executor, ExecutorRef());
+  generation_ = now;
+}
+
+Executor* ThreadExecutors::Find(const Call& call, const CallKey& key, Device* device,
+                                Stats* stats) {
+  Renew();
+  const auto index = static_cast<uint8_t>(key.hash() % kSize);
+  if (executors_[index].get() == nullptr || !(executors_[index]->key() == key)) {
+    ExecutorRef found = device->executors()->Find(call, key, device, stats);
+    Replace(&executors_[index], std::move(found));
   }
-  return place.get();
+  RecentOf(call, device) = index;
+  return executors_[index].get();
+}
+
+ExecutorCache::~ExecutorCache() {
+  Clear();
+  // No call is under way, but threads that make none keep their references.
+  for (const ExecutorRef& executor : forgotten_) executor->FreeState();
 }
 
 ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* device,
@@ -68,31 +79,48 @@ ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* de
       const auto found = executors_.find(key);
       if (found != executors_.end()) return found->second;
       is_full = executors_.size() >= kMost;
-      before = generation.load(std::memory_order_relaxed);
+      before = ThreadExecutors::current_generation.load(std::memory_order_relaxed);
     }
     if (is_full) {
       Clear();
       continue;
     }
+    FreeForgotten();
     // Not under the lock: a library may compile for long.
     auto* made = new Executor(call, key, device, stats->Of(call.name()));
     const ExecutorRef asked(made);
     made->Release();
     std::lock_guard<std::mutex> lock(mutex_);
     // An answer from before configure is no answer any more; this one goes with the reference.
-    if (generation.load(std::memory_order_relaxed) != before) continue;
+    if (ThreadExecutors::current_generation.load(std::memory_order_relaxed) != before) continue;
     return executors_.try_emplace(key, asked).first->second;
   }
 }
 
 void ExecutorCache::Clear() {
-  std::unordered_map<CallKey, ExecutorRef, Hash> forgotten;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    forgotten.swap(executors_);
-    generation.fetch_add(1, std::memory_order_acq_rel);
+    for (auto& entry : executors_) {
+      entry.second->Retire();
+      forgotten_.push_back(std::move(entry.second));
+    }
+    executors_.clear();
+    ThreadExecutors::current_generation.fetch_add(1, std::memory_order_acq_rel);
   }
-  for (const auto& entry : forgotten) entry.second->Retire();
+  if (thread_executors != nullptr) thread_executors->Renew();
+  FreeForgotten();
+}
+
+void ExecutorCache::FreeForgotten() {
+  std::vector<ExecutorRef> last;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto others = std::partition(forgotten_.begin(), forgotten_.end(),
+                                       [](const ExecutorRef& ref) { return !ref->IsLast(); });
+    std::move(others, forgotten_.end(), std::back_inserter(last));
+    forgotten_.erase(others, forgotten_.end());
+  }
+  // They go without the lock, as the library is called.
 }
 
 }  // namespace acc

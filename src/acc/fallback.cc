@@ -23,12 +23,12 @@ void OperatorStats::CountCopies(const CopyCost& cost) {
 
 OperatorStats::Figures OperatorStats::Read() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return {on_accelerator_.load(std::memory_order_relaxed), on_cpu_, copies_, reason_};
+  return {on_accelerator_.Read(), on_cpu_, copies_, reason_};
 }
 
 void OperatorStats::Reset() {
   std::lock_guard<std::mutex> lock(mutex_);
-  on_accelerator_.store(0, std::memory_order_relaxed);
+  on_accelerator_.Reset();
   on_cpu_ = 0;
   copies_ = CopyCost();
   reason_.clear();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "acc/host_call.h"
+#include "acc/tally.h"
 
 namespace mxnet {
 namespace acc {
@@ -32,7 +33,7 @@ class OperatorStats {
   explicit OperatorStats(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  void CountRun() { on_accelerator_.fetch_add(1, std::memory_order_relaxed); }
+  void CountRun() { on_accelerator_.Add(); }
   /*! \brief Counts a call on the CPU; true for the first of this operator. */
   bool CountFallback(const std::string& reason);
   void CountCopies(const CopyCost& cost);
@@ -48,7 +49,7 @@ class OperatorStats {
 
  private:
   const std::string name_;
-  std::atomic<uint64_t> on_accelerator_{0};
+  Tally on_accelerator_;
   mutable std::mutex mutex_;
   uint64_t on_cpu_{0};
   CopyCost copies_;

@@ -33,10 +33,10 @@ InUse::InUse(Context ctx) : InUse(Table::Global()->Find(ctx.device_type)) {}
 
 InUse::InUse(Slot* slot) : slot_(slot) {
   if (slot_ == nullptr) MXNET_THROW("ValueError") << "there is no such kind of device";
-  slot_->users.fetch_add(1);
+  slot_->users.Enter();
   accelerator_ = slot_->accelerator.load();
   if (accelerator_ == nullptr) {
-    slot_->users.fetch_sub(1);
+    slot_->users.Leave();
     if (slot_->is_parents.load()) ThrowForked(slot_->name);
     MXNET_THROW("ValueError") << "the accelerator " << slot_->name << " is not loaded";
   }
@@ -183,7 +183,7 @@ void Table::Unload(const std::string& name) {
   // First out of reach, then looked at: whoever comes between finds it unloaded.
   slot->accelerator.store(nullptr);
   // Calls before arrays: those that end meanwhile leave the arrays that they have made.
-  uint64_t users = slot->users.load();
+  uint64_t users = slot->users.Read();
   users += accelerator->num_blocks();
   if (users != 0) {
     slot->accelerator.store(accelerator);

@@ -13,6 +13,7 @@
 
 #include "acc/accelerator.h"
 #include "acc/status.h"
+#include "acc/use_count.h"
 
 namespace mxnet {
 namespace acc {
@@ -29,7 +30,7 @@ struct Slot {
   /*! \brief What the loader calls its library, while there is one. */
   const void* library{nullptr};
   /*! \brief Calls under way; arrays' pieces of memory are counted by their devices. */
-  std::atomic<uint64_t> users{0};
+  UseCount users;
   /*! \brief Whether the accelerator is a parent's: threads and handles of it are not here. */
   std::atomic<bool> is_parents{false};
 };
@@ -41,7 +42,7 @@ class InUse {
    * loaded before this process was forked. */
   explicit InUse(Context ctx);
   explicit InUse(Slot* slot);
-  ~InUse() { slot_->users.fetch_sub(1); }
+  ~InUse() { slot_->users.Leave(); }
   InUse(const InUse&) = delete;
   InUse& operator=(const InUse&) = delete;
 

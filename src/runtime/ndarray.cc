@@ -50,8 +50,6 @@ void ReleaseLent(void* owner, size_t lender) {
   reinterpret_cast<const MXNetLender*>(lender)->release(owner);
 }
 
-void ReleaseBase(void* base, size_t) { details::Release(static_cast<MXNetObject*>(base)); }
-
 [[noreturn]] void ThrowNoMemory(ShapeView shape, DLDataType dtype) {
   MXNET_THROW("MemoryError") << "unable to allocate an array with shape " << shape.str()
                              << " and data type " << DataTypeName(dtype);
@@ -256,9 +254,7 @@ ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release
   return array;
 }
 
-const ArrayObject* RootOf(const ArrayObject* array) {
-  return array->release == &ReleaseBase ? static_cast<const ArrayObject*>(array->owner) : array;
-}
+void ReleaseBase(void* base, size_t) { details::Release(static_cast<MXNetObject*>(base)); }
 
 }  // namespace runtime
 }  // namespace mxnet

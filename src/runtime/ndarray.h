@@ -31,8 +31,13 @@ ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int optio
 ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
                             const DeviceBlock& block);
 
+/*! \brief The release of a view, whose owner is the array that has the memory. */
+void ReleaseBase(void* base, size_t);
+
 /*! \brief The array whose memory a view shows; the array itself where it is none. */
-const ArrayObject* RootOf(const ArrayObject* array);
+inline const ArrayObject* RootOf(const ArrayObject* array) {
+  return array->release == &ReleaseBase ? static_cast<const ArrayObject*>(array->owner) : array;
+}
 
 /*! \brief An array over memory somebody else owns; release(owner, 0) runs when it goes. */
 ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release)(void*, size_t));
