@@ -6,7 +6,6 @@
 #define REFACC_BLOCK_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "settings.h"
@@ -31,24 +30,11 @@ void DeleteBlock(const Block& block, bool poison);
 /*! \brief Each byte of a zone. */
 constexpr unsigned char kZonePattern = 0xA5;
 
-/*! \brief 0 where 16 bytes have the pattern. */
-inline uint64_t ChangesAt(const char* bytes) {
-  constexpr uint64_t kPattern = ~uint64_t{0} / 0xff * kZonePattern;
-  uint64_t words[2];
-  std::memcpy(words, bytes, sizeof(words));
-  return (words[0] ^ kPattern) | (words[1] ^ kPattern);
-}
-/*! \brief Whether a zone is not as it was made. */
+/*! \brief Whether a zone has another byte: the first, or one that differs from that before it. */
 inline bool IsDamaged(const char* begin, const char* end) {
-  uint64_t changes = 0;
-  for (; end - begin >= 64; begin += 64) {
-    changes |=
-        ChangesAt(begin) | ChangesAt(begin + 16) | ChangesAt(begin + 32) | ChangesAt(begin + 48);
-  }
-  for (; begin != end; ++begin) {
-    changes |= static_cast<uint64_t>(static_cast<unsigned char>(*begin) ^ kZonePattern);
-  }
-  return changes != 0;
+  if (begin == end) return false;
+  return static_cast<unsigned char>(*begin) != kZonePattern ||
+         std::memcmp(begin, begin + 1, static_cast<size_t>(end - begin) - 1) != 0;
 }
 inline bool IsDamaged(const Block& block) {
   return IsDamaged(block.begin, block.data) || IsDamaged(block.data + block.size, block.end);

@@ -20,6 +20,7 @@
 #include "common.h"
 #include "memory.h"
 #include "settings.h"
+#include "tally.h"
 
 namespace refacc {
 
@@ -29,8 +30,8 @@ struct Device {
 
   Memory memory;
   const std::string name;
-  std::atomic<uint64_t> runs{0};
-  std::atomic<uint64_t> copies{0};
+  Tally runs;
+  Tally copies;
   std::atomic<int> calls_inside{0};
 };
 

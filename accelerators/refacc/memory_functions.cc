@@ -80,7 +80,7 @@ void CopyAll(Direction direction, Device* device, const MXTensor* targets, const
   for (int32_t i = 0; i < count; ++i) {
     CopyPair(direction.to, targets[i].tensor, direction.from, sources[i].tensor);
   }
-  device->copies.fetch_add(1, std::memory_order_relaxed);
+  device->copies.Add();
 }
 
 MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MXTensor* targets,

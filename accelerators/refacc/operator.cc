@@ -9,17 +9,18 @@
 namespace refacc {
 namespace {
 
-/*! \brief Room for a few elements on the stack, and for more on the heap. */
+/*! \brief As many elements lie on the stack; more, on the heap. */
+constexpr size_t kFew = 8;
+
 template <typename T>
 class Buffer {
  public:
-  explicit Buffer(size_t size) : large_(size > kSmall ? new T[size] : nullptr) {}
+  explicit Buffer(size_t size) : large_(size > kFew ? new T[size] : nullptr) {}
   T* data() { return large_ != nullptr ? large_.get() : small_; }
   T& operator[](size_t i) { return data()[i]; }
 
  private:
-  static constexpr size_t kSmall = 8;
-  T small_[kSmall];
+  T small_[kFew];
   std::unique_ptr<T[]> large_;
 };
 
@@ -41,29 +42,6 @@ MXAccGeometry GeometryOf(const DLTensor& tensor) {
       tensor.ndim,       MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes},
       tensor.shape,      tensor.strides,
       tensor.byte_offset};
-}
-
-/*! \brief Whether two tensors have the same type, shape and strides; all axes are looked at, as
- * they are few, and differ only where somebody is wrong. */
-inline bool SameLayout(const MXAccGeometry& a, const MXAccGeometry& b) {
-  if (a.ndim != b.ndim || !SameType(a.dtype, b.dtype)) return false;
-  int64_t differences = 0;
-  for (int32_t i = 0; i < a.ndim; ++i) {
-    differences |= (a.shape[i] ^ b.shape[i]) | (a.strides[i] ^ b.strides[i]);
-  }
-  return differences == 0;
-}
-
-inline void CheckSame(const TensorCopies& asked, const MXTensor* given, int32_t count,
-                      const char* what) {
-  bool same = asked.size() == count;
-  for (int32_t i = 0; same && i < count; ++i) {
-    same = SameLayout(asked.data()[i].tensor, given[i].tensor);
-  }
-  if (!same) {
-    throw Failure(kMXAccBadArgument,
-                  std::string("run: the ") + what + " are not of the geometry that was asked for");
-  }
 }
 
 /*! \brief Refuses what is not dense, and adds the spans of the tensors. */
@@ -92,11 +70,43 @@ class Result {
   const Runtime& runtime_;
 };
 
+/*! \brief A type, of whichever of the two structs, to compare it at once. */
+template <typename DataType>
+inline uint32_t WordOf(const DataType& dtype) {
+  uint32_t word;
+  static_assert(sizeof(word) == sizeof(dtype), "all of it is one word");
+  std::memcpy(&word, &dtype, sizeof(word));
+  return word;
+}
+
 }  // namespace
+
+Operator::Layout::Layout(const MXAccGeometry& geometry)
+    : ndim(geometry.ndim),
+      dtype(WordOf(geometry.dtype)),
+      shape(geometry.shape),
+      strides(geometry.strides),
+      dense_bytes(0) {
+  const Span span = SpanOf(geometry);
+  if (IsRowMajor(geometry)) dense_bytes = static_cast<size_t>(span.last - span.first);
+}
+
+template <typename Tensor>
+inline bool Operator::Layout::IsThatOf(const Tensor& tensor) const {
+  if (tensor.ndim != ndim || WordOf(tensor.dtype) != dtype) return false;
+  // All axes are looked at, as they are few and differ only where somebody is wrong.
+  int64_t differences = 0;
+  for (int32_t i = 0; i < ndim; ++i) {
+    differences |= (tensor.shape[i] ^ shape[i]) | (tensor.strides[i] ^ strides[i]);
+  }
+  return differences == 0;
+}
 
 Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
     : runtime_(runtime),
       name_(op.name),
+      num_in_(static_cast<size_t>(op.num_in)),
+      num_out_(static_cast<size_t>(op.num_out)),
       inputs_(op.inputs, op.num_in),
       outputs_(op.outputs, op.num_out) {
   if (op.num_out == 0) Unsupported(name_ + " without outputs");
@@ -117,16 +127,17 @@ void Operator::PrepareCall() {
     const MXNetAny& argument = given ? arguments_[i] : params_[i]->default_value;
     call_values_.push_back(argument.value);
     call_types_.push_back(argument.type_code);
-    has_sequences_ = has_sequences_ || lengths_[i] != 0;
+    first_items_.push_back(num_items_);
+    num_items_ += lengths_[i];
   }
+  num_args_ = arguments_.size();
+  // So that a few are copied at one go.
+  call_values_.resize(std::max(call_values_.size(), kFew));
   for (int32_t i = 0; i < inputs_.size(); ++i) {
     tensors_.push_back(HostTensor(inputs_.data()[i].tensor));
+    layouts_.emplace_back(inputs_.data()[i].tensor);
   }
-  for (int32_t i = 0; i < outputs_.size(); ++i) {
-    const MXAccGeometry& output = outputs_.data()[i].tensor;
-    const Span span = output_spans()[i];
-    dense_bytes_.push_back(IsRowMajor(output) ? static_cast<size_t>(span.last - span.first) : 0);
-  }
+  for (int32_t i = 0; i < outputs_.size(); ++i) layouts_.emplace_back(outputs_.data()[i].tensor);
 }
 
 void Operator::FindFunction() {
@@ -205,24 +216,40 @@ void Operator::CheckComplete() const {
   }
 }
 
+bool Operator::AreAsked(const Layout* layouts, const MXTensor* tensors, size_t count) const {
+  for (size_t i = 0; i < count; ++i) {
+    if (!layouts[i].IsThatOf(tensors[i].tensor)) return false;
+  }
+  return true;
+}
+
 void Operator::CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
                              int32_t num_out) const {
-  CheckSame(inputs_, inputs, num_in, "inputs");
-  CheckSame(outputs_, outputs, num_out, "outputs");
+  const auto check = [](bool same, const char* what) {
+    if (same) return;
+    throw Failure(kMXAccBadArgument,
+                  std::string("run: the ") + what + " are not of the geometry that was asked for");
+  };
+  const Layout* layouts = layouts_.data();
+  check(num_in == static_cast<int32_t>(num_in_) && AreAsked(layouts, inputs, num_in_), "inputs");
+  check(num_out == static_cast<int32_t>(num_out_) && AreAsked(layouts + num_in_, outputs, num_out_),
+        "outputs");
 }
 
 void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
   static char nothing[16];
-  const size_t num_in = places_.size();
-  const size_t num_args = arguments_.size();
+  const size_t num_in = num_in_;
+  const size_t num_args = num_args_;
   Buffer<DLTensor> tensors(num_in);
   Buffer<MXNetValue> values(num_args);
-  std::copy(call_values_.begin(), call_values_.end(), values.data());
-  std::vector<std::vector<MXNetAny>> sequences(has_sequences_ ? num_args : 0);
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    if (lengths_[i] == 0) continue;
-    sequences[i].resize(lengths_[i]);
-    values[i].v_seq = MXNetAnyArray{sequences[i].data(), lengths_[i]};
+  Buffer<MXNetAny> items(num_items_);
+  if (num_args <= kFew) {
+    std::memcpy(values.data(), call_values_.data(), sizeof(MXNetValue) * kFew);
+  } else {
+    std::copy_n(call_values_.begin(), num_args, values.data());
+  }
+  for (size_t i = 0; num_items_ != 0 && i < num_args; ++i) {
+    if (lengths_[i] != 0) values[i].v_seq = MXNetAnyArray{&items[first_items_[i]], lengths_[i]};
   }
   for (size_t i = 0; i < num_in; ++i) {
     tensors[i] = tensors_[i];
@@ -231,7 +258,7 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
     if (place.item == kNoItem) {
       values[place.argument].v_handle = &tensors[i];
     } else {
-      MXNetAny& item = sequences[place.argument][place.item];
+      MXNetAny& item = items[first_items_[place.argument] + place.item];
       item.type_code = kMXNetReadOnlyArray;
       item.value.v_handle = &tensors[i];
     }
@@ -250,7 +277,7 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
 
 void Operator::CopyResult(const MXNetAny& result, const MXTensor* outputs,
                           char* const* addresses) const {
-  const auto count = static_cast<size_t>(outputs_.size());
+  const size_t count = num_out_;
   if (result.type_code == kMXNetNDArrayHandle && count == 1) {
     return CopyArray(result, 0, outputs, addresses);
   }
@@ -273,13 +300,14 @@ void Operator::CopyArray(const MXNetAny& item, size_t index, const MXTensor* out
   if (item.type_code != kMXNetNDArrayHandle) {
     throw Failure(kMXAccFailed, name_ + " returned something else than arrays");
   }
-  const auto* array = static_cast<const MXNetNDArrayObject*>(item.value.v_handle);
-  const MXAccGeometry made = GeometryOf(array->tensor);
-  const char* from = static_cast<const char*>(made.data) + made.byte_offset;
-  if (dense_bytes_[index] != 0 && SameLayout(made, output.tensor)) {
-    std::memcpy(address, from, dense_bytes_[index]);
+  const DLTensor& tensor = static_cast<const MXNetNDArrayObject*>(item.value.v_handle)->tensor;
+  const char* from = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+  const Layout& layout = layouts_[num_in_ + index];
+  if (layout.dense_bytes != 0 && layout.IsThatOf(tensor)) {
+    std::memcpy(address, from, layout.dense_bytes);
     return;
   }
+  const MXAccGeometry made = GeometryOf(tensor);
   if (!SameGeometry(made, output.tensor)) {
     throw Failure(kMXAccBadArgument, "run: the output of " + name_ + " was asked for as " +
                                          GeometryText(output.tensor) + " and is " +

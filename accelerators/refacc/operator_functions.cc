@@ -22,26 +22,41 @@ struct Executor {
   const Operator op;
 };
 
-/*! \brief Runs an operator on memory of the device; what is wrong with that is a Failure. */
-void RunOnDevice(const Operator& op, Device* device, const MXTensor* inputs, int32_t num_in,
-                 const MXTensor* outputs, int32_t num_out, int64_t slow) {
-  constexpr size_t kFew = 8;
-  const size_t count = static_cast<size_t>(num_in) + static_cast<size_t>(num_out);
-  char* few[kFew];
-  std::vector<char*> many;
-  if (count > kFew) many.resize(count);
-  char** addresses = count > kFew ? many.data() : few;
+/*! \brief Tensors of a run. */
+struct Tensors {
+  const MXTensor* inputs;
+  int32_t num_in;
+  const MXTensor* outputs;
+  int32_t num_out;
+};
+
+/*! \brief RunOnDevice with room for the addresses of all tensors. */
+void RunAt(char** addresses, const Operator& op, Device* device, const Tensors& tensors,
+           int64_t slow) {
   Memory& memory = device->memory;
-  for (int32_t i = 0; i < num_in; ++i) {
-    addresses[i] = memory.AddressFrom(inputs[i].tensor, op.input_spans()[i]);
+  char** at = addresses;
+  for (int32_t i = 0; i < tensors.num_in; ++i) {
+    *at++ = memory.AddressFrom(tensors.inputs[i].tensor, op.input_spans()[i]);
   }
-  for (int32_t i = 0; i < num_out; ++i) {
-    addresses[num_in + i] = memory.AddressFrom(outputs[i].tensor, op.output_spans()[i]);
+  for (int32_t i = 0; i < tensors.num_out; ++i) {
+    *at++ = memory.AddressFrom(tensors.outputs[i].tensor, op.output_spans()[i]);
   }
   if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
-  op.Run(outputs, addresses);
-  for (int32_t i = 0; i < num_out; ++i) memory.CheckZones(outputs[i].tensor);
-  device->runs.fetch_add(1, std::memory_order_relaxed);
+  op.Run(tensors.outputs, addresses);
+  for (int32_t i = 0; i < tensors.num_out; ++i) memory.CheckZones(tensors.outputs[i].tensor);
+  device->runs.Add();
+}
+
+/*! \brief Runs an operator on memory of the device; what is wrong with that is a Failure. */
+void RunOnDevice(const Operator& op, Device* device, const Tensors& tensors, int64_t slow) {
+  constexpr int32_t kFew = 8;
+  if (tensors.num_in + tensors.num_out <= kFew) {
+    char* addresses[kFew];
+    return RunAt(addresses, op, device, tensors, slow);
+  }
+  std::vector<char*> addresses(static_cast<size_t>(tensors.num_in) +
+                               static_cast<size_t>(tensors.num_out));
+  RunAt(addresses.data(), op, device, tensors, slow);
 }
 
 /*! \brief All that a run in a stream needs once the call has returned. */
@@ -53,7 +68,7 @@ struct Run {
   int64_t slow;
 
   void operator()() const {
-    RunOnDevice(op, device, inputs.data(), inputs.size(), outputs.data(), outputs.size(), slow);
+    RunOnDevice(op, device, {inputs.data(), inputs.size(), outputs.data(), outputs.size()}, slow);
   }
 };
 
@@ -66,7 +81,7 @@ MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXT
     op.CheckGeometry(inputs, num_in, outputs, num_out);
     const int64_t slow = TheLibrary().settings().slow;
     if (stream == nullptr) {
-      return RunOnDevice(op, &device, inputs, num_in, outputs, num_out, slow);
+      return RunOnDevice(op, &device, {inputs, num_in, outputs, num_out}, slow);
     }
     auto run = std::make_shared<Run>(
         Run{op, &device, TensorCopies(inputs, num_in), TensorCopies(outputs, num_out), slow});

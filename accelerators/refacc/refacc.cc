@@ -67,8 +67,8 @@ void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, v
   tell("live", std::to_string(state.live));
   tell("bytes", std::to_string(state.bytes));
   tell("peak_bytes", std::to_string(state.peak_bytes));
-  tell("runs", std::to_string(device.runs.load()));
-  tell("copies", std::to_string(device.copies.load()));
+  tell("runs", std::to_string(device.runs.Read()));
+  tell("copies", std::to_string(device.copies.Read()));
   tell("violations", std::to_string(state.violations));
   tell("violation", state.violation);
 }
