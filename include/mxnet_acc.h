@@ -414,6 +414,13 @@ typedef struct MXAccApi {
    */
   MXAccStatus (*configure)(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
                            int32_t num_in, MXAccEmit emit, void* context);
+
+  /*!
+   * \brief Sets size > 0 bytes of what mx_alloc gave, from byte_offset on, to 0. Without a stream
+   * it is done when it returns. Where the member is NULL, or it is unsupported, MXNet copies zeros.
+   */
+  MXAccStatus (*mx_zero)(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                         MXAccStream stream);
 } MXAccApi;
 
 /*!

@@ -137,6 +137,23 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
   return CopyAll(CopyWithin, dev_id, targets, sources, count, stream);
 }
 
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                 MXAccStream stream) {
+  return OnDevice(dev_id, [&](Device& device) {
+    int64_t shape[] = {static_cast<int64_t>(size)};
+    int64_t strides[] = {1};
+    const MXAccGeometry bytes{data,  {0, dev_id}, 1,          {kMXAccUInt, 8, 1},
+                              shape, strides,     byte_offset};
+    const OnDeviceTensor to(device, bytes);
+    constexpr unsigned char kZero = 0;
+    Commands commands(&device, FromHandle(stream));
+    Check(clEnqueueFillBuffer(commands.queue(), to.buffer, &kZero, sizeof(kZero), byte_offset, size,
+                              0, nullptr, commands.NextEvent()),
+          "clEnqueueFillBuffer");
+    commands.Finish();
+  });
+}
+
 }  // namespace
 
 void SetMemoryFunctions(MXAccApi* api) {
@@ -146,6 +163,7 @@ void SetMemoryFunctions(MXAccApi* api) {
   api->copyToAcc = CopyToAcc;
   api->copyFromAcc = CopyFromAcc;
   api->copyWithinAcc = CopyWithinAcc;
+  api->mx_zero = Zero;
 }
 
 }  // namespace opencl

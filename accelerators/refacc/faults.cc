@@ -29,11 +29,11 @@ constexpr Kind kKinds[] = {
 };
 
 constexpr const char* kCalls[] = {
-    "mxacc_get_api", "getAccName",     "getNumAcc",     "initialize",         "getDeviceInfo",
-    "mx_alloc",      "mx_free",        "mx_releaseAll", "copyToAcc",          "copyFromAcc",
-    "copyWithinAcc", "createStream",   "syncStream",    "createEvent",        "recordEvent",
-    "waitEvent",     "accGetExecutor", "configure",     "supportsImperative", "run",
-    "finalize",
+    "mxacc_get_api", "getAccName",    "getNumAcc",      "initialize",    "getDeviceInfo",
+    "mx_zero",       "mx_alloc",      "mx_free",        "mx_releaseAll", "copyToAcc",
+    "copyFromAcc",   "copyWithinAcc", "createStream",   "syncStream",    "createEvent",
+    "recordEvent",   "waitEvent",     "accGetExecutor", "configure",     "supportsImperative",
+    "run",           "finalize",
 };
 
 [[noreturn]] void Refuse(const std::string& item, const std::string& why) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 namespace refacc {
 namespace {
@@ -84,6 +85,25 @@ char* Memory::AddressOf(const MXAccGeometry& tensor, Span span) {
       wrong = "a tensor reaches from byte " + std::to_string(span.first) + " to " +
               std::to_string(span.last) + " of memory that has " + std::to_string(found->size);
     }
+  }
+  Violate(wrong);
+}
+
+void Memory::Zero(void* handle, uint64_t byte_offset, size_t size) {
+  const Block* block = blocks_.Find(handle);
+  if (block != nullptr && size != 0 && byte_offset <= block->size &&
+      size <= block->size - byte_offset) {
+    std::memset(block->data + byte_offset, 0, size);
+    return;
+  }
+  std::string wrong;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wrong = "mx_zero: ";
+    wrong += block == nullptr
+                 ? UnknownText(handle)
+                 : std::to_string(size) + " bytes from byte " + std::to_string(byte_offset) +
+                       " on, of memory that has " + std::to_string(block->size);
   }
   Violate(wrong);
 }

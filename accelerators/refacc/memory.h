@@ -61,6 +61,8 @@ class Memory {
                        -static_cast<uint64_t>(span.first) <= offset;
     return __builtin_expect(right, 1) ? block->data + offset : AddressOf(tensor);
   }
+  /*! \brief Zeroes bytes of a block; what is wrong with that is a Failure, and a violation. */
+  void Zero(void* handle, uint64_t byte_offset, size_t size);
   /*! \brief Failure, and a violation, where something was written beside a tensor's block. */
   void CheckZones(const MXAccGeometry& tensor) {
     const Block* block = blocks_.Find(tensor.data);

@@ -115,6 +115,19 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
               stream);
 }
 
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                 MXAccStream stream) {
+  return OnDevice("mx_zero", dev_id, [&](Device& device) {
+    const int64_t slow = TheLibrary().settings().slow;
+    const auto zero = [&device, data, byte_offset, size, slow] {
+      if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
+      device.memory.Zero(data, byte_offset, size);
+    };
+    if (stream == nullptr) return zero();
+    FromHandle(stream)->Add(zero);
+  });
+}
+
 }  // namespace
 
 void SetMemoryFunctions(MXAccApi* api) {
@@ -124,6 +137,7 @@ void SetMemoryFunctions(MXAccApi* api) {
   api->copyToAcc = CopyToAcc;
   api->copyFromAcc = CopyFromAcc;
   api->copyWithinAcc = CopyWithinAcc;
+  api->mx_zero = Zero;
 }
 
 }  // namespace refacc

@@ -225,12 +225,26 @@ MemoryUse Device::Use() {
 }
 
 void Device::Zero(void* data, size_t size) {
-  if (host_visible()) {
+  if (size == 0) return;
+  if (host_visible() && (stream_ == nullptr || api().mx_zero == nullptr)) {
     // Work under way may use the memory for an array that is gone.
     Drain();
     std::memset(data, 0, size);
     return;
   }
+  if (api().mx_zero == nullptr) return CopyZeros(data, size);
+  MXAccStatus status;
+  {
+    DeviceCall call(this);
+    status = api().mx_zero(id_, data, 0, size, stream_);
+  }
+  if (__builtin_expect(status == nullptr, 1)) return;
+  const Error error = ErrorOf(status, name(), "mx_zero");
+  if (error.kind() != "NotImplementedError") throw error;
+  CopyZeros(data, size);
+}
+
+void Device::CopyZeros(void* data, size_t size) {
   static const std::vector<char> zeros(kZeros);
   for (size_t at = 0; at < size; at += kZeros) {
     const size_t part = std::min(kZeros, size - at);

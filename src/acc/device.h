@@ -91,6 +91,7 @@ class Device {
   void* AllocRaw(size_t size);
   DeviceMemory* NewMemory(size_t size);
   void Zero(void* data, size_t size);
+  void CopyZeros(void* data, size_t size);
   [[noreturn]] void ThrowNoMemory(size_t size, const std::string& reason);
 
   Accelerator* accelerator_;

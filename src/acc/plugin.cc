@@ -149,6 +149,7 @@ void Plugin::CheckTable() const {
       MEMBER(exportModel, false),
       MEMBER(importModel, api_.exportModel != nullptr),
       MEMBER(configure, false),
+      MEMBER(mx_zero, false),
 #undef MEMBER
   };
   for (const auto& member : members) {

@@ -1,7 +1,7 @@
 /*
  * Streams for the template that do no copy before somebody waits for it; for test_check.py.
  *
- * With KEEP_POINTERS, NO_WAIT or DROP they do what mxnet_acc.h forbids.
+ * With KEEP_POINTERS, NO_WAIT, DROP, ZERO_AT_ONCE or ZERO_MORE they do what mxnet_acc.h forbids.
  */
 #include <pthread.h>
 
@@ -56,6 +56,25 @@ static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sourc
   return NULL;
 }
 
+static MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                        MXAccStream stream) {
+  static char zeros[8 << 20];
+  MXTensor target = {.tensor = {.data = data, .ndim = 1, .dtype = {kMXAccUInt, 8, 1}}};
+  MXTensor source = target;
+  int64_t shape[1];
+#ifdef ZERO_AT_ONCE
+  stream = NULL;
+#endif
+#ifdef ZERO_MORE
+  size += 1;
+#endif
+  shape[0] = (int64_t)size;
+  target.tensor.byte_offset = byte_offset;
+  source.tensor.data = zeros;
+  target.tensor.shape = source.tensor.shape = shape;
+  return Copy(dev_id, &target, &source, 1, stream);
+}
+
 static MXAccStatus CreateStream(int32_t dev_id, MXAccStream* out) {
   Lazy* stream = calloc(1, sizeof(Lazy));
   pthread_mutex_lock(&lazy_mutex);
@@ -102,4 +121,4 @@ static MXAccStatus WaitEvent(int32_t dev_id, MXAccEvent event, MXAccStream strea
 #define STREAMS                                                                           \
   .createStream = CreateStream, .destroyStream = DestroyStream, .syncStream = SyncStream, \
   .createEvent = CreateEvent, .destroyEvent = DestroyEvent, .recordEvent = RecordEvent,   \
-  .waitEvent = WaitEvent,
+  .waitEvent = WaitEvent, .mx_zero = Zero,

@@ -412,6 +412,14 @@ static MXAccStatus Alloc(""",
         [*WITH_STREAMS, ("#include <string.h>\n", "#include <string.h>\n#define NO_WAIT\n")],
         *("streams.host_waits", "elements differ"),
     ),
+    "zeroes at once what was given to a stream": (
+        [*WITH_STREAMS, ("#include <string.h>\n", "#include <string.h>\n#define ZERO_AT_ONCE\n")],
+        *("streams.zero", "elements differ"),
+    ),
+    "zeroes a byte too many": (
+        [*WITH_STREAMS, ("#include <string.h>\n", "#include <string.h>\n#define ZERO_MORE\n")],
+        *("memory.zero", "1 other bytes"),
+    ),
     "drops what was given to a stream": (
         [*WITH_STREAMS, ("#include <string.h>\n", "#include <string.h>\n#define DROP\n")],
         *("streams.destroy", "elements differ"),

@@ -27,6 +27,7 @@ def everything(plugin) -> None:
     memory = plugin.to_device(ONES)
     plugin.to_host(memory)
     plugin.copy("copyWithinAcc", plugin.empty((4,)), memory)
+    plugin.call("mx_zero", 0, memory.handle, 0, 16, None)
     executor = plugin.executor("negative", {"x": memory}, [memory])
     try:
         executor.run([memory], [memory])
@@ -47,7 +48,7 @@ def everything(plugin) -> None:
 
 
 CALLS = ["mxacc_get_api", "getAccName", "initialize", "getNumAcc", "getDeviceInfo", "mx_alloc"]
-CALLS += ["mx_releaseAll", "copyToAcc", "copyFromAcc", "copyWithinAcc", "createStream"]
+CALLS += ["mx_zero", "mx_releaseAll", "copyToAcc", "copyFromAcc", "copyWithinAcc", "createStream"]
 CALLS += ["syncStream", "createEvent", "recordEvent", "waitEvent", "supportsImperative"]
 CALLS += ["accGetExecutor", "run", "configure"]
 

@@ -77,6 +77,37 @@ def test_tensors_that_do_not_lie_in_memory(load, wrong, message, handles):
     executor.close()
 
 
+# Bytes of memory of 32 that are set to 0, and what refacc says of it.
+ZEROED = [((0, 32), None), ((8, 4), None), ((31, 1), None), ((0, 33), "33 bytes from byte 0 on")]
+ZEROED += [((32, 1), "1 bytes from byte 32"), ((2**64 - 1, 2), "2 bytes from byte"), ((0, 0), "0 ")]
+
+
+@pytest.mark.parametrize(("where", "message"), ZEROED, ids=str)
+@pytest.mark.parametrize("streams", [0, 1])
+def test_zeroing(load, where, message, streams):
+    plugin = load(streams=streams)
+    values = np.arange(1, 33, dtype="uint8")
+    memory = plugin.to_device(values)
+    stream = plugin.create("Stream") if streams else None
+
+    def zero(handle):
+        plugin.call("mx_zero", 0, handle, *where, stream)
+        if streams:
+            plugin.call("syncStream", 0, stream)
+
+    if message is None:
+        zero(memory.handle)
+        values[where[0] : sum(where)] = 0
+    else:
+        with pytest.raises(AccError, match=f"mx_zero: {message}"):
+            zero(memory.handle)
+    assert (plugin.to_host(memory) == values).all()
+    with pytest.raises(AccError, match="mx_zero: 0x.* was never given"):
+        zero(memory.handle + 4)
+    if streams:
+        plugin.destroy("Stream", stream)
+
+
 @pytest.mark.parametrize(
     ("handles", "message"), [("opaque", "was freed before"), ("address", "was never given")]
 )

@@ -195,6 +195,7 @@ class MXAccApi(Structure):
         ("exportModel", CFUNCTYPE(Status, c_char_p, Emit, c_void_p)),
         ("importModel", CFUNCTYPE(Status, c_char_p, c_void_p, c_size_t, c_int32)),
         ("configure", CFUNCTYPE(Status, c_int32, Texts, Texts, c_int32, Emit, c_void_p)),
+        ("mx_zero", CFUNCTYPE(Status, c_int32, c_void_p, c_uint64, c_size_t, c_void_p)),
     ]
 
 

@@ -19,6 +19,10 @@ ALLOC = (
     "size > 0 bytes on a device, aligned to alignment, a power of two; *out may be any handle that "
     "is not NULL and that no other living memory of the device has."
 )
+ZERO = (
+    "Sets size > 0 bytes of what mx_alloc gave, from byte_offset on, to 0. Without a stream it is "
+    "done when it returns."
+)
 SMALL = [1, 2, 3, 8, 63, 64, 65, 255, 4095, 4096, 4097, 65536 + 1]
 LARGE = [(1 << 20) + 1, (64 << 20) + 3]
 ALIGNMENTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096]
@@ -145,6 +149,32 @@ def again(run: Run) -> None:
         # Others may use the device, too, and libraries keep some memory for later.
         lost = max(before[0] - after[0], 0 if is_sanitized() else after[1] - before[1])
         run.expect(lost < total // 2, "as much free memory as before", f"{lost} bytes less")
+
+
+@group.check("zero", ZERO)
+def zero(run: Run) -> None:
+    """Bytes are set to 0, and none beside them"""
+    run.need_memory()
+    run.need("mx_zero")
+    for size, begin, end in (
+        (1, 0, 1),
+        (64, 0, 64),
+        (4097, 1, 4096),
+        ((1 << 20) + 9, 4096, 1 << 20),
+    ):
+        with run.step(f"bytes {begin} to {end} of {size}"):
+            values = pattern(size, size) | 1
+            memory = run.plugin.to_device(values, run.device)
+            try:
+                run.plugin.call("mx_zero", run.device, memory.handle, begin, end - begin, None)
+            except AccError as error:
+                run.expect(error.code == "unsupported", "zeros, or unsupported", error.code)
+                run.note(f"does not zero {end - begin} bytes: {error.message}")
+            else:
+                values[begin:end] = 0
+            wrong = int((run.plugin.to_host(memory) != values).sum())
+            run.expect(wrong == 0, "zeros there and nowhere else", f"{wrong} other bytes")
+            memory.free()
 
 
 @group.check("absurd", "of the device; MXNet frees what it keeps and tries once more")

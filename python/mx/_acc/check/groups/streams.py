@@ -107,6 +107,24 @@ def order(run: Run) -> None:
             made[3].close()
 
 
+@group.check("zero", ORDER)
+def zero(run: Run) -> None:
+    """Memory is set to 0 between the copies that are given to a stream before and behind that"""
+    run.need("mx_zero")
+    with _stream(run) as stream:
+        for number in range(ROUNDS):
+            with run.step(f"there, to 0, back: round {number}"):
+                values = _numbers(seed=number + 1)
+                memory = run.plugin.to_device(values, run.device, stream)
+                run.plugin.call("mx_zero", run.device, memory.handle, 4, 4 * SIZE - 8, stream)
+                came = np.zeros_like(values)
+                run.plugin.copy("copyFromAcc", came, memory, stream)
+                _sync(run, stream)
+                values[1:-1] = 0
+                expect_same(run, came, values)
+                memory.free()
+
+
 @group.check("structs", GONE)
 def structs(run: Run) -> None:
     """The structs of a call may be gone before the work is done"""

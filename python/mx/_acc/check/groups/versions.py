@@ -103,7 +103,7 @@ def null_members(run: Run) -> None:
     plugin = run.plugin
     optional = chain(
         ["initialize", "finalize", "getDeviceInfo", "mx_releaseAll", "copyWithinAcc"],
-        ["createStream", "supportedOps", "configure"],
+        ["createStream", "supportedOps", "configure", "mx_zero"],
     )
     left_out = [name for name in optional if not plugin.has(name)]
     if left_out:
