@@ -91,12 +91,15 @@ DeviceTraits TraitsOf(int device) {
 
 OnDeviceOf::OnDeviceOf(int device) {
   CHECK_CALL(cudaGetDevice, &before_);
-  changed_ = before_ != device;
-  if (changed_) CHECK_CALL(cudaSetDevice, device);
+  if (before_ == device) {
+    before_ = -1;
+  } else {
+    CHECK_CALL(cudaSetDevice, device);
+  }
 }
 
 OnDeviceOf::~OnDeviceOf() {
-  if (changed_) cudaSetDevice(before_);
+  if (before_ >= 0) cudaSetDevice(before_);
 }
 
 uint64_t FreeMemory() {

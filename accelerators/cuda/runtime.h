@@ -46,8 +46,7 @@ class OnDeviceOf {
   OnDeviceOf& operator=(const OnDeviceOf&) = delete;
 
  private:
-  int before_;
-  bool changed_;
+  int before_; /*!< -1 where it was the same */
 };
 
 /* ---- of the thread's device ---- */

@@ -79,8 +79,10 @@ def test_a_library_that_is_missing_at_run_time_is_named(accelerators, tmp_path):
 def test_without_warnings_by_clang(tmp_path):
     if shutil.which("clang++") is None:
         pytest.skip("clang++ is not installed")
-    compilers = ["CC=clang", "CXX=clang++", f"PYTHON={sys.executable}", "ARCHS=75"]
-    run("make", "-j2", "-C", FOLDER, f"OUT={tmp_path}", "OPTIMIZE=-O0", *compilers)
+    options = ["CC=clang", "CXX=clang++", f"PYTHON={sys.executable}", "ARCHS=75"]
+    options += [f"OUT={tmp_path}", "OPTIMIZE=-O0"]
+    run("make", "-j2", "-C", FOLDER, *options)
+    run("make", "-j2", "-C", FOLDER, *options, "cuda-cpu")
     for path in tmp_path.glob("*.so"):
         Plugin(path).close()
 

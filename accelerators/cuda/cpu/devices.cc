@@ -58,8 +58,7 @@ DeviceTraits TraitsOf(int device) {
   return {"the CPU as device " + std::to_string(device), "none", "", 9, 0, kMemory, true};
 }
 
-OnDeviceOf::OnDeviceOf(int device)
-    : before_(std::exchange(current_device, device)), changed_(true) {}
+OnDeviceOf::OnDeviceOf(int device) : before_(std::exchange(current_device, device)) {}
 OnDeviceOf::~OnDeviceOf() { current_device = before_; }
 
 uint64_t FreeMemory() { return kMemory; }
