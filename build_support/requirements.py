@@ -1,9 +1,11 @@
 """Prints what pyproject.toml asks pip for: `python -m build_support.requirements [EXTRA ...]`.
 
+One requirement a line and a word, as a shell hands it on: without the spaces around operators.
 Without an extra, what is needed to build and run; an environment that has that builds without
 isolation, so that unchanged files are not compiled again.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -15,14 +17,15 @@ except ModuleNotFoundError:  # Python 3.10
 
 def main(extras: list[str]) -> None:
     """Prints one requirement a line; raises KeyError for an extra that is not defined."""
-    text = (Path(__file__).resolve().parent.parent / "pyproject.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
+    source = (Path(__file__).resolve().parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(source)
     project = tables["project"]
     if extras:
         lists = [project["optional-dependencies"][extra] for extra in extras]
     else:
         lists = [tables["build-system"]["requires"], project["dependencies"]]
-    print("\n".join(sorted({requirement for one in lists for requirement in one})))
+    found = {re.sub(r"\s*([;,<>=!~]+)\s*", r"\1", text) for one in lists for text in one}
+    print("\n".join(sorted(found)))
 
 
 if __name__ == "__main__":
