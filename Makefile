@@ -20,7 +20,7 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators build bench docs lint format environment clean
+.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators build bench docs lint format environment clean
 
 demo: build
 	$(BIN)/python examples/quickstart.py
@@ -28,13 +28,14 @@ demo: build
 build: $(BIN)/.built-with
 	$(INSTALL) --no-deps --editable .
 
-test: test-cpp test-cython test-ctypes test-accelerators
+# The longest first, which is quicker where two run at a time.
+test: test-ctypes test-accelerators test-cython test-operators test-cpp
 
 test-cpp: build
 	$(MAKE) --no-print-directory -C tests/cpp run
 
 test-cython: build $(BIN)/.tested-with
-	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest --ignore=tests/acc
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest --ignore=tests/acc --ignore=tests/mx
 
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
 ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
@@ -43,9 +44,12 @@ test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
 		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
-# Accelerators; then the operators once more, with all arrays on one that carries out what the CPU does.
 test-accelerators: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc
+
+# On the CPU, then once more with all arrays on an accelerator that carries out what the CPU does.
+test-operators: build $(BIN)/.tested-with
+	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/mx
 	$(MAKE) --no-print-directory -s -C accelerators refacc OUT="$(CURDIR)/build/accelerators"
 	$(ALONE) MXFFI_TEST_ACCELERATOR="$(CURDIR)/build/accelerators/librefacc.so" \
 		$(BIN)/python -m pytest tests/mx
