@@ -70,8 +70,8 @@ class Error : public std::exception {
   /*! \brief Makes this the calling thread's last error. */
   [[gnu::cold]] int SetLast() const noexcept {
     const Content& from = content();
-    const std::unique_ptr<MXNetErrorFrame[]> frames(new (std::nothrow)
-                                                        MXNetErrorFrame[from.num_frames]);
+    std::unique_ptr<MXNetErrorFrame[]> frames;
+    if (from.num_frames > 0) frames.reset(new (std::nothrow) MXNetErrorFrame[from.num_frames]);
     // Without room for them: what went wrong is worth more than where.
     const size_t num_frames = frames == nullptr ? 0 : from.num_frames;
     const char* next = from.frames.data();
@@ -116,6 +116,9 @@ class Error : public std::exception {
 
     [[gnu::cold]] static void Delete(MXNetObject* self) { delete reinterpret_cast<Content*>(self); }
   };
+
+  friend class MXNetRetValue;
+  explicit Error(ObjectRef content) : content_(std::move(content)) {}
 
   Content& content() const noexcept { return *reinterpret_cast<Content*>(content_.get()); }
 

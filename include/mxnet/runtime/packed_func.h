@@ -8,7 +8,6 @@
 #include <mxnet/runtime/backtrace.h>
 #include <mxnet/runtime/type_traits.h>
 
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -122,15 +121,15 @@ class MXNetRetValue {
     any_ = details::Own(arg.value(), arg.type_code());
     return *this;
   }
-  MXNetRetValue& operator=(Error error) {
+  MXNetRetValue& operator=(const Error& error) {
     any_ = Any();
-    failure_ = std::make_unique<Error>(std::move(error));
+    failure_ = error.content_;
     return *this;
   }
 
-  bool failed() const noexcept { return failure_ != nullptr; }
-  /*! \brief What it failed with, NULL where it did not. */
-  const Error* failure() const noexcept { return failure_.get(); }
+  bool failed() const noexcept { return failure_.defined(); }
+  /*! \brief What it failed with, where it did. */
+  Error failure() const noexcept { return Error(failure_); }
   int type_code() const noexcept { return any_.type_code(); }
   const MXNetValue& value() const noexcept { return any_.value(); }
   const Any& any() const noexcept { return any_; }
@@ -145,7 +144,7 @@ class MXNetRetValue {
   /*! \brief Has a C function write the result, as Any::Receive does. */
   template <typename Call>
   int Receive(const Call& call) {
-    failure_.reset();
+    failure_ = ObjectRef();
     return any_.Receive(call);
   }
   /*! \brief Writes the result as a C function returns it. */
@@ -153,7 +152,8 @@ class MXNetRetValue {
 
  private:
   Any any_;
-  std::unique_ptr<Error> failure_;
+  /*! \brief What the Error shares with its copies. */
+  ObjectRef failure_;
 };
 
 /*! \brief The last parameter of a typed body, which takes all further arguments. */
@@ -232,7 +232,7 @@ struct Closure {
       MXNetRetValue result;
       closure->body(MXNetArgs{values, type_codes, num_args, closure->self}, &result);
       // Only now: what the body's locals refer to may fail itself when it ends.
-      if (result.failed()) return result.failure()->SetLast();
+      if (result.failed()) return result.failure().SetLast();
       result.MoveTo(ret, ret_type_code);
       return 0;
     };
