@@ -33,6 +33,11 @@ void WriteName(const std::string& text, char* name, size_t size) {
   std::memcpy(name, text.c_str(), text.size() + 1);
 }
 
+MXAccStatus SupportsImperative(int32_t* yes) {
+  *yes = 1;
+  return nullptr;
+}
+
 void Log(const MXAccHost& host, int32_t level, const std::string& message) {
   if (host.struct_size < offsetof(MXAccHost, log) + sizeof(host.log)) return;
   if (host.log != nullptr) host.log(host.context, level, message.c_str());

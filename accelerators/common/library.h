@@ -23,6 +23,9 @@ void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info);
 /*! \brief For getAccName. Failure where there is no room. */
 void WriteName(const std::string& text, char* name, size_t size);
 
+/*! \brief For supportsImperative, of a library that does. */
+MXAccStatus SupportsImperative(int32_t* yes);
+
 /*! \brief Tells the user, if MXNet has a log. */
 void Log(const MXAccHost& host, int32_t level, const std::string& message);
 

@@ -46,11 +46,6 @@ MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXT
 
 void FreeExecutor(void* state) { delete static_cast<Executor*>(state); }
 
-MXAccStatus SupportsImperative(int32_t* yes) {
-  *yes = 1;
-  return nullptr;
-}
-
 MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
   return StatusOfOneDnn([&] {
     CheckDevice(op->dev_id);
