@@ -14,6 +14,7 @@ namespace mxnet {
 namespace acc {
 namespace {
 
+/*! \brief Another function than ReleaseBase, which would make the view one of the accelerator's. */
 void ReleaseArray(void* array, size_t) { details::Release(static_cast<MXNetObject*>(array)); }
 
 MXNET_REGISTER_API("mx.context.host_visible")
