@@ -5,6 +5,7 @@
 #include "api/common/transfer.h"
 
 #include "api/common/cast.h"
+#include "api/common/views.h"
 
 namespace mxnet {
 namespace op {
@@ -46,18 +47,6 @@ NDArray ViewOf(const Elements& elements) {
   return elements.array.View(TensorData(tensor), TensorShape(tensor), strides, tensor.dtype);
 }
 
-/*! \brief A view in which the elements are repeated along axes, as broadcasting does. */
-NDArray BroadcastTo(const NDArray& array, ShapeView shape) {
-  DimBuffer strides;
-  const int missing = shape.ndim() - array.ndim();
-  for (int i = 0; i < shape.ndim(); ++i) {
-    const int axis = i - missing;
-    const bool repeated = axis < 0 || array->shape[axis] != shape[static_cast<size_t>(i)];
-    strides.push_back(repeated ? 0 : array->strides[axis]);
-  }
-  return array.View(array.data(), shape, strides.view(), array.dtype());
-}
-
 NDArray Converted(const NDArray& array, DLDataType dtype) {
   static const PackedFunc astype = PackedFunc::GetGlobal("_npi.astype");
   return array.dtype() == dtype ? array : NDArray(astype(array, dtype));
@@ -89,7 +78,9 @@ void CopyAnywhere(const Elements& source, const Elements& target) {
     return CopyCast(InContext(array, kHost).tensor(), target.tensor);
   }
   const NDArray place = ViewOf(target);
-  Assign(place, BroadcastTo(Converted(array, place.dtype()), place.shape()));
+  const NDArray converted = Converted(array, place.dtype());
+  const bool same_shape = converted.shape() == place.shape();
+  Assign(place, same_shape ? converted : RepeatTo(converted, place.shape()));
 }
 
 }  // namespace op

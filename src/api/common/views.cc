@@ -66,6 +66,16 @@ NDArray AsReadOnly(NDArray view) {
   return view;
 }
 
+NDArray RepeatTo(const NDArray& array, ShapeView shape) {
+  const int offset = shape.ndim() - array.ndim();
+  DimBuffer strides;
+  for (int d = 0; d < shape.ndim(); ++d) {
+    const bool repeated = d < offset || array->shape[d - offset] == 1;
+    strides.push_back(repeated ? 0 : array->strides[d - offset]);
+  }
+  return array.View(array.data(), shape, strides.view(), array.dtype());
+}
+
 NDArray PermuteAxes(const NDArray& array, const DimBuffer& order) {
   DimBuffer shape;
   DimBuffer strides;

@@ -20,6 +20,9 @@ inline NDArray ViewOf(const NDArray& array, const DimBuffer& shape, const DimBuf
 /*! \brief A view, made for its caller alone, through which nothing can be written. */
 NDArray AsReadOnly(NDArray view);
 
+/*! \brief A view with elements repeated along axes, as broadcasting does to a shape that fits. */
+NDArray RepeatTo(const NDArray& array, ShapeView shape);
+
 /*! \brief The same array with its axes in another order. */
 NDArray PermuteAxes(const NDArray& array, const DimBuffer& order);
 

@@ -116,13 +116,8 @@ NDArray BroadcastTo(const NDArray& array, ShapeView shape) {
     MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
                               << shape.ndim();
   }
-  DimBuffer strides;
-  for (int d = 0; d < shape.ndim(); ++d) {
-    const bool repeated = d < offset || array->shape[d - offset] == 1;
-    strides.push_back(repeated ? 0 : array->strides[d - offset]);
-  }
   // One element stands for many, so that writing one would change others.
-  return AsReadOnly(array.View(array.data(), shape, strides.view(), array.dtype()));
+  return AsReadOnly(RepeatTo(array, shape));
 }
 
 MXNET_REGISTER_OP("_npi.reshape")
