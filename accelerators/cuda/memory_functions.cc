@@ -119,6 +119,17 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
   return CopyAll(CopyWithin, dev_id, targets, sources, count, stream);
 }
 
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                 MXAccStream stream) {
+  return OnDevice(dev_id, [&](Device& device) {
+    const Bytes bytes(dev_id, data, byte_offset, size);
+    const OnDeviceTensor to(device, bytes.tensor);
+    Commands commands(&device, FromHandle(stream));
+    ZeroBytes(to.address, size, commands.stream());
+    commands.Finish();
+  });
+}
+
 }  // namespace
 
 void SetMemoryFunctions(MXAccApi* api) {
@@ -128,6 +139,7 @@ void SetMemoryFunctions(MXAccApi* api) {
   api->copyToAcc = CopyToAcc;
   api->copyFromAcc = CopyFromAcc;
   api->copyWithinAcc = CopyWithinAcc;
+  api->mx_zero = Zero;
 }
 
 }  // namespace cudaacc

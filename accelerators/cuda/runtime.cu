@@ -160,4 +160,8 @@ void CopyBytes(void* to, const void* from, size_t size, StreamHandle stream) {
   CHECK_CALL(cudaMemcpyAsync, to, from, size, cudaMemcpyDefault, stream);
 }
 
+void ZeroBytes(void* data, size_t size, StreamHandle stream) {
+  CHECK_CALL(cudaMemsetAsync, data, 0, size, stream);
+}
+
 }  // namespace cudaacc

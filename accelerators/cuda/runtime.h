@@ -79,6 +79,8 @@ void WaitFor(EventHandle event, StreamHandle stream);
 /*! \brief Between the host and a device, or within it. Memory of the host may be written to until
  * the stream has passed the copy. */
 void CopyBytes(void* to, const void* from, size_t size, StreamHandle stream);
+/*! \brief Of a device. */
+void ZeroBytes(void* data, size_t size, StreamHandle stream);
 
 #ifdef __CUDACC__
 /*! \brief Failure where a kernel was not launched. */

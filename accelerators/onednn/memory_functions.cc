@@ -2,6 +2,8 @@
  * \file memory_functions.cc
  * \brief The members of the table for memory and copies.
  */
+#include <cstring>
+
 #include "../common/geometry.h"
 #include "../common/status.h"
 #include "library.h"
@@ -50,6 +52,13 @@ MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int
   });
 }
 
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream) {
+  return StatusOf([&] {
+    CheckDevice(dev_id);
+    std::memset(static_cast<char*>(data) + byte_offset, 0, size);
+  });
+}
+
 }  // namespace
 
 void SetMemoryFunctions(MXAccApi* api) {
@@ -59,6 +68,7 @@ void SetMemoryFunctions(MXAccApi* api) {
   api->copyToAcc = Copy;
   api->copyFromAcc = Copy;
   api->copyWithinAcc = Copy;
+  api->mx_zero = Zero;
 }
 
 }  // namespace onednn

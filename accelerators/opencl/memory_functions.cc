@@ -140,11 +140,8 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
 MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                  MXAccStream stream) {
   return OnDevice(dev_id, [&](Device& device) {
-    int64_t shape[] = {static_cast<int64_t>(size)};
-    int64_t strides[] = {1};
-    const MXAccGeometry bytes{data,  {0, dev_id}, 1,          {kMXAccUInt, 8, 1},
-                              shape, strides,     byte_offset};
-    const OnDeviceTensor to(device, bytes);
+    const Bytes bytes(dev_id, data, byte_offset, size);
+    const OnDeviceTensor to(device, bytes.tensor);
     constexpr unsigned char kZero = 0;
     Commands commands(&device, FromHandle(stream));
     Check(clEnqueueFillBuffer(commands.queue(), to.buffer, &kZero, sizeof(kZero), byte_offset, size,

@@ -144,6 +144,7 @@ MXAccApi SeedLibrary::Table() const {
   MXNET_SEED_FUNCTIONS(MXNET_SEED_DROP)
 #undef MXNET_SEED_DROP
   api.copyWithinAcc = nullptr;
+  api.mx_zero = nullptr;
   return api;
 }
 

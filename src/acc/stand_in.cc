@@ -55,6 +55,7 @@ MXAccApi TableOf() {
   MXNET_MEMBER(unloadModel, UnloadModel);
   MXNET_MEMBER(infer, Infer);
   MXNET_MEMBER(configure, Configure);
+  MXNET_MEMBER(mx_zero, Zero);
 #undef MXNET_MEMBER
   return api;
 }

@@ -17,6 +17,11 @@ RowMajor::RowMajor(const MXAccGeometry& like)
   size = static_cast<size_t>(step * ItemSize(like.dtype));
 }
 
+Bytes::Bytes(int32_t dev_id, void* data, uint64_t byte_offset, size_t size)
+    : shape{static_cast<int64_t>(size)},
+      strides{1},
+      tensor{data, {0, dev_id}, 1, {kMXAccUInt, 8, 1}, shape, strides, byte_offset} {}
+
 void CheckCopies(const MXTensor* targets, const MXTensor* sources, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     if (SameGeometry(targets[i].tensor, sources[i].tensor)) continue;

@@ -21,6 +21,16 @@ struct RowMajor {
   size_t size; /*!< in bytes */
 };
 
+/*! \brief A piece of what mx_alloc gave, as a tensor of bytes. */
+struct Bytes {
+  Bytes(int32_t dev_id, void* data, uint64_t byte_offset, size_t size);
+  Bytes(const Bytes&) = delete;
+
+  int64_t shape[1];
+  int64_t strides[1];
+  MXAccGeometry tensor;
+};
+
 /*! \brief Failure where a pair of tensors has not got one type and shape. */
 void CheckCopies(const MXTensor* targets, const MXTensor* sources, int32_t count);
 

@@ -115,6 +115,10 @@ void CopyBytes(void* to, const void* from, size_t size, StreamHandle stream) {
   RunOnHost(stream, [=] { std::memcpy(to, from, size); });
 }
 
+void ZeroBytes(void* data, size_t size, StreamHandle stream) {
+  RunOnHost(stream, [=] { std::memset(data, 0, size); });
+}
+
 void RunOnHost(StreamHandle stream, std::function<void()> work) {
   const std::lock_guard<std::recursive_mutex> lock(mutex);
   stream->work.push_back(std::move(work));

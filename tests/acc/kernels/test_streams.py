@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mx._acc.check import abi
+from mx._acc.check.plugin import AccError
 
 from .cases import SQUARE
 
@@ -81,6 +82,36 @@ def test_temporary_memory_lasts_as_long_as_the_stream_needs_it(plugin):
         item.close()
     for memory in (spread, total, product):
         memory.free()
+
+
+# Bytes of memory of 32 that are set to 0, and what is said of others.
+ZEROED = [((0, 32), None), ((8, 4), None), ((31, 1), None)]
+ZEROED += [((0, 33), "beyond its memory of 32"), ((32, 1), "beyond"), ((2**64 - 1, 2), "above 2")]
+ZEROED += [((0, 2**64 - 1), "negative extent")]
+
+
+@pytest.mark.parametrize(("where", "message"), ZEROED, ids=str)
+@pytest.mark.parametrize("streams", [False, True])
+def test_zeroing(plugin, where, message, streams):
+    values = np.arange(1, 33, dtype="uint8")
+    stream = plugin.create("Stream") if streams else None
+    memory, back = plugin.empty(32, "uint8"), values * 0
+    plugin.copy("copyToAcc", memory, values, stream)
+    if message is None:
+        plugin.call("mx_zero", 0, memory.handle, *where, stream)
+        values[where[0] : sum(where)] = 0
+    else:
+        with pytest.raises(AccError, match=message) as caught:
+            plugin.call("mx_zero", 0, memory.handle, *where, stream)
+        assert caught.value.code == "bad_argument"
+    plugin.copy("copyFromAcc", back, memory, stream)
+    if streams:
+        plugin.call("syncStream", 0, stream)
+        plugin.destroy("Stream", stream)
+    np.testing.assert_array_equal(back, values)
+    memory.free()
+    with pytest.raises(AccError, match="not in living memory"):
+        plugin.call("mx_zero", 0, memory.handle, 0, 1, None)
 
 
 def test_destroying_a_stream_waits(plugin):
