@@ -21,7 +21,10 @@ import mx
 from mx._acc.check.plugin import AccError
 from mx._library import PATH as OPERATORS
 
+from .conftest import ROOT
 from .loaded import Loaded
+
+TEMPLATE = ROOT / "accelerators" / "template" / "myacc.c"
 
 
 @pytest.fixture
@@ -170,6 +173,48 @@ def test_large_arrays(lone) -> None:
     array = mx.np.array(expected, dtype="float64", ctx=ctx)
     np.testing.assert_array_equal(array.asnumpy(), expected)
     np.testing.assert_array_equal(array[::-1].asnumpy(), expected[::-1])
+
+
+# What fails, and what new zeros then say.
+ZEROING = {
+    "none sent there": ("copyToAcc=failed", None),
+    "sent where the library cannot": ("mx_zero=unsupported", None),
+    "neither": ("mx_zero=unsupported,copyToAcc=failed", "copyToAcc failed"),
+    "an error": ("mx_zero=failed", "mx_zero failed"),
+}
+
+
+@pytest.mark.parametrize("faults, message", ZEROING.values(), ids=ZEROING)
+@pytest.mark.parametrize("shape", [(3,), (1000, 3000)], ids=str)
+def test_new_zeros(lone, shape: tuple[int, ...], faults: str, message: str | None) -> None:
+    ctx = lone()
+    mx.np.full(shape, 7, ctx=ctx)  # whose memory the zeros get
+    ctx.configure(faults=faults)
+    if message is None:
+        assert not mx.np.zeros(shape, ctx=ctx).asnumpy().any()
+    else:
+        with pytest.raises(RuntimeError, match=message):
+            mx.np.zeros(shape, ctx=ctx)
+
+
+def test_new_zeros_in_memory_that_the_cpu_sees(tmp_path: Path, compile_library) -> None:
+    """They need no function of the library's."""
+    source = TEMPLATE.read_text()
+    for old, new in {
+        ".copyToAcc = Copy": ".copyToAcc = (void*)abort",
+        "return posix_memalign(out, alignment, size) == 0 ?": (
+            "const int failed = posix_memalign(out, alignment, size);\n"
+            "  return !failed && memset(*out, 7, size) != NULL ?"
+        ),
+    }.items():
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    ctx = mx.load_acc(compile_library(tmp_path, source), "seen", isolate=True)
+    try:
+        assert mx.np.empty(3, ctx=ctx).asnumpy().all()
+        assert not mx.np.zeros((1000, 3000), ctx=ctx).asnumpy().any()
+    finally:
+        mx.unload_acc("seen")
 
 
 def test_errors_are_the_same(lone) -> None:

@@ -85,6 +85,7 @@ void Library::Load() {
   loaded.imperative = answer.Number<bool>();
   loaded.has_memory = answer.Number<bool>();
   loaded.copies_within = answer.Number<bool>();
+  loaded.zeroes = answer.Number<bool>();
   loaded.has_options = answer.Number<bool>();
   if (generation_ != 0 && loaded.count != description_.count) {
     MXNET_THROW("ImportError") << "cannot load " << path_ << " again: it finds " << loaded.count
@@ -106,6 +107,7 @@ MXAccApi Library::Table() {
   }
   if (!description_.imperative) api.accGetExecutor = nullptr;
   if (!description_.copies_within) api.copyWithinAcc = nullptr;
+  if (!description_.zeroes) api.mx_zero = nullptr;
   if (!description_.has_options) api.configure = nullptr;
   api.mx_releaseAll = nullptr;
   api.supportedOps = nullptr;
@@ -237,7 +239,11 @@ void Library::Free(int32_t dev_id, void* data) {
 MXAccStatus Library::HandleOf(const MXTensor& tensor, uint64_t* handle) const {
   *handle = 0;
   if (SizeOf(tensor.tensor) == 0 || tensor.tensor.data == nullptr) return nullptr;
-  const auto* block = static_cast<const Block*>(tensor.tensor.data);
+  return HandleOf(tensor.tensor.data, handle);
+}
+
+MXAccStatus Library::HandleOf(const void* data, uint64_t* handle) const {
+  const auto* block = static_cast<const Block*>(data);
   if (block->generation != generation_) {
     return Failure(kMXAccFailed, "the array was lost when the process of the accelerator ended");
   }
@@ -312,6 +318,19 @@ MXAccStatus Library::CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTe
       request.Tensor(*tensor, handle);
     }
   }
+  return AskOnce(request);
+}
+
+MXAccStatus Library::Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                          MXAccStream) {
+  const Turn turn(this);
+  uint64_t handle;
+  if (MXAccStatus status = HandleOf(data, &handle)) return status;
+  Writer request(Request::kZero);
+  request.Number(dev_id);
+  request.Number(handle);
+  request.Number(byte_offset);
+  request.Number<uint64_t>(size);
   return AskOnce(request);
 }
 

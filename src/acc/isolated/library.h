@@ -56,6 +56,8 @@ class Library : public StandIn {
                           MXAccStream stream) override;
   MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                             int32_t count, MXAccStream stream) override;
+  MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                   MXAccStream stream) override;
   MXAccStatus SupportsImperative(int32_t* yes) override;
   MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
   MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
@@ -75,6 +77,7 @@ class Library : public StandIn {
     bool imperative;
     bool has_memory;
     bool copies_within;
+    bool zeroes;
     bool has_options;
   };
 
@@ -85,6 +88,7 @@ class Library : public StandIn {
   /*! \brief The same for what cannot fail. */
   void Tell(const Writer& request) noexcept;
   MXAccStatus Ended();
+  MXAccStatus HandleOf(const void* data, uint64_t* handle) const;
   MXAccStatus HandleOf(const MXTensor& tensor, uint64_t* handle) const;
   MXAccStatus CopyEach(Request direction, int32_t dev_id, const MXTensor* on_device,
                        const MXTensor* on_host, int32_t count);

@@ -28,6 +28,7 @@ enum class Request : int32_t {
   kCopyToAcc,     /*!< device, target; the source is in the shared memory */
   kCopyFromAcc,   /*!< device, source; the target is in the shared memory */
   kCopyWithinAcc, /*!< device, count, targets and sources in turn */
+  kZero,          /*!< device, handle, byte_offset, size */
   kGetExecutor,   /*!< operator -> number, flags */
   kRun,           /*!< number, handle and byte_offset of each input and output */
   kFreeExecutor,  /*!< number */

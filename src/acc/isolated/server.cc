@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -42,6 +44,7 @@ class Server {
     if (count_ == 0) {
       MXNET_THROW("RuntimeError") << "cannot load " << path << ": it finds no device";
     }
+    for (int32_t device = 0; device < count_; ++device) is_visible_.push_back(IsVisible(device));
     void* shared = mmap(nullptr, kSharedSize, PROT_READ | PROT_WRITE, MAP_SHARED, kSharedMemory, 0);
     if (shared == MAP_FAILED) MXNET_THROW("ImportError") << "there is no shared memory";
     shared_ = shared;
@@ -56,6 +59,8 @@ class Server {
     answer->Number(plugin_.imperative());
     answer->Number(api().mx_alloc != nullptr);
     answer->Number(api().copyWithinAcc != nullptr);
+    const bool is_visible = std::count(is_visible_.begin(), is_visible_.end(), true) != 0;
+    answer->Number(api().mx_zero != nullptr || is_visible);
     answer->Number(api().configure != nullptr);
   }
 
@@ -76,6 +81,16 @@ class Server {
 
  private:
   const MXAccApi& api() const { return plugin_.api(); }
+
+  /*! \brief Whether this process can write to the device's memory itself. */
+  bool IsVisible(int32_t device) const {
+    MXAccDeviceInfo info{};
+    info.struct_size = sizeof(info);
+    if (api().getDeviceInfo == nullptr || api().getDeviceInfo(device, &info) != nullptr) {
+      return false;
+    }
+    return (info.flags & kMXAccHostVisible) != 0;
+  }
 
   static Writer StatusOnly(MXAccStatus status) {
     Writer answer;
@@ -103,6 +118,8 @@ class Server {
           return Copy(what, request);
         case Request::kCopyWithinAcc:
           return CopyWithin(request);
+        case Request::kZero:
+          return Zero(request);
         case Request::kGetExecutor:
           return GetExecutor(request);
         case Request::kRun:
@@ -177,6 +194,21 @@ class Server {
       sources.push_back(request->Tensor());
     }
     return StatusOnly(api().copyWithinAcc(device, targets.data(), sources.data(), count, nullptr));
+  }
+
+  Writer Zero(Reader* request) {
+    const auto device = request->Number<int32_t>();
+    void* data = reinterpret_cast<void*>(request->Number<uint64_t>());
+    const auto byte_offset = request->Number<uint64_t>();
+    const auto size = request->Number<uint64_t>();
+    if (api().mx_zero != nullptr) {
+      return StatusOnly(api().mx_zero(device, data, byte_offset, size, nullptr));
+    }
+    if (!is_visible_.at(static_cast<size_t>(device))) {
+      return StatusOnly(Failure(kMXAccUnsupported, "it sets no memory to 0"));
+    }
+    std::memset(static_cast<char*>(data) + byte_offset, 0, size);
+    return StatusOnly(nullptr);
   }
 
   Writer GetExecutor(Reader* given) {
@@ -268,6 +300,7 @@ class Server {
 
   Plugin plugin_;
   int32_t count_{0};
+  std::vector<bool> is_visible_;
   void* shared_{nullptr};
   uint64_t last_executor_{0};
   std::unordered_map<uint64_t, std::unique_ptr<Executor>> executors_;
