@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "acc/call.h"
@@ -164,6 +165,13 @@ NDArray InContext(const NDArray& array, Context ctx) {
   NDArray copy = NDArray::Empty(array.shape(), array.dtype(), ctx);
   CopyArray(copy, array);
   return copy;
+}
+
+bool TryCopyOnDevice(const NDArray& array, NDArray* copy) {
+  NDArray made = NDArray::Empty(array.shape(), array.dtype(), array.ctx());
+  if (array.size() != 0 && !TryWithin(made, array)) return false;
+  *copy = std::move(made);
+  return true;
 }
 
 }  // namespace acc

@@ -23,6 +23,9 @@ void CopyArray(const NDArray& target, const NDArray& source);
 /*! \brief A row-major copy in a context; the array itself where it is there already. */
 NDArray InContext(const NDArray& array, Context ctx);
 
+/*! \brief A row-major copy on the same device; false where the library does not copy within it. */
+bool TryCopyOnDevice(const NDArray& array, NDArray* copy);
+
 /*! \brief Bytes of the elements of an array. */
 int64_t ByteCount(const NDArray& array);
 

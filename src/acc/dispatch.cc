@@ -8,7 +8,9 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
+#include "acc/copy.h"
 #include "acc/executor_cache.h"
 #include "acc/host_call.h"
 #include "acc/provider.h"
@@ -163,6 +165,19 @@ void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) 
   }
 }
 
+/*! \brief Carries `copy` out by the library's copies, where it has no such operator. Throws. */
+bool TryCopyOperator(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
+                     int* ret_type_code) {
+  if (device->api().copyWithinAcc == nullptr || OperatorName(call.name()) != "copy") return false;
+  if (call.args.size != 1 || call.args.type_codes[0] != kMXNetNDArrayHandle) return false;
+  const NDArray array(ObjectRef::Borrow(call.args.values[0].v_handle));
+  NDArray copy;
+  if (array.ctx() != device->context() || !TryCopyOnDevice(array, &copy)) return false;
+  stats->Of(call.name())->CountRun();
+  Any::Of(std::move(copy)).MoveTo(ret, ret_type_code);
+  return true;
+}
+
 }  // namespace
 
 bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
@@ -173,7 +188,8 @@ bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret
     const Executor::Outcome outcome = recent->Run(call, ret, ret_type_code, reason);
     if (outcome != Executor::Outcome::kRetired) return outcome == Executor::Outcome::kDone;
   }
-  return TryAnyExecutor(executors, call, device, stats, ret, ret_type_code, reason);
+  return TryAnyExecutor(executors, call, device, stats, ret, ret_type_code, reason) ||
+         TryCopyOperator(call, device, stats, ret, ret_type_code);
 }
 
 bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,

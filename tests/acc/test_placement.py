@@ -14,6 +14,8 @@ import pytest
 import ffi
 import mx
 
+from .conftest import FILES
+
 # Carries out nothing, and says of each operator what it was asked for.
 SPY = r"""
 #include <stdio.h>
@@ -222,6 +224,61 @@ def test_modes(spy: mx.Context, accelerators: Path) -> None:
     mx.acc_fallback("auto")
     del a
     mx.unload_acc("modes")
+
+
+# A library, its settings, and whether a dense array and a view are copied there.
+COPYING: dict[str, tuple[str, dict[str, str], tuple[bool, bool]]] = {
+    "template": ("template", {}, (True, False)),
+    "an operator": ("refacc", {"FAULTS": "copyWithinAcc=failed"}, (True, True)),
+    "no operator": ("refacc", {"OPERATORS": "!copy"}, (True, True)),
+    "in a stream": ("refacc", {"OPERATORS": "!copy", "STREAMS": "1", "SLOW": "1000"}, (True, True)),
+    "dense ones": ("refacc", {"OPERATORS": "!copy", "STRIDES": "0"}, (True, False)),
+    "neither": (
+        *("refacc", {"OPERATORS": "!copy", "FAULTS": "copyWithinAcc=unsupported"}),
+        (False, False),
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "settings", "there"), COPYING.values(), ids=COPYING)
+def test_copies_need_no_operator(accelerators: Path, monkeypatch, kind, settings, there) -> None:
+    for key, value in settings.items():
+        monkeypatch.setenv(f"REFACC_{key}", value)
+    ctx = mx.load_acc(accelerators / FILES[kind], "copying")
+    try:
+        for key, is_there in zip((..., (slice(None), slice(None, None, -1))), there, strict=True):
+            a = array(ctx, (2, 3))
+            expected = a.asnumpy()[key].copy()
+            mx.acc_stats(reset=True)
+            with mx.acc_fallback("error" if is_there else "auto"):
+                copy = a[key].copy()
+            (row,) = mx.acc_stats()
+            assert row.operator == "copy"
+            assert (row.on_accelerator, row.on_cpu) == (is_there, not is_there)
+            assert row.bytes == (0 if is_there else 2 * a.nbytes)
+            a[...] = 9
+            assert (copy.ctx, copy.strides) == (ctx, expected.strides)
+            numpy.testing.assert_array_equal(copy.asnumpy(), expected)
+        with mx.acc_fallback("whole"):
+            assert a.copy().tolist() == a.tolist()
+        assert mx.acc_stats()[0].on_cpu == 1 + (not is_there)
+    finally:
+        del a, copy
+        gc.collect()
+        mx.unload_acc("copying")
+
+
+def test_copies_that_fail(accelerators: Path, monkeypatch) -> None:
+    monkeypatch.setenv("REFACC_OPERATORS", "!copy")
+    monkeypatch.setenv("REFACC_FAULTS", "copyWithinAcc=failed")
+    ctx = mx.load_acc(accelerators / FILES["refacc"], "copying")
+    a = array(ctx)
+    with pytest.raises(RuntimeError, match=r"copying.*copyWithinAcc failed"):
+        a.copy()
+    assert a[:0].copy().shape == (0, 3)  # has nothing to copy
+    del a
+    gc.collect()
+    mx.unload_acc("copying")
 
 
 def test_operators_of_an_accelerator_are_functions(accelerators: Path) -> None:
