@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -44,7 +43,6 @@ class Server {
     if (count_ == 0) {
       MXNET_THROW("RuntimeError") << "cannot load " << path << ": it finds no device";
     }
-    for (int32_t device = 0; device < count_; ++device) is_visible_.push_back(IsVisible(device));
     void* shared = mmap(nullptr, kSharedSize, PROT_READ | PROT_WRITE, MAP_SHARED, kSharedMemory, 0);
     if (shared == MAP_FAILED) MXNET_THROW("ImportError") << "there is no shared memory";
     shared_ = shared;
@@ -59,8 +57,7 @@ class Server {
     answer->Number(plugin_.imperative());
     answer->Number(api().mx_alloc != nullptr);
     answer->Number(api().copyWithinAcc != nullptr);
-    const bool is_visible = std::count(is_visible_.begin(), is_visible_.end(), true) != 0;
-    answer->Number(api().mx_zero != nullptr || is_visible);
+    answer->Number(api().mx_zero != nullptr || (count_ > 0 && IsVisible(0)));
     answer->Number(api().configure != nullptr);
   }
 
@@ -204,7 +201,7 @@ class Server {
     if (api().mx_zero != nullptr) {
       return StatusOnly(api().mx_zero(device, data, byte_offset, size, nullptr));
     }
-    if (!is_visible_.at(static_cast<size_t>(device))) {
+    if (!IsVisible(device)) {
       return StatusOnly(Failure(kMXAccUnsupported, "it sets no memory to 0"));
     }
     std::memset(static_cast<char*>(data) + byte_offset, 0, size);
@@ -300,7 +297,6 @@ class Server {
 
   Plugin plugin_;
   int32_t count_{0};
-  std::vector<bool> is_visible_;
   void* shared_{nullptr};
   uint64_t last_executor_{0};
   std::unordered_map<uint64_t, std::unique_ptr<Executor>> executors_;
