@@ -83,10 +83,10 @@ void DropLibrary();
  * another is inside. */
 class DeviceCall {
  public:
-  DeviceCall(const char* name, int32_t dev_id) : device_(TheLibrary().device(dev_id)) {
-    const Settings& settings = TheLibrary().settings();
-    settings.faults.Reach(name);
-    if (settings.one_thread) Enter(name);
+  DeviceCall(Library& library, const char* name, int32_t dev_id)
+      : device_(library.device(dev_id)), settings_(library.settings()) {
+    settings_.faults.Reach(name);
+    if (settings_.one_thread) Enter(name);
   }
   ~DeviceCall() {
     if (counted_) device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
@@ -95,20 +95,24 @@ class DeviceCall {
   DeviceCall& operator=(const DeviceCall&) = delete;
 
   Device& device() { return device_; }
+  /*! \brief Those that hold for the call. */
+  const Settings& settings() const { return settings_; }
 
  private:
   void Enter(const char* name);
 
   Device& device_;
+  const Settings& settings_;
   bool counted_{false};
 };
 
-/*! \brief The status of body(Device&), called as the member of MXAccApi of that name. */
+/*! \brief The status of body(Device&, const Settings&), called as the member of MXAccApi of that
+ * name. */
 template <typename Body>
 MXAccStatus OnDevice(const char* name, int32_t dev_id, Body&& body) {
   return StatusOf([&] {
-    DeviceCall call(name, dev_id);
-    std::forward<Body>(body)(call.device());
+    DeviceCall call(TheLibrary(), name, dev_id);
+    std::forward<Body>(body)(call.device(), call.settings());
   });
 }
 

@@ -89,17 +89,11 @@ char* Memory::AddressOf(const MXAccGeometry& tensor, Span span) {
   Violate(wrong);
 }
 
-void Memory::Zero(void* handle, uint64_t byte_offset, size_t size) {
-  const Block* block = blocks_.Find(handle);
-  if (block != nullptr && size != 0 && byte_offset <= block->size &&
-      size <= block->size - byte_offset) {
-    std::memset(block->data + byte_offset, 0, size);
-    return;
-  }
-  std::string wrong;
+void Memory::ViolateZero(const void* handle, uint64_t byte_offset, size_t size) {
+  std::string wrong = "mx_zero: ";
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    wrong = "mx_zero: ";
+    const Block* block = blocks_.Find(handle);
     wrong += block == nullptr
                  ? UnknownText(handle)
                  : std::to_string(size) + " bytes from byte " + std::to_string(byte_offset) +

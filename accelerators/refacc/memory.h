@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -62,7 +63,13 @@ class Memory {
     return __builtin_expect(right, 1) ? block->data + offset : AddressOf(tensor);
   }
   /*! \brief Zeroes bytes of a block; what is wrong with that is a Failure, and a violation. */
-  void Zero(void* handle, uint64_t byte_offset, size_t size);
+  void Zero(const void* handle, uint64_t byte_offset, size_t size) {
+    const Block* block = blocks_.Find(handle);
+    const bool right = block != nullptr && size != 0 && byte_offset <= block->size &&
+                       size <= block->size - byte_offset;
+    if (__builtin_expect(!right, 0)) ViolateZero(handle, byte_offset, size);
+    std::memset(block->data + byte_offset, 0, size);
+  }
   /*! \brief Failure, and a violation, where something was written beside a tensor's block. */
   void CheckZones(const MXAccGeometry& tensor) {
     const Block* block = blocks_.Find(tensor.data);
@@ -80,6 +87,7 @@ class Memory {
     return tensor.device.device_type != kMXAccHost && tensor.device.device_id == dev_id_;
   }
   char* AddressOf(const MXAccGeometry& tensor, Span span);
+  [[noreturn, gnu::cold]] void ViolateZero(const void* handle, uint64_t byte_offset, size_t size);
   std::string DamageText(const Block& block) const;
   /*! \brief Under the lock. */
   std::string UnknownText(const void* handle) const;

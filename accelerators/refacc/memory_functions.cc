@@ -15,22 +15,22 @@ namespace refacc {
 namespace {
 
 MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
-  return OnDevice("mx_alloc", dev_id, [&](Device& device) {
-    *out = device.memory.Alloc(size, alignment, TheLibrary().settings());
+  return OnDevice("mx_alloc", dev_id, [&](Device& device, const Settings& settings) {
+    *out = device.memory.Alloc(size, alignment, settings);
   });
 }
 
 void Free(int32_t dev_id, void* data) {
   // It cannot fail: whoever asked for a fault gets at most a crash.
-  (void)OnDevice("mx_free", dev_id, [&](Device& device) {
-    const std::string wrong = device.memory.Free(data, TheLibrary().settings().poison);
+  (void)OnDevice("mx_free", dev_id, [&](Device& device, const Settings& settings) {
+    const std::string wrong = device.memory.Free(data, settings.poison);
     if (!wrong.empty()) TheLibrary().Warn("refacc: mx_free: " + wrong);
   });
 }
 
 MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) {
   return OnDevice("mx_releaseAll", dev_id,
-                  [&](Device& device) { *live = device.memory.ReleaseAll(); });
+                  [&](Device& device, const Settings&) { *live = device.memory.ReleaseAll(); });
 }
 
 enum class Side { kHost, kDevice };
@@ -47,14 +47,14 @@ char* AddressOf(Side side, const MXAccGeometry& tensor) {
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
-void CheckPair(const MXAccGeometry& target, const MXAccGeometry& source) {
+void CheckPair(const MXAccGeometry& target, const MXAccGeometry& source, const Settings& settings) {
   SpanOf(target);
   SpanOf(source);
   if (!SameGeometry(target, source)) {
     throw Failure(kMXAccBadArgument,
                   "a copy of " + GeometryText(source) + " to " + GeometryText(target));
   }
-  if (!TheLibrary().settings().strides && !(IsRowMajor(target) && IsRowMajor(source))) {
+  if (!settings.strides && !(IsRowMajor(target) && IsRowMajor(source))) {
     throw Failure(kMXAccBadArgument, "a copy with strides, but the device has no kMXAccStrides");
   }
 }
@@ -85,9 +85,9 @@ void CopyAll(Direction direction, Device* device, const MXTensor* targets, const
 
 MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MXTensor* targets,
                  const MXTensor* sources, int32_t count, MXAccStream stream) {
-  return OnDevice(name, dev_id, [&](Device& device) {
-    for (int32_t i = 0; i < count; ++i) CheckPair(targets[i].tensor, sources[i].tensor);
-    const int64_t slow = TheLibrary().settings().slow;
+  return OnDevice(name, dev_id, [&](Device& device, const Settings& settings) {
+    for (int32_t i = 0; i < count; ++i) CheckPair(targets[i].tensor, sources[i].tensor, settings);
+    const int64_t slow = settings.slow;
     if (stream == nullptr) return CopyAll(direction, &device, targets, sources, count, slow);
     // What the call was given may be gone when the stream comes to it.
     auto kept = std::make_shared<std::pair<TensorCopies, TensorCopies>>(
@@ -117,8 +117,8 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
 
 MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                  MXAccStream stream) {
-  return OnDevice("mx_zero", dev_id, [&](Device& device) {
-    const int64_t slow = TheLibrary().settings().slow;
+  return OnDevice("mx_zero", dev_id, [&](Device& device, const Settings& settings) {
+    const int64_t slow = settings.slow;
     const auto zero = [&device, data, byte_offset, size, slow] {
       if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
       device.memory.Zero(data, byte_offset, size);

@@ -17,7 +17,6 @@ class Buffer {
  public:
   explicit Buffer(size_t size) : large_(size > kFew ? new T[size] : nullptr) {}
   T* data() { return large_ != nullptr ? large_.get() : small_; }
-  T& operator[](size_t i) { return data()[i]; }
 
  private:
   T small_[kFew];
@@ -44,12 +43,12 @@ MXAccGeometry GeometryOf(const DLTensor& tensor) {
       tensor.byte_offset};
 }
 
-/*! \brief Refuses what is not dense, and adds the spans of the tensors. */
-void CheckStorage(const MXTensor* tensors, int32_t count, std::vector<Span>* spans) {
-  for (int32_t i = 0; i < count; ++i) {
-    if (tensors[i].storage != kMXAccDense) Unsupported("sparse tensors");
-    if (tensors[i].layout != nullptr) Unsupported(std::string("the layout ") + tensors[i].layout);
-    spans->push_back(SpanOf(tensors[i].tensor));
+/*! \brief Refuses what is not dense. */
+void CheckStorage(const TensorCopies& tensors) {
+  for (int32_t i = 0; i < tensors.size(); ++i) {
+    const MXTensor& tensor = tensors.data()[i];
+    if (tensor.storage != kMXAccDense) Unsupported("sparse tensors");
+    if (tensor.layout != nullptr) Unsupported(std::string("the layout ") + tensor.layout);
   }
 }
 
@@ -70,37 +69,7 @@ class Result {
   const Runtime& runtime_;
 };
 
-/*! \brief A type, of whichever of the two structs, to compare it at once. */
-template <typename DataType>
-inline uint32_t WordOf(const DataType& dtype) {
-  uint32_t word;
-  static_assert(sizeof(word) == sizeof(dtype), "all of it is one word");
-  std::memcpy(&word, &dtype, sizeof(word));
-  return word;
-}
-
 }  // namespace
-
-Operator::Layout::Layout(const MXAccGeometry& geometry)
-    : ndim(geometry.ndim),
-      dtype(WordOf(geometry.dtype)),
-      shape(geometry.shape),
-      strides(geometry.strides),
-      dense_bytes(0) {
-  const Span span = SpanOf(geometry);
-  if (IsRowMajor(geometry)) dense_bytes = static_cast<size_t>(span.last - span.first);
-}
-
-template <typename Tensor>
-inline bool Operator::Layout::IsThatOf(const Tensor& tensor) const {
-  if (tensor.ndim != ndim || WordOf(tensor.dtype) != dtype) return false;
-  // All axes are looked at, as they are few and differ only where somebody is wrong.
-  int64_t differences = 0;
-  for (int32_t i = 0; i < ndim; ++i) {
-    differences |= (tensor.shape[i] ^ shape[i]) | (tensor.strides[i] ^ strides[i]);
-  }
-  return differences == 0;
-}
 
 Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
     : runtime_(runtime),
@@ -110,8 +79,8 @@ Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
       inputs_(op.inputs, op.num_in),
       outputs_(op.outputs, op.num_out) {
   if (op.num_out == 0) Unsupported(name_ + " without outputs");
-  CheckStorage(op.inputs, op.num_in, &spans_);
-  CheckStorage(op.outputs, op.num_out, &spans_);
+  CheckStorage(inputs_);
+  CheckStorage(outputs_);
   FindFunction();
   ReadParameters();
   for (int32_t i = 0; i < op.num_in; ++i) PlaceInput(op.inputs[i]);
@@ -216,38 +185,25 @@ void Operator::CheckComplete() const {
   }
 }
 
-bool Operator::AreAsked(const Layout* layouts, const MXTensor* tensors, size_t count) const {
-  for (size_t i = 0; i < count; ++i) {
-    if (!layouts[i].IsThatOf(tensors[i].tensor)) return false;
-  }
-  return true;
-}
-
-void Operator::CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
-                             int32_t num_out) const {
-  const auto check = [](bool same, const char* what) {
-    if (same) return;
-    throw Failure(kMXAccBadArgument,
-                  std::string("run: the ") + what + " are not of the geometry that was asked for");
-  };
-  const Layout* layouts = layouts_.data();
-  check(num_in == static_cast<int32_t>(num_in_) && AreAsked(layouts, inputs, num_in_), "inputs");
-  check(num_out == static_cast<int32_t>(num_out_) && AreAsked(layouts + num_in_, outputs, num_out_),
-        "outputs");
+void Operator::CheckCount(int32_t num_in, int32_t num_out) const {
+  if (static_cast<size_t>(num_in) == num_in_ && static_cast<size_t>(num_out) == num_out_) return;
+  throw Failure(kMXAccBadArgument, "run: " + name_ + " was asked for with " +
+                                       std::to_string(num_in_) + " inputs and " +
+                                       std::to_string(num_out_) + " outputs, got " +
+                                       std::to_string(num_in) + " and " + std::to_string(num_out));
 }
 
 void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
   static char nothing[16];
   const size_t num_in = num_in_;
   const size_t num_args = num_args_;
-  Buffer<DLTensor> tensors(num_in);
-  Buffer<MXNetValue> values(num_args);
-  Buffer<MXNetAny> items(num_items_);
-  if (num_args <= kFew) {
-    std::memcpy(values.data(), call_values_.data(), sizeof(MXNetValue) * kFew);
-  } else {
-    std::copy_n(call_values_.begin(), num_args, values.data());
-  }
+  Buffer<DLTensor> tensor_buffer(num_in);
+  Buffer<MXNetValue> value_buffer(num_args);
+  Buffer<MXNetAny> item_buffer(num_items_);
+  DLTensor* tensors = tensor_buffer.data();
+  MXNetValue* values = value_buffer.data();
+  MXNetAny* items = item_buffer.data();
+  std::memcpy(values, call_values_.data(), sizeof(MXNetValue) * std::max(num_args, kFew));
   for (size_t i = 0; num_items_ != 0 && i < num_args; ++i) {
     if (lengths_[i] != 0) values[i].v_seq = MXNetAnyArray{&items[first_items_[i]], lengths_[i]};
   }
@@ -265,7 +221,7 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
   }
   Result result(runtime_);
   const int status =
-      runtime_.call(function_.get(), values.data(), call_types_.data(), static_cast<int>(num_args),
+      runtime_.call(function_.get(), values, call_types_.data(), static_cast<int>(num_args),
                     &result.any.value, &result.any.type_code);
   if (status != 0) {
     result.any.type_code = kMXNetNull;
@@ -303,8 +259,8 @@ void Operator::CopyArray(const MXNetAny& item, size_t index, const MXTensor* out
   const DLTensor& tensor = static_cast<const MXNetNDArrayObject*>(item.value.v_handle)->tensor;
   const char* from = static_cast<const char*>(tensor.data) + tensor.byte_offset;
   const Layout& layout = layouts_[num_in_ + index];
-  if (layout.dense_bytes != 0 && layout.IsThatOf(tensor)) {
-    std::memcpy(address, from, layout.dense_bytes);
+  if (layout.dense_bytes() != 0 && layout.IsThatOf(tensor)) {
+    std::memcpy(address, from, layout.dense_bytes());
     return;
   }
   const MXAccGeometry made = GeometryOf(tensor);

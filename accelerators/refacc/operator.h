@@ -14,6 +14,7 @@
 
 #include "arguments.h"
 #include "common.h"
+#include "layout.h"
 #include "runtime.h"
 
 namespace refacc {
@@ -26,34 +27,21 @@ class Operator {
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
-  /*! \brief Failure where tensors are not of the geometry that was asked for. */
-  void CheckGeometry(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs,
-                     int32_t num_out) const;
+  /*! \brief Failure unless there are as many tensors as were asked for. */
+  void CheckCount(int32_t num_in, int32_t num_out) const;
   /*! \brief Runs it: addresses has those of the inputs, then of the outputs. */
   void Run(const MXTensor* outputs, char* const* addresses) const;
 
-  /*! \brief Of inputs and outputs, from a byte_offset of 0. */
-  const Span* input_spans() const { return spans_.data(); }
-  const Span* output_spans() const { return spans_.data() + num_in_; }
+  size_t num_in() const { return num_in_; }
+  size_t num_out() const { return num_out_; }
+  /*! \brief Of the inputs, then of the outputs. */
+  const Layout* layouts() const { return layouts_.data(); }
 
  private:
   /*! \brief Where an input goes: to an argument, or to a place of the sequence that one is. */
   struct Place {
     size_t argument;
     size_t item;
-  };
-  /*! \brief The geometry of a tensor that was asked for. */
-  struct Layout {
-    explicit Layout(const MXAccGeometry& geometry);
-    /*! \brief Of two kinds of tensors, which have members of the same names. */
-    template <typename Tensor>
-    bool IsThatOf(const Tensor& tensor) const;
-
-    int32_t ndim;
-    uint32_t dtype;
-    const int64_t* shape;
-    const int64_t* strides;
-    size_t dense_bytes; /*!< 0 where it is not row-major */
   };
   static constexpr size_t kNoItem = SIZE_MAX;
 
@@ -64,7 +52,6 @@ class Operator {
   void PlaceAttribute(const char* key, const char* value);
   void CheckComplete() const;
   void PrepareCall();
-  bool AreAsked(const Layout* layouts, const MXTensor* tensors, size_t count) const;
   void CopyResult(const MXNetAny& result, const MXTensor* outputs, char* const* addresses) const;
   void CopyArray(const MXNetAny& item, size_t index, const MXTensor* outputs,
                  char* const* addresses) const;
@@ -81,8 +68,7 @@ class Operator {
   std::vector<MXNetAny> arguments_; /*!< of params_; those of inputs are filled in by Run */
   std::vector<size_t> lengths_;     /*!< of params_: of the sequence of inputs that it takes */
   std::vector<Place> places_;       /*!< of the inputs */
-  std::vector<Span> spans_;
-  std::vector<Layout> layouts_; /*!< of inputs, then of outputs */
+  std::vector<Layout> layouts_;     /*!< of inputs, then of outputs */
   // What a run begins with, before the addresses are filled in.
   std::vector<DLTensor> tensors_;       /*!< the inputs on the host */
   std::vector<MXNetValue> call_values_; /*!< what arguments_ has, and then some */

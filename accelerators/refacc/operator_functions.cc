@@ -22,41 +22,49 @@ struct Executor {
   const Operator op;
 };
 
-/*! \brief Tensors of a run. */
-struct Tensors {
-  const MXTensor* inputs;
-  int32_t num_in;
-  const MXTensor* outputs;
-  int32_t num_out;
-};
+/*! \brief Failure where tensors are not of the geometry that was asked for. */
+void CheckGeometry(const Layout* layouts, const MXTensor* tensors, size_t count, const char* what) {
+  for (size_t i = 0; i < count; ++i) {
+    if (layouts[i].IsThatOf(tensors[i].tensor)) continue;
+    throw Failure(kMXAccBadArgument,
+                  std::string("run: the ") + what + " are not of the geometry that was asked for");
+  }
+}
+
+void CheckGeometry(const Operator& op, const MXTensor* inputs, const MXTensor* outputs) {
+  CheckGeometry(op.layouts(), inputs, op.num_in(), "inputs");
+  CheckGeometry(op.layouts() + op.num_in(), outputs, op.num_out(), "outputs");
+}
 
 /*! \brief RunOnDevice with room for the addresses of all tensors. */
-void RunAt(char** addresses, const Operator& op, Device* device, const Tensors& tensors,
-           int64_t slow) {
+void RunAt(char** addresses, const Operator& op, Device* device, const MXTensor* inputs,
+           const MXTensor* outputs, int64_t slow) {
   Memory& memory = device->memory;
+  const Layout* layout = op.layouts();
   char** at = addresses;
-  for (int32_t i = 0; i < tensors.num_in; ++i) {
-    *at++ = memory.AddressFrom(tensors.inputs[i].tensor, op.input_spans()[i]);
+  for (size_t i = 0; i < op.num_in(); ++i) {
+    *at++ = memory.AddressFrom(inputs[i].tensor, (layout++)->span());
   }
-  for (int32_t i = 0; i < tensors.num_out; ++i) {
-    *at++ = memory.AddressFrom(tensors.outputs[i].tensor, op.output_spans()[i]);
+  for (size_t i = 0; i < op.num_out(); ++i) {
+    *at++ = memory.AddressFrom(outputs[i].tensor, (layout++)->span());
   }
   if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
-  op.Run(tensors.outputs, addresses);
-  for (int32_t i = 0; i < tensors.num_out; ++i) memory.CheckZones(tensors.outputs[i].tensor);
+  op.Run(outputs, addresses);
+  for (size_t i = 0; i < op.num_out(); ++i) memory.CheckZones(outputs[i].tensor);
   device->runs.Add();
 }
 
 /*! \brief Runs an operator on memory of the device; what is wrong with that is a Failure. */
-void RunOnDevice(const Operator& op, Device* device, const Tensors& tensors, int64_t slow) {
-  constexpr int32_t kFew = 8;
-  if (tensors.num_in + tensors.num_out <= kFew) {
+void RunOnDevice(const Operator& op, Device* device, const MXTensor* inputs,
+                 const MXTensor* outputs, int64_t slow) {
+  constexpr size_t kFew = 8;
+  const size_t count = op.num_in() + op.num_out();
+  if (count <= kFew) {
     char* addresses[kFew];
-    return RunAt(addresses, op, device, tensors, slow);
+    return RunAt(addresses, op, device, inputs, outputs, slow);
   }
-  std::vector<char*> addresses(static_cast<size_t>(tensors.num_in) +
-                               static_cast<size_t>(tensors.num_out));
-  RunAt(addresses.data(), op, device, tensors, slow);
+  std::vector<char*> addresses(count);
+  RunAt(addresses.data(), op, device, inputs, outputs, slow);
 }
 
 /*! \brief All that a run in a stream needs once the call has returned. */
@@ -67,9 +75,7 @@ struct Run {
   TensorCopies outputs;
   int64_t slow;
 
-  void operator()() const {
-    RunOnDevice(op, device, {inputs.data(), inputs.size(), outputs.data(), outputs.size()}, slow);
-  }
+  void operator()() const { RunOnDevice(op, device, inputs.data(), outputs.data(), slow); }
 };
 
 MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
@@ -77,11 +83,12 @@ MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXT
   const auto* executor = static_cast<const Executor*>(state);
   const Operator& op = executor->op;
   const int32_t dev_id = executor->dev_id;
-  return OnDevice("run", dev_id, [&](Device& device) {
-    op.CheckGeometry(inputs, num_in, outputs, num_out);
-    const int64_t slow = TheLibrary().settings().slow;
+  return OnDevice("run", dev_id, [&](Device& device, const Settings& settings) {
+    op.CheckCount(num_in, num_out);
+    CheckGeometry(op, inputs, outputs);
+    const int64_t slow = settings.slow;
     if (stream == nullptr) {
-      return RunOnDevice(op, &device, {inputs, num_in, outputs, num_out}, slow);
+      return RunOnDevice(op, &device, inputs, outputs, slow);
     }
     auto run = std::make_shared<Run>(
         Run{op, &device, TensorCopies(inputs, num_in), TensorCopies(outputs, num_out), slow});
@@ -99,8 +106,7 @@ MXAccStatus SupportsImperative(int32_t* yes) {
 }
 
 MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
-  return OnDevice("accGetExecutor", op->dev_id, [&](Device&) {
-    const Settings& settings = TheLibrary().settings();
+  return OnDevice("accGetExecutor", op->dev_id, [&](Device&, const Settings& settings) {
     if (!settings.HasOperator(op->name)) {
       throw Failure(kMXAccUnsupported, std::string(op->name) + " is left out by 'operators'");
     }

@@ -41,8 +41,7 @@ void Finalize() {
 }
 
 MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
-  return OnDevice("getDeviceInfo", dev_id, [&](Device& device) {
-    const Settings& settings = TheLibrary().settings();
+  return OnDevice("getDeviceInfo", dev_id, [&](Device& device, const Settings& settings) {
     const uint64_t used = device.memory.state().bytes;
     MXAccDeviceInfo told{};
     if (!settings.opaque) told.flags |= kMXAccHostVisible;
@@ -75,7 +74,7 @@ void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, v
 
 MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
                       int32_t num_in, MXAccEmit emit, void* context) {
-  return OnDevice("configure", dev_id, [&](Device& device) {
+  return OnDevice("configure", dev_id, [&](Device& device, const Settings&) {
     bool check = false;
     const Settings& now = TheLibrary().ChangeSettings([&](Settings* settings) {
       for (int32_t i = 0; i < num_in; ++i) {

@@ -9,31 +9,34 @@ namespace refacc {
 namespace {
 
 MXAccStatus CreateStream(int32_t dev_id, MXAccStream* out) {
-  return OnDevice("createStream", dev_id,
-                  [&](Device&) { *out = reinterpret_cast<MXAccStream>(new Stream); });
+  return OnDevice("createStream", dev_id, [&](Device&, const Settings&) {
+    *out = reinterpret_cast<MXAccStream>(new Stream);
+  });
 }
 
 void DestroyStream(int32_t, MXAccStream stream) { delete FromHandle(stream); }
 
 MXAccStatus SyncStream(int32_t dev_id, MXAccStream stream) {
-  return OnDevice("syncStream", dev_id, [&](Device&) { FromHandle(stream)->Sync(); });
+  return OnDevice("syncStream", dev_id,
+                  [&](Device&, const Settings&) { FromHandle(stream)->Sync(); });
 }
 
 MXAccStatus CreateEvent(int32_t dev_id, MXAccEvent* out) {
-  return OnDevice("createEvent", dev_id,
-                  [&](Device&) { *out = reinterpret_cast<MXAccEvent>(new Event); });
+  return OnDevice("createEvent", dev_id, [&](Device&, const Settings&) {
+    *out = reinterpret_cast<MXAccEvent>(new Event);
+  });
 }
 
 void DestroyEvent(int32_t, MXAccEvent event) { delete FromHandle(event); }
 
 MXAccStatus RecordEvent(int32_t dev_id, MXAccEvent event, MXAccStream stream) {
   return OnDevice("recordEvent", dev_id,
-                  [&](Device&) { FromHandle(event)->Record(FromHandle(stream)); });
+                  [&](Device&, const Settings&) { FromHandle(event)->Record(FromHandle(stream)); });
 }
 
 MXAccStatus WaitEvent(int32_t dev_id, MXAccEvent event, MXAccStream stream) {
   return OnDevice("waitEvent", dev_id,
-                  [&](Device&) { FromHandle(event)->Wait(FromHandle(stream)); });
+                  [&](Device&, const Settings&) { FromHandle(event)->Wait(FromHandle(stream)); });
 }
 
 }  // namespace

@@ -50,15 +50,12 @@ void Accelerator::Restart() {
   for (const auto& device : devices_) device->TrimPool();
 }
 
-Device* Accelerator::device(int id) {
-  if (id < 0 || id >= num_devices()) {
-    MXNET_THROW("ValueError") << "there is no " << name_ << "(" << id << "): " << name_ << " has "
-                              << (num_devices() == 1
-                                      ? "one device, " + name_ + "(0)"
-                                      : std::to_string(num_devices()) + " devices, up to " + name_ +
-                                            "(" + std::to_string(num_devices() - 1) + ")");
-  }
-  return devices_[static_cast<size_t>(id)].get();
+void Accelerator::ThrowNoDevice(int id) const {
+  MXNET_THROW("ValueError") << "there is no " << name_ << "(" << id << "): " << name_ << " has "
+                            << (num_devices() == 1
+                                    ? "one device, " + name_ + "(0)"
+                                    : std::to_string(num_devices()) + " devices, up to " + name_ +
+                                          "(" + std::to_string(num_devices() - 1) + ")");
 }
 
 uint64_t Accelerator::num_blocks() const {

@@ -31,7 +31,10 @@ class Accelerator {
   int device_type() const { return device_type_; }
   int num_devices() const { return static_cast<int>(devices_.size()); }
   /*! \brief ValueError where there is no such device. */
-  Device* device(int id);
+  Device* device(int id) {
+    if (__builtin_expect(static_cast<size_t>(id) >= devices_.size(), 0)) ThrowNoDevice(id);
+    return devices_[static_cast<size_t>(id)].get();
+  }
 
   /*! \brief Pieces of memory in use, on all devices. */
   uint64_t num_blocks() const;
@@ -48,6 +51,7 @@ class Accelerator {
 
  private:
   void CountDevices();
+  [[noreturn, gnu::cold]] void ThrowNoDevice(int id) const;
 
   std::unique_ptr<Plugin> plugin_;
   std::string name_;

@@ -10,19 +10,10 @@ namespace mxnet {
 namespace acc {
 namespace {
 
-uint64_t TypeWord(int type_code, size_t size) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(type_code)) << 32 | size;
-}
-
-/*! \brief The first word of an array; its highest bit tells it from a TypeWord. */
+/*! \brief The first word of an array. */
 uint64_t ArrayWord(const DLTensor& tensor) {
-  constexpr uint64_t kArray = uint64_t{1} << 63;
-  uint32_t dtype;
-  static_assert(sizeof(dtype) == sizeof(tensor.dtype), "a type is a word");
-  std::memcpy(&dtype, &tensor.dtype, sizeof(dtype));
-  const bool on_host = tensor.device.device_type == kDLCPU;
-  return kArray | static_cast<uint64_t>(dtype) << 16 | static_cast<uint64_t>(tensor.ndim) << 1 |
-         (on_host ? 1 : 0);
+  constexpr uint64_t kOnHost = uint64_t{1} << 31;  // above all numbers of dimensions
+  return CallKey::GeometryWord(tensor) | (tensor.device.device_type == kDLCPU ? kOnHost : 0);
 }
 
 }  // namespace
@@ -76,10 +67,8 @@ void CallKey::AddArray(const DLTensor& tensor) {
   uint64_t* at = words_ + size_;
   size_ += 1 + 2 * ndim;
   *at++ = ArrayWord(tensor);
-  for (size_t i = 0; i < ndim; ++i) {
-    at[2 * i] = static_cast<uint64_t>(tensor.shape[i]);
-    at[2 * i + 1] = static_cast<uint64_t>(tensor.strides[i]);
-  }
+  at = std::copy_n(tensor.shape, ndim, at);
+  std::copy_n(tensor.strides, ndim, at);
 }
 
 inline bool CallKey::AddValue(const MXNetValue& value, int type_code) {
@@ -152,42 +141,6 @@ bool CallKey::Read(const Call& call, const void* device) {
   }
   Hash();
   return true;
-}
-
-bool CallKey::IsOf(const Call& call, const void* device) const {
-  const uint64_t* at = words_;
-  const uint64_t* end = words_ + size_;
-  if (*at++ != reinterpret_cast<uintptr_t>(&call.func)) return false;
-  if (*at++ != reinterpret_cast<uintptr_t>(device)) return false;
-  for (int i = 0; i < call.args.size; ++i) {
-    if (i == call.places.context_index) continue;
-    if (at == end) return false;
-    const MXNetValue& value = call.args.values[i];
-    const int type_code = call.args.type_codes[i];
-    switch (type_code) {
-      case kMXNetNDArrayHandle: {
-        const DLTensor& tensor = TensorOf(value);
-        if (*at++ != ArrayWord(tensor)) return false;
-        for (int axis = 0; axis < tensor.ndim; ++axis) {
-          if (*at++ != static_cast<uint64_t>(tensor.shape[axis])) return false;
-          if (*at++ != static_cast<uint64_t>(tensor.strides[axis])) return false;
-        }
-        break;
-      }
-      case kMXNetNull:
-      case kMXNetMissing:
-        if (*at++ != TypeWord(type_code, 0)) return false;
-        break;
-      case kMXNetInt:
-      case kMXNetFloat:
-      case kMXNetBool:
-        if (*at++ != TypeWord(type_code, 0) || *at++ != value.v_uint64) return false;
-        break;
-      default:
-        return false;
-    }
-  }
-  return at == end;
 }
 
 }  // namespace acc

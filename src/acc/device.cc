@@ -41,6 +41,7 @@ Device::Device(Accelerator* accelerator, int id)
       id_(id),
       type_(accelerator->device_type()),
       slot_(Table::Global()->Find(type_)),
+      stand_in_(accelerator->plugin().stand_in()),
       executors_(std::make_unique<ExecutorCache>()) {
   ReadInfo();
   if (api().createStream != nullptr && (info_.flags & kMXAccUnusable) == 0) CreateStreams();
@@ -175,24 +176,37 @@ DeviceMemory* Device::NewMemory(size_t size) {
   return memory.release();
 }
 
-DeviceMemory* Device::Alloc(size_t size, bool zeroed) {
-  DeviceMemory* memory = size > DevicePool::kMaxSize ? NewMemory(size) : Alloc(SizeClass(size));
-  if (!zeroed) return memory;
+inline void Device::Zero(void* data, size_t size) {
+  if (host_visible() && (stream_ == nullptr || api().mx_zero == nullptr)) {
+    // Work under way may use the memory for an array that is gone.
+    Drain();
+    std::memset(data, 0, size);
+    return;
+  }
+  if (api().mx_zero == nullptr) return CopyZeros(data, size);
+  MXAccStatus status;
+  {
+    DeviceCall call(this);
+    status = api().mx_zero(id_, data, 0, size, stream_);
+  }
+  if (__builtin_expect(status == nullptr, 1)) return;
+  const Error error = ErrorOf(status, name(), "mx_zero");
+  if (error.kind() != "NotImplementedError") throw error;
+  CopyZeros(data, size);
+}
+
+void Device::ZeroNew(DeviceMemory* memory, size_t size) {
   try {
     Zero(memory->data, size);
   } catch (...) {
     Free(memory);
     throw;
   }
-  return memory;
 }
 
-void Device::Free(DeviceMemory* memory) {
-  StandIn* stand_in = accelerator_->plugin().stand_in();
-  // Asked under the pool's lock: what Restart loses it takes out of the pool afterwards.
-  const auto is_there = [&] { return stand_in == nullptr || stand_in->Holds(memory->data); };
-  if (__builtin_expect(pool_.Keep(memory, is_there), 1)) return;
-  // Nobody can use it again.
+bool Device::IsThere(const DeviceMemory& memory) const { return stand_in_->Holds(memory.data); }
+
+void Device::Discard(DeviceMemory* memory) {
   api().mx_free(id_, memory->data);
   pool_.Drop(*memory);
   delete memory;
@@ -222,26 +236,6 @@ MemoryUse Device::Use() {
   use.total = now.memory_total;
   use.free_bytes = now.memory_free;
   return use;
-}
-
-void Device::Zero(void* data, size_t size) {
-  if (size == 0) return;
-  if (host_visible() && (stream_ == nullptr || api().mx_zero == nullptr)) {
-    // Work under way may use the memory for an array that is gone.
-    Drain();
-    std::memset(data, 0, size);
-    return;
-  }
-  if (api().mx_zero == nullptr) return CopyZeros(data, size);
-  MXAccStatus status;
-  {
-    DeviceCall call(this);
-    status = api().mx_zero(id_, data, 0, size, stream_);
-  }
-  if (__builtin_expect(status == nullptr, 1)) return;
-  const Error error = ErrorOf(status, name(), "mx_zero");
-  if (error.kind() != "NotImplementedError") throw error;
-  CopyZeros(data, size);
 }
 
 void Device::CopyZeros(void* data, size_t size) {

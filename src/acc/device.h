@@ -21,6 +21,7 @@ namespace acc {
 
 class Accelerator;
 class ExecutorCache;
+class StandIn;
 struct Slot;
 
 /*!
@@ -38,12 +39,20 @@ class Device {
 
   /*! \brief Memory of at least size bytes; MemoryError that names the device, once the pool is
    * empty. As long as it is in use the device stays loaded. */
-  DeviceMemory* Alloc(size_t size, bool zeroed);
+  DeviceMemory* Alloc(size_t size, bool zeroed) {
+    DeviceMemory* memory = size > DevicePool::kMaxSize ? NewMemory(size) : Alloc(SizeClass(size));
+    if (zeroed && size != 0) ZeroNew(memory, size);
+    return memory;
+  }
   DeviceMemory* Alloc(SizeClass size) {
     DeviceMemory* memory = pool_.Take(size);
     return __builtin_expect(memory != nullptr, 1) ? memory : NewMemory(size.size);
   }
-  void Free(DeviceMemory* memory);
+  void Free(DeviceMemory* memory) {
+    // Asked under the pool's lock: what Restart loses it takes out of the pool afterwards.
+    const auto is_there = [&] { return stand_in_ == nullptr || IsThere(*memory); };
+    if (__builtin_expect(!pool_.Keep(memory, is_there), 0)) Discard(memory);
+  }
   /*! \brief Gives what the pool keeps back to the device. */
   void TrimPool();
   MemoryUse Use();
@@ -90,6 +99,12 @@ class Device {
   void WaitFor(Device* other);
   void* AllocRaw(size_t size);
   DeviceMemory* NewMemory(size_t size);
+  /*! \brief Whether memory was not lost with the process that had it. */
+  bool IsThere(const DeviceMemory& memory) const;
+  /*! \brief Frees what nobody can use again. */
+  void Discard(DeviceMemory* memory);
+  /*! \brief Zeroes the bytes; where that fails the memory is free again. */
+  void ZeroNew(DeviceMemory* memory, size_t size);
   void Zero(void* data, size_t size);
   void CopyZeros(void* data, size_t size);
   [[noreturn]] void ThrowNoMemory(size_t size, const std::string& reason);
@@ -98,6 +113,7 @@ class Device {
   int id_;
   int type_;
   Slot* slot_;
+  StandIn* stand_in_; /*!< what is called instead of a library; NULL where nothing is */
   MXAccStream stream_{nullptr};
   MXAccEvent event_{nullptr};
   std::mutex event_mutex_;

@@ -102,39 +102,10 @@ void CallOnHost(const Call& call, Context ctx, Accelerator* accelerator, const s
   operator_stats->CountCopies(on_host.cost());
 }
 
-/*! \brief Carries an operator out on a device that stays loaded meanwhile. Throws. */
-void CallOnDevice(const Call& call, Device* device, MXNetValue* ret, int* ret_type_code) {
-  Accelerator* accelerator = device->accelerator();
-  const Context ctx = device->context();
-  std::string reason;
-  const bool stays = !call.places.given || call.places.context == ctx;
-  if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kWhole) {
-    reason = "the fallback mode is 'whole'";
-  } else if (!stays) {
-    reason = "its result is wanted elsewhere";
-  } else if (TryExecutor(call, device, &accelerator->stats(), ret, ret_type_code, &reason)) {
-    return;
-  }
-  CallOnHost(call, ctx, accelerator, reason, ret, ret_type_code);
-}
-
-/*! \brief Carries an operator out that belongs to ctx. Throws. */
-void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) {
-  if (call.places.is_wrong) call.ContextArgument();
-  CheckTogether(call);
-  if (call.places.array != nullptr) {
-    const auto* array = reinterpret_cast<const ArrayObject*>(call.places.array);
-    Device* device = DeviceOf(array);
-    if (device != nullptr) return CallOnDevice(call, device, ret, ret_type_code);
-  }
-  const InUse accelerator(ctx);
-  CallOnDevice(call, accelerator->device(ctx.device_id), ret, ret_type_code);
-}
-
-/*! \brief TryExecutor for whatever executor it is, also one to be asked for. */
-[[gnu::noinline]] bool TryAnyExecutor(const ExecutorsInUse& executors, const Call& call,
-                                      Device* device, Stats* stats, MXNetValue* ret,
-                                      int* ret_type_code, std::string* reason) {
+/*! \brief TryExecutor without what can be done without an executor. Throws. */
+bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
+                   int* ret_type_code, std::string* reason) {
+  const ExecutorsInUse executors;
   if (!device->imperative()) {
     *reason = "its library carries out no single operators";
     return false;
@@ -182,29 +153,120 @@ bool TryCopyOperator(const Call& call, Device* device, Stats* stats, MXNetValue*
 
 bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
                  int* ret_type_code, std::string* reason) {
-  const ExecutorsInUse executors;
-  Executor* recent = executors->FindRecent(call, device);
-  if (__builtin_expect(recent != nullptr && recent->refusal().empty(), 1)) {
-    const Executor::Outcome outcome = recent->Run(call, ret, ret_type_code, reason);
-    if (outcome != Executor::Outcome::kRetired) return outcome == Executor::Outcome::kDone;
-  }
-  return TryAnyExecutor(executors, call, device, stats, ret, ret_type_code, reason) ||
+  return TryAnExecutor(call, device, stats, ret, ret_type_code, reason) ||
          TryCopyOperator(call, device, stats, ret, ret_type_code);
 }
 
-bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
-             int* ret_type_code, int* status) {
+namespace {
+
+/*! \brief Carries an operator out on a device that stays loaded meanwhile. Throws. */
+void CallOnDevice(const Call& call, Device* device, MXNetValue* ret, int* ret_type_code) {
+  Accelerator* accelerator = device->accelerator();
+  const Context ctx = device->context();
+  std::string reason;
+  const bool stays = !call.places.given || call.places.context == ctx;
+  if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kWhole) {
+    reason = "the fallback mode is 'whole'";
+  } else if (!stays) {
+    reason = "its result is wanted elsewhere";
+  } else if (TryExecutor(call, device, &accelerator->stats(), ret, ret_type_code, &reason)) {
+    return;
+  }
+  CallOnHost(call, ctx, accelerator, reason, ret, ret_type_code);
+}
+
+/*! \brief The same where no array keeps the device loaded. */
+[[gnu::noinline]] void CallInContext(const Call& call, Context ctx, MXNetValue* ret,
+                                     int* ret_type_code) {
+  const InUse accelerator(ctx);
+  CallOnDevice(call, accelerator->device(ctx.device_id), ret, ret_type_code);
+}
+
+/*! \brief Carries an operator out that belongs to ctx. Throws. */
+void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) {
+  if (call.places.is_wrong) call.ContextArgument();
+  CheckTogether(call);
+  if (call.places.array != nullptr) {
+    const auto* array = reinterpret_cast<const ArrayObject*>(call.places.array);
+    Device* device = DeviceOf(array);
+    if (device != nullptr) return CallOnDevice(call, device, ret, ret_type_code);
+  }
+  CallInContext(call, ctx, ret, ret_type_code);
+}
+
+/*! \brief TryCall for whatever call it is that needs elements. */
+[[gnu::noinline]] bool TryAnyCall(const FunctionObject& func, const CallArguments& args,
+                                  MXNetValue* ret, int* ret_type_code, int* status) {
   const Call call(func, args);
   const Context ctx = ContextOf(call);
   // An operator that calls another for the geometry of its result is not carried out anywhere.
   const int device_type = static_cast<int>(ctx.device_type);
   if (device_type == kDLCPU || device_type == kMXNetMetaDevice) return false;
-  if (call.has(kMXNetFuncView)) {
-    *status = func.Call(args.values, args.type_codes, args.size, ret, ret_type_code);
-    if (*status == 0 || !WasOffHost()) return true;
-  }
   *status = Guard([&] { CallOn(call, ctx, ret, ret_type_code); });
   return true;
+}
+
+/*! \brief What most calls are, on a quick look. */
+enum class Glance {
+  kHost,   /*!< nothing but numbers, and arrays of the CPU */
+  kDevice, /*!< with an array elsewhere */
+  kUnclear
+};
+
+inline Glance GlanceAt(const CallArguments& args, const ArrayObject** array) {
+  for (int i = 0; i < args.size; ++i) {
+    switch (args.type_codes[i]) {
+      case kMXNetNDArrayHandle:
+        if (TensorOf(args.values[i]).device.device_type == kDLCPU) break;
+        *array = static_cast<const ArrayObject*>(args.values[i].v_handle);
+        return Glance::kDevice;
+      case kMXNetNull:
+      case kMXNetMissing:
+      case kMXNetInt:
+      case kMXNetFloat:
+      case kMXNetBool:
+      case kMXNetReadOnlyArray:
+      case kMXNetArrayHandle:
+        break;
+      default:
+        return Glance::kUnclear;
+    }
+  }
+  return Glance::kHost;
+}
+
+/*! \brief TryCall with the executor that the operator was last carried out by there. */
+[[gnu::noinline]] bool TryRecent(const FunctionObject& func, const CallArguments& args,
+                                 const ArrayObject* array, MXNetValue* ret, int* ret_type_code,
+                                 int* status) {
+  if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kWhole) return false;
+  Device* device = DeviceOf(array);
+  if (device == nullptr) return false;
+  const ExecutorsInUse executors;
+  Executor* recent = executors->FindRecent(func, device);
+  if (recent == nullptr) return false;
+  bool is_done = false;
+  *status = Guard([&] { is_done = recent->TryRunAtOnce(func, args, ret, ret_type_code); });
+  return is_done || *status != 0;
+}
+
+}  // namespace
+
+bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+             int* ret_type_code, int* status) {
+  if ((func.info->view().flags & kMXNetFuncView) != 0) {
+    // Wherever its arrays are; only where elements are needed does that matter.
+    *status = func.Call(args.values, args.type_codes, args.size, ret, ret_type_code);
+    if (__builtin_expect(*status == 0, 1) || !WasOffHost()) return true;
+  } else if (func.info->context_param() < 0) {
+    const ArrayObject* array = nullptr;
+    const Glance glance = GlanceAt(args, &array);
+    if (glance == Glance::kHost) return false;
+    if (glance == Glance::kDevice && TryRecent(func, args, array, ret, ret_type_code, status)) {
+      return true;
+    }
+  }
+  return TryAnyCall(func, args, ret, ret_type_code, status);
 }
 
 }  // namespace acc

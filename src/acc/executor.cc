@@ -31,8 +31,6 @@ class Buffer {
   std::unique_ptr<T[]> large_;
 };
 
-constexpr size_t kFew = 4;
-
 bool SameStrides(const DLTensor& a, const MXAccGeometry& b) {
   return std::equal(a.strides, a.strides + a.ndim, b.strides);
 }
@@ -52,8 +50,7 @@ NDArray ArrayAt(const Call& call, InputPlace place) {
 }
 
 /*! \brief Says where the elements of an array are. */
-void FillElements(const void* array, MXTensor* tensor) {
-  const Place elements = PlaceOf(array);
+void FillElements(Place elements, MXTensor* tensor) {
   tensor->tensor.data = elements.data;
   tensor->tensor.byte_offset = elements.byte_offset;
 }
@@ -101,7 +98,11 @@ void Executor::Prepare(const Call& call) {
   for (int i = 0; i < geometry.ndim; ++i) bytes_ *= static_cast<size_t>(geometry.shape[i]);
   const bool all_direct =
       std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.direct; });
-  is_direct_ = all_direct && description_->out_argument() < 0 && bytes_ <= DevicePool::kMaxSize;
+  const auto arrays =
+      std::count(call.args.type_codes, call.args.type_codes + call.args.size, kMXNetNDArrayHandle);
+  is_direct_ = refusal_.empty() && all_direct && inputs_.size() == static_cast<size_t>(arrays) &&
+               inputs_.size() <= kFew && description_->out_argument() < 0 &&
+               bytes_ <= DevicePool::kMaxSize;
   if (is_direct_) size_ = SizeClass(bytes_);
   is_one_at_a_time_ = (executor_.flags & kMXAccConcurrent) == 0 || device_->one_thread();
 }
@@ -160,17 +161,22 @@ void Executor::FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) 
       arrays[i] = Packed(call, i);
       array = arrays[i].get();
     }
-    FillElements(array, &tensors[i]);
+    FillElements(PlaceOf(array), &tensors[i]);
   }
 }
 
-NDArray Executor::NewResult() const {
+inline NDArray Executor::NewResult(const DeviceBlock& block) const {
   const MXAccGeometry& geometry = tensors_.back().tensor;
   const ShapeView shape(geometry.shape, static_cast<size_t>(geometry.ndim));
-  const DeviceBlock block =
-      BlockOf(is_direct_ ? device_->Alloc(size_) : device_->Alloc(bytes_, false));
   return NDArray(
       ObjectRef::Steal(NewDeviceArray(shape, dtype_, device_->context(), bytes_, block)));
+}
+
+NDArray Executor::NewResult() const { return NewResult(BlockOf(device_->Alloc(bytes_, false))); }
+
+inline void Executor::Done(NDArray result, MXNetValue* ret, int* ret_type_code) {
+  stats_->CountRun();
+  Any::Of(std::move(result)).MoveTo(ret, ret_type_code);
 }
 
 NDArray Executor::TargetFor(const NDArray& out, const NDArray* inputs) const {
@@ -190,6 +196,11 @@ MXAccStatus Executor::RunInTurn(MXTensor* tensors) {
   return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
 }
 
+bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors) {
+  std::string unused;
+  return TryAgain(status, tensors, &unused);
+}
+
 bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason) {
   Error error = ErrorOf(status, device_->name(), description_->view().name);
   if (error.kind() == "MemoryError") {
@@ -203,35 +214,31 @@ bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reas
   return false;
 }
 
+bool Executor::TryRunAtOnce(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+                            int* ret_type_code) {
+  if (!is_direct_ || is_retired_.load(std::memory_order_acquire)) return false;
+  MXTensor tensors[kFew + 1];
+  std::memcpy(tensors, tensors_.data(), tensors_.size() * sizeof(MXTensor));
+  MXTensor* next = tensors;
+  // As many as the key has arrays: all inputs, in the order of the arguments.
+  const auto add_input = [&next](const ArrayObject* array) {
+    FillElements(DevicePlaceOf(array), next++);
+  };
+  if (!key_.IsOf(func, device_, args, device_->context(), add_input)) return false;
+  const DeviceBlock block = BlockOf(device_->Alloc(size_));
+  next->tensor.data = block.data;
+  NDArray result = NewResult(block);
+  if (bytes_ != 0) {
+    const MXAccStatus status = RunOnce(tensors);
+    if (__builtin_expect(status != nullptr, 0) && !TryAgain(status, tensors)) return false;
+  }
+  Done(std::move(result), ret, ret_type_code);
+  return true;
+}
+
 Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type_code,
                                 std::string* reason) {
   if (is_retired_.load(std::memory_order_acquire)) return Outcome::kRetired;
-  return __builtin_expect(is_direct_, 1) ? RunDirect(call, ret, ret_type_code, reason)
-                                         : RunAny(call, ret, ret_type_code, reason);
-}
-
-Executor::Outcome Executor::Done(NDArray result, MXNetValue* ret, int* ret_type_code) {
-  stats_->CountRun();
-  Any::Of(std::move(result)).MoveTo(ret, ret_type_code);
-  return Outcome::kDone;
-}
-
-Executor::Outcome Executor::RunDirect(const Call& call, MXNetValue* ret, int* ret_type_code,
-                                      std::string* reason) {
-  const size_t count = inputs_.size();
-  Buffer<MXTensor, kFew> tensors(count + 1);
-  std::copy(tensors_.begin(), tensors_.end(), tensors.get());
-  for (size_t i = 0; i < count; ++i) {
-    FillElements(call.args.values[inputs_[i].place.argument].v_handle, &tensors.get()[i]);
-  }
-  NDArray result = NewResult();
-  FillElements(result.get(), &tensors.get()[count]);
-  if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
-  return Done(std::move(result), ret, ret_type_code);
-}
-
-Executor::Outcome Executor::RunAny(const Call& call, MXNetValue* ret, int* ret_type_code,
-                                   std::string* reason) {
   const size_t count = inputs_.size();
   Buffer<MXTensor, kFew> tensors(count + 1);
   Buffer<NDArray, kFew> arrays(count);
@@ -241,7 +248,7 @@ Executor::Outcome Executor::RunAny(const Call& call, MXNetValue* ret, int* ret_t
   NDArray result;
   if (argument < 0) {
     result = NewResult();
-    FillElements(result.get(), &tensors.get()[count]);
+    FillElements(PlaceOf(result.get()), &tensors.get()[count]);
     if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
   } else {
     result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
@@ -250,11 +257,12 @@ Executor::Outcome Executor::RunAny(const Call& call, MXNetValue* ret, int* ret_t
       *reason = "its out shares memory with an input";
       return Outcome::kRefused;
     }
-    FillElements(target.get(), &tensors.get()[count]);
+    FillElements(PlaceOf(target.get()), &tensors.get()[count]);
     if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
     if (target.get() != result.get()) CopyArray(result, target);
   }
-  return Done(std::move(result), ret, ret_type_code);
+  Done(std::move(result), ret, ret_type_code);
+  return Outcome::kDone;
 }
 
 }  // namespace acc

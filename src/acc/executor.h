@@ -53,6 +53,12 @@ class Executor {
 
   /*! \brief Carries a call of this key out; *reason is set where it is refused. Throws. */
   Outcome Run(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
+  /*!
+   * \brief The same in as few steps as possible for a call that may be of this key: of an operator
+   * without a context, with arrays of the device. False where it has to be looked at in full.
+   */
+  bool TryRunAtOnce(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+                    int* ret_type_code);
 
   /*! \brief Has runs that begin later be kRetired. */
   void Retire() { is_retired_.store(true, std::memory_order_release); }
@@ -60,6 +66,8 @@ class Executor {
   void FreeState();
 
  private:
+  /*! \brief With more inputs than that a run needs memory of the heap. */
+  static constexpr size_t kFew = 4;
   /*! \brief Where a run finds one of its inputs. */
   struct Input {
     InputPlace place;
@@ -71,10 +79,9 @@ class Executor {
   bool TryAsk(Device* device);
   NDArray Packed(const Call& call, size_t index) const;
   void FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) const;
-  Outcome RunDirect(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
-  Outcome RunAny(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
-  Outcome Done(NDArray result, MXNetValue* ret, int* ret_type_code);
+  void Done(NDArray result, MXNetValue* ret, int* ret_type_code);
   NDArray NewResult() const;
+  NDArray NewResult(const DeviceBlock& block) const;
   /*! \brief What a run writes to: out, or something new that is copied there. */
   NDArray TargetFor(const NDArray& out, const NDArray* inputs) const;
   bool TryRun(MXTensor* tensors, std::string* reason) {
@@ -82,6 +89,7 @@ class Executor {
     return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, reason);
   }
   bool TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason);
+  [[gnu::cold]] bool TryAgain(MXAccStatus status, MXTensor* tensors);
   MXAccStatus RunOnce(MXTensor* tensors) {
     if (__builtin_expect(is_one_at_a_time_, 0)) return RunInTurn(tensors);
     const auto count = static_cast<int32_t>(inputs_.size());
@@ -99,10 +107,10 @@ class Executor {
   std::vector<Input> inputs_;
   /*! \brief What run is called with but for the elements: inputs, then the output. */
   std::vector<MXTensor> tensors_;
-  DLDataType dtype_{};           /*!< of the result */
-  size_t bytes_{0};              /*!< of the result */
-  SizeClass size_{0};            /*!< of the result */
-  bool is_direct_{false};        /*!< all inputs are, and there is no out */
+  DLDataType dtype_{};    /*!< of the result */
+  size_t bytes_{0};       /*!< of the result */
+  SizeClass size_{0};     /*!< of the result */
+  bool is_direct_{false}; /*!< there is one, all of the few inputs are, and there is no out */
   bool is_one_at_a_time_{false}; /*!< runs have to wait for one another, or for other calls */
   /*! \brief Held around runs where the library takes one at a time. */
   std::mutex serial_;

@@ -59,7 +59,7 @@ Executor* ThreadExecutors::Find(const Call& call, const CallKey& key, Device* de
     ExecutorRef found = device->executors()->Find(call, key, device, stats);
     Replace(&executors_[index], std::move(found));
   }
-  RecentOf(call, device) = index;
+  RecentOf(call.func, device) = index;
   return executors_[index].get();
 }
 

@@ -76,11 +76,10 @@ class ExecutorCache {
 /*! \brief Executors that a thread has used, by hash. */
 class ThreadExecutors {
  public:
-  /*! \brief The executor that was used last for this operator, if it is that of the call. */
-  Executor* FindRecent(const Call& call, Device* device) {
+  /*! \brief The executor that was likely used last for this operator; NULL where there is none. */
+  Executor* FindRecent(const FunctionObject& func, const Device* device) {
     if (generation_ != current_generation.load(std::memory_order_acquire)) return nullptr;
-    Executor* executor = executors_[RecentOf(call, device)].get();
-    return executor != nullptr && executor->key().IsOf(call, device) ? executor : nullptr;
+    return executors_[RecentOf(func, device)].get();
   }
   /*! \brief The executor of a call; most are found here, without a lock. */
   Executor* Find(const Call& call, const CallKey& key, Device* device, Stats* stats);
@@ -100,8 +99,8 @@ class ThreadExecutors {
   static constexpr size_t kSize = 256;
   static constexpr int kRecentBits = 6;
 
-  uint8_t& RecentOf(const Call& call, const Device* device) {
-    const auto both = reinterpret_cast<uintptr_t>(&call.func) ^ reinterpret_cast<uintptr_t>(device);
+  uint8_t& RecentOf(const FunctionObject& func, const Device* device) {
+    const auto both = reinterpret_cast<uintptr_t>(&func) ^ reinterpret_cast<uintptr_t>(device);
     return recent_[(uint64_t{both} * 0x9e3779b97f4a7c15u) >> (64 - kRecentBits)];
   }
   void Replace(ExecutorRef* place, ExecutorRef&& executor);

@@ -12,12 +12,6 @@ namespace mxnet {
 namespace acc {
 namespace {
 
-void ReleaseMemory(void* owner, size_t) {
-  auto* memory = static_cast<DeviceMemory*>(owner);
-  if (memory->device->slot()->is_parents.load(std::memory_order_relaxed)) return;
-  memory->device->Free(memory);
-}
-
 class Provider : public DeviceProvider {
  public:
   DeviceBlock Alloc(DLDevice ctx, size_t bytes, bool zeroed) override {
@@ -42,7 +36,11 @@ class Provider : public DeviceProvider {
 
 }  // namespace
 
-DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
+void ReleaseMemory(void* owner, size_t) {
+  auto* memory = static_cast<DeviceMemory*>(owner);
+  if (memory->device->slot()->is_parents.load(std::memory_order_relaxed)) return;
+  memory->device->Free(memory);
+}
 
 Device* DeviceOf(const ArrayObject* array) {
   const ArrayObject* root = RootOf(array);

@@ -15,8 +15,11 @@ namespace acc {
 /*! \brief Lets the runtime ask for accelerators; called when there is one. */
 void UseProvider();
 
+/*! \brief The release of arrays on accelerators, whose owner is a DeviceMemory. */
+void ReleaseMemory(void* owner, size_t);
+
 /*! \brief Memory of an accelerator, as the runtime takes it. */
-DeviceBlock BlockOf(DeviceMemory* memory);
+inline DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
 
 /*!
  * \brief The device whose memory an array has; NULL where it has other memory, or where the device

@@ -17,9 +17,6 @@ namespace mxnet {
 namespace acc {
 namespace {
 
-/*! \brief Numbers of kinds of devices begin here, far from those that DLPack gives out. */
-constexpr int kFirstType = 1 << 20;
-
 [[noreturn]] void ThrowForked(const std::string& name) {
   MXNET_THROW("RuntimeError") << "the accelerator " << name
                               << " was loaded before this process was "
@@ -29,28 +26,15 @@ constexpr int kFirstType = 1 << 20;
 
 }  // namespace
 
-InUse::InUse(Context ctx) : InUse(Table::Global()->Find(ctx.device_type)) {}
-
-InUse::InUse(Slot* slot) : slot_(slot) {
-  if (slot_ == nullptr) MXNET_THROW("ValueError") << "there is no such kind of device";
-  slot_->users.Enter();
-  accelerator_ = slot_->accelerator.load();
-  if (accelerator_ == nullptr) {
-    slot_->users.Leave();
-    if (slot_->is_parents.load()) ThrowForked(slot_->name);
-    MXNET_THROW("ValueError") << "the accelerator " << slot_->name << " is not loaded";
-  }
+void InUse::ThrowNotLoaded(const Slot* slot) {
+  if (slot == nullptr) MXNET_THROW("ValueError") << "there is no such kind of device";
+  if (slot->is_parents.load()) ThrowForked(slot->name);
+  MXNET_THROW("ValueError") << "the accelerator " << slot->name << " is not loaded";
 }
 
 Table* Table::Global() {
   static Table* table = new Table();
   return table;
-}
-
-Slot* Table::Find(int device_type) {
-  const int number = device_type - kFirstType;
-  return number < 0 || number >= kMaxSlots ? nullptr
-                                           : slots_[number].load(std::memory_order_acquire);
 }
 
 Slot* Table::Find(const std::string& name) {
@@ -100,7 +84,7 @@ Slot* Table::SlotFor(const std::string& name) {
     if (slot == nullptr) {
       slot = new Slot();
       slot->name = name;
-      slot->device_type = kFirstType + number;
+      slot->device_type = static_cast<int>(kFirstType) + number;
       slots_[number].store(slot, std::memory_order_release);
     }
     if (slot->name == name) return slot;

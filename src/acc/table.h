@@ -35,25 +35,6 @@ struct Slot {
   std::atomic<bool> is_parents{false};
 };
 
-/*! \brief Keeps the accelerator of a slot loaded. */
-class InUse {
- public:
-  /*! \brief ValueError where the context's accelerator is not loaded, RuntimeError where it was
-   * loaded before this process was forked. */
-  explicit InUse(Context ctx);
-  explicit InUse(Slot* slot);
-  ~InUse() { slot_->users.Leave(); }
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-
-  Accelerator* operator->() const { return accelerator_; }
-  Accelerator* get() const { return accelerator_; }
-
- private:
-  Slot* slot_;
-  Accelerator* accelerator_;
-};
-
 /*! \brief All slots. Any thread may call. */
 class Table {
  public:
@@ -71,13 +52,18 @@ class Table {
   void Unload(const std::string& name);
 
   /*! \brief The slot of a kind of device, or of a name; NULL where there is none. */
-  Slot* Find(int device_type);
+  Slot* Find(int device_type) {
+    const auto number = static_cast<unsigned>(device_type) - kFirstType;
+    return number >= kMaxSlots ? nullptr : slots_[number].load(std::memory_order_acquire);
+  }
   Slot* Find(const std::string& name);
   /*! \brief Those that are loaded, in the order of their first loading. */
   std::vector<Slot*> Loaded();
 
  private:
   static constexpr int kMaxSlots = 256;
+  /*! \brief Numbers of kinds of devices begin here, far from those that DLPack gives out. */
+  static constexpr unsigned kFirstType = 1 << 20;
 
   Table();
   static void AfterForkInChild();
@@ -96,6 +82,35 @@ class Table {
   /*! \brief Held while loading and unloading; libraries are told so in mxnet_acc.h. */
   std::mutex loading_;
   std::atomic<Slot*> slots_[kMaxSlots]{};
+};
+
+/*! \brief Keeps the accelerator of a slot loaded. */
+class InUse {
+ public:
+  /*! \brief ValueError where the context's accelerator is not loaded, RuntimeError where it was
+   * loaded before this process was forked. */
+  explicit InUse(Context ctx) : InUse(Table::Global()->Find(ctx.device_type)) {}
+  explicit InUse(Slot* slot) : slot_(slot) {
+    if (__builtin_expect(slot_ == nullptr, 0)) ThrowNotLoaded(slot_);
+    slot_->users.Enter();
+    accelerator_ = slot_->accelerator.load();
+    if (__builtin_expect(accelerator_ == nullptr, 0)) {
+      slot_->users.Leave();
+      ThrowNotLoaded(slot_);
+    }
+  }
+  ~InUse() { slot_->users.Leave(); }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+  Accelerator* operator->() const { return accelerator_; }
+  Accelerator* get() const { return accelerator_; }
+
+ private:
+  [[noreturn, gnu::cold]] static void ThrowNotLoaded(const Slot* slot);
+
+  Slot* slot_;
+  Accelerator* accelerator_;
 };
 
 }  // namespace acc

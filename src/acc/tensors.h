@@ -20,15 +20,19 @@ struct Place {
   uint64_t byte_offset;
 };
 
-/*! \brief On an accelerator a handle with an offset, never a sum. */
+/*! \brief Where they are on an accelerator: a handle with an offset, never a sum. */
+inline Place DevicePlaceOf(const ArrayObject* array) {
+  void* handle = RootOf(array)->visible.tensor.data;
+  const auto distance =
+      reinterpret_cast<intptr_t>(array->visible.tensor.data) - reinterpret_cast<intptr_t>(handle);
+  return {handle, static_cast<uint64_t>(distance)};
+}
+
 inline Place PlaceOf(const void* array) {
   const auto* object = static_cast<const ArrayObject*>(array);
   const DLTensor& tensor = object->visible.tensor;
   if (tensor.device.device_type == kDLCPU) return {tensor.data, tensor.byte_offset};
-  void* handle = RootOf(object)->visible.tensor.data;
-  const auto distance =
-      reinterpret_cast<intptr_t>(tensor.data) - reinterpret_cast<intptr_t>(handle);
-  return {handle, tensor.byte_offset + static_cast<uint64_t>(distance)};
+  return DevicePlaceOf(object);
 }
 
 /*! \brief A geometry without elements; shape and strides are borrowed. */

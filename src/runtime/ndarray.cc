@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -62,19 +63,15 @@ size_t PhysicalMemory() {
   return bytes;
 }
 
-/*! \brief Bytes of all elements; the rare cases are told apart only once something is odd. */
-size_t CheckedBytes(ShapeView shape, DLDataType dtype) {
-  int64_t bytes = ItemSize(dtype);
-  bool odd = false;
-  for (int64_t dim : shape) odd |= __builtin_mul_overflow(bytes, dim, &bytes) || dim <= 0;
-  if (__builtin_expect(!odd, 1)) return static_cast<size_t>(bytes);
+/*! \brief CheckedBytes where an extent is not positive, or there are too many elements. */
+[[gnu::cold, gnu::noinline]] size_t CheckedOddBytes(ShapeView shape, DLDataType dtype) {
   for (int64_t dim : shape) {
     if (dim < 0) {
       MXNET_THROW("ValueError") << "negative dimensions are not allowed, got shape " << shape.str();
     }
   }
   // Strides are computed without the extents that are 0, and must not overflow either.
-  bytes = ItemSize(dtype);
+  int64_t bytes = ItemSize(dtype);
   bool empty = false;
   for (int64_t dim : shape) {
     empty |= dim == 0;
@@ -83,38 +80,64 @@ size_t CheckedBytes(ShapeView shape, DLDataType dtype) {
   return empty ? 0 : static_cast<size_t>(bytes);
 }
 
-void CheckDType(DLDataType dtype) {
-  if (dtype.bits == 0 || dtype.lanes == 0 || dtype.bits % 8 != 0) {
-    MXNET_THROW("TypeError") << "arrays of " << DataTypeName(dtype) << " are not supported";
-  }
+/*! \brief Bytes of all elements; the rare cases are told apart only once something is odd. */
+inline size_t CheckedBytes(ShapeView shape, DLDataType dtype) {
+  int64_t bytes = ItemSize(dtype);
+  bool odd = false;
+  for (int64_t dim : shape) odd |= __builtin_mul_overflow(bytes, dim, &bytes) || dim <= 0;
+  return __builtin_expect(!odd, 1) ? static_cast<size_t>(bytes) : CheckedOddBytes(shape, dtype);
 }
 
-void CheckNdim(int ndim) {
-  if (ndim < 0 || ndim > kMaxDims) {
-    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got " << ndim;
-  }
+[[noreturn, gnu::cold, gnu::noinline]] void ThrowDType(DLDataType dtype) {
+  MXNET_THROW("TypeError") << "arrays of " << DataTypeName(dtype) << " are not supported";
 }
 
-/*! \brief An object with room for the geometry and `extra` bytes, which start at *inline_data. */
-ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t extra,
-                         void** inline_data) {
+inline void CheckDType(DLDataType dtype) {
+  if (dtype.bits == 0 || dtype.lanes == 0 || dtype.bits % 8 != 0) ThrowDType(dtype);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void ThrowNdim(int ndim) {
+  MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got " << ndim;
+}
+
+inline void CheckNdim(int ndim) {
+  if (ndim < 0 || ndim > kMaxDims) ThrowNdim(ndim);
+}
+
+/*! \brief Bytes of an object with its geometry; elements may follow. */
+inline size_t HeadSize(size_t ndim) {
+  return AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
+}
+
+/*! \brief Makes a block a row-major array of nothing yet. */
+inline ArrayObject* FormObject(void* block, size_t size, ShapeView shape, DLDataType dtype,
+                               DLDevice ctx, void* data) {
   const size_t ndim = shape.size();
-  const size_t head = AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
-  const size_t size = head + extra;
-  void* block = size <= pool::kFineLimit ? PoolTakeSmall(size) : nullptr;
-  if (block == nullptr) block = PoolAlloc(size, false).raw;
-  if (block == nullptr) ThrowNoMemory(shape, dtype);
   auto* array = static_cast<ArrayObject*>(block);
+  auto* dims = reinterpret_cast<int64_t*>(array + 1);
   array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray, nullptr};
+  array->visible.tensor =
+      DLTensor{data, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
   array->visible.flags = 0;
   array->release = nullptr;
   array->block_size = size;
-  auto* dims = reinterpret_cast<int64_t*>(array + 1);
-  array->visible.tensor =
-      DLTensor{nullptr, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
-  for (size_t i = 0; i < ndim; ++i) dims[i] = shape[i];
-  *inline_data = static_cast<char*>(block) + head;
+  int64_t stride = 1;
+  for (size_t i = ndim; i-- > 0;) {
+    const int64_t extent = shape[i];
+    dims[i] = extent;
+    dims[ndim + i] = stride;
+    stride *= std::max<int64_t>(extent, 1);
+  }
   return array;
+}
+
+/*! \brief A row-major array without elements, and without a release. */
+inline ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx) {
+  const size_t size = HeadSize(shape.size());
+  void* block = size <= pool::kFineLimit ? PoolTakeSmall(size) : nullptr;
+  if (__builtin_expect(block == nullptr, 0)) block = PoolAlloc(size, false).raw;
+  if (__builtin_expect(block == nullptr, 0)) ThrowNoMemory(shape, dtype);
+  return FormObject(block, size, shape, dtype, ctx, nullptr);
 }
 
 /*! \brief Whole lines at a time: for a few of them a call to memset takes longer. */
@@ -141,38 +164,25 @@ inline ArrayObject* TryNewSmallArray(ShapeView shape, DLDataType dtype, DLDevice
     if (bytes > kMaxInlineBytes) return nullptr;
   }
   if (bytes == 0 || dtype.bits % 8 != 0) return nullptr;
-  const size_t head = AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
+  const size_t head = HeadSize(ndim);
   const size_t size = head + AlignUp(bytes);
   void* block = PoolTakeSmall(size);
   if (block == nullptr) return nullptr;
-  auto* array = static_cast<ArrayObject*>(block);
-  auto* dims = reinterpret_cast<int64_t*>(array + 1);
   char* data = static_cast<char*>(block) + head;
-  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray, nullptr};
-  array->visible.tensor =
-      DLTensor{data, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
-  array->visible.flags = 0;
-  array->release = nullptr;
-  array->block_size = size;
-  int64_t stride = 1;
-  for (size_t i = ndim; i-- > 0;) {
-    dims[i] = shape[i];
-    dims[ndim + i] = stride;
-    stride *= shape[i];
-  }
   if (zeroed) ClearLines(data, bytes);
-  return array;
+  return FormObject(block, size, shape, dtype, ctx, data);
 }
 
 /*! \brief An array whose elements lie in the object's own block. */
 ArrayObject* NewInlineArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
                             bool zeroed) {
-  void* data;
-  ArrayObject* array = AllocObject(shape, dtype, ctx, AlignUp(bytes), &data);
-  array->visible.tensor.data = data;
+  const size_t head = HeadSize(shape.size());
+  const size_t size = head + AlignUp(bytes);
+  const PoolBlock block = PoolAlloc(size, false);
+  if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
+  char* data = static_cast<char*>(block.raw) + head;
   if (zeroed) ClearLines(data, bytes);
-  SetRowMajorStrides(shape, array->visible.tensor.strides);
-  return array;
+  return FormObject(block.raw, size, shape, dtype, ctx, data);
 }
 
 }  // namespace
@@ -196,28 +206,12 @@ DeviceBlock AllocOnDevice(DLDevice ctx, size_t bytes, bool zeroed) {
   return provider->Alloc(ctx, bytes, zeroed);
 }
 
-}  // namespace
-
-ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options) {
-  static_assert(kMaxInlineBytes + 256 <= pool::kFineLimit, "small arrays are of a fine class");
-  CheckNdim(shape.ndim());
-  CheckDType(dtype);
-  const size_t bytes = CheckedBytes(shape, dtype);
-  const bool zeroed = (options & kMXNetCreateZeroed) != 0;
-  const bool on_host = ctx.device_type == kDLCPU;
-  if (static_cast<int>(ctx.device_type) == kMXNetMetaDevice) ThrowMeta(shape, dtype);
-  if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
-  const DeviceBlock block =
-      on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);
-  return NewDeviceArray(shape, dtype, ctx, bytes, block);
-}
-
-ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
-                            const DeviceBlock& block) {
+/*! \brief NewDeviceArray, for the two that make arrays over memory. */
+inline ArrayObject* ArrayOver(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                              const DeviceBlock& block) {
   ArrayObject* array;
-  void* unused;
   try {
-    array = AllocObject(shape, dtype, ctx, 0, &unused);
+    array = AllocObject(shape, dtype, ctx);
   } catch (...) {
     block.release(block.owner, bytes);
     throw;
@@ -228,8 +222,29 @@ ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, siz
   array->owner = block.owner;
   array->owner_size = bytes;
   array->release = block.release;
-  SetRowMajorStrides(shape, array->visible.tensor.strides);
   return array;
+}
+
+/*! \brief A new row-major array. Throws ValueError, TypeError or MemoryError. */
+inline ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options) {
+  static_assert(kMaxInlineBytes + 256 <= pool::kFineLimit, "small arrays are of a fine class");
+  CheckNdim(shape.ndim());
+  CheckDType(dtype);
+  const size_t bytes = CheckedBytes(shape, dtype);
+  const bool zeroed = (options & kMXNetCreateZeroed) != 0;
+  const bool on_host = ctx.device_type == kDLCPU;
+  if (static_cast<int>(ctx.device_type) == kMXNetMetaDevice) ThrowMeta(shape, dtype);
+  if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
+  const DeviceBlock block =
+      on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);
+  return ArrayOver(shape, dtype, ctx, bytes, block);
+}
+
+}  // namespace
+
+ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                            const DeviceBlock& block) {
+  return ArrayOver(shape, dtype, ctx, bytes, block);
 }
 
 ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release)(void*, size_t)) {
@@ -238,17 +253,14 @@ ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release
   if (tensor.ndim > 0 && tensor.shape == nullptr) {
     MXNET_THROW("ValueError") << "a tensor of " << tensor.ndim << " dimensions has no shape";
   }
-  void* unused;
   const ShapeView shape = TensorShape(tensor);
   CheckedBytes(shape, tensor.dtype);
-  ArrayObject* array = AllocObject(shape, tensor.dtype, tensor.device, 0, &unused);
+  ArrayObject* array = AllocObject(shape, tensor.dtype, tensor.device);
   array->visible.tensor.data = TensorData(tensor);
   array->owner = owner;
   array->owner_size = 0;
   array->release = release;
-  if (tensor.strides == nullptr) {
-    SetRowMajorStrides(shape, array->visible.tensor.strides);
-  } else {
+  if (tensor.strides != nullptr) {
     for (int i = 0; i < tensor.ndim; ++i) array->visible.tensor.strides[i] = tensor.strides[i];
   }
   return array;

@@ -21,8 +21,10 @@ struct ArrayObject {
   size_t block_size;
 };
 
-/*! \brief A new row-major array. Throws ValueError, TypeError or MemoryError. */
-ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options);
+/*! \brief The shape of an array, and behind it the strides. */
+inline const int64_t* ExtentsOf(const ArrayObject* array) {
+  return reinterpret_cast<const int64_t*>(array + 1);
+}
 
 /*!
  * \brief A new row-major array over memory of a device, of a geometry that was checked before, with

@@ -227,11 +227,17 @@ def test_other_geometries_than_were_asked_for_are_refused(load):
     plugin = load()
     x = plugin.to_device(A)
     executor = plugin.executor("negative", {"x": x}, [x])
-    for wrong in (x.view(slice(2)), x.view((slice(None), slice(None, None, -1)))):
-        for inputs, outputs in (([wrong], [x]), ([x], [wrong]), ([], [x]), ([x], [x, x])):
-            with pytest.raises(AccError, match="not of the geometry") as caught:
-                executor.run(inputs, outputs)
-            assert caught.value.code == "bad_argument"
+    wrong_ones = (x.view(slice(2)), x.view((slice(None), slice(None, None, -1))))
+    cases = [
+        ([], [x], r"1 inputs and 1 outputs, got 0 and 1"),
+        ([x], [x, x], r"1 inputs and 1 outputs, got 1 and 2"),
+        *(([wrong], [x], "the inputs are not of the geometry") for wrong in wrong_ones),
+        *(([x], [wrong], "the outputs are not of the geometry") for wrong in wrong_ones),
+    ]
+    for inputs, outputs, message in cases:
+        with pytest.raises(AccError, match=message) as caught:
+            executor.run(inputs, outputs)
+        assert caught.value.code == "bad_argument"
     executor.close()
 
 
