@@ -14,7 +14,7 @@ from typing import Any
 import ffi
 from ffi import stubgen
 from mx import _dtypes
-from mx._registry import ALIASES, FUNCTIONS
+from mx._registry import EXTENSION, NUMPY, Namespace
 from mx.ndarray._install import MEMBERS
 from mx.numpy import _functions
 
@@ -59,6 +59,11 @@ inf: float
 nan: float
 newaxis: None
 bfloat16: Any
+"""
+EXTENSION_HEAD = """
+from numpy.typing import DTypeLike
+
+from ..ndarray import ArrayLike, ndarray
 """
 
 BINARY = "(self, other: ArrayLike, /) -> ndarray: ..."
@@ -122,8 +127,14 @@ def numpy_stub() -> Iterator[str]:
     imported += [f"from ._functions import {name} as {name}" for name in _functions.__all__]
     head, constants = NAMESPACE_HEAD.split("\n\npi")
     yield "\n".join([NOTICE + head, *imported, "\npi" + constants])
-    aliases = {name: ALIASES[name] for name in FUNCTIONS if name in ALIASES}
-    for name, function in FUNCTIONS.items():
+    yield from functions(NUMPY)
+
+
+def functions(namespace: Namespace) -> Iterator[str]:
+    """The lines about the operators of a namespace."""
+    public = namespace.public_functions()
+    aliases = {name: namespace.aliases[name] for name in public if name in namespace.aliases}
+    for name, function in public.items():
         if name not in aliases:
             yield from stubgen.function(
                 name, function.info, EXPRESSIONS, front_end=True, with_doc=False
@@ -136,6 +147,10 @@ def stubs() -> dict[Path, str]:
     return {
         PACKAGE / "ndarray" / "__init__.pyi": "\n".join(ndarray_stub()) + "\n",
         PACKAGE / "numpy" / "__init__.pyi": "\n".join(numpy_stub()) + "\n",
+        PACKAGE / "numpy_extension" / "__init__.pyi": "\n".join(
+            [NOTICE + EXTENSION_HEAD, *functions(EXTENSION)]
+        )
+        + "\n",
     }
 
 

@@ -111,8 +111,11 @@ void Operator::PrepareCall() {
 
 void Operator::FindFunction() {
   MXNetFunctionHandle function = nullptr;
-  if (runtime_.get_global(("_npi." + name_).c_str(), &function) != 0) {
-    throw Failure(kMXAccFailed, LastErrorText(runtime_));
+  for (const char* prefix : {"_npi.", "_npx."}) {
+    if (function != nullptr) break;
+    if (runtime_.get_global((prefix + name_).c_str(), &function) != 0) {
+      throw Failure(kMXAccFailed, LastErrorText(runtime_));
+    }
   }
   if (function == nullptr) Unsupported("there is no operator " + name_);
   function_.reset(function, runtime_.free_function);

@@ -1,6 +1,7 @@
 """Arrays with NumPy's interface over a fast function boundary.
 
-`mx.np` is the array namespace and `mx.np.ndarray` the array; `mx.cpu(0)` says where one lives.
+`mx.np` is the array namespace and `mx.np.ndarray` the array; `mx.npx` has the operators that NumPy
+lacks; `mx.cpu(0)` says where an array lives.
 """
 
 import sys
@@ -10,8 +11,9 @@ from numpy.exceptions import AxisError
 
 import ffi
 
-from . import context, ndarray, numpy, test_utils
+from . import context, ndarray, numpy, numpy_extension, test_utils
 from . import numpy as np
+from . import numpy_extension as npx
 from ._acc.loading import load_acc, unload_acc
 from ._acc.placement import AccFallbackWarning, acc_fallback, acc_stats, waitall
 from ._acc.table import acc, accelerators, device_info, empty_cache, find_attribute, memory_info
@@ -33,7 +35,9 @@ __all__ = [
     "memory_info",
     "ndarray",
     "np",
+    "npx",
     "numpy",
+    "numpy_extension",
     "test_utils",
     "unload_acc",
     "waitall",
@@ -43,6 +47,7 @@ __version__ = ffi.__version__
 
 # `import mx.np` works, and pickles find what says that it is of mx.np.
 sys.modules["mx.np"] = numpy
+sys.modules["mx.npx"] = numpy_extension
 
 ffi.register_error("AxisError", AxisError)
 

@@ -1,17 +1,18 @@
-"""Which registered operators make up `mx.np`, and under which names.
+"""Which registered operators make up `mx.np` and `mx.npx`, and under which names.
 
-The functions of `mx.np` are the registry's own, in their front-end form: nothing in Python stands
+The functions of both are the registry's own, in their front-end form: nothing in Python stands
 between a caller and the boundary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 import ffi
 from ffi import Function
 
 from . import _library  # noqa: F401  registers the operators
-
-PREFIX = "_npi."
 
 # Registered for the methods of ndarray, not for people.
 INTERNAL = frozenset({"flatten", "getitem", "setitem", "view"})
@@ -42,32 +43,46 @@ ALIASES = {
 }
 
 
-def front_end(name: str) -> Function:
-    """The operator registered as `_npi.<name>`, with the signature people see.
+@dataclass(frozen=True)
+class Namespace:
+    """A module of operators: `<prefix><name>` of the registry is `<module>.<name>`."""
 
-    KeyError where there is none.
-    """
-    function = ffi.get_global_func(PREFIX + name).front_end()
-    function.__module__ = "mx.np"
-    return function
+    module: str
+    prefix: str
+    internal: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def front_end(self, name: str) -> Function:
+        """The operator of this name, with the signature people see. KeyError for none."""
+        function = ffi.get_global_func(self.prefix + name).front_end()
+        function.__module__ = self.module
+        return function
+
+    def public_functions(self) -> dict[str, Function]:
+        """Every public operator and alias, by its name in the module."""
+        names = (name for name in ffi.list_global_func_names() if name.startswith(self.prefix))
+        stems = (name[len(self.prefix) :] for name in names)
+        functions = {stem: self.front_end(stem) for stem in stems if stem not in self.internal}
+        aliases = {
+            alias: functions[name]
+            for alias, name in self.aliases.items()
+            if name in functions and alias not in functions
+        }
+        return functions | aliases
+
+    def registered_later(self, name: str) -> Function:
+        """An operator that was registered after the module was imported.
+
+        AttributeError, as of the module, where there is none for people.
+        """
+        hidden = name.startswith("_") or name in self.internal
+        if hidden or ffi.get_global_func(self.prefix + name, allow_missing=True) is None:
+            raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
+        return self.front_end(name)
 
 
-def is_registered(name: str) -> bool:
-    """Whether there is an operator `_npi.<name>`."""
-    return ffi.get_global_func(PREFIX + name, allow_missing=True) is not None
+NUMPY = Namespace("mx.np", "_npi.", INTERNAL, ALIASES)
+EXTENSION = Namespace("mx.npx", "_npx.")
 
-
-def public_functions() -> dict[str, Function]:
-    """Every public operator and alias, by its name in `mx.np`."""
-    names = (name for name in ffi.list_global_func_names() if name.startswith(PREFIX))
-    stems = (name[len(PREFIX) :] for name in names)
-    functions = {stem: front_end(stem) for stem in stems if stem not in INTERNAL}
-    aliases = {
-        alias: functions[name]
-        for alias, name in ALIASES.items()
-        if name in functions and alias not in functions
-    }
-    return functions | aliases
-
-
-FUNCTIONS = public_functions()
+front_end = NUMPY.front_end
+FUNCTIONS = NUMPY.public_functions()

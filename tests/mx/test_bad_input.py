@@ -10,7 +10,7 @@ itself = []
 itself.append(itself)
 swapped = np.arange(3, dtype=np.dtype("float32").newbyteorder())
 unaligned = np.zeros(3, dtype=[("a", "i1"), ("b", "f4")])["b"]
-zeros, add, array = mx.np.zeros, mx.np.add, mx.np.array
+zeros, add, array, softmax = mx.np.zeros, mx.np.add, mx.np.array, mx.npx.softmax
 
 # Call, class, and words of the message: first the function it is about.
 CASES = [
@@ -112,6 +112,34 @@ CASES = [
     ("zeros(2) + b'ab'", TypeError, []),
     ("'ab' + zeros(2)", TypeError, []),
     ("zeros(2) + {}", TypeError, []),
+    ("softmax()", TypeError, ["softmax", "'data'"]),
+    ("softmax('a')", TypeError, ["softmax", "argument 0 ('data')", "str"]),
+    ("softmax(None)", TypeError, ["softmax", "argument 0 ('data')"]),
+    ("softmax(ragged)", ValueError, ["softmax"]),
+    ("softmax(zeros(2, dtype='complex64'))", TypeError, ["softmax", "complex64"]),
+    ("softmax(1j)", TypeError, ["softmax", "complex128"]),
+    ("softmax(zeros(2), 1)", np.exceptions.AxisError, ["softmax", "axis 1", "dimension 1"]),
+    ("softmax(zeros((2, 2)), -3)", np.exceptions.AxisError, ["softmax", "axis -3"]),
+    ("softmax(zeros(()), 1)", np.exceptions.AxisError, ["softmax", "axis 1"]),
+    ("softmax(zeros(2), 2**64)", OverflowError, ["softmax", "argument 1 ('axis')"]),
+    ("softmax(zeros(2), None)", TypeError, ["softmax", "argument 1 ('axis')"]),
+    ("softmax(zeros(2), (0,))", TypeError, ["softmax", "argument 1 ('axis')"]),
+    ("softmax(zeros(2), 0.5)", TypeError, ["softmax", "argument 1 ('axis')"]),
+    ("softmax(zeros(2), temperature=0)", ValueError, ["softmax", "'temperature'", "other than 0"]),
+    ("softmax(zeros(2), temperature=-0.0)", ValueError, ["softmax", "'temperature'"]),
+    ("softmax(zeros(2), temperature=1e-60)", ValueError, ["softmax", "float32", "1e-60"]),
+    ("softmax(zeros(2), temperature=np.inf)", ValueError, ["softmax", "'temperature'", "inf"]),
+    ("softmax(zeros(2), temperature=np.nan)", ValueError, ["softmax", "'temperature'", "nan"]),
+    ("softmax(zeros(2), temperature='1')", TypeError, ["softmax", "'temperature'", "str"]),
+    ("softmax(zeros(2), temperature=zeros(2))", TypeError, ["softmax", "'temperature'"]),
+    ("softmax(zeros(2), dtype='int32')", TypeError, ["softmax", "'dtype'", "int32"]),
+    ("softmax(zeros(2), dtype=bool)", TypeError, ["softmax", "'dtype'", "bool"]),
+    ("softmax(zeros(2), dtype='complex64')", TypeError, ["softmax", "'dtype'", "complex64"]),
+    ("softmax(zeros(2), dtype='nothing')", TypeError, ["softmax", "'dtype'", "nothing"]),
+    ("softmax(zeros(2), length=1)", TypeError, ["softmax", "'length'"]),
+    ("mx.npx.log_softmax(zeros(2), temperature=0)", ValueError, ["log_softmax", "'temperature'"]),
+    ("mx.npx.log_softmax(zeros(2), 1)", np.exceptions.AxisError, ["log_softmax", "axis 1"]),
+    ("mx.npx.no_such_function", AttributeError, ["mx.npx", "no_such_function"]),
     ("mx.np.no_such_function", AttributeError, ["no_such_function"]),
     ("zeros(2).no_such_method", AttributeError, ["no_such_method"]),
 ]

@@ -1,4 +1,4 @@
-"""`mx.np` is the registry: signatures, help and names come from the registration."""
+"""`mx.np` and `mx.npx` are the registry: signatures, help and names come from the registration."""
 
 import copy
 import inspect
@@ -15,8 +15,12 @@ import mx
 from mx._registry import ALIASES
 
 FROM_REGISTRY = sorted(
-    name for name in mx.np.__all__ if isinstance(getattr(mx.np, name, None), ffi.Function)
+    (module, name)
+    for module in ("np", "npx")
+    for name in getattr(mx, module).__all__
+    if isinstance(getattr(getattr(mx, module), name, None), ffi.Function)
 )
+PREFIXES = {"np": "_npi.", "npx": "_npx."}
 REQUIRED = [
     *(
         "array asarray zeros ones full empty arange linspace eye zeros_like ones_like full_like"
@@ -43,6 +47,12 @@ def plain_signature(function):
     return str(inspect.Signature(bare))
 
 
+def test_signature_of_softmax():
+    expected = "(data, axis=-1, temperature=None, dtype=None)"
+    assert plain_signature(mx.npx.softmax) == plain_signature(mx.npx.log_softmax) == expected
+    assert {"softmax", "log_softmax"} <= set(mx.npx.__all__)
+
+
 def test_signature_of_zeros():
     assert plain_signature(mx.np.zeros) == "(shape, dtype=None, order='C', ctx=None)"
     assert mx.np.zeros.__name__ == "zeros"
@@ -50,11 +60,12 @@ def test_signature_of_zeros():
     assert "Return a new array of given shape" in pydoc.plain(pydoc.render_doc(mx.np.zeros))
 
 
-@pytest.mark.parametrize("name", FROM_REGISTRY)
-def test_every_function_is_described(name):
-    function = getattr(mx.np, name)
+@pytest.mark.parametrize(("module", "name"), FROM_REGISTRY)
+def test_every_function_is_described(module, name):
+    function = getattr(getattr(mx, module), name)
     info = function.info
-    assert info.name.startswith("_npi.")
+    assert info.name.startswith(PREFIXES[module])
+    assert function.__module__ == f"mx.{module}"
     assert info.doc.strip()
     signature = inspect.signature(function)
     assert all(parameter.doc for parameter in info.params), name
@@ -95,22 +106,25 @@ def test_types(name):
     assert getattr(mx.np, name) is getattr(np, name)
 
 
-def test_everything_listed_is_there():
-    for name in mx.np.__all__:
-        getattr(mx.np, name)
-    assert len(set(mx.np.__all__)) == len(mx.np.__all__)
-    assert not {"getitem", "setitem"} & set(dir(mx.np))
+@pytest.mark.parametrize("module", [mx.np, mx.npx])
+def test_everything_listed_is_there(module):
+    for name in module.__all__:
+        getattr(module, name)
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert not {"getitem", "setitem"} & set(dir(module))
 
 
-def test_an_operator_registered_later_is_found():
-    ffi.register_func("_npi.registered_later", lambda x: x)
+@pytest.mark.parametrize(("name", "prefix"), PREFIXES.items())
+def test_an_operator_registered_later_is_found(name, prefix):
+    module = getattr(mx, name)
+    ffi.register_func(f"{prefix}registered_later", lambda x: x)
     try:
-        assert mx.np.registered_later(3) == 3
-        with pytest.raises(AttributeError):
-            _ = mx.np.never_registered
+        assert module.registered_later(3) == 3
+        with pytest.raises(AttributeError, match=rf"'mx\.{name}' has no attribute 'never"):
+            _ = module.never_registered
     finally:
-        ffi.remove_global_func("_npi.registered_later")
-        vars(mx.np).pop("registered_later", None)
+        ffi.remove_global_func(f"{prefix}registered_later")
+        vars(module).pop("registered_later", None)
 
 
 def test_the_internal_module_has_the_operators_own_signatures():
@@ -159,13 +173,16 @@ def test_import_loads_nothing_heavy():
 
 def test_the_namespace_is_a_module_by_both_names():
     import mx.np
+    import mx.npx
 
     assert mx.np is mx.numpy
+    assert mx.npx is mx.numpy_extension
     assert pickle.loads(pickle.dumps(mx.np.ndarray)) is mx.np.ndarray
 
 
-@pytest.mark.parametrize("name", ["exp", "zeros", "absolute", "concatenate"])
-def test_functions_are_pickled_and_copied_by_name(name):
-    function = getattr(mx.np, name)
+@pytest.mark.parametrize(
+    "function", [mx.np.exp, mx.np.zeros, mx.np.absolute, mx.np.concatenate, mx.npx.softmax]
+)
+def test_functions_are_pickled_and_copied_by_name(function):
     assert pickle.loads(pickle.dumps(function)) is function
     assert copy.deepcopy({"function": function})["function"] is function

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from .. import _dtypes
-from .._registry import FUNCTIONS, INTERNAL, front_end, is_registered
+from .._registry import FUNCTIONS, NUMPY
 from ..ndarray import ndarray
 from . import _functions
 from ._functions import *  # noqa: F403
@@ -42,9 +42,7 @@ def __getattr__(name: str) -> Any:
     """bfloat16, and operators that were registered after this package was imported."""
     if name == "bfloat16":
         value = _dtypes.bfloat16()
-    elif name.startswith("_") or name in INTERNAL or not is_registered(name):
-        raise AttributeError(f"module 'mx.np' has no attribute {name!r}")
     else:
-        value = front_end(name)
+        value = NUMPY.registered_later(name)
     globals()[name] = value
     return value
