@@ -1,5 +1,6 @@
 """What every test run shares."""
 
+import gc
 import os
 
 # The library of an accelerator that arrays are on by default, instead of the CPU.
@@ -21,6 +22,12 @@ def pytest_collection_modifyitems(config, items) -> None:
     of_host = [item for item in items if item.get_closest_marker("host_memory")]
     config.hook.pytest_deselected(items=of_host)
     items[:] = [item for item in items if not item.get_closest_marker("host_memory")]
+
+
+def pytest_collection_finish() -> None:
+    """Spares each collection of garbage the look at all tests and at all the modules they need."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config) -> None:
