@@ -11,6 +11,8 @@ import ffi
 from ffi._backend import core
 from tests.native import compile_file, compile_library
 
+from .growth import Judge
+
 
 @pytest.fixture
 def api():
@@ -43,6 +45,12 @@ def register():
     for name in names:
         if ffi.get_global_func(name, allow_missing=True) is not None:
             ffi.remove_global_func(name)
+
+
+@pytest.fixture(scope="module")
+def assert_flat():
+    """Fails where an action leaves something behind."""
+    return Judge()
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 import ctypes
 import gc
+import itertools
 import os
 import sys
 
 import pytest
 
-ROUNDS = 200
+ROUNDS = 50
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 WHY_NOT = "AddressSanitizer keeps what is freed"
 
@@ -45,16 +46,20 @@ def heap_bytes():
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-# What one object forgotten each time would come to, less what the interpreter does meanwhile.
+# A fifth of what one object forgotten each time comes to; the interpreter's own stays below.
 LIMITS = {
-    "references": ROUNDS // 2,
-    "blocks": ROUNDS // 2,
+    "references": ROUNDS // 5,
+    "blocks": ROUNDS // 5,
     # The smallest chunk of malloc is 32 bytes.
-    "bytes": ROUNDS * 16,
+    "bytes": ROUNDS * 32 // 5,
 }
+
+# What attributes are found by is remembered; names that live on or go with it would be counted.
+_forget_attributes = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
 
 
 def _measure(watched):
+    _forget_attributes()
     gc.collect()
     return {
         "references": sum(map(sys.getrefcount, watched)),
@@ -63,35 +68,54 @@ def _measure(watched):
     }
 
 
-def growth(action, watched=(), rounds=ROUNDS):
-    """What many runs of an action add to the references to all there is, and to memory."""
-    for _ in range(rounds // 2):
-        action()
-    gc.collect()
-    # Those that the collector knows, modules, classes and functions among them, and those named.
-    everything = [*gc.get_objects(), *watched]
-    # Quick collections: what exists now is not looked at.
-    gc.freeze()
-    try:
-        before = _measure(everything)
-        for _ in range(rounds):
-            action()
-        after = _measure(everything)
-    finally:
-        gc.unfreeze()
+def _difference(before, after):
     return {name: after[name] - before[name] for name in before}
 
 
-def assert_flat(action, watched=()):
-    """Fails where an action leaves something behind; watched are arguments to count references of.
+def _is_flat(before, after):
+    difference = _difference(before, after)
+    return all(abs(difference[name]) < limit for name, limit in LIMITS.items())
 
-    What the collector does not know, text and numbers for example, has to be watched by name.
-    """
-    if SANITIZED:
-        pytest.skip(WHY_NOT)
-    # Again where it grew: a table that doubles does so once, a leak grows every time.
-    for _ in range(3):
-        grown = growth(action, watched)
-        if all(grown[name] < limit for name, limit in LIMITS.items()):
-            return
-    raise AssertionError(f"{ROUNDS} times left behind {grown}")
+
+class Judge:
+    """Knows all there is when it is made, for as long as it lives."""
+
+    def __init__(self):
+        # What is frozen is neither told nor looked at by a collection.
+        gc.unfreeze()
+        gc.collect()
+        self._known = gc.get_objects()
+        gc.freeze()
+
+    def _measures(self, action, watched):
+        """The references to all there is, and memory: at first, then after many runs each."""
+        for _ in range(ROUNDS // 2):
+            action()
+        gc.collect()
+        # What the collector knows, modules, classes and functions among it, and what is named.
+        everything = [*self._known, *gc.get_objects(), *watched]
+        while True:
+            yield _measure(everything)
+            for _ in range(ROUNDS):
+                action()
+
+    def growth(self, action, watched=()):
+        """What many runs of an action add."""
+        before, after = itertools.islice(self._measures(action, watched), 2)
+        return _difference(before, after)
+
+    def __call__(self, action, watched=()):
+        """Fails where an action leaves something behind; references to what is watched count.
+
+        What the collector does not know, text and numbers for example, has to be watched by name.
+        """
+        if SANITIZED:
+            pytest.skip(WHY_NOT)
+        # A table grows or shrinks now and then, or by turns; a leak grows with every run.
+        earlier = []
+        for now in itertools.islice(self._measures(action, watched), 10):
+            if any(_is_flat(before, now) for before in earlier):
+                return
+            earlier.append(now)
+        grown = _difference(earlier[-2], earlier[-1])
+        raise AssertionError(f"{ROUNDS} times left behind {grown}")

@@ -13,8 +13,6 @@ import pytest
 
 import ffi
 
-from .growth import assert_flat
-
 Counter = ffi.get_class("testing.Counter")
 NamedCounter = ffi.get_class("testing.NamedCounter")
 Node = ffi.get_class("testing.Node")
@@ -337,7 +335,7 @@ def test_register_class(run_python):
     ],
     ids=["init", "method", "compare", "subclass", "copy", "pickle", "nested", "set", "init again"],
 )
-def test_nothing_leaks(action):
+def test_nothing_leaks(action, assert_flat):
     assert_flat(action)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import ffi
 
-from .growth import assert_flat
 from .values import read_only
 
 torch = pytest.importorskip("torch")
@@ -104,7 +103,7 @@ def test_lives_as_long_as_cpp_holds_it(make, echo):
 
 
 @each_value
-def test_leaves_nothing_behind(make, echo, call):
+def test_leaves_nothing_behind(make, echo, call, assert_flat):
     given = make()
     assert_flat(lambda: echo([given]))
     assert_flat(lambda: call(lambda x: x, given))

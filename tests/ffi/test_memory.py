@@ -9,7 +9,7 @@ import pytest
 import ffi
 from ffi._ctypes import abi
 
-from .growth import LIMITS, SANITIZED, WHY_NOT, assert_flat, growth
+from .growth import LIMITS, SANITIZED, WHY_NOT
 from .refusals import REFUSALS
 from .values import VALUES, Converts, DoNothing
 
@@ -99,14 +99,14 @@ def everywhere(value, places):
 
 
 @pytest.mark.parametrize(("name", "value"), VALUES.items(), ids=VALUES.keys())
-def test_every_value_in_every_place(name, value, api):
+def test_every_value_in_every_place(name, value, api, assert_flat):
     made = value.make(api)
     places = list(PLACES.values()) if shallow(name) else [echo]
     assert_flat(everywhere(made, places), [made])
 
 
 @pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
-def test_refusals(refusal, api, register):
+def test_refusals(refusal, api, register, assert_flat):
     register("tests.undescribed", lambda *args, **kwargs: None)
 
     def action():
@@ -227,7 +227,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("action", ERRORS.values(), ids=ERRORS.keys())
-def test_errors(action):
+def test_errors(action, assert_flat):
     assert_flat(action)
 
 
@@ -329,7 +329,7 @@ ACTIONS = {
 
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS.keys())
-def test_actions(action):
+def test_actions(action, assert_flat):
     assert_flat(action)
 
 
@@ -354,7 +354,7 @@ def test_a_list_stays_as_it_was_where_there_is_no_memory(run_python):
     assert (done.stdout, done.stderr) == ("out of memory\nTrue 0 True\n", "")
 
 
-def test_loading_the_same_library(native):
+def test_loading_the_same_library(native, assert_flat):
     assert_flat(lambda: ffi.load_library(native.path))
 
 
@@ -377,9 +377,9 @@ def leak_object():
 
 
 @pytest.mark.parametrize(("name", "leak"), LEAKS.values(), ids=LEAKS.keys())
-def test_the_judge_sees_a_leak(name, leak):
+def test_the_judge_sees_a_leak(name, leak, assert_flat):
     kept = []
-    assert growth(lambda: leak(kept), [TEXT])[name] >= LIMITS[name]
+    assert assert_flat.growth(lambda: leak(kept), [TEXT])[name] >= LIMITS[name]
 
 
 @each_value

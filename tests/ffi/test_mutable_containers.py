@@ -10,8 +10,6 @@ import pytest
 
 import ffi
 
-from .growth import assert_flat
-
 START = [3, "one", None, 2.5, (1, 2), b"raw"]
 ENTRIES = {"b": 1, "a": "x", 3: None, (1, 2): "pair", 2.5: b"raw", None: 0}
 
@@ -313,5 +311,5 @@ def test_copies(make, again):
     ids=["extend", "slice", "pop", "update", "pop key", "to_dict", "to_list", "items", "take",
          "find"],
 )  # fmt: skip
-def test_nothing_leaks(action):
+def test_nothing_leaks(action, assert_flat):
     assert_flat(action)
