@@ -64,10 +64,15 @@ def _json(value: Any) -> str:
     return json.dumps(value)
 
 
+def _operator(name: str) -> ffi.Function:
+    """The operator that libraries know by that name."""
+    of_numpy = ffi.get_global_func(f"_npi.{name}", allow_missing=True)
+    return of_numpy or ffi.get_global_func(f"_npx.{name}")
+
+
 def call_of(case: Case) -> Call:
     """The inputs and attributes of a case, in the order of the operator's parameters."""
-    function = ffi.get_global_func(f"_npi.{case.name}")
-    bound = inspect.signature(function).bind(*case.arguments, **case.keywords)
+    bound = inspect.signature(_operator(case.name)).bind(*case.arguments, **case.keywords)
     bound.apply_defaults()
     inputs: dict[str, Array] = {}
     attributes: dict[str, str] = {}
@@ -91,8 +96,7 @@ def _on_cpu(value: Any) -> Any:
 
 def expected_of(case: Case) -> list[Array]:
     """What the CPU makes of a case. Raises whatever the operator raises."""
-    function = ffi.get_global_func(f"_npi.{case.name}")
-    made = function(*map(_on_cpu, case.arguments), **case.keywords)
+    made = _operator(case.name)(*map(_on_cpu, case.arguments), **case.keywords)
     results = made if isinstance(made, tuple) else (made,)
     return [np.array(item, order="C") for item in results]
 
@@ -322,6 +326,35 @@ def _reductions(thorough: bool) -> Iterator[Case]:
     yield Case("sum", "(3, 4)", (WHOLE((3, 4), "float32"),), {"dtype": "float64"}, is_sum=True)
 
 
+def _softmaxes(thorough: bool) -> Iterator[Case]:
+    for name in ("softmax", "log_softmax"):
+        for dtype in _dtypes(thorough, False):
+            array = REAL((3, 4, 5), dtype)
+            for axis in (0, 1, -1):
+                yield Case(name, "(3, 4, 5)", (array,), {"axis": axis})
+            yield Case(name, "(3, 4, 5).T", (array.T,), {"axis": 0})
+            yield Case(name, "(3, 4, 5)", (array,), {"temperature": 0.5})
+            for other in ("float32", "float64", "float16", *BFLOAT16):
+                yield Case(name, "(3, 4, 5)", (array,), {"dtype": other})
+        shapes: list[tuple[int, ...]] = [(), (1,), (0,), (0, 3), (3, 0), (4096,), (2, 20000)]
+        for shape in shapes:
+            yield Case(name, str(shape), (REAL(shape, "float32"),))
+        for shape in ((300, 70), (20000, 2), (2, 9, 30)):
+            yield Case(name, str(shape), (REAL(shape, "float32"),), {"axis": -2})
+        for view, cut in VIEWS.items():
+            for axis in (0, 1):
+                yield Case(name, f"(4, 6){view}", (cut(REAL((4, 6), "float32")),), {"axis": axis})
+        for temperature in (-1.5, 1e-3, 4):
+            options = {"axis": 0, "temperature": temperature}
+            yield Case(name, "(4, 6)", (REAL((4, 6), "float32"),), options)
+        for dtype in ("float32", "float64"):
+            lines = np.stack([SPECIAL, np.where(SPECIAL < np.inf, SPECIAL, 0), -np.abs(SPECIAL)])
+            ends = [np.full(8, -np.inf), np.arange(8.0), [-np.inf] * 4 + [3e4, 1, -3e4, 0]]
+            several = np.concatenate([lines, ends]).astype(dtype)
+            yield Case(name, "NaN, infinity and zeros", (several,))
+            yield Case(name, "NaN, infinity and zeros", (several.T.copy(),), {"axis": 0})
+
+
 def _products(thorough: bool) -> Iterator[Case]:
     for name, shape, other_shape in PRODUCTS:
         for dtype in ("float32", "float64", "float16", *BFLOAT16, "int32", "complex64"):
@@ -425,6 +458,7 @@ SECTIONS: dict[str, Callable[[bool], Iterator[Case]]] = {
     "unary": _unary,
     "binary": _binary,
     "reductions": _reductions,
+    "softmax": _softmaxes,
     "products": _products,
     "shapes": _shapes,
     "creation": _creation,
