@@ -1,18 +1,13 @@
 #include "blas.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
+#include <string>
 
 namespace cudaacc {
 namespace {
 
 using mxacc::DType;
-
-constexpr const char* kNames[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
-constexpr char kPathVariable[] = "MXACC_CUBLAS";
 
 cublas::DataType DataTypeOf(DType dtype) {
   switch (dtype) {
@@ -31,18 +26,6 @@ cublas::Operation OperationOf(const BlasProduct::Matrix& matrix) {
   return matrix.transposed ? cublas::kTransposed : cublas::kAsItIs;
 }
 
-std::string LoaderError() {
-  const char* error = dlerror();
-  return error == nullptr ? "unknown" : error;
-}
-
-/*! \brief Keeps why it is not there, if reason is not NULL. */
-template <typename Function>
-void Find(void* library, const char* name, Function* function, std::string* reason) {
-  *function = reinterpret_cast<Function>(dlsym(library, name));
-  if (*function == nullptr && reason != nullptr) *reason = LoaderError();
-}
-
 }  // namespace
 
 const BlasLibrary& BlasLibrary::Get() {
@@ -50,31 +33,15 @@ const BlasLibrary& BlasLibrary::Get() {
   return *library;
 }
 
-void* BlasLibrary::Open() {
-  const char* path = std::getenv(kPathVariable);
-  if (path != nullptr && *path != '\0') {
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) reason_ = std::string(kPathVariable) + ": " + LoaderError();
-    return library;
-  }
-  for (const char* name : kNames) {
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    if (reason_.empty()) reason_ = LoaderError();
-  }
-  return nullptr;
-}
-
-BlasLibrary::BlasLibrary() {
-  void* library = Open();
-  if (library == nullptr) return;
-  reason_.clear();
-  Find(library, "cublasCreate_v2", &create, &reason_);
-  Find(library, "cublasDestroy_v2", &destroy, &reason_);
-  Find(library, "cublasSetStream_v2", &set_stream, &reason_);
-  Find(library, "cublasSetMathMode", &set_math_mode, &reason_);
-  Find(library, "cublasGetVersion_v2", &get_version, &reason_);
-  Find(library, "cublasGemmStridedBatchedEx", &gemm, &reason_);
-  Find(library, "cublasGetStatusString", &get_status_string, nullptr);  // since 11.4
+BlasLibrary::BlasLibrary()
+    : OptionalLibrary("MXACC_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
+  Find("cublasCreate_v2", &create);
+  Find("cublasDestroy_v2", &destroy);
+  Find("cublasSetStream_v2", &set_stream);
+  Find("cublasSetMathMode", &set_math_mode);
+  Find("cublasGetVersion_v2", &get_version);
+  Find("cublasGemmStridedBatchedEx", &gemm);
+  FindIfThere("cublasGetStatusString", &get_status_string);  // since 11.4
 }
 
 void BlasLibrary::Check(cublas::Status status, const char* call) const {

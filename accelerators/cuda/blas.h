@@ -6,24 +6,18 @@
 #define CUDAACC_BLAS_H_
 
 #include <cstdint>
-#include <string>
 
 #include "../common/operators/dtype.h"
 #include "cublas_api.h"
+#include "optional_library.h"
 #include "runtime.h"
 
 namespace cudaacc {
 
-/*!
- * \brief cuBLAS as it was found once: by the environment's MXACC_CUBLAS, which is a path, or else
- * as the loader finds it. Never unloaded, as it has threads and memory of its own.
- */
-class BlasLibrary {
+/*! \brief cuBLAS as it was found once: at the path in MXACC_CUBLAS, or else by the loader. */
+class BlasLibrary : public OptionalLibrary {
  public:
   static const BlasLibrary& Get();
-
-  /*! \brief Why it is not there; empty where it is. */
-  const std::string& reason() const { return reason_; }
 
   cublas::Create create{};
   cublas::Destroy destroy{};
@@ -37,8 +31,6 @@ class BlasLibrary {
 
  private:
   BlasLibrary();
-  void* Open();
-  std::string reason_;
 };
 
 /*! \brief Some products in row-major order; sizes that cuBLAS counts by int. */

@@ -89,6 +89,8 @@ DeviceTraits TraitsOf(int device) {
   return traits;
 }
 
+bool AreGpus() { return true; }
+
 OnDeviceOf::OnDeviceOf(int device) {
   CHECK_CALL(cudaGetDevice, &before_);
   if (before_ == device) {

@@ -36,6 +36,8 @@ struct DeviceTraits {
 /*! \brief More than 0; Failure with the driver's reason where there is none. */
 int CountDevices();
 DeviceTraits TraitsOf(int device);
+/*! \brief Whether libraries of NVIDIA's work on the devices. */
+bool AreGpus();
 
 /*! \brief Has what the thread calls be about a device, while it exists. */
 class OnDeviceOf {

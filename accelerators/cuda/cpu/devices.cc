@@ -58,6 +58,8 @@ DeviceTraits TraitsOf(int device) {
   return {"the CPU as device " + std::to_string(device), "none", "", 9, 0, kMemory, true};
 }
 
+bool AreGpus() { return false; }
+
 OnDeviceOf::OnDeviceOf(int device) : before_(std::exchange(current_device, device)) {}
 OnDeviceOf::~OnDeviceOf() { current_device = before_; }
 
