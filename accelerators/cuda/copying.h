@@ -6,15 +6,10 @@
 #define CUDAACC_COPYING_H_
 
 #include "../common/operators/axes.h"
+#include "element.h"
 #include "stream.h"
 
 namespace cudaacc {
-
-/*! \brief A place in memory of a device, in elements. */
-struct Place {
-  void* data;
-  int64_t first;
-};
 
 /*! \brief Copies the elements of item bytes at axes, whose tensors are target and source. */
 void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Place target, Place source);

@@ -18,11 +18,22 @@ namespace cudaacc {
 using mxacc::DType;
 using mxacc::Number;
 
+/*! \brief A place in memory of a device, in elements. */
+struct Place {
+  void* data;
+  int64_t first;
+};
+
 /*! \brief Some elements, of which the first is first. */
 struct Slot {
   void* data;
   int64_t first;
   DType dtype;
+
+  void Set(const Place& place) {
+    data = place.data;
+    first = place.first;
+  }
 };
 
 template <typename To, typename From>

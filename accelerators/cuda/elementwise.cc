@@ -61,13 +61,9 @@ FormulaWork::FormulaWork(const Request& request, const Elementwise& found)
 void FormulaWork::Run(Commands* commands, const Place* places) const {
   if (count_ == 0) return;
   FormulaTask task = task_;
-  const auto set = [](Slot* slot, const Place& place) {
-    slot->data = place.data;
-    slot->first = place.first;
-  };
-  set(&task.out, places[output_]);
+  task.out.Set(places[output_]);
   for (int k = 0; k < task.num_operands; ++k) {
-    if (inputs_[k] >= 0) set(&task.operands[k].slot, places[inputs_[k]]);
+    if (inputs_[k] >= 0) task.operands[k].slot.Set(places[inputs_[k]]);
   }
   LaunchFormula(commands->stream(), count_, task);
 }

@@ -172,16 +172,6 @@ void WithFold(const FoldTask& task, Body&& body) {
   }
 }
 
-/*! \brief The smallest step of the first input along the axes of a walk; 0 where there are none. */
-int64_t SmallestStep(const Walk& walk, int tensor) {
-  int64_t smallest = 0;
-  for (int axis = 0; axis < walk.layout.ndim; ++axis) {
-    const int64_t step = std::abs(walk.layout.strides[tensor][axis]);
-    if (step != 0 && (smallest == 0 || step < smallest)) smallest = step;
-  }
-  return smallest;
-}
-
 }  // namespace
 
 FoldPlan PlanFold(const FoldTask& task) {

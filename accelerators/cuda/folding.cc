@@ -41,12 +41,8 @@ FoldWork::FoldWork(const Request& request, const Folding& folding, const FoldAxe
 void FoldWork::Run(Commands* commands, const Place* places) const {
   if (task_.outputs == 0) return;
   FoldTask task = task_;
-  const auto set = [](Slot* slot, const Place& place) {
-    slot->data = place.data;
-    slot->first = place.first;
-  };
-  set(&task.out, places[output_]);
-  for (int i = 0; i < 2; ++i) set(&task.inputs[i], places[inputs_[i]]);
+  task.out.Set(places[output_]);
+  for (int i = 0; i < 2; ++i) task.inputs[i].Set(places[inputs_[i]]);
   const auto parts = static_cast<size_t>(task.outputs * plan_.parts);
   void* memory = plan_.part_size == 0 ? nullptr : commands->MakeScratch(parts * plan_.part_size);
   LaunchFold(commands->stream(), task, plan_, memory);

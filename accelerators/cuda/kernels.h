@@ -89,6 +89,21 @@ struct ProductTask {
 
 void LaunchProduct(StreamHandle stream, const ProductTask& task);
 
+/*! \brief softmax or log_softmax of some rows, which are of any strides. */
+struct SoftmaxTask {
+  bool is_log;
+  DType dtype;        /*!< that is computed in, float32 or float64 */
+  double temperature; /*!< what the elements are divided by first */
+  Walk rows;          /*!< over the output and the input */
+  int64_t num_rows;
+  int64_t length;   /*!< of a row */
+  int64_t steps[2]; /*!< along a row, in the output and the input */
+  Slot out;
+  Slot input; /*!< may be the output */
+};
+
+void LaunchSoftmax(StreamHandle stream, const SoftmaxTask& task);
+
 }  // namespace cudaacc
 
 #endif  // CUDAACC_KERNELS_H_

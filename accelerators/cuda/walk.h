@@ -6,6 +6,7 @@
 #define CUDAACC_WALK_H_
 
 #include <cstdint>
+#include <cstdlib>
 
 #include "../common/operators/axes.h"
 #include "host_device.h"
@@ -49,6 +50,16 @@ CUDAACC_BOTH void Advance(const Walk& walk, int64_t i, Places<kTensors>* places)
   } else {
     AdvanceBy(walk.layout, static_cast<uint64_t>(i), places);
   }
+}
+
+/*! \brief The smallest step of a tensor along the axes of a walk; 0 where there are none. */
+inline int64_t SmallestStep(const Walk& walk, int tensor) {
+  int64_t smallest = 0;
+  for (int axis = 0; axis < walk.layout.ndim; ++axis) {
+    const int64_t step = std::abs(walk.layout.strides[tensor][axis]);
+    if (step != 0 && (smallest == 0 || step < smallest)) smallest = step;
+  }
+  return smallest;
 }
 
 }  // namespace cudaacc
