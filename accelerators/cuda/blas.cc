@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "scalars.h"
+
 namespace cudaacc {
 namespace {
 
@@ -76,12 +78,7 @@ int Blas::version() const {
 void Blas::Multiply(StreamHandle stream, const BlasProduct& product, bool allows_tf32) {
   library_.Check(library_.set_stream(handle_, stream), "cublasSetStream");
   const bool is_double = product.dtype == DType::kFloat64;
-  const double one_double = 1;
-  const double zero_double = 0;
-  const float one_single = 1;
-  const float zero_single = 0;
-  const void* one = is_double ? static_cast<const void*>(&one_double) : &one_single;
-  const void* zero = is_double ? static_cast<const void*>(&zero_double) : &zero_single;
+  const Scalars scalars = ScalarsFor(product.dtype);
   cublas::ComputeType compute = is_double ? cublas::kCompute64 : cublas::kCompute32;
   if (product.dtype == DType::kFloat32 && allows_tf32) compute = cublas::kComputeTF32;
   const cublas::DataType type = DataTypeOf(product.dtype);
@@ -91,10 +88,10 @@ void Blas::Multiply(StreamHandle stream, const BlasProduct& product, bool allows
   const BlasProduct::Matrix& b = product.a;
   const BlasProduct::Matrix& c = product.out;
   library_.Check(library_.gemm(handle_, OperationOf(a), OperationOf(b), size(product.columns),
-                               size(product.rows), size(product.summed), one, a.data, type,
+                               size(product.rows), size(product.summed), scalars.one, a.data, type,
                                size(a.leading), a.stride, b.data, type, size(b.leading), b.stride,
-                               zero, c.data, type, size(c.leading), c.stride, size(product.batch),
-                               compute, cublas::kDefaultAlgorithm),
+                               scalars.zero, c.data, type, size(c.leading), c.stride,
+                               size(product.batch), compute, cublas::kDefaultAlgorithm),
                  "cublasGemmStridedBatchedEx");
 }
 

@@ -59,6 +59,8 @@ struct BlasProduct {
 /*! \brief cuBLAS for one device; one thread at a time. The device is the thread's. */
 class Blas {
  public:
+  using Library = BlasLibrary;
+
   Blas();
   ~Blas();
   Blas(const Blas&) = delete;

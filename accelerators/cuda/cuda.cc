@@ -54,16 +54,25 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   });
 }
 
-/*! \brief "13.1.0" of 130100; before version 12 the parts were smaller. */
+/*! \brief "13.1.0" of 130100, of which a major version is 10000. */
+std::string VersionText(int version, int of_major) {
+  return std::to_string(version / of_major) + "." + std::to_string(version % of_major / 100) + "." +
+         std::to_string(version % 100);
+}
+
 std::string BlasText(Device& device) {
-  std::string text;
-  const bool found = device.WithBlas([&](Blas& blas) {
-    const int version = blas.version();
-    const int major = version / 10000;
-    text = std::to_string(major) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-  });
-  return found ? text : "none: " + BlasLibrary::Get().reason();
+  int version = 0;
+  if (!device.WithBlas([&](Blas& blas) { version = blas.version(); })) {
+    return "none: " + BlasLibrary::Get().reason();
+  }
+  return VersionText(version, version < 100000 ? 1000 : 10000);  // before 12, and since
+}
+
+std::string DnnText() {
+  const DnnLibrary& library = DnnLibrary::Get();
+  if (!library.reason().empty()) return "none: " + library.reason();
+  const auto version = static_cast<int>(library.get_version());
+  return VersionText(version, version < 10000 ? 1000 : 10000);  // before 9, and since
 }
 
 MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
@@ -84,6 +93,8 @@ MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* co
          std::to_string(device.traits.major) + "." + std::to_string(device.traits.minor));
     Emit(emit, context, "cublas", BlasText(device));
     Emit(emit, context, "gemms", std::to_string(device.gemms.load()));
+    Emit(emit, context, "cudnn", DnnText());
+    Emit(emit, context, "softmaxes", std::to_string(device.softmaxes.load()));
     Emit(emit, context, kTF32, device.allows_tf32 ? "1" : "0");
   });
 }

@@ -4,6 +4,7 @@ namespace cudaacc {
 
 Device::~Device() {
   blas_.reset();
+  dnn_.reset();
   if (is_in_use()) DestroyStreamHandle(stream_.load());
 }
 

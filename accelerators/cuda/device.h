@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "blas.h"
+#include "dnn.h"
 #include "memory.h"
 #include "runtime.h"
 
@@ -28,7 +30,8 @@ class Device {
   const DeviceTraits traits;
   Memory memory;
   std::atomic<bool> allows_tf32{false};
-  std::atomic<uint64_t> gemms{0}; /*!< products that cuBLAS has done */
+  std::atomic<uint64_t> gemms{0};     /*!< products that cuBLAS has done */
+  std::atomic<uint64_t> softmaxes{0}; /*!< that cuDNN has done */
 
   /*! \brief The stream of calls without one. The device is the thread's. */
   StreamHandle stream();
@@ -36,17 +39,28 @@ class Device {
   /*! \brief Runs body(Blas&), one at a time; false where there is no cuBLAS. */
   template <typename Body>
   bool WithBlas(Body&& body) {
-    if (!BlasLibrary::Get().reason().empty()) return false;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (blas_ == nullptr) blas_ = std::make_unique<Blas>();
-    body(*blas_);
-    return true;
+    return With(&blas_, std::forward<Body>(body));
+  }
+  /*! \brief Runs body(Dnn&), one at a time; false where there is no cuDNN. */
+  template <typename Body>
+  bool WithDnn(Body&& body) {
+    return With(&dnn_, std::forward<Body>(body));
   }
 
  private:
+  template <typename Part, typename Body>
+  bool With(std::unique_ptr<Part>* part, Body&& body) {
+    if (!Part::Library::Get().reason().empty()) return false;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (*part == nullptr) *part = std::make_unique<Part>();
+    body(**part);
+    return true;
+  }
+
   std::atomic<StreamHandle> stream_{nullptr};
   std::mutex mutex_;
   std::unique_ptr<Blas> blas_;
+  std::unique_ptr<Dnn> dnn_;
 };
 
 }  // namespace cudaacc

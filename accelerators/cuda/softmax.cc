@@ -19,13 +19,18 @@ class SoftmaxWork : public Work {
   bool in_place() const override { return true; }
 
  private:
+  bool ComputeByDnn(Commands* commands, const SoftmaxTask& task) const;
+
   const int input_;
   const int output_;
+  const int64_t item_; /*!< bytes of an element of the output */
   SoftmaxTask task_{};
+  DnnSoftmax dnn_{};
+  bool fits_dnn_{false};
 };
 
 SoftmaxWork::SoftmaxWork(const Request& request, const Softmax& softmax)
-    : input_(softmax.input), output_(request.num_in()) {
+    : input_(softmax.input), output_(request.num_in()), item_(ItemSize(request.output().dtype)) {
   task_.is_log = softmax.is_log;
   task_.dtype = softmax.dtype;
   task_.temperature = softmax.temperature;
@@ -35,6 +40,22 @@ SoftmaxWork::SoftmaxWork(const Request& request, const Softmax& softmax)
   task_.out.dtype = softmax.stored;
   task_.input.dtype = DTypeOf(request.input(input_).dtype);
   if (task_.num_rows != 0) task_.rows = WalkOf(LayoutOf(softmax.rows), task_.num_rows);
+  dnn_ = {softmax.is_log, softmax.stored, softmax.outer, softmax.length, softmax.inner, {}, {}};
+  const bool divides = softmax.temperature < 1 || softmax.temperature > 1;
+  fits_dnn_ = dnn_.fits() && !divides && task_.input.dtype == softmax.stored &&
+              IsRowMajor(request.input(input_)) && IsRowMajor(request.output());
+}
+
+bool SoftmaxWork::ComputeByDnn(Commands* commands, const SoftmaxTask& task) const {
+  if (!fits_dnn_) return false;
+  DnnSoftmax softmax = dnn_;
+  softmax.input = static_cast<const char*>(task.input.data) + task.input.first * item_;
+  softmax.out = static_cast<char*>(task.out.data) + task.out.first * item_;
+  Device& device = commands->device();
+  bool done = false;
+  device.WithDnn([&](Dnn& dnn) { done = dnn.Compute(commands->stream(), softmax); });
+  if (done) device.softmaxes.fetch_add(1, std::memory_order_relaxed);
+  return done;
 }
 
 void SoftmaxWork::Run(Commands* commands, const Place* places) const {
@@ -42,6 +63,7 @@ void SoftmaxWork::Run(Commands* commands, const Place* places) const {
   SoftmaxTask task = task_;
   task.out.Set(places[output_]);
   task.input.Set(places[input_]);
+  if (ComputeByDnn(commands, task)) return;
   LaunchSoftmax(commands->stream(), task);
 }
 

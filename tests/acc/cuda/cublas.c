@@ -2,13 +2,16 @@
  * cuBLAS for the tests, in memory of the host: of what is called it does what its documentation
  * says, slowly, and has no more than that.
  */
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "floats.h"
 
 enum { kSuccess = 0, kInvalidValue = 7, kNotSupported = 15 };
-enum { kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 14 };
 enum { kCompute32 = 68, kCompute64 = 70, kComputeTF32 = 77 };
+
+#ifndef VERSION
+#define VERSION 130102
+#endif
 
 struct Context {
   void* stream;
@@ -38,41 +41,11 @@ int cublasSetMathMode(struct Context* handle, int mode) {
 #endif
 int cublasGetVersion_v2(struct Context* handle, int* version) {
   (void)handle;
-  *version = 130102;
+  *version = VERSION;
   return kSuccess;
 }
 const char* cublasGetStatusString(int status) {
   return status == kNotSupported ? "not supported" : "an invalid value";
-}
-
-/* Of two-byte floats the tests have whole numbers, which are right whatever the rounding. */
-static double Get(const void* data, int type, int64_t i) {
-  uint32_t bits = 0;
-  uint16_t half = 0;
-  float single = 0;
-  if (type == kReal64) return ((const double*)data)[i];
-  if (type == kReal32) return ((const float*)data)[i];
-  half = ((const uint16_t*)data)[i];
-  if (type == kReal16) {
-    if ((half & 0x7fff) == 0) return 0;
-    bits = (uint32_t)(half & 0x8000) << 16 | (((uint32_t)(half & 0x7fff) << 13) + 0x38000000u);
-  } else {
-    bits = (uint32_t)half << 16;
-  }
-  memcpy(&single, &bits, sizeof(single));
-  return single;
-}
-
-static void Put(void* data, int type, int64_t i, double x) {
-  float single = (float)x;
-  uint32_t bits = 0;
-  memcpy(&bits, &single, sizeof(bits));
-  if (type == kReal64) ((double*)data)[i] = x;
-  if (type == kReal32) ((float*)data)[i] = single;
-  if (type == kBrain16) ((uint16_t*)data)[i] = (uint16_t)(bits >> 16);
-  if (type != kReal16) return;
-  ((uint16_t*)data)[i] =
-      x == 0 ? 0 : (uint16_t)((bits >> 16 & 0x8000) | (((bits & 0x7fffffff) - 0x38000000u) >> 13));
 }
 
 int cublasGemmStridedBatchedEx(struct Context* handle, int of_a, int of_b, int m, int n, int k,

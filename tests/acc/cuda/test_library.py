@@ -87,6 +87,11 @@ a = mx.np.ones((3, 4), ctx=mx.cuda(1))
 b = mx.np.array(values, ctx=mx.cuda(1))
 assert ((a + b).T[1:, ::-1].asnumpy() == (values + 1).T[1:, ::-1]).all()
 assert (mx.np.matmul(a, b.T).asnumpy() == np.ones_like(values) @ values.T).all()
+for name in ("softmax", "log_softmax"):
+    function = getattr(mx.npx, name)
+    result = function(b.T, axis=0, temperature=3, dtype="float64")
+    expected = function(mx.np.array(values.T), axis=0, temperature=3, dtype="float64")
+    assert result.ctx == b.ctx and np.allclose(result.asnumpy(), expected.asnumpy(), rtol=1e-12)
 print(ctx, (a + b).ctx, b.sum().asnumpy())
 """
     assert python(cuda_on_cpu, code) == "cuda(0) cuda(1) 66.0\n"
@@ -110,5 +115,6 @@ def test_configure(on_cpu, options, answer):
     assert caught.value.code == "bad_argument"
 
 
-def test_where_libraries_for_gpus_are_of_no_use(on_cpu):
-    assert on_cpu.configure()["cublas"] == "none: the devices are no GPUs"
+@pytest.mark.parametrize("name", ["cublas", "cudnn"])
+def test_where_libraries_for_gpus_are_of_no_use(on_cpu, name):
+    assert on_cpu.configure()[name] == "none: the devices are no GPUs"

@@ -1,18 +1,13 @@
 """Products of matrices: by the kernel for tiles, and by what cuBLAS is told to do."""
 
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from mx._acc.check.plugin import AccError, Memory, Plugin
 
 from ..kernels.cases import BFLOAT16
+from .conftest import compiled
 
-SOURCE = Path(__file__).with_name("cublas.c")
 TURNED = "turned"
 # Shapes of a and b, and how each is seen: as it is, with its last two axes turned, or by a key.
 # With extents that fill no tile, one, and some; batches of one step, of two, and broadcast.
@@ -77,35 +72,8 @@ def test_by_tiles(on_cpu, case, dtype):
 
 
 @pytest.fixture(scope="module")
-def with_cublas(cuda_on_cpu, tmp_path_factory) -> Iterator[Callable[..., Plugin]]:
-    """Loads a copy of the library, as it looks for cuBLAS once, that finds what is given."""
-    loaded = []
-
-    def load(path: Path) -> Plugin:
-        folder = tmp_path_factory.mktemp("cublas")
-        library = shutil.copy(cuda_on_cpu, folder / "libcudaacc.so")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MXACC_CUBLAS", str(path))
-            plugin = Plugin(library)
-            plugin.configure()
-        loaded.append(plugin)
-        return plugin
-
-    yield load
-    for plugin in loaded:
-        plugin.close()
-
-
-def compiled(folder: Path, *flags: str) -> Path:
-    library = folder / "libcublas_of_the_tests.so"
-    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *flags]
-    subprocess.run([*command, SOURCE, "-o", library], check=True)
-    return library
-
-
-@pytest.fixture(scope="module")
-def by_cublas(with_cublas, tmp_path_factory) -> Plugin:
-    return with_cublas(compiled(tmp_path_factory.mktemp("compiled")))
+def by_cublas(load_with, tmp_path_factory) -> Plugin:
+    return load_with(MXACC_CUBLAS=compiled("cublas", tmp_path_factory.mktemp("compiled")))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -134,24 +102,26 @@ def test_less_exact_only_where_it_is_allowed(by_cublas, monkeypatch):
     by_cublas.configure(tf32=0)
 
 
-def test_the_version_of_cublas(by_cublas):
+def test_the_version_of_cublas(by_cublas, load_with, tmp_path):
     assert by_cublas.configure()["cublas"] == "13.1.2"
+    before_12 = load_with(MXACC_CUBLAS=compiled("cublas", tmp_path, "-DVERSION=11402"))
+    assert before_12.configure()["cublas"] == "11.4.2"
 
 
-def test_a_cublas_that_lacks_a_function(with_cublas, tmp_path):
-    plugin = with_cublas(compiled(tmp_path, "-DOLD"))
+def test_a_cublas_that_lacks_a_function(load_with, tmp_path):
+    plugin = load_with(MXACC_CUBLAS=compiled("cublas", tmp_path, "-DOLD"))
     assert "undefined symbol: cublasSetMathMode" in plugin.configure()["cublas"]
     a = np.ones((64, 64), "float32")
     assert (multiply(plugin, a, (), a, ()) == 64).all()
 
 
-def test_a_path_without_cublas(with_cublas, tmp_path):
-    told = with_cublas(tmp_path / "nowhere.so").configure()["cublas"]
+def test_a_path_without_cublas(load_with, tmp_path):
+    told = load_with(MXACC_CUBLAS=tmp_path / "nowhere.so").configure()["cublas"]
     assert told.startswith("none: MXACC_CUBLAS: ") and "nowhere.so: cannot open" in told
 
 
-def test_an_error_of_cublas(with_cublas, tmp_path):
-    plugin = with_cublas(compiled(tmp_path, "-DBROKEN"))
+def test_an_error_of_cublas(load_with, tmp_path):
+    plugin = load_with(MXACC_CUBLAS=compiled("cublas", tmp_path, "-DBROKEN"))
     a = np.ones((64, 64), "float32")
     with pytest.raises(AccError, match=r"cublasSetStream: an invalid value \(7\)"):
         multiply(plugin, a, (), a, ())
