@@ -1,5 +1,6 @@
 """What the tests of accelerators share."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -35,7 +36,13 @@ def build(folder: Path, *targets: str) -> None:
     command += [f"PYTHON={sys.executable}", f"OPTIMIZE={flags}", "ARCHS=75"]
     # A sanitizer that is preloaded into this process has no business in the compiler.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    subprocess.run([*command, *targets], check=True, env=environment)
+    # One run of tests at a time: the next finds all that it compiles in the compilers' cache.
+    lock = os.open(ROOT / "accelerators", os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([*command, *targets], check=True, env=environment)
+    finally:
+        os.close(lock)
 
 
 @pytest.fixture(scope="session")
