@@ -3,6 +3,8 @@
 import gc
 import os
 
+import pytest
+
 # The library of an accelerator that arrays are on by default, instead of the CPU.
 ACCELERATOR = os.environ.get("MXFFI_TEST_ACCELERATOR")
 
@@ -24,8 +26,9 @@ def pytest_collection_modifyitems(config, items) -> None:
     items[:] = [item for item in items if not item.get_closest_marker("host_memory")]
 
 
-def pytest_collection_finish() -> None:
-    """Spares each collection of garbage the look at all tests and at all the modules they need."""
+@pytest.fixture(scope="module", autouse=True)
+def set_aside() -> None:
+    """Spares each collection of garbage the look at all tests, their reports, and all modules."""
     gc.collect()
     gc.freeze()
 
