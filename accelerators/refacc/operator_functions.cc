@@ -36,9 +36,14 @@ void CheckGeometry(const Operator& op, const MXTensor* inputs, const MXTensor* o
   CheckGeometry(op.layouts() + op.num_in(), outputs, op.num_out(), "outputs");
 }
 
-/*! \brief RunOnDevice with room for the addresses of all tensors. */
-void RunAt(char** addresses, const Operator& op, Device* device, const MXTensor* inputs,
-           const MXTensor* outputs, int64_t slow) {
+/*! \brief Runs an operator on memory of the device; what is wrong with that is a Failure. */
+void RunOnDevice(const Operator& op, Device* device, const MXTensor* inputs,
+                 const MXTensor* outputs, int64_t slow) {
+  constexpr size_t kFew = 8;
+  const size_t count = op.num_in() + op.num_out();
+  char* few[kFew];
+  std::vector<char*> many(count > kFew ? count : 0);
+  char** addresses = count > kFew ? many.data() : few;
   Memory& memory = device->memory;
   const Layout* layout = op.layouts();
   char** at = addresses;
@@ -52,19 +57,6 @@ void RunAt(char** addresses, const Operator& op, Device* device, const MXTensor*
   op.Run(outputs, addresses);
   for (size_t i = 0; i < op.num_out(); ++i) memory.CheckZones(outputs[i].tensor);
   device->runs.Add();
-}
-
-/*! \brief Runs an operator on memory of the device; what is wrong with that is a Failure. */
-void RunOnDevice(const Operator& op, Device* device, const MXTensor* inputs,
-                 const MXTensor* outputs, int64_t slow) {
-  constexpr size_t kFew = 8;
-  const size_t count = op.num_in() + op.num_out();
-  if (count <= kFew) {
-    char* addresses[kFew];
-    return RunAt(addresses, op, device, inputs, outputs, slow);
-  }
-  std::vector<char*> addresses(count);
-  RunAt(addresses.data(), op, device, inputs, outputs, slow);
 }
 
 /*! \brief All that a run in a stream needs once the call has returned. */

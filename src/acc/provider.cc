@@ -14,7 +14,7 @@ namespace {
 
 class Provider : public DeviceProvider {
  public:
-  DeviceBlock Alloc(DLDevice ctx, size_t bytes, bool zeroed) override {
+  DeviceBlock Alloc(const DLDevice& ctx, size_t bytes, bool zeroed) override {
     const InUse accelerator(ctx);
     return BlockOf(accelerator->device(ctx.device_id)->Alloc(bytes, zeroed));
   }

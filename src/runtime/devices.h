@@ -34,7 +34,7 @@ class DeviceProvider {
   virtual ~DeviceProvider() = default;
   /*! \brief Memory, which is never NULL; throws MemoryError and, for an unknown device, ValueError.
    */
-  virtual DeviceBlock Alloc(DLDevice ctx, size_t bytes, bool zeroed) = 0;
+  virtual DeviceBlock Alloc(const DLDevice& ctx, size_t bytes, bool zeroed) = 0;
   /*! \brief The name of a kind of device, which lives as long as the process; NULL where unknown.
    */
   virtual const char* KindName(int device_type) = 0;
