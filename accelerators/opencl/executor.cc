@@ -6,7 +6,7 @@ namespace opencl {
 namespace {
 
 std::unique_ptr<Work> MakeWork(const Request& request) {
-  for (const auto make : {MakeElementwise, MakeMovement, MakeReduction, MakeProduct}) {
+  for (const auto make : {MakeElementwise, MakeMovement, MakeReduction, MakeProduct, MakeSoftmax}) {
     if (std::unique_ptr<Work> work = make(request)) return work;
   }
   Unsupported("there is no kernel for " + request.name());

@@ -46,6 +46,7 @@ std::unique_ptr<Work> MakeElementwise(const Request& request);
 std::unique_ptr<Work> MakeMovement(const Request& request);
 std::unique_ptr<Work> MakeReduction(const Request& request);
 std::unique_ptr<Work> MakeProduct(const Request& request);
+std::unique_ptr<Work> MakeSoftmax(const Request& request);
 
 /*! \brief What accGetExecutor gives. */
 class Executor {

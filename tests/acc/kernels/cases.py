@@ -37,7 +37,7 @@ def attribute(value: object) -> str:
 def run(plugin: Plugin, name: str, inputs: dict, like, **attributes: object) -> np.ndarray:
     """The result of an operator on arrays, or memory, whose output is like an array."""
     on_device = {
-        key: value if isinstance(value, Memory) else plugin.to_device(np.ascontiguousarray(value))
+        key: value if isinstance(value, Memory) else plugin.to_device(np.asarray(value, order="C"))
         for key, value in inputs.items()
     }
     output = plugin.empty(like.shape, like.dtype)

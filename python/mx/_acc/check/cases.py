@@ -339,7 +339,7 @@ def _softmaxes(thorough: bool) -> Iterator[Case]:
         shapes: list[tuple[int, ...]] = [(), (1,), (0,), (0, 3), (3, 0), (4096,), (2, 20000)]
         for shape in shapes:
             yield Case(name, str(shape), (REAL(shape, "float32"),))
-        for shape in ((300, 70), (20000, 2), (2, 9, 30)):
+        for shape in ((300, 70), (20000, 2), (2, 9, 30), (3, 40, 500)):
             yield Case(name, str(shape), (REAL(shape, "float32"),), {"axis": -2})
         for view, cut in VIEWS.items():
             for axis in (0, 1):
