@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items) -> None:
 def build(folder: Path, *targets: str) -> None:
     """Runs make in accelerators/; the libraries are in the folder then."""
     sanitizers = os.environ.get("MXFFI_SANITIZE")
-    flags = f"-O1 -g -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
+    flags = f"-O1 -g1 -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
     command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
     # For one kind of GPU, which takes a third of the time; what is later takes it, too.
     command += [f"PYTHON={sys.executable}", f"OPTIMIZE={flags}", "ARCHS=75"]
