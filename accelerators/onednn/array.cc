@@ -1,6 +1,7 @@
 #include "array.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace onednn {
 namespace {
@@ -107,6 +108,30 @@ Array Broadcast(const Array& array, const Dims& shape) {
   }
   if (!fits) throw Failure(kMXAccBadArgument, "an input does not broadcast to the output");
   return wide;
+}
+
+Array Shaped(Array dense, Dims shape) {
+  dense.shape = std::move(shape);
+  dense.strides = DenseStrides(dense.shape);
+  return dense;
+}
+
+Array Chosen(const Array& array, const std::vector<bool>& which, bool chosen) {
+  Array part{array.place, array.dtype, {}, {}};
+  for (size_t i = 0; i < array.shape.size(); ++i) {
+    if (which[i] != chosen) continue;
+    part.shape.push_back(array.shape[i]);
+    part.strides.push_back(array.strides[i]);
+  }
+  return part;
+}
+
+Array Ordered(const Array& array, const std::vector<bool>& last) {
+  Array ordered = Chosen(array, last, false);
+  const Array behind = Chosen(array, last, true);
+  ordered.shape.insert(ordered.shape.end(), behind.shape.begin(), behind.shape.end());
+  ordered.strides.insert(ordered.strides.end(), behind.strides.begin(), behind.strides.end());
+  return ordered;
 }
 
 Array Merged(const Array& array) {

@@ -69,6 +69,14 @@ Desc DenseDesc(MXAccDataType dtype, const Dims& shape);
 /*! \brief The same elements seen in a larger shape; Failure where they do not broadcast to it. */
 Array Broadcast(const Array& array, const Dims& shape);
 
+/*! \brief A dense array seen in another shape. */
+Array Shaped(Array dense, Dims shape);
+
+/*! \brief Those axes for which which[i] is chosen, in order. */
+Array Chosen(const Array& array, const std::vector<bool>& which, bool chosen);
+/*! \brief The axes that are not last, in order, then those that are. */
+Array Ordered(const Array& array, const std::vector<bool>& last);
+
 /*! \brief The array with neighbouring axes joined that are evenly spaced, in order, and without
  * those of extent 1. */
 Array Merged(const Array& array);

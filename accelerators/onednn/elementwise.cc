@@ -23,23 +23,6 @@ struct Operand {
   double number;
 };
 
-double NumberOf(const JsonValue& value, const char* key) {
-  constexpr int64_t kExact = int64_t{1} << 53;
-  switch (value.kind) {
-    case JsonValue::Kind::kFloat:
-      return value.real;
-    case JsonValue::Kind::kBool:
-      return static_cast<double>(value.integer);
-    case JsonValue::Kind::kInt:
-      if (-kExact <= value.integer && value.integer <= kExact) {
-        return static_cast<double>(value.integer);
-      }
-      Unsupported("integers beyond 2^53");
-    default:
-      Unsupported(std::string(key) + " that is no number");
-  }
-}
-
 Operand OperandOf(const MXAccOperator& op, const char* name) {
   for (int32_t i = 0; i < op.num_in; ++i) {
     if (op.inputs[i].name != nullptr && std::strcmp(op.inputs[i].name, name) == 0) {
@@ -49,10 +32,6 @@ Operand OperandOf(const MXAccOperator& op, const char* name) {
   const std::optional<JsonValue> value = FindAttribute(op, name);
   if (!value) throw Failure(kMXAccBadArgument, std::string(op.name) + " without " + name);
   return {false, {}, NumberOf(*value, name)};
-}
-
-void CheckFloat(const Array& array) {
-  if (!IsFloat(array.dtype)) Unsupported("only float32, float16 and bfloat16, which oneDNN has");
 }
 
 /*! \brief The number as the array's type has it. */

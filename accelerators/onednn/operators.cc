@@ -11,7 +11,7 @@ namespace {
 /*! \brief The version of the operators' meaning that the families were written for. */
 constexpr int32_t kOperatorSet = 1;
 
-constexpr Family (*kFamilies[])() = {Copying, Elementwise, Products, Reductions};
+constexpr Family (*kFamilies[])() = {Copying, Elementwise, Products, Reductions, Softmaxes};
 
 int64_t SizeOf(const MXTensor& tensor) {
   const MXAccGeometry& geometry = tensor.tensor;
@@ -35,6 +35,27 @@ Array TheOutput(const MXAccOperator& op) {
 Array TheInput(const MXAccOperator& op) {
   if (op.num_in != 1) Unsupported("another number of arrays than one");
   return InputOf(op, 0);
+}
+
+double NumberOf(const JsonValue& value, const char* key) {
+  constexpr int64_t kExact = int64_t{1} << 53;
+  switch (value.kind) {
+    case JsonValue::Kind::kFloat:
+      return value.real;
+    case JsonValue::Kind::kBool:
+      return static_cast<double>(value.integer);
+    case JsonValue::Kind::kInt:
+      if (-kExact <= value.integer && value.integer <= kExact) {
+        return static_cast<double>(value.integer);
+      }
+      Unsupported("integers beyond 2^53");
+    default:
+      Unsupported(std::string(key) + " that is no number");
+  }
+}
+
+void CheckFloat(const Array& array) {
+  if (!IsFloat(array.dtype)) Unsupported("only float32, float16 and bfloat16, which oneDNN has");
 }
 
 std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags) {

@@ -35,6 +35,7 @@ Family Copying();
 Family Elementwise();
 Family Products();
 Family Reductions();
+Family Softmaxes();
 
 /*! \brief How an operator is carried out; *flags are those of the executor. */
 std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags);
@@ -51,6 +52,11 @@ int64_t ElementsOf(const MXAccOperator& op);
 Array TheOutput(const MXAccOperator& op);
 /*! \brief The only input; Failure where there are others. */
 Array TheInput(const MXAccOperator& op);
+
+/*! \brief The value of an attribute; Failure where it is no number, or none that double has. */
+double NumberOf(const JsonValue& value, const char* key);
+/*! \brief Failure for other types than those of floats that oneDNN has. */
+void CheckFloat(const Array& array);
 
 }  // namespace onednn
 

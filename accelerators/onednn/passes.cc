@@ -122,4 +122,20 @@ void AddUnaryPass(algorithm alg, float alpha, float beta, const Array& x, const 
   target.Finish(plan);
 }
 
+void AddRowsPass(algorithm alg, const Array& elements, const Array& out, Plan* plan) {
+  const int64_t rows = elements.shape[0];
+  if (elements.shape[1] == 1) {
+    const Array from = Shaped(elements, {rows});
+    const Array to = Shaped(out, {rows});
+    return SameType(from.dtype, to.dtype) ? plan->Copy(from, to) : plan->Convert(from, to);
+  }
+  const Array result = Shaped(out, {rows, 1});
+  const dnnl::reduction::primitive_desc desc(Engine(), alg, DescOf(elements), DescOf(result), 0, 0,
+                                             AttributesFor(), true);
+  if (!IsFast(desc)) {
+    Unsupported("oneDNN has only its reference code for such tensors on this processor");
+  }
+  plan->Add(desc, dnnl::reduction(desc), {{DNNL_ARG_SRC, elements}, {DNNL_ARG_DST, result}});
+}
+
 }  // namespace onednn

@@ -52,29 +52,6 @@ int64_t RunOf(int64_t count) {
   return count <= kLongRun ? count : DivisorOf(count, kLongRun);
 }
 
-Array Shaped(Array dense, Dims shape) {
-  dense.shape = std::move(shape);
-  dense.strides = DenseStrides(dense.shape);
-  return dense;
-}
-
-/*! \brief Folds the rows of a dense array (rows, run) into a dense (rows). */
-void AddRows(algorithm alg, const Array& elements, const Array& out, Plan* plan) {
-  const int64_t rows = elements.shape[0];
-  if (elements.shape[1] == 1) {
-    const Array from = Shaped(elements, {rows});
-    const Array to = Shaped(out, {rows});
-    return SameType(from.dtype, to.dtype) ? plan->Copy(from, to) : plan->Convert(from, to);
-  }
-  const Array result = Shaped(out, {rows, 1});
-  const dnnl::reduction::primitive_desc desc(Engine(), alg, DescOf(elements), DescOf(result), 0, 0,
-                                             AttributesFor(), true);
-  if (!IsFast(desc)) {
-    Unsupported("oneDNN has only its reference code for such tensors on this processor");
-  }
-  plan->Add(desc, dnnl::reduction(desc), {{DNNL_ARG_SRC, elements}, {DNNL_ARG_DST, result}});
-}
-
 /*! \brief Part of a dense array, seen in a shape. */
 Array PartOf(Array dense, int64_t first, Dims shape) {
   dense.place.offset += static_cast<size_t>(first * ItemSize(dense.dtype));
@@ -91,25 +68,15 @@ void AddFold(algorithm alg, Array elements, int64_t outer, int64_t inner, const 
     const int64_t runs = inner / run;
     const int64_t rest = inner - runs * run;
     const Array partial = plan->Scratch(kFloat32, {outer * runs + (rest != 0)});
-    AddRows(alg, Shaped(elements, {outer * runs, run}), PartOf(partial, 0, {outer * runs}), plan);
+    AddRowsPass(alg, Shaped(elements, {outer * runs, run}), PartOf(partial, 0, {outer * runs}),
+                plan);
     if (rest != 0) {
-      AddRows(alg, PartOf(elements, runs * run, {1, rest}), PartOf(partial, runs, {1}), plan);
+      AddRowsPass(alg, PartOf(elements, runs * run, {1, rest}), PartOf(partial, runs, {1}), plan);
     }
     elements = partial;
     inner = runs + (rest != 0);
   }
-  AddRows(alg, Shaped(elements, {outer, inner}), out, plan);
-}
-
-/*! \brief The axes that stay, or those that are folded, in order. */
-Array Chosen(const Array& a, const std::vector<bool>& reduced, bool folded) {
-  Array chosen{a.place, a.dtype, {}, {}};
-  for (size_t i = 0; i < a.shape.size(); ++i) {
-    if (reduced[i] != folded) continue;
-    chosen.shape.push_back(a.shape[i]);
-    chosen.strides.push_back(a.strides[i]);
-  }
-  return chosen;
+  AddRowsPass(alg, Shaped(elements, {outer, inner}), out, plan);
 }
 
 /*!
@@ -136,15 +103,6 @@ bool AddColumnSums(const Array& a, const std::vector<bool>& reduced, const Array
   plan->Add(desc, dnnl::matmul(desc),
             {{DNNL_ARG_SRC, ones}, {DNNL_ARG_WEIGHTS, matrices}, {DNNL_ARG_DST, sums}});
   return true;
-}
-
-/*! \brief The axes that stay, in order, then those that are folded. */
-Array Ordered(const Array& a, const std::vector<bool>& reduced) {
-  Array ordered = Chosen(a, reduced, false);
-  const Array folded = Chosen(a, reduced, true);
-  ordered.shape.insert(ordered.shape.end(), folded.shape.begin(), folded.shape.end());
-  ordered.strides.insert(ordered.strides.end(), folded.strides.begin(), folded.strides.end());
-  return ordered;
 }
 
 void CheckTypes(const MXAccOperator& op, const Array& a, const Array& out) {
