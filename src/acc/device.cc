@@ -190,9 +190,7 @@ inline void Device::Zero(void* data, size_t size) {
     status = api().mx_zero(id_, data, 0, size, stream_);
   }
   if (__builtin_expect(status == nullptr, 1)) return;
-  const Error error = ErrorOf(status, name(), "mx_zero");
-  if (error.kind() != "NotImplementedError") throw error;
-  CopyZeros(data, size);
+  if (!WasDone(status, name(), "mx_zero")) CopyZeros(data, size);
 }
 
 void Device::ZeroNew(DeviceMemory* memory, size_t size) {
@@ -273,14 +271,10 @@ bool Device::TryCopyWithin(Device* source, MXTensor* targets, const MXTensor* so
     DeviceCall call(this);
     status = api().copyWithinAcc(id_, targets, sources, count, stream_);
   }
-  if (status == nullptr) {
-    // What comes next on the source's stream may write to what is being copied.
-    source->WaitFor(this);
-    return true;
-  }
-  const Error error = ErrorOf(status, name(), "copyWithinAcc");
-  if (error.kind() == "NotImplementedError") return false;
-  throw error;
+  if (status != nullptr && !WasDone(status, name(), "copyWithinAcc")) return false;
+  // What comes next on the source's stream may write to what is being copied.
+  source->WaitFor(this);
+  return true;
 }
 
 }  // namespace acc

@@ -120,9 +120,7 @@ bool Executor::TryAsk(Device* device) {
   answer.struct_size = sizeof(answer);
   DeviceCall lock(device);
   const MXAccStatus status = device->api().accGetExecutor(&description_->view(), &answer);
-  if (status != nullptr) {
-    const Error error = ErrorOf(status, device->accelerator_name(), "accGetExecutor");
-    if (error.kind() != "NotImplementedError") throw error;
+  if (!WasDone(status, device->accelerator_name(), "accGetExecutor")) {
     refusal_ = TextOf(status->message);
     if (refusal_.empty()) refusal_ = "it gives no reason";
     return false;
@@ -202,14 +200,13 @@ bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors) {
 }
 
 bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason) {
-  Error error = ErrorOf(status, device_->name(), description_->view().name);
-  if (error.kind() == "MemoryError") {
+  const std::string device = device_->name();
+  const char* function = description_->view().name;
+  if (ErrorOf(status, device, function).kind() == "MemoryError") {
     device_->TrimPool();
     status = RunOnce(tensors);
-    if (status == nullptr) return true;
-    error = ErrorOf(status, device_->name(), description_->view().name);
   }
-  if (error.kind() != "NotImplementedError") throw error;
+  if (WasDone(status, device, function)) return true;
   *reason = TextOf(status->message);
   return false;
 }

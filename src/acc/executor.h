@@ -47,7 +47,6 @@ class Executor {
   bool IsLast() const { return references_.load(std::memory_order_acquire) == 1; }
 
   const CallKey& key() const { return key_; }
-  OperatorStats* stats() const { return stats_; }
   /*! \brief Why there is no executor; "" where there is one. */
   const std::string& refusal() const { return refusal_; }
 

@@ -80,5 +80,12 @@ Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* fu
   return Error(KindOf(code), what + (message.empty() ? " without a reason" : ": " + message));
 }
 
+bool WasDone(MXAccStatus status, const std::string& accelerator, const char* function) {
+  if (status == nullptr) return true;
+  const Error error = ErrorOf(status, accelerator, function);
+  if (error.kind() != "NotImplementedError") throw error;
+  return false;
+}
+
 }  // namespace acc
 }  // namespace mxnet

@@ -33,6 +33,10 @@ inline void Check(MXAccStatus status, const std::string& accelerator, const char
   if (__builtin_expect(status != nullptr, 0)) throw ErrorOf(status, accelerator, function);
 }
 
+/*! \brief Whether the call succeeded; false where the library does not do that. Throws where it
+ * failed. */
+bool WasDone(MXAccStatus status, const std::string& accelerator, const char* function);
+
 /*! \brief Whether a struct of the library's has the member, by the size it was compiled with. */
 #define MXNET_ACC_HAS(value, member) \
   ((value).struct_size >= offsetof(std::decay_t<decltype(value)>, member) + sizeof((value).member))

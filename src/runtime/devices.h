@@ -34,6 +34,8 @@ class DeviceProvider {
   virtual ~DeviceProvider() = default;
   /*! \brief Memory, which is never NULL; throws MemoryError and, for an unknown device, ValueError.
    */
+  // By reference: what was put together from two halves and is read as a whole, as it would be to
+  // pass it by value, makes the processor wait.
   virtual DeviceBlock Alloc(const DLDevice& ctx, size_t bytes, bool zeroed) = 0;
   /*! \brief The name of a kind of device, which lives as long as the process; NULL where unknown.
    */
