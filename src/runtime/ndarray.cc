@@ -4,6 +4,7 @@
  */
 #include "runtime/ndarray.h"
 
+#include <mxnet/runtime/extents.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,10 +20,10 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
+using details::ThrowNoMemory;
 using pool::kAlignment;
 /*! \brief Elements up to this size lie in the same block as the object. */
 constexpr size_t kMaxInlineBytes = 512;
-constexpr int kMaxDims = 64;
 
 size_t AlignUp(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -51,41 +52,11 @@ void ReleaseLent(void* owner, size_t lender) {
   reinterpret_cast<const MXNetLender*>(lender)->release(owner);
 }
 
-[[noreturn]] void ThrowNoMemory(ShapeView shape, DLDataType dtype) {
-  MXNET_THROW("MemoryError") << "unable to allocate an array with shape " << shape.str()
-                             << " and data type " << DataTypeName(dtype);
-}
-
 /*! \brief Memory a program can hope for; beyond it the system would end the process instead. */
 size_t PhysicalMemory() {
   static const size_t bytes =
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
   return bytes;
-}
-
-/*! \brief CheckedBytes where an extent is not positive, or there are too many elements. */
-[[gnu::cold, gnu::noinline]] size_t CheckedOddBytes(ShapeView shape, DLDataType dtype) {
-  for (int64_t dim : shape) {
-    if (dim < 0) {
-      MXNET_THROW("ValueError") << "negative dimensions are not allowed, got shape " << shape.str();
-    }
-  }
-  // Strides are computed without the extents that are 0, and must not overflow either.
-  int64_t bytes = ItemSize(dtype);
-  bool empty = false;
-  for (int64_t dim : shape) {
-    empty |= dim == 0;
-    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) ThrowNoMemory(shape, dtype);
-  }
-  return empty ? 0 : static_cast<size_t>(bytes);
-}
-
-/*! \brief Bytes of all elements; the rare cases are told apart only once something is odd. */
-inline size_t CheckedBytes(ShapeView shape, DLDataType dtype) {
-  int64_t bytes = ItemSize(dtype);
-  bool odd = false;
-  for (int64_t dim : shape) odd |= __builtin_mul_overflow(bytes, dim, &bytes) || dim <= 0;
-  return __builtin_expect(!odd, 1) ? static_cast<size_t>(bytes) : CheckedOddBytes(shape, dtype);
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void ThrowDType(DLDataType dtype) {
@@ -97,11 +68,11 @@ inline void CheckDType(DLDataType dtype) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void ThrowNdim(int ndim) {
-  MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got " << ndim;
+  MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got " << ndim;
 }
 
 inline void CheckNdim(int ndim) {
-  if (ndim < 0 || ndim > kMaxDims) ThrowNdim(ndim);
+  if (ndim < 0 || ndim > kMaxNdim) ThrowNdim(ndim);
 }
 
 /*! \brief Bytes of an object with its geometry; elements may follow. */

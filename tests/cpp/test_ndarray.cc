@@ -1,3 +1,5 @@
+#include <mxnet/runtime/extents.h>
+
 #include <cstdint>
 #include <thread>
 
@@ -37,6 +39,23 @@ TEST_CASE("shapes that cannot be are refused") {
   CHECK(ErrorOf([] { NDArray::Empty(Shape{1}, DLDataType{kDLInt, 3, 1}); }).find("TypeError") == 0);
   CHECK(ErrorOf([] { NDArray::Empty(Shape{1}, kFloat32, Context{kDLCUDA, 1}); }) ==
         "ValueError: this runtime cannot allocate on device2(1)");
+}
+
+TEST_CASE("sizes beyond 64 bits are errors and never wrap") {
+  CHECK(AddExtents(2, 3) == 5);
+  CHECK(MultiplyExtents(2, 3) == 6);
+  CHECK(AddExtents(INT64_MAX, 0) == INT64_MAX);
+  CHECK(ErrorOf([] { AddExtents(INT64_MAX, 1); }) ==
+        "ValueError: an axis of 9223372036854775807 + 1 elements is longer than 2**63 - 1");
+  CHECK(ErrorOf([] { MultiplyExtents(int64_t{1} << 62, 2); }).find("ValueError: an axis of ") == 0);
+  CHECK(CheckedBytes(Shape{3, 4}, kFloat32) == 48);
+  CHECK(CheckedBytes(Shape{}, kFloat64) == 8);
+  CHECK(CheckedBytes(Shape{int64_t{1} << 40, 0}, kFloat64) == 0);
+  CHECK(CheckedBytes(Shape{int64_t{1} << 40}, kInt64) == size_t{1} << 43);
+  CHECK(ErrorOf([] { CheckedBytes(Shape{int64_t{1} << 60}, kInt64); }).find("MemoryError") == 0);
+  int64_t bytes = 7;
+  CHECK_FALSE(TryBytes(Shape{0, int64_t{1} << 62, 4}, kInt8, &bytes));
+  CHECK(bytes == 7);
 }
 
 TEST_CASE("a view shares memory and keeps its base alive") {
