@@ -25,10 +25,18 @@
  * at once, unless MXAccDeviceInfo::flags has kMXAccOneThread: then MXNet takes a lock of the
  * device's. One executor or one model is run by one thread at a time unless its own flags say more.
  *
- * Streams. What is given to one stream is done in order; between streams only events order it. The
- * structs that a call was given may be gone when it returns, and the library copies what it needs
- * of them; but MXNet keeps the memory of the tensors and the state of the executor until the stream
- * has passed the call. An error of work that was under way is told by the next syncStream.
+ * Streams. What is given to one stream is done in order; between streams only events order it, and
+ * nothing orders a call without a stream with what streams do. Where the library has streams MXNet
+ * gives all work of a device to one of them; in a process that it started for the library alone it
+ * makes no streams, and all calls are blocking. The structs that a call was given may be gone when
+ * it returns, and the library copies what it needs of them; but MXNet keeps the memory of the
+ * tensors and the state of the executor until the stream has passed the call.
+ *
+ * Failures in streams. What is found wrong before the call returns is the call's error, and then
+ * nothing of it is in the stream. What fails later is told by syncStream, with the number that the
+ * work had, see MXTensor::work. MXNet takes what that work was to write for lost, and all that was
+ * computed from it: whoever reads it gets the error, and nobody else does. The library need not
+ * look whether inputs are lost: what it makes of them is lost, too.
  *
  * Lifetime. What a function is given is valid until it returns, unless it says otherwise; strings
  * are UTF-8 and end with NUL. Strings that the library gives out belong to it and stay until
@@ -74,7 +82,8 @@ enum {
   kMXAccUnsupported = 3, /*!< right, but not done here; MXNet may fall back to the CPU */
   kMXAccOutOfMemory = 4, /*!< of the device; MXNet frees what it keeps and tries once more */
   kMXAccNoDevice = 5,    /*!< the device is not there, or no longer */
-  kMXAccRefused = 6      /*!< by initialize: this library does not go with this MXNet */
+  kMXAccRefused = 6,     /*!< by initialize: this library does not go with this MXNet */
+  kMXAccBadIndex = 7     /*!< an element that is used as an index is out of range */
 };
 
 /*! \brief Why a call failed. */
@@ -82,6 +91,7 @@ typedef struct MXAccError {
   size_t struct_size;
   int32_t code;        /*!< one of kMXAcc... above */
   const char* message; /*!< a sentence for the user; not NULL */
+  uint64_t work;       /*!< see syncStream; 0 everywhere else */
 } MXAccError;
 
 /*! \brief NULL, or why not. */
@@ -152,7 +162,12 @@ typedef struct MXTensor {
   const MXAccGeometry* parts;
   int32_t num_parts;
   int32_t reserved_number; /*!< 0 */
-  void* reserved[2];       /*!< NULL */
+  /*!
+   * \brief Of what a call with a stream writes, its outputs or targets: the number of that call,
+   * by which syncStream says that it failed. No other call of the process has it. Else 0.
+   */
+  uint64_t work;
+  void* reserved[1]; /*!< NULL */
 } MXTensor;
 
 /* ---- what MXNet offers ---- */
@@ -264,6 +279,10 @@ typedef struct MXAccExecutor {
    * see kMXAccInPlace. With a stream the call may return before the work is done.
    * kMXAccUnsupported where the data are not what the library can do, such as an index out of
    * range: MXNet then runs the operator on the CPU, which finds the words for what is wrong, too.
+   * That is so only for what run itself returns. What the work finds out in the stream is too late
+   * for the CPU, as the inputs may be others by then. It is an error with the code of the exception
+   * that the CPU would raise: kMXAccBadIndex for IndexError, kMXAccBadArgument for ValueError;
+   * kMXAccUnsupported is NotImplementedError then.
    */
   MXAccStatus (*run)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
                      int32_t num_out, MXAccStream stream);
@@ -354,8 +373,9 @@ typedef struct MXAccApi {
                              int32_t count, MXAccStream stream);
   /*!
    * \brief The same within a device, or between two devices of the library, of which dev_id is that
-   * of the targets; sources and targets do not overlap. Where it is unsupported, MXNet copies
-   * through the host.
+   * of the targets; sources and targets do not overlap. The stream is one of dev_id, too: between
+   * devices MXNet has it wait for an event of the sources' stream before, and afterwards has that
+   * stream wait for an event of this one. Where it is unsupported, MXNet copies through the host.
    */
   MXAccStatus (*copyWithinAcc)(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                                int32_t count, MXAccStream stream);
@@ -364,20 +384,28 @@ typedef struct MXAccApi {
   MXAccStatus (*createStream)(int32_t dev_id, MXAccStream* out);
   void (*destroyStream)(int32_t dev_id, MXAccStream stream);
   /*!
-   * \brief Waits until all work given to the stream is done; tells the first error since the last
-   * syncStream. Work that was given after what failed may have been carried out or not.
+   * \brief Waits until all work given to the stream is done, whatever it returns. Then tells one
+   * failure that was not told before, and MXNet calls it until it tells none.
+   *
+   * MXAccError::work says which call failed, by the number that MXTensor::work or mx_zero was
+   * given. A library that says so tells every call that failed, but for those that it did not carry
+   * out as an input was lost, which it may tell. Where it cannot say, work is 0: then all is taken
+   * for lost that was given to the device since a syncStream that told nothing, and it is not
+   * called again. What was given after a call that failed may have been carried out or not.
    */
   MXAccStatus (*syncStream)(int32_t dev_id, MXAccStream stream);
   MXAccStatus (*createEvent)(int32_t dev_id, MXAccEvent* out);
   void (*destroyEvent)(int32_t dev_id, MXAccEvent event);
   /*!
    * \brief Marks what was given to the stream so far, instead of what the event marked before.
-   * There is always a stream, never NULL.
+   * There is always a stream, never NULL; dev_id is the device of both.
    */
   MXAccStatus (*recordEvent)(int32_t dev_id, MXAccEvent event, MXAccStream stream);
   /*!
    * \brief Has the stream wait for what the event marks at this call; with no stream, the calling
-   * thread. An event that marks nothing is over.
+   * thread. dev_id is the stream's device, or with no stream the event's. The event may be one of
+   * another device of the library: that is how copies between devices are ordered. An event that
+   * marks nothing is over, and so is one whose work failed.
    */
   MXAccStatus (*waitEvent)(int32_t dev_id, MXAccEvent event, MXAccStream stream);
 
@@ -417,10 +445,11 @@ typedef struct MXAccApi {
 
   /*!
    * \brief Sets size > 0 bytes of what mx_alloc gave, from byte_offset on, to 0. Without a stream
-   * it is done when it returns. Where the member is NULL, or it is unsupported, MXNet copies zeros.
+   * it is done when it returns; in a stream, work is what MXTensor::work is for others. Where the
+   * member is NULL, or it is unsupported, MXNet copies zeros.
    */
   MXAccStatus (*mx_zero)(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
-                         MXAccStream stream);
+                         MXAccStream stream, uint64_t work);
 } MXAccApi;
 
 /*!

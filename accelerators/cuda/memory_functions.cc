@@ -119,8 +119,8 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
   return CopyAll(CopyWithin, dev_id, targets, sources, count, stream);
 }
 
-MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
-                 MXAccStream stream) {
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream stream,
+                 uint64_t) {
   return OnDevice(dev_id, [&](Device& device) {
     const Bytes bytes(dev_id, data, byte_offset, size);
     const OnDeviceTensor to(device, bytes.tensor);

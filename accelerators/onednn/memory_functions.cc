@@ -52,7 +52,8 @@ MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int
   });
 }
 
-MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream) {
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream,
+                 uint64_t) {
   return StatusOf([&] {
     CheckDevice(dev_id);
     std::memset(static_cast<char*>(data) + byte_offset, 0, size);

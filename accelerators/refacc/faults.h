@@ -17,8 +17,8 @@ namespace refacc {
  *
  * Items are separated by commas: the name of a member of MXAccApi, mxacc_get_api or run; "@3" for
  * the third call alone and "@3+" for all from the third on; "=" and failed, bad_argument,
- * unsupported, memory, no_device, refused, or crash, which ends the process. Calls count from when
- * the text is set. Any thread may call Reach.
+ * unsupported, memory, no_device, refused, bad_index, or crash, which ends the process. Calls count
+ * from when the text is set. Any thread may call Reach.
  */
 class Faults {
  public:

@@ -115,8 +115,8 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
               stream);
 }
 
-MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
-                 MXAccStream stream) {
+MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream stream,
+                 uint64_t) {
   return OnDevice("mx_zero", dev_id, [&](Device& device, const Settings& settings) {
     const int64_t slow = settings.slow;
     const auto zero = [&device, data, byte_offset, size, slow] {

@@ -13,9 +13,10 @@ static const char kName[] = "myacc";
 
 /* Errors: constants here; with texts made up at run time there would be one for each thread. */
 static const MXAccError kUnsupported = {sizeof(MXAccError), kMXAccUnsupported,
-                                        "only add and negative of dense float32 are done here"};
-static const MXAccError kNoMemory = {sizeof(MXAccError), kMXAccOutOfMemory, "malloc has no more"};
-static const MXAccError kLongName = {sizeof(MXAccError), kMXAccBadArgument, "no room for the name"};
+                                        "only add and negative of dense float32 are done here", 0};
+static const MXAccError kNoMemory = {sizeof(MXAccError), kMXAccOutOfMemory, "malloc has no more",
+                                     0};
+static const MXAccError kLongName = {sizeof(MXAccError), kMXAccBadArgument, "no room for it", 0};
 
 /* ---- the library, its device, memory ---- */
 

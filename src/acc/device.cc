@@ -187,7 +187,7 @@ inline void Device::Zero(void* data, size_t size) {
   MXAccStatus status;
   {
     DeviceCall call(this);
-    status = api().mx_zero(id_, data, 0, size, stream_);
+    status = api().mx_zero(id_, data, 0, size, stream_, 0);
   }
   if (__builtin_expect(status == nullptr, 1)) return;
   if (!WasDone(status, name(), "mx_zero")) CopyZeros(data, size);

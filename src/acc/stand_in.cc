@@ -89,7 +89,7 @@ MXAccStatus Failure(int32_t code, std::string message) {
   static thread_local std::string text;
   static thread_local MXAccError error;
   text = std::move(message);
-  error = MXAccError{sizeof(error), code, text.c_str()};
+  error = MXAccError{sizeof(error), code, text.c_str(), 0};
   return &error;
 }
 

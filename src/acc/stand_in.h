@@ -69,7 +69,9 @@ class StandIn {
   virtual MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
                                 const char* const* in_vals, int32_t num_in, MXAccEmit emit,
                                 void* context) = 0;
-  virtual MXAccStatus Zero(int32_t, void*, uint64_t, size_t, MXAccStream) { return Unsupported(); }
+  virtual MXAccStatus Zero(int32_t, void*, uint64_t, size_t, MXAccStream, uint64_t) {
+    return Unsupported();
+  }
 
  protected:
   /*! \brief The table whose functions call this object; without streams. */

@@ -18,6 +18,8 @@ const char* KindOf(int32_t code) {
   switch (code) {
     case kMXAccBadArgument:
       return "ValueError";
+    case kMXAccBadIndex:
+      return "IndexError";
     case kMXAccUnsupported:
       return "NotImplementedError";
     case kMXAccOutOfMemory:

@@ -57,7 +57,7 @@ static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sourc
 }
 
 static MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
-                        MXAccStream stream) {
+                        MXAccStream stream, uint64_t work) {
   static char zeros[8 << 20];
   MXTensor target = {.tensor = {.data = data, .ndim = 1, .dtype = {kMXAccUInt, 8, 1}}};
   MXTensor source = target;

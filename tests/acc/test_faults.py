@@ -17,6 +17,7 @@ CODES = {
     "memory": MemoryError,
     "no_device": RuntimeError,
     "refused": ImportError,
+    "bad_index": IndexError,
 }
 # Calls of the scenario below, and where MXNet goes another way than to fail.
 CALLS = ["mx_alloc", "copyToAcc", "copyFromAcc", "copyWithinAcc", "accGetExecutor", "run"]

@@ -57,7 +57,7 @@ def test_the_template(tmp_path, compiler, standard):
 
 
 def test_the_template_is_small():
-    assert len(TEMPLATE.read_text().splitlines()) < 150
+    assert len(TEMPLATE.read_text().splitlines()) <= 150
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])

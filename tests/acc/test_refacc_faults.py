@@ -27,7 +27,7 @@ def everything(plugin) -> None:
     memory = plugin.to_device(ONES)
     plugin.to_host(memory)
     plugin.copy("copyWithinAcc", plugin.empty((4,)), memory)
-    plugin.call("mx_zero", 0, memory.handle, 0, 16, None)
+    plugin.call("mx_zero", 0, memory.handle, 0, 16, None, 0)
     executor = plugin.executor("negative", {"x": memory}, [memory])
     try:
         executor.run([memory], [memory])

@@ -91,7 +91,7 @@ def test_zeroing(load, where, message, streams):
     stream = plugin.create("Stream") if streams else None
 
     def zero(handle):
-        plugin.call("mx_zero", 0, handle, *where, stream)
+        plugin.call("mx_zero", 0, handle, *where, stream, 0)
         if streams:
             plugin.call("syncStream", 0, stream)
 

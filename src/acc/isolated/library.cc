@@ -322,7 +322,7 @@ MXAccStatus Library::CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTe
 }
 
 MXAccStatus Library::Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
-                          MXAccStream) {
+                          MXAccStream, uint64_t) {
   const Turn turn(this);
   uint64_t handle;
   if (MXAccStatus status = HandleOf(data, &handle)) return status;

@@ -57,7 +57,7 @@ class Library : public StandIn {
   MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                             int32_t count, MXAccStream stream) override;
   MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
-                   MXAccStream stream) override;
+                   MXAccStream stream, uint64_t work) override;
   MXAccStatus SupportsImperative(int32_t* yes) override;
   MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
   MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,

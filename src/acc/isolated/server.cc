@@ -199,7 +199,7 @@ class Server {
     const auto byte_offset = request->Number<uint64_t>();
     const auto size = request->Number<uint64_t>();
     if (api().mx_zero != nullptr) {
-      return StatusOnly(api().mx_zero(device, data, byte_offset, size, nullptr));
+      return StatusOnly(api().mx_zero(device, data, byte_offset, size, nullptr, 0));
     }
     if (!IsVisible(device)) {
       return StatusOnly(Failure(kMXAccUnsupported, "it sets no memory to 0"));

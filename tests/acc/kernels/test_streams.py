@@ -98,11 +98,11 @@ def test_zeroing(plugin, where, message, streams):
     memory, back = plugin.empty(32, "uint8"), values * 0
     plugin.copy("copyToAcc", memory, values, stream)
     if message is None:
-        plugin.call("mx_zero", 0, memory.handle, *where, stream)
+        plugin.call("mx_zero", 0, memory.handle, *where, stream, 0)
         values[where[0] : sum(where)] = 0
     else:
         with pytest.raises(AccError, match=message) as caught:
-            plugin.call("mx_zero", 0, memory.handle, *where, stream)
+            plugin.call("mx_zero", 0, memory.handle, *where, stream, 0)
         assert caught.value.code == "bad_argument"
     plugin.copy("copyFromAcc", back, memory, stream)
     if streams:
@@ -111,7 +111,7 @@ def test_zeroing(plugin, where, message, streams):
     np.testing.assert_array_equal(back, values)
     memory.free()
     with pytest.raises(AccError, match="not in living memory"):
-        plugin.call("mx_zero", 0, memory.handle, 0, 1, None)
+        plugin.call("mx_zero", 0, memory.handle, 0, 1, None, 0)
 
 
 def test_destroying_a_stream_waits(plugin):

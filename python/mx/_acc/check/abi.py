@@ -31,13 +31,19 @@ CODES = {
     "memory": 4,
     "no_device": 5,
     "refused": 6,
+    "bad_index": 7,
 }
 HOST_VISIBLE, ONE_THREAD, STRIDES, UNUSABLE = 1, 2, 4, 8
 CONCURRENT, IN_PLACE = 1, 2
 
 
 class MXAccError(Structure):
-    _fields_ = [("struct_size", c_size_t), ("code", c_int32), ("message", c_char_p)]
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("code", c_int32),
+        ("message", c_char_p),
+        ("work", c_uint64),
+    ]
 
 
 Status = POINTER(MXAccError)
@@ -60,7 +66,8 @@ class MXTensor(Structure):
         ("parts", POINTER(MXAccGeometry)),
         ("num_parts", c_int32),
         ("reserved_number", c_int32),
-        ("reserved", c_void_p * 2),
+        ("work", c_uint64),
+        ("reserved", c_void_p * 1),
     ]
 
 
@@ -195,7 +202,10 @@ class MXAccApi(Structure):
         ("exportModel", CFUNCTYPE(Status, c_char_p, Emit, c_void_p)),
         ("importModel", CFUNCTYPE(Status, c_char_p, c_void_p, c_size_t, c_int32)),
         ("configure", CFUNCTYPE(Status, c_int32, Texts, Texts, c_int32, Emit, c_void_p)),
-        ("mx_zero", CFUNCTYPE(Status, c_int32, c_void_p, c_uint64, c_size_t, c_void_p)),
+        (
+            "mx_zero",
+            CFUNCTYPE(Status, c_int32, c_void_p, c_uint64, c_size_t, c_void_p, c_uint64),
+        ),
     ]
 
 

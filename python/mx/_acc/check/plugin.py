@@ -41,7 +41,8 @@ class AccError(Exception):
 
 def _malformed(error: abi.MXAccError, text: bytes | None, known: bool) -> str | None:
     """What is wrong with an error itself."""
-    if error.struct_size < ctypes.sizeof(abi.MXAccError):
+    # An older library's ends before `work`.
+    if error.struct_size < abi.MXAccError.work.offset:
         return f"an error whose struct_size is {error.struct_size}"
     if not known:
         return f"an error with the code {error.code}"

@@ -166,7 +166,7 @@ def zero(run: Run) -> None:
             values = pattern(size, size) | 1
             memory = run.plugin.to_device(values, run.device)
             try:
-                run.plugin.call("mx_zero", run.device, memory.handle, begin, end - begin, None)
+                run.plugin.call("mx_zero", run.device, memory.handle, begin, end - begin, None, 0)
             except AccError as error:
                 run.expect(error.code == "unsupported", "zeros, or unsupported", error.code)
                 run.note(f"does not zero {end - begin} bytes: {error.message}")

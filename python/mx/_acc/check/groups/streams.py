@@ -116,7 +116,7 @@ def zero(run: Run) -> None:
             with run.step(f"there, to 0, back: round {number}"):
                 values = _numbers(seed=number + 1)
                 memory = run.plugin.to_device(values, run.device, stream)
-                run.plugin.call("mx_zero", run.device, memory.handle, 4, 4 * SIZE - 8, stream)
+                run.plugin.call("mx_zero", run.device, memory.handle, 4, 4 * SIZE - 8, stream, 0)
                 came = np.zeros_like(values)
                 run.plugin.copy("copyFromAcc", came, memory, stream)
                 _sync(run, stream)
