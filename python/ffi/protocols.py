@@ -6,6 +6,7 @@ there is register_converter.
 
 from __future__ import annotations
 
+import operator
 import sys
 
 TYPE_CHECKING = False
@@ -104,6 +105,43 @@ def denies_writing(array: Any) -> bool:
     except BufferError:
         # The protocol has no format for bfloat16, so that it is unknown.
         return True
+
+
+def not_lent(array: Any, error: Exception, where: str) -> Exception:
+    """What to raise where an array does not lend its memory, given what its producer raised.
+
+    Of that the first line: torch adds the C++ functions that it passed.
+    """
+    if isinstance(error, RecursionError):
+        return error
+    reason = str(error).partition("\n")[0]
+    return BufferError(f"{where} is a {type_name(type(array))} that cannot be lent: {reason}")
+
+
+def device_of(array: Any, where: str) -> tuple[int, int]:
+    """What an array says of its device, (type, id); TypeError where it says something else."""
+    given = array.__dlpack_device__()
+    try:
+        kind, number = given
+        return int(kind), int(number)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{where} has {given!r} as its __dlpack_device__(), expected (device type, device id)"
+        ) from None
+
+
+def is_versioned(max_version: Any) -> bool:
+    """Whether a consumer of DLPack knows its versioned form; TypeError for what is no version."""
+    if max_version is None:
+        return False
+    try:
+        major, minor = max_version
+        return operator.index(major) >= 1 and operator.index(minor) >= 0
+    except (TypeError, ValueError):
+        raise TypeError(
+            "__dlpack__: argument 'max_version' expected None or (major, minor), "
+            f"got {max_version!r}"
+        ) from None
 
 
 def array_maker(cls: Any, own: type) -> Converter | None:

@@ -2,6 +2,9 @@
  * \file dlpack.cc
  * \brief Arrays from and to DLPack.
  */
+#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/tensor_check.h>
+
 #include "runtime/c_api_guard.h"
 #include "runtime/ndarray.h"
 
@@ -35,8 +38,17 @@ struct Exported {
 
 template <typename Managed>
 ArrayObject* Import(Managed* tensor) {
+  CheckTensor(tensor->dl_tensor, "the tensor");
   return NewForeignArray(tensor->dl_tensor, tensor, &ReleaseManaged<Managed>);
 }
+
+MXNET_REGISTER_API("ffi.check_tensor")
+    .describe("Raises ValueError or TypeError where a tensor of others cannot be what it says.")
+    .add_argument("tensor", "int", "Address of a DLTensor.")
+    .add_argument("name", "str", "What the message calls it.")
+    .set_body_typed([](uint64_t tensor, const std::string& name) {
+      CheckTensor(*reinterpret_cast<const DLTensor*>(static_cast<uintptr_t>(tensor)), name);
+    });
 
 }  // namespace
 }  // namespace runtime

@@ -209,7 +209,7 @@ TEST_CASE("a tensor without a shape is not taken over") {
   managed.dl_tensor.dtype = kFloat32;
   MXNetNDArrayHandle handle = nullptr;
   CHECK(MXNetNDArrayFromDLPackLegacy(&managed, &handle) == -1);
-  CHECK(mxnet::tests::LastError() == "ValueError: a tensor of 2 dimensions has no shape");
+  CHECK(mxnet::tests::LastError() == "ValueError: the tensor has 2 axes and no shape");
 }
 
 TEST_CASE("memory freed on another thread is fine") {

@@ -21,7 +21,15 @@ from . import abi
 from .context import Context
 from .errors import new_opaque
 from .objects import ObjectBase, wrap
-from .tensors import LENDER, lazy_mark, tensor_of_buffer, tensor_of_dlpack, tensor_of_numpy
+from .tensors import (
+    LENDER,
+    check_tensor,
+    completed,
+    lazy_mark,
+    tensor_of_buffer,
+    tensor_of_dlpack,
+    tensor_of_numpy,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -343,14 +351,23 @@ class Frame:
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
             # Lending records no gradient; that is what torch reminds of by refusing to export it.
             lent = x.detach()
-        capsule, tensor, read_only = tensor_of_dlpack(lent)
+        try:
+            capsule, tensor, read_only = tensor_of_dlpack(lent)
+        except (BufferError, RuntimeError) as error:
+            failure = error
+            raise Refused(lambda where: protocols.not_lent(x, failure, where)) from error
+        try:
+            check_tensor(tensor, "")
+        except (TypeError, ValueError) as fault:
+            raise _refused(type(fault), str(fault).lstrip()) from None
         if tensor.device.device_type != abi.DEVICE_CPU:
             raise _refused(
                 ValueError,
                 f"is a tensor on device type {tensor.device.device_type}; "
                 "expected memory of the CPU",
             )
-        return self._tensor(tensor, read_only, capsule, x, slot)
+        tensor, strides = completed(tensor)
+        return self._tensor(tensor, read_only, (capsule, strides), x, slot)
 
     def _kept(self, made: Any, slot: Any, depth: int) -> int:
         """Writes what stands for the argument, and keeps it for the call."""

@@ -89,7 +89,7 @@ def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> Non
     try:
         code = frame.write(result, value)
     except Refused as refusal:
-        raise refusal.located(f"{_name_of(body)}: result") from None
+        raise refusal.located(f"{_name_of(body)}: result") from refusal.__cause__
     if code in abi.PLAIN_CODES:
         memmove(ret, addressof(value), sizeof(value))
         c_int.from_address(ret_code).value = code

@@ -65,7 +65,7 @@ class Field:
                 if self._info.setter(self._info.resource, handle, byref(given)):
                     raise last_error()
         except Refused as refusal:
-            raise refusal.located(self._where) from None
+            raise refusal.located(self._where) from refusal.__cause__
         finally:
             abi.lib.MXNetObjectFree(c_void_p(handle))
 

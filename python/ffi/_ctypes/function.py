@@ -73,7 +73,7 @@ class Function(ObjectBase):
             try:
                 codes[index] = frame.write(arg, values[index])
             except Refused as refusal:
-                raise refusal.located(self._described().where(index - names)) from None
+                raise refusal.located(self._described().where(index - names)) from refusal.__cause__
         ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
         library = abi.lib_releasing if self._releases(frame.tensor_bytes) else abi.lib
         handle, count = c_void_p(self.handle), len(args)

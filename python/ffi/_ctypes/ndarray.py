@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctypes import addressof
 
-from .. import data_type, devices
+from .. import data_type, devices, protocols
 from . import abi
 from .callback import own
 from .context import Context, context_of
@@ -117,6 +117,7 @@ class NDArray(ObjectBase):
         that the CPU cannot read, or a read-only array without the version of DLPack that can say
         so.
         """
+        versioned = protocols.is_versioned(max_version)
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
         on_cpu = self._tensor().device.device_type == abi.DEVICE_CPU
@@ -124,7 +125,6 @@ class NDArray(ObjectBase):
         if given is not None and given != (self.__dlpack_device__() if on_cpu else devices.CPU_0):
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
         exported, copied = (self, False) if on_cpu else devices.exported(self, given, copy)
-        versioned = max_version is not None and max_version[0] >= 1
         if copy and not copied:
             exported = exported._copy()
         return export(exported.handle, versioned, copied or bool(copy))
@@ -161,12 +161,12 @@ def from_dlpack(obj: Any) -> Any:
             f"got {type(obj).__name__}"
         )
     # An array of ours says itself what is wrong, with its context.
-    device = getattr(obj, "__dlpack_device__", None) if not isinstance(obj, NDArray) else None
-    if device is not None and int(device()[0]) != abi.DEVICE_CPU:
-        raise BufferError(
-            f"from_dlpack: argument 0 ('obj') is on device {tuple(device())}, expected the CPU"
-        )
-    return wrap(take_dlpack(obj))
+    where = "from_dlpack: argument 0 ('obj')"
+    if not isinstance(obj, NDArray) and hasattr(obj, "__dlpack_device__"):
+        device = protocols.device_of(obj, where)
+        if device[0] != abi.DEVICE_CPU:
+            raise BufferError(f"{where} is on device {device}, expected the CPU")
+    return wrap(take_dlpack(obj, where))
 
 
 register_object(abi.NDARRAY_INDEX, NDArray)

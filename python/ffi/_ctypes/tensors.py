@@ -17,6 +17,7 @@ from ctypes import (
     py_object,
     pythonapi,
 )
+from functools import cache
 from sys import getrefcount
 
 from .. import data_type, protocols
@@ -192,12 +193,48 @@ def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
     return capsule, managed.dl_tensor, bool(managed.flags & _READ_ONLY)
 
 
-def take_dlpack(array: Any) -> int:
-    """The handle of a new array object that shares the memory of an array with __dlpack__."""
+def check_tensor(tensor: abi.DLTensor, where: str) -> None:
+    """Raises ValueError or TypeError where a tensor of others cannot be what it says."""
+    values, codes = (abi.MXNetValue * 2)(), (c_int * 2)(abi.INT, abi.STR)
+    text = c_char_p(where.encode(errors="replace"))
+    values[0].v_uint64 = addressof(tensor)
+    values[1].v_run.data, values[1].v_run.size = cast(text, c_void_p).value, len(text.value or b"")
+    ret, code = abi.MXNetValue(), c_int()
+    check(abi.lib.MXNetFuncCall(_checker(), values, codes, 2, byref(ret), byref(code)))
+
+
+@cache
+def _checker() -> c_void_p:
+    handle = c_void_p()
+    check(abi.lib.MXNetFuncGetGlobal(b"ffi.check_tensor", byref(handle)))
+    return handle
+
+
+def completed(given: abi.DLTensor) -> tuple[abi.DLTensor, Any]:
+    """A tensor that was checked, beginning at its data and with strides, which it points to."""
+    tensor = abi.DLTensor.from_buffer_copy(given)
+    tensor.data = (tensor.data or 0) + tensor.byte_offset
+    tensor.byte_offset = 0
+    if tensor.strides:
+        return tensor, None
+    steps = [1] * tensor.ndim
+    for axis in range(tensor.ndim - 1, 0, -1):
+        steps[axis - 1] = steps[axis] * max(tensor.shape[axis], 1)
+    strides = (c_int64 * abi.capacity(tensor.ndim))(*steps)
+    tensor.strides = cast(strides, POINTER(c_int64))
+    return tensor, strides
+
+
+def take_dlpack(array: Any, where: str) -> int:
+    """The handle of a new array object that shares the memory of an array with __dlpack__.
+
+    where is what errors call the array.
+    """
     mark = lazy_mark(array)
     if mark is not None:
-        raise BufferError(f"from_dlpack: argument 0 ('obj') {mark}")
-    capsule, _, read_only = tensor_of_dlpack(array)
+        raise BufferError(f"{where} {mark}")
+    capsule, tensor, read_only = tensor_of_dlpack(array)
+    check_tensor(tensor, where)
     name = _name_of(capsule)
     address = _capsule_pointer(capsule, name)
     handle = c_void_p()

@@ -96,9 +96,9 @@ cdef int choose_handler(cls, void** extra) except -1:
     if cls is range:
         return H_RANGE
     # hasattr would find the __call__ of the metaclass, with which every class makes instances.
-    # A list: each generator that Cython makes leaves a reference to its class behind.
-    if any(["__call__" in base.__dict__ for base in cls.__mro__]):
-        return H_CALLABLE
+    for base in cls.__mro__:
+        if "__call__" in base.__dict__:
+            return H_CALLABLE
     if hasattr(cls, "__dataclass_fields__"):
         return H_DATACLASS
     if MXNetHasBuffer(<PyTypeObject*>cls):

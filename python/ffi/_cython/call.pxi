@@ -14,7 +14,7 @@ cdef bint large_enough(int64_t threshold, MXNetValue* values, int* codes, Py_ssi
     """Whether the tensors among the arguments hold as many bytes as make releasing the GIL pay."""
     if threshold <= 0:
         return True
-    cdef int64_t total = 0
+    cdef uint64_t total = 0
     cdef int64_t size
     cdef DLTensor* tensor
     cdef Py_ssize_t i
@@ -31,7 +31,7 @@ cdef bint large_enough(int64_t threshold, MXNetValue* values, int* codes, Py_ssi
         for axis in range(tensor.ndim):
             size *= tensor.shape[axis]
         total += size
-    return total >= threshold
+    return total >= <uint64_t>threshold
 
 
 cdef int call_released(Function func, MXNetValue* values, int* codes, int count, MXNetValue* ret,

@@ -197,7 +197,12 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
     int MXNetNDArrayToDLPackLegacy(void* array, DLManagedTensor** out) noexcept
     int MXNetGetVersion(int* major, int* minor, const char** release) noexcept
 
+cdef extern from "<mxnet/runtime/tensor_check.h>" namespace "mxnet::runtime":
+    bint IsPlainTensor(const DLTensor& tensor) noexcept
+    bint IsSoundTensor(const DLTensor& tensor) noexcept
+
 cdef extern from "python_compat.h":
+    int MXNetCheckTensor(const DLTensor* tensor, const char* name) noexcept
     PyObject* MXNetNewCode(const char* file, const char* function, int line) noexcept
     int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
     int MXNetSmallInts(PyObject** items, Py_ssize_t size, int64_t* out) noexcept

@@ -52,10 +52,15 @@ cdef object plain_of(ObjectBase container, value, int depth):
     """What make_plain_element gives, where every container that may change has its own lock."""
     if depth > MAX_DEPTH:
         raise too_deep(container)
+    plain = []
     if isinstance(value, SeqBase):
-        return [plain_of(container, item, depth + 1) for item in SeqBase.__iter__(value)]
+        for item in SeqBase.__iter__(value):
+            plain.append(plain_of(container, item, depth + 1))
+        return plain
     if isinstance(value, tuple):
-        return tuple([plain_of(container, item, depth + 1) for item in value])
+        for item in value:
+            plain.append(plain_of(container, item, depth + 1))
+        return tuple(plain)
     if isinstance(value, MapBase):
         return {key: plain_of(container, item, depth + 1) for key, item in MapBase._iter_items(value)}
     return value

@@ -74,7 +74,7 @@ cdef class Context:
         context_function("mx.context.pop")()
 
 
-cdef tuple cpu_contexts = tuple([Context("cpu", i) for i in range(16)])
+cdef tuple cpu_contexts = tuple(map(Context, ["cpu"] * 16, range(16)))
 
 
 def cpu(device_id=0):

@@ -1,9 +1,13 @@
 # cython: embedsignature=True, embedsignature.format=clinic
-# cython: language_level=3, binding=False, boundscheck=False, wraparound=False
+# cython: language_level=3, binding=False, wraparound=False
 # cython: initializedcheck=False, cdivision=True, annotation_typing=False
 """The fast path of the function boundary.
 
 This file only fixes the order in which the parts are read; each part may use those above it.
+
+None has a comprehension: where there is no memory for the list to grow, Cython 3.3 gives the element
+up twice, and an object that others use is freed. Nor is the check of bounds turned off: for pointers
+there is none, and what is indexed besides may come from anywhere.
 """
 
 include "capi.pxi"        # declarations of the runtime's C interface and of CPython's

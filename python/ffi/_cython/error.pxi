@@ -204,8 +204,9 @@ cdef dict codes_of_entries = {}
 cdef list find_codes(tuple entries):
     """Code objects of entries, with each address replaced by the source lines it stands for."""
     from ffi.backtrace import places
-    codes = [MXNetPass(MXNetNewCode(file.encode(), function.encode(), line))
-             for file, function, line in places(entries)[:MAX_FRAMES]]
+    codes = []
+    for file, function, line in places(entries)[:MAX_FRAMES]:
+        codes.append(MXNetPass(MXNetNewCode(file.encode(), function.encode(), line)))
     if len(codes_of_entries) >= CODE_CACHE:
         codes_of_entries.clear()
     codes_of_entries[entries] = codes

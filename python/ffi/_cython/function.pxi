@@ -15,6 +15,9 @@ cdef dict plain_info(const MXNetFuncInfo* info):
     cdef MXNetAny* default
     cdef size_t i
     params = []
+    overloads = []
+    for i in range(info.num_overloads):
+        overloads.append(plain_info(info.overloads[i]))
     for i in range(info.num_params):
         default = <MXNetAny*>&info.params[i].default_value
         value = MXNetPass(make_borrowed(&default.value, default.type_code)) \
@@ -26,7 +29,7 @@ cdef dict plain_info(const MXNetFuncInfo* info):
         "returns": text_or_none(info.returns), "file": text_or_none(info.file),
         "line": info.line, "described": bool(info.described), "params": params,
         "release_lock_bytes": info.release_lock_bytes,
-        "overloads": [plain_info(info.overloads[i]) for i in range(info.num_overloads)],
+        "overloads": overloads,
     }
 
 
@@ -175,6 +178,7 @@ cdef int read_info(Function func, bint front_end) except -1:
     func.is_overloaded = info.num_overloads > 0
     if not info.described:
         return 0
+    cdef int body_params = 0
     names = []
     targets = []
     defaults = []
@@ -192,7 +196,10 @@ cdef int read_info(Function func, bint front_end) except -1:
             func.keyword_only = len(names)
         default = MXNetPass(make_borrowed(&info.params[i].default_value.value,
                                           info.params[i].default_value.type_code)) if hidden else None
-        target = -1 if hidden else len([t for t in targets if t >= 0])
+        target = -1
+        if not hidden:
+            target = body_params
+            body_params += 1
         if target >= 0 and info.params[i].type != NULL and strstr(info.params[i].type, ARRAY_LIKE) != NULL:
             func.array_mask |= <uint64_t>1 << target
         targets.append(target)

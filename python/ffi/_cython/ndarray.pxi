@@ -4,6 +4,10 @@ cdef inline DLTensor* tensor_of(NDArray array) except NULL:
     return &(<MXNetNDArrayObject*>array.chandle).tensor
 
 
+cdef inline int64_t itemsize_of(const DLTensor* tensor) noexcept:
+    return tensor.dtype.bits * tensor.dtype.lanes // 8
+
+
 cdef dict buffer_formats = {
     (kDLBool, 8): b"?", (kDLInt, 8): b"b", (kDLInt, 16): b"h", (kDLInt, 32): b"i",
     (kDLInt, 64): b"q" if sizeof(long) != 8 else b"l", (kDLUInt, 8): b"B", (kDLUInt, 16): b"H",
@@ -32,7 +36,12 @@ cdef class NDArray(ObjectBase):
     def strides(self):
         """Bytes from one element to the next along each axis, a tuple of int."""
         cdef DLTensor* tensor = tensor_of(self)
-        return tuple([tensor.strides[i] * (tensor.dtype.bits // 8) for i in range(tensor.ndim)])
+        cdef int64_t item = itemsize_of(tensor)
+        cdef int i
+        strides = []
+        for i in range(tensor.ndim):
+            strides.append(tensor.strides[i] * item)
+        return tuple(strides)
 
     @property
     def ndim(self):
@@ -52,7 +61,7 @@ cdef class NDArray(ObjectBase):
     @property
     def itemsize(self):
         """Bytes of one element."""
-        return tensor_of(self).dtype.bits // 8
+        return itemsize_of(tensor_of(self))
 
     @property
     def nbytes(self):
@@ -103,6 +112,7 @@ cdef class NDArray(ObjectBase):
         cdef DLManagedTensorVersioned* versioned = NULL
         cdef DLManagedTensor* legacy = NULL
         cdef void* handle
+        cdef bint versioned_form = protocols.is_versioned(max_version)
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
         cdef bint on_cpu = tensor_of(self).device.device_type == kDLCPU
@@ -116,7 +126,7 @@ cdef class NDArray(ObjectBase):
         if copy and not copied:
             source, copied = copy_array(source), True
         handle = source.chandle
-        if max_version is not None and max_version[0] >= 1:
+        if versioned_form:
             check(MXNetNDArrayToDLPack(handle, &versioned))
             if copied:
                 versioned.flags |= 2
@@ -127,12 +137,12 @@ cdef class NDArray(ObjectBase):
     def __getbuffer__(self, Py_buffer* view, int flags):
         cdef DLTensor* tensor = tensor_of(self)
         cdef Py_ssize_t* strides
-        cdef Py_ssize_t item = tensor.dtype.bits // 8
+        cdef Py_ssize_t item = itemsize_of(tensor)
         cdef bint contiguous = is_contiguous(tensor)
         cdef int i
         if tensor.device.device_type != kDLCPU and devices.host_view(self) is None:
             raise BufferError(f"an array on {self.ctx} has no memory that the CPU can read")
-        fmt = buffer_formats.get((tensor.dtype.code, tensor.dtype.bits))
+        fmt = buffer_formats.get((tensor.dtype.code, tensor.dtype.bits)) if tensor.dtype.lanes == 1 else None
         if fmt is None:
             raise BufferError(f"the buffer protocol has no format for {dtype_name(tensor.dtype)}")
         if flags & PyBUF_WRITABLE and self.read_only:
@@ -205,21 +215,28 @@ def from_dlpack(obj):
     Raises TypeError where obj does not offer DLPack, BufferError where the tensor cannot be shared.
     """
     cdef void* handle = NULL
+    cdef DLManagedTensorVersioned* versioned
+    cdef DLManagedTensor* legacy
     if not hasattr(obj, "__dlpack__"):
         raise TypeError(f"from_dlpack: argument 0 ('obj') expected an object with __dlpack__, got {type(obj).__name__}")
     # An array of ours says itself what is wrong, with its context.
-    ours = isinstance(obj, NDArray)
-    if not ours and hasattr(obj, "__dlpack_device__") and int(obj.__dlpack_device__()[0]) != kDLCPU:
-        raise BufferError(f"from_dlpack: argument 0 ('obj') is on device {tuple(obj.__dlpack_device__())}, expected the CPU")
-    refuse_lazy(obj, "from_dlpack: argument 0 ('obj')")
+    cdef str where = "from_dlpack: argument 0 ('obj')"
+    if not isinstance(obj, NDArray) and hasattr(obj, "__dlpack_device__"):
+        device = protocols.device_of(obj, where)
+        if device[0] != kDLCPU:
+            raise BufferError(f"{where} is on device {device}, expected the CPU")
+    refuse_lazy(obj, where)
     capsule = dlpack_capsule(obj)
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
-        check(MXNetNDArrayFromDLPack(
-            <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned"), &handle))
+        versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        if versioned.version.major == 1:  # another says itself what is wrong
+            check_foreign(&versioned.dl_tensor, where)
+        check(MXNetNDArrayFromDLPack(versioned, &handle))
         PyCapsule_SetName(capsule, "used_dltensor_versioned")
     else:
-        check(MXNetNDArrayFromDLPackLegacy(
-            <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor"), &handle))
+        legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        check_foreign(&legacy.dl_tensor, where)
+        check(MXNetNDArrayFromDLPackLegacy(legacy, &handle))
         PyCapsule_SetName(capsule, "used_dltensor")
         if protocols.denies_writing(obj):
             (<MXNetNDArrayObject*>handle).flags |= kMXNetNDArrayReadOnly

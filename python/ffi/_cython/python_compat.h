@@ -14,6 +14,7 @@
 #include <mxnet/runtime/container/string.h>
 #include <mxnet/runtime/error.h>
 #include <mxnet/runtime/object.h>
+#include <mxnet/runtime/tensor_check.h>
 
 #include <new>
 #include <string_view>
@@ -122,6 +123,18 @@ static inline int MXNetNewString(const char* data, size_t size, void** out) {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
     return -1;
+  }
+}
+
+/*! \brief CheckTensor: 0, or -1 after it made what is wrong the last error. */
+static inline int MXNetCheckTensor(const DLTensor* tensor, const char* name) {
+  try {
+    mxnet::runtime::CheckTensor(*tensor, name);
+    return 0;
+  } catch (const mxnet::runtime::Error& error) {
+    return error.SetLast();
+  } catch (const std::bad_alloc&) {
+    return mxnet::runtime::details::SetOutOfMemory();
   }
 }
 

@@ -33,7 +33,10 @@ def list_global_names():
     cdef const char** names = NULL
     cdef int i
     check(MXNetFuncListGlobalNames(&size, &names))
-    return [names[i].decode("utf-8", "replace") for i in range(size)]
+    decoded = []
+    for i in range(size):
+        decoded.append(names[i].decode("utf-8", "replace"))
+    return decoded
 
 
 def version():

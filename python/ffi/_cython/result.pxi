@@ -192,8 +192,10 @@ cdef object returned_as(Function func, const MXNetValue* value, int code):
     cdef size_t i
     if code == kMXNetObjectHandle and (<MXNetObject*>value.v_handle).type_index == kMXNetObjectTuple:
         items = &(<MXNetSeqObject*>value.v_handle).items
-        return tuple([returned_as(func, &items.data[i].value, items.data[i].type_code)
-                      for i in range(items.size)])
+        made = []
+        for i in range(items.size):
+            made.append(returned_as(func, &items.data[i].value, items.data[i].type_code))
+        return tuple(made)
     made = MXNetPass(make_borrowed(value, code))
     if code != kMXNetNDArrayHandle or isinstance(made, func.returned):
         return made

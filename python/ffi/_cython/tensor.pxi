@@ -95,40 +95,48 @@ cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
 
 cdef int check_tensor(MXNetLentTensor* lent, MXNetValue* value, int* code, bint read_only,
                       Frame* frame) noexcept:
-    """Completes a tensor that a producer described: strides are always there, memory is the CPU's."""
+    """Checks and completes a tensor that others described.
+
+    Afterwards strides are always there, the offset is part of the address, and memory is the CPU's.
+    """
     cdef DLTensor* tensor = &lent.tensor
     cdef int64_t stride = 1
     cdef int i
+    if not IsSoundTensor(tensor[0]):
+        return refuse_tensor(tensor, frame)
     if tensor.device.device_type != kDLCPU:
         set_exception(ValueError, f"{where_text(frame)} is a tensor on device type {tensor.device.device_type}; "
                       "expected memory of the CPU")
         return -1
+    tensor.data = <char*>tensor.data + tensor.byte_offset
+    tensor.byte_offset = 0
     if tensor.strides == NULL:
         tensor.strides = <int64_t*>frame_alloc(frame, tensor.ndim * sizeof(int64_t))
         if tensor.strides == NULL:
             return -1
         for i in range(tensor.ndim - 1, -1, -1):
             tensor.strides[i] = stride
-            stride *= tensor.shape[i]
+            stride *= max(tensor.shape[i], 1)
     return give_lent(lent, read_only, value, code)
 
 
-cdef bint may_be_lazy(DLTensor* tensor) noexcept:
-    """Whether a torch tensor may be marked to be conjugated or negated when read.
+cdef int refuse_tensor(const DLTensor* tensor, Frame* frame) noexcept:
+    try:
+        check_foreign(tensor, where_text(frame))
+    except BaseException as error:
+        set_error(error)
+    return -1
 
-    Conjugates are complex, negatives the imaginary parts of conjugates, whose elements do not lie
-    side by side.
-    """
-    cdef int64_t expected = 1
-    cdef int i
-    if tensor.dtype.code == kDLComplex:
-        return True
-    if tensor.strides != NULL:
-        for i in range(tensor.ndim - 1, -1, -1):
-            if tensor.strides[i] != expected:
-                return True
-            expected *= tensor.shape[i]
-    return False
+
+cdef int check_foreign(const DLTensor* tensor, str where) except -1:
+    """Raises ValueError or TypeError where a tensor of others cannot be what it says."""
+    encoded = where.encode("utf-8", "replace")
+    return check(MXNetCheckTensor(tensor, encoded))
+
+
+cdef int refuse_export(object obj, object error, str where) except -1:
+    """Raises why a producer does not lend its memory, said of the argument."""
+    raise protocols.not_lent(obj, error, where) from error
 
 
 cdef int refuse_lazy(object obj, str where) except -1:
@@ -156,12 +164,34 @@ cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* c
     if lent == NULL:
         return -1
     if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, &lent.tensor) != 0:
-        if PyErr_Occurred() == NULL:
-            set_exception(ValueError, f"{where_text(frame)} is a tensor that cannot be exchanged")
-        return -1
-    if may_be_lazy(&lent.tensor) and is_lazy(obj, frame) != 0:
+        return refuse_exchange(obj, frame)
+    if IsPlainTensor(lent.tensor) and not may_be_lazy(&lent.tensor):
+        return give_lent(lent, False, value, code)
+    if is_lazy(obj, frame) != 0:
         return -1
     return check_tensor(lent, value, code, False, frame)
+
+
+cdef inline bint may_be_lazy(const DLTensor* tensor) noexcept:
+    """Whether a row-major torch tensor may be marked to be conjugated or negated when read.
+
+    Conjugates are complex, negatives the imaginary parts of conjugates: of more than one of those
+    the elements do not lie side by side.
+    """
+    return tensor.dtype.code == kDLComplex or tensor.ndim == 0 or tensor.shape[0] * tensor.strides[0] == 1
+
+
+cdef int refuse_exchange(PyObject* obj, Frame* frame) noexcept:
+    if PyErr_Occurred() == NULL:
+        set_exception(RuntimeError, "no reason is given")
+    try:
+        try:
+            MXNetPass(NULL)
+        except RuntimeError as error:
+            refuse_export(<object>obj, error, where_text(frame))
+    except BaseException as failure:
+        set_error(failure)
+    return -1
 
 
 cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
@@ -173,7 +203,10 @@ cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
     try:
         if hasattr(<object>obj, "is_neg"):
             refuse_lazy(<object>obj, where_text(frame))
-        capsule = dlpack_capsule(<object>obj)
+        try:
+            capsule = dlpack_capsule(<object>obj)
+        except (BufferError, RuntimeError) as error:
+            refuse_export(<object>obj, error, where_text(frame))
         lent = new_lent(obj, 0, frame)
         if lent == NULL:
             return -1

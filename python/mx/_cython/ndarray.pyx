@@ -1,4 +1,4 @@
-# cython: language_level=3, binding=False, boundscheck=False, wraparound=False
+# cython: language_level=3, binding=False, wraparound=False
 # cython: initializedcheck=False, cdivision=True, annotation_typing=False
 """The array class of the fast path.
 
@@ -8,6 +8,8 @@ mx.ndarray, which the class of the ctypes path is made from as well.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from ffi._cython.core cimport NDArray, call_function, is_operand_type
 
 from mx import _dtypes
@@ -149,8 +151,19 @@ cdef object encode_key(object key):
     if kind == &PySlice_Type:
         return (encode_item(key),)
     if kind == &PyTuple_Type:
-        return tuple([encode_item(item) for item in <tuple>key])
+        return encode_items(<tuple>key)
     return _indexing.encode_key(key)
+
+
+cdef tuple encode_items(tuple items):
+    # Not a comprehension: where there is no memory, Cython 3.3 gives an item up twice.
+    cdef tuple encoded = PyTuple_New(len(items))
+    cdef Py_ssize_t i
+    for i in range(len(items)):
+        item = encode_item(items[i])
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(encoded, i, item)
+    return encoded
 
 
 cdef object fetch(object self, object key):

@@ -1,0 +1,100 @@
+"""Tensors that others lend are looked at once, where they come in."""
+
+import ctypes
+
+import numpy
+import pytest
+
+import ffi
+
+from .hostile import HOSTILE, SOUND, LegacyTensor, Tensor
+
+each_kind = pytest.mark.parametrize("kind", [Tensor, LegacyTensor])
+
+
+def error_of(action):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        action()
+    return type(caught.value), str(caught.value)
+
+
+@each_kind
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_cannot_be_is_refused(name, kind, echo):
+    arguments, text = HOSTILE[name]
+    cls = TypeError if "elements" in text else ValueError
+    where = {
+        "testing.echo: argument 0 ('value')": lambda: echo(kind(**arguments)),
+        "testing.echo: argument 0 ('value') item 1": lambda: echo([1, kind(**arguments)]),
+        "from_dlpack: argument 0 ('obj')": lambda: ffi.from_dlpack(kind(**arguments)),
+        "<lambda>: result": lambda: ffi.get_global_func("testing.call")(lambda: kind(**arguments)),
+    }
+    for place, action in where.items():
+        assert error_of(action) == (cls, f"{place} {text}")
+
+
+@each_kind
+@pytest.mark.parametrize("name", SOUND)
+def test_what_is_odd_is_read_as_it_is(name, kind):
+    arguments, expected = SOUND[name]
+    copy = ffi.get_global_func("ffi.convert")
+    for array in (
+        ffi.from_dlpack(kind(**arguments)),
+        copy.returning(ffi.NDArray)(kind(**arguments)),
+    ):
+        assert tuple(numpy.asarray(array).ravel()) == expected
+        assert array.size == len(expected)
+        assert array.strides == tuple(
+            4 * stride for stride in arguments.get("strides", _row_major(arguments["shape"] or ()))
+        )
+
+
+def _row_major(shape):
+    steps = [1] * len(shape)
+    for axis in range(len(shape) - 1, 0, -1):
+        steps[axis - 1] = steps[axis] * max(shape[axis], 1)
+    return steps
+
+
+def test_vectors_as_elements_are_no_numbers():
+    array = ffi.from_dlpack(Tensor(shape=(2,), dtype=(2, 32, 4)))
+    assert (array.itemsize, array.nbytes, array.strides) == (16, 32, (16,))
+    with pytest.raises((TypeError, BufferError)):
+        memoryview(array).tolist()
+
+
+VERSIONS = [(), (1,), 1, "1.0", ("a", "b"), (None, 0), (1, 2, 3)]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=repr)
+def test_no_version(version):
+    array = ffi.from_dlpack(numpy.ones(3))
+    cls, text = error_of(lambda: array.__dlpack__(max_version=version))
+    assert (cls, text) == (
+        TypeError,
+        f"__dlpack__: argument 'max_version' expected None or (major, minor), got {version!r}",
+    )
+
+
+@pytest.mark.parametrize("device", [(), (1,), 1, ("cpu", 0), (1, 2, 3), None], ids=repr)
+def test_no_device(device):
+    class Nowhere(Tensor):
+        def __dlpack_device__(self):
+            return device
+
+    cls, text = error_of(lambda: ffi.from_dlpack(Nowhere((3,))))
+    where = "from_dlpack: argument 0 ('obj')"
+    assert cls is TypeError
+    assert text == (
+        f"{where} has {device!r} as its __dlpack_device__(), expected (device type, device id)"
+    )
+
+
+def test_a_deleter_runs_once_where_the_tensor_is_refused():
+    runs = []
+    deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(runs.append)
+    tensor = Tensor((2, -1))
+    tensor.managed.deleter = ctypes.cast(deleter, ctypes.c_void_p).value
+    with pytest.raises(ValueError):
+        ffi.from_dlpack(tensor)
+    assert runs == []  # the capsule still has it
