@@ -47,6 +47,8 @@ bool IsFloat(MXAccDataType dtype) {
          (dtype.code == kMXAccBfloat && dtype.bits == 16);
 }
 
+bool IsBool(MXAccDataType dtype) { return dtype.code == kMXAccBool; }
+
 MXAccDataType Promoted(MXAccDataType a, MXAccDataType b) { return SameType(a, b) ? a : kFloat32; }
 
 int64_t SizeOf(const Dims& shape) {

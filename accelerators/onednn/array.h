@@ -54,6 +54,7 @@ Array OutputOf(const MXAccOperator& op, int32_t index);
  * bool; none for others. */
 std::optional<DType> TypeOf(MXAccDataType dtype);
 bool IsFloat(MXAccDataType dtype);
+bool IsBool(MXAccDataType dtype);
 /*! \brief The type two floats are computed in, and their result has. */
 MXAccDataType Promoted(MXAccDataType a, MXAccDataType b);
 

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "operators.h"
-#include "passes.h"
 
 namespace onednn {
 namespace {
@@ -40,17 +39,9 @@ void AddAsType(const MXAccOperator& op, Plan* plan) {
   const Array out = TheOutput(op);
   const Array a = Broadcast(TheInput(op), out.shape);
   if (SameType(a.dtype, out.dtype)) return plan->Copy(a, out);
-  if (IsFloat(a.dtype) && out.dtype.code == kMXAccBool) {
-    const Array zero = plan->Constant(a.dtype, 0, out.shape);
-    return AddBinaryPass({algorithm::binary_ne, {}}, a, zero, out, plan);
-  }
-  if (!IsFloat(out.dtype)) Unsupported("integers of floats, which oneDNN rounds");
-  if (a.dtype.code != kMXAccBool) return plan->Convert(a, out);
-  // Bytes of a bool may be others than 0 and 1.
-  const Array bytes = plan->Scratch(out.dtype, out.shape);
-  const Array zero = plan->Constant(out.dtype, 0, out.shape);
-  plan->Convert(a, bytes);
-  AddBinaryPass({algorithm::binary_ne, {}}, bytes, zero, out, plan);
+  const bool is_truth = IsFloat(a.dtype) && IsBool(out.dtype);
+  if (!is_truth && !IsFloat(out.dtype)) Unsupported("integers of floats, which oneDNN rounds");
+  plan->Convert(a, out);
 }
 
 constexpr Entry kEntries[] = {

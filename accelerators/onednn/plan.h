@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "array.h"
+#include "loops.h"
 
 namespace onednn {
 
@@ -52,7 +53,7 @@ class Plan {
            std::vector<Argument> arguments);
   /*! \brief Copies elements between arrays of one shape and type. */
   void Copy(const Array& from, const Array& to);
-  /*! \brief Copies and converts elements, as oneDNN does that. */
+  /*! \brief Copies and converts elements, on each processor alike. */
   void Convert(const Array& from, const Array& to);
 
   /*! \brief The array, or a dense copy of it where it is not dense. */
@@ -64,15 +65,20 @@ class Plan {
   int threads() const { return threads_; }
 
  private:
-  /*! \brief A primitive; where it is empty, a copy of the first argument to the second. */
+  /*! \brief A primitive; where it is empty, a loop from the first argument to the second, or,
+   * where that is nullptr, a copy. */
   struct Step {
     dnnl::primitive primitive;
+    Loop loop;
     std::vector<Argument> arguments;
   };
   struct Slot;
 
   /*! \brief False, and nothing added, where oneDNN has no fast way. */
   bool AddReorder(const Array& from, const Array& to);
+  void AddLoop(Loop loop, const Array& from, const Array& to);
+  /*! \brief Between dense arrays: what Convert does without oneDNN, or by way of float32. */
+  void AddConversion(const Array& from, const Array& to);
   std::unique_ptr<Slot> TakeSlot() const;
   void ReturnSlot(std::unique_ptr<Slot> slot) const;
 

@@ -47,7 +47,9 @@ def build(folder: Path, *targets: str) -> None:
 
 @pytest.fixture(scope="session")
 def accelerators(tmp_path_factory) -> Path:
-    """The folder of all libraries of accelerators/, built by its one command."""
+    """The folder of all libraries of accelerators/, built by its one command, or before."""
+    if built := os.environ.get("MXFFI_TEST_ACCELERATORS"):
+        return Path(built)
     folder = tmp_path_factory.mktemp("accelerators")
     build(folder, *(SANITIZED if os.environ.get("MXFFI_SANITIZE") else ()))
     return folder

@@ -14,6 +14,9 @@ FLOATS = [np.dtype("float32"), np.dtype("float16"), BF16]
 TOLERANCES = {FLOATS[0]: 3e-6, FLOATS[1]: 1e-3, BF16: 8e-3}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.5, 100.0, -100.0, 3e4]
 
+# What the name of an instruction set has with which oneDNN computes with a type.
+NEEDED = {"float16": {"FP16", "AMX"}, "bfloat16": {"AVX512"}}
+
 # Two operands as they may lie in memory: dense, broadcast in every way, views.
 LAYOUTS = {
     "one": lambda a: (a(1), a(1)),
@@ -44,6 +47,17 @@ LAYOUTS = {
 def floats(*shape: int, dtype=FLOATS[0], least=-3.0, most=3.0) -> np.ndarray:
     """Different numbers in no order, the same each time."""
     return np.random.default_rng(sum(shape)).uniform(least, most, shape).astype(dtype)
+
+
+def isa(plugin: Plugin) -> str:
+    """The instruction set that oneDNN uses: the processor's, or what ONEDNN_MAX_CPU_ISA left."""
+    return plugin.configure()["isa"]
+
+
+def computes_with(plugin: Plugin, dtype: np.dtype) -> bool:
+    """Whether oneDNN computes with a type here, beyond converting it."""
+    needed = NEEDED.get(dtype.name)
+    return needed is None or bool(needed & set(isa(plugin).split("_")))
 
 
 def run(plugin: Plugin, name: str, inputs: dict, output, **attributes: object) -> np.ndarray:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import mx
+
 from .cases import BF16, LAYOUTS, SPECIAL, check, exactly, floats, memory_of, run
 
 ANY = ["float64", "float32", "float16", BF16, "int8", "int64", "uint16", "bool", "complex128"]
@@ -20,18 +22,27 @@ def test_copies(plugin, name, layout, dtype):
     exactly(run(plugin, name, {"a": a}, expected), expected)
 
 
+# As oneDNN does them, as it does on some processors only, and by way of float32.
 CONVERSIONS = [
     ("float32", "float16"),
     ("float32", BF16),
     ("float32", "bool"),
     ("float16", "float32"),
+    ("float16", BF16),
     ("float16", "bool"),
     (BF16, "float32"),
+    (BF16, "float16"),
+    (BF16, "bool"),
     ("int32", "float32"),
+    ("int32", "float16"),
+    ("int32", BF16),
     ("int8", "float32"),
+    ("int8", "float16"),
     ("uint8", "float32"),
     ("uint8", "float16"),
+    ("uint8", BF16),
     ("bool", "float32"),
+    ("bool", "float16"),
     ("bool", BF16),
 ]
 
@@ -51,6 +62,15 @@ def test_conversions(plugin, of, to, layout):
         expected = np.ascontiguousarray(a).astype(to).reshape(a.shape)
     result = run(plugin, "astype", {"a": a}, expected, dtype=str(to))
     exactly(result, expected)
+
+
+@pytest.mark.parametrize("of", ["float16", BF16, "float32"], ids=str)
+@pytest.mark.parametrize("to", ["float16", BF16, "float32"], ids=str)
+def test_every_float_is_converted_as_on_the_cpu(plugin, of, to):
+    patterns = np.arange(0, 2**32, 65537, dtype="uint32")
+    x = patterns.view(of) if of == "float32" else patterns.astype("uint16").view(of)
+    expected = mx.np.array(x).astype(str(np.dtype(to))).asnumpy()
+    exactly(run(plugin, "astype", {"a": x}, expected, dtype=str(np.dtype(to))), expected)
 
 
 @pytest.mark.parametrize("to", ["float32", "float16", BF16], ids=str)

@@ -5,7 +5,7 @@ import pytest
 
 from mx._acc.check.plugin import AccError
 
-from .cases import floats, run
+from .cases import FLOATS, check, computes_with, floats, isa, rounded, run
 
 X = floats(3, 4)
 N = np.arange(12, dtype="int32").reshape(3, 4)
@@ -67,6 +67,42 @@ def test_what_it_refuses(plugin, name, inputs, attributes, like, code, words):
         run(plugin, name, inputs, like, **attributes)
     assert caught.value.code == code
     assert caught.value.message.startswith(f"{name}: ")
+
+
+def softmax(x):
+    powers = np.exp(x)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+# An operator of each kind that computes, by the names of its inputs, and what it computes.
+COMPUTING = {
+    "add": ("x1 x2", np.add),
+    "maximum": ("x1 x2", np.maximum),
+    "less": ("x1 x2", np.less),
+    "sqrt": ("x", np.sqrt),
+    "exp": ("x", np.exp),
+    "matmul": ("x1 x2", np.matmul),
+    "sum": ("a", np.sum),
+    "mean": ("a", np.mean),
+    "softmax": ("data", softmax),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS[1:], ids=str)
+@pytest.mark.parametrize("name", COMPUTING)
+def test_it_computes_with_16_bits_or_says_that_the_processor_does_not(plugin, name, dtype):
+    names, function = COMPUTING[name]
+    x = floats(40, 40, dtype=dtype, least=0.5)
+    inputs = dict.fromkeys(names.split(), x)
+    expected = rounded(function, *inputs.values(), dtype=dtype)
+    try:
+        result = run(plugin, name, inputs, expected)
+    except AccError as error:
+        assert not computes_with(plugin, dtype), f"{isa(plugin)}: {error}"
+        assert error.code == "unsupported"
+        assert "on this processor" in error.message
+    else:
+        check(result, expected)
 
 
 def test_another_operator_set_is_refused(plugin):
