@@ -1,4 +1,4 @@
-"""Comparing arrays in tests."""
+"""What tests ask: whether arrays are equal, which devices and which instructions there are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy
 
+import ffi
+
 from ._acc.table import list_acc
 
-__all__ = ["assert_almost_equal", "list_acc"]
+__all__ = ["assert_almost_equal", "cpu_level", "list_acc"]
+
+cpu_level = ffi.get_global_func("mx.cpu_level")
 
 # Relative and absolute tolerance by dtype; others are compared exactly.
 TOLERANCES = {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mx
+from mx import _library
 
 from .compare import quiet
 
@@ -194,12 +195,36 @@ def test_a_nan_is_found_at_every_place(name, dtype):
             np.testing.assert_equal(function(mx.np.array(x)).item(), oracle(x).item())
 
 
-def test_an_unknown_level_is_reported():
+def imported_with(level):
+    """What a process that imports mx says of the level in use, and what it complains of."""
     done = subprocess.run(
-        [sys.executable, "-c", "import mx; print(mx.np.exp(0.0))"],
-        env={**os.environ, "MXNET_CPU_LEVEL": "mmx"},
+        [sys.executable, "-c", "import mx; print(mx.test_utils.cpu_level())"],
+        env={**os.environ, "MXNET_CPU_LEVEL": level},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    assert "MXNET_CPU_LEVEL has to be baseline, avx2 or avx512; 'mmx' is ignored" in done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+@pytest.mark.parametrize("level", ["mmx", "AVX2"])
+def test_a_level_that_there_is_not_is_an_error(level):
+    complaint = imported_with(level)[1].splitlines()
+    expected = f"MXNET_CPU_LEVEL: expected one of baseline, avx2, avx512, got {level!r}"
+    assert complaint[-1] == f"ValueError: {expected}"
+    assert not any("ignored" in line for line in complaint)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_level_in_use_is_what_is_asked_for_or_less(level):
+    there, complaint = imported_with("")
+    assert complaint == ""
+    used, complaint = imported_with(level)
+    assert used == min(level, there, key=LEVELS.index)
+    assert ("no more than" in complaint) == (used != level)
+
+
+def test_a_level_that_the_processor_lacks_is_told():
+    _library._warn_of_lesser_level("avx2", "avx2")
+    with pytest.warns(RuntimeWarning, match="is avx512, but this processor has no more than avx2"):
+        _library._warn_of_lesser_level("avx512", "avx2")

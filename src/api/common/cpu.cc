@@ -4,10 +4,14 @@
  */
 #include "api/common/cpu.h"
 
+#include <mxnet/runtime/registry.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <string>
 
 namespace mxnet {
 namespace op {
@@ -29,20 +33,27 @@ CpuLevel OfProcessor() noexcept {
 #endif
 }
 
+/*! \brief In the order of CpuLevel. */
+constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+
 CpuLevel Limit() noexcept {
   const char* text = std::getenv("MXNET_CPU_LEVEL");
-  if (text == nullptr || *text == '\0' || std::strcmp(text, "avx512") == 0) {
-    return CpuLevel::kAvx512;
+  if (text == nullptr || *text == '\0') return CpuLevel::kAvx512;
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (std::strcmp(text, kNames[i]) == 0) return static_cast<CpuLevel>(i);
   }
-  if (std::strcmp(text, "avx2") == 0) return CpuLevel::kAvx2;
-  if (std::strcmp(text, "baseline") != 0) {
-    // Asked while the library is loaded, when there is nobody to throw to.
-    std::fprintf(stderr, "MXNET_CPU_LEVEL has to be baseline, avx2 or avx512; '%s' is ignored\n",
-                 text);
-    return CpuLevel::kAvx512;
-  }
-  return CpuLevel::kBaseline;
+  // Asked while the library is loaded, when there is nobody to throw to. Python has looked before.
+  std::fprintf(stderr, "MXNET_CPU_LEVEL has to be baseline, avx2 or avx512; '%s' is ignored\n",
+               text);
+  return CpuLevel::kAvx512;
 }
+
+MXNET_REGISTER_API("mx.cpu_level")
+    .describe(
+        "Returns for which processors the loops in use are compiled: 'baseline', 'avx2' or "
+        "'avx512', the highest that the processor has and MXNET_CPU_LEVEL allows.")
+    .returns("str")
+    .set_body_typed([]() { return std::string(kNames[static_cast<int>(HostCpuLevel())]); });
 
 }  // namespace
 
