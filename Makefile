@@ -2,6 +2,7 @@
 #
 #   make demo    build, then run examples/quickstart.py
 #   make test    build, then run every test: C++, Python on the Cython and the ctypes path, accelerators
+#   make test-levels    what depends on the processor, as lesser ones would run it
 #   make build   build into the source tree (an editable install)
 #   make docs    build, then make the pages of docs/ into build/docs
 #   make lint    formatting, ruff, mypy, and pyright on stubs;  make format  applies the formatting
@@ -20,7 +21,8 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators build bench docs lint format environment clean
+.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build bench \
+	docs lint format environment clean
 
 demo: build
 	$(BIN)/python examples/quickstart.py
@@ -53,6 +55,12 @@ test-operators: build $(BIN)/.tested-with
 	$(MAKE) --no-print-directory -s -C accelerators refacc OUT="$(CURDIR)/build/accelerators"
 	$(ALONE) MXFFI_TEST_ACCELERATOR="$(CURDIR)/build/accelerators/librefacc.so" \
 		$(BIN)/python -m pytest tests/mx
+
+# Not of `make test`: the tests are among those above, which run at the level that the processor has.
+test-levels: build $(BIN)/.tested-with
+	$(MAKE) --no-print-directory -s -C accelerators try-onednn PYTHON="$(abspath $(BIN)/python)" \
+		OUT="$(CURDIR)/build/accelerators"
+	$(ALONE) $(BIN)/python tools/check_levels.py build/accelerators
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
