@@ -7,6 +7,8 @@ spelled out here. What each of them calls, and every other member, comes from th
 mx.ndarray, which the class of the ctypes path is made from as well.
 """
 
+import numpy
+
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
@@ -17,6 +19,7 @@ from mx.ndarray import _conversion, _indexing, _install, _operators, _representa
 
 cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(PyObject* obj) noexcept
+    PyTypeObject PyFloat_Type
     PyTypeObject PyLong_Type
     PyTypeObject PySlice_Type
     PyTypeObject PyTuple_Type
@@ -87,6 +90,18 @@ comparisons[Py_GT] = function_of("__gt__")
 comparisons[Py_GE] = function_of("__ge__")
 
 
+# Classes have an address for as long as the module lives.
+cdef PyTypeObject* numpy_array = <PyTypeObject*><PyObject*>numpy.ndarray
+
+
+cdef inline bint is_operand(object other) except -1:
+    """What _operators.is_operand gives, without Python code for the commonest classes."""
+    cdef PyTypeObject* kind = Py_TYPE(<PyObject*>other)
+    if kind == <PyTypeObject*>ndarray or kind == &PyFloat_Type or kind == &PyLong_Type or kind == numpy_array:
+        return True
+    return is_operand_type(<PyObject*>other) and _operators.is_plain(other)
+
+
 cdef inline object call(object function, PyObject** args, size_t count):
     return MXNetPass(call_function(<PyObject*>function, args, count, NULL))
 
@@ -100,7 +115,7 @@ cdef inline object unary(object function, object self):
 cdef inline object binary(object function, object left, object right, object other):
     """function(left, right); other is the one of them that may be no operand."""
     cdef PyObject* args[2]
-    if not is_operand_type(<PyObject*>other):
+    if not is_operand(other):
         return NotImplemented
     args[0] = <PyObject*>left
     args[1] = <PyObject*>right
@@ -110,7 +125,7 @@ cdef inline object binary(object function, object left, object right, object oth
 cdef inline object in_place(object function, object self, object other):
     """function(self, other, out=self), whose result is self."""
     cdef PyObject* args[3]
-    if not is_operand_type(<PyObject*>other):
+    if not is_operand(other):
         return NotImplemented
     args[0] = <PyObject*>self
     args[1] = <PyObject*>other

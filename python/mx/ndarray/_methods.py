@@ -12,6 +12,7 @@ from .._registry import FUNCTIONS as PUBLIC
 from .._registry import front_end
 from ..context import Context
 from ._conversion import dtype_name, in_place, numpy_view
+from ._operators import is_plain
 
 # Methods that are registered functions, with the array as their first argument.
 FUNCTIONS = (
@@ -105,12 +106,18 @@ def copyto(self: Any, other: Any, /) -> Any:
 def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: Any) -> Any:
     """Lets NumPy's own functions take arrays of this class: `numpy.exp(x)`, `numpy_array + x`.
 
-    What `mx.np` has is computed by it. NumPy does the rest, on the same memory.
+    What `mx.np` has is computed by it. NumPy does the rest, on the same memory: ufuncs of others,
+    and those with operands of a class that gives arrays a meaning of its own. A class that has its
+    own way with ufuncs is left to it.
     """
-    function = PUBLIC.get(ufunc.__name__)
-    if method == "__call__" and function is not None and not options:
-        return function(*inputs)
     out = options.pop("out", None)
+    operands = inputs if out is None else inputs + out
+    if any(map(_has_own_ufuncs, operands)):
+        return NotImplemented
+    is_numpys = getattr(numpy, ufunc.__name__, None) is ufunc
+    function = PUBLIC.get(ufunc.__name__) if is_numpys and all(map(is_plain, inputs)) else None
+    if method == "__call__" and function is not None and out is None and not options:
+        return function(*inputs)
     if out is not None:
         options["out"] = tuple(map(_as_numpy, out))
     result = getattr(ufunc, method)(*map(_as_numpy, inputs), **options)
@@ -121,11 +128,25 @@ def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: 
         return out[0] if len(out) == 1 else out
     if result is None:
         return None
-    return tuple(map(_array, result)) if isinstance(result, tuple) else _array(result)
+    return tuple(map(_own, result)) if isinstance(result, tuple) else _own(result)
+
+
+def _own(result: Any) -> Any:
+    """NumPy's arrays and scalars as arrays of ours; what another class made of them as it is."""
+    return (
+        _array(result)
+        if isinstance(result, numpy.generic | numpy.ndarray) and is_plain(result)
+        else result
+    )
+
+
+def _has_own_ufuncs(value: Any) -> bool:
+    handler = getattr(type(value), "__array_ufunc__", None)
+    return handler is not None and handler not in (array_ufunc, numpy.ndarray.__array_ufunc__)
 
 
 def _as_numpy(value: Any) -> Any:
-    return numpy.asarray(value) if hasattr(type(value), "__array_ufunc__") else value
+    return numpy.asarray(value) if isinstance(value, ffi.NDArray) else value
 
 
 def transposed(self: Any) -> Any:

@@ -51,7 +51,24 @@ def is_operand(value: Any) -> bool:
     kind = type(value)
     if kind in PLAIN_OPERANDS:
         return True
-    return isinstance(value, OPERAND_CLASSES) or hasattr(kind, "__dlpack__")
+    is_known = isinstance(value, OPERAND_CLASSES) or hasattr(kind, "__dlpack__")
+    return is_known and is_plain(value)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether value is no more than its elements, which is all that an operator here sees of it.
+
+    A masked array or a matrix is more, as is every other class derived from NumPy's array: what it
+    has beside the elements would be lost. RuntimeError for a tensor that records gradients.
+    """
+    if isinstance(value, numpy.ndarray):
+        return type(value) in (numpy.ndarray, numpy.memmap)
+    if getattr(value, "requires_grad", False) is True:
+        raise RuntimeError(
+            f"a {type(value).__name__} that requires grad and an mx.np.ndarray: gradients would be "
+            "lost; pass tensor.detach()"
+        )
+    return True
 
 
 def forward(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
