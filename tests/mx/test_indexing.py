@@ -1,5 +1,7 @@
 """Indexing and assignment, with NumPy as the oracle for every key."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -192,10 +194,89 @@ def test_elements_cannot_be_deleted():
 
 def test_basic_keys_give_views_and_advanced_keys_copies():
     array = mx.np.zeros((3, 4))
-    for key in (0, slice(1), (slice(None), 1), ..., None, (0, 0)):
+    for key in (0, slice(1), (slice(None), 1), ..., None, (0, 0, ...), (0, 0, None)):
         assert mx.np.shares_memory(array[key], array)
-    for key in ([0], [True, False, False], np.array([0])):
+    for key in (
+        [0],
+        [True, False, False],
+        np.array([0]),
+        (0, 0),
+        (-1, np.int64(2)),
+        (0, np.array(0)),
+    ):
         assert not mx.np.shares_memory(array[key], array)
+
+
+def bubble_sort(a):
+    for end in range(len(a) - 1, 0, -1):
+        for i in range(end):
+            if a[i] > a[i + 1]:
+                a[i], a[i + 1] = a[i + 1], a[i]
+
+
+def swap(a):
+    a[0], a[1] = a[1], a[0]
+
+
+def change_an_element_taken_before(a):
+    first = a[0]
+    first += 10
+
+
+def change_what_is_iterated_over(a):
+    for item in a:
+        item *= 2
+
+
+def change_an_element_in_place(a):
+    a[0] += 1
+    a[-1] *= 2
+
+
+def change_the_view_of_an_element(a):
+    a[0, ...] += 5
+    a[..., 1] *= 2
+
+
+def reverse_by_unpacking(a):
+    a[0], a[1], *_ = reversed(list(a))
+
+
+PROGRAMS = [
+    *(bubble_sort, swap, change_an_element_taken_before, change_what_is_iterated_over),
+    *(change_an_element_in_place, change_the_view_of_an_element, reverse_by_unpacking),
+    lambda a: random.Random(3).shuffle(a),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex128"])
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: x[::-1], lambda x: x[::2]])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_elements_are_of_their_own_and_rows_are_views(program, layout, dtype):
+    array = sample((12,), dtype)
+    result = mx.np.array(array)
+    program(layout(array))
+    program(layout(result))
+    assert_same(result, array)
+
+
+@pytest.mark.parametrize("program", [swap, change_what_is_iterated_over, reverse_by_unpacking])
+def test_rows_are_views(program):
+    array = sample((3, 4), "float32")
+    result = mx.np.array(array)
+    program(array)
+    program(result)
+    assert_same(result, array)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bfloat16"])
+def test_an_element_outlives_what_it_was_taken_from(dtype):
+    array = mx.np.array([1, 2, 3], dtype=dtype)
+    element, scalar = array[1], mx.np.array(7, dtype=dtype)
+    copy = scalar[()]
+    array[...] = 0
+    scalar[...] = 0
+    assert (element.item(), copy.item(), element.shape, element.dtype) == (2, 7, (), array.dtype)
 
 
 def test_read_only_memory_is_not_written():

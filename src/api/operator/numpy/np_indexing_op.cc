@@ -2,6 +2,8 @@
  * \file np_indexing_op.cc
  * \brief a[key] and a[key] = value.
  */
+#include <cstring>
+
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
 #include "api/common/describe.h"
@@ -119,11 +121,28 @@ DLTensor TensorOf(const Place& place, DLDataType dtype, Context ctx) {
                   0};
 }
 
+/*! \brief A new array of the elements at a place in an array, wherever that is. */
+NDArray CopyOf(const Place& place, const NDArray& array) {
+  NDArray copy = NDArray::Empty(place.axes.shape.view(), array.dtype(), array.ctx());
+  const DLTensor from = TensorOf(place, array.dtype(), array.ctx());
+  CopyAnywhere({from, array}, {copy.tensor(), copy});
+  return copy;
+}
+
+/*! \brief A new array of one element, as most that are read one by one are on the host. */
+NDArray ElementAt(const Place& place, const NDArray& array) {
+  if (!IsHost(array.ctx())) return CopyOf(place, array);
+  NDArray element = NDArray::Empty(ShapeView(), array.dtype(), array.ctx());
+  std::memcpy(element.data(), place.data, static_cast<size_t>(ItemSize(array.dtype())));
+  return element;
+}
+
 NDArray GetBasic(const MXNetArgValue& arg, const IndexKey& key) {
   const NDArray array = ToArray(arg);
   Place place;
   key.ApplyBasic(array.tensor(), &place);
-  if (key.has_scalar_array()) return Contiguous(TensorOf(place, array.dtype(), array.ctx()));
+  if (key.is_element_of(array.tensor())) return ElementAt(place, array);
+  if (key.has_scalar_array()) return CopyOf(place, array);
   return array.View(place.data, place.axes.shape.view(), place.axes.strides.view(), array.dtype());
 }
 
@@ -279,8 +298,9 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.getitem")
     .flags(kMXNetFuncView)
     .describe(
         "The elements of an array that a key names, as a[key].\n\n"
-        "Ints, slices, None and Ellipsis give a view; index arrays and masks a new array. A key "
-        "that names one element gives an array without axes.")
+        "Ints, slices, None and Ellipsis give a view; index arrays and masks a new array. An int "
+        "for each axis gives a new array, too, of that element and without axes; with an Ellipsis "
+        "beside them it is a view.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("key", kKeyType, kKeyDoc)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
