@@ -11,11 +11,13 @@ MATRIX = sample((2, 3), "float64")
 BOOLS = np.array([True, False])
 LARGE = np.array([2**63, 5], "uint64")
 SIGNED = np.array([-(2**63), 5])
+SMALL = np.array([1, 0], "int8")
 
 
 def evaluate(call, namespace):
     """The value of an expression in which m is a namespace; values an operator writes to, too."""
     names = {"np": np, "a": MATRIX, "bools": BOOLS, "large": LARGE, "signed": SIGNED}
+    names["small"] = SMALL
     with quiet():
         return eval(call, names, {"m": namespace})
 
@@ -55,6 +57,11 @@ CALLS = [
     ),
     *("m.sort(a, 0, 'stable')", "m.argsort(a, 1, 'quicksort')", "m.dot(a, a.T, None)"),
     "m.linspace(0, 1, 5, True, False, 'float64')",
+    *("m.std(a, ddof=0.5)", "m.var(a, 0, ddof=1.5)", "m.std(a, 1, ddof=3)", "m.var(a, ddof=-1.0)"),
+    # Types of arrays count before those of Python numbers.
+    *("m.clip(bools, -1, small)", "m.clip(bools, small, 3)", "m.clip(small, 0, np.float32(1.5))"),
+    *("m.clip(small, bools, None)", "m.clip(np.uint8([1, 200]), -1, np.int16([3, 4]))"),
+    *("m.clip(bools, -1, 1)", "m.clip(bools, bools, None)"),
     # Squares, conjugates and comparisons.
     *("m.asarray(bools) ** 2", "m.asarray(bools) ** 3", "m.asarray(a) ** 2", "m.power(bools, 2)"),
     *(
@@ -78,6 +85,8 @@ def test_as_numpy(call):
     "call",
     [
         *("m.argmax(a, axis=[1])", "m.argmax(a, axis=(1,))", "m.sum(a, axis=1.0)", "m.ones(2.0)"),
+        *("m.repeat(a, 2, axis=True)", "m.take(a, [0], axis=True)", "m.cumsum(a, axis=False)"),
+        *("m.split(a, 0)", "m.array_split(a, 0)", "m.std(a, ddof='1')"),
         *("m.ones(np.array([2.0]))", "m.ones(np.array([[2]]))", "m.sum(a, keepdims='yes')"),
         *(
             "m.argmax(a, out=m.zeros((), dtype='float64'))",

@@ -104,6 +104,13 @@ int64_t ToInt(const MXNetArgValue& arg) {
   return IntOf(arg.value(), arg.type_code(), &value) ? value : arg.As<int64_t>();
 }
 
+int64_t ToAxisOr(const MXNetArgValue& arg, int64_t default_axis) {
+  if (arg.type_code() == kMXNetBool) {
+    MXNET_THROW("TypeError") << arg.text() << " expected int, got bool";
+  }
+  return ToIntOr(arg, default_axis);
+}
+
 bool ItemsOf(const MXNetValue& value, int type_code, MXNetAnyArray* out) {
   if (type_code == kMXNetTuple || type_code == kMXNetList) {
     *out = value.v_seq;

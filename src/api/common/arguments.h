@@ -59,6 +59,10 @@ inline int64_t ToIntOr(const MXNetArgValue& arg, int64_t default_value) {
   return arg.is_null() ? default_value : ToInt(arg);
 }
 
+/*! \brief An axis, or the default where it is None; TypeError for a bool, which is a mistake here.
+ */
+int64_t ToAxisOr(const MXNetArgValue& arg, int64_t default_axis);
+
 /*! \brief A bool, or an int in its place, of which 0 is false; TypeError for anything else. */
 inline bool ToFlag(const MXNetArgValue& arg) {
   return arg.type_code() == kMXNetInt ? arg.value().v_int64 != 0 : arg.As<bool>();

@@ -34,6 +34,7 @@ NDArray Part(const NDArray& array, int axis, int64_t start, int64_t stop) {
 }
 
 std::vector<NDArray> SplitEvenly(const NDArray& array, int axis, int64_t parts, bool equal) {
+  if (parts == 0 && equal) MXNET_THROW("ZeroDivisionError") << "split into 0 parts";
   if (parts <= 0) {
     MXNET_THROW("ValueError") << "number sections must be larger than 0, got " << parts;
   }
@@ -105,8 +106,7 @@ NDArray CountsOf(const MXNetArgValue& arg) {
 
 NDArray Repeat(NDArray array, const NDArray& counts, const MXNetArgValue& axis) {
   if (axis.is_null() || array.ndim() == 0) array = Flattened(array);
-  const int64_t given = ToIntOr(axis, 0);
-  const int d = NormalizeAxis(given, array.ndim());
+  const int d = NormalizeAxis(ToAxisOr(axis, 0), array.ndim());
   return PickFromAxis(array, d, RepeatedPositions(array->shape[d], counts));
 }
 

@@ -40,7 +40,7 @@ DLDataType MeanDType(DLDataType dtype) {
 }
 
 /*! \brief Divides in place; by zero it gives NaN or infinity. */
-void DivideBy(const NDArray& array, int64_t divisor) {
+void DivideBy(const NDArray& array, double divisor) {
   DispatchDType(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<T>) {
@@ -67,7 +67,7 @@ void SquareRoot(const NDArray& array) {
 /*! \brief The mean in the type it is computed in. */
 NDArray Mean(const Reduction& r, DLDataType dtype, ShapeView shape, Context ctx) {
   NDArray mean = Fold(kSumTable, r, dtype, shape, ctx);
-  DivideBy(mean, r.count());
+  DivideBy(mean, static_cast<double>(r.count()));
   return mean;
 }
 
@@ -95,6 +95,7 @@ void RunMean(const MXNetArgs& args, MXNetRetValue* ret) {
 /*! \brief Body with arguments a, axis, dtype, out, ddof, keepdims. */
 void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
+  const auto ddof = args[4].As<double>();
   const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
   const DLDataType compute = ComputeDType(dtype);
   const DLTensor& elements = Elements(&a, args[2], compute);
@@ -110,7 +111,7 @@ void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   walk.Run(kDeviationLoops.loops[IndexOfDType(compute)]);
   const Reduction total(r, squares.tensor());
   NDArray variance = Fold(kSumTable, total, real, r.out_shape(), a.ctx());
-  DivideBy(variance, std::max<int64_t>(r.count() - ToInt(args[4]), 0));
+  DivideBy(variance, std::max(static_cast<double>(r.count()) - ddof, 0.0));
   if (root) SquareRoot(variance);
   ReturnInto(Cast(std::move(variance), RealOfDType(dtype)), args[3], ret);
 }
@@ -131,19 +132,20 @@ MXNET_REGISTER_OP("_npi.mean")
     .release_gil(kReleaseGilBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunMean(args, ret); });
 
-#define MXNET_REGISTER_VARIANCE(Name, Doc, Root)                                          \
-  MXNET_REGISTER_OP("_npi." Name)                                                         \
-      .describe(Doc                                                                       \
-                " Of complex numbers it is that of the distance from the mean, a real "   \
-                "number. Of no elements it is NaN.")                                      \
-      .add_argument("a", kArrayType, "Elements.")                                         \
-      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                   \
-      .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                        \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                      \
-      .written()                                                                          \
-      .add_argument("ddof", "int", 0, "The divisor is the number of elements less ddof.") \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                        \
-      .release_gil(kReleaseGilBytes)                                                      \
+#define MXNET_REGISTER_VARIANCE(Name, Doc, Root)                                            \
+  MXNET_REGISTER_OP("_npi." Name)                                                           \
+      .describe(Doc                                                                         \
+                " Of complex numbers it is that of the distance from the mean, a real "     \
+                "number. Of no elements it is NaN.")                                        \
+      .add_argument("a", kArrayType, "Elements.")                                           \
+      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                     \
+      .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                          \
+      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                        \
+      .written()                                                                            \
+      .add_argument("ddof", "int | float", 0,                                               \
+                    "The divisor is the number of elements less ddof, and no less than 0.") \
+      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                          \
+      .release_gil(kReleaseGilBytes)                                                        \
       .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunVariance(Root, args, ret); })
 
 MXNET_REGISTER_VARIANCE("var", "Variance of elements over axes.", false);

@@ -71,7 +71,7 @@ void RunScan(const MXNetArgs& args, MXNetRetValue* ret) {
   const bool flat = args[1].is_null() || elements.ndim == 0;
   AnnounceResult(flat ? ShapeView(&size, 1) : a.shape(), dtype, a.ctx());
   NDArray scanned = AsType(elements, dtype);
-  int64_t axis = args[1].is_null() ? 0 : ToInt(args[1]);
+  const int64_t axis = ToAxisOr(args[1], 0);
   // NumPy takes a 0-d array for one of a single element.
   if (flat) scanned = Flattened(scanned);
   ScanInPlace<Op>(scanned, NormalizeAxis(axis, scanned.ndim()));

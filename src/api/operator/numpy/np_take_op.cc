@@ -29,8 +29,7 @@ int64_t PositionOf(int64_t index, int64_t extent, int axis, std::string_view mod
 }
 
 NDArray IndicesOf(const MXNetArgValue& arg) {
-  const NDArray given =
-      ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kNumPy);
+  const NDArray given = ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, ArrayUse::kOperand);
   if (given.size() != 0 && !IsIntDType(given.dtype()) && !IsBoolDType(given.dtype())) {
     MXNET_THROW("TypeError") << arg.text() << " expected integers, got "
                              << DataTypeName(given.dtype());
@@ -89,8 +88,7 @@ MXNET_REGISTER_OP("_npi.take")
       }
       NDArray array = ToArray(args[0]);
       if (args[2].is_null() || array.ndim() == 0) array = Flattened(array);
-      const int64_t axis = ToIntOr(args[2], 0);
-      const int taken = NormalizeAxis(axis, array.ndim());
+      const int taken = NormalizeAxis(ToAxisOr(args[2], 0), array.ndim());
       if (IsMeta(array.tensor())) AnnounceTaken(array, Operand(args[1]), taken);
       ReturnInto(Take(array, IndicesOf(args[1]), taken, mode), args[3], ret);
     });

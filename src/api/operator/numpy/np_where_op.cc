@@ -97,11 +97,21 @@ bool IsNoLimit(const MXNetArgValue& limit, DLDataType dtype, bool lower) {
   return value >= INT64_MAX >> (64 - dtype.bits);
 }
 
+/*! \brief The type of an array and its limits, of which arrays count before Python numbers. */
+DLDataType ClippedDType(const Operand& a, const MXNetArgValue& low, const MXNetArgValue& high) {
+  DLDataType dtype = a.dtype();
+  for (const MXNetArgValue* limit : {&low, &high}) {
+    const DLTensor* tensor = nullptr;
+    if (limit->TryAs(&tensor) == Match::kOk) dtype = PromoteTypes(dtype, tensor->dtype);
+  }
+  return dtype;
+}
+
 /*! \brief What clipping to limits one after the other gives. */
 void AnnounceClipped(const Operand& a, const MXNetArgValue& low, bool no_low,
                      const MXNetArgValue& high, bool no_high) {
   if (!a.is_array() || !IsMeta(a.tensor())) return;
-  DLDataType dtype = a.dtype();
+  DLDataType dtype = ClippedDType(a, low, high);
   DimBuffer shape(a.shape());
   for (const MXNetArgValue* limit : {no_low ? nullptr : &low, no_high ? nullptr : &high}) {
     if (limit == nullptr) continue;
@@ -168,6 +178,10 @@ MXNET_REGISTER_OP("_npi.clip")
       }
       AnnounceClipped(a, args[1], no_minimum, args[2], no_maximum);
       Any clipped = args[0].As<Any>();
+      const DLDataType common = ClippedDType(a, args[1], args[2]);
+      if (a.is_array() && common != dtype) {
+        clipped = runtime::details::ToAny(AsType(a.tensor(), common));
+      }
       if (!no_minimum) clipped = CallBinary(maximum, clipped, args[1]);
       if (!no_maximum) clipped = CallBinary(minimum, clipped, args[2]);
       ReturnInto(clipped.As<NDArray>(), args[3], ret);
