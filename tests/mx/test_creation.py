@@ -1,4 +1,4 @@
-"""Making arrays, against NumPy where the default dtype is given and float32 where it is not."""
+"""Making arrays, against NumPy; without a dtype floats are float32, complex numbers complex64."""
 
 import math
 
@@ -79,7 +79,10 @@ def test_full(value, dtype):
 
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [(1, "float32"), (1.5, "float32"), (True, "bool"), (1j, "complex64")],
+    [
+        *((1, "int64"), (2**53 + 1, "int64"), (2**63, "uint64"), ([1, 2], "int64")),
+        *((1.5, "float32"), (True, "bool"), (1j, "complex64")),
+    ],
 )
 def test_full_without_a_dtype(value, dtype):
     assert_same(mx.np.full((2,), value), np.full((2,), value, dtype=dtype))
@@ -92,13 +95,27 @@ def test_full_broadcasts_its_value():
 
 @pytest.mark.parametrize(
     "arguments",
-    [(5,), (0,), (-3,), (1, 4), (2, 9, 3), (9, 2, -2), (0, 1, 0.25), (1.5, 4), (3, 3)],
+    [
+        *((5,), (0,), (-3,), (1, 4), (2, 9, 3), (9, 2, -2), (3, 3), (0, 5, None), (True, 3)),
+        *((0, 1, 0.25), (1.5, 4), (2.0,), (1, 4.0)),
+        *((2**24, 2**24 + 4), (2**53, 2**53 + 3), (2**63, 2**63 + 3), (2**63 - 1, 2**63 + 1)),
+        (2**63 + 5, 2**63, -2),
+    ],
 )
-@pytest.mark.parametrize("dtype", [None, "int32", "float64"])
+@pytest.mark.parametrize("dtype", [None, "int32", "uint64", "float64"])
 def test_arange(arguments, dtype):
-    expected = np.arange(*arguments, dtype="float64")
-    if dtype != "int32" or all(isinstance(argument, int) for argument in arguments):
-        assert_same(mx.np.arange(*arguments, dtype=dtype), expected.astype(dtype or "float32"))
+    integers = all(isinstance(argument, int | None) for argument in arguments)
+    if (dtype == "int32" and not (integers and max(arguments[:2]) < 2**31)) or (
+        dtype == "uint64" and not (integers and min(arguments[:2]) >= 0)
+    ):
+        return
+    # NumPy makes float64 of ints beyond int64, all of them equal.
+    exact = dtype or ("uint64" if integers and max(arguments[:2]) > 2**63 - 1 else None)
+    expected = np.arange(*arguments, dtype=exact if integers else "float64")
+    assert_same(
+        mx.np.arange(*arguments, dtype=dtype),
+        expected if integers else expected.astype(dtype or "float32"),
+    )
 
 
 @pytest.mark.parametrize("arguments", [(0, 1), (0, 1, 5), (2, -3, 7), (1, 1, 3), (0, 9, 1)])
@@ -150,19 +167,25 @@ def test_empty_like():
 @pytest.mark.parametrize(
     ("given", "dtype"),
     [
-        (1, "float32"),
+        (1, "int64"),
         (1.5, "float32"),
         (True, "bool"),
         (1j, "complex64"),
         ([], "float32"),
-        ([1, 2, 3], "float32"),
+        ([1, 2, 3], "int64"),
+        ([2**24 + 1], "int64"),
+        ([np.int64(2**53 + 1), np.uint8(1)], "int64"),
+        ([2**63, 1], "uint64"),
+        ([2**63, -1], "float64"),
+        ([True, 2], "int64"),
         ([1, 2.5, True], "float32"),
         ([True, False], "bool"),
         ([[1, 2], [3, 4j]], "complex64"),
-        (((1, 2), (3, 4)), "float32"),
-        ([[[1]], [[2]]], "float32"),
+        (((1, 2), (3, 4)), "int64"),
+        ([[[1]], [[2]]], "int64"),
+        (range(3), "int64"),
         ([[], []], "float32"),
-        ([-(2**63), 2**62], "float32"),
+        ([-(2**63), 2**62], "int64"),
         ([math.inf, -math.inf, math.nan], "float32"),
     ],
 )

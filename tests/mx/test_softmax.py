@@ -120,11 +120,11 @@ def test_numbers_are_not_rounded_to_a_shorter_result_first():
 # An operand that is no array of ours, its axis, and the type of the result.
 OPERANDS = [
     (2, 0, "float32"),
-    (2.5, -1, "float64"),
+    (2.5, -1, "float32"),
     (True, 0, "float32"),
     ([1, 2, 3], 0, "float32"),
-    ([[1.0, 2.0], [3.0, 5.0]], 0, "float64"),
-    ((1, 2.5), 0, "float64"),
+    ([[1.0, 2.0], [3.0, 5.0]], 0, "float32"),
+    ((1, 2.5), 0, "float32"),
     (np.float32([[1, 2], [5, 3]]).T, 1, "float32"),
     (np.float16(3), 0, "float16"),
     (np.arange(4)[::-1], 0, "float32"),

@@ -167,7 +167,7 @@ class ndarray(ffi.NDArray):
         axis: int | Sequence[int] | None = None,
         dtype: DTypeLike | None = None,
         out: ndarray | None = None,
-        ddof: int = 0,
+        ddof: int | float = 0,
         keepdims: _bool = False,
     ) -> ndarray: ...
     def sum(
@@ -198,7 +198,7 @@ class ndarray(ffi.NDArray):
         axis: int | Sequence[int] | None = None,
         dtype: DTypeLike | None = None,
         out: ndarray | None = None,
-        ddof: int = 0,
+        ddof: int | float = 0,
         keepdims: _bool = False,
     ) -> ndarray: ...
     def view(self, dtype: DTypeLike | None = None) -> ndarray: ...

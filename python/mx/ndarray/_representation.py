@@ -8,15 +8,16 @@ import numpy
 
 from ._conversion import dtype_name, item, readable
 
-# What array() makes of Python numbers, and so need not be told.
-IMPLIED_DTYPES = frozenset({"float32", "bool", "complex64"})
+# What array() makes of the numbers that are shown, and so need not be told.
+IMPLIED_DTYPES = frozenset({"bool", "int64", "float32", "complex64"})
+OF_NO_NUMBERS = frozenset({"float32"})
 
 
 def representation(self: Any, /) -> str:
     """`array([[0., 0.]])`, with shape, dtype and context where they cannot be seen from that."""
     notes = [f"shape={self.shape}"] if not self.size and self.shape != (0,) else []
     dtype = dtype_name(self)
-    if dtype not in IMPLIED_DTYPES:
+    if dtype not in (IMPLIED_DTYPES if self.size else OF_NO_NUMBERS):
         notes.append(f"dtype={dtype}")
     if str(self.ctx) != "cpu(0)":
         notes.append(f"ctx={self.ctx}")

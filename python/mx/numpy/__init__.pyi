@@ -66,7 +66,7 @@ def any(
 def arange(
     start: float,
     stop: float | None = None,
-    step: float = 1,
+    step: float | None = 1,
     dtype: DTypeLike | None = None,
     ctx: Context | str | None = None,
 ) -> ndarray: ...
@@ -287,7 +287,7 @@ def std(
     axis: int | Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     out: ndarray | None = None,
-    ddof: int = 0,
+    ddof: int | float = 0,
     keepdims: _bool = False,
 ) -> ndarray: ...
 def subtract(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None) -> ndarray: ...
@@ -337,7 +337,7 @@ def var(
     axis: int | Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     out: ndarray | None = None,
-    ddof: int = 0,
+    ddof: int | float = 0,
     keepdims: _bool = False,
 ) -> ndarray: ...
 def vdot(a: ArrayLike, b: ArrayLike) -> ndarray: ...

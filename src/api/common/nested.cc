@@ -48,24 +48,10 @@ bool TensorOf(const MXNetValue& value, int type_code, const DLTensor** out) {
   return TypeTraits<const DLTensor*>::TryFrom(value, type_code, out) == Match::kOk;
 }
 
-WeakKind KindOfNumber(int type_code) {
-  switch (type_code) {
-    case kMXNetBool:
-      return WeakKind::kBool;
-    case kMXNetFloat:
-      return WeakKind::kFloat;
-    case kMXNetComplex:
-      return WeakKind::kComplex;
-    default:
-      return WeakKind::kInt;
-  }
-}
-
 /*! \brief Walks nested sequences once to find the shape and the type of the array they make. */
 class Discovery {
  public:
-  explicit Discovery(const MXNetArgValue& arg, NumberDefault numbers)
-      : arg_(arg), numbers_(numbers) {
+  Discovery(const MXNetArgValue& arg, ArrayUse use) : arg_(arg), use_(use) {
     Visit(arg.value(), arg.type_code(), 0);
     if (leaf_depth_ < 0) leaf_depth_ = shape_.ndim;
     if (ragged_depth_ <= kMaxDims) ThrowRagged();
@@ -79,16 +65,14 @@ class Discovery {
 
   DLDataType dtype() const {
     if (has_array_) {
-      return kind_ == WeakKind::kNone ? dtype_ : PromoteNumbers(dtype_, NumPyDType(), kind_);
+      return kind_ == WeakKind::kNone ? dtype_ : PromoteNumbers(dtype_, NumbersDType(), kind_);
     }
-    if (numbers_ == NumberDefault::kIndex && kind_ == WeakKind::kNone) return kInt64;
-    if (numbers_ != NumberDefault::kFloat32 || kind_ == WeakKind::kBool) return NumPyDType();
-    return kind_ == WeakKind::kComplex ? kComplex64 : kFloat32;
+    return use_ == ArrayUse::kIndex && kind_ == WeakKind::kNone ? kInt64 : NumbersDType();
   }
 
  private:
-  /*! \brief What NumPy makes of the numbers, or of nothing at all. */
-  DLDataType NumPyDType() const {
+  /*! \brief The type of the numbers, or of nothing at all. */
+  DLDataType NumbersDType() const {
     if (kind_ != WeakKind::kInt || !has_large_int_) return DefaultDType(kind_);
     return has_negative_int_ ? kFloat64 : kUInt64;
   }
@@ -162,12 +146,12 @@ class Discovery {
 
   [[noreturn]] void ThrowNoNumber(const MXNetValue& value, int type_code, int depth) const {
     const std::string type = (depth == 0 ? "" : "an item of type ") + TypeNameOf(value, type_code);
-    if (numbers_ == NumberDefault::kIndex) {
+    if (use_ == ArrayUse::kIndex) {
       MXNET_THROW("IndexError") << kValidIndices << ", got " << type;
     }
     // Text is a value NumPy would read a number from, and tells that this one cannot be read so.
     const bool is_text = type_code == kMXNetStr || type_code == kMXNetBytes;
-    MXNET_THROW(is_text && numbers_ == NumberDefault::kFloat32 ? "ValueError" : "TypeError")
+    MXNET_THROW(is_text && use_ == ArrayUse::kElements ? "ValueError" : "TypeError")
         << arg_.text() << " expected numbers, arrays or nested sequences of them, got " << type;
   }
 
@@ -180,7 +164,7 @@ class Discovery {
   }
 
   const MXNetArgValue& arg_;
-  NumberDefault numbers_;
+  ArrayUse use_;
   DimBuffer shape_;
   int leaf_depth_{-1};
   int ragged_depth_{kMaxDims + 1};
@@ -292,8 +276,8 @@ class Filler {
 }  // namespace
 
 NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype, Context ctx,
-                        NumberDefault numbers) {
-  const Discovery found(arg, numbers);
+                        ArrayUse use) {
+  const Discovery found(arg, use);
   const DLDataType type = dtype ? *dtype : found.dtype();
   NDArray array = NDArray::Empty(found.shape().view(), type, ctx);
   if (array.size() == 0) return array;
@@ -305,7 +289,7 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype, Cont
 }
 
 WeakKind KindOfNumbers(const MXNetArgValue& arg) {
-  return Discovery(arg, NumberDefault::kNumPy).kind_of_numbers();
+  return Discovery(arg, ArrayUse::kOperand).kind_of_numbers();
 }
 
 void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out) {

@@ -20,24 +20,25 @@ constexpr char kValidIndices[] =
     "only integers, slices (`:`), ellipsis (`...`), mx.np.newaxis (`None`) and integer or boolean "
     "arrays are valid indices";
 
-/*! \brief What Python numbers become where no dtype is asked for. */
-enum class NumberDefault {
-  kFloat32, /*!< as MXNet: ints and floats float32, complex numbers complex64 */
-  kNumPy,   /*!< as NumPy: int64 (uint64 for larger ones), float64, complex128 */
-  kIndex    /*!< the same, but nothing at all is int64 */
+/*! \brief What an array is made for, which says what is wrong with it. */
+enum class ArrayUse {
+  kElements, /*!< to be one; text among its items is a ValueError */
+  kOperand,  /*!< to compute with; text among its items is a TypeError */
+  kIndex     /*!< to index with: of nothing at all it is int64, what is no number an IndexError */
 };
 
 /*!
  * \brief A new array of a tuple or list, of dtype or of the type its elements ask for.
  *
- * Scalars and arrays, at the top or as items, are accepted too; the types of arrays are promoted
- * together, Python numbers beside arrays of floats are weak. ValueError for ragged nesting,
- * TypeError for elements that are neither numbers nor arrays (ValueError for text, IndexError for
- * anything in an index), OverflowError for an int that dtype cannot hold.
+ * Of Python numbers alone that is the type of their widest kind: bool, int64 (uint64 with one
+ * beyond it, as NumPy), float32, complex64; float32 of nothing at all. Scalars and arrays, at the
+ * top or as items, are accepted too; the types of arrays are promoted together, Python numbers
+ * beside them as PromoteNumbers has it. ValueError for ragged nesting, TypeError for elements that
+ * are neither numbers nor arrays unless the use says otherwise, OverflowError for an int that dtype
+ * cannot hold.
  */
 NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
-                        Context ctx = Context{kDLCPU, 0},
-                        NumberDefault numbers = NumberDefault::kFloat32);
+                        Context ctx = Context{kDLCPU, 0}, ArrayUse use = ArrayUse::kElements);
 
 /*!
  * \brief The kind of the numbers in a tuple or list that holds nothing else.
@@ -46,10 +47,28 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
  */
 WeakKind KindOfNumbers(const MXNetArgValue& arg);
 
-/*! \brief Whether a value is a Python number, bools included. */
-inline bool IsNumber(int type_code) noexcept {
-  return type_code == kMXNetInt || type_code == kMXNetUInt || type_code == kMXNetFloat ||
-         type_code == kMXNetBool || type_code == kMXNetComplex;
+/*! \brief The kind of a Python number, bools included; kNone for any other value. */
+inline WeakKind KindOfNumber(int type_code) noexcept {
+  switch (type_code) {
+    case kMXNetBool:
+      return WeakKind::kBool;
+    case kMXNetInt:
+    case kMXNetUInt:
+      return WeakKind::kInt;
+    case kMXNetFloat:
+      return WeakKind::kFloat;
+    case kMXNetComplex:
+      return WeakKind::kComplex;
+    default:
+      return WeakKind::kNone;
+  }
+}
+
+inline bool IsNumber(int type_code) noexcept { return KindOfNumber(type_code) != WeakKind::kNone; }
+
+/*! \brief The type that one Python number has on its own. */
+inline DLDataType DTypeOfNumber(int type_code) {
+  return type_code == kMXNetUInt ? kUInt64 : DefaultDType(KindOfNumber(type_code));
 }
 
 /*!

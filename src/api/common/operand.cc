@@ -33,22 +33,6 @@ bool IsSequence(const MXNetArgValue& arg) {
   }
 }
 
-WeakKind KindOfCode(int type_code) {
-  switch (type_code) {
-    case kMXNetBool:
-      return WeakKind::kBool;
-    case kMXNetInt:
-    case kMXNetUInt:
-      return WeakKind::kInt;
-    case kMXNetFloat:
-      return WeakKind::kFloat;
-    case kMXNetComplex:
-      return WeakKind::kComplex;
-    default:
-      return WeakKind::kNone;
-  }
-}
-
 /*! \brief Whether the integer, which unsigned_value tells how to read, is a value of T. */
 template <typename T>
 bool Holds(int64_t value, bool unsigned_value) {
@@ -89,10 +73,10 @@ Operand::Operand(const MXNetArgValue& arg) {
     dtype_ = tensor_->dtype;
     return;
   }
-  kind_ = KindOfCode(arg.type_code());
+  kind_ = KindOfNumber(arg.type_code());
   if (kind_ != WeakKind::kNone) {
     value_ = arg.value();
-    dtype_ = arg.type_code() == kMXNetUInt ? kUInt64 : DefaultDType(kind_);
+    dtype_ = DTypeOfNumber(arg.type_code());
     return;
   }
   if (!IsSequence(arg)) {
@@ -100,7 +84,7 @@ Operand::Operand(const MXNetArgValue& arg) {
                              << " expected an array, a number or a sequence of numbers, got "
                              << arg.type_name();
   }
-  Own(ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kNumPy));
+  Own(ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, ArrayUse::kOperand));
   numbers_ = KindOfNumbers(arg);
   if (numbers_ != WeakKind::kNone) nested_.emplace(arg);
   dtype_ = tensor_->dtype;

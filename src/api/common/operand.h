@@ -24,7 +24,8 @@ struct alignas(16) ElementBuffer {
  * \brief An array, borrowed where that is possible, or a Python scalar with its weak type.
  *
  * Reading an array or a scalar allocates nothing. A list becomes an array that the operand owns, of
- * the type NumPy gives it, as does a foreign array whose address does not suit its element type.
+ * the type that asarray gives it, as does a foreign array whose address does not suit its element
+ * type.
  */
 class Operand {
  public:
@@ -85,8 +86,7 @@ inline Context ContextOf(const Operand& a, const Operand& b) noexcept {
 /*!
  * \brief The type of the operands together, as ResultType.
  *
- * Beside an array a list of Python numbers is weak where that is of floats or complex numbers, so
- * that it does not widen them, and what NumPy makes of it beside integers and bools.
+ * Beside an array a list of Python numbers is as PromoteNumbers has it.
  */
 DLDataType ResultType(const Operand& a, const Operand& b);
 

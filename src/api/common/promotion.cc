@@ -66,9 +66,9 @@ DLDataType DefaultDType(WeakKind kind) {
     case WeakKind::kInt:
       return kInt64;
     case WeakKind::kComplex:
-      return kComplex128;
+      return kComplex64;
     default:
-      return kFloat64;
+      return kFloat32;
   }
 }
 
@@ -88,13 +88,16 @@ DLDataType PromoteWeak(DLDataType dtype, WeakKind kind) {
 }
 
 DLDataType PromoteNumbers(DLDataType dtype, DLDataType numbers, WeakKind kind) {
-  return RankOf(dtype) <= 1 ? PromoteTypes(dtype, numbers) : PromoteWeak(dtype, kind);
+  const bool are_ints = RankOf(dtype) <= 1 && kind <= WeakKind::kInt;
+  return are_ints ? PromoteTypes(dtype, numbers) : PromoteWeak(dtype, kind);
 }
 
 DLDataType ResultType(DLDataType a, WeakKind a_kind, DLDataType b, WeakKind b_kind) {
   if (a_kind != WeakKind::kNone && b_kind != WeakKind::kNone) {
     // Both types are defaults of their kind, or uint64 of an integer beyond int64.
-    return RankOf(a) == 1 && RankOf(b) == 1 && a != b ? kUInt64 : PromoteTypes(a, b);
+    const WeakKind kind = std::max(a_kind, b_kind);
+    const bool is_large = a == kUInt64 || b == kUInt64;
+    return kind == WeakKind::kInt && is_large ? kUInt64 : DefaultDType(kind);
   }
   if (a_kind != WeakKind::kNone) return PromoteWeak(b, a_kind);
   if (b_kind != WeakKind::kNone) return PromoteWeak(a, b_kind);

@@ -16,7 +16,7 @@ enum class WeakKind { kNone, kBool, kInt, kFloat, kComplex };
 /*! \brief The smallest type that holds both; TypeError for a type operators do not know. */
 DLDataType PromoteTypes(DLDataType a, DLDataType b);
 
-/*! \brief The type of a Python scalar on its own: bool, int64, float64, complex128. */
+/*! \brief The type of Python numbers on their own: bool, int64, float32, complex64. */
 DLDataType DefaultDType(WeakKind kind);
 
 /*! \brief The type of an array of dtype together with a Python scalar. */
@@ -25,15 +25,15 @@ DLDataType PromoteWeak(DLDataType dtype, WeakKind kind);
 /*!
  * \brief The type of an array of dtype together with a list of Python numbers.
  *
- * Beside floats and complex numbers the list is weak, so that it does not widen them; beside
- * integers and bools it counts as the array that NumPy makes of it.
+ * Integers and bools beside each other count as the arrays that they are. In all else the list is
+ * weak, so that it does not widen floats and complex numbers.
  */
 DLDataType PromoteNumbers(DLDataType dtype, DLDataType numbers, WeakKind kind);
 
 /*!
  * \brief The type of two operands; an operand whose kind is not kNone is a Python scalar.
  *
- * Of two Python scalars it is the NumPy default of the larger kind.
+ * Of two Python scalars it is the type of the larger kind.
  */
 DLDataType ResultType(DLDataType a, WeakKind a_kind, DLDataType b, WeakKind b_kind);
 

@@ -34,8 +34,8 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.array")
     .describe("Create an array; the elements are always copied.")
     .add_argument("object", kArrayType, "An array, a number, or nested sequences of these.")
     .add_argument("dtype", kDTypeType, nullptr,
-                  "Element type; if None that of an array, and float32 for Python numbers (bool "
-                  "if all are bools, complex64 if one is complex).")
+                  "Element type; if None that of an array, and of Python numbers that of their "
+                  "widest kind: bool, int64, float32 or complex64.")
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {

@@ -130,7 +130,7 @@ void IndexKey::Add(const MXNetAny& raw) {
   } else if (raw.type_code == kMXNetUInt) {
     MXNET_THROW("IndexError") << "cannot fit 'int' into an index-sized integer";
   } else {
-    AddArray(ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, NumberDefault::kIndex));
+    AddArray(ArrayFromNested(arg, std::nullopt, Context{kDLCPU, 0}, ArrayUse::kIndex));
   }
 }
 

@@ -76,8 +76,8 @@ MXNET_REGISTER_OP("_npi.full")
     .add_argument("shape", kShapeType, kShapeDoc)
     .add_argument("fill_value", kArrayType, "A number, or an array that broadcasts to the shape.")
     .add_argument("dtype", kDTypeType, nullptr,
-                  "Element type; if None that of an array, and float32 for a number (bool for a "
-                  "bool, complex64 for a complex number).")
+                  "Element type; if None that of an array, and of a Python number bool, int64, "
+                  "float32 or complex64.")
     .add_frontend_argument("order", "str", "C", kOrderDoc)
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
@@ -148,10 +148,7 @@ NDArray Ones(ShapeView shape, DLDataType dtype, Context ctx) {
 NDArray Full(ShapeView shape, const MXNetArgValue& value, std::optional<DLDataType> dtype,
              Context ctx) {
   if (IsNumber(value.type_code())) {
-    const bool is_bool = value.type_code() == kMXNetBool;
-    const bool is_complex = value.type_code() == kMXNetComplex;
-    NDArray array = NDArray::Empty(
-        shape, dtype.value_or(is_bool ? kBool : (is_complex ? kComplex64 : kFloat32)), ctx);
+    NDArray array = NDArray::Empty(shape, dtype.value_or(DTypeOfNumber(value.type_code())), ctx);
     ElementBuffer element;
     StoreNumber(value.value(), value.type_code(), array.dtype(), &element);
     FillElements(array, &element);
@@ -159,7 +156,7 @@ NDArray Full(ShapeView shape, const MXNetArgValue& value, std::optional<DLDataTy
   }
   const DLTensor* tensor = nullptr;
   const bool is_tensor = value.TryAs<const DLTensor*>(&tensor) == Match::kOk;
-  // The numbers of a list become what is asked for at once, without float32 between.
+  // The numbers of a list become what is asked for at once, without another type between.
   const NDArray values = is_tensor ? ToArray(value) : ArrayFromNested(value, dtype);
   NDArray array = NDArray::Empty(shape, dtype.value_or(values.dtype()), ctx);
   CheckBroadcastInto(values.shape(), shape);

@@ -16,7 +16,13 @@ namespace op {
 namespace {
 
 bool IsInteger(const MXNetArgValue& arg) {
-  return arg.type_code() == kMXNetInt || arg.type_code() == kMXNetBool;
+  return KindOfNumber(arg.type_code()) == WeakKind::kInt || arg.type_code() == kMXNetBool;
+}
+
+/*! \brief The value of an argument that IsInteger; wide enough for sums and differences. */
+__int128 WideOf(const MXNetArgValue& arg) {
+  if (arg.type_code() == kMXNetUInt) return arg.value().v_uint64;
+  return arg.value().v_int64;
 }
 
 int64_t CeilOf(double length) {
@@ -34,8 +40,8 @@ int64_t RangeLength(const MXNetArgValue& start, const MXNetArgValue& stop,
     if (by == 0) MXNET_THROW("ZeroDivisionError") << "division by zero";
     return CeilOf((stop.As<double>() - start.As<double>()) / by);
   }
-  const auto span = static_cast<__int128>(stop.As<int64_t>()) - start.As<int64_t>();
-  const auto by = static_cast<__int128>(step.As<int64_t>());
+  const __int128 span = WideOf(stop) - WideOf(start);
+  const __int128 by = WideOf(step);
   if (by == 0) MXNET_THROW("ZeroDivisionError") << "division by zero";
   const __int128 length = (span + (by > 0 ? by - 1 : by + 1)) / by;
   if (length > INT64_MAX) MXNET_THROW("ValueError") << "Maximum allowed size exceeded";
@@ -81,19 +87,32 @@ void FillRange(T* out, int64_t n, T first, T second) {
 /*! \brief start + step as a Python number: an exact int where both are ints. */
 MXNetValue NextNumber(const MXNetArgValue& start, const MXNetArgValue& step, int* type_code) {
   MXNetValue sum;
-  *type_code = kMXNetInt;
-  if (IsInteger(start) && IsInteger(step) &&
-      !__builtin_add_overflow(start.value().v_int64, step.value().v_int64, &sum.v_int64)) {
-    return sum;
+  const __int128 exact = IsInteger(start) && IsInteger(step) ? WideOf(start) + WideOf(step) : 0;
+  if (!IsInteger(start) || !IsInteger(step) || exact < INT64_MIN || exact > UINT64_MAX) {
+    *type_code = kMXNetFloat;
+    sum.v_float64 = start.As<double>() + step.As<double>();
+  } else if (exact > INT64_MAX) {
+    *type_code = kMXNetUInt;
+    sum.v_uint64 = static_cast<uint64_t>(exact);
+  } else {
+    *type_code = kMXNetInt;
+    sum.v_int64 = static_cast<int64_t>(exact);
   }
-  *type_code = kMXNetFloat;
-  sum.v_float64 = start.As<double>() + step.As<double>();
   return sum;
 }
 
+/*! \brief The type of a range for which none is asked: int64, or uint64 beyond it, of integers. */
+DLDataType RangeDType(const MXNetArgValue& start, const MXNetArgValue& stop,
+                      const MXNetArgValue& step) {
+  if (!IsInteger(start) || !IsInteger(stop) || !IsInteger(step)) return kFloat32;
+  const bool is_large = start.type_code() == kMXNetUInt || stop.type_code() == kMXNetUInt;
+  return is_large ? kUInt64 : kInt64;
+}
+
 NDArray Range(const MXNetArgValue& start, const MXNetArgValue& stop, const MXNetArgValue& step,
-              DLDataType dtype, Context ctx) {
+              const MXNetArgValue& dtype_arg, Context ctx) {
   const int64_t n = RangeLength(start, stop, step);
+  const DLDataType dtype = dtype_arg.is_null() ? RangeDType(start, stop, step) : DTypeOf(dtype_arg);
   NDArray array = NDArray::Empty(ShapeView(&n, 1), dtype, ctx);
   if (n == 0) return array;
   DispatchDType(dtype, [&](auto tag) {
@@ -156,17 +175,19 @@ MXNET_REGISTER_OP("_npi.arange")
         "With one argument, it is the end and the interval starts at 0.")
     .add_argument("start", "float", "First number; or the end, if stop is not given.")
     .add_argument("stop", "float | None", nullptr, "End, which is not included.")
-    .add_argument("step", "float", 1, "Distance between neighbours, not 0.")
-    .add_argument("dtype", kDTypeType, nullptr, kDTypeDoc)
+    .add_argument("step", "float | None", 1, "Distance between neighbours, not 0; 1 if None.")
+    .add_argument("dtype", kDTypeType, nullptr,
+                  "Element type; if None int64 for integers, and float32 else.")
     .add_argument("ctx", kContextType, nullptr, kContextDoc)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const DLDataType dtype = DTypeOr(args[3], kFloat32);
-      const Context ctx = ContextOrCurrent(args[4]);
-      MXNetValue zero;
-      zero.v_int64 = 0;
-      const MXNetArgValue from_zero(zero, kMXNetInt, args.func, 0);
-      *ret = args[1].is_null() ? Range(from_zero, args[0], args[2], dtype, ctx)
-                               : Range(args[0], args[1], args[2], dtype, ctx);
+      MXNetValue numbers[2];
+      numbers[0].v_int64 = 0;
+      numbers[1].v_int64 = 1;
+      const MXNetArgValue zero(numbers[0], kMXNetInt, args.func, 0);
+      const MXNetArgValue one(numbers[1], kMXNetInt, args.func, 2);
+      const bool from_zero = args[1].is_null();
+      *ret = Range(from_zero ? zero : args[0], args[from_zero ? 0 : 1],
+                   args[2].is_null() ? one : args[2], args[3], ContextOrCurrent(args[4]));
     });
 
 MXNET_REGISTER_OP("_npi.linspace")
