@@ -33,7 +33,7 @@ RETRIED = {("mx_alloc", "memory"), ("run", "memory")}
 
 def scenario(ctx: mx.Context) -> None:
     """Allocates, copies in every direction, runs operators; checks all that comes back."""
-    a = mx.np.array([[1, 2], [3, 4]], ctx=ctx)
+    a = mx.np.array([[1.0, 2.0], [3.0, 4.0]], ctx=ctx)
     b = a + a
     assert b.tolist() == [[2, 4], [6, 8]]
     other = mx.np.matmul(b, a).as_in_ctx(mx.Context(ctx.device_type, 1))

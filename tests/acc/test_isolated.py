@@ -358,7 +358,7 @@ LATE = (
 def test_what_takes_too_long_is_ended(lone, call: Callable[[mx.Context, Any], object]) -> None:
     others = children()
     ctx = lone(0.5)
-    array = mx.np.arange(4, ctx=ctx)
+    array = mx.np.arange(4.0, ctx=ctx)
     ctx.configure(slow=HANG)
     began = time.monotonic()
     with pytest.raises(RuntimeError, match=LATE):

@@ -175,7 +175,7 @@ def test_is_told_the_version(seeded: mx.Context) -> None:
 
 
 def test_operators(seeded: mx.Context) -> None:
-    a = mx.np.array([[1, 2], [3, 4]], ctx=seeded)
+    a = mx.np.array([[1.0, 2.0], [3.0, 4.0]], ctx=seeded)
     before = state(seeded)[1]
     assert (a + a).tolist() == [[2, 4], [6, 8]]
     assert (a * a).tolist() == [[1, 4], [9, 16]]

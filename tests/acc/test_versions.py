@@ -72,7 +72,7 @@ def test_loads_and_computes(version: tuple[str, Path]) -> None:
     assert listed.version == ("1.7" if name == "newer" else "1.0")
     assert listed.devices[0].name == "memory of the host"
     mx.acc_stats(reset=True)
-    a = mx.np.array([[1, 2], [3, 4]], ctx=ctx)
+    a = mx.np.array([[1.0, 2.0], [3.0, 4.0]], ctx=ctx)
     assert mx.np.negative(a + a).tolist() == [[-2, -4], [-6, -8]]
     assert {row.operator: row.on_accelerator for row in mx.acc_stats()} == {"add": 1, "negative": 1}
     with pytest.raises(NotImplementedError, match="otherheader has no options to configure"):
