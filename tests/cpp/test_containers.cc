@@ -1,4 +1,6 @@
+#include <cmath>
 #include <complex>
+#include <functional>
 
 #include "./support.h"
 
@@ -110,9 +112,47 @@ TEST_CASE("keys are equal where Python's are") {
     CAPTURE(TypeNameOf(c.right.value(), c.right.type_code()));
     CHECK(details::MapKey::Equal(c.left.raw(), c.right.raw()) == c.equal);
     if (c.equal) {
-      CHECK(details::MapKey::Hash(c.left.raw()) == details::MapKey::Hash(c.right.raw()));
+      CHECK(details::MapKey::Hash(c.left.raw(), 7) == details::MapKey::Hash(c.right.raw(), 7));
     }
   }
+}
+
+// How many slots a search looks at, on average, where the table is half full.
+double MeanProbes(uint64_t seed, size_t count, const std::function<Any(uint64_t)>& key) {
+  std::vector<bool> taken(2 * count);
+  uint64_t probes = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    size_t slot = details::MapKey::Hash(key(i).raw(), seed) % taken.size();
+    for (++probes; taken[slot]; ++probes) slot = (slot + 1) % taken.size();
+    taken[slot] = true;
+  }
+  return static_cast<double>(probes) / static_cast<double>(count);
+}
+
+TEST_CASE("keys that differ in any of their bits do not gather in a few slots") {
+  for (uint64_t seed : {uint64_t{0}, uint64_t{7}, uint64_t{0xFEDCBA9876543210}}) {
+    for (int shift = 0; shift < 52; shift += 3) {
+      CAPTURE(seed);
+      CAPTURE(shift);
+      const auto shifted = [shift](uint64_t i) { return static_cast<int64_t>(i << shift); };
+      const std::function<Any(uint64_t)> kinds[] = {
+          [&](uint64_t i) { return details::ToAny(shifted(i)); },
+          [&](uint64_t i) { return details::ToAny(-shifted(i)); },
+          [&](uint64_t i) { return details::ToAny(std::ldexp(static_cast<double>(i), -shift)); },
+          [&](uint64_t i) { return details::ToAny(Shape{shifted(i), 3}); },
+          [&](uint64_t i) { return details::ToAny(std::to_string(shifted(i))); },
+      };
+      for (const auto& key : kinds) CHECK(MeanProbes(seed, 1 << 11, key) < 2.5);
+    }
+  }
+}
+
+TEST_CASE("no two maps put their keys in the same slots") {
+  const Map<Any, Any> one, other;
+  const auto seed = [](const ObjectRef& map) {
+    return reinterpret_cast<const MXNetMapObject*>(map.get())->seed;
+  };
+  CHECK(seed(one) != seed(other));
 }
 
 TEST_CASE("element types are equal keys whatever lies beside them") {
@@ -123,7 +163,7 @@ TEST_CASE("element types are equal keys whatever lies beside them") {
   dirty.value.v_int64 = -1;
   dirty.value.v_type = kFloat32;
   CHECK(details::MapKey::Equal(clean, dirty));
-  CHECK(details::MapKey::Hash(clean) == details::MapKey::Hash(dirty));
+  CHECK(details::MapKey::Hash(clean, 7) == details::MapKey::Hash(dirty, 7));
   dirty.value.v_type = kFloat64;
   CHECK_FALSE(details::MapKey::Equal(clean, dirty));
 }

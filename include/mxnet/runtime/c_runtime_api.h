@@ -202,6 +202,7 @@ typedef struct {
   MXNetAnyArray items;   /*!< 2 * number of entries values */
   const int64_t* index;  /*!< open addressing: entry number or -1; NULL for small maps */
   size_t index_capacity; /*!< a power of two, or 0 */
+  uint64_t seed; /*!< of the hashes of this map, so that no one can choose keys that collide */
 } MXNetMapObject;
 
 /*!

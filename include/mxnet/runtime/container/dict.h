@@ -29,7 +29,7 @@ inline void FillIndex(MXNetDictObject* dict) noexcept {
   const size_t capacity = dict->map.index_capacity;
   std::memset(index, -1, capacity * sizeof(int64_t));
   for (size_t i = 0; i < dict->map.items.size / 2; ++i) {
-    index[FindSlot(dict->map.items, index, capacity, dict->map.items.data[2 * i])] =
+    index[FindSlot(dict->map.items, index, capacity, dict->map.seed, dict->map.items.data[2 * i])] =
         static_cast<int64_t>(i);
   }
 }
@@ -55,8 +55,8 @@ inline void SetEntry(MXNetDictObject* dict, Any key, Any value) {
   }
   const size_t entry = dict->map.items.size / 2;
   ReserveIndex(dict, entry + 1);
-  const size_t slot =
-      FindSlot(dict->map.items, dict->map.index, dict->map.index_capacity, key.raw());
+  const size_t slot = FindSlot(dict->map.items, dict->map.index, dict->map.index_capacity,
+                               dict->map.seed, key.raw());
   std::vector<Any> both;
   both.push_back(std::move(key));
   both.push_back(std::move(value));
@@ -68,7 +68,8 @@ inline void SetEntry(MXNetDictObject* dict, Any key, Any value) {
 inline std::vector<Any> EraseEntry(MXNetDictObject* dict, size_t entry) {
   auto* index = const_cast<int64_t*>(dict->map.index);
   const size_t mask = dict->map.index_capacity - 1;
-  size_t hole = FindSlot(dict->map.items, index, mask + 1, dict->map.items.data[2 * entry]);
+  size_t hole =
+      FindSlot(dict->map.items, index, mask + 1, dict->map.seed, dict->map.items.data[2 * entry]);
   std::vector<Any> erased = RunOf(dict).Erase(2 * entry, 2);
   const auto number = static_cast<int64_t>(entry);
   if (2 * entry < dict->map.items.size) {
@@ -76,7 +77,7 @@ inline std::vector<Any> EraseEntry(MXNetDictObject* dict, size_t entry) {
   }
   // Closes the gap that a search would end at: what can stand in it moves there.
   for (size_t slot = (hole + 1) & mask; index[slot] >= 0; slot = (slot + 1) & mask) {
-    const size_t home = MapKey::Hash(dict->map.items.data[2 * index[slot]]) & mask;
+    const size_t home = MapKey::Hash(dict->map.items.data[2 * index[slot]], dict->map.seed) & mask;
     if (((slot - home) & mask) < ((slot - hole) & mask)) continue;
     index[hole] = index[slot];
     hole = slot;
@@ -97,6 +98,7 @@ inline Object* MakeDictObject(std::vector<Any> items) {
   auto* dict = new MXNetDictObject();
   dict->map.header = MXNetObject{1, kMXNetObjectDict,
                                  [](Object* self) { DeleteInTurn(self, &DestroyDict); }, nullptr};
+  dict->map.seed = MapKey::NewSeed(dict);
   const ObjectRef owner = ObjectRef::Steal(dict);
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
     SetEntry(dict, std::move(items[i]), std::move(items[i + 1]));

@@ -19,8 +19,8 @@ namespace details {
 
 /*! \brief Where `key` is, or where it would go, in an open-addressing index. */
 inline size_t FindSlot(const MXNetAnyArray& items, const int64_t* index, size_t capacity,
-                       const MXNetAny& key) noexcept {
-  size_t slot = MapKey::Hash(key) & (capacity - 1);
+                       uint64_t seed, const MXNetAny& key) noexcept {
+  size_t slot = MapKey::Hash(key, seed) & (capacity - 1);
   while (index[slot] >= 0 && !MapKey::Equal(items.data[2 * index[slot]], key)) {
     slot = (slot + 1) & (capacity - 1);
   }
@@ -30,7 +30,7 @@ inline size_t FindSlot(const MXNetAnyArray& items, const int64_t* index, size_t 
 /*! \brief Number of the entry with this key, or -1. */
 inline int64_t FindEntry(const MXNetMapObject& map, const MXNetAny& key) noexcept {
   if (map.index != nullptr) {
-    return map.index[FindSlot(map.items, map.index, map.index_capacity, key)];
+    return map.index[FindSlot(map.items, map.index, map.index_capacity, map.seed, key)];
   }
   for (size_t i = 0; i < map.items.size; i += 2) {
     if (MapKey::Equal(map.items.data[i], key)) return static_cast<int64_t>(i / 2);
@@ -53,7 +53,8 @@ inline void IndexEntries(MapStorage* map) {
   MXNetAnyArray run{reinterpret_cast<const MXNetAny*>(map->items.data()), 0};
   size_t kept = 0;
   for (size_t i = 0; i < entries; ++i) {
-    size_t slot = FindSlot(run, map->index.data(), capacity, map->items[2 * i].raw());
+    size_t slot =
+        FindSlot(run, map->index.data(), capacity, map->object.seed, map->items[2 * i].raw());
     if (map->index[slot] >= 0) {
       map->items[2 * map->index[slot] + 1] = std::move(map->items[2 * i + 1]);
       continue;
@@ -70,6 +71,7 @@ inline void IndexEntries(MapStorage* map) {
 /*! \brief A map of the run key, value, key, value, ... */
 inline Object* MakeMapObject(std::vector<Any> items) {
   auto* map = new MapStorage{{}, std::move(items), {}};
+  map->object.seed = MapKey::NewSeed(map);
   IndexEntries(map);
   map->object.header = MXNetObject{1, kMXNetObjectMap, &DeleteObject<MapStorage>, nullptr};
   map->object.items =

@@ -6,6 +6,7 @@
 #define MXNET_RUNTIME_CONTAINER_MAP_KEY_H_
 
 #include <mxnet/runtime/any.h>
+#include <sys/auxv.h>
 
 #include <cstring>
 #include <string_view>
@@ -23,19 +24,32 @@ struct MapKey {
     return ReadBytes(key, kMXNetStr, kMXNetObjectString, out);
   }
 
-  static size_t Hash(const MXNetAny& key) noexcept {
+  /*! \brief A hash all bits of which depend on all bits of the key and of the map's seed. */
+  static size_t Hash(const MXNetAny& key, uint64_t seed) noexcept {
     std::string_view bytes;
-    if (AsText(key, &bytes) || AsBytes(key, &bytes)) return HashBytes(bytes);
+    if (AsText(key, &bytes) || AsBytes(key, &bytes)) return HashBytes(bytes, seed);
     const size_t size = TupleSize(key);
     if (size != kNoTuple) {
-      size_t hash = size;
-      for (size_t i = 0; i < size; ++i) hash = hash * 31 + Hash(TupleItem(key, i));
-      return hash;
+      uint64_t hash = seed;
+      for (size_t i = 0; i < size; ++i) hash = Hash(TupleItem(key, i), hash);
+      return static_cast<size_t>(Mix(size, hash));
     }
     const MXNetAny number = Plain(key);
-    uint64_t bits[2] = {number.value.v_uint64, 0};
-    if (number.type_code == kMXNetComplex) std::memcpy(bits, number.value.v_complex, sizeof(bits));
-    return static_cast<size_t>(Mix(bits[0] ^ Mix(bits[1])));
+    if (number.type_code == kMXNetComplex) {
+      uint64_t parts[2];
+      std::memcpy(parts, number.value.v_complex, sizeof(parts));
+      return static_cast<size_t>(Mix(parts[0], Mix(parts[1], seed)));
+    }
+    return static_cast<size_t>(Mix(number.value.v_uint64, seed));
+  }
+
+  /*! \brief A seed for a new map, which differs from process to process and from map to map. */
+  static uint64_t NewSeed(const void* map) noexcept {
+    uint64_t random = 0;
+    // 16 random bytes that the kernel gives every process.
+    const auto* bytes = reinterpret_cast<const void*>(getauxval(AT_RANDOM));
+    if (bytes != nullptr) std::memcpy(&random, bytes, sizeof(random));
+    return random ^ reinterpret_cast<uintptr_t>(map);
   }
 
   static bool Equal(const MXNetAny& a, const MXNetAny& b) noexcept {
@@ -63,23 +77,27 @@ struct MapKey {
   static constexpr size_t kNoTuple = static_cast<size_t>(-1);
 
   // Not std::hash: a map made by one library is looked into by others, which may have another one.
-  static uint64_t Mix(uint64_t bits) noexcept {
-    bits *= 0x9E3779B97F4A7C15u;
-    return bits ^ (bits >> 32);
+  static uint64_t Mix(uint64_t bits, uint64_t seed) noexcept {
+    // Both halves of a product: the low one alone has nothing of the high bits of the key in its
+    // low bits, which choose the slot.
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide product = static_cast<Wide>(bits ^ seed) * 0x9E3779B97F4A7C15u;
+    const auto folded = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    return folded ^ (folded >> 32);
   }
 
-  static size_t HashBytes(std::string_view bytes) noexcept {
+  static size_t HashBytes(std::string_view bytes, uint64_t seed) noexcept {
     const char* data = bytes.data();
     size_t left = bytes.size();
-    uint64_t hash = left;
+    uint64_t hash = seed ^ left;
     uint64_t word;
     for (; left >= sizeof(word); left -= sizeof(word), data += sizeof(word)) {
       std::memcpy(&word, data, sizeof(word));
-      hash = Mix(hash ^ word);
+      hash = Mix(word, hash);
     }
     word = 0;
     if (left > 0) std::memcpy(&word, data, left);
-    return static_cast<size_t>(Mix(hash ^ word));
+    return static_cast<size_t>(Mix(word, hash));
   }
 
   static bool ReadBytes(const MXNetAny& key, int borrowed, uint32_t object,
