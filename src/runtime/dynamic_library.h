@@ -12,6 +12,7 @@
 #else
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/stat.h>
 #endif
 
 #include <string>
@@ -100,6 +101,9 @@ inline void* Open(const std::string& path) { return dlopen(path.c_str(), RTLD_NO
 
 /*! \brief The library, with a reference, where the process has it already; NULL elsewhere. */
 inline void* FindLoaded(const std::string& path) {
+  // The loader opens what it is given, and opening a pipe would wait for someone to write to it.
+  struct stat status{};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return nullptr;
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 }
 

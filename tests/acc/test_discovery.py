@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import mx
-from mx._acc import discovery, trust
+from ffi import trust
+from mx._acc import discovery
+from mx._library import PATH as OPERATORS
 
 
 @pytest.fixture
@@ -75,10 +77,23 @@ def test_found_when_asked_for(found, named, ask: Callable[[str], object]) -> Non
     assert (row.path, row.found) == (str(library), "MXNET_ACC_LIBRARIES")
 
 
+def test_what_is_no_library_stops_nothing(found, named) -> None:
+    """A pipe, which has whoever opens it wait, and a large file without symbols."""
+    library = named("first")
+    os.mkfifo(library.with_name("pipes.so"))
+    with open(library.with_name("holes.so"), "wb") as file:
+        file.truncate(1 << 40)
+    found(MXNET_ACC_LIBRARIES=library.parent)
+    assert mx.first(0).device_type == "first"
+    errors = {failure.name: str(failure.error) for failure in mx.accelerators().failures}
+    assert "it is not a regular file" in errors["pipes"]
+    assert "holes" in errors
+
+
 def test_files_and_folders(found, named) -> None:
     """A library that another one in the folder needs is no accelerator, and no failure."""
     one, two = named("alpha", "one"), named("gamma", "two")
-    (two.parent / "libneeded.so").write_bytes(b"\x7fELF of something else")
+    shutil.copy(OPERATORS, two.parent / "libneeded.so")
     found(MXNET_ACC_LIBRARIES=f"{one}{os.pathsep}{os.pathsep}{two.parent}")
     listed = mx.accelerators()
     assert {"alpha", "gamma"} <= {row.name for row in listed}

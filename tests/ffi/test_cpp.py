@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -201,6 +202,80 @@ def test_compiled_again_where_an_input_has_changed(c_source, change, again):
     assert first.exists()
 
 
+FIRST = "#if __has_include(<extra.h>)\n#include <extra.h>\n#endif\n#include <value.h>\n"
+
+
+def same_size_and_time(second):
+    """Another header in the place of the former, as `cp -p` puts it there."""
+    header = second / "value.h"
+    before = header.stat()
+    (second / "new.h").write_text("#define VALUE 2\n")
+    os.utime(second / "new.h", ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.replace(second / "new.h", header)
+
+
+def archive(folder, value):
+    (folder / "part.c").write_text(f"int part(void) {{ return {value}; }}\n")
+    subprocess.run(["cc", "-fPIC", "-c", "part.c", "-o", "part.o"], cwd=folder, check=True)
+    subprocess.run(["ar", "rcs", "libpart.a", "part.o"], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda first, second: None, 11),
+        (lambda first, second: (first / "value.h").write_text("#define VALUE 2\n"), 12),
+        (lambda first, second: (second / "extra.h").write_text("#define EXTRA 20\n"), 21),
+        (lambda first, second: same_size_and_time(second), 12),
+        (lambda first, second: archive(second, 30), 31),
+        (lambda first, second: archive(first, 30), 31),
+    ],
+    ids=["nothing", "header before", "has_include", "same time", "library", "library before"],
+)
+def test_compiled_again_for_what_would_be_read_now(tmp_path, monkeypatch, change, expected):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    (second / "value.h").write_text("#define VALUE 1\n")
+    archive(second, 10)
+    source = tmp_path / "value.c"
+    text = C_SOURCE.replace(
+        '#include "value.h"\n', FIRST + "#ifndef EXTRA\n#define EXTRA part()\n#endif\n"
+    )
+    source.write_text(
+        text.replace("= VALUE", "= EXTRA + VALUE").replace(
+            "#ifndef NAME", "int part(void);\n#ifndef NAME"
+        )
+    )
+    asked = {
+        "extra_include_paths": [first, second],
+        "extra_ldflags": [f"-L{first}", "-L", str(second), "-lpart"],
+    }
+    monkeypatch.setenv("MXFFI_CACHE_DIR", str(tmp_path / "cache"))
+    built = build("later", source, **flags("later.f"), **asked)
+    change(first, second)
+    again = build("later", source, **flags("later.f"), **asked)
+    assert (again == built) == (expected == 11)
+    script = "import ctypes, sys, ffi\nprint(ffi.load_library(sys.argv[1]).f())"
+    done = subprocess.run(
+        [sys.executable, "-c", script, again], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) == expected
+
+
+@pytest.mark.parametrize("name", ["o'brien", 'a "b"', "back\\slash", "a b#c$d", "é"])
+def test_any_name_of_a_folder(tmp_path, monkeypatch, c_source, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    for file in (c_source, c_source.with_name("value.h")):
+        shutil.copy2(file, folder)
+    monkeypatch.setenv("MXFFI_CACHE_DIR", str(folder / "cache"))
+    built = build("quoted", folder / "value.c", **flags("quoted.f"))
+    assert build("quoted", folder / "value.c", **flags("quoted.f")) == built
+    (folder / "value.h").write_text("#define VALUE 2\n")
+    assert build("quoted", folder / "value.c", **flags("quoted.f")) != built
+
+
 @pytest.mark.parametrize("what", ["flags", "name", "compiler"])
 def test_compiled_apart_for_another(c_source, monkeypatch, tmp_path, what):
     first = build("apart", c_source, **flags("apart.f"))
@@ -353,6 +428,13 @@ def test_refuses(name, sources, functions, error, message):
         load_inline(name, sources, functions)
 
 
+def test_an_error_shows_no_frames_of_the_threads_that_compile():
+    with pytest.raises(BuildError) as caught:
+        build("bad", BAD, "bad")
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+    assert not [frame for frame in caught.traceback if "concurrent" in str(frame.path)]
+
+
 @pytest.mark.parametrize("function", [build, load_inline])
 @pytest.mark.parametrize(
     ("name", "given", "message"),
@@ -387,13 +469,56 @@ def test_a_compiler_that_is_missing(monkeypatch, variable, value, message):
         build("missing", "int f() { return 1; }")
 
 
-def test_a_cache_that_others_may_write_to(monkeypatch, tmp_path):
-    folder = tmp_path / "open"
-    folder.mkdir()
-    folder.chmod(0o777)
-    monkeypatch.setenv("MXFFI_CACHE_DIR", str(folder))
-    with pytest.raises(PermissionError, match=r"others may write to it \(its mode is 0777\)"):
-        build("f", "int f();")
+@pytest.mark.parametrize(
+    ("opened", "told"),
+    [
+        ("cache/open", "everybody may write to .*/open,.*somebody else's code. Remove .*/open and"),
+        ("cache", "everybody may write to .*/cache,"),
+        ("cache/open/*", "everybody may write to .*/value-"),
+        ("cache/open/*/manifest.txt", "everybody may write to .*manifest.txt"),
+        ("cache/open/*/*.so", "everybody may write to .*libvalue-"),
+    ],
+)
+def test_a_cache_that_others_may_write_to(monkeypatch, tmp_path, c_source, opened, told):
+    monkeypatch.setenv("MXFFI_CACHE_DIR", str(tmp_path / "cache" / "open"))
+    built = build("value", c_source)
+    (place,) = tmp_path.glob(opened)
+    place.chmod(place.stat().st_mode | 0o022)
+    with pytest.raises(PermissionError, match=told):
+        build("value", c_source)
+    monkeypatch.setenv("MXFFI_CACHE_TRUSTED", "1")
+    if place != built:
+        assert build("value", c_source) == built
+
+
+def moved_here(entry):
+    """An entry that was made for another key."""
+    manifest = entry / "manifest.txt"
+    _, rest = manifest.read_text().split("\n", 1)
+    manifest.write_text(f"value-0123\n{rest}")
+
+
+def on_library(change):
+    return lambda entry: change(next(entry.glob("*.so")))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        moved_here,
+        on_library(lambda library: os.truncate(library, library.stat().st_size // 2)),
+        on_library(lambda library: library.write_bytes(bytes(library.stat().st_size))),
+        on_library(Path.unlink),
+        lambda entry: (entry / "manifest.txt").write_text(""),
+        lambda entry: (entry / "manifest.txt").write_text("a\nb\nc"),
+    ],
+    ids=["of another key", "cut", "zeroed", "lost", "empty manifest", "other manifest"],
+)
+def test_a_spoiled_entry_is_made_anew(c_source, monkeypatch, tmp_path, spoil):
+    monkeypatch.setenv("MXFFI_CACHE_DIR", str(tmp_path / "cache"))
+    content = build("value", c_source).read_bytes()
+    spoil(next((tmp_path / "cache").iterdir()))
+    assert build("value", c_source).read_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -489,6 +614,16 @@ def is_running(program):
         except OSError:  # it has ended meanwhile
             continue
     return False
+
+
+def test_what_the_compiler_leaves_running_is_not_waited_for(tmp_path, monkeypatch, c_source):
+    # As the server of a cache of compilations is: with the output of the one that started it.
+    path, pid = tmp_path / "leaving", tmp_path / "pid"
+    path.write_text(f'#!/bin/sh\nsleep 600 &\necho $! >"{pid}"\nexec cc "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("CC", str(path))
+    build("leaving", c_source, **flags("leaving.f"))
+    os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
 def test_an_interrupt_ends_the_compiler(slow_compiler, c_source):

@@ -13,15 +13,12 @@ from .. import __version__, config, library
 from .._backend import core
 from ._cache import Entry, key_of
 from ._compiler import compiler, identity
-from ._flags import C_SUFFIX, CXX_FLAGS, CXX_SUFFIXES, FLAGS, LINK_FLAGS
+from ._flags import C_SUFFIX, CXX_FLAGS, CXX_SUFFIXES, FLAGS, LINK_FLAGS, VARIABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
-
-# Where compilers look besides what the command says.
-_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH")
 
 Source = str | os.PathLike[str]
 _registered: dict[str, set[str]] = {}
@@ -57,7 +54,7 @@ class Request:
                 *(self.name, self.texts, self.files, list(self.functions.items())),
                 *(CXX_FLAGS, FLAGS, LINK_FLAGS, self.cflags, self.ldflags),
                 [identity(command) for command in self.commands.values()],
-                [os.environ.get(variable) for variable in _VARIABLES],
+                [os.environ.get(variable) for variable in VARIABLES],
                 os.getcwd() if relative else "",
                 *(core.version(), __version__, config.include_dir()),
             )
@@ -84,8 +81,8 @@ def build(
     each its documentation.
 
     The compilers are those that CXX and CC name. The result is kept in a cache (MXFFI_CACHE_DIR, by
-    default ~/.cache/mxffi) and compiled again only where a source, a header, a flag, the compiler
-    or this package has changed. On a terminal, or if verbose, a line on stderr tells what is done.
+    default ~/.cache/mxffi) and compiled again only where a source, a header, a library, a flag, the
+    compiler or this package has changed. On a terminal, or if verbose, a line on stderr tells what is done.
 
     Raises BuildError, with the compiler's words, where it does not compile, ValueError and
     TypeError for arguments that cannot be meant, PermissionError for a cache that others may

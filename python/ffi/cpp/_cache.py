@@ -1,15 +1,20 @@
 """The folder of what has been compiled: private to the user, safe for many processes at once.
 
 Each library has a folder named by its key, a hash of all that was asked for. `manifest.txt` in it
-names the present library and the files that it was made of, with size and time. A library is
-written beside the others and put in its place by a rename, then the manifest is; so a reader sees a
-whole library or none, and needs no lock.
+names the present library and the files that it was made of, with size and times. A library is
+written beside the others and put in its place by a rename, then the manifest is, each only when it
+is on the disk; so a reader sees a whole library or none, also after a power failure, and needs no
+lock.
+
+MXFFI_CACHE_DIR      the folder
+MXFFI_CACHE_TRUSTED  1 has it used although others may have written to it
 """
 
 from __future__ import annotations
 
 import os
-import stat
+
+from ..trust import distrust
 
 try:
     # What hashlib gives, whose import takes as long as all else where nothing is to be compiled.
@@ -23,15 +28,17 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 _MANIFEST = "manifest.txt"
-# Stands for size and time of an input that may be another by now.
-_CHANGED = (-1, -1)
+# Stamps of a file that may be another by now, and of one that is not there.
+_CHANGED = (-1, -1, -1)
+_ABSENT = (-2, -2, -2)
 
 
 def cache_dir() -> str:
     """The folder of the cache, which is made where it is missing.
 
     MXFFI_CACHE_DIR names it; else it is mxffi in XDG_CACHE_HOME or in ~/.cache. Raises
-    PermissionError where somebody else could write to it: what is in it gets loaded.
+    PermissionError where somebody else could write to it, or put another in its place: what is in
+    it gets loaded.
     """
     named = os.environ.get("MXFFI_CACHE_DIR")
     if named:
@@ -42,7 +49,7 @@ def cache_dir() -> str:
         base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
         folder = os.path.join(base, "mxffi")
     _make_folder(folder)
-    _check_private(folder)
+    _check_trust(folder)
     return folder
 
 
@@ -59,18 +66,15 @@ def _make_folder(folder: str) -> None:
         ) from None
 
 
-def _check_private(folder: str) -> None:
-    status = os.stat(folder)
-    if status.st_uid != os.geteuid():
-        reason = f"it belongs to the user with number {status.st_uid}, not to you"
-    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        reason = f"others may write to it (its mode is {stat.S_IMODE(status.st_mode):04o})"
-    else:
-        return
-    raise PermissionError(
-        f"the cache folder {folder} is not safe: {reason}; make it private (chmod 700) or name "
-        "another in the variable MXFFI_CACHE_DIR"
-    )
+def _check_trust(path: str) -> None:
+    """Raises PermissionError where somebody else could have written what is to be loaded."""
+    reason = distrust(path)
+    if reason is not None and os.environ.get("MXFFI_CACHE_TRUSTED") != "1":
+        raise PermissionError(
+            f"the cache is not safe: {reason}, so that what is in it may be somebody else's code. "
+            f"Remove {path} and make what is above it private, name another folder in the "
+            "variable MXFFI_CACHE_DIR, or set MXFFI_CACHE_TRUSTED=1 if you trust it"
+        )
 
 
 def key_of(parts: Iterable[object]) -> str:
@@ -78,13 +82,25 @@ def key_of(parts: Iterable[object]) -> str:
     return blake2b(repr(list(parts)).encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
-def _stamp(path: str) -> tuple[int, int]:
-    """Size and time of a file, which differ where it does."""
+def _stamp(path: str) -> tuple[int, int, int]:
+    """Size and times of a file, of which one differs where another file has taken its place."""
     try:
         status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return _ABSENT
     except OSError:
         return _CHANGED
-    return status.st_size, status.st_mtime_ns
+    # A copy may have the time of the original's content, but its status changed when it was made.
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _sync(path: str) -> None:
+    """Waits until a file, or what a folder lists, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class _Lock:
@@ -115,27 +131,37 @@ class Entry:
     """The place of one library in the cache."""
 
     def __init__(self, name: str, key: str) -> None:
-        self.folder = os.path.join(cache_dir(), f"{name}-{key}")
+        self._key = f"{name}-{key}"
+        self.folder = os.path.join(cache_dir(), self._key)
         self._manifest = os.path.join(self.folder, _MANIFEST)
 
     def library(self) -> str | None:
-        """The present library, unless something it was made of has changed."""
+        """The present library, unless it or something it was made of has changed.
+
+        Raises PermissionError where somebody else could have written it.
+        """
         try:
+            _check_trust(self._manifest)
             with open(self._manifest, encoding="utf-8", errors="surrogateescape") as file:
-                name, *inputs = file.read().split("\n")
+                key, name, *inputs = file.read().split("\n")
+            # Else it was made for another entry, and brought here by somebody.
+            if key != self._key:
+                return None
+            library = os.path.join(self.folder, name)
+            _check_trust(library)
             for line in inputs:
-                size, time, path = line.split(" ", 2)
-                stamp = int(size), int(time)
+                size, modified, changed, path = line.split(" ", 3)
+                stamp = int(size), int(modified), int(changed)
                 if stamp == _CHANGED or _stamp(path) != stamp:
                     return None
-        except (OSError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
-        library = os.path.join(self.folder, name)
-        return library if os.path.isfile(library) else None
+        return library
 
     def locked(self) -> _Lock:
         """Keeps others from compiling the same."""
         _make_folder(self.folder)
+        _check_trust(self.folder)
         return _Lock(self.folder)
 
     def write(self, file_name: str, text: str, errors: str = "strict") -> str:
@@ -143,6 +169,7 @@ class Entry:
         path = os.path.join(self.folder, file_name)
         with open(path + ".part", "w", encoding="utf-8", errors=errors) as file:
             file.write(text)
+        _sync(path + ".part")
         os.replace(path + ".part", path)
         return path
 
@@ -153,14 +180,21 @@ class Entry:
     def publish(self, name: str, partial: str, inputs: Iterable[str], started: int) -> str:
         """Makes a finished product the present library, made of `inputs`. Returns its path.
 
-        An input that has changed since `started`, in ns, may have been read before it did.
+        An input that is not there stands for one that would be read if it were. One that has
+        changed since `started`, in ns, may have been read before it did.
         """
         stamps = {path: _stamp(path) for path in inputs}
-        stamps = {path: stamp if stamp[1] < started else _CHANGED for path, stamp in stamps.items()}
+        stamps = {
+            path: stamp if max(stamp[1:]) < started else _CHANGED for path, stamp in stamps.items()
+        }
         # Another name for each state of the inputs: a process may have the former one loaded.
-        library = f"lib{name}-{key_of(sorted(stamps.items()))[:8]}.so"
-        os.replace(partial, os.path.join(self.folder, library))
-        lines = [f"{size} {time} {path}" for path, (size, time) in stamps.items()]
+        file_name = f"lib{name}-{key_of(sorted(stamps.items()))[:8]}.so"
+        library = os.path.join(self.folder, file_name)
+        _sync(partial)
+        os.replace(partial, library)
+        stamps[library] = _stamp(library)
+        lines = [" ".join(map(str, (*stamp, path))) for path, stamp in stamps.items()]
         # The names of files may be any bytes.
-        self.write(_MANIFEST, "\n".join([library, *lines]), "surrogateescape")
-        return os.path.join(self.folder, library)
+        self.write(_MANIFEST, "\n".join([self._key, file_name, *lines]), "surrogateescape")
+        _sync(self.folder)
+        return library

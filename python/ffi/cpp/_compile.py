@@ -8,12 +8,15 @@ import time
 
 from .. import config
 from ._compiler import tell
+from ._depfile import linked_files, missing_headers, read_depfile
 from ._exports import registrations
-from ._flags import C_SUFFIX, CXX_FLAGS, FLAGS, LINK_FLAGS
+from ._flags import C_SUFFIX, CXX_FLAGS, FLAGS, HEADER_VARIABLES, LIBRARY_VARIABLES, LINK_FLAGS
 from ._runner import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ._build import Request
     from ._cache import Entry
 
@@ -41,7 +44,8 @@ def compile_request(request: Request, entry: Entry, verbose: bool) -> str:
         driver = request.commands.get("CXX") or request.commands["CC"]
         flags = (*request.cflags, *_link_flags(request))
         printed += runner.run([(*driver, *objects, *flags, "-o", partial)])
-    inputs = {file for depfile in depfiles for file in _read_depfile(depfile)}
+    inputs = {file for depfile in depfiles for file in read_depfile(depfile)}
+    inputs |= _further_inputs(request, inputs)
     path = entry.publish(
         request.name,
         partial,
@@ -75,7 +79,16 @@ def _write_texts(request: Request, entry: Entry) -> list[str]:
 
 
 def _compile_command(request: Request, source: str, depfile: str) -> tuple[str, ...]:
-    common = (*FLAGS, *request.cflags, *config.compile_flags(), "-MD", "-MF", depfile)
+    common = (
+        *FLAGS,
+        *request.cflags,
+        *config.compile_flags(),
+        "-MD",
+        "-MT",
+        "target",
+        "-MF",
+        depfile,
+    )
     if source.endswith(C_SUFFIX):
         return (*request.commands["CC"], *common, source)
     # A file says itself what it includes.
@@ -87,7 +100,13 @@ def _link_flags(request: Request) -> tuple[str, ...]:
     return (*LINK_FLAGS, *config.link_flags(), *request.ldflags)
 
 
-def _read_depfile(path: str) -> list[str]:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        _, _, files = file.read().replace("\\\n", " ").partition(": ")
-    return [os.path.abspath(word.replace("$$", "$")) for word in shlex.split(files)]
+def _further_inputs(request: Request, read: set[str]) -> set[str]:
+    """What the linker reads, and what would be read instead of something if it were there."""
+    there, missing = linked_files(request.ldflags, _listed(LIBRARY_VARIABLES))
+    return there | missing | missing_headers(read, request.cflags, _listed(HEADER_VARIABLES))
+
+
+def _listed(variables: Iterable[str]) -> list[str]:
+    """The folders that environment variables list."""
+    texts = (os.environ.get(variable, "") for variable in variables)
+    return [folder for text in texts for folder in text.split(os.pathsep) if folder]

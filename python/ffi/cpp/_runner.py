@@ -6,8 +6,10 @@ import os
 import shlex
 import signal
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import IO
 
 from ._compiler import BuildError
 
@@ -30,31 +32,39 @@ class Runner:
         with ThreadPoolExecutor(min(len(commands), os.cpu_count() or 1)) as pool:
             try:
                 return "".join(pool.map(self._run, commands))
+            except BuildError as error:
+                self._end_all()
+                # Without the frames of the threads, which say nothing of what does not compile.
+                raise error.with_traceback(None) from None
             except BaseException:
                 self._end_all()
                 raise
 
     def _run(self, command: Sequence[str]) -> str:
-        process = self._start(command)
-        self._running.add(process)
-        try:
-            if self._ended:
-                _end_group(process)
-            printed, _ = process.communicate()
-        finally:
-            self._running.discard(process)
-        output = printed.decode(errors="replace")
+        # A file and not a pipe, of which something that the compiler leaves running, such as the
+        # server of a cache, could keep the other end open.
+        with tempfile.TemporaryFile() as printed:
+            process = self._start(command, printed)
+            self._running.add(process)
+            try:
+                if self._ended:
+                    _end_group(process)
+                process.wait()
+            finally:
+                self._running.discard(process)
+            printed.seek(0)
+            output = printed.read().decode(errors="replace")
         if process.returncode != 0:
             raise _failure(command, process.returncode, output)
         return output
 
-    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start(self, command: Sequence[str], printed: IO[bytes]) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 command,
                 cwd=self._folder,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=printed,
                 stderr=subprocess.STDOUT,
                 # A group of its own, so that its end is the end of what it has started.
                 start_new_session=True,

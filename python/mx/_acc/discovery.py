@@ -16,11 +16,12 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .loading import LIBRARY_SUFFIXES, library_in, load_library
-from .trust import distrust
+from ffi.trust import distrust
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -33,7 +34,7 @@ BUNDLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "lib", "accel
 
 _FILE_NAME = re.compile(r"(?:lib)?(.+?)\.so")
 # A library without either is none of an accelerator, but one that another in the folder needs.
-_ENTRIES = (b"mxacc_get_api", b"getAccName")
+_ENTRIES = frozenset({"mxacc_get_api", "getAccName"})
 
 
 @dataclass(frozen=True)
@@ -174,13 +175,13 @@ def _libraries_in(folder: str) -> list[str]:
 
 
 def _is_other_library(path: str) -> bool:
-    import mmap
+    from . import elf
 
     try:
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            return text[:4] == b"\x7fELF" and all(text.find(entry) < 0 for entry in _ENTRIES)
-    except (OSError, ValueError):
+        symbols = elf.read(Path(path))
+    except OSError:
         return False
+    return symbols is not None and not _ENTRIES.intersection(symbols.defined)
 
 
 def _presumed_name(path: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from .. import abi, elf
+from ... import elf
+from .. import abi
 from ..suite import Group, Run
 
 group = Group("contract", "the table of functions, and what the library exports")

@@ -6,7 +6,8 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from .. import abi, elf
+from ... import elf
+from .. import abi
 from ..plugin import AccError, Plugin
 from ..suite import Group, Run
 

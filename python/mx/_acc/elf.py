@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
+import os
+import stat
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,7 +30,7 @@ def _text(table: bytes, offset: int) -> str:
 
 
 class _File:
-    def __init__(self, data: bytes):
+    def __init__(self, data: mmap.mmap):
         self.data = data
         if data[:4] != _MAGIC or data[4] != 2:
             raise ValueError("no 64-bit ELF file")
@@ -46,12 +49,23 @@ class _File:
 
 
 def read(path: Path) -> Symbols | None:
-    """The symbols of a library; None where it has no list of its sections, or is no ELF file."""
-    try:
-        file = _File(path.read_bytes())
-        sections = list(file.sections())
-    except (ValueError, struct.error):
+    """The symbols of a library; None where it has no list of its sections, or is no ELF file.
+
+    Of a large file only what lists them is read. Raises OSError where it cannot be read.
+    """
+    # What is no file, such as a pipe, may have whoever opens it wait.
+    if not stat.S_ISREG(os.stat(path).st_mode):
         return None
+    with open(path, "rb") as opened:
+        try:
+            with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _symbols(_File(data))
+        except (ValueError, struct.error, IndexError):
+            return None
+
+
+def _symbols(file: _File) -> Symbols | None:
+    sections = list(file.sections())
     symbols = Symbols()
     for kind, offset, size, link in sections:
         if kind not in (_DYNSYM, _DYNAMIC):
