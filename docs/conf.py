@@ -20,7 +20,7 @@ project = "mxffi"
 version = release = ffi.__version__
 copyright = "the mxffi authors"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "headers", "operators"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "headers"]
 exclude_patterns = ["_ext"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3

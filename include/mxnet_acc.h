@@ -10,10 +10,11 @@
  * it was compiled with. A reader uses no member that lies beyond it and ignores what follows the
  * members that it knows itself; sizes are never compared for equality. Who fills in a struct that
  * another made writes nothing beyond its struct_size: an older MXNet has no room there for what a
- * newer library knows. MXTensor and MXAccNodeSupport, which come in runs, keep their size within a
- * MAJOR version: what is added to them takes the place of what is reserved. A member of MXAccApi
- * that is NULL, or that lies beyond struct_size, is something the library does not do. What is
- * marked "required" must be there.
+ * newer library knows, nor does it change that struct_size; only MXAccApi::struct_size is lowered
+ * by the library. MXTensor and MXAccNodeSupport, which come in runs, keep their size within a MAJOR
+ * version: what is added to them takes the place of what is reserved. A member of MXAccApi that is
+ * NULL, or that lies beyond struct_size, is something the library does not do. What is marked
+ * "required" must be there.
  *
  * Errors. Functions return NULL for success, or a const MXAccError* of the library's. It belongs to
  * the library and stays valid until the calling thread's next call into the library, or until
@@ -125,8 +126,8 @@ enum {
 };
 
 typedef struct MXAccDataType {
-  uint8_t code;   /*!< kMXAccInt ... */
-  uint8_t bits;   /*!< of one element */
+  uint8_t code; /*!< kMXAccInt ... */
+  uint8_t bits; /*!< of one element: 8, 16, 32, 64 or, complex, 128; none is smaller than a byte */
   uint16_t lanes; /*!< 1 */
 } MXAccDataType;
 
@@ -241,8 +242,16 @@ typedef struct MXAccEventOpaque* MXAccEvent;
  * An attribute's value is JSON, with NaN, Infinity and -Infinity beside it: null, true, 1, 0.5,
  * "text", and [0, 1] for tuples and lists. A number with a point or an exponent is a float and
  * another one an int; both are Python's, which do not widen an array's type; a typed number is an
- * input without axes. A data type is text, "float32". An operator with an argument for which there
- * is no such value is not offered to the library.
+ * input without axes. A data type is text, "float32". So `x + 2` has the attribute x2 = "2", and
+ * `x + [1, 2]` has x2 = "[1, 2]". An operator with an argument for which there is no such value is
+ * not offered to the library. operators.json, which is installed with MXNet's Python package, lists
+ * the operators with what each parameter is here.
+ *
+ * How exact. Results are those of MXNet on the CPU within what rounding allows: float16 and
+ * bfloat16 are added up in float32 or wider, float32 in float32 or wider from operands that keep
+ * all their bits (no TF32), int64 exactly, modulo 2^64. Subnormal numbers stay what they are, NaN
+ * and infinities go where IEEE 754 has them go. What cannot be had so is refused: mxacc-check
+ * compares.
  */
 typedef struct MXAccOperator {
   size_t struct_size;

@@ -84,6 +84,11 @@ MXNET_REGISTER_API("mx.acc.table_address")
       return static_cast<int64_t>(reinterpret_cast<intptr_t>(&used->api()));
     });
 
+MXNET_REGISTER_API("mx.acc.operator_set")
+    .describe("Version of the meaning of operators and attributes that libraries are told.")
+    .returns("int")
+    .set_body_typed([] { return kOperatorSet; });
+
 MXNET_REGISTER_API("mx.acc.device_info")
     .describe("What a device says of itself: (name, vendor, driver, reason, flags).")
     .arg("ctx", "The device.")

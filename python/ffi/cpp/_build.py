@@ -82,7 +82,8 @@ def build(
 
     The compilers are those that CXX and CC name. The result is kept in a cache (MXFFI_CACHE_DIR, by
     default ~/.cache/mxffi) and compiled again only where a source, a header, a library, a flag, the
-    compiler or this package has changed. On a terminal, or if verbose, a line on stderr tells what is done.
+    compiler or this package has changed. On a terminal, or if verbose, a line on stderr tells what
+    is done.
 
     Raises BuildError, with the compiler's words, where it does not compile, ValueError and
     TypeError for arguments that cannot be meant, PermissionError for a cache that others may

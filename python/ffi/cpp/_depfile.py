@@ -36,7 +36,7 @@ def missing_headers(read: Iterable[str], flags: Sequence[str], listed: Iterable[
     Looked for in the folders that the flags name, in `folders`, and beside the file that includes.
     """
     searched = [*_folders(flags, _HEADER_OPTIONS), *listed]
-    missing = set()
+    missing: set[str] = set()
     for file in read:
         for quote, name in _included(file):
             beside = [os.path.dirname(file)] if quote == b'"' else []

@@ -20,8 +20,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from .loading import LIBRARY_SUFFIXES, library_in, load_library
 from ffi.trust import distrust
+
+from .loading import LIBRARY_SUFFIXES, library_in, load_library
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -1,0 +1,23 @@
+"""The page and the JSON of the operators say what the registry says, and what libraries get."""
+
+import json
+import runpy
+from pathlib import Path
+
+import mx
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_they_are_what_the_tool_writes():
+    tool = runpy.run_path(str(ROOT / "tools" / "write_operators.py"))
+    for path, text in tool["written"]().items():
+        found = path.read_text(encoding="utf-8")
+        assert found == text, f"{path} is old: python tools/write_operators.py"
+
+
+def test_the_package_has_the_json():
+    table = json.loads(Path(mx.__file__).with_name("operators.json").read_text(encoding="utf-8"))
+    (add,) = [operator for operator in table["operators"] if operator["name"] == "add"]
+    assert [parameter["name"] for parameter in add["parameters"]] == ["x1", "x2", "out"]
+    assert add["parameters"][2]["role"] == "output"
