@@ -1,0 +1,50 @@
+/*!
+ * \file stress.h
+ * \brief Threads that call an accelerator library at once, for mxacc-check.
+ *
+ * Threads of Python hardly overlap: the interpreter lets one at a time prepare its call.
+ */
+#ifndef MXNET_SRC_ACC_CHECK_STRESS_H_
+#define MXNET_SRC_ACC_CHECK_STRESS_H_
+
+#include <mxnet_acc.h>
+
+#include <string>
+
+namespace mxnet {
+namespace acc {
+
+/*!
+ * \brief What a thread does: copies inputs there, runs an operator on them, and copies what it
+ * gives back. python/mx/_acc/check/stress.py has the same struct.
+ */
+struct StressJob {
+  const MXAccOperator* op;       /*!< NULL: what was copied there is copied back */
+  const MXAccExecutor* executor; /*!< that all threads share; NULL where each makes its own */
+  const MXTensor* inputs;        /*!< row-major tensors of the host */
+  const MXTensor* expected;      /*!< the same; what one thread alone was given */
+  int32_t num_in;
+  int32_t num_out;
+};
+
+/*! \brief Whether a result that is not byte for byte as expected is right all the same. */
+using StressJudge = int (*)(int32_t job, const MXTensor* came);
+
+struct Stress {
+  const MXAccApi* api;
+  const StressJob* jobs;
+  StressJudge judge; /*!< called by one thread at a time */
+  int32_t dev_id;
+  int32_t num_jobs;
+  int32_t threads;
+  int32_t rounds;     /*!< of each thread */
+  int32_t one_thread; /*!< not 0: one call into the library at a time */
+};
+
+/*! \brief Runs all; what went wrong first, or nothing. */
+std::string RunStress(const Stress& stress);
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_CHECK_STRESS_H_
