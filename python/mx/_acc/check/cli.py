@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..loading import library_in
@@ -58,7 +59,9 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("library", metavar="LIBRARY", nargs="?", help="the library, or its folder")
-    made.add_argument("--device", type=int, default=0, metavar="N", help="which device (0)")
+    made.add_argument(
+        "--device", type=int, metavar="N", help="only this device (the first, then all others)"
+    )
     made.add_argument(
         "--only",
         action="append",
@@ -118,7 +121,7 @@ def _chosen(names: Sequence[str]) -> list[Group]:
     for group in GROUPS[1:]:
         checks = [one for one in group.checks if group.name in names or one.id in names]
         if checks:
-            chosen.append(Group(group.name, group.title, checks))
+            chosen.append(replace(group, checks=checks))
     return chosen
 
 
@@ -130,7 +133,12 @@ def _show(step: str) -> None:
 
 def _run(arguments: argparse.Namespace, library: str) -> Report:
     options = Options(
-        library, arguments.device, arguments.quick, arguments.loads, arguments.tolerance
+        library,
+        arguments.device or 0,
+        arguments.device is None,
+        arguments.quick,
+        arguments.loads,
+        arguments.tolerance,
     )
     chosen = _chosen(arguments.only)
     runner = Runner(options, arguments.timeout, _show if sys.stderr.isatty() else lambda step: None)
@@ -169,6 +177,8 @@ def main(given: Sequence[str] | None = None) -> int:
         print(f"mxacc-check: {error}", file=sys.stderr)
         return 2
     report = _run(arguments, library)
+    for line in text.matrix(report):
+        print(line)
     if not arguments.verbose:
         for note in text.notes(report):
             print(note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from . import text
 from .report import BROKEN, FINDING, OK, SKIPPED, Finding, GroupReport, Report, Result
 
 _STYLE = """
@@ -19,21 +20,25 @@ td { padding: .25rem .6rem .25rem 0; border-top: 1px solid var(--line); vertical
 td:first-child { width: 5rem; } td:last-child { text-align: right; width: 9rem; }
 dl { display: grid; grid-template-columns: 6rem 1fr; gap: .1rem .6rem; margin: .3rem 0 .8rem; }
 dt { color: var(--dim); } dd { margin: 0; } blockquote { margin: 0; font-style: italic; }
+.wide { overflow-x: auto; } .matrix td, .matrix th { padding: 0 .4rem; text-align: center;
+width: auto; font-size: .85em; font-weight: 400; } .matrix th:first-child { text-align: left; }
 details { margin: .2rem 0; } summary { cursor: pointer; color: var(--dim); }
 """
 
+_SHOWN_REASONS = 30
+_CELLS = {"+": "ok", "~": "ok", "-": "dim", "!": "finding", " ": ""}
 _CLASSES = {OK: "ok", FINDING: "finding", SKIPPED: "skipped", BROKEN: "broken"}
 
 
 def _finding(finding: Finding) -> str:
     rows = {"at": finding.at, "expected": finding.expected, "got": finding.got}
-    told = "".join(
-        f"<dt>{name}</dt><dd><code>{escape(text)}</code></dd>"
-        for name, text in rows.items()
-        if text
+    parts = "".join(
+        f"<dt>{name}</dt><dd><code>{escape(told)}</code></dd>"
+        for name, told in rows.items()
+        if told
     )
     says = f"<dt>header</dt><dd><blockquote>{escape(finding.says)}</blockquote></dd>"
-    return f"<dl>{told}{says}</dl>"
+    return f"<dl>{parts}{says}</dl>"
 
 
 def _list(title: str, items: list[str]) -> str:
@@ -41,6 +46,37 @@ def _list(title: str, items: list[str]) -> str:
         return ""
     rows = "".join(f"<li><code>{escape(item)}</code></li>" for item in items)
     return f"<details><summary>{title} ({len(items)})</summary><ul>{rows}</ul></details>"
+
+
+def _refusals(result: Result) -> list[str]:
+    """Reasons, the most frequent first."""
+    found = sorted(result.refusals, key=lambda one: -one.cases)
+    rest = found[_SHOWN_REASONS:]
+    told = [f"{one.cases}, such as {one.example}: {one.reason}" for one in found[:_SHOWN_REASONS]]
+    more = sum(one.cases for one in rest)
+    return told + ([f"{more} for {len(rest)} other reasons"] if rest else [])
+
+
+def _matrix(report: Report) -> str:
+    """Which operators ran in which types, as a table."""
+    whole = report.operators()
+    if not whole:
+        return ""
+    dtypes = text.dtypes_of(whole)
+    head = "".join(f"<th>{escape(dtype)}</th>" for dtype in dtypes)
+    rows = []
+    for name, row in sorted(whole.items()):
+        cells = []
+        for tally in map(row.get, dtypes):
+            told = "" if tally is None else f"{tally.ran} of {tally.tried}"
+            kind = _CELLS[text.mark(tally)]
+            cells.append(f"<td class='{kind}' title='{told}'>{text.mark(tally)}</td>")
+        rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
+    return (
+        f"<h2>{text.counts_of(whole)}</h2>"
+        "<p class=dim>+ all cases ran, ~ some, - none, ! some came out wrong</p>"
+        f"<div class=wide><table class=matrix><tr><th></th>{head}</tr>{''.join(rows)}</table></div>"
+    )
 
 
 def _result(result: Result) -> str:
@@ -51,7 +87,7 @@ def _result(result: Result) -> str:
     if result.more_findings:
         parts.append(f"<div>and {result.more_findings} more like these</div>")
     parts.append(_list("notes", result.notes))
-    parts.append(_list("refused", [f"{case}: {why}" for case, why in result.refused.items()]))
+    parts.append(_list(f"{result.refused} cases refused: reasons", _refusals(result)))
     cases = f"{result.cases} cases, " if result.cases else ""
     return (
         f"<tr><td class={_CLASSES[result.status]}>{result.status}</td><td>{''.join(parts)}</td>"
@@ -61,7 +97,8 @@ def _result(result: Result) -> str:
 
 def _group(group: GroupReport) -> str:
     rows = "".join(map(_result, group.results))
-    return f"<h2>{escape(group.name)}: {escape(group.title)}</h2><table>{rows}</table>"
+    where = "" if group.device is None else f" (device {group.device})"
+    return f"<h2>{escape(group.name)}: {escape(group.title)}{where}</h2><table>{rows}</table>"
 
 
 def render(report: Report) -> str:
@@ -78,9 +115,9 @@ def render(report: Report) -> str:
         told = [device[key] for key in ("name", "vendor", "driver", "reason") if device[key]]
         facts[f"device {number}"] = ", ".join([*told, *device["flags"]])
     rows = "".join(
-        f"<dt>{escape(name)}</dt><dd><code>{escape(text)}</code></dd>"
-        for name, text in facts.items()
-        if text
+        f"<dt>{escape(name)}</dt><dd><code>{escape(fact)}</code></dd>"
+        for name, fact in facts.items()
+        if fact
     )
     kind = {"conforming": "ok", "not conforming": "finding"}.get(report.verdict, "broken")
     why = f": {escape(report.failure)}" if report.failure else ""
@@ -90,6 +127,6 @@ def render(report: Report) -> str:
         '<meta name=viewport content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>"
         f"<p class='verdict {kind}'>{report.verdict}{why}</p><dl>{rows}</dl>"
-        f"{''.join(map(_group, report.groups))}"
+        f"{''.join(map(_group, report.groups))}{_matrix(report)}"
         f"<p class=dim>{report.seconds:.1f} s</p></html>\n"
     )

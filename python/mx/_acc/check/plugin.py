@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import _ctypes
 import ctypes
+import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,10 @@ class AccError(Exception):
         self.function = function
         self.code = names[0] if names else str(error.code)
         text = error.message
+        # The number of the work that failed; 0 where that is not said.
+        self.work: int = 0
+        if error.struct_size >= ctypes.sizeof(abi.MXAccError):
+            self.work = error.work
         self.message = "" if text is None else text.decode(errors="replace")
         self.malformed = _malformed(error, text, bool(names))
         super().__init__(f"{function}: {self.code}: {self.message}")
@@ -104,16 +109,52 @@ def tensors(
     names: Sequence[str | None] = (),
     role: int = 0,
     dtype: abi.MXAccDataType | None = None,
+    work: int = 0,
 ) -> Any:
     """An array of MXTensor."""
     names = list(names) or [None] * len(arrays)
     made = [
         abi.MXTensor(
-            ctypes.sizeof(abi.MXTensor), geometry(array, dtype), name and name.encode(), role=role
+            ctypes.sizeof(abi.MXTensor),
+            geometry(array, dtype),
+            None if name is None else name.encode(),
+            role=role,
+            work=work,
         )
         for array, name in zip(arrays, names, strict=True)
     ]
     return (abi.MXTensor * max(len(made), 1))(*made)
+
+
+def operator_struct(
+    name: str,
+    inputs: Mapping[str, Array | Memory],
+    outputs: Sequence[Array | Memory],
+    attributes: dict[str, str],
+    dev_id: int = 0,
+    operator_set: int = OPERATOR_SET,
+) -> abi.MXAccOperator:
+    """What an executor is asked for; attributes are JSON."""
+    texts = ctypes.c_char_p * max(len(attributes), 1)
+    operator = abi.MXAccOperator(
+        ctypes.sizeof(abi.MXAccOperator),
+        name.encode(),
+        operator_set,
+        dev_id,
+        tensors(list(inputs.values()), list(inputs)),
+        tensors(outputs, role=3),
+        len(inputs),
+        len(outputs),
+        texts(*(key.encode() for key in attributes)),
+        texts(*(value.encode() for value in attributes.values())),
+        len(attributes),
+    )
+    # Where the data are is not the executor's business yet.
+    for tensor in (*operator.inputs[: len(inputs)], *operator.outputs[: len(outputs)]):
+        tensor.tensor.data = None
+        tensor.tensor.byte_offset = 0
+        tensor.tensor.device = abi.MXAccDevice(ACC_DEVICE, dev_id)
+    return operator
 
 
 class Executor:
@@ -127,14 +168,17 @@ class Executor:
         inputs: Sequence[Array | Memory],
         outputs: Sequence[Array | Memory],
         stream: int | None = None,
-    ) -> None:
-        given, wanted = tensors(inputs), tensors(outputs, role=3)
+    ) -> int:
+        """Runs it; the number of the work, which is 0 without a stream."""
+        work = self.plugin.next_work(stream)
+        given, wanted = tensors(inputs), tensors(outputs, role=3, work=work)
         run = self.executor.run
         state = self.executor.state
         with self.plugin.guard:
             self.plugin.watch("run")
             status = run(state, given, len(inputs), wanted, len(outputs), stream)
         self.plugin.check("run", status)
+        return work
 
     def close(self) -> None:
         if self.executor.free:
@@ -164,6 +208,7 @@ class Plugin:
         self.watch, self.on_error = watch, on_error
         self.guard: AbstractContextManager[Any] = nullcontext()
         self.initialized = False
+        self._works = itertools.count(1)
         self._log = abi.Log(self._keep_message)
         self._make_host(str(path), host_size, host_minor)
         watch("dlopen")
@@ -316,8 +361,8 @@ class Plugin:
         target: Array | Memory,
         source: Array | Memory,
         stream: int | None = None,
-    ) -> None:
-        self.copy_all(function, [target], [source], stream)
+    ) -> int:
+        return self.copy_all(function, [target], [source], stream)
 
     def copy_all(
         self,
@@ -327,12 +372,27 @@ class Plugin:
         stream: int | None = None,
         dtype: abi.MXAccDataType | None = None,
         dev_id: int = 0,
-    ) -> None:
-        """Copies pair by pair; the device is that of the first pair's, else dev_id."""
+    ) -> int:
+        """Copies pair by pair; the device is that of the first pair's, else dev_id.
+
+        Returns the number of the work, which is 0 without a stream.
+        """
+        work = self.next_work(stream)
         for side in (sources[:1], targets[:1]):
             dev_id = side[0].dev_id if side and isinstance(side[0], Memory) else dev_id
-        to, given = tensors(targets, dtype=dtype), tensors(sources, dtype=dtype)
+        to, given = tensors(targets, dtype=dtype, work=work), tensors(sources, dtype=dtype)
         self.call(function, dev_id, to, given, len(targets), stream)
+        return work
+
+    def zero(self, memory: Memory, first: int, size: int, stream: int | None = None) -> int:
+        """Sets bytes to 0; the number of the work."""
+        work = self.next_work(stream)
+        self.call("mx_zero", memory.dev_id, memory.handle, first, size, stream, work)
+        return work
+
+    def next_work(self, stream: int | None) -> int:
+        """The number of a call with a stream; 0 without."""
+        return next(self._works) if stream is not None else 0
 
     # ---- streams ----
 
@@ -371,25 +431,7 @@ class Plugin:
         operator_set: int = OPERATOR_SET,
     ) -> Executor:
         """The same; attributes may have any names."""
-        texts = ctypes.c_char_p * max(len(attributes), 1)
-        operator = abi.MXAccOperator(
-            ctypes.sizeof(abi.MXAccOperator),
-            name.encode(),
-            operator_set,
-            dev_id,
-            tensors(list(inputs.values()), list(inputs)),
-            tensors(outputs, role=3),
-            len(inputs),
-            len(outputs),
-            texts(*(key.encode() for key in attributes)),
-            texts(*(value.encode() for value in attributes.values())),
-            len(attributes),
-        )
-        # Where the data are is not the executor's business yet.
-        described = [*operator.inputs[: len(inputs)], *operator.outputs[: len(outputs)]]
-        for tensor in described:
-            tensor.tensor.data = None
-            tensor.tensor.byte_offset = 0
+        operator = operator_struct(name, inputs, outputs, attributes, dev_id, operator_set)
         made = abi.MXAccExecutor(ctypes.sizeof(abi.MXAccExecutor))
         self.call("accGetExecutor", ctypes.byref(operator), ctypes.byref(made))
         return Executor(self, made)

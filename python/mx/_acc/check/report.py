@@ -25,6 +25,33 @@ class Finding:
 
 
 @dataclass
+class Refusal:
+    """A reason for which the library does not do something."""
+
+    reason: str
+    cases: int
+    example: str  # the first of the cases
+
+
+@dataclass
+class Tally:
+    """How many cases of an operator in one type there were, ran, and came out wrong."""
+
+    tried: int = 0
+    ran: int = 0
+    wrong: int = 0
+
+    def add(self, other: Tally) -> None:
+        self.tried += other.tried
+        self.ran += other.ran
+        self.wrong += other.wrong
+
+
+# By operator and type.
+Matrix = dict[str, dict[str, Tally]]
+
+
+@dataclass
 class Result:
     """The outcome of one check."""
 
@@ -37,12 +64,34 @@ class Result:
     more_findings: int = 0
     notes: list[str] = field(default_factory=list)
     reason: str = ""  # of a check that was skipped or is broken
-    refused: dict[str, str] = field(default_factory=dict)  # case: why the library does not do it
+    refusals: list[Refusal] = field(default_factory=list)
+    operators: Matrix = field(default_factory=dict)
+
+    @property
+    def refused(self) -> int:
+        return sum(one.cases for one in self.refusals)
+
+    def refuse(self, case: str, reason: str) -> None:
+        """Counts a case that the library does not do."""
+        for one in self.refusals:
+            if one.reason == reason:
+                one.cases += 1
+                return
+        self.refusals.append(Refusal(reason, 1, case))
+
+    def tally(self, name: str, dtype: str) -> Tally:
+        """What is counted of an operator in a type."""
+        return self.operators.setdefault(name, {}).setdefault(dtype, Tally())
 
     @classmethod
     def of_json(cls, data: dict[str, Any]) -> Result:
-        findings = [Finding(**item) for item in data.pop("findings")]
-        return cls(findings=findings, **data)
+        data["findings"] = [Finding(**item) for item in data["findings"]]
+        data["refusals"] = [Refusal(**item) for item in data["refusals"]]
+        data["operators"] = {
+            name: {dtype: Tally(**tally) for dtype, tally in row.items()}
+            for name, row in data["operators"].items()
+        }
+        return cls(**data)
 
 
 @dataclass
@@ -52,6 +101,7 @@ class GroupReport:
     name: str
     title: str
     results: list[Result] = field(default_factory=list)
+    device: int | None = None  # where it was tried on another device than the first
 
 
 @dataclass
@@ -74,6 +124,16 @@ class Report:
             for finding in result.findings:
                 yield result, finding
 
+    def operators(self) -> Matrix:
+        """What ran of each operator, on the first device that was tried."""
+        whole: Matrix = {}
+        for group in self.groups:
+            for result in group.results if group.device is None else ():
+                for name, row in result.operators.items():
+                    for dtype, tally in row.items():
+                        whole.setdefault(name, {}).setdefault(dtype, Tally()).add(tally)
+        return whole
+
     @property
     def verdict(self) -> str:
         if any(True for _ in self.findings()):
@@ -82,4 +142,12 @@ class Report:
         return COULD_NOT_RUN if self.failure or broken else CONFORMING
 
     def to_json(self) -> dict[str, Any]:
-        return {"verdict": self.verdict, **asdict(self)}
+        matrix = {
+            name: {dtype: asdict(tally) for dtype, tally in row.items()}
+            for name, row in self.operators().items()
+        }
+        whole = {"verdict": self.verdict, "operators": matrix, **asdict(self)}
+        for group in whole["groups"]:
+            for result in group["results"]:
+                del result["operators"]  # they are in the matrix
+        return whole

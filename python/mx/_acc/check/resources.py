@@ -18,6 +18,27 @@ def resident() -> int:
         return int(file.read().split()[1]) * mmap.PAGESIZE
 
 
+class _Allocated(ctypes.Structure):
+    """The struct mallinfo2 of glibc."""
+
+    _fields_ = [
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks", "fordblks")),
+        ("keepcost", ctypes.c_size_t),
+    ]
+
+
+def allocated() -> int:
+    """Bytes that malloc has given out; where that is not told, those of memory in use."""
+    gc.collect()
+    tell = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if tell is None:
+        return resident()
+    tell.restype = _Allocated
+    told = tell()
+    return int(told.uordblks + told.hblkhd) or resident()
+
+
 def is_sanitized() -> bool:
     """Whether a sanitizer is in this process, which keeps memory of its own."""
     return hasattr(ctypes.CDLL(None), "__asan_init")

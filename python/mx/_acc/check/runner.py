@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import IO, Any
 
 from . import groups
@@ -121,21 +121,47 @@ class Runner:
         """Runs the groups; tell is called after each."""
         start = time.monotonic()
         report = Report(self.options.path, self.options.device)
+        self._first_device(chosen, report, tell)
+        if self.options.all_devices and not report.failure:
+            self._other_devices(chosen, report, tell)
+        report.seconds = time.monotonic() - start
+        return report
+
+    def _first_device(
+        self, chosen: Sequence[Group], report: Report, tell: Callable[[Report, GroupReport], None]
+    ) -> None:
         # Loading takes no process of its own: the first of the others goes on where it succeeds.
         together = [[groups.LOADING, *chosen[:1]], *([group] for group in chosen[1:])]
         for some in together:
             results = self._results([check.id for group in some for check in group.checks], report)
             usable = report.library.get("usable", False)
             for group in some if usable else some[:1]:
-                own = [one for one in results if one.id.partition(".")[0] == group.name]
+                # Where it cannot be used, all that there is belongs to loading it.
+                own = [
+                    one for one in results if not usable or one.id.partition(".")[0] == group.name
+                ]
                 done = GroupReport(group.name, group.title, own)
                 report.groups.append(done)
                 tell(report, done)
             if not usable:
                 self._explain(report, report.groups[0])
                 break
-        report.seconds = time.monotonic() - start
-        return report
+
+    def _other_devices(
+        self, chosen: Sequence[Group], report: Report, tell: Callable[[Report, GroupReport], None]
+    ) -> None:
+        """Tries the devices that were not asked for, but for those that cannot be used."""
+        given = self.options
+        for number, device in enumerate(report.library.get("devices", [])):
+            if number == given.device or "unusable" in device["flags"]:
+                continue
+            self.options = replace(given, device=number, quick=True)
+            for group in (one for one in chosen if one.on_devices):
+                results = self._results([check.id for check in group.checks], report)
+                done = GroupReport(group.name, group.title, results, number)
+                report.groups.append(done)
+                tell(report, done)
+        self.options = given
 
     @staticmethod
     def _explain(report: Report, loading: GroupReport) -> None:

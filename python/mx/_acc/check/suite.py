@@ -28,6 +28,8 @@ class Options:
 
     path: str
     device: int = 0
+    # Also tries what is done on a device on all others, less thoroughly.
+    all_devices: bool = False
     quick: bool = False
     loads: int = 200
     tolerance: float = 1.0
@@ -54,6 +56,8 @@ class Group:
     name: str
     title: str
     checks: list[Check] = field(default_factory=list)
+    # Whether it is worth trying on each device.
+    on_devices: bool = False
 
     def check(
         self, name: str, says: str, fresh: bool = False
@@ -66,6 +70,16 @@ class Group:
             return function
 
         return register
+
+
+def changes(came: bytes, clean: bytes) -> str:
+    """Which bytes behind a struct are not what they were; empty if all are."""
+    wrong = [
+        place for place, (one, other) in enumerate(zip(came, clean, strict=True)) if one != other
+    ]
+    if not wrong:
+        return ""
+    return f"{len(wrong)} bytes were, from {wrong[0]} to {wrong[-1]} bytes beyond it"
 
 
 class Run:
@@ -83,6 +97,7 @@ class Run:
         self._check: Check | None = None
         self._result = Result("", "")
         self._step = ""
+        self._noted: set[str] = set()
         # Of the library, for the head of the report; the first process fills it in.
         self.library: dict[str, Any] = {}
 
@@ -124,9 +139,12 @@ class Run:
         self._plugin = None
 
     @contextmanager
-    def step(self, text: str) -> Iterator[None]:
-        """One case of a check. A call that fails in it is a finding, and the check goes on."""
-        self._result.cases += 1
+    def step(self, text: str, counts: bool = True) -> Iterator[None]:
+        """One case of a check, or the rest of one that was counted before.
+
+        A call that fails in it is a finding, and the check goes on.
+        """
+        self._result.cases += counts
         self._step = text
         self.progress.step(text)
         try:
@@ -150,12 +168,19 @@ class Run:
         self._tell(found)
 
     def note(self, text: str) -> None:
-        """Something worth knowing that the contract allows."""
-        self._result.notes.append(text)
+        """Something worth knowing that the contract allows; it is told once."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self._result.notes.append(text)
 
     def refused(self, case: str, reason: str) -> None:
         """The library says that it does not do this."""
-        self._result.refused[case] = reason
+        self._result.refuse(case, reason)
+
+    @property
+    def result(self) -> Result:
+        """Of the check that runs."""
+        return self._result
 
     def skip(self, reason: str) -> None:
         raise Skip(reason)

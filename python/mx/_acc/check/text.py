@@ -5,10 +5,21 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 
-from .report import BROKEN, CONFORMING, FINDING, OK, SKIPPED, GroupReport, Report, Result
+from .report import (
+    BROKEN,
+    CONFORMING,
+    FINDING,
+    OK,
+    SKIPPED,
+    GroupReport,
+    Matrix,
+    Report,
+    Result,
+    Tally,
+)
 
 _WIDTH = 100
-_SHOWN_REASONS = 3
+_SHOWN_REASONS = 10
 _MARKS = {OK: "ok", FINDING: "FINDING", SKIPPED: "skipped", BROKEN: "BROKEN"}
 
 
@@ -47,7 +58,7 @@ def _counts(results: list[Result]) -> str:
     if counts[SKIPPED]:
         told.append(f"{counts[SKIPPED]} skipped")
     cases = sum(result.cases for result in results)
-    refused = sum(len(result.refused) for result in results)
+    refused = sum(result.refused for result in results)
     if cases:
         told.append(f"{_plural(cases, 'case')}" + (f", {refused} refused" if refused else ""))
     return ", ".join(told)
@@ -60,7 +71,8 @@ def group(done: GroupReport, verbose: bool = False) -> str:
     counts = (
         f"skipped: {reasons.pop()}" if all_skipped and len(reasons) == 1 else _counts(done.results)
     )
-    lines = [f"{done.name:<10} {counts}"]
+    where = "" if done.device is None else f"device {done.device}: "
+    lines = [f"{done.name:<10} {where}{counts}"]
     for result in done.results:
         if verbose or result.status in (FINDING, BROKEN):
             lines += _result(result, verbose)
@@ -94,9 +106,16 @@ def _result(result: Result, verbose: bool) -> list[str]:
 
 def _refusals(result: Result) -> list[str]:
     """Reasons for what is refused, the most frequent first."""
-    counted = Counter(result.refused.values())
-    examples = {reason: case for case, reason in reversed(result.refused.items())}
-    return [f"{_plural(n, 'case')}, such as {examples[r]}: {r}" for r, n in counted.most_common()]
+    found = sorted(result.refusals, key=lambda one: -one.cases)
+    told = [
+        f"{_plural(one.cases, 'case')}, such as {one.example}: {one.reason}"
+        for one in found[:_SHOWN_REASONS]
+    ]
+    rest = found[_SHOWN_REASONS:]
+    if rest:
+        cases = _plural(sum(one.cases for one in rest), "case")
+        told.append(f"{cases} for {_plural(len(rest), 'other reason')}")
+    return told
 
 
 def _row(name: str, text: str) -> str:
@@ -107,9 +126,55 @@ def _row(name: str, text: str) -> str:
     return f"{'':11}{name:<9}  " + f"\n{'':22}".join(lines)
 
 
+def mark(tally: Tally | None) -> str:
+    """How an operator in one type did, as one sign."""
+    if tally is None:
+        return " "
+    if tally.wrong:
+        return "!"
+    return "-" if not tally.ran else "+" if tally.ran == tally.tried else "~"
+
+
+def counts_of(whole: Matrix) -> str:
+    """How much of all operators ran."""
+    ran = [name for name, row in whole.items() if any(one.ran for one in row.values())]
+    cells = [tally for row in whole.values() for tally in row.values()]
+    done, tried = sum(one.ran for one in cells), sum(one.tried for one in cells)
+    return f"{len(ran)} of {_plural(len(whole), 'operator')} ran, {done} of {tried} cases"
+
+
+def dtypes_of(whole: Matrix) -> list[str]:
+    """The columns of the matrix."""
+    return list(dict.fromkeys(dtype for row in whole.values() for dtype in row))
+
+
+def matrix(report: Report) -> list[str]:
+    """Which operators ran in which types; those that are alike share a line."""
+    whole = report.operators()
+    if not whole:
+        return []
+    lines = [counts_of(whole)]
+    dtypes = dtypes_of(whole)
+    alike: dict[str, list[str]] = {}
+    for name, row in sorted(whole.items()):
+        if any(one.ran for one in row.values()):
+            signs = "".join(f"{mark(row.get(dtype)):^{len(dtype) + 1}}" for dtype in dtypes)
+            alike.setdefault(signs, []).append(name)
+    lines.append("  + all cases ran, ~ some, - none, ! some came out wrong; blank: not tried")
+    lines.append("  " + " ".join(dtypes))
+    for signs, names in alike.items():
+        lines.append(f"  {signs.rstrip()}")
+        indent = " " * 6
+        lines += textwrap.wrap(
+            ", ".join(names), _WIDTH, initial_indent=indent, subsequent_indent=indent
+        )
+    return lines
+
+
 def notes(report: Report) -> list[str]:
     """What the contract allows and one may want to know."""
-    found = [f"{result.id}: {note}" for result in report.results() for note in result.notes]
+    told = {note: result.id for result in report.results() for note in result.notes}
+    found = [f"{name}: {note}" for note, name in told.items()]
     return [textwrap.fill(f"note: {text}", _WIDTH, subsequent_indent=" " * 6) for text in found]
 
 

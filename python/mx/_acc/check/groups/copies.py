@@ -12,7 +12,7 @@ from ..plugin import AccError, Array, Memory, tensors
 from ..suite import Group, Run
 from .memory import pattern
 
-group = Group("copies", "copies to the device, from it, and within it")
+group = Group("copies", "copies to the device, from it, and within it", on_devices=True)
 
 COPIES = (
     "Copies count tensors of the host, sources, into tensors on the device; shapes and dtypes "
@@ -33,6 +33,9 @@ DTYPES = [
 # Elements that NumPy does not have: the bytes of an integer in their place.
 FOREIGN = {"bfloat16": (abi.MXAccDataType(4, 16, 1), "uint16")}
 SHAPES = [(), (1,), (7,), (2, 3), (4, 1, 5), (0,), (3, 0), (0, 4, 2), (1000, 33), (2,) * 10]
+SHAPES += [(1025, 3), (3, 1025), (70001,), (2, 3, 1, 2, 5)]
+# Beyond what 16 bits count, and what fits into a thousand rows.
+LARGE_SHAPES = [(1031, 5), (70001, 2), (2, 70001), (37, 41, 43)]
 LARGE = (8 << 20) + 1
 CANARY = 0xA5
 
@@ -55,8 +58,14 @@ def same(came: Array, expected: Array) -> bool:
 
 
 def _difference(came: Array, expected: Array) -> str:
-    wrong = int((came != expected).sum())
-    return f"{wrong} of {expected.size} elements differ: {came.ravel()[:6]}..."
+    """How many elements are wrong, and which is the first."""
+    came, expected = np.atleast_1d(came), np.atleast_1d(expected)
+    wrong = came != expected
+    if not wrong.any():  # NaN, or bools of other bytes than 0 and 1
+        return f"other bytes: {came.ravel()[:6]}..."
+    first = tuple(int(place[0]) for place in np.nonzero(wrong))
+    one = f"the first at {list(first)}: {came[first]} instead of {expected[first]}"
+    return f"{int(wrong.sum())} of {expected.size} elements differ, {one}"
 
 
 def expect_same(run: Run, came: Array, expected: Array, says: str = "") -> None:
@@ -232,6 +241,26 @@ def strides_from(run: Run) -> None:
                 expected[..., 1] = view
                 expect_same(run, came, expected)
         memory.free()
+
+
+@group.check("strides_of_large", STRIDED)
+def strides_of_large(run: Run) -> None:
+    """Copies between large tensors of other strides, in both directions"""
+    _strided(run)
+    for shape in LARGE_SHAPES:
+        base = elements(shape, "float32")
+        for name, order in (("[::-1]", np.s_[::-1]), ("[..., ::2]", np.s_[..., ::2])):
+            with run.step(f"float32 {shape}{name}"):
+                memory = run.plugin.to_device(np.zeros_like(base), run.device)
+                target = memory.view(order)
+                run.plugin.copy("copyToAcc", target, base[order])
+                expected = np.zeros_like(base)
+                expected[order] = base[order]
+                expect_same(run, run.plugin.to_host(memory), expected)
+                came = np.zeros_like(base[order].T)
+                run.plugin.copy("copyFromAcc", came.T, target)
+                expect_same(run, came.T, base[order])
+                memory.free()
 
 
 @group.check("broadcast", "in elements, any sign")

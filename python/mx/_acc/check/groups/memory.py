@@ -13,7 +13,7 @@ from ..plugin import AccError, Array, Memory, Plugin
 from ..resources import is_sanitized, resident
 from ..suite import Group, Run
 
-group = Group("memory", "allocating and freeing memory")
+group = Group("memory", "allocating and freeing memory", on_devices=True)
 
 ALLOC = (
     "size > 0 bytes on a device, aligned to alignment, a power of two; *out may be any handle that "
@@ -21,7 +21,7 @@ ALLOC = (
 )
 ZERO = (
     "Sets size > 0 bytes of what mx_alloc gave, from byte_offset on, to 0. Without a stream it is "
-    "done when it returns."
+    "done when it returns"
 )
 SMALL = [1, 2, 3, 8, 63, 64, 65, 255, 4095, 4096, 4097, 65536 + 1]
 LARGE = [(1 << 20) + 1, (64 << 20) + 3]
@@ -114,12 +114,14 @@ def visible(run: Run) -> None:
             values = pattern(size, size)
             ctypes.memmove(handle, values.ctypes.data, size)
             came = run.plugin.to_host(bytes_at(run.plugin, run.device, handle, size))
-            run.expect(bool((came == values).all()), "the bytes that the CPU wrote", "others")
+            wrong = int((came != values).sum())
+            run.expect(not wrong, "the bytes that the CPU wrote", f"{wrong} others")
             memory, values = bytes_at(run.plugin, run.device, handle, size), pattern(size, size + 1)
             with _stream_or_none(run) as stream:
                 run.plugin.copy("copyToAcc", memory, values, stream)
-            seen = ctypes.string_at(handle, size)
-            run.expect(seen == values.tobytes(), "the bytes that the copy wrote", "others")
+            seen: Array = np.frombuffer(ctypes.string_at(handle, size), "uint8")
+            wrong = int((seen != values).sum())
+            run.expect(not wrong, "the bytes that the copy wrote", f"{wrong} others")
             run.plugin.free(run.device, handle)
 
 
@@ -192,6 +194,46 @@ def absurd(run: Run) -> None:
                 run.finding("kMXAccOutOfMemory", f"success, with {handle}")
     with run.step("a piece of 64 bytes after that"):
         run.plugin.free(run.device, run.plugin.alloc(64, 64, run.device))
+
+
+# Of what a device says that it has: more would take long, or take it from others.
+MOST_MEMORY = 4 << 30
+PIECES = 8
+
+
+def _is_given(run: Run, size: int) -> int | None:
+    """Allocates, unless there is no room; success with NULL is neither."""
+    try:
+        handle = run.plugin.alloc(size, 64, run.device)
+    except AccError as error:
+        told = error.code == "memory"
+        run.expect(told, "memory, or kMXAccOutOfMemory", f"{error.code}: {error.message}")
+        return None
+    run.expect(handle is not None, "memory, or kMXAccOutOfMemory", "success, with NULL")
+    return handle
+
+
+@group.check("limit", ALLOC)
+def limit(run: Run) -> None:
+    """Where memory becomes short there is memory, or kMXAccOutOfMemory"""
+    run.need_memory()
+    info = run.plugin.info(run.device)
+    free, total = info.memory_free, info.memory_total
+    if not total or total > MOST_MEMORY:
+        run.skip("the device has much memory, or does not say how much")
+    for size in (free // 2, free - 4096, free, free + 1, total, total + 1, 2 * total):
+        with run.step(f"size = {size}, where {free} bytes of {total} are free"):
+            handle = _is_given(run, size)
+            if handle is not None:
+                run.plugin.free(run.device, handle)
+    with run.step(f"pieces of {free // PIECES} bytes until there are no more"):
+        handles = [_is_given(run, free // PIECES) for _ in range(2 * PIECES)]
+        living = [handle for handle in handles if handle is not None]
+        run.expect(len(set(living)) == len(living), f"{len(living)} handles", len(set(living)))
+        for handle in set(living):
+            run.plugin.free(run.device, handle)
+    with run.step(f"{free // 2} bytes when all is free again"):
+        run.plugin.free(run.device, run.plugin.alloc(free // 2, 64, run.device))
 
 
 @group.check(

@@ -10,7 +10,7 @@ import numpy as np
 from .. import resources
 from ..plugin import Plugin
 from ..suite import Group, Run
-from .operators import simple_case
+from ..trials import simple_case
 
 group = Group("reload", "loading and unloading, again and again")
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from .. import abi
-from ..cases import Case, expected_of
-from ..plugin import AccError, Array, Executor
+from .. import abi, stress
+from ..cases import Case, call_of, expected_of
+from ..plugin import AccError
+from ..stress import Job, copy_job, operator_job
 from ..suite import Group, Run
-from .operators import need_operators, simple_case
+from ..trials import executor_of, need_operators
 
-group = Group("threads", "several threads at once")
+group = Group("threads", "several threads at once", on_devices=True)
 
 ANY = (
     "All other functions may be called by several threads at once, unless MXAccDeviceInfo::flags "
@@ -22,6 +24,11 @@ ANY = (
 CONCURRENT = "run may be called by several threads at once"
 COUNT = 8
 ROUNDS = 25
+# Of threads that are no Python's, which take microseconds for each.
+NATIVE_ROUNDS = 400
+QUICK_ROUNDS = 120
+# A round of memory alone is short.
+MEMORY_FACTOR = 8
 
 
 def _together(run: Run, work: Callable[[int], str | None]) -> None:
@@ -54,23 +61,22 @@ def _together(run: Run, work: Callable[[int], str | None]) -> None:
         )
 
 
+def _stress(run: Run, jobs: Sequence[Job], what: str, factor: int = 1) -> None:
+    """Has threads of the runtime library do jobs at once."""
+    rounds = factor * (QUICK_ROUNDS if run.quick else NATIVE_ROUNDS)
+    one_thread = bool(run.plugin.info(run.device).flags & abi.ONE_THREAD)
+    with run.step(f"{COUNT} threads, {rounds} times each: {what}"):
+        wrong = stress.run(run.plugin, run.device, jobs, COUNT, rounds, one_thread)
+        run.expect(not wrong, "the same as in one thread", wrong)
+
+
 @group.check("memory", ANY)
 def memory(run: Run) -> None:
     """Threads allocate, copy and free"""
     run.need_memory()
-
-    def work(number: int) -> str | None:
-        for turn in range(ROUNDS):
-            values = np.full(1000 + 100 * number + turn, number * ROUNDS + turn, "float32")
-            one = run.plugin.to_device(values, run.device)
-            came = run.plugin.to_host(one)
-            one.free()
-            if not (came == values).all():
-                return f"{int((came != values).sum())} elements came back otherwise"
-        return None
-
-    with run.step(f"{COUNT} threads, {ROUNDS} rounds"):
-        _together(run, work)
+    sizes = (1, 77, 1000, 4096, 3, 20000, 512, 9)
+    jobs = [copy_job(np.full(size, number + size, "float32")) for number, size in enumerate(sizes)]
+    _stress(run, jobs, "memory, and copies there and back", MEMORY_FACTOR)
 
 
 @group.check(
@@ -93,64 +99,72 @@ def handles(run: Run) -> None:
             run.plugin.free(run.device, handle)
 
 
-def _run_once(run: Run, case: Case, executor: Executor, seed: int) -> str | None:
-    """Runs an executor on arrays of this thread's."""
-    arrays: tuple[Array, ...] = tuple(array + np.float32(seed) for array in case.arguments)
-    (expected,) = expected_of(Case(case.name, case.geometry, arrays))
-    inputs = [run.plugin.to_device(array, run.device) for array in arrays]
-    output = run.plugin.empty(expected.shape, expected.dtype, run.device)
-    executor.run(inputs, [output])
-    came = run.plugin.to_host(output)
-    for one in (*inputs, output):
-        one.free()
-    return None if (came == expected).all() else f"{case.text} gives {came[:4]}..."
+def _variants(case: Case, count: int) -> Iterator[Case]:
+    """A case with other numbers each time."""
+    for number in range(count):
+        arguments = tuple(
+            item + item.dtype.type(number)
+            if isinstance(item, np.ndarray) and item.dtype.kind == "f"
+            else item
+            for item in case.arguments
+        )
+        yield replace(case, arguments=arguments)
+
+
+def _jobs(run: Run, shared: bool) -> list[Job]:
+    """Operators of several kinds that the library carries out, each with several inputs."""
+    x = np.linspace(-1, 1, 24 * 40, dtype="float32").reshape(24, 40)
+    given = [
+        Case("add", "(24, 40)", (x, x[:1].copy())),
+        Case("matmul", "(24, 40)", (x, x.T.copy()), is_sum=True),
+        Case("sum", "(24, 40)", (x,), {"axis": 1}, is_sum=True),
+        Case("exp", "(24, 40)", (x,)),
+        Case("softmax", "(24, 40)", (x,)),
+        Case("negative", "(24, 40)", (x,)),
+        Case("max", "(24, 40)", (x,), {"axis": 0}),
+        Case("transpose", "(24, 40)", (x,)),
+        Case("concatenate", "(24, 40)", ([x, x],), {"axis": 0}),
+    ]
+    jobs = []
+    for case in given:
+        executor = executor_of(run, case, call_of(case), expected_of(case))
+        if executor is None:
+            continue
+        concurrent = executor.executor.flags & abi.CONCURRENT
+        if not shared:
+            executor.close()
+        elif not concurrent:
+            executor.close()
+            continue
+        for one in _variants(case, 3):
+            jobs.append(operator_job(one, expected_of(one), executor if shared else None))
+    # Neighbours among threads begin with operators that are alike.
+    return jobs
+
+
+def _need_jobs(run: Run, shared: bool, otherwise: str) -> list[Job]:
+    need_operators(run)
+    jobs = _jobs(run, shared)
+    if not jobs:
+        run.skip(otherwise)
+    return jobs
 
 
 @group.check("executors", ANY)
 def executors(run: Run) -> None:
     """Threads make executors and run them"""
-    need_operators(run)
-    if simple_case(run) is None:
-        run.skip("the library carries out neither add nor negative nor multiply")
-
-    def work(number: int) -> str | None:
-        for turn in range(ROUNDS):
-            made = simple_case(run)
-            if made is None:
-                return "an operator that was supported is no longer"
-            wrong = _run_once(run, made[0], made[3], number + turn)
-            made[3].close()
-            if wrong:
-                return wrong
-        return None
-
-    with run.step(f"{COUNT} threads, {ROUNDS} executors each"):
-        _together(run, work)
+    jobs = _need_jobs(run, False, "the library carries out none of the operators that are tried")
+    _stress(run, jobs, "an executor, its run, and its end")
 
 
 @group.check("one_executor", CONCURRENT)
 def one_executor(run: Run) -> None:
-    """Threads share an executor that says it is kMXAccConcurrent"""
-    need_operators(run)
-    made = simple_case(run)
-    if made is None:
-        run.skip("the library carries out neither add nor negative nor multiply")
-        return
-    case, _, _, executor = made
-    if not executor.executor.flags & abi.CONCURRENT:
-        executor.close()
-        run.skip("executors are not kMXAccConcurrent")
-
-    def work(number: int) -> str | None:
-        for turn in range(4 * ROUNDS):
-            wrong = _run_once(run, case, executor, number + turn)
-            if wrong:
-                return wrong
-        return None
-
-    with run.step(f"{COUNT} threads, {4 * ROUNDS} runs each"):
-        _together(run, work)
-    executor.close()
+    """Threads share executors that say that they are kMXAccConcurrent"""
+    jobs = _need_jobs(run, True, "executors are not kMXAccConcurrent")
+    _stress(run, jobs, "runs of executors that all share")
+    for executor in {id(job.executor): job.executor for job in jobs}.values():
+        if executor is not None:
+            executor.close()
 
 
 @group.check(

@@ -1,0 +1,224 @@
+"""Cases on a library: each run in several ways, and compared with what the CPU gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import abi, cases
+from .cases import Call, Case
+from .placed import Tensors
+from .plug import Plug
+from .plugin import AccError, Array, Executor, Memory
+from .suite import Run
+
+IN_PLACE = "an output may share the memory of an input of its geometry"
+# Beyond a page, and of no alignment but that of the largest element.
+FAR = 2 * 4096 + 48
+# So much work is given to a stream before anybody waits.
+DEPTH = 24
+
+
+@dataclass
+class Given:
+    """A run whose result is not there yet."""
+
+    inputs: Tensors
+    outputs: Tensors
+
+
+@dataclass
+class Trial:
+    """One case on the library."""
+
+    run: Run
+    case: Case
+    call: Call
+    expected: list[Array]
+    executor: Executor
+    is_wrong: bool = field(default=False)
+
+    def give(self, margin: int = 0, stream: int | None = None) -> Given:
+        """Runs the executor on tensors of their own."""
+        inputs = Tensors(self.run, list(self.call.inputs.values()), margin, True, stream)
+        outputs = Tensors(self.run, self.expected, margin, False, stream)
+        self.executor.run(inputs.views, outputs.views, stream)
+        outputs.fetch()
+        inputs.fetch()
+        return Given(inputs, outputs)
+
+    def look_at(self, given: Given, what: str) -> None:
+        """Compares what came."""
+        for number, expected in enumerate(self.expected):
+            self.compare(given.outputs.values(number), expected, what)
+            wrong = given.outputs.written_beside(number)
+            self._expect(not wrong, "nothing written beside the output", f"{wrong} ({what})")
+        for number, array in enumerate(self.call.inputs.values()):
+            same = given.inputs.values(number).tobytes() == np.ascontiguousarray(array).tobytes()
+            wrong = given.inputs.written_beside(number) if same else "its elements were"
+            got = f"input {number} has changed: {wrong} ({what})"
+            self._expect(not wrong, "inputs that are left as they are", got)
+        given.inputs.free()
+        given.outputs.free()
+
+    def once(self, what: str, margin: int = 0) -> None:
+        """Runs the executor and compares."""
+        self.look_at(self.give(margin), what)
+
+    def in_place(self) -> None:
+        """Has the output take the place of an input of its geometry."""
+        if len(self.expected) != 1:
+            return
+        expected = self.expected[0]
+        arrays = list(self.call.inputs.values())
+        for number, array in enumerate(arrays):
+            geometry = (array.shape, array.dtype, array.strides)
+            if geometry != (expected.shape, expected.dtype, expected.strides) or not array.size:
+                continue
+            inputs = Tensors(self.run, arrays)
+            self.executor.run(inputs.views, [inputs.views[number]])
+            inputs.fetch()
+            self.compare(inputs.values(number), expected, f"in place of input {number}", IN_PLACE)
+            inputs.free()
+
+    def compare(self, came: Array, expected: Array, what: str, says: str = "") -> None:
+        wrong = cases.difference(self.case, came, expected, self.run.options.tolerance)
+        if wrong is not None:
+            self.is_wrong = True
+            self.run.finding("what the CPU gives", f"{wrong} ({what})", says)
+
+    def _expect(self, holds: bool, expected: str, got: str) -> None:
+        self.is_wrong |= not self.run.expect(holds, expected, got)
+
+
+class Queue:
+    """Trials in one stream, many before anybody waits for the first; nothing without streams.
+
+    What comes first takes long, so that all that is given afterwards has to wait for its turn.
+    """
+
+    def __init__(self, run: Run):
+        self.run = run
+        self.stream: int | None = None
+        self._pending: list[tuple[Trial, Given]] = []
+        if run.plugin.has("createStream"):
+            self.stream = run.plugin.create("Stream", run.device)
+            self._plug = Plug(run.plugin, run.device)
+
+    def add(self, trial: Trial) -> bool:
+        """Gives a trial to the stream, which closes its executor; False without streams."""
+        if self.stream is None:
+            return False
+        if not self._pending:
+            self._plug.put(self.stream)
+        self._pending.append((trial, trial.give(FAR, self.stream)))
+        return True
+
+    def is_full(self) -> bool:
+        return len(self._pending) >= DEPTH
+
+    def flush(self) -> None:
+        """Waits for all trials and compares them."""
+        if not self._pending:
+            return
+        with self.run.step(f"{len(self._pending)} operators in one stream", counts=False):
+            self.run.plugin.call("syncStream", self.run.device, self.stream)
+        for trial, given in self._pending:
+            with self.run.step(trial.case.text, counts=False):
+                trial.look_at(given, "in a stream, with much before it")
+            finish(trial)
+        self._pending = []
+
+    def close(self) -> None:
+        self.flush()
+        if self.stream is not None:
+            self.run.plugin.destroy("Stream", self.stream, self.run.device)
+            self._plug.free()
+
+
+@contextmanager
+def queue(run: Run) -> Iterator[Queue]:
+    made = Queue(run)
+    yield made
+    made.close()
+
+
+def finish(trial: Trial) -> None:
+    """Counts a trial that has been run in all ways, and frees its executor."""
+    tally = trial.run.result.tally(trial.case.name, trial.case.dtype)
+    tally.ran += 1
+    tally.wrong += trial.is_wrong
+    trial.executor.close()
+
+
+def like(arrays: Sequence[Array], run: Run) -> list[Memory]:
+    """Tensors without memory, to ask for an executor."""
+    return [Memory(run.plugin, run.device, None, array) for array in arrays]
+
+
+def executor_of(run: Run, case: Case, call: Call, expected: list[Array]) -> Executor | None:
+    """The executor of a case; None where the library does not do it, which is noted."""
+    inputs = dict(zip(call.inputs, like(list(call.inputs.values()), run), strict=True))
+    outputs = like(expected, run)
+    try:
+        return run.plugin.executor_with(case.name, inputs, outputs, call.attributes, run.device)
+    except AccError as error:
+        if error.code != "unsupported":
+            raise
+        run.refused(case.text, error.message)
+        return None
+
+
+def try_case(run: Run, case: Case, pending: Queue) -> None:
+    """Runs a case in all its ways, if the CPU and the library do it."""
+    try:
+        with np.errstate(all="ignore"):
+            expected = cases.expected_of(case)
+    except Exception:
+        return  # nothing to compare with: such a call never reaches a library
+    run.result.tally(case.name, case.dtype).tried += 1
+    with run.step(case.text):
+        call = cases.call_of(case)
+        executor = executor_of(run, case, call, expected)
+        if executor is None:
+            return
+        if not run.expect(bool(executor.executor.run), "a function run", "NULL", "Required."):
+            return
+        trial = Trial(run, case, call, expected, executor)
+        try:
+            trial.once("the first run")
+            trial.once("the second run, elsewhere", FAR)
+            if executor.executor.flags & abi.IN_PLACE:
+                trial.in_place()
+            if not pending.add(trial):
+                finish(trial)
+        except AccError as error:
+            executor.close()
+            if error.code != "unsupported" or error.function != "run":
+                raise
+            run.refused(case.text, error.message)
+    if pending.is_full():
+        pending.flush()
+
+
+def simple_case(run: Run, size: int = 64) -> tuple[Case, Call, list[Array], Executor] | None:
+    """An operator that the library carries out on float32, with its executor."""
+    x = np.arange(size, dtype="float32")
+    for name, arguments in (("add", (x, x[::-1].copy())), ("negative", (x,)), ("multiply", (x, x))):
+        case = Case(name, f"({size},)", arguments)
+        call, expected = cases.call_of(case), cases.expected_of(case)
+        executor = executor_of(run, case, call, expected)
+        if executor is not None:
+            return case, call, expected, executor
+    return None
+
+
+def need_operators(run: Run) -> None:
+    """Skips the check where the library carries out no operators."""
+    if not run.plugin.imperative():
+        run.skip("the library says by supportsImperative that it carries out no operators")
+    run.need_memory()
+    run.need("accGetExecutor")
