@@ -368,7 +368,7 @@ static MXAccStatus Alloc(""",
                 "usleep(100); memcpy(FirstElement(&targets[i]), all, bytes);",
             ),
         ],
-        *("threads.memory", "came back otherwise"),
+        *("threads.memory", "something else than in one thread"),
     ),
     "takes any keyword": ([configure(refuse="NULL")], "configure.unknown", "success"),
     "refuses keywords with another error": (

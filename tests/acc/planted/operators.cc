@@ -1,0 +1,99 @@
+/*!
+ * \file operators.cc
+ * \brief The members of the table for operators.
+ */
+#include <algorithm>
+
+#include "accelerators/common/library.h"
+#include "device.h"
+#include "executor.h"
+#include "fault.h"
+#include "stream.h"
+
+namespace planted {
+namespace {
+
+using mxacc::TensorCopies;
+
+/*! \brief Allocates, in a way that no compiler leaves out. */
+void Lose(size_t size) { asm volatile("" : : "r"(new char[size]) : "memory"); }
+
+/*! \brief A tensor with its byte_offset as the fault has it. */
+uint64_t OffsetOf(const Executor& executor, const MXAccGeometry& tensor, bool is_output,
+                  int32_t number) {
+  const uint64_t offset = tensor.byte_offset;
+  if (is_output && Has("byte_offset of outputs")) return 0;
+  if (!is_output && number == 1 && Has("byte_offset of x2")) return 0;
+  if (Has("unaligned offsets")) return offset / 64 * 64;
+  if (executor.is_product() && offset > 4096 && Has("views of products")) return 0;
+  return offset;
+}
+
+Slot SlotOf(const Executor& executor, const MXAccGeometry& tensor, bool is_output, int32_t number) {
+  const DType dtype = mxacc::DTypeOf(tensor.dtype);
+  char* begin = MemoryOf(executor.dev_id).Begin(tensor);
+  if (begin == nullptr) return {nullptr, 0, dtype};
+  return {begin + OffsetOf(executor, tensor, is_output, number), 0, dtype};
+}
+
+void RunNow(Executor* executor, const TensorCopies& inputs, const TensorCopies& outputs,
+            bool in_stream) {
+  Places places{{}, in_stream};
+  for (int32_t i = 0; i < inputs.size(); ++i) {
+    places.slots.push_back(SlotOf(*executor, inputs.data()[i].tensor, false, i));
+  }
+  places.slots.push_back(SlotOf(*executor, outputs.data()[0].tensor, true, 0));
+  Slot& output = places.slots.back();
+  if (Has("cached pointers")) {
+    char*& first = executor->first_output;
+    if (first == nullptr) first = static_cast<char*>(output.data);
+    output.data = first;
+  }
+  executor->Compute(places);
+  if (executor->dev_id == 1 && Has("device 1") && output.data != nullptr) {
+    static_cast<char*>(output.data)[0] ^= 1;
+  }
+  if (Has("256 bytes lost by each run")) Lose(256);
+  if (Has("memory of the device lost")) MemoryOf(executor->dev_id).Alloc(64, 64);
+}
+
+MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                int32_t num_out, MXAccStream stream) {
+  return StatusOf([&] {
+    auto* executor = static_cast<Executor*>(state);
+    auto in = std::make_shared<TensorCopies>(inputs, num_in);
+    auto out = std::make_shared<TensorCopies>(outputs, num_out);
+    const bool in_stream = stream != nullptr;
+    const bool now = executor->is_product() && Has("products before their turn");
+    Give(now ? nullptr : stream, outputs->work, [=] { RunNow(executor, *in, *out, in_stream); });
+  });
+}
+
+void FreeExecutor(void* state) { delete static_cast<Executor*>(state); }
+
+MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+  return StatusOf([&] {
+    MemoryOf(op->dev_id);
+    const Request request(*op);
+    std::unique_ptr<Executor> made = MakeElementwise(request);
+    if (made == nullptr) made = MakeFold(request);
+    if (made == nullptr) made = MakeTake(request);
+    if (made == nullptr) mxacc::Unsupported(request.name() + " is not done here");
+    if (Has("10 KB lost by each executor")) Lose(10 << 10);
+    made->dev_id = op->dev_id;
+    out->flags = kMXAccConcurrent;
+    if (made->in_place()) out->flags |= kMXAccInPlace;
+    out->run = Run;
+    out->free = FreeExecutor;
+    out->state = made.release();
+  });
+}
+
+}  // namespace
+
+void SetOperatorFunctions(MXAccApi* api) {
+  api->supportsImperative = mxacc::SupportsImperative;
+  api->accGetExecutor = GetExecutor;
+}
+
+}  // namespace planted
