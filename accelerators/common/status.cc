@@ -15,9 +15,9 @@ thread_local ThreadError thread_error;
 
 }  // namespace
 
-MXAccStatus KeepError(int32_t code, const char* message) {
+MXAccStatus KeepError(int32_t code, const char* message, uint64_t work) {
   std::snprintf(thread_error.message, sizeof(thread_error.message), "%s", message);
-  thread_error.error = {sizeof(MXAccError), code, thread_error.message, 0};
+  thread_error.error = {sizeof(MXAccError), code, thread_error.message, work};
   return &thread_error.error;
 }
 

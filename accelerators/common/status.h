@@ -14,14 +14,17 @@
 
 namespace mxacc {
 
-/*! \brief What a call fails with; code is one of kMXAcc... */
+/*! \brief What a call fails with; code is one of kMXAcc..., work that of MXAccError. */
 class Failure : public std::runtime_error {
  public:
-  Failure(int32_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Failure(int32_t code, const std::string& message, uint64_t work = 0)
+      : std::runtime_error(message), code_(code), work_(work) {}
   int32_t code() const { return code_; }
+  uint64_t work() const { return work_; }
 
  private:
   int32_t code_;
+  uint64_t work_;
 };
 
 /*! \brief Fails with kMXAccUnsupported: what is right, but not done here. */
@@ -30,7 +33,7 @@ class Failure : public std::runtime_error {
 }
 
 /*! \brief The calling thread's error, with a copy of the message, cut where it is very long. */
-MXAccStatus KeepError(int32_t code, const char* message);
+MXAccStatus KeepError(int32_t code, const char* message, uint64_t work = 0);
 
 /*! \brief Runs body; what it throws becomes a status. */
 template <typename Body>
@@ -39,7 +42,7 @@ MXAccStatus StatusOf(Body&& body) {
     std::forward<Body>(body)();
     return nullptr;
   } catch (const Failure& failure) {
-    return KeepError(failure.code(), failure.what());
+    return KeepError(failure.code(), failure.what(), failure.work());
   } catch (const std::bad_alloc&) {
     return KeepError(kMXAccFailed, "the host's memory is used up");
   } catch (const std::exception& error) {

@@ -30,7 +30,7 @@ constexpr const char* kCalls[] = {
     "mx_zero",       "mx_alloc",      "mx_free",        "mx_releaseAll", "copyToAcc",
     "copyFromAcc",   "copyWithinAcc", "createStream",   "syncStream",    "createEvent",
     "recordEvent",   "waitEvent",     "accGetExecutor", "configure",     "supportsImperative",
-    "run",           "finalize",
+    "run",           "work",          "finalize",
 };
 
 [[noreturn]] void Refuse(const std::string& item, const std::string& why) {
@@ -75,16 +75,20 @@ Faults::Faults(const std::string& text) : text_(text) {
   for (std::string item; std::getline(stream, item, ',');) items_->push_back(ReadItem(item));
 }
 
-void Faults::Count(const char* call) const {
+int32_t Faults::Count(const char* call) const {
   const Item* due = nullptr;
   for (Item& item : *items_) {
     if (item.call != call) continue;
     const uint64_t count = __atomic_add_fetch(&item.count, 1, __ATOMIC_RELAXED);
     if (due == nullptr && count >= item.first && count <= item.last) due = &item;
   }
-  if (due == nullptr) return;
-  if (due->code == kCrash) std::abort();
-  throw Failure(due->code, std::string("the fault that was asked for at ") + call);
+  return due == nullptr ? 0 : due->code;
+}
+
+void Faults::Fail(int32_t due, const char* call) {
+  if (due == 0) return;
+  if (due == kCrash) std::abort();
+  throw Failure(due, std::string("the fault that was asked for at ") + call);
 }
 
 }  // namespace refacc

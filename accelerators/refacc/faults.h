@@ -15,8 +15,9 @@ namespace refacc {
 /*!
  * \brief Which calls fail, and how.
  *
- * Items are separated by commas: the name of a member of MXAccApi, mxacc_get_api or run; "@3" for
- * the third call alone and "@3+" for all from the third on; "=" and failed, bad_argument,
+ * Items are separated by commas: the name of a member of MXAccApi, mxacc_get_api or run, or "work"
+ * for work that is given to a stream, which fails when it is carried out; "@3" for the third alone
+ * and "@3+" for all from the third on; "=" and failed, bad_argument,
  * unsupported, memory, no_device, refused, bad_index, or crash, which ends the process. Calls count
  * from when the text is set. Any thread may call Reach.
  */
@@ -27,8 +28,12 @@ class Faults {
 
   /*! \brief Counts a call, and throws the Failure that is due, if one is. */
   void Reach(const char* call) const {
-    if (items_ != nullptr) Count(call);
+    if (items_ != nullptr) Fail(Count(call), call);
   }
+  /*! \brief Counts a call; what is due, for Fail, or 0. */
+  int32_t Due(const char* call) const { return items_ == nullptr ? 0 : Count(call); }
+  /*! \brief Fails as Due said. */
+  static void Fail(int32_t due, const char* call);
   const std::string& text() const { return text_; }
 
  private:
@@ -40,7 +45,7 @@ class Faults {
     uint64_t count;
   };
   static Item ReadItem(const std::string& text);
-  void Count(const char* call) const;
+  int32_t Count(const char* call) const;
 
   std::string text_;
   /*! \brief Shared by copies, which go on counting where they were made; NULL where nothing fails.

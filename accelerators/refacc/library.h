@@ -20,6 +20,7 @@
 #include "common.h"
 #include "memory.h"
 #include "settings.h"
+#include "stream.h"
 #include "tally.h"
 
 namespace refacc {
@@ -113,6 +114,17 @@ MXAccStatus OnDevice(const char* name, int32_t dev_id, Body&& body) {
   return StatusOf([&] {
     DeviceCall call(TheLibrary(), name, dev_id);
     std::forward<Body>(body)(call.device(), call.settings());
+  });
+}
+
+/*! \brief Gives work to a stream, which fails there where the settings have a fault for it. */
+template <typename Work>
+void GiveWork(MXAccStream stream, uint64_t number, const Settings& settings, Work&& work) {
+  const int32_t due = settings.faults.Due("work");
+  if (due == 0) return FromHandle(stream)->Add(number, std::forward<Work>(work));
+  FromHandle(stream)->Add(number, [due, work = std::forward<Work>(work)] {
+    Faults::Fail(due, "work");
+    work();
   });
 }
 

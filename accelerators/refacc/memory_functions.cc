@@ -83,6 +83,11 @@ void CopyAll(Direction direction, Device* device, const MXTensor* targets, const
   device->copies.Add();
 }
 
+/*! \brief The number of the work that writes to tensors. */
+uint64_t NumberOf(const MXTensor* targets, int32_t count) {
+  return count == 0 ? 0 : targets[0].work;
+}
+
 MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MXTensor* targets,
                  const MXTensor* sources, int32_t count, MXAccStream stream) {
   return OnDevice(name, dev_id, [&](Device& device, const Settings& settings) {
@@ -92,7 +97,7 @@ MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MX
     // What the call was given may be gone when the stream comes to it.
     auto kept = std::make_shared<std::pair<TensorCopies, TensorCopies>>(
         TensorCopies(targets, count), TensorCopies(sources, count));
-    FromHandle(stream)->Add([direction, kept, &device, slow] {
+    GiveWork(stream, NumberOf(targets, count), settings, [direction, kept, &device, slow] {
       CopyAll(direction, &device, kept->first.data(), kept->second.data(), kept->first.size(),
               slow);
     });
@@ -116,7 +121,7 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
 }
 
 MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream stream,
-                 uint64_t) {
+                 uint64_t work) {
   return OnDevice("mx_zero", dev_id, [&](Device& device, const Settings& settings) {
     const int64_t slow = settings.slow;
     const auto zero = [&device, data, byte_offset, size, slow] {
@@ -124,7 +129,7 @@ MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, 
       device.memory.Zero(data, byte_offset, size);
     };
     if (stream == nullptr) return zero();
-    FromHandle(stream)->Add(zero);
+    GiveWork(stream, work, settings, zero);
   });
 }
 

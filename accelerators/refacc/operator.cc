@@ -71,6 +71,15 @@ class Result {
 
 }  // namespace
 
+Failure Refusal::InStream() const {
+  int32_t code = kMXAccFailed;
+  if (kind_ == "IndexError") code = kMXAccBadIndex;
+  if (kind_ == "ValueError") code = kMXAccBadArgument;
+  if (kind_ == "MemoryError") code = kMXAccOutOfMemory;
+  if (kind_ == "NotImplementedError") code = kMXAccUnsupported;
+  return Failure(code, message_);
+}
+
 Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
     : runtime_(runtime),
       name_(op.name),
@@ -228,8 +237,7 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
                     &result.any.value, &result.any.type_code);
   if (status != 0) {
     result.any.type_code = kMXNetNull;
-    // What the CPU refuses, too, MXNet had better hear from the CPU, as the exception it is there.
-    Unsupported(name_ + ": " + LastErrorText(runtime_));
+    throw Refusal(name_, LastErrorKind(runtime_), LastErrorMessage(runtime_));
   }
   CopyResult(result.any, outputs, addresses + num_in);
 }

@@ -19,6 +19,24 @@
 
 namespace refacc {
 
+/*!
+ * \brief The CPU's operator refuses its arguments: kMXAccUnsupported, so that MXNet hears it from
+ * the CPU, as the exception it is there.
+ */
+class Refusal : public Failure {
+ public:
+  Refusal(const std::string& op, const std::string& kind, const std::string& message)
+      : Failure(kMXAccUnsupported, op + ": " + kind + ": " + message),
+        kind_(kind),
+        message_(message) {}
+  /*! \brief The same in a stream, where it is too late for the CPU: with the exception's code. */
+  Failure InStream() const;
+
+ private:
+  std::string kind_;
+  std::string message_;
+};
+
 /*! \brief An operator on addresses of the host. Does not change once made: any thread may call. */
 class Operator {
  public:

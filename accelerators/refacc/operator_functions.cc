@@ -67,7 +67,13 @@ struct Run {
   TensorCopies outputs;
   int64_t slow;
 
-  void operator()() const { RunOnDevice(op, device, inputs.data(), outputs.data(), slow); }
+  void operator()() const {
+    try {
+      RunOnDevice(op, device, inputs.data(), outputs.data(), slow);
+    } catch (const Refusal& refusal) {
+      throw refusal.InStream();
+    }
+  }
 };
 
 MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
@@ -84,7 +90,7 @@ MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXT
     }
     auto run = std::make_shared<Run>(
         Run{op, &device, TensorCopies(inputs, num_in), TensorCopies(outputs, num_out), slow});
-    FromHandle(stream)->Add([run] { (*run)(); });
+    GiveWork(stream, outputs[0].work, settings, [run] { (*run)(); });
   });
 }
 

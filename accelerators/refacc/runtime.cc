@@ -46,10 +46,14 @@ Runtime FindRuntime() {
   return runtime;
 }
 
-std::string LastErrorText(const Runtime& runtime) {
+std::string LastErrorKind(const Runtime& runtime) {
+  const char* kind = runtime.last_error()->kind;
+  return kind == nullptr ? "Error" : kind;
+}
+
+std::string LastErrorMessage(const Runtime& runtime) {
   const MXNetErrorInfo* error = runtime.last_error();
-  return std::string(error->kind == nullptr ? "Error" : error->kind) + ": " +
-         std::string(error->message.data, error->message.size);
+  return std::string(error->message.data, error->message.size);
 }
 
 }  // namespace refacc

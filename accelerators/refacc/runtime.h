@@ -28,8 +28,12 @@ struct Runtime {
  */
 Runtime FindRuntime();
 
-/*! \brief "ValueError: ..." of the calling thread. */
-std::string LastErrorText(const Runtime& runtime);
+/*! \brief "ValueError" of the calling thread, and what it says. */
+std::string LastErrorKind(const Runtime& runtime);
+std::string LastErrorMessage(const Runtime& runtime);
+inline std::string LastErrorText(const Runtime& runtime) {
+  return LastErrorKind(runtime) + ": " + LastErrorMessage(runtime);
+}
 
 }  // namespace refacc
 

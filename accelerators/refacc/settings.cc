@@ -48,6 +48,7 @@ int ReadWord(const std::string& text, const char* const (&words)[N]) {
 
 constexpr const char* kNoYes[] = {"0", "1"};
 constexpr const char* kHandles[] = {"address", "opaque"};
+constexpr const char* kFailures[] = {"unnamed", "named"};
 constexpr const char* kThreads[] = {"any", "one"};
 constexpr const char* kGuards[] = {"none", "zones", "pages"};
 
@@ -73,6 +74,7 @@ const Entry kEntries[] = {
     {"api_size", true, REFACC_COUNT(api_size, kMaxInt32)},
     {"handles", true, REFACC_WORD(opaque, bool, kHandles)},
     {"streams", true, REFACC_WORD(streams, bool, kNoYes)},
+    {"failures", true, REFACC_WORD(failures_named, bool, kFailures)},
     {"strides", true, REFACC_WORD(strides, bool, kNoYes)},
     {"threads", true, REFACC_WORD(one_thread, bool, kThreads)},
     {"guard", false, REFACC_WORD(guard, Guard, kGuards)},

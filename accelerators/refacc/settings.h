@@ -23,6 +23,7 @@ struct Settings {
   int64_t api_size;
   bool opaque = true;
   bool streams = false;
+  bool failures_named = true;
   bool strides = true;
   bool one_thread = false;
 

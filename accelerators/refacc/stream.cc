@@ -1,5 +1,6 @@
 #include "stream.h"
 
+#include <optional>
 #include <utility>
 
 namespace refacc {
@@ -13,21 +14,31 @@ Stream::~Stream() {
   thread_.join();
 }
 
-void Stream::Add(std::function<void()> work) {
+void Stream::Add(uint64_t number, std::function<void()> work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    queue_.push_back(std::move(work));
+    queue_.push_back({number, std::move(work)});
     ++added_;
   }
   changed_.notify_all();
 }
 
-void Stream::Sync() {
+void Stream::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t all = added_;
   changed_.wait(lock, [&] { return done_ >= all; });
-  const std::optional<Failure> failure = std::exchange(failure_, std::nullopt);
-  if (failure) throw *failure;
+}
+
+void Stream::Tell(bool named) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failures_.empty()) return;
+  const Failure failure = failures_.front();
+  if (named) {
+    failures_.pop_front();
+    throw failure;
+  }
+  failures_.clear();
+  throw Failure(failure.code(), failure.what());
 }
 
 void Stream::Work() {
@@ -37,19 +48,19 @@ void Stream::Work() {
     if (queue_.empty()) return;
     std::optional<Failure> failure;
     {
-      const std::function<void()> work = std::move(queue_.front());
+      const Item item = std::move(queue_.front());
       queue_.pop_front();
       lock.unlock();
       try {
-        work();
+        item.work();
       } catch (const Failure& error) {
-        failure = error;
+        failure = Failure(error.code(), error.what(), item.number);
       } catch (const std::exception& error) {
-        failure = Failure(kMXAccFailed, error.what());
+        failure = Failure(kMXAccFailed, error.what(), item.number);
       }
     }
     lock.lock();
-    if (failure && !failure_) failure_ = failure;
+    if (failure) failures_.push_back(*failure);
     ++done_;
     changed_.notify_all();
   }
@@ -77,7 +88,7 @@ void Event::Record(Stream* stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     mark_ = mark;
   }
-  stream->Add([mark] { mark->Pass(); });
+  stream->Add(0, [mark] { mark->Pass(); });
 }
 
 void Event::Wait(Stream* stream) const {
@@ -88,7 +99,7 @@ void Event::Wait(Stream* stream) const {
   }
   if (mark == nullptr) return;
   if (stream == nullptr) return mark->Wait();
-  stream->Add([mark] { mark->Wait(); });
+  stream->Add(0, [mark] { mark->Wait(); });
 }
 
 }  // namespace refacc

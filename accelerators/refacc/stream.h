@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "common.h"
@@ -29,22 +28,27 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /*! \brief Adds work; what it throws is kept for Sync. */
-  void Add(std::function<void()> work);
-  /*! \brief Waits until all is done that was added so far; throws the first Failure since the last
-   * call. */
-  void Sync();
+  /*! \brief Adds work; what it throws is kept for Tell, with the number of the work. */
+  void Add(uint64_t number, std::function<void()> work);
+  /*! \brief Waits until all is done that was added so far. */
+  void Wait();
+  /*! \brief Throws the first Failure that was not told; unless named the rest is forgotten. */
+  void Tell(bool named);
 
  private:
   void Work();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
+  struct Item {
+    uint64_t number;
+    std::function<void()> work;
+  };
+  std::deque<Item> queue_;
   uint64_t added_{0};
   uint64_t done_{0};
   bool ending_{false};
-  std::optional<Failure> failure_;
+  std::deque<Failure> failures_;
   std::thread thread_;
 };
 

@@ -17,8 +17,17 @@ MXAccStatus CreateStream(int32_t dev_id, MXAccStream* out) {
 void DestroyStream(int32_t, MXAccStream stream) { delete FromHandle(stream); }
 
 MXAccStatus SyncStream(int32_t dev_id, MXAccStream stream) {
-  return OnDevice("syncStream", dev_id,
-                  [&](Device&, const Settings&) { FromHandle(stream)->Sync(); });
+  return StatusOf([&] {
+    try {
+      const DeviceCall call(TheLibrary(), "syncStream", dev_id);
+      FromHandle(stream)->Wait();
+      FromHandle(stream)->Tell(call.settings().failures_named);
+    } catch (const Failure&) {
+      // Also where it is to fail itself.
+      FromHandle(stream)->Wait();
+      throw;
+    }
+  });
 }
 
 MXAccStatus CreateEvent(int32_t dev_id, MXAccEvent* out) {

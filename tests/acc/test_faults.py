@@ -21,7 +21,7 @@ CODES = {
 }
 # Calls of the scenario below, and where MXNet goes another way than to fail.
 CALLS = ["mx_alloc", "copyToAcc", "copyFromAcc", "copyWithinAcc", "accGetExecutor", "run"]
-IN_STREAMS = ["syncStream", "recordEvent", "waitEvent"]
+IN_STREAMS = ["syncStream", "recordEvent", "waitEvent", "work"]
 AVOIDED = {
     ("accGetExecutor", "unsupported"),  # on the CPU
     ("run", "unsupported"),

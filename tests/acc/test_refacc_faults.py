@@ -140,7 +140,7 @@ def test_what_configure_refuses_changes_nothing(load, options, message):
         {"poison": "0"},
         {"memory": "4096"},
         {"slow": "3", "operators": "add"},
-        {"faults": "run@3=memory,mx_alloc@2+"},
+        {"faults": "run@3=memory,mx_alloc@2+,work@8=bad_index"},
     ],
     ids=str,
 )

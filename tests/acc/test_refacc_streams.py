@@ -106,3 +106,40 @@ def test_the_first_error_of_the_work_is_told_once(plugin):
     plugin.call("syncStream", 0, stream)
     plugin.api.destroyStream(0, stream)
     assert plugin.configure()["violations"] == "1"
+
+
+# What is told of five pieces of work, 11 to 15, of which the second and the fourth fail.
+TOLD = {"named": [("bad_index", 12), ("memory", 14)], "unnamed": [("bad_index", 0)]}
+
+
+@pytest.mark.parametrize("failures", TOLD)
+def test_what_is_told_of_faults_of_work(load, failures):
+    plugin = load(streams=1, failures=failures)
+    stream, memory, back = plugin.create("Stream"), plugin.to_device(ONES), ONES * 0
+    plugin.configure(faults="work@2=bad_index,work@4=memory")
+    for number in range(11, 16):
+        place = 4 * (number - 12) if 12 <= number < 16 else 0
+        plugin.call("mx_zero", 0, memory.handle, place, 4, stream, number)
+    told = []
+    for _ in range(5):
+        try:
+            plugin.call("syncStream", 0, stream)
+        except AccError as error:
+            assert error.message == "the fault that was asked for at work"
+            told.append((error.code, error.work))
+    assert told == TOLD[failures]
+    plugin.configure(faults="")
+    plugin.copy("copyFromAcc", back, memory)
+    assert back.tolist() == [0, 0, 1, 0]  # what failed has done nothing
+    plugin.api.destroyStream(0, stream)
+
+
+def test_waiting_is_done_also_where_it_is_told_to_fail(plugin):
+    stream, memory, back = plugin.create("Stream"), plugin.to_device(ONES), ONES * 0
+    plugin.configure(slow=LONG, faults="syncStream=failed")
+    plugin.copy("copyFromAcc", back, memory, stream)
+    with pytest.raises(AccError, match="the fault that was asked for at syncStream"):
+        plugin.call("syncStream", 0, stream)
+    assert (back == 1).all()
+    plugin.configure(faults="")
+    plugin.api.destroyStream(0, stream)
