@@ -39,7 +39,7 @@ void Executor::Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outpu
     const cl_mem buffer = device_->memory.Find(tensor, spans_[i]);
     places.push_back({buffer, static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)});
   }
-  Commands commands(device_, FromHandle(stream));
+  Commands commands(device_, FromHandle(stream), outputs[0].work);
   work_->Run(&commands, places.data());
   commands.Finish();
 }

@@ -116,7 +116,7 @@ MXAccStatus CopyAll(CopyOne&& copy, int32_t dev_id, const MXTensor* targets,
                     const MXTensor* sources, int32_t count, MXAccStream stream) {
   return OnDevice(dev_id, [&](Device& device) {
     CheckCopies(targets, sources, count);
-    Commands commands(&device, FromHandle(stream));
+    Commands commands(&device, FromHandle(stream), count == 0 ? 0 : targets[0].work);
     for (int32_t i = 0; i < count; ++i) copy(&commands, targets[i].tensor, sources[i].tensor);
     commands.Finish();
   });
@@ -138,12 +138,12 @@ MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sou
 }
 
 MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream stream,
-                 uint64_t) {
+                 uint64_t work) {
   return OnDevice(dev_id, [&](Device& device) {
     const Bytes bytes(dev_id, data, byte_offset, size);
     const OnDeviceTensor to(device, bytes.tensor);
     constexpr unsigned char kZero = 0;
-    Commands commands(&device, FromHandle(stream));
+    Commands commands(&device, FromHandle(stream), work);
     Check(clEnqueueFillBuffer(commands.queue(), to.buffer, &kZero, sizeof(kZero), byte_offset, size,
                               0, nullptr, commands.NextEvent()),
           "clEnqueueFillBuffer");

@@ -27,25 +27,43 @@ void CheckCommands(const std::vector<Mark>& events) {
 
 Stream::~Stream() { clFinish(queue()); }
 
-void Stream::Keep(std::vector<Mark> events) {
+void Stream::Keep(std::vector<Mark> events, uint64_t work) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (events_.size() >= kManyEvents) {
-    const auto is_done = [](const Mark& event) {
-      return StatusOfCommand(event.get()) == CL_COMPLETE;
+  if (commands_.size() >= kManyEvents) {
+    const auto is_done = [](const Command& command) {
+      return StatusOfCommand(command.event.get()) == CL_COMPLETE;
     };
-    events_.erase(std::remove_if(events_.begin(), events_.end(), is_done), events_.end());
+    commands_.erase(std::remove_if(commands_.begin(), commands_.end(), is_done), commands_.end());
   }
-  for (Mark& event : events) events_.push_back(std::move(event));
+  for (Mark& event : events) commands_.push_back({std::move(event), work});
+}
+
+void Stream::KeepFailure(const Command& command) {
+  const cl_int status = StatusOfCommand(command.event.get());
+  // What comes after a command of the same call fails with it.
+  const bool is_told = !failures_.empty() && failures_.back().work() == command.work;
+  if (status >= 0 || is_told) return;
+  try {
+    Check(status, "a command on the device");
+  } catch (const Failure& failure) {
+    failures_.emplace_back(failure.code(), failure.what(), command.work);
+  }
 }
 
 void Stream::Sync() {
-  std::vector<Mark> events;
+  std::vector<Command> commands;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    events.swap(events_);
+    commands.swap(commands_);
   }
   const cl_int code = clFinish(queue());
-  CheckCommands(events);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Command& command : commands) KeepFailure(command);
+  if (!failures_.empty()) {
+    const Failure failure = failures_.front();
+    failures_.pop_front();
+    throw failure;
+  }
   Check(code, "clFinish");
 }
 
@@ -104,7 +122,7 @@ void Commands::Launch(cl_kernel kernel, int64_t count) {
 
 void Commands::Wait() {
   if (stream_ != nullptr) {
-    stream_->Keep(TakeEvents());
+    stream_->Keep(TakeEvents(), work_);
     return Check(clFinish(queue_), "clFinish");
   }
   const std::vector<Mark> events = TakeEvents();
@@ -117,7 +135,7 @@ void Commands::Wait() {
 
 void Commands::Finish() {
   if (stream_ == nullptr) return Wait();
-  stream_->Keep(TakeEvents());
+  stream_->Keep(TakeEvents(), work_);
   Check(clFlush(queue_), "clFlush");
 }
 

@@ -25,17 +25,24 @@ class Stream {
 
   cl_context context() const { return context_; }
   cl_command_queue queue() const { return queue_.get(); }
-  /*! \brief Keeps events of commands, to tell their errors. */
-  void Keep(std::vector<Mark> events);
-  /*! \brief Waits until all is done; Failure for the first command since the last call that failed.
-   */
+  /*! \brief Keeps events of the commands of a call, to tell their errors with its number. */
+  void Keep(std::vector<Mark> events, uint64_t work);
+  /*! \brief Waits until all is done; Failure for the first that failed and was not told. */
   void Sync();
 
  private:
   cl_context context_;
   Queue queue_;
+  /*! \brief A command, and the number of the call that it is of. */
+  struct Command {
+    Mark event;
+    uint64_t work;
+  };
+  void KeepFailure(const Command& command);
+
   std::mutex mutex_;
-  std::vector<Mark> events_;
+  std::vector<Command> commands_;
+  std::deque<Failure> failures_;
 };
 
 /*! \brief A place in a stream. Any thread may call. */
@@ -64,9 +71,11 @@ inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(eve
  */
 class Commands {
  public:
-  Commands(Device* device, Stream* stream)
+  /*! \brief work is what MXTensor::work says. */
+  Commands(Device* device, Stream* stream, uint64_t work)
       : device_(device),
         stream_(stream),
+        work_(work),
         queue_(stream != nullptr ? stream->queue() : device->queue()) {}
   ~Commands();
   Commands(const Commands&) = delete;
@@ -90,6 +99,7 @@ class Commands {
 
   Device* device_;
   Stream* stream_;
+  uint64_t work_;
   cl_command_queue queue_;
   std::vector<cl_event> events_;
   std::deque<std::vector<char>> rooms_;
