@@ -43,7 +43,19 @@ void Accelerator::CountDevices() {
   for (int id = 0; id < count; ++id) devices_.push_back(std::make_unique<Device>(this, id));
 }
 
-Accelerator::~Accelerator() = default;
+Accelerator::~Accelerator() {
+  // While all devices are there: one may wait for another.
+  Settle();
+}
+
+void Accelerator::Settle() {
+  for (const auto& device : devices_) device->Settle();
+}
+
+std::vector<FailureRef> Accelerator::TakeUntold() {
+  Settle();
+  return untold_.Take();
+}
 
 void Accelerator::Restart() {
   plugin_->stand_in()->Restart();

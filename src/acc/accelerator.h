@@ -45,6 +45,13 @@ class Accelerator {
   /*! \brief What has become of the calls of operators. */
   Stats& stats() { return stats_; }
 
+  /*! \brief Failures of work that nobody was told of yet. */
+  UntoldFailures* untold() { return &untold_; }
+  /*! \brief Waits for all devices. */
+  void Settle();
+  /*! \brief The same; then what failed and nobody was told of, which counts as told from now on. */
+  std::vector<FailureRef> TakeUntold();
+
   /*! \brief Passes keywords with values on, and returns what the library emits. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);
@@ -57,6 +64,7 @@ class Accelerator {
   std::string name_;
   int device_type_;
   Stats stats_;
+  UntoldFailures untold_;
   std::vector<std::unique_ptr<Device>> devices_;
 };
 

@@ -60,7 +60,7 @@ NDArray RowMajorOnHost(const NDArray& array) {
  */
 class Mirror {
  public:
-  Mirror(const NDArray& view, Device* device) : device_(device) {
+  Mirror(const NDArray& view, Device* device) : device_(device), memory_(MemoryOf(view)) {
     const Span span = SpanOf(view.tensor());
     bytes_.resize(static_cast<size_t>(span.size));
     const MXTensor whole = TensorOf(view);
@@ -78,14 +78,15 @@ class Mirror {
     on_host_.tensor.device = MXAccDevice{kMXAccHost, 0};
     on_host_.tensor.byte_offset = 0;
     first_ = bytes_.data() - span.begin;
-    device_->CopyToHost(&on_host_, &on_device_, 1);
+    device_->CopyToHost(&on_host_, &on_device_, memory_);
   }
   /*! \brief The view's first element. */
   char* first() { return first_; }
-  void WriteBack() { device_->CopyToDevice(&on_device_, &on_host_, 1); }
+  void WriteBack() { device_->CopyToDevice(&on_device_, &on_host_, {memory_, true}); }
 
  private:
   Device* device_;
+  DeviceMemory* memory_;
   std::vector<char> bytes_;
   char* first_;
   int64_t shape_;
@@ -106,7 +107,7 @@ void FromDevice(const NDArray& target, const NDArray& source, Device* device) {
   }
   MXTensor to = TensorOf(target);
   const MXTensor from = TensorOf(source);
-  device->CopyToHost(&to, &from, 1);
+  device->CopyToHost(&to, &from, MemoryOf(source));
 }
 
 void ToDevice(const NDArray& target, const NDArray& source, Device* device) {
@@ -122,7 +123,7 @@ void ToDevice(const NDArray& target, const NDArray& source, Device* device) {
       IsRowMajor(source) || device->takes_strides() ? source : RowMajorOnHost(source);
   MXTensor to = TensorOf(target);
   const MXTensor from = TensorOf(packed);
-  device->CopyToDevice(&to, &from, 1);
+  device->CopyToDevice(&to, &from, AllOf(target));
 }
 
 Device* DeviceOf(const InUse& accelerator, const NDArray& array) {
@@ -138,7 +139,7 @@ bool TryWithin(const NDArray& target, const NDArray& source) {
   if (!row_major && !device->takes_strides()) return false;
   MXTensor to = TensorOf(target);
   const MXTensor from = TensorOf(source);
-  return device->TryCopyWithin(DeviceOf(accelerator, source), &to, &from, 1);
+  return device->TryCopyWithin(&to, &from, AllOf(target), MemoryOf(source));
 }
 
 }  // namespace

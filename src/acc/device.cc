@@ -11,6 +11,7 @@
 
 #include "acc/accelerator.h"
 #include "acc/executor_cache.h"
+#include "acc/stand_in.h"
 #include "acc/status.h"
 #include "acc/table.h"
 
@@ -71,29 +72,54 @@ bool Device::imperative() const { return accelerator_->plugin().imperative(); }
 
 const MXAccApi& Device::api() const { return accelerator_->api(); }
 
-void Device::Synchronize() {
-  if (stream_ == nullptr) return;
-  Drain();
-  std::unique_ptr<Error> failure;
-  {
-    std::lock_guard<std::mutex> lock(failure_mutex_);
-    failure.swap(failure_);
-  }
-  if (failure != nullptr) throw *failure;
+void Device::CheckContent(const DeviceMemory& memory) {
+  const std::lock_guard<std::mutex> lock(log_.mutex());
+  memory.content.Check();
 }
 
-void Device::Drain() noexcept {
-  if (stream_ == nullptr) return;
-  DeviceCall call(this);
-  const MXAccStatus status = api().syncStream(id_, stream_);
-  if (status == nullptr) return;
-  auto failure = std::make_unique<Error>(ErrorOf(status, name(), "syncStream"));
-  std::lock_guard<std::mutex> lock(failure_mutex_);
-  if (failure_ == nullptr) failure_ = std::move(failure);
+void Device::Forget(DeviceMemory* memory) {
+  const std::lock_guard<std::mutex> lock(log_.mutex());
+  memory->content = Content();
+}
+
+template <typename Call>
+MXAccStatus Device::GiveTied(const Access& access, Device* other, Call&& call) {
+  MXAccStatus status;
+  {
+    std::unique_lock<std::mutex> lock(log_.mutex());
+    if (log_.is_full()) AwaitRoom(&lock);
+  }
+  {
+    // Both, or what is read might become lost between the look at it and its place in the log.
+    const std::scoped_lock locks(log_.mutex(), other->log_.mutex());
+    WorkLog::Check(access);
+    const uint64_t number = WorkLog::NextNumber();
+    status = call(number);
+    if (status == nullptr) {
+      log_.AddTied(access, number);
+      return nullptr;
+    }
+  }
+  return SettledStatus(status);
+}
+
+void Device::AwaitRoom(std::unique_lock<std::mutex>* lock) {
+  while (log_.is_full()) {
+    lock->unlock();
+    Settle();
+    lock->lock();
+  }
+}
+
+MXAccStatus Device::SettledStatus(MXAccStatus status) {
+  int32_t code;
+  std::string message;
+  ReadError(status, &code, &message);
+  Settle();
+  return Failure(code, std::move(message));
 }
 
 void Device::WaitFor(Device* other) {
-  if (stream_ == nullptr || other == this) return;
   std::lock_guard<std::mutex> lock(other->event_mutex_);
   {
     DeviceCall call(other);
@@ -170,32 +196,37 @@ DeviceMemory* Device::NewMemory(size_t size) {
   }
   if (size > DevicePool::kMaxSize) ThrowNoMemory(size, "");
   auto memory =
-      std::make_unique<DeviceMemory>(DeviceMemory{nullptr, this, nullptr, SizeClass(size)});
+      std::make_unique<DeviceMemory>(DeviceMemory{nullptr, this, nullptr, SizeClass(size), {}});
   memory->data = AllocRaw(memory->size.size);
   pool_.Add(*memory);
   return memory.release();
 }
 
-inline void Device::Zero(void* data, size_t size) {
+inline void Device::Zero(DeviceMemory* memory, size_t size) {
   if (host_visible() && (stream_ == nullptr || api().mx_zero == nullptr)) {
     // Work under way may use the memory for an array that is gone.
-    Drain();
-    std::memset(data, 0, size);
+    Settle();
+    std::memset(memory->data, 0, size);
     return;
   }
-  if (api().mx_zero == nullptr) return CopyZeros(data, size);
-  MXAccStatus status;
-  {
-    DeviceCall call(this);
-    status = api().mx_zero(id_, data, 0, size, stream_, 0);
-  }
+  if (api().mx_zero == nullptr) return CopyZeros(memory, size);
+  const MXAccStatus status = TryZero(memory, size);
   if (__builtin_expect(status == nullptr, 1)) return;
-  if (!WasDone(status, name(), "mx_zero")) CopyZeros(data, size);
+  if (!WasDone(status, name(), "mx_zero")) CopyZeros(memory, size);
+}
+
+inline MXAccStatus Device::TryZero(DeviceMemory* memory, size_t size) {
+  const auto zero = [&](uint64_t work) {
+    DeviceCall call(this);
+    return api().mx_zero(id_, memory->data, 0, size, stream_, work);
+  };
+  if (stream_ == nullptr) return zero(0);
+  return Give({"mx_zero", &memory->content, false, nullptr, 0}, zero);
 }
 
 void Device::ZeroNew(DeviceMemory* memory, size_t size) {
   try {
-    Zero(memory->data, size);
+    Zero(memory, size);
   } catch (...) {
     Free(memory);
     throw;
@@ -214,7 +245,7 @@ void Device::TrimPool() {
   DeviceMemory* kept = pool_.TakeAll();
   if (kept == nullptr) return;
   // Work under way may use them.
-  Drain();
+  Settle();
   DeviceCall call(this);
   while (kept != nullptr) {
     const std::unique_ptr<DeviceMemory> memory(kept);
@@ -236,45 +267,71 @@ MemoryUse Device::Use() {
   return use;
 }
 
-void Device::CopyZeros(void* data, size_t size) {
+void Device::CopyZeros(DeviceMemory* memory, size_t size) {
   static const std::vector<char> zeros(kZeros);
   for (size_t at = 0; at < size; at += kZeros) {
     const size_t part = std::min(kZeros, size - at);
     const MXAccDevice device{accelerator_->device_type(), id_};
-    Bytes target(data, device, at, part);
+    Bytes target(memory->data, device, at, part);
     Bytes source(const_cast<char*>(zeros.data()), MXAccDevice{kMXAccHost, 0}, 0, part);
-    CopyToDevice(&target.tensor, &source.tensor, 1);
+    CopyToDevice(&target.tensor, &source.tensor, {memory, at != 0});
   }
 }
 
-void Device::CopyToDevice(MXTensor* targets, const MXTensor* sources, int count) {
-  {
+void Device::CopyToDevice(MXTensor* target, const MXTensor* source, Written to) {
+  const auto copy = [&](uint64_t work) {
+    target->work = work;
     DeviceCall call(this);
-    Check(api().copyToAcc(id_, targets, sources, count, stream_), name(), "copyToAcc");
-  }
-  Synchronize();
+    return api().copyToAcc(id_, target, source, 1, stream_);
+  };
+  if (stream_ == nullptr) return Check(copy(0), name(), "copyToAcc");
+  const Access access{"copyToAcc", &to.memory->content, to.is_partial, nullptr, 0};
+  Check(Give(access, copy), name(), "copyToAcc");
+  Settle();
+  CheckContent(*to.memory);
 }
 
-void Device::CopyToHost(MXTensor* targets, const MXTensor* sources, int count) {
-  {
+void Device::CopyToHost(MXTensor* target, const MXTensor* source, DeviceMemory* from) {
+  const auto copy = [&](uint64_t work) {
+    target->work = work;
     DeviceCall call(this);
-    Check(api().copyFromAcc(id_, targets, sources, count, stream_), name(), "copyFromAcc");
-  }
-  Synchronize();
+    return api().copyFromAcc(id_, target, source, 1, stream_);
+  };
+  if (stream_ == nullptr) return Check(copy(0), name(), "copyFromAcc");
+  Content copied;
+  Content* const sources[] = {&from->content};
+  Check(Give({"copyFromAcc", &copied, false, sources, 1}, copy), name(), "copyFromAcc");
+  Settle();
+  copied.Check();
 }
 
-bool Device::TryCopyWithin(Device* source, MXTensor* targets, const MXTensor* sources, int count) {
+bool Device::TryCopyWithin(MXTensor* target, const MXTensor* source, Written to,
+                           DeviceMemory* from) {
   if (api().copyWithinAcc == nullptr) return false;
-  WaitFor(source);
-  MXAccStatus status;
-  {
+  const auto copy = [&](uint64_t work) {
+    target->work = work;
     DeviceCall call(this);
-    status = api().copyWithinAcc(id_, targets, sources, count, stream_);
-  }
-  if (status != nullptr && !WasDone(status, name(), "copyWithinAcc")) return false;
-  // What comes next on the source's stream may write to what is being copied.
-  source->WaitFor(this);
+    return api().copyWithinAcc(id_, target, source, 1, stream_);
+  };
+  if (stream_ == nullptr) return WasDone(copy(0), name(), "copyWithinAcc");
+  Content* const sources[] = {&from->content};
+  const Access access{"copyWithinAcc", &to.memory->content, to.is_partial, sources, 1};
+  Device* other = from->device;
+  if (other == this) return WasDone(Give(access, copy), name(), "copyWithinAcc");
+  WaitFor(other);
+  if (!WasDone(GiveTied(access, other, copy), name(), "copyWithinAcc")) return false;
+  HoldBack(other);
   return true;
+}
+
+void Device::HoldBack(Device* other) {
+  // What comes next on the source's stream may write to what is being copied.
+  try {
+    other->WaitFor(this);
+  } catch (...) {
+    Settle();
+    throw;
+  }
 }
 
 }  // namespace acc

@@ -12,9 +12,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "acc/device_pool.h"
+#include "acc/settling.h"
 #include "acc/status.h"
+#include "acc/work_log.h"
 
 namespace mxnet {
 namespace acc {
@@ -24,11 +27,18 @@ class ExecutorCache;
 class StandIn;
 struct Slot;
 
+/*! \brief Memory of a device that a copy writes to: all that is in it, or some. */
+struct Written {
+  DeviceMemory* memory;
+  bool is_partial;
+};
+
 /*!
  * \brief A device. Any thread may call.
  *
  * Where the library has streams, all work on the device is given to one, in order; what reads or
- * writes memory of the host waits for it.
+ * writes memory of the host waits for it. Work that fails meanwhile spoils what it was to write,
+ * and all that is made of that; who reads it is told.
  */
 class Device {
  public:
@@ -41,9 +51,11 @@ class Device {
    * empty. As long as it is in use the device stays loaded. */
   DeviceMemory* Alloc(size_t size, bool zeroed) {
     DeviceMemory* memory = size > DevicePool::kMaxSize ? NewMemory(size) : Alloc(SizeClass(size));
+    if (stream_ != nullptr) Forget(memory);
     if (zeroed && size != 0) ZeroNew(memory, size);
     return memory;
   }
+  /*! \brief The same, for who has work write all of it. */
   DeviceMemory* Alloc(SizeClass size) {
     DeviceMemory* memory = pool_.Take(size);
     return __builtin_expect(memory != nullptr, 1) ? memory : NewMemory(size.size);
@@ -59,18 +71,45 @@ class Device {
   /*! \brief Pieces of memory that are in use. */
   uint64_t num_blocks() { return pool_.Use().blocks; }
 
-  /*! \brief Copies between the host and the device, or within it; as MXAccApi::copyToAcc says. */
-  void CopyToDevice(MXTensor* targets, const MXTensor* sources, int count);
-  void CopyToHost(MXTensor* targets, const MXTensor* sources, int count);
-  /*! \brief From source, which may be this device; false where the library cannot. */
-  bool TryCopyWithin(Device* source, MXTensor* targets, const MXTensor* sources, int count);
+  /*! \brief Copies a tensor between the host and the device; as MXAccApi::copyToAcc says. */
+  void CopyToDevice(MXTensor* target, const MXTensor* source, Written to);
+  void CopyToHost(MXTensor* target, const MXTensor* source, DeviceMemory* from);
+  /*! \brief The same within it, or from another device; false where the library cannot. */
+  bool TryCopyWithin(MXTensor* target, const MXTensor* source, Written to, DeviceMemory* from);
 
-  /*! \brief Waits for what is under way, and throws where it failed. */
-  void Synchronize();
-  /*! \brief Waits for what is under way; where it failed, the next Synchronize tells. */
-  void Drain() noexcept;
+  /*! \brief Waits for what is under way, and finds out what that has spoiled. */
+  void Settle() {
+    if (stream_ != nullptr) acc::Settle(this);
+  }
+  /*! \brief Throws where the content of memory is lost, as far as is known. */
+  void CheckContent(const DeviceMemory& memory);
+  /*!
+   * \brief Gives work to the stream: status = call(number). Throws where it reads what is lost.
+   *
+   * A status that is no success is the calling thread's until its next call, and the stream is idle
+   * then.
+   */
+  template <typename Call>
+  MXAccStatus Give(const Access& access, Call&& call) {
+    MXAccStatus status;
+    {
+      std::unique_lock<std::mutex> lock(log_.mutex());
+      if (__builtin_expect(log_.is_full(), 0)) AwaitRoom(&lock);
+      WorkLog::Check(access);
+      const uint64_t number = WorkLog::NextNumber();
+      status = call(number);
+      if (__builtin_expect(status == nullptr, 1)) {
+        log_.Add(access, number);
+        return nullptr;
+      }
+    }
+    return SettledStatus(status);
+  }
   /*! \brief NULL where the library has no streams. */
   MXAccStream stream() const { return stream_; }
+  WorkLog* log() { return &log_; }
+  /*! \brief Held by who waits for the stream and asks what failed. */
+  std::mutex& settling() { return settling_; }
 
   /*! \brief Answers of the library about operators. */
   ExecutorCache* executors() { return executors_.get(); }
@@ -97,6 +136,17 @@ class Device {
   void ReadInfo();
   void CreateStreams();
   void WaitFor(Device* other);
+  /*! \brief Has another device wait for this one. */
+  void HoldBack(Device* other);
+  /*! \brief Give for work that reads memory of another device. */
+  template <typename Call>
+  MXAccStatus GiveTied(const Access& access, Device* other, Call&& call);
+  /*! \brief Unlocks the log and waits for the stream until there is room in it. */
+  [[gnu::cold]] void AwaitRoom(std::unique_lock<std::mutex>* lock);
+  /*! \brief The same status, of ours, once the stream is done with what the call may have begun. */
+  [[gnu::cold]] MXAccStatus SettledStatus(MXAccStatus status);
+  /*! \brief Has the memory be new: what work was to write there is nobody's any more. */
+  void Forget(DeviceMemory* memory);
   void* AllocRaw(size_t size);
   DeviceMemory* NewMemory(size_t size);
   /*! \brief Whether memory was not lost with the process that had it. */
@@ -105,8 +155,9 @@ class Device {
   void Discard(DeviceMemory* memory);
   /*! \brief Zeroes the bytes; where that fails the memory is free again. */
   void ZeroNew(DeviceMemory* memory, size_t size);
-  void Zero(void* data, size_t size);
-  void CopyZeros(void* data, size_t size);
+  void Zero(DeviceMemory* memory, size_t size);
+  MXAccStatus TryZero(DeviceMemory* memory, size_t size);
+  void CopyZeros(DeviceMemory* memory, size_t size);
   [[noreturn]] void ThrowNoMemory(size_t size, const std::string& reason);
 
   Accelerator* accelerator_;
@@ -117,9 +168,8 @@ class Device {
   MXAccStream stream_{nullptr};
   MXAccEvent event_{nullptr};
   std::mutex event_mutex_;
-  /*! \brief What failed and nobody was told yet. */
-  std::unique_ptr<Error> failure_;
-  std::mutex failure_mutex_;
+  WorkLog log_;
+  std::mutex settling_;
   std::unique_ptr<ExecutorCache> executors_;
   size_t alignment_{64};
   MXAccDeviceInfo info_{};

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "acc/biased_lock.h"
+#include "acc/work_log.h"
 
 namespace mxnet {
 namespace acc {
@@ -54,6 +55,7 @@ struct DeviceMemory {
   Device* device;
   DeviceMemory* next; /*!< in the pool */
   SizeClass size;
+  Content content;
 };
 
 /*! \brief The memory of one device. Any thread may call. */

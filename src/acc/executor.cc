@@ -101,7 +101,7 @@ void Executor::Prepare(const Call& call) {
   const auto arrays =
       std::count(call.args.type_codes, call.args.type_codes + call.args.size, kMXNetNDArrayHandle);
   is_direct_ = refusal_.empty() && all_direct && inputs_.size() == static_cast<size_t>(arrays) &&
-               inputs_.size() <= kFew && description_->out_argument() < 0 &&
+               inputs_.size() <= kFew && description_->out_argument() < 0 && bytes_ != 0 &&
                bytes_ <= DevicePool::kMaxSize;
   if (is_direct_) size_ = SizeClass(bytes_);
   is_one_at_a_time_ = (executor_.flags & kMXAccConcurrent) == 0 || device_->one_thread();
@@ -137,7 +137,7 @@ bool Executor::TryAsk(Device* device) {
 void Executor::FreeState() {
   const MXAccExecutor executor = std::exchange(executor_, MXAccExecutor{});
   if (executor.run == nullptr || executor.free == nullptr) return;
-  device_->Drain();
+  device_->Settle();
   DeviceCall lock(device_);
   executor.free(executor.state);
 }
@@ -194,17 +194,52 @@ MXAccStatus Executor::RunInTurn(MXTensor* tensors) {
   return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
 }
 
-bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors) {
+bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access) {
   std::string unused;
-  return TryAgain(status, tensors, &unused);
+  return TryAgain(status, tensors, access, &unused);
 }
 
-bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason) {
+MXAccStatus Executor::Give(MXTensor* tensors, const Access& access) {
+  return device_->Give(access, [&](uint64_t work) {
+    tensors[inputs_.size()].work = work;
+    return RunOnce(tensors);
+  });
+}
+
+bool Executor::TryGiveAtOnce(const CallArguments& args, MXTensor* tensors, DeviceMemory* result) {
+  Content* sources[kFew];
+  size_t count = 0;
+  for (int i = 0; i < args.size; ++i) {
+    if (args.type_codes[i] != kMXNetNDArrayHandle) continue;
+    DeviceMemory* memory = MemoryOf(static_cast<const ArrayObject*>(args.values[i].v_handle));
+    if (memory != nullptr) sources[count++] = &memory->content;
+  }
+  const Access access{stats_->name().c_str(), &result->content, false, sources, count};
+  const MXAccStatus status = Give(tensors, access);
+  return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, &access);
+}
+
+bool Executor::TryRunFor(const Call& call, MXTensor* tensors, const NDArray* arrays,
+                         const NDArray& target, std::string* reason) {
+  if (device_->stream() == nullptr) return TryRun(tensors, nullptr, reason);
+  Buffer<Content*, kFew> sources(inputs_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const NDArray array = arrays[i].get() != nullptr ? arrays[i] : ArrayAt(call, inputs_[i].place);
+    sources.get()[i] = &MemoryOf(array)->content;
+  }
+  const Written to = AllOf(target);
+  const Access access{stats_->name().c_str(), &to.memory->content, to.is_partial, sources.get(),
+                      inputs_.size()};
+  return TryRun(tensors, &access, reason);
+}
+
+bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access,
+                        std::string* reason) {
   const std::string device = device_->name();
   const char* function = description_->view().name;
   if (ErrorOf(status, device, function).kind() == "MemoryError") {
     device_->TrimPool();
-    status = RunOnce(tensors);
+    status = access == nullptr ? RunOnce(tensors) : Give(tensors, *access);
   }
   if (WasDone(status, device, function)) return true;
   *reason = TextOf(status->message);
@@ -222,12 +257,14 @@ bool Executor::TryRunAtOnce(const FunctionObject& func, const CallArguments& arg
     FillElements(DevicePlaceOf(array), next++);
   };
   if (!key_.IsOf(func, device_, args, device_->context(), add_input)) return false;
-  const DeviceBlock block = BlockOf(device_->Alloc(size_));
-  next->tensor.data = block.data;
-  NDArray result = NewResult(block);
-  if (bytes_ != 0) {
+  DeviceMemory* memory = device_->Alloc(size_);
+  next->tensor.data = memory->data;
+  NDArray result = NewResult(BlockOf(memory));
+  if (device_->stream() == nullptr) {
     const MXAccStatus status = RunOnce(tensors);
-    if (__builtin_expect(status != nullptr, 0) && !TryAgain(status, tensors)) return false;
+    if (__builtin_expect(status != nullptr, 0) && !TryAgain(status, tensors, nullptr)) return false;
+  } else if (!TryGiveAtOnce(args, tensors, memory)) {
+    return false;
   }
   Done(std::move(result), ret, ret_type_code);
   return true;
@@ -246,7 +283,9 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
   if (argument < 0) {
     result = NewResult();
     FillElements(PlaceOf(result.get()), &tensors.get()[count]);
-    if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
+    if (bytes_ != 0 && !TryRunFor(call, tensors.get(), arrays.get(), result, reason)) {
+      return Outcome::kRefused;
+    }
   } else {
     result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
     const NDArray target = TargetFor(result, arrays.get());
@@ -255,7 +294,9 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
       return Outcome::kRefused;
     }
     FillElements(PlaceOf(target.get()), &tensors.get()[count]);
-    if (bytes_ != 0 && !TryRun(tensors.get(), reason)) return Outcome::kRefused;
+    if (bytes_ != 0 && !TryRunFor(call, tensors.get(), arrays.get(), target, reason)) {
+      return Outcome::kRefused;
+    }
     if (target.get() != result.get()) CopyArray(result, target);
   }
   Done(std::move(result), ret, ret_type_code);

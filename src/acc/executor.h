@@ -83,18 +83,26 @@ class Executor {
   NDArray NewResult(const DeviceBlock& block) const;
   /*! \brief What a run writes to: out, or something new that is copied there. */
   NDArray TargetFor(const NDArray& out, const NDArray* inputs) const;
-  bool TryRun(MXTensor* tensors, std::string* reason) {
-    const MXAccStatus status = RunOnce(tensors);
-    return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, reason);
+  /*! \brief Runs; *reason is set where it is refused. access is NULL without a stream. */
+  bool TryRun(MXTensor* tensors, const Access* access, std::string* reason) {
+    const MXAccStatus status = access == nullptr ? RunOnce(tensors) : Give(tensors, *access);
+    return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, access, reason);
   }
-  bool TryAgain(MXAccStatus status, MXTensor* tensors, std::string* reason);
-  [[gnu::cold]] bool TryAgain(MXAccStatus status, MXTensor* tensors);
+  bool TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access, std::string* reason);
+  [[gnu::cold]] bool TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access);
   MXAccStatus RunOnce(MXTensor* tensors) {
     if (__builtin_expect(is_one_at_a_time_, 0)) return RunInTurn(tensors);
     const auto count = static_cast<int32_t>(inputs_.size());
     return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
   }
   MXAccStatus RunInTurn(MXTensor* tensors);
+  /*! \brief RunOnce in the device's stream. */
+  MXAccStatus Give(MXTensor* tensors, const Access& access);
+  /*! \brief The same for TryRunAtOnce; false where it is refused. */
+  [[gnu::noinline]] bool TryGiveAtOnce(const CallArguments& args, MXTensor* tensors,
+                                       DeviceMemory* result);
+  bool TryRunFor(const Call& call, MXTensor* tensors, const NDArray* arrays, const NDArray& target,
+                 std::string* reason);
 
   std::atomic<uint64_t> references_{1};
   std::atomic<bool> is_retired_{false};

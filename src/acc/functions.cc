@@ -28,6 +28,24 @@ Slot* SlotOf(Context ctx) {
   return slot;
 }
 
+/*! \brief Waits for all devices of all accelerators; what failed and nobody was told of. */
+std::vector<FailureRef> TakeAllUntold() {
+  std::vector<FailureRef> all;
+  for (Slot* slot : Table::Global()->Loaded()) {
+    const InUse used(slot);
+    for (FailureRef& failure : used->TakeUntold()) all.push_back(std::move(failure));
+  }
+  return all;
+}
+
+Tuple Messages(const std::vector<FailureRef>& failures) {
+  std::vector<Any> messages;
+  for (const FailureRef& failure : failures) {
+    messages.push_back(Text(failure->kind() + ": " + failure->message()));
+  }
+  return Tuple(std::move(messages));
+}
+
 /*! \brief An array that must not outlive the tensor. */
 NDArray Borrowed(const DLTensor& tensor) {
   return NDArray(ObjectRef::Steal(NewForeignArray(tensor, nullptr, [](void*, size_t) {})));
@@ -47,12 +65,20 @@ MXNET_REGISTER_API("mx.acc.load")
     });
 
 MXNET_REGISTER_API("mx.acc.unload")
-    .describe("Unloads an accelerator that no array is on.")
+    .describe("Unloads an accelerator that no array is on; returns the errors nobody was told of.")
     .arg("name", "Its name.")
+    .returns("tuple[str, ...]")
     .set_body_typed([](const std::string& name) {
-      Table::Global()->Unload(name);
+      const std::vector<FailureRef> untold = Table::Global()->Unload(name);
       RemoveOperators(name);
+      return Messages(untold);
     });
+
+MXNET_REGISTER_API("mx.acc.take_untold")
+    .describe("Waits for the work on all devices; returns the errors nobody was told of.")
+    .returns("tuple[str, ...]")
+    .release_gil(0)
+    .set_body_typed([]() { return Messages(TakeAllUntold()); });
 
 MXNET_REGISTER_API("mx.acc.loaded")
     .describe(
@@ -190,13 +216,15 @@ MXNET_REGISTER_API("mx.acc.fallback")
     });
 
 MXNET_REGISTER_API("mx.acc.waitall")
-    .describe("Waits for the work under way on all devices, and throws where it failed.")
+    .describe(
+        "Waits for the work on all devices; throws the first of the errors nobody was told of.")
     .release_gil(0)
     .set_body_typed([]() {
-      for (Slot* slot : Table::Global()->Loaded()) {
-        const InUse used(slot);
-        for (int id = 0; id < used->num_devices(); ++id) used->device(id)->Synchronize();
-      }
+      const std::vector<FailureRef> untold = TakeAllUntold();
+      if (untold.empty()) return;
+      std::string message = untold[0]->message();
+      if (untold.size() > 1) message += " (and " + std::to_string(untold.size() - 1) + " more)";
+      throw Error(untold[0]->kind(), message);
     });
 
 MXNET_REGISTER_API("mx.context.place")

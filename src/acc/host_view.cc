@@ -8,6 +8,7 @@
 
 #include "acc/call.h"
 #include "acc/table.h"
+#include "acc/tensors.h"
 #include "runtime/ndarray.h"
 
 namespace mxnet {
@@ -47,7 +48,8 @@ NDArray HostView(const NDArray& array) {
   const InUse accelerator(array.ctx());
   Device* device = accelerator->device(array.ctx().device_id);
   if (!device->host_visible()) return NDArray();
-  device->Synchronize();
+  device->Settle();
+  device->CheckContent(*MemoryOf(array));
   DLTensor tensor = array.tensor();
   tensor.device = kHost;
   auto* object = static_cast<MXNetObject*>(array.get());

@@ -19,8 +19,8 @@ bool IsHostVisible(const NDArray& array);
  * \brief An array of the host over the same memory, which it keeps; none where the CPU cannot read
  * it, and the array itself where it is of the host.
  *
- * Waits for the work under way on the device, and throws where that failed. What is given to the
- * device afterwards is not waited for.
+ * Waits for the work under way on the device, and throws where that has spoiled the array. What is
+ * given to the device afterwards is not waited for.
  */
 NDArray HostView(const NDArray& array);
 

@@ -22,6 +22,15 @@ void ReleaseMemory(void* owner, size_t);
 inline DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
 
 /*!
+ * \brief The memory that an array, which may be a view, has of an accelerator; NULL where it has
+ * other memory.
+ */
+inline DeviceMemory* MemoryOf(const ArrayObject* array) {
+  const ArrayObject* root = RootOf(array);
+  return root->release == &ReleaseMemory ? static_cast<DeviceMemory*>(root->owner) : nullptr;
+}
+
+/*!
  * \brief The device whose memory an array has; NULL where it has other memory, or where the device
  * is not there any more, as in a child of fork. As long as the array lives the device stays loaded.
  */

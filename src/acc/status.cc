@@ -31,6 +31,12 @@ const char* KindOf(int32_t code) {
   }
 }
 
+/*! \brief Whether it is an MXAccError with at least size bytes. */
+bool IsError(MXAccStatus status, size_t size) {
+  return reinterpret_cast<uintptr_t>(status) % alignof(MXAccError) == 0 &&
+         IsReadable(status, size) && status->struct_size >= size;
+}
+
 }  // namespace
 
 bool IsReadable(const void* address, size_t size) {
@@ -60,9 +66,7 @@ std::string TextOf(const char* text, size_t limit) {
 }
 
 bool ReadError(MXAccStatus status, int32_t* code, std::string* message) {
-  constexpr size_t kSmallest = offsetof(MXAccError, message) + sizeof(status->message);
-  if (reinterpret_cast<uintptr_t>(status) % alignof(MXAccError) != 0 ||
-      !IsReadable(status, kSmallest) || status->struct_size < kSmallest) {
+  if (!IsError(status, offsetof(MXAccError, message) + sizeof(status->message))) {
     *code = kMXAccFailed;
     *message = "it gave no MXAccError to say why";
     return false;
@@ -70,6 +74,10 @@ bool ReadError(MXAccStatus status, int32_t* code, std::string* message) {
   *code = status->code;
   *message = TextOf(status->message);
   return true;
+}
+
+uint64_t WorkOf(MXAccStatus status) {
+  return IsError(status, offsetof(MXAccError, work) + sizeof(status->work)) ? status->work : 0;
 }
 
 Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function) {

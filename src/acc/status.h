@@ -8,6 +8,7 @@
 #include <mxnet/runtime/error.h>
 #include <mxnet_acc.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -24,6 +25,9 @@ std::string TextOf(const char* text, size_t limit = 2000);
 
 /*! \brief Code and text of a status that is no success; false where it is no MXAccError at all. */
 bool ReadError(MXAccStatus status, int32_t* code, std::string* message);
+
+/*! \brief The number of the work that a status is about; 0 where it does not say. */
+uint64_t WorkOf(MXAccStatus status);
 
 /*! \brief A status that is no success, as the error "refacc: mx_alloc failed: ...". */
 Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function);

@@ -156,7 +156,7 @@ Slot* Table::Load(const std::string& path, const std::string& name, Isolation is
   return slot;
 }
 
-void Table::Unload(const std::string& name) {
+std::vector<FailureRef> Table::Unload(const std::string& name) {
   std::lock_guard<std::mutex> lock(loading_);
   Slot* slot = Find(name);
   Accelerator* accelerator = slot == nullptr ? nullptr : slot->accelerator.load();
@@ -175,7 +175,9 @@ void Table::Unload(const std::string& name) {
                                 << " arrays or calls use it";
   }
   slot->library = nullptr;
+  std::vector<FailureRef> untold = accelerator->TakeUntold();
   delete accelerator;
+  return untold;
 }
 
 }  // namespace acc

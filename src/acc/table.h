@@ -48,8 +48,11 @@ class Table {
    * ValueError for a name that is taken by another library.
    */
   Slot* Load(const std::string& path, const std::string& name, Isolation isolation);
-  /*! \brief Unloads. ValueError where no such is loaded, RuntimeError while arrays use it. */
-  void Unload(const std::string& name);
+  /*!
+   * \brief Unloads; returns the failures of work that nobody was told of. ValueError where no such
+   * is loaded, RuntimeError while arrays use it.
+   */
+  std::vector<FailureRef> Unload(const std::string& name);
 
   /*! \brief The slot of a kind of device, or of a name; NULL where there is none. */
   Slot* Find(int device_type) {

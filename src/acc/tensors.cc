@@ -27,6 +27,22 @@ MXTensor TensorOf(const NDArray& array) {
   return out;
 }
 
+DeviceMemory* MemoryOf(const NDArray& array) {
+  DeviceMemory* memory = MemoryOf(reinterpret_cast<const ArrayObject*>(array.get()));
+  if (memory == nullptr) {
+    MXNET_THROW("ValueError") << "expected memory of " << ContextName(array.ctx())
+                              << ", got an array over memory of somebody else's";
+  }
+  return memory;
+}
+
+Written AllOf(const NDArray& array) {
+  const ArrayObject* root = RootOf(reinterpret_cast<const ArrayObject*>(array.get()));
+  const auto bytes = static_cast<size_t>(array.size() * ItemSize(array.dtype()));
+  // A view with as many bytes as there are, in order, shows them all.
+  return {MemoryOf(array), bytes != root->owner_size || !IsContiguous(array.tensor())};
+}
+
 Span SpanOf(const DLTensor& tensor) {
   const int64_t item = ItemSize(tensor.dtype);
   int64_t low = 0;

@@ -8,6 +8,7 @@
 #include <mxnet/runtime/ndarray.h>
 #include <mxnet_acc.h>
 
+#include "acc/provider.h"
 #include "acc/status.h"
 #include "runtime/ndarray.h"
 
@@ -40,6 +41,12 @@ MXTensor GeometryOf(const DLTensor& tensor);
 
 /*! \brief An array with its elements. */
 MXTensor TensorOf(const NDArray& array);
+
+/*! \brief The memory of an array on an accelerator; ValueError where that is not of its device. */
+DeviceMemory* MemoryOf(const NDArray& array);
+
+/*! \brief What writing to all elements of an array on an accelerator writes to. */
+Written AllOf(const NDArray& array);
 
 /*! \brief Bytes from the first element of the memory to the lowest of a view, and its extent. */
 struct Span {

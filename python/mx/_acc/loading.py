@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from .._library import LIBRARY as _OPERATORS  # noqa: F401  operators are what t
 
 _load = ffi.get_global_func("mx.acc.load")
 _unload = ffi.get_global_func("mx.acc.unload")
+_take_untold = ffi.get_global_func("mx.acc.take_untold")
 
 LIBRARY_SUFFIXES = (".so",)
 
@@ -131,11 +134,27 @@ def load_library(
 def unload_acc(name: str) -> None:
     """Unloads the accelerator of that name; `mx.<name>` goes with it.
 
+    Waits for the work that it was given; what of it failed, and nobody was told of as nobody asked
+    for the result, is a RuntimeWarning.
+
     Raises ValueError where none of that name is loaded, RuntimeError while arrays are on it.
     """
-    _unload(name)
+    untold = _unload(name)
     import mx
 
     delattr(mx, name)
     CONTEXTS.pop(name, None)
     FOUND.pop(name, None)
+    _warn_of(untold)
+
+
+def _warn_of(untold: tuple[str, ...]) -> None:
+    for error in untold:
+        text = f"work on an accelerator failed, and nobody asked for its result: {error}"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+@atexit.register
+def _tell_at_exit() -> None:
+    """Nobody can ask any more for the results of work that is under way."""
+    _warn_of(_take_untold())

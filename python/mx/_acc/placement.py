@@ -114,5 +114,9 @@ class acc_fallback:
 
 
 def waitall() -> None:
-    """Waits until all work that was given to accelerators is done, and raises where it failed."""
+    """Waits until all work that was given to accelerators is done.
+
+    Raises the first error of work that failed and that nobody was told of yet, which counts as told
+    then. The arrays that it spoiled raise it as before whenever they are used.
+    """
     _waitall()
