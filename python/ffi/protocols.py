@@ -130,6 +130,42 @@ def device_of(array: Any, where: str) -> tuple[int, int]:
         ) from None
 
 
+def array_of(value: Any) -> Any:
+    """The NumPy array of what says how to make one (pandas' columns, images); None of all else.
+
+    By __array__ or __array_interface__, as numpy.asarray asks for them.
+    """
+    # What answers to every name has no such dict.
+    interface = getattr(value, "__array_interface__", None)
+    if not (hasattr(type(value), "__array__") or isinstance(interface, dict)):
+        return None
+    import numpy
+
+    return numpy.asarray(value)
+
+
+# The default of an argument of which it matters whether it was given at all.
+NOT_GIVEN = object()
+
+
+def check_consumer(array: Any, copy: Any) -> bool | None:
+    """What a consumer of DLPack asks of copies, where it may have the array as it lies.
+
+    BufferError for a negative stride, unless the consumer speaks of copies, as NumPy does and torch
+    does not: torch ends the process over such a stride.
+    """
+    if copy is not NOT_GIVEN:
+        return copy  # type: ignore[no-any-return]
+    if any(
+        stride < 0 < extent - 1 for stride, extent in zip(array.strides, array.shape, strict=True)
+    ):
+        raise BufferError(
+            "__dlpack__: the array has negative strides, which few consumers know; pass a copy of "
+            "it, array.copy()"
+        )
+    return None
+
+
 def is_versioned(max_version: Any) -> bool:
     """Whether a consumer of DLPack knows its versioned form; TypeError for what is no version."""
     if max_version is None:

@@ -1,6 +1,7 @@
 """Ufuncs and arrays of others: what is more than elements keeps its meaning, or is refused."""
 
 import ctypes
+import warnings
 
 import numpy as np
 import pytest
@@ -66,13 +67,16 @@ def test_a_ufunc_of_numpy_is_ours(ufunc):
 
 
 MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
-MATRIX = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # that NumPy advises against them
+    MATRIX = np.matrix([[1.0, 2.0], [3.0, 4.0]])
 OPERATIONS = [
     *("a + b", "b + a", "a * b", "a - b", "a == b", "a < b"),
     *("np.add(a, b)", "np.add(b, a)", "np.multiply(a, b)"),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("foreign", [MASKED, MATRIX], ids=["masked", "matrix"])
 def test_arrays_with_a_meaning_of_their_own_keep_it(operation, foreign):
@@ -128,3 +132,65 @@ def test_memory_mapped_files_are_plain_arrays(tmp_path):
     mapped = np.memmap(tmp_path / "numbers", dtype="float32", mode="w+", shape=(2,))
     assert_same(mx.np.ones(2) + mapped, np.ones(2, "float32"))
     assert_same(mapped + mx.np.ones(2), np.ones(2, "float32"))
+
+
+REVERSED = [lambda a: a[::-1], lambda a: a[:, ::-1], mx.np.flip]
+CONSUMERS = [torch.as_tensor, torch.tensor, torch.from_dlpack]
+
+
+@pytest.mark.host_memory
+@pytest.mark.parametrize("reverse", REVERSED)
+@pytest.mark.parametrize("consume", CONSUMERS)
+def test_torch_is_refused_negative_strides(consume, reverse):
+    array = mx.np.arange(6).reshape(2, 3)
+    with pytest.raises(BufferError, match=r"negative strides.*copy"):
+        consume(reverse(array))
+    assert consume(reverse(array).copy()).tolist() == reverse(array).tolist()
+    assert consume(array[::-1][:1]).tolist() == [[3, 4, 5]]
+
+
+@pytest.mark.host_memory
+@pytest.mark.parametrize("reverse", REVERSED)
+def test_numpy_and_we_know_negative_strides(reverse):
+    array = mx.np.arange(6).reshape(2, 3)
+    assert np.shares_memory(np.from_dlpack(reverse(array)), np.asarray(array))
+    assert mx.np.shares_memory(mx.np.from_dlpack(reverse(array)), array)
+
+
+class WithArray:
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, 2, 3], "int16")
+
+
+class WithInterface:
+    def __init__(self):
+        self.held = np.array([1.5, 2.5])
+        self.__array_interface__ = self.held.__array_interface__
+
+
+class OfStrings:
+    def __array__(self, dtype=None, copy=None):
+        return np.array(["a", None], object)
+
+
+class Answering:
+    """Has whatever it is asked for, which makes it no array."""
+
+    def __getattr__(self, name):
+        return self
+
+
+@pytest.mark.parametrize("cls", [WithArray, WithInterface])
+@pytest.mark.parametrize("function", [mx.np.asarray, mx.np.array, lambda x: mx.np.ravel(x) + 0])
+def test_objects_that_numpy_makes_arrays_of(cls, function):
+    assert_same(function(cls()), np.asarray(cls()))
+    assert_same(mx.np.stack([cls(), cls()]), np.stack([np.asarray(cls())] * 2))
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(OfStrings(), "data type object"), (Answering(), "unsupported type")],
+)
+def test_objects_that_are_no_arrays_of_numbers(value, error):
+    with pytest.raises((TypeError, ValueError), match=error):
+        mx.np.asarray(value)

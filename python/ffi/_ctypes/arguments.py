@@ -328,7 +328,10 @@ class Frame:
         try:
             view = memoryview(x)
         except TypeError:
-            raise _refused(TypeError, protocols.unsupported(cls)) from None
+            made = protocols.array_of(x)
+            if made is None:
+                raise _refused(TypeError, protocols.unsupported(cls)) from None
+            return self._kept(made, slot, depth)
         return self._buffer(view, x, slot)
 
     def _converted(self, converter: Callable[[Any], Any], x: Any, slot: Any, depth: int) -> int:

@@ -106,7 +106,7 @@ class NDArray(ObjectBase):
         stream: Any = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
+        copy: Any = protocols.NOT_GIVEN,
     ) -> Any:
         """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
 
@@ -114,9 +114,10 @@ class NDArray(ObjectBase):
         way is done; of others it has a copy, where dl_device is the CPU.
 
         Raises BufferError where what is asked for is not possible: a stream, another device, memory
-        that the CPU cannot read, or a read-only array without the version of DLPack that can say
-        so.
+        that the CPU cannot read, a read-only array without the version of DLPack that can say so,
+        or negative strides for a consumer that leaves `copy` out, as torch does.
         """
+        copy = protocols.check_consumer(self, copy)
         versioned = protocols.is_versioned(max_version)
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")

@@ -23,6 +23,7 @@ from sys import getrefcount
 from .. import data_type, protocols
 from . import abi
 from .errors import check
+from .objects import ObjectBase
 from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
@@ -174,8 +175,10 @@ def lazy_mark(tensor: Any) -> str | None:
 
 def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
     """The capsule an array exports, the tensor in it, and whether that is read-only."""
+    # An array of ours is asked as by those who know negative strides.
+    options = {"copy": None} if isinstance(array, ObjectBase) else {}
     try:
-        capsule = array.__dlpack__(max_version=_VERSION)
+        capsule = array.__dlpack__(max_version=_VERSION, **options)
     except TypeError:
         # Written before DLPack had versions.
         capsule = array.__dlpack__()

@@ -199,7 +199,7 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
         value.v_ctx = (<Context>obj).device
         return 0
     if handler == H_UNSUPPORTED:
-        return refuse_type(obj, frame)
+        return make_of_array(obj, value, code, frame)
     if handler == H_BUFFER:
         return make_buffer(obj, value, code, frame)
     try:
@@ -210,6 +210,16 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
     except BaseException as error:
         set_error(error)
         return -1
+
+
+cdef int make_of_array(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
+    """What has no rule but says how NumPy makes an array of it."""
+    try:
+        made = protocols.array_of(<object>obj)
+    except BaseException as error:
+        set_error(error)
+        return -1
+    return refuse_type(obj, frame) if made is None else make_kept(made, value, code, frame)
 
 
 cdef int make_numpy_dtype(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:

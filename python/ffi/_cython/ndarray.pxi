@@ -99,16 +99,17 @@ cdef class NDArray(ObjectBase):
             return devices.CPU_0
         return (int(tensor.device.device_type), int(tensor.device.device_id))
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=protocols.NOT_GIVEN):
         """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
 
         Of an array on an accelerator it shares memory that the CPU can read, once the work under
         way is done; of others it has a copy, where dl_device is the CPU.
 
         Raises BufferError where what is asked for is not possible: a stream, another device, memory
-        that the CPU cannot read, or a read-only array without the version of DLPack that can say
-        so.
+        that the CPU cannot read, a read-only array without the version of DLPack that can say so,
+        or negative strides for a consumer that leaves `copy` out, as torch does.
         """
+        copy = protocols.check_consumer(self, copy)
         cdef DLManagedTensorVersioned* versioned = NULL
         cdef DLManagedTensor* legacy = NULL
         cdef void* handle

@@ -230,6 +230,8 @@ cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
 
 cdef object dlpack_capsule(object obj):
     """Asks for the versioned form; producers from before it know no max_version."""
+    if isinstance(obj, NDArray):
+        return obj.__dlpack__(max_version=(1, 1), copy=None)
     try:
         return obj.__dlpack__(max_version=(1, 1))
     except TypeError:
