@@ -62,6 +62,8 @@ CALLS = [
     *("m.clip(bools, -1, small)", "m.clip(bools, small, 3)", "m.clip(small, 0, np.float32(1.5))"),
     *("m.clip(small, bools, None)", "m.clip(np.uint8([1, 200]), -1, np.int16([3, 4]))"),
     *("m.clip(bools, -1, 1)", "m.clip(bools, bools, None)"),
+    *("m.clip(a, min=1)", "m.clip(a, max=2)", "m.clip(a, min=-1, max=[1, 2, 3])"),
+    *("m.asarray(a).clip(min=2)", "m.asarray(a).clip(-1, max=2)"),
     # Squares, conjugates and comparisons.
     *("m.asarray(bools) ** 2", "m.asarray(bools) ** 3", "m.asarray(a) ** 2", "m.power(bools, 2)"),
     *(
@@ -86,6 +88,7 @@ def test_as_numpy(call):
     [
         *("m.argmax(a, axis=[1])", "m.argmax(a, axis=(1,))", "m.sum(a, axis=1.0)", "m.ones(2.0)"),
         *("m.repeat(a, 2, axis=True)", "m.take(a, [0], axis=True)", "m.cumsum(a, axis=False)"),
+        *("m.clip(a, 1, 2, min=3)", "m.clip(a, 1, 2, max=3)"),
         *("m.split(a, 0)", "m.array_split(a, 0)", "m.std(a, ddof='1')"),
         *("m.ones(np.array([2.0]))", "m.ones(np.array([[2]]))", "m.sum(a, keepdims='yes')"),
         *(

@@ -118,6 +118,8 @@ class ndarray(ffi.NDArray):
         a_min: ArrayLike | None = None,
         a_max: ArrayLike | None = None,
         out: ndarray | None = None,
+        min: ArrayLike | None = None,
+        max: ArrayLike | None = None,
     ) -> ndarray: ...
     def copy(self, order: str = "C") -> ndarray: ...
     def cumprod(

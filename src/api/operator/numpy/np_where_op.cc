@@ -126,6 +126,15 @@ void AnnounceClipped(const Operand& a, const MXNetArgValue& low, bool no_low,
   AnnounceResult(shape.view(), dtype, a.ctx());
 }
 
+/*! \brief A limit by whichever of its two names it was given. */
+MXNetArgValue LimitOf(const MXNetArgValue& limit, const MXNetArgValue& alias) {
+  if (limit.is_null()) return alias;
+  if (!alias.is_null()) {
+    MXNET_THROW("ValueError") << limit.text() << " is given again by " << alias.text();
+  }
+  return limit;
+}
+
 MXNET_REGISTER_OP("_npi.where")
     .describe(
         "Elements of x where the condition holds, of y elsewhere.\n\n"
@@ -164,26 +173,30 @@ MXNET_REGISTER_OP("_npi.clip")
     .add_argument("a_max", "ArrayLike | None", nullptr, "Upper limit; none if None.")
     .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
     .written()
+    .add_argument("min", "ArrayLike | None", nullptr, "Another name of a_min.")
+    .add_argument("max", "ArrayLike | None", nullptr, "Another name of a_max.")
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       static const PackedFunc maximum = PackedFunc::GetGlobal("_npi.maximum");
       static const PackedFunc minimum = PackedFunc::GetGlobal("_npi.minimum");
       const Operand a(args[0]);
       const DLDataType dtype = a.dtype();
-      const bool no_minimum = IsNoLimit(args[1], dtype, true);
-      const bool no_maximum = IsNoLimit(args[2], dtype, false);
+      const MXNetArgValue low = LimitOf(args[1], args[4]);
+      const MXNetArgValue high = LimitOf(args[2], args[5]);
+      const bool no_minimum = IsNoLimit(low, dtype, true);
+      const bool no_maximum = IsNoLimit(high, dtype, false);
       if (no_minimum && no_maximum) {
         AnnounceResult(a.shape(), dtype, a.ctx());
         return ReturnInto(Contiguous(ToArray(args[0]).tensor()), args[3], ret);
       }
-      AnnounceClipped(a, args[1], no_minimum, args[2], no_maximum);
+      AnnounceClipped(a, low, no_minimum, high, no_maximum);
       Any clipped = args[0].As<Any>();
-      const DLDataType common = ClippedDType(a, args[1], args[2]);
+      const DLDataType common = ClippedDType(a, low, high);
       if (a.is_array() && common != dtype) {
         clipped = runtime::details::ToAny(AsType(a.tensor(), common));
       }
-      if (!no_minimum) clipped = CallBinary(maximum, clipped, args[1]);
-      if (!no_maximum) clipped = CallBinary(minimum, clipped, args[2]);
+      if (!no_minimum) clipped = CallBinary(maximum, clipped, low);
+      if (!no_maximum) clipped = CallBinary(minimum, clipped, high);
       ReturnInto(clipped.As<NDArray>(), args[3], ret);
     });
 
