@@ -249,9 +249,9 @@ typedef struct MXAccEventOpaque* MXAccEvent;
  *
  * How exact. Results are those of MXNet on the CPU within what rounding allows: float16 and
  * bfloat16 are added up in float32 or wider, float32 in float32 or wider from operands that keep
- * all their bits (no TF32), int64 exactly, modulo 2^64. Subnormal numbers stay what they are, NaN
- * and infinities go where IEEE 754 has them go. What cannot be had so is refused: mxacc-check
- * compares.
+ * all their bits (no TF32), int64 exactly, modulo 2^64. Subnormal numbers stay what they are, but
+ * for those of bfloat16, which may be taken for 0; NaN and infinities go where IEEE 754 has them
+ * go. What cannot be had so is refused: mxacc-check compares.
  */
 typedef struct MXAccOperator {
   size_t struct_size;

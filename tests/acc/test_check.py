@@ -12,7 +12,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from mx._acc.check import cases, cli, elf
+from mx._acc import elf
+from mx._acc.check import cases, cli
 from mx._acc.check.groups import GROUPS
 from mx._acc.check.runner import Runner
 from mx._acc.check.suite import Group, Options

@@ -15,6 +15,7 @@ from .plug import Plug
 from .plugin import AccError, Array, Executor, Memory
 from .suite import Run
 
+EXACT = "Results are those of MXNet on the CPU within what rounding allows"
 IN_PLACE = "an output may share the memory of an input of its geometry"
 # Beyond a page, and of no alignment but that of the largest element.
 FAR = 2 * 4096 + 48
@@ -84,7 +85,7 @@ class Trial:
             self.compare(inputs.values(number), expected, f"in place of input {number}", IN_PLACE)
             inputs.free()
 
-    def compare(self, came: Array, expected: Array, what: str, says: str = "") -> None:
+    def compare(self, came: Array, expected: Array, what: str, says: str = EXACT) -> None:
         wrong = cases.difference(self.case, came, expected, self.run.options.tolerance)
         if wrong is not None:
             self.is_wrong = True
