@@ -31,35 +31,27 @@ SECTIONS = (
     (EXTENSION, "What NumPy has no function for."),
 )
 
-# What parameters of a type are to an accelerator, and the JSON types of their attributes.
-INPUT = "input, or an attribute where no array is given"
-INPUTS = "inputs named name[0], name[1] ..., or an attribute where no array is given"
-_ATTRIBUTE = "attribute"
-_INT, _INTS, _FLOAT, _NULL = "int", "list of ints", "float", "null"
-_NUMBERS = ["bool", _INT, _FLOAT, "list of these, nested"]
-ROLES: dict[str, tuple[str, list[str]]] = {
-    "ArrayLike": (INPUT, _NUMBERS),
-    "ArrayLike | None": (INPUT, [*_NUMBERS, _NULL]),
-    "Sequence[ArrayLike]": (INPUTS, ["list of these, nested", "bool", _INT, _FLOAT]),
-    "int | Sequence[int] | ndarray": (INPUT, [_INT, _INTS]),
-    "ndarray | None": ("output", []),
-    "Context | str | None": ("device of the call", []),
-    "DTypeLike": (_ATTRIBUTE, ["name of a data type"]),
-    "DTypeLike | None": (_ATTRIBUTE, ["name of a data type", _NULL]),
-    "Sequence[int] | None": (_ATTRIBUTE, [_INTS, _NULL]),
-    "bool": (_ATTRIBUTE, ["bool"]),
-    "float": (_ATTRIBUTE, [_FLOAT, _INT]),
-    "float | None": (_ATTRIBUTE, [_FLOAT, _INT, _NULL]),
-    "int": (_ATTRIBUTE, [_INT]),
-    "int | None": (_ATTRIBUTE, [_INT, _NULL]),
-    "int | Sequence[int]": (_ATTRIBUTE, [_INT, _INTS]),
-    "int | Sequence[int] | None": (_ATTRIBUTE, [_INT, _INTS, _NULL]),
-    "int | tuple[int | Sequence[int], int | Sequence[int]]": (
-        _ATTRIBUTE,
-        [_INT, "list of two, each an int or a list of ints"],
+# What a parameter is to an accelerator, by its type; all others are attributes.
+ROLES = {
+    "ArrayLike": "input, or an attribute where no array is given",
+    "Sequence[ArrayLike]": "inputs name[0], name[1] ..., or an attribute where no array is given",
+    "Context": "device of the call",
+    "ndarray": "output",
+}
+# The JSON types of an attribute, by the alternatives of its parameter's type.
+JSON_TYPES = {
+    "ArrayLike": ("bool", "int", "float", "list of these, nested"),
+    "Sequence[ArrayLike]": ("list of bools, ints and floats, nested",),
+    "DTypeLike": ("name of a data type",),
+    "None": ("null",),
+    "Sequence[int]": ("list of ints",),
+    "bool": ("bool",),
+    "float": ("float", "int"),
+    "int": ("int",),
+    "str": ("text",),
+    "tuple[int | Sequence[int], int | Sequence[int]]": (
+        "list of two, each an int or list of ints",
     ),
-    "str": (_ATTRIBUTE, ["text"]),
-    "str | None": (_ATTRIBUTE, ["text", _NULL]),
 }
 
 
@@ -121,14 +113,29 @@ def _described(namespace: Namespace, name: str, function: ffi.Function) -> dict[
 
 
 def _parameter(param: Any) -> dict[str, Any]:
-    role, types = ROLES[param.type]
-    described = {"name": param.name, "role": role, "doc": param.doc}
-    if types:
-        described["json"] = types
+    kinds = _alternatives(param.type)
+    # Numbers of repetitions may be an array, which is no output then.
+    roles = [ROLES[kind] for kind in kinds if kind in ROLES]
+    if "ndarray" in kinds and "int" in kinds:
+        roles = [ROLES["ArrayLike"]]
+    described = {"name": param.name, "role": roles[0] if roles else "attribute", "doc": param.doc}
+    types = [text for kind in kinds for text in JSON_TYPES.get(kind, ())]
+    if not roles or "attribute" in roles[0]:
+        described["json"] = list(dict.fromkeys(types))
     if param.optional:
-        default = param.default
-        described["default"] = default if default is None or types else str(default)
+        described["default"] = param.default
     return described
+
+
+def _alternatives(annotation: str) -> list[str]:
+    """The types of a union, of which those in brackets are one."""
+    kinds = [""]
+    for part in annotation.split(" | "):
+        if kinds[-1].count("[") > kinds[-1].count("]"):
+            kinds[-1] += f" | {part}"
+        else:
+            kinds.append(part)
+    return kinds[1:]
 
 
 def written() -> dict[Path, str]:

@@ -25,6 +25,28 @@ def number_of(name: str) -> int:
     return number
 
 
+def identify(text: str, device_id: int) -> tuple[int, int]:
+    """Number of the kind and ordinal of the device that a text such as 'npu' or 'npu(1)' names.
+
+    Raises ValueError where no kind has that name, or where the text has an ordinal and device_id is
+    another one; and why an accelerator of that name did not load, if one was found that did not.
+    """
+    name, _, ordinal = text.removesuffix(")").partition("(")
+    if not (text.endswith(")") and ordinal.isascii() and ordinal.isdecimal()):
+        name, ordinal = text, ""
+    number = number_of(name)
+    if number == 0:
+        raise ValueError(
+            f"Context: argument 0 ('device_type') expected one of {names()}, got {text!r}; "
+            "mx.load_acc loads accelerators"
+        )
+    if ordinal and device_id not in (0, int(ordinal)):
+        raise ValueError(
+            f"Context: argument 1 ('device_id') expected {ordinal}, as in {text!r}, got {device_id}"
+        )
+    return number, int(ordinal or device_id)
+
+
 def name_of(number: int) -> str:
     """The name of a kind of device: 'device7' where the runtime knows none for the number."""
     if number not in _NAMES:

@@ -448,7 +448,27 @@ CALLS = {
     "unknown device type": Refusal(
         lambda api: api.Context("gpu"),
         ValueError,
-        "Context: argument 0 ('device_type') expected one of ['cpu'], got 'gpu'",
+        "Context: argument 0 ('device_type') expected one of ['cpu'], got 'gpu'; mx.load_acc loads "
+        "accelerators",
+    ),
+    **{
+        f"device type {text}": Refusal(
+            lambda api, text=text: api.Context(text),
+            ValueError,
+            f"Context: argument 0 ('device_type') expected one of ['cpu'], got {text!r}; "
+            "mx.load_acc loads accelerators",
+        )
+        for text in ("gpu(1)", "cpu(", "cpu()", "cpu)", "cpu(-1)", "cpu(1)(2)", "cpu(\u0661)", "")
+    },
+    "device that the text says otherwise": Refusal(
+        lambda api: api.Context("cpu(1)", 2),
+        ValueError,
+        "Context: argument 1 ('device_id') expected 1, as in 'cpu(1)', got 2",
+    ),
+    "large device in a text": Refusal(
+        lambda api: api.Context(f"cpu({2**31})"),
+        ValueError,
+        "Context: argument 1 ('device_id') expected 0 to 2**31-1, got 2147483648",
     ),
     "device type of the wrong type": Refusal(
         lambda api: api.Context(1),

@@ -12,6 +12,9 @@ import ffi
     "make",
     [
         lambda: ffi.Context("cpu", 2),
+        lambda: ffi.Context("cpu(2)"),
+        lambda: ffi.Context("cpu(2)", 2),
+        lambda: ffi.Context(repr(ffi.cpu(2))),
         lambda: ffi.cpu(2),
         lambda: ffi.Context(ffi.cpu(2)),
         lambda: ffi.Context(device_type="cpu", device_id=2),

@@ -15,6 +15,8 @@ _MAX_ID = 2**31 - 1
 class Context:
     """A device: `device_type`, such as 'cpu', and `device_id` among the devices of that type.
 
+    `Context("npu(1)")`, as a context prints, is `Context("npu", 1)`.
+
     Immutable. `with ctx:` makes it the context in which arrays are created.
     """
 
@@ -29,12 +31,9 @@ class Context:
             return device_type
         if not isinstance(device_type, str):
             raise _wrong(TypeError, 0, "device_type", "str", type(device_type).__name__)
-        number = devices.number_of(device_type)
-        if number == 0:
-            expected = f"one of {devices.names()}"
-            raise _wrong(ValueError, 0, "device_type", expected, repr(device_type))
         if isinstance(device_id, bool) or not isinstance(device_id, int):
             raise _wrong(TypeError, 1, "device_id", "int", type(device_id).__name__)
+        number, device_id = devices.identify(device_type, device_id)
         if not 0 <= device_id <= _MAX_ID:
             raise _wrong(ValueError, 1, "device_id", "0 to 2**31-1", str(device_id))
         return _make(number, int(device_id))

@@ -14,6 +14,8 @@ cdef object context_function(str name):
 cdef class Context:
     """A device: its kind and its ordinal among devices of that kind.
 
+    `Context("npu(1)")`, as a context prints, is `Context("npu", 1)`.
+
     Used in a with statement it is the default context of arrays made inside.
     """
 
@@ -23,11 +25,9 @@ cdef class Context:
             return
         if not isinstance(device_type, str):
             raise TypeError(f"Context: argument 0 ('device_type') expected str, got {type(device_type).__name__}")
-        number = devices.number_of(device_type)
-        if number == 0:
-            raise ValueError(f"Context: argument 0 ('device_type') expected one of {devices.names()}, got {device_type!r}")
         if isinstance(device_id, bool) or not isinstance(device_id, int):
             raise TypeError(f"Context: argument 1 ('device_id') expected int, got {type(device_id).__name__}")
+        number, device_id = devices.identify(device_type, device_id)
         if not 0 <= device_id < 2**31:
             raise ValueError(f"Context: argument 1 ('device_id') expected 0 to 2**31-1, got {device_id}")
         self.device.device_type = <DLDeviceType><int>number

@@ -81,7 +81,10 @@ struct TypeTraits<Context> {
     std::string_view text;
     if (!details::TextOf(value, type_code, &text)) return Match::kWrongType;
     if (ParseContext(text, out)) return Match::kOk;
-    MXNET_THROW("ValueError") << "unknown context '" << text << "'; expected 'cpu' or 'cpu(i)'";
+    MXNET_THROW("ValueError")
+        << "unknown context '" << text
+        << "'; expected 'cpu', 'cpu(i)', or so with the name of an accelerator "
+           "that mx.load_acc has loaded or mx.accelerators() lists";
   }
   static void Store(Context value, MXNetAny* out) {
     out->type_code = kMXNetContext;
