@@ -144,17 +144,13 @@ def array_of(value: Any) -> Any:
     return numpy.asarray(value)
 
 
-# The default of an argument of which it matters whether it was given at all.
-NOT_GIVEN = object()
-
-
 def check_consumer(array: Any, copy: Any) -> bool | None:
     """What a consumer of DLPack asks of copies, where it may have the array as it lies.
 
-    BufferError for a negative stride, unless the consumer speaks of copies, as NumPy does and torch
-    does not: torch ends the process over such a stride.
+    BufferError for a negative stride, unless the consumer speaks of copies, as NumPy does. torch
+    does not, so that copy is an Ellipsis, and it ends the process over such a stride.
     """
-    if copy is not NOT_GIVEN:
+    if copy is not ...:
         return copy  # type: ignore[no-any-return]
     if any(
         stride < 0 < extent - 1 for stride, extent in zip(array.strides, array.shape, strict=True)

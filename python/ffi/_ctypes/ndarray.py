@@ -106,7 +106,7 @@ class NDArray(ObjectBase):
         stream: Any = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
-        copy: Any = protocols.NOT_GIVEN,
+        copy: Any = ...,
     ) -> Any:
         """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
 

@@ -99,7 +99,7 @@ cdef class NDArray(ObjectBase):
             return devices.CPU_0
         return (int(tensor.device.device_type), int(tensor.device.device_id))
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=protocols.NOT_GIVEN):
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=...):
         """A DLPack capsule that shares the memory, or has a copy of it where `copy` is true.
 
         Of an array on an accelerator it shares memory that the CPU can read, once the work under
