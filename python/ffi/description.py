@@ -10,7 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, NoReturn, Protocol
 
     RawParam = tuple[str, str | None, str | None, int, Any]
@@ -227,6 +227,32 @@ def docstring(function: Described) -> str:
     """Help of a Function in the style of NumPy: the text, its parameters, what it returns."""
     info = function_info(function)
     return "\n\n".join(_sections(info, function.is_front_end))
+
+
+def class_signature() -> inspect.Signature:
+    """The signature of Function itself, which only functions of C++ make."""
+    import inspect
+
+    kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "kwargs": inspect.Parameter.VAR_KEYWORD}
+    return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
+
+
+def class_docstring() -> str:
+    """Help of Function itself."""
+    return "A function that C++ and Python can both call; see ffi.get_global_func."
+
+
+class Derived:
+    """An attribute of objects that is derived when asked for; their class has one of its own."""
+
+    __slots__ = ("_of_class", "_of_object")
+
+    def __init__(self, of_object: Callable[[Any], Any], of_class: Callable[[], Any]) -> None:
+        self._of_object = of_object
+        self._of_class = of_class
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self._of_class() if instance is None else self._of_object(instance)
 
 
 def _sections(info: FunctionInfo, front_end: bool) -> Iterator[str]:

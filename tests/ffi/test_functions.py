@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+import rlcompleter
 
 import numpy
 import pytest
@@ -193,6 +194,26 @@ def test_signature():
 def test_signature_of_an_undescribed_function(register):
     function = register("tests.undescribed", lambda **kwargs: None)
     assert str(inspect.signature(function)) == "(*args)"
+
+
+def test_functions_are_of_the_class_that_converts_arguments():
+    """Not of a class of Python's derived from it, whose calls would take longer."""
+    assert type(KEYWORDS) is ffi.Function
+    assert [cls.__name__ for cls in ffi.Function.__mro__] == [
+        *("Function", "FunctionBase", "ObjectBase", "object")
+    ]
+
+
+def test_the_class_of_functions_describes_itself():
+    assert str(inspect.signature(ffi.Function)) == "(*args, **kwargs)"
+    assert ffi.Function.__doc__.startswith("A function that C++ and Python can both call")
+    assert "A function that C++" in pydoc.plain(pydoc.render_doc(ffi.Function))
+
+
+def test_every_public_name_can_be_completed():
+    completed = rlcompleter.Completer({"ffi": ffi}).attr_matches("ffi.")
+    assert set(ffi.__all__) <= {name.removeprefix("ffi.").rstrip("()") for name in completed}
+    assert rlcompleter.Completer({"ffi": ffi}).attr_matches("ffi.Func") == ["ffi.Function("]
 
 
 def test_docstring():

@@ -17,6 +17,8 @@ from .context import Context as Context
 from .context import cpu as cpu
 from .errors import set_error_class as set_error_class
 from .function import Function as Function
+from .function import FunctionBase as FunctionBase
+from .function import StaticMethod as StaticMethod
 from .ndarray import NDArray as NDArray
 from .ndarray import from_dlpack as from_dlpack
 from .objects import ObjectBase as ObjectBase

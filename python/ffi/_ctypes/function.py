@@ -19,39 +19,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class _Derived:
-    """An attribute of Function objects that is derived when asked for; the class has its own."""
+class FunctionBase(ObjectBase):
+    """What a call needs: arguments are converted, C++ runs, the result is converted."""
 
-    def __init__(self, derive: Callable[[Function], Any], of_class: str | None = None) -> None:
-        self._derive = derive
-        self._of_class = of_class
-
-    def __get__(self, function: Function | None, owner: type) -> Any:
-        if function is not None:
-            return self._derive(function)
-        if self._of_class is None:
-            raise AttributeError(f"type object {owner.__name__!r} has no such attribute")
-        return self._of_class
-
-
-class Function(ObjectBase):
-    __slots__ = (
-        *("__dict__", "_parameters", "_release", "_shows_front_end"),
-        *("_array_maker", "_returned"),
-    )
+    __slots__ = ("_array_maker", "_parameters", "_release", "_returned", "_shows_front_end")
     _array_maker: Callable[[Any], Any] | None
     _returned: Any
     _parameters: Parameters | None
     _release: int | None
     _shows_front_end: bool
-
-    __doc__ = _Derived(
-        description.docstring,
-        "A function that C++ and Python can both call; see ffi.get_global_func.",
-    )
-    __signature__ = _Derived(description.signature)
-    # Where people find it; a function may be given another module.
-    __module__ = "ffi"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if kwargs or self.is_front_end or self._described().by_position is not None:
@@ -83,19 +59,11 @@ class Function(ObjectBase):
             return take_as(ret, ret_code.value, self._returned, self._array_maker)
         return take(ret, ret_code.value)
 
-    def __reduce__(self) -> Any:
-        from ..registry import reduction
-
-        return reduction(self)
-
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
-    def __repr__(self) -> str:
-        return f"<ffi.Function {self.name}>"
-
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Function):
+        if not isinstance(other, FunctionBase):
             return NotImplemented
         return (
             self.handle == other.handle
@@ -110,26 +78,6 @@ class Function(ObjectBase):
     def name(self) -> str:
         """Name under which it is registered."""
         return self._described().name
-
-    @property
-    def __name__(self) -> str:
-        given: str | None = self.__dict__.get("__name__")
-        return given or self.name.rpartition(".")[2]
-
-    @__name__.setter
-    def __name__(self, value: str) -> None:
-        self.__dict__["__name__"] = value
-
-    def __getattr__(self, attribute: str) -> Any:
-        # Not a property: a class body that has this name sets the class's own.
-        if attribute == "__qualname__":
-            return self.__name__
-        raise AttributeError(f"Function object has no attribute {attribute!r}")
-
-    @property
-    def info(self) -> description.FunctionInfo:
-        """The description given where the function was registered."""
-        return description.function_info(self)
 
     @property
     def is_front_end(self) -> bool:
@@ -191,6 +139,56 @@ class Function(ObjectBase):
 
     def _raw_info(self) -> dict[str, Any]:
         return raw_info_of(info_of(self.handle))
+
+
+class Function(FunctionBase):
+    # What people see of a function beyond calling it: its description, and its place in a module.
+    __slots__ = ("__dict__",)
+
+    __doc__ = description.Derived(description.docstring, description.class_docstring)
+    __signature__ = description.Derived(description.signature, description.class_signature)
+    # Where people find it; a function may be given another module.
+    __module__ = "ffi"
+
+    @property
+    def __name__(self) -> str:
+        given: str | None = self.__dict__.get("__name__")
+        return given or self.name.rpartition(".")[2]
+
+    @__name__.setter
+    def __name__(self, value: str) -> None:
+        self.__dict__["__name__"] = value
+
+    def __getattr__(self, attribute: str) -> Any:
+        # Not a property: a class body that has this name sets the class's own.
+        if attribute == "__qualname__":
+            return self.__name__
+        raise AttributeError(f"Function object has no attribute {attribute!r}")
+
+    @property
+    def info(self) -> description.FunctionInfo:
+        """The description given where the function was registered."""
+        return description.function_info(self)
+
+    def __reduce__(self) -> Any:
+        from ..registry import reduction
+
+        return reduction(self)
+
+    def __repr__(self) -> str:
+        return f"<ffi.Function {self.name}>"
+
+
+class StaticMethod:
+    """A function as an attribute of a class, called without the instance."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: FunctionBase) -> None:
+        self.function = function
+
+    def __get__(self, instance: object, owner: type | None = None) -> FunctionBase:
+        return self.function
 
 
 def info_of(handle: int) -> abi.MXNetFuncInfo:

@@ -204,7 +204,7 @@ cdef int make_dict(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
 
 cdef str where_text(Frame* frame):
     """Names the value being converted: "f: argument 0 ('x') item 2"."""
-    cdef Function func
+    cdef FunctionBase func
     cdef str text
     if frame.func == NULL:
         text = "convert: argument 0"
@@ -213,7 +213,7 @@ cdef str where_text(Frame* frame):
     elif frame.index < 0:
         text = f"{callback_name(<object>frame.func)}: result"
     else:
-        func = <Function>frame.func
+        func = <FunctionBase>frame.func
         text = f"{func.name_}: argument {frame.index}"
         name = parameter_name(func, frame.index)
         if name is not None:

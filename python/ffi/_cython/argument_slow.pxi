@@ -287,7 +287,7 @@ cdef int make_kept(object made, MXNetValue* value, int* code, Frame* frame) noex
 cdef bint takes_array(Frame* frame) noexcept:
     """Whether the argument itself is one of those that are arrays by their description."""
     return (frame.func != NULL and frame.depth == 0 and 0 <= frame.index < 64
-            and ((<Function>frame.func).array_mask >> frame.index) & 1)
+            and ((<FunctionBase>frame.func).array_mask >> frame.index) & 1)
 
 
 cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame* frame) except? -1:

@@ -34,7 +34,7 @@ cdef bint large_enough(int64_t threshold, MXNetValue* values, int* codes, Py_ssi
     return total >= <uint64_t>threshold
 
 
-cdef int call_released(Function func, MXNetValue* values, int* codes, int count, MXNetValue* ret,
+cdef int call_released(FunctionBase func, MXNetValue* values, int* codes, int count, MXNetValue* ret,
                        int* ret_code) noexcept:
     """Calls with the GIL released, where the function asks for it and the arguments are large enough."""
     cdef PyThreadState* state
@@ -53,7 +53,7 @@ cdef PyObject* raised "MXNetRaised"() noexcept:
     return NULL
 
 
-cdef inline PyObject* invoke(Function func, MXNetValue* values, int* codes, Py_ssize_t count,
+cdef inline PyObject* invoke(FunctionBase func, MXNetValue* values, int* codes, Py_ssize_t count,
                              PyObject** args, Py_ssize_t given) noexcept:
     """The call itself; args are the first of the arguments as they were given."""
     # Small, so that the compiler puts it into each of its callers.
@@ -93,32 +93,32 @@ cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count
     for i in range(count):
         frame.index = i
         if args[i] == NULL:
-            set_default(<Function>self, i, &values[i], &codes[i])
+            set_default(<FunctionBase>self, i, &values[i], &codes[i])
         elif make_arg(args[i], &values[i], &codes[i], &frame) != 0:
             frame_close(&frame)
             return NULL
-    if count < (<Function>self).fill_to and count >= (<Function>self).fill_from:
-        for i in range(count, (<Function>self).fill_to):
-            values[i] = (<Function>self).fill_values[i]
-            codes[i] = (<Function>self).fill_codes[i]
-        count = (<Function>self).fill_to
-    if kMXNetFreeThreaded and (<Function>self).is_exclusive and args[0] != NULL:
+    if count < (<FunctionBase>self).fill_to and count >= (<FunctionBase>self).fill_from:
+        for i in range(count, (<FunctionBase>self).fill_to):
+            values[i] = (<FunctionBase>self).fill_values[i]
+            codes[i] = (<FunctionBase>self).fill_codes[i]
+        count = (<FunctionBase>self).fill_to
+    if kMXNetFreeThreaded and (<FunctionBase>self).is_exclusive and args[0] != NULL:
         MXNetBeginSection(&section, args[0])
-        result = invoke(<Function>self, values, codes, count, args, given)
+        result = invoke(<FunctionBase>self, values, codes, count, args, given)
         MXNetEndSection(&section)
     else:
-        result = invoke(<Function>self, values, codes, count, args, given)
+        result = invoke(<FunctionBase>self, values, codes, count, args, given)
     frame_close(&frame)
     return result
 
 
-cdef inline PyObject* call_nullary(Function func) noexcept:
+cdef inline PyObject* call_nullary(FunctionBase func) noexcept:
     if func.fill_to > 0 and func.fill_from == 0:
         return invoke(func, func.fill_values, func.fill_codes, func.fill_to, NULL, 0)
     return invoke(func, NULL, NULL, 0, NULL, 0)
 
 
-cdef inline void set_default(Function func, Py_ssize_t i, MXNetValue* value, int* code) noexcept:
+cdef inline void set_default(FunctionBase func, Py_ssize_t i, MXNetValue* value, int* code) noexcept:
     if func.fill_from <= i < func.fill_to:
         value[0] = func.fill_values[i]
         code[0] = func.fill_codes[i]
@@ -147,12 +147,12 @@ cdef PyObject* call_many "MXNetCallMany"(PyObject* self, PyObject** args, Py_ssi
                 if status != 0:
                     break
         if status == 0:
-            result = invoke(<Function>self, values, codes, count, args, count)
+            result = invoke(<FunctionBase>self, values, codes, count, args, count)
     frame_close(&frame)
     return result
 
 
-cdef str parameter_name(Function func, Py_ssize_t index):
+cdef str parameter_name(FunctionBase func, Py_ssize_t index):
     """Name of the body's parameter of that index, or of *args; None where there is none."""
     if func.names is None:
         return None
@@ -175,7 +175,7 @@ cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept
     return -1
 
 
-cdef int refuse_keyword(Function func, PyObject* keyword, Py_ssize_t position) noexcept:
+cdef int refuse_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t position) noexcept:
     if func.names is None:
         text = f"{func.name_}: takes no keyword arguments"
     elif position < 0 or position == func.variadic:
@@ -188,7 +188,7 @@ cdef int refuse_keyword(Function func, PyObject* keyword, Py_ssize_t position) n
     return -1
 
 
-cdef Py_ssize_t place_keywords(Function func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
+cdef Py_ssize_t place_keywords(FunctionBase func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
                                PyObject** slots, Py_ssize_t used) noexcept:
     """Puts keyword arguments into their slots; how many slots are in use, -1 with an exception."""
     cdef PyObject* names = <PyObject*>func.names
@@ -207,7 +207,7 @@ cdef Py_ssize_t place_keywords(Function func, PyObject** args, Py_ssize_t count,
     return used
 
 
-cdef Py_ssize_t place_rest(Function func, PyObject** slots, Py_ssize_t count) noexcept:
+cdef Py_ssize_t place_rest(FunctionBase func, PyObject** slots, Py_ssize_t count) noexcept:
     """Moves arguments by position past those that are taken by name only; how many slots are in use."""
     cdef Py_ssize_t first = func.keyword_only
     cdef Py_ssize_t i
@@ -220,7 +220,7 @@ cdef Py_ssize_t place_rest(Function func, PyObject** slots, Py_ssize_t count) no
     return func.variadic + count - first
 
 
-cdef Py_ssize_t drop_front_end(Function func, PyObject** slots, Py_ssize_t used) noexcept:
+cdef Py_ssize_t drop_front_end(FunctionBase func, PyObject** slots, Py_ssize_t used) noexcept:
     """Checks arguments that only the front end has, and closes the gaps they leave."""
     cdef Py_ssize_t kept = 0
     cdef Py_ssize_t i
@@ -241,7 +241,7 @@ cdef Py_ssize_t drop_front_end(Function func, PyObject** slots, Py_ssize_t used)
     return kept
 
 
-cdef int refuse_front_end(Function func, PyObject* given, Py_ssize_t i) noexcept:
+cdef int refuse_front_end(FunctionBase func, PyObject* given, Py_ssize_t i) noexcept:
     try:
         text = (f"{func.name_}: argument {i} ({func.names[i]!r}) supports only {func.defaults[i]!r}, "
                 f"got {<object>given!r}")
@@ -254,7 +254,7 @@ cdef int refuse_front_end(Function func, PyObject* given, Py_ssize_t i) noexcept
 cdef PyObject* call_general "MXNetCallGeneral"(PyObject* self, PyObject** args, Py_ssize_t count,
                                                PyObject* kwnames) noexcept:
     """Keywords, and parameters that only the front end has."""
-    cdef Function func = <Function>self
+    cdef FunctionBase func = <FunctionBase>self
     cdef PyObject* stack_slots[STACK_ARGS]
     cdef PyObject** slots = stack_slots
     cdef Py_ssize_t room = count
@@ -322,15 +322,15 @@ cdef PyObject* call_overloaded(PyObject* self, PyObject** args, Py_ssize_t count
             if make_arg(args[i], &values[slot], &codes[slot], &frame) != 0:
                 break
         else:
-            result = invoke(<Function>self, values, codes, size, args, count + named)
+            result = invoke(<FunctionBase>self, values, codes, size, args, count + named)
     frame_close(&frame)
     return result
 
 
 cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf,
                              PyObject* kwnames) noexcept:
-    """The vectorcall slot of Function."""
+    """The vectorcall slot of FunctionBase."""
     cdef Py_ssize_t count = PyVectorcall_NARGS(nargsf)
-    if kwnames == NULL and count <= (<Function>self).first_front_end:
-        return call_positional(self, args, count) if count > 0 else call_nullary(<Function>self)
+    if kwnames == NULL and count <= (<FunctionBase>self).first_front_end:
+        return call_positional(self, args, count) if count > 0 else call_nullary(<FunctionBase>self)
     return call_general(self, args, count, kwnames)

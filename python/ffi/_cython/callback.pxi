@@ -183,7 +183,7 @@ def convert_function(function, name=None, raw_info=None):
         raise TypeError(f"convert_function: argument 0 ('function') expected a callable, got {type(function).__name__}")
     Py_INCREF(function)
     check(MXNetFuncCreateFromCFunc(MXNetEnterPython, <PyObject*>function, MXNetReleasePython, &handle))
-    cdef Function func = <Function>MXNetPass(wrap_as(<PyTypeObject*>Function, handle))
+    cdef FunctionBase func = <FunctionBase>MXNetPass(wrap_as(<PyTypeObject*>Function, handle))
     if raw_info is None and name is not None:
         raw_info = {"name": name, "doc": "", "returns": None, "file": None, "line": 0,
                     "described": False, "params": [], "release_lock_bytes": -1}

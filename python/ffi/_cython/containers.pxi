@@ -118,7 +118,7 @@ cdef dict make_plain_dict(ObjectBase container, MXNetSeqObject* seq, int depth):
     return made
 
 
-cdef int construct(ObjectBase self, Function make, items) except -1:
+cdef int construct(ObjectBase self, FunctionBase make, items) except -1:
     """Gives self the new object that make makes of Python's container."""
     cdef Frame frame
     cdef MXNetValue value
@@ -375,8 +375,8 @@ cdef class DictBase(MapBase):
         construct(self, dict_function, items if type(items) is dict and not more else dict(items, **more))
 
 
-cdef Function array_function = get_global("ffi.Array")
-cdef Function list_function = get_global("ffi.List")
-cdef Function map_function = get_global("ffi.Map")
-cdef Function dict_function = get_global("ffi.Dict")
-cdef Function slice_function = exclusive(get_global("ffi.SeqSlice"))
+cdef FunctionBase array_function = get_global("ffi.Array")
+cdef FunctionBase list_function = get_global("ffi.List")
+cdef FunctionBase map_function = get_global("ffi.Map")
+cdef FunctionBase dict_function = get_global("ffi.Dict")
+cdef FunctionBase slice_function = exclusive(get_global("ffi.SeqSlice"))

@@ -82,7 +82,7 @@ cdef class ObjectBase:
     cdef object __weakref__
 
 
-cdef class Function(ObjectBase):
+cdef class FunctionBase(ObjectBase):
     cdef vectorcall_t vectorcall
     # Names of the visible parameters, interned; None where the function is not described.
     cdef tuple names
@@ -113,10 +113,13 @@ cdef class Function(ObjectBase):
     cdef object returned
     cdef object array_maker
     cdef str name_
+    cdef FunctionBase again(self, bint front_end)
+
+
+cdef class Function(FunctionBase):
     cdef dict attributes
     cdef get_attribute(self, key)
     cdef set_attribute(self, key, value)
-    cdef Function again(self, bint front_end)
 
 
 cdef class NDArray(ObjectBase):

@@ -33,8 +33,11 @@ cdef dict plain_info(const MXNetFuncInfo* info):
     }
 
 
-cdef class Function(ObjectBase):
-    """A function of the registry, or one that C++ handed out. Call it like any other."""
+cdef class FunctionBase(ObjectBase):
+    """What a call needs: arguments are converted, C++ runs, the result is converted.
+
+    Calls come by vectorcall, so no Python code runs, and no frame is made, on the way.
+    """
 
     def __cinit__(self):
         self.vectorcall = call_function
@@ -65,15 +68,15 @@ cdef class Function(ObjectBase):
         what containers hold stays as it is. Raises TypeError for another class.
         """
         maker = protocols.array_maker(cls, NDArray)
-        cdef Function func = self.again(self.is_front_end)
+        cdef FunctionBase func = self.again(self.is_front_end)
         func.array_maker = maker
         func.returned = cls
         return func
 
-    cdef Function again(self, bint front_end):
+    cdef FunctionBase again(self, bint front_end):
         """Another Function of the same function."""
         MXNetObjectRetain(self.chandle)
-        cdef Function func = <Function>MXNetPass(wrap_anew(<PyTypeObject*>Function, self.chandle))
+        cdef FunctionBase func = <FunctionBase>MXNetPass(wrap_anew(<PyTypeObject*>Function, self.chandle))
         read_info(func, front_end)
         func.returned = self.returned
         func.array_maker = self.array_maker
@@ -99,18 +102,29 @@ cdef class Function(ObjectBase):
         """Bytes of tensors from which on a call releases the GIL; negative for never."""
         return self.release_bytes
 
+    def __eq__(self, other):
+        if not isinstance(other, FunctionBase):
+            return NotImplemented
+        return (self.chandle == (<FunctionBase>other).chandle
+                and self.is_front_end == (<FunctionBase>other).is_front_end
+                and self.returned is (<FunctionBase>other).returned)
+
+    def __hash__(self):
+        return hash(<size_t>self.chandle)
+
+
+cdef class Function(FunctionBase):
+    """A function that C++ and Python can both call; see ffi.get_global_func."""
+    # It adds what people see of a function besides calling it: description, and place in a module.
+
+    # As properties they would be properties of the class, too, which inspect does not take.
+    __doc__ = description.Derived(description.docstring, description.class_docstring)
+    __signature__ = description.Derived(description.signature, description.class_signature)
+
     @property
     def info(self):
         """The description, an ffi.description.FunctionInfo."""
         return description.function_info(self)
-
-    @property
-    def __signature__(self):
-        return description.signature(self)
-
-    @property
-    def __doc__(self):
-        return description.docstring(self)
 
     @property
     def __name__(self):
@@ -151,23 +165,14 @@ cdef class Function(ObjectBase):
     def __repr__(self):
         return f"<ffi.Function {self.name_}>"
 
-    def __eq__(self, other):
-        if not isinstance(other, Function):
-            return NotImplemented
-        return (self.chandle == (<Function>other).chandle and self.is_front_end == (<Function>other).is_front_end
-                and self.returned is (<Function>other).returned)
 
-    def __hash__(self):
-        return hash(<size_t>self.chandle)
-
-
-def exclusive(Function function not None):
+def exclusive(FunctionBase function not None):
     """The function, which from now on does not overlap others that use its first argument."""
     function.is_exclusive = True
     return function
 
 
-cdef int read_info(Function func, bint front_end) except -1:
+cdef int read_info(FunctionBase func, bint front_end) except -1:
     """Takes from the description what calls need."""
     cdef const MXNetFuncInfo* info = NULL
     cdef size_t i
@@ -215,7 +220,7 @@ cdef int read_info(Function func, bint front_end) except -1:
     return 0
 
 
-cdef void read_defaults(Function func, const MXNetFuncInfo* info) noexcept:
+cdef void read_defaults(FunctionBase func, const MXNetFuncInfo* info) noexcept:
     """Remembers the defaults if they are those of the last parameters, as they are in most cases."""
     cdef Py_ssize_t count = 0
     cdef Py_ssize_t first = -1
@@ -266,7 +271,7 @@ cdef PyObject* described(PyObject* func) noexcept:
     if func == NULL:
         return NULL
     try:
-        read_info(<Function>func, False)
+        read_info(<FunctionBase>func, False)
     except BaseException as error:
         Py_DECREF_(func)
         set_error(error)
@@ -274,10 +279,42 @@ cdef PyObject* described(PyObject* func) noexcept:
     return func
 
 
+cdef class StaticMethod:
+    """A function as an attribute of a class, called without the instance: staticmethod, but faster.
+
+    Interpreters look `instance.function` up fastest, in a call, where it is a method; this one drops
+    the instance. (CPython 3.11 looks it up at all only then: an attribute of the instance takes as
+    long there as the call.)
+    """
+
+    cdef vectorcall_t vectorcall
+    cdef readonly FunctionBase function
+
+    def __init__(self, FunctionBase function not None):
+        self.vectorcall = call_static
+        self.function = function
+
+    def __get__(self, instance, owner):
+        return self.function
+
+
+cdef PyObject* call_static(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
+    """The vectorcall slot of StaticMethod, which is called with the instance before the arguments."""
+    cdef Py_ssize_t count = PyVectorcall_NARGS(nargsf)
+    if count == 0:
+        set_exception(TypeError, "a static method is called by way of its class or an instance")
+        return NULL
+    return call_function(<PyObject*>(<StaticMethod>self).function, args + 1, count - 1, kwnames)
+
+
 cdef enable_vectorcall():
-    cdef Function probe = Function.__new__(Function)
+    cdef FunctionBase probe = Function.__new__(Function)
     cdef Py_ssize_t offset = <char*>&probe.vectorcall - <char*><PyObject*>probe
+    MXNetEnableVectorcall(<PyTypeObject*>FunctionBase, offset)
     MXNetEnableVectorcall(<PyTypeObject*>Function, offset)
+    cdef StaticMethod method = StaticMethod.__new__(StaticMethod)
+    offset = <char*>&method.vectorcall - <char*><PyObject*>method
+    MXNetEnableVectorcall(<PyTypeObject*>StaticMethod, offset)
 
 
 enable_vectorcall()

@@ -15,7 +15,7 @@ def get_global(name):
     return None if handle == NULL else MXNetPass(function_of(handle))
 
 
-def register_global(name, Function function not None, bint override=False):
+def register_global(name, FunctionBase function not None, bint override=False):
     """Registers a function; ValueError where the name is taken and override is false."""
     cdef bytes encoded = registry_name(name, "register_func")
     check(MXNetFuncRegisterGlobal(encoded, function.chandle, override))

@@ -184,7 +184,7 @@ cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
     return make_ret(&owned, code)
 
 
-cdef object returned_as(Function func, const MXNetValue* value, int code):
+cdef object returned_as(FunctionBase func, const MXNetValue* value, int code):
     """The Python value of a borrowed value, with arrays as the class that func returns."""
     cdef MXNetNDArrayObject* array
     cdef MXNetAnyArray* items
@@ -208,7 +208,7 @@ cdef object returned_as(Function func, const MXNetValue* value, int code):
     return made if func.array_maker is None else func.array_maker(made)
 
 
-cdef PyObject* make_returned(Function func, MXNetValue* ret, int code) noexcept:
+cdef PyObject* make_returned(FunctionBase func, MXNetValue* ret, int code) noexcept:
     """The result of a function that says what class its arrays have; uses the reference up."""
     cdef PyObject* made = NULL
     try:
