@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 
+from . import object as classes
+from ._backend import core
 from .enums import forget_enums, get_enum
 from .object import get_class
-from .registry import get_global_func
+from .registry import announce, get_global_func
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import ModuleType
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
-
-    from ._backend import core
-else:
-    # The class without the module `types`, whose import takes a while.
-    ModuleType = type(os)
 
 _load = get_global_func("ffi.LoadLibrary")
 
 
-class Module(ModuleType):
+class Module:
     """What a library has registered: functions, and C++ classes as `get_class` gives them.
 
     Each is an attribute under the last part of its registered name, so that `demo.add` is
@@ -31,55 +27,30 @@ class Module(ModuleType):
     goes over the registered names, sorted. `__file__` is the library's path.
     """
 
+    # Each library has a class of its own, derived from this one, whose only object is its Module;
+    # so all of the following, and what the library has registered, are attributes of classes.
     __file__: str
+    __name__: str
+    __functions__: dict[str, core.Function]
+    __names__: list[str]
+    __class_keys__: frozenset[str]
+    __enum_names__: tuple[str, ...]
+    __attributes__: frozenset[str]
 
-    def __init__(
-        self,
-        name: str,
-        path: str,
-        functions: dict[str, core.Function],
-        class_keys: Iterable[str],
-        enum_names: Iterable[str],
-    ) -> None:
-        super().__init__(name, f"What {path} has registered.")
-        self.__file__ = path
-        self.__functions__ = functions
-        self.__names__ = sorted({*functions, *class_keys})
-        self.__enum_names__ = tuple(enum_names)
-        by_last: dict[str, list[str]] = {}
-        for full_name in self.__names__:
-            by_last.setdefault(full_name.rpartition(".")[2], []).append(full_name)
-        self.__last_parts__ = by_last
-        for last, (full_name, *others) in by_last.items():
-            is_special = last.startswith("__") and last.endswith("__")
-            if full_name in functions and not others and not is_special:
-                setattr(self, last, functions[full_name])
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __getitem__(self, name: str) -> Any:
         if name in self.__functions__:
             return self.__functions__[name]
-        if name not in self.__names__:
-            raise KeyError(f"{self.__file__} has registered nothing as {name!r}")
+        if name not in self.__class_keys__:
+            has = ", ".join(self.__names__) or "nothing"
+            raise KeyError(
+                f"{self.__file__} has registered nothing as {name!r}; it has registered {has}"
+            )
         # Not kept: register_class may put another class in its place.
         return get_class(name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        shared = self.__last_parts__.get(name, ())
-        if len(shared) == 1:
-            return self[shared[0]]
-        for enum_name in self.__enum_names__:
-            if enum_name.rpartition(".")[2] == name:
-                setattr(self, name, get_enum(enum_name))
-                return self.__dict__[name]
-        if shared:
-            raise AttributeError(
-                f"{name!r} is the last part of several names in {self.__file__}: "
-                f"{', '.join(shared)}; write module[{shared[0]!r}]"
-            )
-        has = ", ".join(self.__names__) or "nothing"
-        raise AttributeError(f"{self.__file__} has registered no {name!r}; it has registered {has}")
 
     def __contains__(self, name: object) -> bool:
         return name in self.__names__
@@ -91,14 +62,7 @@ class Module(ModuleType):
         return len(self.__names__)
 
     def __dir__(self) -> Iterable[str]:
-        own = {
-            name
-            for name in vars(self)
-            if name not in ("__functions__", "__names__", "__enum_names__")
-        }
-        unique = {last for last, names in self.__last_parts__.items() if len(names) == 1}
-        enums = {name.rpartition(".")[2] for name in self.__enum_names__}
-        return sorted((own | unique | enums) - {"__last_parts__"})
+        return sorted({*vars(self), *self.__attributes__, "__doc__", "__file__", "__name__"})
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -109,6 +73,104 @@ class Module(ModuleType):
     def __reduce__(self) -> Any:
         return load_library, (self.__file__,)
 
+
+class _Later:
+    """A class or an enum as an attribute of a library, looked up when it is first asked for."""
+
+    __slots__ = ("_find", "_full_name")
+
+    def __init__(self, find: Callable[[str], Any], full_name: str) -> None:
+        self._find = find
+        self._full_name = full_name
+
+    def __get__(self, module: Module | None, owner: type[Module]) -> Any:
+        found = self._find(self._full_name)
+        setattr(owner, _last_part(self._full_name), found)
+        return found
+
+
+class _Ambiguous:
+    """The last part of several names as an attribute, which says so."""
+
+    __slots__ = ("_full_names",)
+
+    def __init__(self, full_names: list[str]) -> None:
+        self._full_names = full_names
+
+    def __get__(self, module: Module | None, owner: type[Module]) -> Any:
+        first = self._full_names[0]
+        raise AttributeError(
+            f"{_last_part(first)!r} is the last part of several names in {owner.__file__}: "
+            f"{', '.join(self._full_names)}; write module[{first!r}]"
+        )
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _attributes(
+    names: Iterable[str], functions: dict[str, core.Function], enum_names: Iterable[str]
+) -> dict[str, Any]:
+    """What the class of a library has for the names that the library has registered."""
+    by_last: dict[str, list[str]] = {}
+    for name in names:
+        by_last.setdefault(_last_part(name), []).append(name)
+    attributes: dict[str, Any] = {}
+    for last, (name, *others) in by_last.items():
+        if others:
+            attributes[last] = _Ambiguous([name, *others])
+        elif name in functions:
+            attributes[last] = core.StaticMethod(functions[name])
+        else:
+            attributes[last] = _Later(get_class, name)
+    for name in enum_names:
+        last = _last_part(name)
+        if type(attributes.get(last)) in (_Ambiguous, type(None)):
+            attributes[last] = _Later(get_enum, name)
+    # What Python, or Module, gives a meaning of its own is an item only.
+    return {name: attributes[name] for name in attributes if not _is_special(name)}
+
+
+def _is_special(name: str) -> bool:
+    return hasattr(Module, name) or (name.startswith("__") and name.endswith("__"))
+
+
+def _make_module(
+    name: str,
+    path: str,
+    functions: dict[str, core.Function],
+    class_keys: Iterable[str],
+    enum_names: Iterable[str],
+) -> Module:
+    names = sorted({*functions, *class_keys})
+    attributes = _attributes(names, functions, enum_names)
+    shown = (name for name, kept in attributes.items() if type(kept) is not _Ambiguous)
+    members = {
+        "__doc__": f"What {path} has registered.",
+        "__module__": "ffi",
+        "__name__": name,
+        "__file__": path,
+        "__functions__": functions,
+        "__names__": names,
+        "__class_keys__": frozenset(class_keys),
+        "__enum_names__": tuple(enum_names),
+        "__attributes__": frozenset(shown),
+    }
+    # A class for each, as functions are looked up fastest where they are methods.
+    cls: type[Module] = type(name, (Module,), attributes | members)
+    return cls()
+
+
+def _renew_class(key: str) -> None:
+    """Has libraries look a class up anew that register_class has put another in place of."""
+    for module in list(_modules.values()):
+        if isinstance(vars(type(module)).get(_last_part(key)), type):
+            if key in module.__class_keys__:
+                setattr(type(module), _last_part(key), _Later(get_class, key))
+
+
+classes.on_replacement(_renew_class)
 
 _modules: dict[int, Module] = {}
 
@@ -142,11 +204,11 @@ def load_replacing(
     if module is None:
         forget_enums(enum_names)
         name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
-        made = Module(
-            name, absolute, dict(zip(names, functions, strict=True)), class_keys, enum_names
-        )
+        by_name = dict(zip(names, functions, strict=True))
+        made = _make_module(name, absolute, by_name, class_keys, enum_names)
         # Of two threads that load a library at once, both get the Module of one.
         module = _modules.setdefault(number, made)
+        announce(names)
     return module
 
 

@@ -239,6 +239,15 @@ def get_class(key: str) -> Any:
     return _class_of_index(_info_of(key, "get_class")["type_index"])
 
 
+# What is called with the key when another class takes the place of a class.
+_on_replacement: list[Callable[[str], None]] = []
+
+
+def on_replacement(told: Callable[[str], None]) -> None:
+    """Has `told` called with the key of each class that register_class replaces from now on."""
+    _on_replacement.append(told)
+
+
 def register_class(key: str) -> Callable[[C], C]:
     """Makes the decorated class, derived from Object, the one for objects of a C++ class.
 
@@ -261,6 +270,8 @@ def register_class(key: str) -> Callable[[C], C]:
             cls.__doc__ = info["doc"]
         _classes[info["type_index"]] = cls
         core.register_object(info["type_index"], cls)
+        for told in _on_replacement:
+            told(key)
         return cls
 
     return decorate

@@ -9,7 +9,7 @@ from ._backend import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, Literal, TypeVar, overload
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -77,6 +77,27 @@ def register_func(
     )
 
 
+# Prefixes of names, each with what is called with every name of it that changes its function.
+_watchers: list[tuple[str, Callable[[str], None]]] = []
+
+
+def watch(prefix: str, changed: Callable[[str], None]) -> None:
+    """Has `changed` called with each name that begins so and is registered, or removed, later.
+
+    By register_func, remove_global_func and load_library, that is: what C++ registers by itself
+    while it runs is told to nobody, and get_global_func finds it.
+    """
+    _watchers.append((prefix, changed))
+
+
+def announce(names: Iterable[str]) -> None:
+    """Tells those who watch about names that have another function now, or none."""
+    for name in names:
+        for prefix, changed in _watchers:
+            if name.startswith(prefix):
+                changed(name)
+
+
 def _register(name: object, function: Callable[..., Any], override: bool) -> Callable[..., Any]:
     checked = _checked(name, "register_func")
     if not callable(function):
@@ -84,6 +105,7 @@ def _register(name: object, function: Callable[..., Any], override: bool) -> Cal
             f"register_func: argument 1 ('f') expected a callable, got {type(function).__name__}"
         )
     core.register_global(checked, _function_of(function, checked), bool(override))
+    announce((checked,))
     return function
 
 
@@ -97,6 +119,7 @@ def _function_of(function: Callable[..., Any], name: str) -> core.Function:
 def remove_global_func(name: str) -> None:
     """Removes a name; calls under way go on. Raises KeyError where it is not registered."""
     core.remove_global(_checked(name, "remove_global_func"))
+    announce((name,))
 
 
 def list_global_func_names() -> list[str]:
@@ -124,7 +147,7 @@ _own = get_global_func("ffi.convert").returning(core.NDArray)
 def _init_api(prefix: str, module_name: str) -> None:
     """Gives a module every function registered as `prefix.x` as its attribute x.
 
-    Those that exist are set at once; the module's __getattr__ finds the ones registered later.
+    Those that exist are set at once, others when they are registered: see watch.
     """
     module = sys.modules.get(module_name)
     if module is None:
@@ -132,28 +155,20 @@ def _init_api(prefix: str, module_name: str) -> None:
 
         module = import_module(module_name)
     start = len(prefix) + 1
+
+    def put(name: str) -> None:
+        function = core.get_global(name)
+        if "." in name[start:]:
+            return
+        if function is not None:
+            setattr(module, name[start:], function)
+        elif isinstance(vars(module).get(name[start:]), core.Function):
+            delattr(module, name[start:])
+
     for name in core.list_global_names():
-        if name.startswith(prefix + ".") and "." not in name[start:]:
-            setattr(module, name[start:], core.get_global(name))
-
-    def find(attribute: str) -> core.Function:
-        full_name = f"{prefix}.{attribute}"
-        function = None if attribute.startswith("__") else core.get_global(full_name)
-        if function is None:
-            raise AttributeError(
-                f"module {module_name!r} has no attribute {attribute!r}: "
-                f"no function is registered as {full_name!r}"
-            )
-        setattr(module, attribute, function)
-        return function
-
-    def names() -> list[str]:
-        registered = core.list_global_names()
-        found = {name[start:] for name in registered if name.startswith(prefix + ".")}
-        return sorted({*vars(module), *(name for name in found if "." not in name)})
-
-    module.__getattr__ = find  # type: ignore[method-assign]
-    module.__dir__ = names  # type: ignore[method-assign]
+        if name.startswith(prefix + "."):
+            put(name)
+    watch(prefix + ".", put)
 
 
 def restore_function(name: str, front_end: bool, returned: Any = None) -> core.Function:

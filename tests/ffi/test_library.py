@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import pydoc
 import re
+import rlcompleter
 import shutil
 import threading
 from pathlib import Path
@@ -105,14 +107,61 @@ def test_a_module(library):
     ("access", "error", "message"),
     [
         (lambda m: m.two, AttributeError, "'two' is .* several names .*good.a.two, good.b.two"),
-        (lambda m: m.four, AttributeError, "no 'four'; it has registered good.a.two, "),
-        (lambda m: m.__four__, AttributeError, "module 'good' has no attribute '__four__'"),
-        (lambda m: m["one"], KeyError, "libgood.so has registered nothing as 'one'"),
+        (lambda m: m.four, AttributeError, "'good' object has no attribute 'four'"),
+        (
+            lambda m: m["one"],
+            KeyError,
+            "libgood.so has registered nothing as 'one'; it has .*good.a",
+        ),
+        (lambda m: m[1], KeyError, "libgood.so has registered nothing as 1"),
     ],
 )
 def test_what_a_module_lacks(library, access, error, message):
     with pytest.raises(error, match=message):
         access(ffi.load_library(library))
+
+
+def test_completion_in_a_module(library):
+    module = ffi.load_library(library)
+    found = rlcompleter.Completer({"module": module}).attr_matches("module.")
+    assert "module.one(" in found
+    assert module._ipython_key_completions_() == list(module)
+    assert "libgood.so has registered" in pydoc.plain(pydoc.render_doc(module))
+
+
+def test_a_function_of_a_module_can_be_replaced_for_a_test(library, monkeypatch):
+    module = ffi.load_library(library)
+    original = module.one
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "one", lambda: 43)
+        assert module.one() == 43 and "one" in dir(module)
+    assert module.one == original and module.one() == 42
+
+
+@pytest.fixture(scope="session")
+def special(folder):
+    """A library whose names mean something to Python."""
+    names = ("special.__call__", "special.__len__", "special.class", "special.f", "special")
+    return ffi.load_library(compile_library(folder, "special", registering(*names)))
+
+
+def test_names_that_mean_something_to_python(special):
+    assert len(special) == 5 and not callable(special)
+    assert special["special.__call__"]() == special["special.__len__"]() == 42
+    assert getattr(special, "class")() == special.special() == 42
+
+
+@pytest.mark.parametrize("call", ["m.f({})", "(lambda g: g({}))(m.f)", "type(m).f({})"])
+@pytest.mark.parametrize("arguments", ["1, 2", "1, second=2", "first=1, second=2", "*(1, 2)"])
+def test_a_function_of_a_module_gets_its_own_arguments(folder, call, arguments):
+    """However it is called, the module is not among them, although it is a method of its class."""
+    text = "#include <mxnet/runtime/registry.h>\n"
+    text += 'MXNET_REGISTER_API("own.f").arg("first").arg("second")'
+    text += ".set_body_typed([](int a, int b) { return 10 * a + b; });\n"
+    module = ffi.load_library(compile_library(folder, "own", text, suffix=".cc"))
+    assert eval(call.format(arguments), {"m": module}) == 12
+    with pytest.raises(TypeError, match="own.f: .*expected .*got"):
+        eval(call.format("1, 'text'"), {"m": module})
 
 
 @pytest.mark.parametrize("spelling", [str, os.fsencode, Path, os.path.relpath, "through a link"])
@@ -193,7 +242,7 @@ def test_a_class_that_python_registers_takes_the_place(with_class):
         def twice(self):
             return 2 * self.x
 
-    assert with_class.Point is Mine
+    assert with_class.Point is with_class["classes.Point"] is Mine
     assert with_class.moved(Mine(1)).twice() == 4
 
 

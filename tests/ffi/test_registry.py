@@ -110,13 +110,18 @@ def test_module_of_a_prefix(module, register):
     assert [name for name in vars(module) if not name.startswith("__")] == ["one"]
 
 
-def test_module_finds_what_is_registered_later(module, register):
+def test_module_gets_what_is_registered_later(module, register):
     ffi._init_api("tests_prefix", module.__name__)
-    with pytest.raises(AttributeError, match=r"'later': .* registered as 'tests_prefix\.later'"):
-        _ = module.later
+    assert not hasattr(module, "later")
     register("tests_prefix.later", two)
-    assert module.later() == 2
-    assert "later" in vars(module)
+    register("tests_prefix.deeper.two", two)
+    assert module.later() == 2 and not hasattr(module, "two")
+    ffi.register_func("tests_prefix.later", one, override=True)
+    assert module.later() == 1
+    ffi.register_func("tests_prefix.gone", one)
+    ffi.remove_global_func("tests_prefix.gone")
+    assert not hasattr(module, "gone")
+    assert "__getattr__" not in vars(module)
 
 
 def test_module_that_is_not_imported_yet(tmp_path, monkeypatch, register):
