@@ -100,11 +100,12 @@ def from_numpy(dtype: Any) -> DataType:
 def of_class(cls: type) -> DataType | None:
     """The element type that a class means, None where it means none.
 
-    A class of another library means that of its attribute `dtype`, as jax.numpy.float32 does.
+    A class of another library means that of its attribute `dtype`, as jax.numpy.float32 does; one
+    that has `__ffi_dtype__` means that triple, as mx.np.bfloat16 does.
     Raises TypeError, worded to follow the name of an argument, where NumPy's class has no
     counterpart.
     """
-    known = BY_PYTHON_TYPE.get(cls)
+    known: DataType | None = getattr(cls, "__ffi_dtype__", None) or BY_PYTHON_TYPE.get(cls)
     numpy = numpy_if_loaded()
     if known is not None or numpy is None:
         return known

@@ -5,7 +5,6 @@ lacks; `mx.cpu(0)` says where an array lives.
 """
 
 import sys
-from typing import TYPE_CHECKING
 
 from numpy.exceptions import AxisError
 
@@ -14,9 +13,10 @@ import ffi
 from . import context, ndarray, numpy, numpy_extension, test_utils
 from . import numpy as np
 from . import numpy_extension as npx
+from ._acc.attribute import offer as _offer_accelerators
 from ._acc.loading import load_acc, unload_acc
 from ._acc.placement import AccFallbackWarning, acc_fallback, acc_stats, waitall
-from ._acc.table import acc, accelerators, device_info, empty_cache, find_attribute, memory_info
+from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
 from .context import Context, cpu, current_context
 
 __all__ = [
@@ -51,7 +51,4 @@ sys.modules["mx.npx"] = numpy_extension
 
 ffi.register_error("AxisError", AxisError)
 
-if not TYPE_CHECKING:
-    # An accelerator that nobody has loaded yet is found by its name.
-    __getattr__ = find_attribute
-    del find_attribute
+_offer_accelerators()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy
 
-from ffi.data_type import bfloat16 as bfloat16
+from ffi import data_type
 
 NAMES = (
     "int8",
@@ -27,6 +28,49 @@ NAMES = (
 SCALAR_TYPES: dict[str, Any] = {name: getattr(numpy, name) for name in NAMES}
 SCALAR_TYPES["bool"] = SCALAR_TYPES["bool_"] = numpy.bool_
 
+
+def _imported() -> Any:
+    """ml_dtypes.bfloat16, None where nobody has imported it: then nothing is of that type."""
+    return getattr(sys.modules.get("ml_dtypes"), "bfloat16", None)
+
+
+class _BFloat16(type):
+    """The class of bfloat16, which stands for ml_dtypes.bfloat16 and is equal to it."""
+
+    @property
+    def dtype(cls) -> numpy.dtype[Any]:
+        """By this NumPy, and whoever asks it, knows what the class means."""
+        found: numpy.dtype[Any] = numpy.dtype(data_type.bfloat16())
+        return found
+
+    def __call__(cls, *args: Any) -> Any:
+        return data_type.bfloat16()(*args)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return type(instance) is _imported()
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or (other is not None and other is _imported())
+
+    def __hash__(cls) -> int:
+        try:
+            return hash(data_type.bfloat16())
+        except ImportError:
+            return super().__hash__()
+
+
+class bfloat16(metaclass=_BFloat16):  # noqa: N801  named as NumPy names its scalar types
+    """The data type of 16 bits with the exponent of float32; its scalars are those of ml_dtypes.
+
+    It is a data type wherever one is expected, also without ml_dtypes. That is imported when a
+    scalar is made, or NumPy is to have such elements: ImportError where it is not installed.
+    """
+
+    __module__ = "mx.np"
+    # So C++ knows it without ml_dtypes.
+    __ffi_dtype__ = data_type.BFLOAT16
+
+
 _known = {name: numpy.dtype(name) for name in (*NAMES, "bool")}
 
 
@@ -34,5 +78,5 @@ def as_numpy(name: str) -> numpy.dtype[Any]:
     """The NumPy dtype that an array's element type has."""
     found = _known.get(name)
     if found is None:
-        found = _known[name] = numpy.dtype(bfloat16())
+        found = _known[name] = numpy.dtype(data_type.bfloat16())
     return found

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 
 import ffi
-from ffi import Function
+from ffi import Function, registry
 
 from . import _library  # noqa: F401  registers the operators
 
@@ -70,15 +71,31 @@ class Namespace:
         }
         return functions | aliases
 
-    def registered_later(self, name: str) -> Function:
-        """An operator that was registered after the module was imported.
+    def follow_registry(self, module: ModuleType, functions: Mapping[str, Function]) -> None:
+        """Has a module, which has these functions, get what is registered later, lose what goes.
 
-        AttributeError, as of the module, where there is none for people.
+        What it has from elsewhere stays, whatever is registered under the same name.
         """
-        hidden = name.startswith("_") or name in self.internal
-        if hidden or ffi.get_global_func(self.prefix + name, allow_missing=True) is None:
-            raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
-        return self.front_end(name)
+        given = dict(functions)
+
+        def changed(full_name: str) -> None:
+            stem = full_name[len(self.prefix) :]
+            if stem.startswith("_") or stem in self.internal:
+                return
+            function = self._found(stem)
+            for name in (stem, *(alias for alias, of in self.aliases.items() if of == stem)):
+                if name in vars(module) and vars(module)[name] is not given.get(name):
+                    continue
+                if function is None:
+                    vars(module).pop(name, None)
+                else:
+                    vars(module)[name] = given[name] = function
+
+        registry.watch(self.prefix, changed)
+
+    def _found(self, name: str) -> Function | None:
+        registered = ffi.get_global_func(self.prefix + name, allow_missing=True)
+        return None if registered is None else self.front_end(name)
 
 
 NUMPY = Namespace("mx.np", "_npi.", INTERNAL, ALIASES)

@@ -6,13 +6,17 @@ import pickle
 import pydoc
 import subprocess
 import sys
+from types import ModuleType
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import ffi
 import mx
+import mx._api_internal
 from mx._registry import ALIASES
+from tests.native import compile_library
 
 FROM_REGISTRY = sorted(
     (module, name)
@@ -117,14 +121,88 @@ def test_everything_listed_is_there(module):
 @pytest.mark.parametrize(("name", "prefix"), PREFIXES.items())
 def test_an_operator_registered_later_is_found(name, prefix):
     module = getattr(mx, name)
-    ffi.register_func(f"{prefix}registered_later", lambda x: x)
+    later = f"{prefix}registered_later"
+    assert not hasattr(module, "registered_later")
+    ffi.register_func(later, lambda x: x)
     try:
         assert module.registered_later(3) == 3
-        with pytest.raises(AttributeError, match=rf"'mx\.{name}' has no attribute 'never"):
-            _ = module.never_registered
+        assert module.registered_later.__module__ == f"mx.{name}"
+        ffi.register_func(later, lambda x: x + 1, override=True)
+        assert module.registered_later(3) == 4
     finally:
-        ffi.remove_global_func(f"{prefix}registered_later")
-        vars(module).pop("registered_later", None)
+        ffi.remove_global_func(later)
+    assert not hasattr(module, "registered_later")
+
+
+def test_an_operator_of_a_library_loaded_later_is_found(tmp_path):
+    text = "#include <mxnet/runtime/registry.h>\n"
+    text += 'MXNET_REGISTER_API("_npi.loaded_later").arg("x")'
+    text += ".set_body_typed([](int x) { return 2 * x; });\n"
+    ffi.load_library(compile_library(tmp_path, "loaded_later", text, suffix=".cc"))
+    try:
+        assert mx.np.loaded_later(x=2) == 4
+    finally:
+        ffi.remove_global_func("_npi.loaded_later")
+
+
+@pytest.mark.parametrize("name", ["shape", "pi", "ndarray", "_hidden"])
+def test_what_the_namespace_has_from_elsewhere_stays(name):
+    before = vars(mx.np).get(name)
+    ffi.register_func(f"_npi.{name}", lambda x: x)
+    try:
+        assert vars(mx.np).get(name) is before
+    finally:
+        ffi.remove_global_func(f"_npi.{name}")
+    assert vars(mx.np).get(name) is before
+
+
+@pytest.mark.parametrize("module", [mx, mx.np, mx.npx, mx._api_internal], ids=lambda m: m.__name__)
+def test_namespaces_are_plain_modules(module):
+    """CPython looks names up fast only in those: an exact module without a __getattr__."""
+    assert type(module) is ModuleType
+    assert "__getattr__" not in vars(module)
+
+
+WITHOUT_ML_DTYPES = """
+import sys
+sys.modules["ml_dtypes"] = None
+import mx
+from mx.np import *
+assert hasattr(mx.np, "bfloat16") and bfloat16 is mx.np.bfloat16
+array = mx.np.ones(2, dtype=mx.np.bfloat16)
+assert array.astype("float32").tolist() == [1, 1]
+assert mx.np.bfloat16 != int and not isinstance(1, mx.np.bfloat16)
+assert {mx.np.bfloat16: 1}[mx.np.bfloat16] == 1
+for use in (lambda: mx.np.bfloat16(1), lambda: mx.np.bfloat16.dtype, lambda: array.dtype):
+    try:
+        use()
+    except ImportError as error:
+        assert "install ml_dtypes" in str(error)
+    else:
+        raise AssertionError
+"""
+
+
+UNUSED = "import sys, mx; mx.np.bfloat16; assert 'ml_dtypes' not in sys.modules"
+
+
+@pytest.mark.parametrize("script", [WITHOUT_ML_DTYPES, UNUSED], ids=["without", "unused"])
+def test_bfloat16_needs_ml_dtypes_only_for_elements_in_python(script):
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bfloat16_is_a_data_type_as_those_of_numpy_are():
+    dtype = mx.np.bfloat16
+    array = mx.np.ones(2, dtype=dtype)
+    assert array.dtype == dtype == ml_dtypes.bfloat16
+    assert array.astype(dtype).dtype == np.zeros(2, dtype).dtype == np.dtype(dtype)
+    assert {dtype: 1}[array.dtype.type] == {ml_dtypes.bfloat16: 1}[dtype] == 1
+    assert isinstance(dtype(1.5), dtype) and dtype(1.5) == 1.5
+    assert dtype != np.float16 and not isinstance(np.float16(1), dtype)
+    assert pickle.loads(pickle.dumps(dtype)) is dtype
+    assert repr(dtype) == "<class 'mx.np.bfloat16'>"
+    assert mx.np.promote_types(dtype, "int8") == dtype
 
 
 def test_the_internal_module_has_the_operators_own_signatures():

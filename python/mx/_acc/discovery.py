@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 
 from ffi.trust import distrust
 
+from . import attribute
+from .attribute import AUTOLOAD as AUTOLOAD
+from .attribute import BUNDLED, VARIABLE
 from .loading import LIBRARY_SUFFIXES, library_in, load_library
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-VARIABLE = "MXNET_ACC_LIBRARIES"
 TRUSTED = "MXNET_ACC_TRUSTED"
-AUTOLOAD = "MXNET_ACC_AUTOLOAD"
 GROUP = "mx.accelerators"
-BUNDLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "lib", "accelerators")
 
 _FILE_NAME = re.compile(r"(?:lib)?(.+?)\.so")
 # A library without either is none of an accelerator, but one that another in the folder needs.
@@ -64,7 +64,7 @@ class Discovery:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._listed = False
+        self._listed: set[Callable[[], Iterator[_Candidate]]] = set()
         self._waiting: list[_Candidate] = []
         self._failures: list[Failure] = []
         os.register_at_fork(after_in_child=self._free_lock)
@@ -72,18 +72,24 @@ class Discovery:
     def _free_lock(self) -> None:
         self._lock = threading.RLock()
 
-    def look_for(self, name: str | None = None) -> None:
-        """Loads what was found and may be called that; without a name all that was found."""
-        if os.environ.get(AUTOLOAD, "1") == "0":
+    def look_for(self, name: str | None = None, installed: bool = True) -> None:
+        """Loads what was found and may be called that; without a name all that was found.
+
+        installed says whether installed packages are asked, too, which takes some milliseconds.
+        """
+        if not attribute.is_on():
             return
         with self._lock:
-            if not self._listed:
-                self._listed = True
-                self._waiting = [*_in_environment(), *_bundled(), *_installed()]
+            for among in (_in_environment, _bundled, *((_installed,) if installed else ())):
+                if among not in self._listed:
+                    self._listed.add(among)
+                    self._waiting.extend(among())
             due = [c for c in self._waiting if name is None or c.acc_name in (None, name)]
             self._waiting = [c for c in self._waiting if c not in due]
             for candidate in due:
                 self._load(candidate)
+            if not self._failures:
+                attribute.withdraw()
 
     def failures(self, name: str | None = None) -> list[Failure]:
         """What did not load, or what of that is presumed to be called so."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,9 @@ from ffi import Context
 from .loading import CONTEXTS, FOUND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import overload
+
     from .discovery import Discovery, Failure
 
 _loaded = ffi.get_global_func("mx.acc.loaded")
@@ -145,43 +147,57 @@ def accelerators() -> Accelerators:
     return listed
 
 
-def acc(device_id: int = 0) -> Context:
-    """The context of a device of the accelerator that is loaded, or can be found, if it is one.
+if TYPE_CHECKING:
 
-    Raises RuntimeError where there is none, and where there are several to choose from.
+    @overload
+    def acc(name: int = 0) -> Context: ...
+    @overload
+    def acc(name: str | None = None, device_id: int = 0) -> Context: ...
+
+
+def acc(name: str | int | None = None, device_id: int = 0) -> Context:
+    """The context of a device of an accelerator: `acc("npu", 1)`, `acc(1)`, `acc()`.
+
+    The accelerator of that name is loaded if it can be found; without a name it is the one that is
+    loaded, or can be found, if it is one.
+
+    Raises RuntimeError where there is none, and where there are several to choose from; where one
+    was found and did not load, what that raised.
     """
+    if isinstance(name, str):
+        _find(name)
+        if name not in CONTEXTS:
+            raise RuntimeError(f"acc: no accelerator {name!r} is loaded{_present()}")
+        return Context(name, device_id)
+    if name is not None and not isinstance(name, int):
+        kind = type(name).__name__
+        raise TypeError(f"acc: argument 0 ('name') expected str or int, got {kind}")
     if not _loaded():
         _discovery().look_for()
     names = [row[0] for row in _loaded()]
     if len(names) != 1:
-        choice = ", ".join(f"mx.{name}()" for name in names)
         raise RuntimeError(
-            f"acc: several accelerators are loaded, choose one of {choice}"
+            f"acc: several accelerators are loaded, choose one of {_choice(names)}"
             if names
-            else "acc: no accelerator is loaded; mx.load_acc(path) loads one" + _reasons()
+            else f"acc: no accelerator is loaded{_present()}"
         )
-    return Context(names[0], device_id)
+    return Context(names[0], device_id if name is None else name)
+
+
+def _choice(names: Iterable[str]) -> str:
+    return ", ".join(f"mx.{name}()" for name in names)
+
+
+def _present() -> str:
+    """What there is, for the end of a message: what is loaded, and why others did not load."""
+    names = [row[0] for row in _loaded()]
+    there = f"; there are {_choice(names)}" if names else ""
+    return f"{there}; mx.load_acc(path) loads one{_reasons()}"
 
 
 def _reasons() -> str:
     """Why what was found did not load, for the end of a message."""
     return "".join(f"\n  {f.path} ({f.found}): {f.error}" for f in _discovery().failures())
-
-
-def find_attribute(name: str) -> Callable[..., Context]:
-    """What `mx.<name>` is where mx has no such attribute yet: an accelerator that can be found.
-
-    Raises AttributeError, with the reason where an accelerator was found and did not load.
-    """
-    if not name.startswith("_"):
-        _discovery().look_for(name)
-        if name in CONTEXTS:
-            return CONTEXTS[name]
-    text = f"module 'mx' has no attribute {name!r}"
-    for failure in _discovery().failures(name):
-        text = f"mx.{name}: {failure.path} ({failure.found}) did not load: {failure.error}"
-        raise AttributeError(text) from failure.error
-    raise AttributeError(text)
 
 
 def list_acc(context: Context | None = None) -> list[int]:

@@ -5,7 +5,7 @@ and keyword arguments come from its registration.
 """
 
 import math
-from typing import Any
+import sys
 
 from .. import _dtypes
 from .._registry import FUNCTIONS, NUMPY
@@ -20,11 +20,12 @@ inf = math.inf
 nan = math.nan
 newaxis = None
 
+bfloat16 = _dtypes.bfloat16
 globals().update(_dtypes.SCALAR_TYPES)
 globals().update(FUNCTIONS)
 
 __all__ = [
-    "bfloat16",  # noqa: F405  of __getattr__
+    "bfloat16",
     "e",
     "euler_gamma",
     "inf",
@@ -37,12 +38,4 @@ __all__ = [
     *FUNCTIONS,
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """bfloat16, and operators that were registered after this package was imported."""
-    if name == "bfloat16":
-        value = _dtypes.bfloat16()
-    else:
-        value = NUMPY.registered_later(name)
-    globals()[name] = value
-    return value
+NUMPY.follow_registry(sys.modules[__name__], FUNCTIONS)

@@ -4,7 +4,7 @@ Every operator registered as `_npx.<name>` is a function here, under its own nam
 `mx.np` are.
 """
 
-from typing import Any
+import sys
 
 from .._registry import EXTENSION
 
@@ -13,9 +13,4 @@ globals().update(FUNCTIONS)
 
 __all__ = [*FUNCTIONS]
 
-
-def __getattr__(name: str) -> Any:
-    """Operators that were registered after this package was imported."""
-    value = EXTENSION.registered_later(name)
-    globals()[name] = value
-    return value
+EXTENSION.follow_registry(sys.modules[__name__], FUNCTIONS)
