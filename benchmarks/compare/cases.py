@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 NO_ARGUMENTS = "f()"
 THREE_INTS = "f(1, 2, 3)"
 STRING = "f('str')"
@@ -103,6 +105,16 @@ ELEMENTWISE = tuple(ELEMENTWISE_CASES)
 
 # The bodies that both this package and the library built in the run have.
 LIBRARY = (NO_ARGUMENTS, THREE_INTS, STRING, SHAPE, ZEROS, KEYWORDS, ECHO)
+
+
+def as_typed(case: str) -> str:
+    """The name of a case whose functions are looked up as users type them, not bound to a name."""
+    return f"{case}, as typed"
+
+
+def both_ways(wanted: Sequence[str]) -> list[str]:
+    """Cases, each followed by the same as typed."""
+    return [row for case in wanted for row in (case, as_typed(case))]
 
 
 def in_column(case: str, column: str) -> str:

@@ -52,17 +52,17 @@ def compare_all(
 
 def calls(effort: Effort) -> GroupResult:
     """The argument cases."""
-    return compare_all("Cost of a call", roster.CALLS, cases.CALLS, effort)
+    return compare_all("Cost of a call", roster.CALLS, cases.both_ways(cases.CALLS), effort)
 
 
 def values(effort: Effort) -> GroupResult:
     """Objects, containers and texts, in and out."""
-    return compare_all("Values in and out", roster.VALUES, cases.VALUES, effort)
+    return compare_all("Values in and out", roster.VALUES, cases.both_ways(cases.VALUES), effort)
 
 
 def workloads(effort: Effort) -> GroupResult:
     """The workloads on small arrays."""
-    return compare_all("Small arrays", roster.WORKLOADS, cases.WORKLOADS, effort)
+    return compare_all("Small arrays", roster.WORKLOADS, cases.both_ways(cases.WORKLOADS), effort)
 
 
 def large(effort: Effort) -> GroupResult:

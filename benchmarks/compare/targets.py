@@ -133,6 +133,7 @@ CALLS = {
     (cases.THREE_INTS, "nanobind"): 1.35,
     (cases.STRING, "nanobind"): 1.35,
     (cases.SHAPE, "nanobind"): 1.35,
+    (cases.as_typed(cases.NO_ARGUMENTS), "nanobind"): 1.4,
     (cases.KEYWORDS, TVM): 0.45,
     (cases.NUMPY_IN, TVM): 1.0,
     (cases.NUMPY_IN, "pybind11"): 1.0,
@@ -159,6 +160,7 @@ VALUES = {
 
 WORKLOADS = {
     (cases.NP_ZEROS, "numpy"): 0.6,
+    (cases.as_typed(cases.NP_ZEROS), "numpy"): 0.55,
     (cases.NP_ZEROS_DTYPE, "numpy"): 0.5,
     (cases.NP_ZEROS_CTX, "numpy"): 0.6,
     (cases.NP_ZEROS_CTX_MADE, "numpy"): 0.6,

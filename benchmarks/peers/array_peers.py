@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.compare import cases
-from benchmarks.compare.model import Call, Calls
+from benchmarks.compare.model import Call, Calls, attribute
 from benchmarks.peers.common import require
 
 AXES = "((1, 0), (0, 1))"
@@ -18,16 +18,16 @@ def numpy_workloads() -> Calls:
     def ones(*shape: int) -> Any:
         return numpy.ones(shape, numpy.float32)
 
-    with_dtype = Call("f((3, 4), dtype='float64')", {"f": numpy.zeros})
+    with_dtype = Call("f((3, 4), dtype='float64')", {"f": attribute("numpy.zeros", numpy)})
     table = {
-        cases.NP_ZEROS: Call("f((3, 4))", {"f": numpy.zeros}),
+        cases.NP_ZEROS: Call("f((3, 4))", {"f": attribute("numpy.zeros", numpy)}),
         cases.NP_ZEROS_DTYPE: with_dtype,
         cases.NP_ZEROS_CTX: with_dtype,
         cases.NP_ZEROS_CTX_MADE: with_dtype,
         cases.NP_ZEROS_CTX_STRING: with_dtype,
         cases.NP_TENSORDOT: Call(
             f"f(a, b, {AXES})",
-            {"f": numpy.tensordot, "a": ones(2, 3, 4), "b": ones(3, 2, 5)},
+            {"f": attribute("numpy.tensordot", numpy), "a": ones(2, 3, 4), "b": ones(3, 2, 5)},
         ),
         cases.NP_ADD: Call("a + b", {"a": ones(2, 2), "b": ones(2, 2)}),
     }
@@ -41,26 +41,37 @@ def numpy_large(size: int) -> Calls:
     names["b"] = numpy.ones((size, size), numpy.float32)
     return {
         cases.NP_MATMUL_LARGE: {"numpy": Call("f(a, b)", {"f": numpy.matmul, **names})},
-        cases.NP_TENSORDOT_LARGE: {"numpy": Call("f(a, b, 1)", {"f": numpy.tensordot, **names})},
+        cases.NP_TENSORDOT_LARGE: {
+            "numpy": Call("f(a, b, 1)", {"f": attribute("numpy.tensordot", numpy), **names})
+        },
     }
 
 
 def torch_workloads() -> Calls:
     """PyTorch, with its own dtype and device objects or, in the last row, a device string."""
     torch = require("torch")
-    zeros = {"f": torch.zeros, "dtype": torch.float64, "device": torch.device("cpu:0")}
+    zeros = {
+        "f": attribute("torch.zeros", torch),
+        "dtype": torch.float64,
+        "device": torch.device("cpu:0"),
+    }
     with_device = Call("f((3, 4), dtype=dtype, device=device)", zeros)
     table = {
         cases.NP_ZEROS: Call("f((3, 4))", zeros),
         cases.NP_ZEROS_DTYPE: Call("f((3, 4), dtype=dtype)", zeros),
         cases.NP_ZEROS_CTX: with_device,
         cases.NP_ZEROS_CTX_MADE: Call(
-            "f((3, 4), dtype=dtype, device=make('cpu:0'))", {**zeros, "make": torch.device}
+            "f((3, 4), dtype=dtype, device=make('cpu:0'))",
+            {**zeros, "make": attribute("torch.device", torch)},
         ),
         cases.NP_ZEROS_CTX_STRING: Call("f((3, 4), dtype=dtype, device='cpu:0')", zeros),
         cases.NP_TENSORDOT: Call(
             f"f(a, b, {AXES})",
-            {"f": torch.tensordot, "a": torch.ones(2, 3, 4), "b": torch.ones(3, 2, 5)},
+            {
+                "f": attribute("torch.tensordot", torch),
+                "a": torch.ones(2, 3, 4),
+                "b": torch.ones(3, 2, 5),
+            },
         ),
         cases.NP_ADD: Call("a + b", {"a": torch.ones(2, 2), "b": torch.ones(2, 2)}),
     }
@@ -73,5 +84,7 @@ def torch_large(size: int) -> Calls:
     names = {"a": torch.ones(size, size), "b": torch.ones(size, size)}
     return {
         cases.NP_MATMUL_LARGE: {"torch": Call("f(a, b)", {"f": torch.matmul, **names})},
-        cases.NP_TENSORDOT_LARGE: {"torch": Call("f(a, b, 1)", {"f": torch.tensordot, **names})},
+        cases.NP_TENSORDOT_LARGE: {
+            "torch": Call("f(a, b, 1)", {"f": attribute("torch.tensordot", torch), **names})
+        },
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.compare import cases
-from benchmarks.compare.model import Call, Calls
+from benchmarks.compare.model import Attribute, Call, Calls, attribute
 from benchmarks.peers.build import SOURCES, build, load, python_include
 from benchmarks.peers.common import (
     MESSAGE,
@@ -52,7 +52,7 @@ def nanobind_calls() -> Calls:
     version = require("nanobind").__version__
     path = build("nanobind_peer", sources, nanobind_flags(), version)
     native = load("nanobind_peer", path)
-    array = {"nanobind": native.array}
+    array = {"nanobind": attribute("module.array", native)}
     return binding_calls("nanobind", native) | array_calls(array, array)
 
 
@@ -63,33 +63,38 @@ def pybind11_calls() -> Calls:
     source = SOURCES / "pybind11_peer.cpp"
     path = build("pybind11_peer", [source], flags, pybind11.__version__)
     native = load("pybind11_peer", path)
-    typed = {"pybind11": native.array_float}
-    return binding_calls("pybind11", native) | array_calls(
-        {**typed, "pybind11 handle": native.array, "pybind11 buffer": native.buffer}, typed
-    )
+    typed = {"pybind11": attribute("module.array_float", native)}
+    others = {
+        "pybind11 handle": attribute("module.array", native),
+        "pybind11 buffer": attribute("module.buffer", native),
+    }
+    return binding_calls("pybind11", native) | array_calls({**typed, **others}, typed)
 
 
 def binding_calls(name: str, native: Any) -> Calls:
     """The cases both bindings spell alike, from an extension module of theirs."""
 
-    def forms(statement: str, typed: Any, handle: Any = None) -> dict[str, Call]:
-        functions = {name: typed, f"{name} handle": handle, f"{name} args": native.variadic}
-        return {key: Call(statement, {"f": f}) for key, f in functions.items() if f is not None}
+    def function(attribute_name: str) -> Attribute:
+        return attribute(f"module.{attribute_name}", native)
 
-    callbacks = {name: native.apply_callable, f"{name} function": native.apply_function}
+    def forms(statement: str, typed: str, handle: str | None = None) -> dict[str, Call]:
+        found = {name: typed, f"{name} handle": handle, f"{name} args": "variadic"}
+        return {key: Call(statement, {"f": function(f)}) for key, f in found.items() if f}
+
+    callbacks = {name: "apply_callable", f"{name} function": "apply_function"}
     return {
-        cases.NO_ARGUMENTS: forms("f()", native.typed0),
-        cases.THREE_INTS: forms("f(1, 2, 3)", native.typed3, native.handle3),
-        cases.STRING: forms("f('str')", native.typed_str, native.handle1),
-        cases.SHAPE: forms("f((3, 4))", native.typed_shape, native.handle1),
-        cases.ZEROS: forms(ZEROS_STATEMENT, native.typed_zeros, native.handle3),
-        cases.KEYWORDS: {name: Call("f(a=1, b=2, c=3)", {"f": native.keywords})},
-        cases.ECHO: {name: Call("f('str')", {"f": native.echo})},
+        cases.NO_ARGUMENTS: forms("f()", "typed0"),
+        cases.THREE_INTS: forms("f(1, 2, 3)", "typed3", "handle3"),
+        cases.STRING: forms("f('str')", "typed_str", "handle1"),
+        cases.SHAPE: forms("f((3, 4))", "typed_shape", "handle1"),
+        cases.ZEROS: forms(ZEROS_STATEMENT, "typed_zeros", "handle3"),
+        cases.KEYWORDS: {name: Call("f(a=1, b=2, c=3)", {"f": function("keywords")})},
+        cases.ECHO: {name: Call("f('str')", {"f": function("echo")})},
         cases.CALLBACK: {
-            key: Call("f(g)", {"f": f, "g": do_nothing}) for key, f in callbacks.items()
+            key: Call("f(g)", {"f": function(f), "g": do_nothing}) for key, f in callbacks.items()
         },
-        cases.THROWN: {name: catching(native.throw_error, MESSAGE)},
-        cases.RETURNED: {name: catching(native.return_error, MESSAGE)},
+        cases.THROWN: {name: catching(function("throw_error"), MESSAGE)},
+        cases.RETURNED: {name: catching(function("return_error"), MESSAGE)},
     }
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.compare import cases
-from benchmarks.compare.model import Call
+from benchmarks.compare.model import Attribute, Call, attribute
 from benchmarks.peers.build import MissingPeer
 
 MESSAGE = "expected a positive number"
@@ -45,7 +45,9 @@ def do_nothing() -> None:
     """The callback."""
 
 
-def container_calls(array: Any, mapping: Any, dict_of: str = "dict(x)") -> dict[str, Call]:
+def container_calls(
+    array: Attribute, mapping: Attribute, dict_of: str = "dict(x)"
+) -> dict[str, Call]:
     """Containers of this library made of Python's, and Python's made of them.
 
     `dict_of` is the fastest expression that makes a dict of a map `x`.
@@ -55,13 +57,13 @@ def container_calls(array: Any, mapping: Any, dict_of: str = "dict(x)") -> dict[
         items = list(range(size))
         entries = {f"key{item}": item for item in items}
         table[cases.ARRAY_IN[size]] = Call("f(x)", {"f": array, "x": items})
-        table[cases.ARRAY_OUT[size]] = Call("list(x)", {"x": array(items)})
+        table[cases.ARRAY_OUT[size]] = Call("list(x)", {"x": array.value(items)})
         table[cases.MAP_IN[size]] = Call("f(x)", {"f": mapping, "x": entries})
-        table[cases.MAP_OUT[size]] = Call(dict_of, {"x": mapping(entries)})
+        table[cases.MAP_OUT[size]] = Call(dict_of, {"x": mapping.value(entries)})
     return table
 
 
-def echo_calls(echo: Any, own_object: Any) -> dict[str, Call]:
+def echo_calls(echo: Attribute, own_object: Any) -> dict[str, Call]:
     """Values that go in and come out again."""
     values = {
         cases.OBJECT_ECHO: own_object,
@@ -75,18 +77,19 @@ def echo_calls(echo: Any, own_object: Any) -> dict[str, Call]:
     return table
 
 
-def tensor_echo(echo: Any, tensor: Any) -> Call:
+def tensor_echo(echo: Attribute, tensor: Any) -> Call:
     """A tensor in and out. Where an array of the library's own comes out, a tensor is made of it.
 
     So everyone ends with the same, whatever the function gives.
     """
     names = {"f": echo, "x": tensor}
-    if isinstance(echo(tensor), type(tensor)):
+    if isinstance(echo.value(tensor), type(tensor)):
         return Call("f(x)", names)
-    return Call("tensor_of(f(x))", {**names, "tensor_of": require("torch").from_dlpack})
+    tensor_of = attribute("torch.from_dlpack", require("torch"))
+    return Call("tensor_of(f(x))", {**names, "tensor_of": tensor_of})
 
 
-def catching(function: Any, *arguments: Any) -> Call:
+def catching(function: Attribute, *arguments: Any) -> Call:
     """A call that raises ValueError, and its handler."""
     names = {f"v{index}": value for index, value in enumerate(arguments)}
     return Call(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from benchmarks.compare import cases
-from benchmarks.compare.model import OURS, Call, Calls
+from benchmarks.compare.model import OURS, Attribute, Call, Calls, attribute
 from benchmarks.peers.build import SOURCES, MissingPeer
 from benchmarks.peers.common import (
     MESSAGE,
@@ -26,22 +28,17 @@ BUILT_IN = "built in"
 def calls() -> Calls:
     """The argument cases through whichever path `ffi.backend` names."""
     ffi = require("ffi")
-    nop = {"f": ffi.get_global_func("testing.nop")}
-    throw = ffi.get_global_func("testing.throw_error")
-    by_code = ffi.get_global_func("testing.return_error")
+    nop = {"f": built_in("nop")}
+    throw, by_code = built_in("throw_error"), built_in("return_error")
     table = {
         cases.NO_ARGUMENTS: Call("f()", nop),
         cases.THREE_INTS: Call("f(1, 2, 3)", nop),
         cases.STRING: Call("f('str')", nop),
         cases.SHAPE: Call("f((3, 4))", nop),
         cases.ZEROS: Call("f((3, 4), 'float32', 'cpu(0)')", nop),
-        cases.KEYWORDS: Call(
-            "f(a=1, b=2, c=3)", {"f": ffi.get_global_func("testing.keywords_nop")}
-        ),
-        cases.ECHO: Call("f('str')", {"f": ffi.get_global_func("testing.echo")}),
-        cases.CALLBACK: Call(
-            "f(g)", {"f": ffi.get_global_func("testing.call"), "g": ffi.convert(do_nothing)}
-        ),
+        cases.KEYWORDS: Call("f(a=1, b=2, c=3)", {"f": built_in("keywords_nop")}),
+        cases.ECHO: Call("f('str')", {"f": built_in("echo")}),
+        cases.CALLBACK: Call("f(g)", {"f": built_in("call"), "g": ffi.convert(do_nothing)}),
         cases.THROWN: catching(throw, "ValueError", MESSAGE),
         cases.RETURNED: catching(by_code, "ValueError", MESSAGE),
         **typed_call(),
@@ -64,10 +61,23 @@ def work() -> Any:
     return library().work
 
 
+@cache
+def runtime() -> Any:
+    """The runtime as a library whose functions are typed as those of a user's are."""
+    ffi = require("ffi")
+    folder = Path(ffi.__file__).parent / "lib"
+    return ffi.load_library(folder / "libmxnet_runtime.so")
+
+
+def built_in(name: str) -> Attribute:
+    """The function `testing.<name>` of the runtime."""
+    return Attribute(f"library.{name}", runtime(), runtime()[f"testing.{name}"])
+
+
 def typed_call() -> dict[str, Call]:
     """A typed C++ function of that library; nothing without a compiler."""
     try:
-        function = library().typed_zeros
+        function = attribute("library.typed_zeros", library())
     except MissingPeer:
         return {}
     return {cases.ZEROS_PARSED: Call("f((3, 4), 'float32', 'cpu(0)')", {"f": function})}
@@ -117,26 +127,24 @@ def value_calls() -> Calls:
     """Objects, containers and texts."""
     ffi = require("ffi")
     table = {
-        **echo_calls(ffi.get_global_func("testing.echo"), ffi.get_class("testing.Counter")(1)),
-        **container_calls(ffi.Array, ffi.Map),
-        cases.CALLBACK: Call(
-            "f(g)", {"f": ffi.get_global_func("testing.call"), "g": ffi.convert(do_nothing)}
-        ),
+        **echo_calls(built_in("echo"), ffi.get_class("testing.Counter")(1)),
+        **container_calls(attribute("ffi.Array", ffi), attribute("ffi.Map", ffi)),
+        cases.CALLBACK: Call("f(g)", {"f": built_in("call"), "g": ffi.convert(do_nothing)}),
     }
     return {case: {OURS: call} for case, call in table.items()}
 
 
 def own_array_calls() -> Calls:
     """An array of the front end as an argument."""
-    ffi, mx = require("ffi"), require("mx")
-    names = {"f": ffi.get_global_func("testing.nop"), "a": mx.np.ones((2, 2))}
+    mx = require("mx")
+    names = {"f": built_in("nop"), "a": mx.np.ones((2, 2))}
     return {cases.OWN_IN: {OURS: Call("f(a)", names)}}
 
 
 def workload_calls() -> Calls:
     """The workloads on small arrays."""
     mx = require("mx")
-    zeros = {"f": mx.np.zeros}
+    zeros = {"f": attribute("mx.np.zeros", mx)}
     small = {
         cases.NP_ZEROS: Call("f((3, 4))", zeros),
         cases.NP_ZEROS_DTYPE: Call("f((3, 4), dtype='float64')", zeros),
@@ -149,7 +157,11 @@ def workload_calls() -> Calls:
         cases.NP_ZEROS_CTX_STRING: Call("f((3, 4), dtype='float64', ctx='cpu(0)')", zeros),
         cases.NP_TENSORDOT: Call(
             "f(a, b, ((1, 0), (0, 1)))",
-            {"f": mx.np.tensordot, "a": mx.np.ones((2, 3, 4)), "b": mx.np.ones((3, 2, 5))},
+            {
+                "f": attribute("mx.np.tensordot", mx),
+                "a": mx.np.ones((2, 3, 4)),
+                "b": mx.np.ones((3, 2, 5)),
+            },
         ),
         cases.NP_ADD: Call("a + b", {"a": mx.np.ones((2, 2)), "b": mx.np.ones((2, 2))}),
     }

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from benchmarks.compare import cases
-from benchmarks.compare.model import Call, Calls
+from benchmarks.compare.model import Call, Calls, attribute
 from benchmarks.peers.build import SOURCES, build, load, python_include
 from benchmarks.peers.common import do_nothing, numpy_array, require
 
@@ -39,19 +39,24 @@ def ctypes_calls() -> Calls:
         **ARRAY_TYPES,
     }
     for name, types in signatures.items():
-        library[name].argtypes = types
-        library[name].restype = ctypes.c_char_p if name == "echo" else None
+        getattr(library, name).argtypes = types
+        getattr(library, name).restype = ctypes.c_char_p if name == "echo" else None
     pair = {"pair": ctypes.c_int64 * 2}
     table = {
-        cases.NO_ARGUMENTS: Call("f()", {"f": library["nop0"]}),
-        cases.THREE_INTS: Call("f(1, 2, 3)", {"f": library["nop3"]}),
-        cases.STRING: Call("f(b'str')", {"f": library["nop_str"]}),
-        cases.SHAPE: Call("f(pair(3, 4), 2)", {"f": library["nop_shape"], **pair}),
-        cases.ZEROS: Call(
-            "f(pair(3, 4), 2, b'float32', b'cpu(0)')", {"f": library["nop_zeros"], **pair}
+        cases.NO_ARGUMENTS: Call("f()", {"f": attribute("library.nop0", library)}),
+        cases.THREE_INTS: Call("f(1, 2, 3)", {"f": attribute("library.nop3", library)}),
+        cases.STRING: Call("f(b'str')", {"f": attribute("library.nop_str", library)}),
+        cases.SHAPE: Call(
+            "f(pair(3, 4), 2)", {"f": attribute("library.nop_shape", library), **pair}
         ),
-        cases.ECHO: Call("f(b'str')", {"f": library["echo"]}),
-        cases.CALLBACK: Call("f(g)", {"f": library["apply"], "g": callback_type(do_nothing)}),
+        cases.ZEROS: Call(
+            "f(pair(3, 4), 2, b'float32', b'cpu(0)')",
+            {"f": attribute("library.nop_zeros", library), **pair},
+        ),
+        cases.ECHO: Call("f(b'str')", {"f": attribute("library.echo", library)}),
+        cases.CALLBACK: Call(
+            "f(g)", {"f": attribute("library.apply", library), "g": callback_type(do_nothing)}
+        ),
     }
     table |= ctypes_array_call(library)
     return {case: {"ctypes": call} for case, call in table.items()}
@@ -64,10 +69,14 @@ def ctypes_array_call(library: ctypes.CDLL) -> dict[str, Call]:
         return {}
     from numpy.ctypeslib import ndpointer
 
-    function = library["nop_array"]
+    function = library.nop_array
     function.argtypes = [ndpointer("float32", flags="C_CONTIGUOUS"), ctypes.c_size_t]
     function.restype = None
-    return {cases.NUMPY_IN: Call("f(a, a.size)", {"f": function, "a": array})}
+    return {
+        cases.NUMPY_IN: Call(
+            "f(a, a.size)", {"f": attribute("library.nop_array", library), "a": array}
+        )
+    }
 
 
 def cffi_module() -> Any:
@@ -93,16 +102,24 @@ def cffi_calls() -> Calls:
     ffi, lib = module.ffi, module.lib
     ffi.def_extern(name="callback")(do_nothing)
     table = {
-        cases.NO_ARGUMENTS: Call("f()", {"f": lib.nop0}),
-        cases.THREE_INTS: Call("f(1, 2, 3)", {"f": lib.nop3}),
-        cases.STRING: Call("f(b'str')", {"f": lib.nop_str}),
-        cases.SHAPE: Call("f((3, 4), 2)", {"f": lib.nop_shape}),
-        cases.ZEROS: Call("f((3, 4), 2, b'float32', b'cpu(0)')", {"f": lib.nop_zeros}),
-        cases.ECHO: Call("s(f(b'str'))", {"f": lib.echo, "s": ffi.string}),
-        cases.CALLBACK: Call("f(g)", {"f": lib.apply, "g": lib.callback}),
+        cases.NO_ARGUMENTS: Call("f()", {"f": attribute("lib.nop0", lib)}),
+        cases.THREE_INTS: Call("f(1, 2, 3)", {"f": attribute("lib.nop3", lib)}),
+        cases.STRING: Call("f(b'str')", {"f": attribute("lib.nop_str", lib)}),
+        cases.SHAPE: Call("f((3, 4), 2)", {"f": attribute("lib.nop_shape", lib)}),
+        cases.ZEROS: Call(
+            "f((3, 4), 2, b'float32', b'cpu(0)')", {"f": attribute("lib.nop_zeros", lib)}
+        ),
+        cases.ECHO: Call(
+            "s(f(b'str'))", {"f": attribute("lib.echo", lib), "s": attribute("ffi.string", ffi)}
+        ),
+        cases.CALLBACK: Call("f(g)", {"f": attribute("lib.apply", lib), "g": lib.callback}),
     }
     array = numpy_array()
     if array is not None:
-        names = {"f": lib.nop_array, "a": array, "from_buffer": ffi.from_buffer}
+        names = {
+            "f": attribute("lib.nop_array", lib),
+            "a": array,
+            "from_buffer": attribute("ffi.from_buffer", ffi),
+        }
         table[cases.NUMPY_IN] = Call("f(from_buffer('float[]', a), a.size)", names)
     return {case: {"cffi": call} for case, call in table.items()}

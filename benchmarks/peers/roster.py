@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from benchmarks.compare import cases
 from benchmarks.compare.model import OURS, Call, Calls
 from benchmarks.compare.timing import block_of
 from benchmarks.peers import (
@@ -88,7 +89,10 @@ class Gathered:
             return
         for case, columns in table.items():
             for column, call in columns.items():
-                self._add_call(name, case, column, call)
+                self._add_call(name, case, column, call.bound())
+                typed = call.as_typed()
+                if typed is not None:
+                    self._add_call(name, cases.as_typed(case), column, typed)
 
     def _add_call(self, name: str, case: str, column: str, call: Call) -> None:
         """Keeps a call that works: one is made here before any is timed."""

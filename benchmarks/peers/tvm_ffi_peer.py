@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from benchmarks.compare import cases
-from benchmarks.compare.model import Call, Calls
+from benchmarks.compare.model import Attribute, Call, Calls, attribute
 from benchmarks.peers.build import SOURCES, MissingPeer, build
 from benchmarks.peers.common import (
     MESSAGE,
@@ -35,12 +36,12 @@ def value_calls() -> Calls:
     """Objects, containers and texts, with the GIL held; each conversion is its fastest form."""
     tvm_ffi = require("tvm_ffi")
     testing = require("tvm_ffi.testing")
-    echo = tvm_ffi.get_global_func("testing.echo")
-    apply = tvm_ffi.get_global_func("testing.apply")
-    echo.release_gil = apply.release_gil = False
+    echo = in_module(tvm_ffi, "testing.echo", False)
+    apply = in_module(tvm_ffi, "testing.apply", False)
+    containers = attribute("tvm_ffi.Array", tvm_ffi), attribute("tvm_ffi.Map", tvm_ffi)
     table = {
         **echo_calls(echo, testing.TestIntPair(1, 2)),
-        **container_calls(tvm_ffi.Array, tvm_ffi.Map, "dict(x.items())"),
+        **container_calls(*containers, "dict(x.items())"),
         cases.CALLBACK: Call("f(g)", {"f": apply, "g": tvm_ffi.convert(do_nothing)}),
     }
     return {case: {HELD: call} for case, call in table.items()}
@@ -49,13 +50,8 @@ def value_calls() -> Calls:
 def column(tvm_ffi: Any, release_gil: bool | None) -> dict[str, Call]:
     """The cases with functions of one kind."""
 
-    def prepared(function: Any) -> Any:
-        if release_gil is not None:
-            function.release_gil = release_gil
-        return function
-
-    def found(name: str) -> Any:
-        return prepared(tvm_ffi.get_global_func(name))
+    def found(name: str) -> Attribute:
+        return in_module(tvm_ffi, name, release_gil)
 
     nop = {"f": found("testing.nop")}
     # tvm-ffi has no call that returns an error by code and skips its machinery of a thrown one, so
@@ -75,9 +71,23 @@ def column(tvm_ffi: Any, release_gil: bool | None) -> dict[str, Call]:
         ),
         cases.THROWN: error,
         cases.RETURNED: error,
-        **{case: Call(zeros, {"f": prepared(f)}) for case, f in typed_function(tvm_ffi).items()},
+        **typed_call(tvm_ffi, zeros, release_gil),
         **array_calls(tvm_ffi, nop),
     }
+
+
+def in_module(tvm_ffi: Any, name: str, release_gil: bool | None) -> Attribute:
+    """A registered function as its init_ffi_api gives it to a module."""
+    return held(tvm_ffi.get_global_func(name), release_gil)
+
+
+def held(function: Any, release_gil: bool | None) -> Attribute:
+    """A function in a module of its own."""
+    if release_gil is not None:
+        function.release_gil = release_gil
+    module = ModuleType("module")
+    module.f = function  # type: ignore[attr-defined]
+    return attribute("module.f", module)
 
 
 def array_calls(tvm_ffi: Any, nop: dict[str, Any]) -> dict[str, Call]:
@@ -94,11 +104,11 @@ def array_calls(tvm_ffi: Any, nop: dict[str, Any]) -> dict[str, Call]:
     return table
 
 
-def with_keywords(function: Any) -> Any:
+def with_keywords(function: Attribute) -> Attribute:
     """tvm-ffi's own wrapper, with the signature of our testing.keywords_nop."""
     from tvm_ffi.utils.kwargs_wrapper import make_kwargs_wrapper
 
-    return make_kwargs_wrapper(function, ["a", "b", "c", "d"], (2, 3, None))
+    return held(make_kwargs_wrapper(function.value, ["a", "b", "c", "d"], (2, 3, None)), None)
 
 
 def library(tvm_ffi: Any) -> Any:
@@ -117,9 +127,10 @@ def work() -> Any:
     return library(require("tvm_ffi")).work
 
 
-def typed_function(tvm_ffi: Any) -> dict[str, Any]:
-    """The typed function by its case; nothing without a compiler."""
+def typed_call(tvm_ffi: Any, statement: str, release_gil: bool | None) -> dict[str, Call]:
+    """The call of the typed function; nothing without a compiler."""
     try:
-        return {cases.ZEROS_PARSED: library(tvm_ffi).typed_zeros}
+        function = library(tvm_ffi).typed_zeros
     except MissingPeer:
         return {}
+    return {cases.ZEROS_PARSED: Call(statement, {"f": held(function, release_gil)})}
