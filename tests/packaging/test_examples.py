@@ -35,7 +35,17 @@ def pip_install(source: Path, folder: Path, **environ: str) -> Path:
     shutil.copytree(source, copy)
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", folder / "installed"]
     run([sys.executable, "-m", "pip", "install", *options, copy], folder, **environ)
+    check_wheel(folder / "installed")
     return folder / "installed"
+
+
+def check_wheel(installed: Path) -> None:
+    """It serves all Pythons: its library's name has no version, and has nothing that -g adds."""
+    (wheel,) = installed.glob("*.dist-info/WHEEL")
+    tags = [line for line in wheel.read_text().splitlines() if line.startswith("Tag: ")]
+    assert tags and all(tag.startswith("Tag: py3-none-linux_") for tag in tags)
+    (library,) = installed.glob("*/*.so")
+    assert library.name.count(".") == 1 and b".debug_info" not in library.read_bytes()
 
 
 def by_setup(source: Path, folder: Path, **environ: str) -> Path:

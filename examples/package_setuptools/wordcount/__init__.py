@@ -1,13 +1,10 @@
 """Counting words. The functions are those of the C++ library beside this file."""
 
-import sysconfig
 from pathlib import Path
 
 import ffi
 
-_library = ffi.load_library(
-    Path(__file__).parent / f"_operators{sysconfig.get_config_var('EXT_SUFFIX')}"
-)
+_library = ffi.load_library(Path(__file__).parent / "libwordcount.so")
 
 count = _library.count
 most_common = _library.most_common
