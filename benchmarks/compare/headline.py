@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from benchmarks.compare import targets
+from benchmarks.compare import cases, targets
 from benchmarks.compare.model import GroupResult
 from benchmarks.compare.report import markdown_table
 
@@ -13,29 +13,29 @@ BEGIN = "<!-- benchmarks:begin -->"
 END = "<!-- benchmarks:end -->"
 
 INTRODUCTION = """\
-Ratios of medians, ours divided by the other, of one run on the machine that docs/benchmarks.md
-names (smaller is better; the times are there too):
+What it costs: ratios of medians, ours divided by the other, of one run on the machine that
+docs/benchmarks.md names (smaller is better; the times are there too):
 """
 
-# Products with two threads are left out: the threads of one BLAS spin while the other computes.
-SHOWN = {
-    "calls": (targets.CALLS, ""),
-    "values": (targets.VALUES, ""),
-    "libraries": (targets.LIBRARIES, "; ours of a library built in the run"),
-    "inline": (targets.INLINE, ""),
-    "workloads": (targets.WORKLOADS, ""),
-    "large-one-thread": (targets.LARGE, ", one thread"),
-}
+# A row's text, its group, its case, and the column that ours is compared with.
+SHOWN = (
+    ("`library.f()`", "calls", cases.as_typed(cases.NO_ARGUMENTS), "nanobind"),
+    (f"`library.{cases.ZEROS}`", "calls", cases.as_typed(cases.ZEROS), targets.TVM),
+    ("`library.f(array)`, NumPy's", "calls", cases.as_typed(cases.NUMPY_IN), "nanobind"),
+    ("`library.f(tensor)`, PyTorch's", "calls", cases.as_typed(cases.TORCH_IN), targets.TVM),
+    ("`library.f(g)`, which calls `g`", "calls", cases.as_typed(cases.CALLBACK), "nanobind"),
+    ("`mx.np.zeros((3, 4))`", "workloads", cases.as_typed(cases.NP_ZEROS), "numpy"),
+    ("`a + b`, 2 x 2", "workloads", cases.NP_ADD, "numpy"),
+)
 
 
 def headline(results: Mapping[str, GroupResult]) -> str:
     """The table of those ratios that a run has measured."""
     rows = []
-    for group, (limits, remark) in SHOWN.items():
-        for case, column in limits:
-            value = targets.ratio(group, case, column)(results)
-            if value is not None:
-                rows.append([f"`{case}`", column + remark, f"{value:.3g}"])
+    for text, group, case, column in SHOWN:
+        value = targets.ratio(group, case, column)(results)
+        if value is not None:
+            rows.append([text, column, f"{value:.3g}"])
     return INTRODUCTION + "\n" + markdown_table(["what", "against", "ratio"], rows)
 
 
