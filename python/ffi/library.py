@@ -41,6 +41,11 @@ class Module:
 
         def __getattr__(self, name: str) -> Any: ...
 
+    def __new__(cls) -> Module:
+        if cls is Module:
+            raise TypeError("Module objects come from load_library; they are not made directly")
+        return super().__new__(cls)
+
     def __getitem__(self, name: str) -> Any:
         if name in self.__functions__:
             return self.__functions__[name]
@@ -133,7 +138,7 @@ def _attributes(
 
 
 def _is_special(name: str) -> bool:
-    return hasattr(Module, name) or (name.startswith("__") and name.endswith("__"))
+    return name in vars(Module) or (name.startswith("__") and name.endswith("__"))
 
 
 def _make_module(

@@ -191,6 +191,20 @@ def test_mx_is_a_plain_module_once_somebody_has_looked(found, named) -> None:
         mx.never  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        (("none",), RuntimeError, "no accelerator 'none' is loaded.*mx.load_acc"),
+        ((1.5,), TypeError, "argument 0 .* expected str or int, got float"),
+        ((1, 2), TypeError, "two numbers of a device, 1 and 2"),
+    ],
+)
+def test_acc_refuses(found, arguments, error: type[Exception], message: str) -> None:
+    found()
+    with pytest.raises(error, match=message):
+        mx.acc(*arguments)
+
+
 def test_one_name_of_two_libraries(found, named) -> None:
     one, two = named("taken", "one"), named("taken", "two")
     found(MXNET_ACC_LIBRARIES=f"{one}{os.pathsep}{two}")

@@ -141,14 +141,19 @@ def test_a_function_of_a_module_can_be_replaced_for_a_test(library, monkeypatch)
 @pytest.fixture(scope="session")
 def special(folder):
     """A library whose names mean something to Python."""
-    names = ("special.__call__", "special.__len__", "special.class", "special.f", "special")
+    names = ("special.__call__", "special.__len__", "special.class", "special.mro", "special")
     return ffi.load_library(compile_library(folder, "special", registering(*names)))
 
 
 def test_names_that_mean_something_to_python(special):
     assert len(special) == 5 and not callable(special)
     assert special["special.__call__"]() == special["special.__len__"]() == 42
-    assert getattr(special, "class")() == special.special() == 42
+    assert getattr(special, "class")() == special.mro() == special.special() == 42
+
+
+def test_modules_come_from_load_library_only():
+    with pytest.raises(TypeError, match="come from load_library"):
+        ffi.Module()
 
 
 @pytest.mark.parametrize("call", ["m.f({})", "(lambda g: g({}))(m.f)", "type(m).f({})"])

@@ -282,9 +282,9 @@ cdef PyObject* described(PyObject* func) noexcept:
 cdef class StaticMethod:
     """A function as an attribute of a class, called without the instance: staticmethod, but faster.
 
-    Interpreters look `instance.function` up fastest, in a call, where it is a method; this one drops
-    the instance. (CPython 3.11 looks it up at all only then: an attribute of the instance takes as
-    long there as the call.)
+    CPython 3.11 has a fast way to look up what `instance.function()` calls only where that is a
+    method; to look up an attribute of the instance takes as long as the call. So this is a method,
+    which drops the instance.
     """
 
     cdef vectorcall_t vectorcall

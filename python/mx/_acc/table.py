@@ -172,6 +172,8 @@ def acc(name: str | int | None = None, device_id: int = 0) -> Context:
     if name is not None and not isinstance(name, int):
         kind = type(name).__name__
         raise TypeError(f"acc: argument 0 ('name') expected str or int, got {kind}")
+    if name is not None and device_id:
+        raise TypeError(f"acc: got two numbers of a device, {name} and {device_id}, and no name")
     if not _loaded():
         _discovery().look_for()
     names = [row[0] for row in _loaded()]
