@@ -259,6 +259,7 @@ FAULTS = {
     "configure@2+=unsupported": "configure.unknown",
     "getNumAcc@2=failed": "devices.count",
     "finalize=crash": "load.initialize",
+    "work@60=bad_index": "failures.told",
 }
 
 

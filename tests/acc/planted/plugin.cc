@@ -96,9 +96,8 @@ MXAccStatus SyncStream(int32_t, MXAccStream stream) {
     FromHandle(stream)->Sync();
     return nullptr;
   } catch (const WorkFailure& failed) {
-    const MXAccStatus status = mxacc::KeepError(failed.failure.code(), failed.failure.what());
-    const_cast<MXAccError*>(status)->work = failed.number;
-    return Shared(status);
+    const mxacc::Failure& failure = failed.failure;
+    return Shared(mxacc::KeepError(failure.code(), failure.what(), failed.number));
   }
 }
 

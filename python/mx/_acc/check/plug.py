@@ -68,5 +68,7 @@ def busy_streams(run: Run, *devices: int) -> Iterator[Streams]:
     run.need_memory()
     run.need("createStream", "destroyStream", "syncStream")
     made = Streams(run, list(devices or (run.device,)))
-    yield made
-    made.close()
+    try:
+        yield made
+    finally:
+        made.close()  # what is under way reads memory that goes now

@@ -115,7 +115,12 @@ class Queue:
             return False
         if not self._pending:
             self._plug.put(self.stream)
-        self._pending.append((trial, trial.give(FAR, self.stream)))
+        try:
+            self._pending.append((trial, trial.give(FAR, self.stream)))
+        except AccError:
+            # Copies of what is given up now are under way.
+            self.run.plugin.call("syncStream", self.run.device, self.stream)
+            raise
         return True
 
     def is_full(self) -> bool:
@@ -143,8 +148,10 @@ class Queue:
 @contextmanager
 def queue(run: Run) -> Iterator[Queue]:
     made = Queue(run)
-    yield made
-    made.close()
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def finish(trial: Trial) -> None:

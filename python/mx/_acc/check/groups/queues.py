@@ -38,8 +38,10 @@ STEPS = 40
 def _event(run: Run, device: int) -> Iterator[int | None]:
     run.need("createEvent", "destroyEvent", "recordEvent", "waitEvent")
     event = run.plugin.create("Event", device)
-    yield event
-    run.plugin.destroy("Event", event, device)
+    try:
+        yield event
+    finally:
+        run.plugin.destroy("Event", event, device)
 
 
 def _numbers(seed: int) -> Array:
