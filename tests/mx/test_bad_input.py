@@ -106,7 +106,7 @@ CASES = [
     ("mx.np.dot(zeros((2, 3)), zeros((2, 3)))", ValueError, ["dot"]),
     ("zeros(2).astype('nothing')", TypeError, ["astype", "'dtype'"]),
     ("zeros(2).reshape('a')", TypeError, ["reshape"]),
-    ("mx.np.tile(zeros(2), 2**62)", MemoryError, []),
+    ("mx.np.tile(zeros(2), 2**62)", ValueError, ["tile", "longer than 2**63 - 1"]),
     ("mx.np.tile(zeros(2), -1)", ValueError, []),
     ("b'ab' + zeros(2)", TypeError, []),
     ("zeros(2) + b'ab'", TypeError, []),

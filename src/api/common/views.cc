@@ -104,9 +104,8 @@ NDArray Flattened(const NDArray& array) {
   return ReshapeTo(array, shape);
 }
 
-NDArray PickFromAxis(const NDArray& array, int axis, const std::vector<int64_t>& positions) {
-  std::vector<int64_t> offsets(positions);
-  for (int64_t& offset : offsets) offset *= array->strides[axis];
+NDArray PickFromAxis(const NDArray& array, int axis, std::vector<int64_t> positions) {
+  for (int64_t& position : positions) position *= array->strides[axis];
   DimBuffer shape(array.shape());
   shape[axis] = static_cast<int64_t>(positions.size());
   NDArray picked = NDArray::Empty(shape.view(), array.dtype(), array.ctx());
@@ -114,7 +113,7 @@ NDArray PickFromAxis(const NDArray& array, int axis, const std::vector<int64_t>&
   ScatteredBlocks blocks;
   blocks.data = array.data_as<char>();
   blocks.dtype = array.dtype();
-  blocks.offsets = offsets.data();
+  blocks.offsets = positions.data();
   blocks.count = shape[axis];
   for (int d = 0; d < array.ndim(); ++d) {
     if (d == axis) continue;

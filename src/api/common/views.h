@@ -12,6 +12,9 @@
 namespace mxnet {
 namespace op {
 
+/*! \brief After so many views that are made in a row it is asked for signals. */
+constexpr int64_t kSignalInterval = 256;
+
 /*! \brief A view of an array from its first element on. */
 inline NDArray ViewOf(const NDArray& array, const DimBuffer& shape, const DimBuffer& strides) {
   return array.View(array.data(), shape.view(), strides.view(), array.dtype());
@@ -36,7 +39,7 @@ NDArray Flattened(const NDArray& array);
  * \brief A new array with elements of one axis picked by position: result[..., i, ...] is
  * array[..., positions[i], ...]. Every position must be within the axis.
  */
-NDArray PickFromAxis(const NDArray& array, int axis, const std::vector<int64_t>& positions);
+NDArray PickFromAxis(const NDArray& array, int axis, std::vector<int64_t> positions);
 
 /*! \brief A view of the range [start, start + length) of one axis. */
 NDArray RangeOfAxis(const NDArray& array, int axis, int64_t start, int64_t length);

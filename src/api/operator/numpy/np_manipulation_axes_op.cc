@@ -86,7 +86,8 @@ NDArray RollAxis(const NDArray& array, int axis, int64_t shift) {
   const int64_t extent = array->shape[axis];
   NDArray rolled = NDArray::Empty(array.shape(), array.dtype(), array.ctx());
   if (rolled.size() == 0) return rolled;
-  shift = (shift % extent + extent) % extent;
+  shift %= extent;
+  if (shift < 0) shift += extent;
   CopyCast(RangeOfAxis(array, axis, 0, extent - shift).tensor(),
            RangeOfAxis(rolled, axis, shift, extent - shift).tensor());
   CopyCast(RangeOfAxis(array, axis, extent - shift, shift).tensor(),
@@ -98,7 +99,8 @@ NDArray Roll(const NDArray& array, ShapeView shifts, const MXNetArgValue& axis) 
   if (axis.is_null()) {
     AnnounceResult(array.shape(), array.dtype(), array.ctx());
     int64_t shift = 0;
-    for (int64_t one : shifts) shift += array.size() == 0 ? 0 : one % array.size();
+    const int64_t size = std::max<int64_t>(array.size(), 1);
+    for (int64_t one : shifts) shift = static_cast<int64_t>((__int128{shift} + one) % size);
     return ReshapeTo(RollAxis(Flattened(array), 0, shift), DimBuffer(array.shape()));
   }
   const IntsArgument axes(axis);
@@ -108,11 +110,11 @@ NDArray Roll(const NDArray& array, ShapeView shifts, const MXNetArgValue& axis) 
     MXNET_THROW("ValueError") << "'shift' and 'axis' should be scalars or 1D sequences of one "
                               << "length, got " << shifts.size() << " and " << axes.size();
   }
+  for (int64_t one : axes.view()) NormalizeAxis(one, array.ndim());
   AnnounceResult(array.shape(), array.dtype(), array.ctx());
   NDArray rolled = Contiguous(array.tensor());
   for (size_t i = 0; i < count; ++i) {
-    const int one =
-        NormalizeAxis(axes.view()[axes.is_single() || axes.size() == 1 ? 0 : i], array.ndim());
+    const int one = NormalizeAxis(axes.view()[axes.size() == 1 ? 0 : i], array.ndim());
     rolled = RollAxis(rolled, one, shifts[shifts.size() == 1 ? 0 : i]);
   }
   return rolled;

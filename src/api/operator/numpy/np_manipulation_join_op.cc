@@ -2,6 +2,9 @@
  * \file np_manipulation_join_op.cc
  * \brief Several arrays as one: concatenate, stack, hstack, vstack.
  */
+#include <mxnet/runtime/extents.h>
+#include <mxnet/runtime/signals.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -20,6 +23,7 @@ std::vector<NDArray> RowsOf(const NDArray& array) {
   if (array.ndim() == 0) MXNET_THROW("TypeError") << "iteration over a 0-d array";
   std::vector<NDArray> items;
   for (int64_t i = 0; i < array->shape[0]; ++i) {
+    if (i % kSignalInterval == 0) CheckSignals();
     char* data = array.data_as<char>() + i * array->strides[0] * ItemSize(array.dtype());
     const size_t ndim = static_cast<size_t>(array.ndim() - 1);
     items.push_back(array.View(data, ShapeView(array->shape + 1, ndim),
@@ -110,7 +114,7 @@ NDArray Concatenate(const std::vector<NDArray>& arrays, int64_t given_axis) {
   DimBuffer shape(first.shape());
   for (size_t i = 1; i < arrays.size(); ++i) {
     CheckJoins(first, arrays[i], i, axis);
-    shape[axis] += arrays[i]->shape[axis];
+    shape[axis] = AddExtents(shape[axis], arrays[i]->shape[axis]);
   }
   NDArray joined = NDArray::Empty(shape.view(), CommonDType(arrays), first.ctx());
   int64_t start = 0;

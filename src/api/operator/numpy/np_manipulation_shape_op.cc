@@ -25,6 +25,7 @@ void InferShape(int64_t size, ShapeView given, DimBuffer* shape) {
   int unknown = -1;
   int64_t known = 1;
   bool overflow = false;
+  bool empty = false;
   if (given.ndim() > kMaxDims) {
     MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
                               << given.ndim();
@@ -36,13 +37,14 @@ void InferShape(int64_t size, ShapeView given, DimBuffer* shape) {
       unknown = shape->ndim;
     } else {
       overflow = __builtin_mul_overflow(known, extent, &known) || overflow;
+      empty = empty || extent == 0;
     }
     shape->push_back(extent);
   }
   if (unknown >= 0) {
-    if (overflow || known == 0 || size % known != 0) ThrowCannotReshape(size, given);
+    if (overflow || empty || size % known != 0) ThrowCannotReshape(size, given);
     (*shape)[unknown] = size / known;
-  } else if (shape->product() != size || (overflow && size != 0)) {
+  } else if (empty ? size != 0 : overflow || known != size) {
     ThrowCannotReshape(size, given);
   }
 }

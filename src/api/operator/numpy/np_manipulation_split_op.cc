@@ -2,6 +2,9 @@
  * \file np_manipulation_split_op.cc
  * \brief One array as several, and elements more than once: split, array_split, repeat, tile.
  */
+#include <mxnet/runtime/extents.h>
+#include <mxnet/runtime/signals.h>
+
 #include <algorithm>
 
 #include "api/common/arguments.h"
@@ -33,6 +36,13 @@ NDArray Part(const NDArray& array, int axis, int64_t start, int64_t stop) {
   return RangeOfAxis(array, axis, first, std::max<int64_t>(0, clamp(stop) - first));
 }
 
+/*! \brief MemoryError at once for so many views that the system would end the process for them. */
+void CheckRoomForViews(int64_t count) {
+  constexpr int64_t kFew = 1 << 16;
+  constexpr int64_t kBytesOfView = 256;
+  if (count > kFew) NDArray::Empty(Shape{count, kBytesOfView}, kUInt8);
+}
+
 std::vector<NDArray> SplitEvenly(const NDArray& array, int axis, int64_t parts, bool equal) {
   if (parts == 0 && equal) MXNET_THROW("ZeroDivisionError") << "split into 0 parts";
   if (parts <= 0) {
@@ -43,9 +53,11 @@ std::vector<NDArray> SplitEvenly(const NDArray& array, int axis, int64_t parts, 
     MXNET_THROW("ValueError") << "array split does not result in an equal division: " << extent
                               << " elements in " << parts << " parts";
   }
+  CheckRoomForViews(parts);
   std::vector<NDArray> pieces;
   int64_t start = 0;
   for (int64_t i = 0; i < parts; ++i) {
+    if (i % kSignalInterval == 0) CheckSignals();
     const int64_t length = extent / parts + (i < extent % parts ? 1 : 0);
     pieces.push_back(RangeOfAxis(array, axis, start, length));
     start += length;
@@ -69,23 +81,64 @@ std::vector<NDArray> Split(const MXNetArgs& args, bool equal) {
   return pieces;
 }
 
-/*! \brief Each position as often as counts says; one count stands for all. */
-std::vector<int64_t> RepeatedPositions(int64_t extent, const NDArray& counts) {
-  const int64_t* count = counts.data_as<int64_t>();
-  const bool same = counts.size() == 1;
-  if (!same && counts.size() != extent) {
-    MXNET_THROW("ValueError") << "operands could not be broadcast together with shape (" << extent
-                              << ",) " << CompactShape(counts.shape());
+/*! \brief How often each position of an axis is repeated; one count stands for all. */
+class Counts {
+ public:
+  Counts(NDArray counts, int64_t extent)
+      : array_(std::move(counts)), step_(array_.size() == 1 ? 0 : 1) {
+    if (step_ != 0 && array_.size() != extent) {
+      MXNET_THROW("ValueError") << "operands could not be broadcast together with shape (" << extent
+                                << ",) " << CompactShape(array_.shape());
+    }
+    for (int64_t i = 0; i < array_.size(); ++i) {
+      if (at(i) < 0) MXNET_THROW("ValueError") << "repeats may not contain negative values.";
+      if (step_ != 0) total_ = AddExtents(total_, at(i));
+    }
+    if (step_ == 0) total_ = MultiplyExtents(extent, at(0));
   }
-  std::vector<int64_t> positions;
-  for (int64_t i = 0; i < counts.size(); ++i) {
-    if (count[i] < 0) MXNET_THROW("ValueError") << "repeats may not contain negative values.";
+
+  int64_t at(int64_t i) const noexcept { return array_.data_as<int64_t>()[i * step_]; }
+  /*! \brief The extent of the axis after. */
+  int64_t total() const noexcept { return total_; }
+
+ private:
+  NDArray array_;
+  int64_t step_;
+  int64_t total_{0};
+};
+
+/*! \brief Writes each of `extent` runs of `bytes` bytes as often as counts says. */
+char* RepeatRuns(const char* from, int64_t extent, int64_t bytes, const Counts& counts, char* to) {
+  for (int64_t i = 0; i < extent; ++i, from += bytes) {
+    for (int64_t left = counts.at(i); left > 0; --left, to += bytes) {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+    }
   }
-  if (same) positions.reserve(static_cast<size_t>(extent * count[0]));
-  for (int64_t i = 0; i < extent; ++i) {
-    positions.insert(positions.end(), static_cast<size_t>(count[same ? 0 : i]), i);
+  return to;
+}
+
+/*! \brief The same for runs of one element of the size of T. */
+template <typename T>
+char* RepeatElements(const char* from, int64_t extent, const Counts& counts, char* to) {
+  auto* element = reinterpret_cast<const T*>(from);
+  auto* out = reinterpret_cast<T*>(to);
+  for (int64_t i = 0; i < extent; ++i) out = std::fill_n(out, counts.at(i), element[i]);
+  return reinterpret_cast<char*>(out);
+}
+
+char* RepeatAlong(const char* from, int64_t extent, int64_t bytes, const Counts& counts, char* to) {
+  switch (bytes) {
+    case 1:
+      return RepeatElements<uint8_t>(from, extent, counts, to);
+    case 2:
+      return RepeatElements<uint16_t>(from, extent, counts, to);
+    case 4:
+      return RepeatElements<uint32_t>(from, extent, counts, to);
+    case 8:
+      return RepeatElements<uint64_t>(from, extent, counts, to);
+    default:
+      return RepeatRuns(from, extent, bytes, counts, to);
   }
-  return positions;
 }
 
 NDArray CountsOf(const MXNetArgValue& arg) {
@@ -104,17 +157,23 @@ NDArray CountsOf(const MXNetArgValue& arg) {
   return counts;
 }
 
-NDArray Repeat(NDArray array, const NDArray& counts, const MXNetArgValue& axis) {
+NDArray Repeat(NDArray array, NDArray given_counts, const MXNetArgValue& axis) {
   if (axis.is_null() || array.ndim() == 0) array = Flattened(array);
   const int d = NormalizeAxis(ToAxisOr(axis, 0), array.ndim());
-  return PickFromAxis(array, d, RepeatedPositions(array->shape[d], counts));
-}
-
-/*! \brief The product of an extent and a number of times; too large a one is no array's. */
-int64_t TimesOf(int64_t extent, int64_t times) {
-  if (times < 0) MXNET_THROW("ValueError") << "negative dimensions are not allowed";
-  int64_t product;
-  return __builtin_mul_overflow(extent, times, &product) ? INT64_MAX : product;
+  const int64_t extent = array->shape[d];
+  const Counts counts(std::move(given_counts), extent);
+  DimBuffer shape(array.shape());
+  shape[d] = counts.total();
+  NDArray repeated = NDArray::Empty(shape.view(), array.dtype(), array.ctx());
+  if (repeated.size() == 0) return repeated;
+  if (!IsContiguous(array.tensor())) array = Contiguous(array.tensor());
+  int64_t bytes = ItemSize(array.dtype());
+  for (int e = d + 1; e < array.ndim(); ++e) bytes *= array->shape[e];
+  const char* from = array.data_as<char>();
+  char* to = repeated.data_as<char>();
+  const char* const end = to + repeated.size() * ItemSize(array.dtype());
+  for (; to != end; from += extent * bytes) to = RepeatAlong(from, extent, bytes, counts, to);
+  return repeated;
 }
 
 /*! \brief Seen with an axis for the repetitions before each of its own, the result is a broadcast.
@@ -130,7 +189,8 @@ NDArray Tile(const NDArray& array, ShapeView reps) {
     const int rep = d - (ndim - reps.ndim());
     const int64_t extent = own < 0 ? 1 : array.shape()[static_cast<size_t>(own)];
     const int64_t times = rep < 0 ? 1 : reps[static_cast<size_t>(rep)];
-    whole.push_back(TimesOf(extent, times));
+    if (times < 0) MXNET_THROW("ValueError") << "negative dimensions are not allowed";
+    whole.push_back(MultiplyExtents(extent, times));
     parts.push_back(times);
     parts.push_back(extent);
     once.push_back(1);

@@ -20,7 +20,10 @@ namespace {
 /*! \brief An index within the axis, as the mode says. */
 int64_t PositionOf(int64_t index, int64_t extent, int axis, std::string_view mode) {
   if (mode == "clip") return std::clamp<int64_t>(index, 0, extent - 1);
-  if (mode == "wrap") return (index % extent + extent) % extent;
+  if (mode == "wrap") {
+    const int64_t rest = index % extent;
+    return rest < 0 ? rest + extent : rest;
+  }
   if (index < -extent || index >= extent) {
     MXNET_THROW("IndexError") << "index " << index << " is out of bounds for axis " << axis
                               << " with size " << extent;
@@ -55,7 +58,7 @@ NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string
   const int64_t* index = indices.data_as<int64_t>();
   std::transform(index, index + indices.size(), positions.begin(),
                  [&](int64_t one) { return PositionOf(one, extent, axis, mode); });
-  const NDArray taken = PickFromAxis(array, axis, positions);
+  const NDArray taken = PickFromAxis(array, axis, std::move(positions));
   if (array.ndim() - 1 + indices.ndim() > kMaxDims) {
     MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
                               << array.ndim() - 1 + indices.ndim();
