@@ -49,6 +49,13 @@ CASES = [
     ("roll", (2, 3), (-1, 1)),
     ("repeat", (2, 3), (2,)),
     ("repeat", (2, 3), (2, 1)),
+    ("repeat", (3, 4), ([1, 0, 2], 0)),
+    ("repeat", (3, 4, 2), ([0, 3, 1, 2], 1)),
+    ("repeat", (3, 4), (0, 1)),
+    ("repeat", (3, 0), (2, 0)),
+    ("repeat", (), (3,)),
+    ("repeat", (3, 4), ([1, 2], 0)),
+    ("repeat", (3,), ([1, -1, 2],)),
     ("tile", (2, 3), (2,)),
     ("tile", (2, 3), ((2, 1, 2),)),
     ("tril", (3, 4), ()),
@@ -197,6 +204,27 @@ def test_splits(name, sections, axis):
         assert len(result) == len(expected)
         for part, oracle in zip(result, expected, strict=True):
             assert_same(part, oracle)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("counts", "axis"), [(3, None), (2, 1), ([2, 0, 1, 3], 2), ([1, 3, 2], 1)])
+def test_repeat_of_views(counts, axis, dtype):
+    array = sample((4, 3, 2), dtype)
+    for view in (lambda x: x.T, lambda x: x.T[::-1, :, ::-1]):
+        expected = np.repeat(view(array), counts, axis)
+        assert_same(mx.np.repeat(view(mx.np.array(array)), counts, axis), expected)
+
+
+@pytest.mark.parametrize("length", [5, 40, 300])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[::-1], lambda x: x[::2]])
+def test_order_of_bools_of_any_byte(view, length):
+    bytes_ = np.resize(np.array([0, 255, 1, 128, 2, 0, 3, 0], "uint8"), length)
+    true = view(bytes_ != 0)
+    for odd in (view(mx.np.array(bytes_).view("bool")), view(bytes_.view("bool"))):
+        assert_same(mx.np.sort(odd), np.sort(true))
+        assert_same(mx.np.argsort(odd), np.argsort(true, kind="stable"))
+        assert_same(mx.np.unique(odd), np.unique(true))
+        assert_same(mx.np.sort(mx.np.reshape(odd, (1, -1)), axis=0), true[None])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -41,14 +41,24 @@ void ForEachRow(const NDArray& array, F&& f) {
   for (int64_t start = 0; start < array.size(); start += extent) f(start, extent);
 }
 
-/*! \brief The array, row-major, with the axis at its end. */
+/*! \brief A row-major copy. A foreign array's bools may be bytes other than 0 and 1, its are not.
+ */
+NDArray OrderedCopy(const DLTensor& tensor) {
+  NDArray copy = Contiguous(tensor);
+  if (!IsBoolDType(copy.dtype())) return copy;
+  auto* bytes = copy.data_as<uint8_t>();
+  for (int64_t i = 0; i < copy.size(); ++i) bytes[i] = bytes[i] != 0;
+  return copy;
+}
+
+/*! \brief A row-major copy of the array, with the axis at its end. */
 NDArray WithAxisLast(const NDArray& array, int axis) {
   DimBuffer order;
   for (int d = 0; d < array.ndim(); ++d) {
     if (d != axis) order.push_back(d);
   }
   order.push_back(axis);
-  return Contiguous(PermuteAxes(array, order).tensor());
+  return OrderedCopy(PermuteAxes(array, order).tensor());
 }
 
 /*! \brief The reverse: the last axis back where it was. */
@@ -102,7 +112,7 @@ NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, DLDataType dtype
 }
 
 NDArray Unique(const NDArray& array) {
-  const NDArray sorted = SortLast(Contiguous(Flattened(array).tensor()));
+  const NDArray sorted = SortLast(OrderedCopy(Flattened(array).tensor()));
   int64_t count = 0;
   DispatchDType(sorted.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
