@@ -9,6 +9,7 @@ from .compare import BFLOAT16, DTYPES, assert_same, assert_same_error, quiet, sa
 
 SHAPE = (2, 3, 4)
 AXES = [None, 0, 1, -1, (0,), (0, 2), (2, 1), (0, 1, 2), ()]
+LAYOUTS = [lambda x: x, lambda x: x.T, lambda x: x[::-1, :, ::2], lambda x: x[:, ::-3]]
 REDUCTIONS = ["sum", "prod", "mean", "max", "min", "all", "any"]
 
 
@@ -69,6 +70,34 @@ def test_dtype_of_the_result(name, source, target):
     assert_same(getattr(mx.np, name)(array, axis=1, dtype=target), expected, exact=False)
 
 
+@pytest.mark.parametrize("target", ["bool", "int8", "uint8", "int32", "uint32", "float16"])
+@pytest.mark.parametrize("source", ["bool", "int8", "uint8", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("shape", [(4, 3), (0, 3), (3, 0)])
+@pytest.mark.parametrize("name", ["sum", "prod", "trace"])
+def test_a_dtype_narrower_than_that_of_the_total(name, shape, source, target):
+    array = sample(shape, source)
+    given = {"dtype": target} if name == "trace" else {"dtype": target, "axis": 1}
+    with quiet():
+        expected = getattr(np, name)(array, **given)
+    assert_same(getattr(mx.np, name)(mx.np.array(array), **given), expected)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2), ()])
+@pytest.mark.parametrize("source", ["bool", "uint8", "int16", "int64", "float16", "complex64"])
+@pytest.mark.parametrize("name", ["mean", "var", "sum"])
+def test_converted_elements(name, source, axis, layout):
+    array = sample((5, 300, 7), source)
+    dtype = "complex128" if source == "complex64" else "float64"
+    expected = getattr(np, name)(layout(array), axis=axis, dtype=dtype)
+    if name == "var":
+        expected = expected.real
+    for given in (layout(mx.np.array(array)), layout(array)):
+        found = getattr(mx.np, name)(given, axis=axis, dtype=dtype)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_cumsum(axis, dtype):
@@ -86,7 +115,7 @@ def test_moments(name, axis, ddof, dtype):
     assert_same(getattr(mx.np.array(array), name)(axis=axis, ddof=ddof), expected, exact=False)
 
 
-@pytest.mark.parametrize("layout", [lambda x: x.T, lambda x: x[::-1, :, ::2]])
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("name", ["sum", "max", "mean"])
 def test_layouts(name, axis, layout):

@@ -55,12 +55,6 @@ Reduction::Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims
   Split(a);
 }
 
-Reduction::Reduction(const Reduction& other, const DLTensor& a)
-    : out_shape_(other.out_shape_.view()), broadcast_shape_(other.broadcast_shape_.view()) {
-  for (int d = 0; d < a.ndim; ++d) is_folded_[d] = other.is_folded_[d];
-  Split(a);
-}
-
 void Reduction::Split(const DLTensor& a) {
   data_ = static_cast<const char*>(TensorData(a));
   int64_t strides[kMaxDims];

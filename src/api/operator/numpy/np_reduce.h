@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "api/operator/numpy/np_elemwise.h"
+#include "api/operator/numpy/np_reduce_read.h"
 
 namespace mxnet {
 namespace op {
@@ -25,8 +26,14 @@ class Reduction {
  public:
   /*! \brief axis is None, an int or a tuple of ints; AxisError or ValueError where it is wrong. */
   Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims);
-  /*! \brief The same axes of another tensor of the same shape. */
-  Reduction(const Reduction& other, const DLTensor& a);
+
+  /*!
+   * \brief Has a reader, which outlives the fold, make the elements; NULL takes them as they are.
+   *
+   * Only folds that are kReads ask it.
+   */
+  void set_reader(const BlockReader* reader) noexcept { reader_ = reader; }
+  const BlockReader* reader() const noexcept { return reader_; }
 
   /*! \brief Shape of the result, with extents of 1 for folded axes where keepdims is set. */
   ShapeView out_shape() const noexcept { return out_shape_.view(); }
@@ -49,6 +56,7 @@ class Reduction {
   void Split(const DLTensor& a);
 
   const char* data_;
+  const BlockReader* reader_{nullptr};
   bool is_folded_[kMaxDims];
   int64_t count_{1};
   DimBuffer out_shape_;
@@ -88,8 +96,8 @@ struct DenseFold {
  * \brief Folds n elements `stride` bytes apart, with Fold::Combine(accumulator, element).
  *
  * A Fold has Acc<T> and Result<T>, Start(first) for the accumulator before the first element,
- * Combine, and Merge of two accumulators. kLanes<T> independent accumulators take turns, and runs
- * longer than kBlock are halved.
+ * Combine, and Merge of two accumulators. Where it is kReads, Start is a constant. kLanes<T>
+ * independent accumulators take turns, and runs longer than kBlock are halved.
  */
 template <typename Fold, typename T>
 typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t n) {
@@ -128,13 +136,44 @@ typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t 
   return result;
 }
 
+/*! \brief Folds a block of elements that a reader makes. Apart, for the room it takes. */
 template <typename Fold, typename T>
-typename Fold::template Acc<T> FoldRun(const char* x, int64_t stride, int64_t n) {
-  if (n <= Fold::kBlock) return FoldBlock<Fold, T>(x, stride, n);
+[[gnu::noinline]] typename Fold::template Acc<T> FoldReadBlock(const BlockReader& reader,
+                                                               const char* x, int64_t stride,
+                                                               int64_t n, int64_t result) {
+  static_assert(Fold::kBlock <= kReadBlock, "a block is read at a time");
+  ReadBuffer<T> buffer;
+  reader.Read(x, stride, n, result, 0, buffer.bytes);
+  return FoldBlock<Fold, T>(buffer.bytes, sizeof(T), n);
+}
+
+/*! \brief Folds a block of elements, which a reader may have to make first, into one result. */
+template <typename Fold, typename T>
+typename Fold::template Acc<T> FoldBlockOf(const Reduction& r, const char* x, int64_t stride,
+                                           int64_t n, int64_t result) {
+  if constexpr (Fold::kReads) {
+    if (__builtin_expect(r.reader() != nullptr, 0)) {
+      return FoldReadBlock<Fold, T>(*r.reader(), x, stride, n, result);
+    }
+  }
+  return FoldBlock<Fold, T>(x, stride, n);
+}
+
+template <typename Fold, typename T>
+typename Fold::template Acc<T> FoldRun(const Reduction& r, const char* x, int64_t stride, int64_t n,
+                                       int64_t result) {
+  if (n <= Fold::kBlock) return FoldBlockOf<Fold, T>(r, x, stride, n, result);
   constexpr int kLanes = Fold::template kLanes<T>;
   const int64_t half = n / 2 / kLanes * kLanes;
-  return Fold::template Merge<T>(FoldRun<Fold, T>(x, stride, half),
-                                 FoldRun<Fold, T>(x + half * stride, stride, n - half));
+  return Fold::template Merge<T>(FoldRun<Fold, T>(r, x, stride, half, result),
+                                 FoldRun<Fold, T>(r, x + half * stride, stride, n - half, result));
+}
+
+/*! \brief The accumulator before the first element, which is at x, unless a reader makes it. */
+template <typename Fold, typename T>
+typename Fold::template Acc<T> StartAt(const char* x) {
+  if constexpr (Fold::kReads) return Fold::template Start<T>(Computed<T>{});
+  if constexpr (!Fold::kReads) return Fold::template Start<T>(LoadAt<T>(x));
 }
 
 /*! \brief Each result from its elements, where those lie closest together. */
@@ -145,13 +184,43 @@ void FoldLines(const Reduction& r, char* out) {
   const int outer = std::max(r.folded().ndim - 1, 0);
   const int64_t n = r.folded().ndim == 0 ? 1 : r.folded()[outer];
   const int64_t stride = r.folded().ndim == 0 ? 0 : r.folded_strides()[outer];
+  int64_t result = 0;
   ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim, [&](const char* first) {
-    auto total = Fold::template Start<T>(LoadAt<T>(first));
+    auto total = StartAt<Fold, T>(first);
     ForEachOffset(first, r.folded(), r.folded_strides(), outer, [&](const char* line) {
-      total = Fold::template Merge<T>(total, FoldRun<Fold, T>(line, stride, n));
+      total = Fold::template Merge<T>(total, FoldRun<Fold, T>(r, line, stride, n, result));
     });
-    *to++ = Result(total);
+    to[result++] = Result(total);
   });
+}
+
+/*! \brief Combines each of n elements with an accumulator of its own. */
+template <typename Fold, typename T>
+void CombineRow(const char* x, int64_t stride, int64_t n, typename Fold::template Acc<T>* total) {
+  if (stride == sizeof(T)) {
+    auto* elements = reinterpret_cast<const Stored<T>*>(x);
+    for (int64_t j = 0; j < n; ++j) {
+      total[j] = Fold::template Combine<T>(total[j], Load<T>(elements[j]));
+    }
+  } else {
+    for (int64_t j = 0; j < n; ++j) {
+      total[j] = Fold::template Combine<T>(total[j], LoadAt<T>(x + j * stride));
+    }
+  }
+}
+
+/*! \brief CombineRow of elements, which a reader may have to make, of results from `result` on. */
+template <typename Fold, typename T>
+void CombineRowOf(const Reduction& r, const char* x, int64_t stride, int64_t n, int64_t result,
+                  typename Fold::template Acc<T>* total) {
+  if constexpr (Fold::kReads) {
+    if (__builtin_expect(r.reader() != nullptr, 0)) {
+      ReadBuffer<T> buffer;
+      r.reader()->Read(x, stride, n, result, 1, buffer.bytes);
+      return CombineRow<Fold, T>(buffer.bytes, sizeof(T), n, total);
+    }
+  }
+  CombineRow<Fold, T>(x, stride, n, total);
 }
 
 /*! \brief Many neighbouring results at a time, where the elements of one lie far apart. */
@@ -159,8 +228,9 @@ template <typename Fold, typename T>
 void FoldRows(const Reduction& r, char* out) {
   using Acc = typename Fold::template Acc<T>;
   using Result = typename Fold::template Result<T>;
-  constexpr int64_t kTile = 256;
+  constexpr int64_t kTile = kReadBlock;
   auto* to = reinterpret_cast<Result*>(out);
+  int64_t result = 0;
   const int inner = r.kept().ndim - 1;
   const int64_t width = r.kept()[inner];
   const int64_t stride = r.kept_strides()[inner];
@@ -169,21 +239,10 @@ void FoldRows(const Reduction& r, char* out) {
       Acc total[kTile];
       const int64_t n = std::min(kTile, width - begin);
       const char* first = row + begin * stride;
-      for (int64_t j = 0; j < n; ++j)
-        total[j] = Fold::template Start<T>(LoadAt<T>(first + j * stride));
-      ForEachOffset(first, r.folded(), r.folded_strides(), r.folded().ndim, [&](const char* x) {
-        if (stride == sizeof(T)) {
-          auto* elements = reinterpret_cast<const Stored<T>*>(x);
-          for (int64_t j = 0; j < n; ++j) {
-            total[j] = Fold::template Combine<T>(total[j], Load<T>(elements[j]));
-          }
-        } else {
-          for (int64_t j = 0; j < n; ++j) {
-            total[j] = Fold::template Combine<T>(total[j], LoadAt<T>(x + j * stride));
-          }
-        }
-      });
-      for (int64_t j = 0; j < n; ++j) *to++ = Result(total[j]);
+      for (int64_t j = 0; j < n; ++j) total[j] = StartAt<Fold, T>(first + j * stride);
+      ForEachOffset(first, r.folded(), r.folded_strides(), r.folded().ndim,
+                    [&](const char* x) { CombineRowOf<Fold, T>(r, x, stride, n, result, total); });
+      for (int64_t j = 0; j < n; ++j) to[result++] = Result(total[j]);
     }
   });
 }

@@ -15,6 +15,7 @@ namespace op {
 namespace {
 
 struct MaxFold {
+  static constexpr bool kReads = false;
   // So many that the compiler keeps the loop over them, which it can vectorize with its NaN test.
   template <typename T>
   static constexpr int kLanes = kIsFloatType<T> ? 64 : 16;
@@ -68,6 +69,7 @@ struct DenseFold<MinFold, T> : DenseExtremum<false, T> {};
 namespace {
 
 struct AnyFold {
+  static constexpr bool kReads = false;
   template <typename T>
   static constexpr int kLanes = 16;
   static constexpr int64_t kBlock = int64_t{1} << 16;

@@ -71,11 +71,37 @@ NDArray Mean(const Reduction& r, DLDataType dtype, ShapeView shape, Context ctx)
   return mean;
 }
 
-/*! \brief The operand, converted first to the type asked for and then to that of the work. */
-const DLTensor& Elements(Operand* a, const MXNetArgValue& dtype, DLDataType compute) {
-  if (!dtype.is_null()) a->TensorAs(DTypeOf(dtype));
-  return a->TensorAs(compute);
-}
+/*! \brief What the squares of the deviations from the mean are made of. */
+class Deviations final : public BlockReader {
+ public:
+  /*! \brief The elements are of type `compute` once `reader`, if there is one, has made them. */
+  Deviations(const BlockReader* reader, const NDArray& mean)
+      : reader_(reader),
+        mean_(mean.data_as<char>()),
+        item_(ItemSize(mean.dtype())),
+        real_item_(ItemSize(RealOfDType(mean.dtype()))),
+        loop_(kDeviationLoops.loops[IndexOfDType(mean.dtype())]) {}
+
+  void Read(const char* x, int64_t stride, int64_t n, int64_t result, int64_t step,
+            char* out) const override {
+    ReadBuffer<Complex128> buffer;
+    if (reader_ != nullptr) {
+      reader_->Read(x, stride, n, result, step, buffer.bytes);
+      x = buffer.bytes;
+      stride = item_;
+    }
+    char* const data[3] = {out, const_cast<char*>(x), mean_ + result * item_};
+    const int64_t strides[3] = {real_item_, stride, step * item_};
+    loop_(data, strides, n);
+  }
+
+ private:
+  const BlockReader* reader_;
+  char* mean_;
+  int64_t item_;
+  int64_t real_item_;
+  InnerLoop loop_;
+};
 
 NDArray Cast(NDArray array, DLDataType dtype) {
   return array.dtype() == dtype ? array : AsType(array.tensor(), dtype);
@@ -86,8 +112,9 @@ void RunMean(const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
   const DLDataType compute = ComputeDType(dtype);
-  const DLTensor& elements = Elements(&a, args[2], compute);
-  const Reduction r(elements, args[1], ToFlag(args[4]));
+  const ConvertedElements elements(&a, args[2].is_null() ? compute : dtype, compute);
+  Reduction r(elements.tensor(), args[1], ToFlag(args[4]));
+  r.set_reader(elements.reader());
   AnnounceResult(r.out_shape(), dtype, a.ctx());
   ReturnInto(Cast(Mean(r, compute, r.out_shape(), a.ctx()), dtype), args[3], ret);
 }
@@ -98,19 +125,14 @@ void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   const auto ddof = args[4].As<double>();
   const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
   const DLDataType compute = ComputeDType(dtype);
-  const DLTensor& elements = Elements(&a, args[2], compute);
-  const Reduction r(elements, args[1], ToFlag(args[5]));
+  const ConvertedElements elements(&a, args[2].is_null() ? compute : dtype, compute);
+  Reduction r(elements.tensor(), args[1], ToFlag(args[5]));
+  r.set_reader(elements.reader());
   AnnounceResult(r.out_shape(), RealOfDType(dtype), a.ctx());
-  const NDArray mean = Mean(r, compute, r.broadcast_shape(), a.ctx());
-  const DLDataType real = RealOfDType(compute);
-  NDArray squares = NDArray::Empty(TensorShape(elements), real, a.ctx());
-  StridedLoop<3> walk(squares.shape());
-  walk.Set(0, squares.tensor());
-  walk.Set(1, elements);
-  walk.Set(2, mean.tensor());
-  walk.Run(kDeviationLoops.loops[IndexOfDType(compute)]);
-  const Reduction total(r, squares.tensor());
-  NDArray variance = Fold(kSumTable, total, real, r.out_shape(), a.ctx());
+  const NDArray mean = Mean(r, compute, r.out_shape(), a.ctx());
+  const Deviations squares(elements.reader(), mean);
+  r.set_reader(&squares);
+  NDArray variance = Fold(kSumTable, r, RealOfDType(compute), r.out_shape(), a.ctx());
   DivideBy(variance, std::max(static_cast<double>(r.count()) - ddof, 0.0));
   if (root) SquareRoot(variance);
   ReturnInto(Cast(std::move(variance), RealOfDType(dtype)), args[3], ret);

@@ -25,6 +25,7 @@ constexpr int kTotalLanes = 16;
 constexpr int64_t kTotalBlock = 256;
 
 struct SumFold {
+  static constexpr bool kReads = true;
   template <typename T>
   static constexpr int kLanes = kTotalLanes;
   static constexpr int64_t kBlock = kTotalBlock;
@@ -47,6 +48,7 @@ struct SumFold {
 };
 
 struct ProdFold {
+  static constexpr bool kReads = true;
   template <typename T>
   static constexpr int kLanes = kTotalLanes;
   static constexpr int64_t kBlock = kTotalBlock;
@@ -80,8 +82,10 @@ void RunTotal(const FoldTable& table, const MXNetArgs& args, MXNetRetValue* ret)
   Operand a(args[0]);
   const bool converts = !args[2].is_null();
   const DLDataType dtype = converts ? DTypeOf(args[2]) : a.dtype();
-  const DLTensor& elements = a.TensorAs(dtype);
-  const Reduction r(elements, args[1], ToFlag(args[4]));
+  const ConvertedElements elements(&a, dtype);
+  Reduction r(elements.tensor(), args[1], ToFlag(args[4]));
+  r.set_reader(elements.reader());
+  if (converts) AnnounceResult(r.out_shape(), dtype, a.ctx());
   NDArray total = Fold(table, r, dtype, r.out_shape(), a.ctx());
   if (converts && total.dtype() != dtype) total = AsType(total.tensor(), dtype);
   ReturnInto(std::move(total), args[3], ret);

@@ -1,0 +1,38 @@
+/*!
+ * \file np_reduce_read.cc
+ * \brief Conversion of elements, a block at a time.
+ */
+#include "api/operator/numpy/np_reduce_read.h"
+
+namespace mxnet {
+namespace op {
+
+ConvertedElements::ConvertedElements(Operand* a, DLDataType dtype, DLDataType compute)
+    : first_item_(ItemSize(dtype)), second_item_(ItemSize(compute)) {
+  // Python numbers are read again, for no other type between would keep their value.
+  if (!a->is_array() || a->kind_of_numbers() != WeakKind::kNone) a->TensorAs(dtype);
+  tensor_ = &a->tensor();
+  if (tensor_->dtype != dtype) {
+    first_ = CastLoop(CheckedIndexOfDType(tensor_->dtype), CheckedIndexOfDType(dtype));
+  }
+  if (dtype == compute) return;
+  const InnerLoop last = CastLoop(CheckedIndexOfDType(dtype), CheckedIndexOfDType(compute));
+  (first_ == nullptr ? first_ : second_) = last;
+  if (first_ == last) first_item_ = second_item_;
+}
+
+void ConvertedElements::Read(const char* x, int64_t stride, int64_t n, int64_t, int64_t,
+                             char* out) const {
+  ReadBuffer<Complex128> buffer;
+  char* to = second_ == nullptr ? out : buffer.bytes;
+  char* const data[2] = {to, const_cast<char*>(x)};
+  const int64_t strides[2] = {first_item_, stride};
+  first_(data, strides, n);
+  if (second_ == nullptr) return;
+  char* const rest[2] = {out, buffer.bytes};
+  const int64_t steps[2] = {second_item_, first_item_};
+  second_(rest, steps, n);
+}
+
+}  // namespace op
+}  // namespace mxnet

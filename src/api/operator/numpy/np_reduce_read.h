@@ -1,0 +1,70 @@
+/*!
+ * \file np_reduce_read.h
+ * \brief Elements that are made while a reduction reads them, and never lie in an array.
+ */
+#ifndef MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_READ_H_
+#define MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_READ_H_
+
+#include "api/common/cast.h"
+#include "api/common/operand.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief Elements that a BlockReader makes at a time, at most. */
+constexpr int64_t kReadBlock = 256;
+
+/*!
+ * \brief Makes the elements that are folded out of those in memory, a block at a time: so the sum
+ * of converted elements, or of their squares, needs no array of them.
+ */
+class BlockReader {
+ public:
+  /*!
+   * \brief Writes n elements, made of those `stride` bytes apart from x on.
+   *
+   * The one at out[i] is folded into the result number result + i * step.
+   */
+  virtual void Read(const char* x, int64_t stride, int64_t n, int64_t result, int64_t step,
+                    char* out) const = 0;
+
+ protected:
+  ~BlockReader() = default;
+};
+
+/*! \brief Room for the elements that a reader makes. */
+template <typename T>
+struct ReadBuffer {
+  alignas(T) char bytes[kReadBlock * sizeof(T)];
+};
+
+/*!
+ * \brief The elements of an operand converted to a type, and from that to another.
+ *
+ * An array's are converted as they are read, in blocks; numbers and sequences become an array.
+ */
+class ConvertedElements final : public BlockReader {
+ public:
+  ConvertedElements(Operand* a, DLDataType dtype, DLDataType compute);
+  ConvertedElements(Operand* a, DLDataType dtype) : ConvertedElements(a, dtype, dtype) {}
+
+  /*! \brief What a Reduction is made of. */
+  const DLTensor& tensor() const noexcept { return *tensor_; }
+  /*! \brief NULL where the tensor is of the type already. */
+  const BlockReader* reader() const noexcept { return first_ == nullptr ? nullptr : this; }
+
+  void Read(const char* x, int64_t stride, int64_t n, int64_t result, int64_t step,
+            char* out) const override;
+
+ private:
+  const DLTensor* tensor_;
+  InnerLoop first_{nullptr};
+  InnerLoop second_{nullptr};
+  int64_t first_item_;
+  int64_t second_item_;
+};
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_READ_H_
