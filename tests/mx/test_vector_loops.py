@@ -53,6 +53,38 @@ def special(dtype):
     return np.concatenate([values, -values])
 
 
+def representable(dtype):
+    """Functions of numbers whose results are representable, or defined by others: all by name."""
+    info = np.finfo(dtype)
+    cubes = np.arange(-250, 251) if dtype == "float32" else np.arange(-3000, 3001)
+    tens = np.arange(-37, 39) if dtype == "float32" else np.arange(-307, 309)
+    powers = np.array([float(f"1e{k}") for k in tens])
+    twos = np.arange(info.minexp - info.nmant, info.maxexp)
+    scales = np.arange((info.minexp - info.nmant) // 3 + 1, (info.maxexp - 5) // 3)
+    bases = np.random.default_rng(1).normal(size=3000).astype(dtype) * 10
+    sizes = np.abs(bases)
+    small = np.array([(b, n) for b in range(-40, 1000) for n in range(2, 40)], dtype=np.float64)
+    small = small[np.abs(small[:, 0]) ** small[:, 1] < 2.0 ** (info.nmant + 1)]
+    roots = np.array([(b**n, k / n, b**k) for n in (2, 4, 8) for k in (1, 3) for b in range(2, 8)])
+    cases = {
+        "cubes": ("cbrt", [cubes**3.0], cubes),
+        "cubes of powers of 2": ("cbrt", [np.ldexp(-27.0, 3 * scales)], np.ldexp(-3.0, scales)),
+        "powers of 10": ("log10", [powers], tens),
+        "powers of 2": ("log2", [np.ldexp(1.0, twos)], twos),
+        "whole exponents": ("exp2", [twos], np.ldexp(1.0, twos)),
+        "small powers": ("power", list(small.T), small[:, 0] ** small[:, 1]),
+        "small roots": ("power", list(roots.T[:2]), roots[:, 2]),
+        "squares": ("power", [bases, np.full(1, 2)], bases * bases),
+        "squares, one by one": ("power", [bases, np.full(3000, 2)], bases * bases),
+        "square roots": ("power", [sizes, np.full(1, 0.5)], np.sqrt(sizes)),
+        "square roots, one by one": ("power", [sizes, np.full(3000, 0.5)], np.sqrt(sizes)),
+    }
+    return {
+        name.replace(" ", "_"): (function, [x.astype(dtype) for x in arguments], result)
+        for name, (function, arguments, result) in cases.items()
+    }
+
+
 def inputs():
     """Operands by "DTYPE NUMBER": all pairs of special values, then numbers of many sizes."""
     generator = np.random.default_rng(0)
@@ -68,7 +100,16 @@ def inputs():
         table[f"{dtype} 0"] = np.concatenate([pairs[0].ravel(), bases]).astype(dtype)
         table[f"{dtype} 1"] = np.concatenate([pairs[1].ravel(), exponents]).astype(dtype)
         table[f"{dtype} 2"] = np.concatenate([special(dtype), sizes, near]).astype(dtype)
+        for name, (_, arguments, _) in representable(dtype).items():
+            for i, argument in enumerate(arguments):
+                table[f"{dtype} {name}.{i}"] = argument
     return table
+
+
+def key_of(name, dtype):
+    """What PROGRAM knows a case of representable() by."""
+    function, arguments, _ = representable(dtype)[name]
+    return " ".join([function, dtype, *(f"{name}.{i}" for i in range(len(arguments)))])
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +124,7 @@ def results(operands, tmp_path_factory):
     folder = tmp_path_factory.mktemp("levels")
     keys = [f"{name} {dtype} 2" for name in UNARY for dtype in FLOATS]
     keys += [f"{name} {dtype} 0 1" for name in BINARY + EXACT for dtype in FLOATS]
+    keys += [key_of(name, dtype) for dtype in FLOATS for name in representable(dtype)]
     np.savez(folder / "given.npz", keys=np.array(keys), **operands)
     table = {}
     for level in LEVELS:
@@ -130,6 +172,14 @@ def test_arithmetic_is_numpys(results, operands, name, dtype, level):
     np.testing.assert_array_equal(results[level][f"{name} {dtype} 0 1"], expected)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", representable("float64"))
+def test_what_is_representable_is_exact(results, name, dtype, level):
+    expected = representable(dtype)[name][2].astype(dtype)
+    np.testing.assert_array_equal(results[level][key_of(name, dtype)], expected)
+
+
 def layouts(x):
     """The elements of x in arrays of other layouts, each with how to find them in the result."""
     spread = mx.np.zeros((x.size, 3), dtype=x.dtype)
@@ -166,6 +216,22 @@ def test_powers_of_whole_numbers_are_exact(base, dtype):
     expected = np.array([base**n for n in range(10)]).astype(dtype)
     found = mx.np.power(mx.np.full((10,), base, dtype=dtype), mx.np.array(exponents))
     np.testing.assert_array_equal(found.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16"])
+@pytest.mark.parametrize("exponent", [2, 0.5])
+def test_squares_and_roots_do_not_depend_on_the_layout(exponent, dtype):
+    x = np.linspace(0, 90, 300).astype(dtype)
+    expected = x * x if exponent == 2 else np.sqrt(x)
+    exponents = mx.np.full((300,), exponent, dtype=dtype)
+    np.testing.assert_array_equal((mx.np.array(x) ** exponent).asnumpy(), expected)
+    for array, order in layouts(x):
+        np.testing.assert_array_equal((array**exponent).asnumpy()[order], expected)
+        np.testing.assert_array_equal((array**exponents).asnumpy()[order], expected)
+    for length in range(1, 40):
+        part = mx.np.array(x[:length])
+        np.testing.assert_array_equal((part**exponent).asnumpy(), expected[:length])
+        np.testing.assert_array_equal((part ** exponents[:length]).asnumpy(), expected[:length])
 
 
 SEARCHES = ["max", "min", "argmax", "argmin"]

@@ -4,7 +4,8 @@
  *
  * x = 2**k * m with m from 0.734375 to 1.46875, and m*c = 1 + r, where c is one of sixteen numbers
  * near 1/m and is 1 around m = 1, so that a logarithm near 0 has no cancellation. What is not a
- * normal positive number, and what a power takes out of range, is left to libmvec's function.
+ * normal positive number, and what a power takes out of range, is left to libmvec's function. The
+ * powers 2 and 0.5 are those of multiplication and sqrt, which round once.
  */
 #ifndef MXNET_SRC_API_COMMON_VECTOR_LOG_H_
 #define MXNET_SRC_API_COMMON_VECTOR_LOG_H_
@@ -156,12 +157,26 @@ struct PowDouble {
         _mm512_cmp_pd_mask(_mm512_abs_pd(power), _mm512_set1_pd(1020), _CMP_LT_OQ);
     const __m512d rest = _mm512_fmadd_pd(b, low, _mm512_fmsub_pd(b, high, power));
     const __m512d result = Exp2(power, rest);
-    if (__builtin_expect(inside == 0xff, 1)) return result;
+    if (__builtin_expect(NeitherSquareNorRoot(inside, b) == 0xff, 1)) return result;
+    if (inside == 0xff) return SquareOrRoot(a, b, result);
     const auto function = reinterpret_cast<__m512d (*)(__m512d, __m512d)>(libmvec);
-    return _mm512_mask_mov_pd(function(a, b), inside, result);
+    return SquareOrRoot(a, b, _mm512_mask_mov_pd(function(a, b), inside, result));
   }
 
  private:
+  static MXNET_AVX512_INLINE __mmask8 NeitherSquareNorRoot(__mmask8 lanes, __m512d b) {
+    lanes = _mm512_mask_cmp_pd_mask(lanes, b, _mm512_set1_pd(2), _CMP_NEQ_UQ);
+    return _mm512_mask_cmp_pd_mask(lanes, b, _mm512_set1_pd(0.5), _CMP_NEQ_UQ);
+  }
+
+  static MXNET_AVX512_INLINE __m512d SquareOrRoot(__m512d a, __m512d b, __m512d power) {
+    const __mmask8 square = _mm512_cmp_pd_mask(b, _mm512_set1_pd(2), _CMP_EQ_OQ);
+    // Of 0 and below the root is pow's, which differs of -0 and -infinity.
+    const __mmask8 root = _mm512_cmp_pd_mask(b, _mm512_set1_pd(0.5), _CMP_EQ_OQ) &
+                          _mm512_cmp_pd_mask(a, _mm512_setzero_pd(), _CMP_GT_OQ);
+    return _mm512_mask_sqrt_pd(_mm512_mask_mul_pd(power, square, a, a), root, a);
+  }
+
   /*! \brief log2(x) in two parts, with some 68 bits after the point. */
   static MXNET_AVX512_INLINE __m512d Log2(__m512d x, __m512d* low) {
     static constexpr double kTerms[] = {
@@ -323,12 +338,25 @@ struct PowFloat {
         _mm512_cmp_ps_mask(_mm512_abs_ps(power), _mm512_set1_ps(125), _CMP_LT_OQ);
     const __m512 rest = _mm512_fmadd_ps(b, low, _mm512_fmsub_ps(b, high, power));
     const __m512 result = Exp2(power, rest);
-    if (__builtin_expect(inside == 0xffff, 1)) return result;
+    if (__builtin_expect(NeitherSquareNorRoot(inside, b) == 0xffff, 1)) return result;
+    if (inside == 0xffff) return SquareOrRoot(a, b, result);
     const auto function = reinterpret_cast<__m512 (*)(__m512, __m512)>(libmvec);
-    return _mm512_mask_mov_ps(function(a, b), inside, result);
+    return SquareOrRoot(a, b, _mm512_mask_mov_ps(function(a, b), inside, result));
   }
 
  private:
+  static MXNET_AVX512_INLINE __mmask16 NeitherSquareNorRoot(__mmask16 lanes, __m512 b) {
+    lanes = _mm512_mask_cmp_ps_mask(lanes, b, _mm512_set1_ps(2), _CMP_NEQ_UQ);
+    return _mm512_mask_cmp_ps_mask(lanes, b, _mm512_set1_ps(0.5F), _CMP_NEQ_UQ);
+  }
+
+  static MXNET_AVX512_INLINE __m512 SquareOrRoot(__m512 a, __m512 b, __m512 power) {
+    const __mmask16 square = _mm512_cmp_ps_mask(b, _mm512_set1_ps(2), _CMP_EQ_OQ);
+    const __mmask16 root = _mm512_cmp_ps_mask(b, _mm512_set1_ps(0.5F), _CMP_EQ_OQ) &
+                           _mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_GT_OQ);
+    return _mm512_mask_sqrt_ps(_mm512_mask_mul_ps(power, square, a, a), root, a);
+  }
+
   /*! \brief log2(x) in two parts, with some 35 bits after the point. */
   static MXNET_AVX512_INLINE __m512 Log2(__m512 x, __m512* low) {
     static constexpr float kTerms[] = {-0x1.715476p-1F, 0x1.ec7096p-2F, -0x1.71760ap-2F,

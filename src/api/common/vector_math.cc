@@ -15,8 +15,10 @@
 #include <dlfcn.h>
 #include <immintrin.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "api/common/vector_log.h"
@@ -27,63 +29,44 @@ namespace {
 
 using Function = void (*)();
 
+// What calls a function of libmvec for AVX2 may use FMA, which the processor has, see cpu.cc.
+#define MXNET_TARGET_AVX2_FMA __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+
 /*! \brief Registers of one width: how to fill one from memory and how to write one. */
 template <typename T, CpuLevel level>
 struct Registers;
 
-#define MXNET_REGISTERS(T, Level, Target, Vector, Count, LoadVector, StoreVector)                  \
-  template <>                                                                                      \
-  struct Registers<T, CpuLevel::Level> {                                                           \
-    static constexpr int64_t kCount = Count;                                                       \
-                                                                                                   \
-    /*! \brief The kernel that is nothing but the function found. */                               \
-    struct Direct {                                                                                \
-      static Target MXNET_ALWAYS_INLINE Vector Apply(Function function, Vector x) {                \
-        return reinterpret_cast<Vector (*)(Vector)>(function)(x);                                  \
-      }                                                                                            \
-      static Target MXNET_ALWAYS_INLINE Vector Apply(Function function, Vector a, Vector b) {      \
-        return reinterpret_cast<Vector (*)(Vector, Vector)>(function)(a, b);                       \
-      }                                                                                            \
-    };                                                                                             \
-                                                                                                   \
-    template <typename Kernel>                                                                     \
-    Target static void RunUnary(Function function, const T* x, T* out, int64_t n) {                \
-      int64_t i = 0;                                                                               \
-      for (; i + kCount <= n; i += kCount) {                                                       \
-        StoreVector(out + i, Kernel::Apply(function, LoadVector(x + i)));                          \
-      }                                                                                            \
-      if (i == n) return;                                                                          \
-      T part[kCount];                                                                              \
-      Fill(part, x + i, n - i);                                                                    \
-      StoreVector(part, Kernel::Apply(function, LoadVector(part)));                                \
-      for (int64_t j = 0; i + j < n; ++j) out[i + j] = part[j];                                    \
-    }                                                                                              \
-                                                                                                   \
-    template <typename Kernel>                                                                     \
-    Target static void RunBinary(Function function, const T* a, const T* b, T* out, int64_t n) {   \
-      int64_t i = 0;                                                                               \
-      for (; i + kCount <= n; i += kCount) {                                                       \
-        StoreVector(out + i, Kernel::Apply(function, LoadVector(a + i), LoadVector(b + i)));       \
-      }                                                                                            \
-      if (i == n) return;                                                                          \
-      T parts[2][kCount];                                                                          \
-      Fill(parts[0], a + i, n - i);                                                                \
-      Fill(parts[1], b + i, n - i);                                                                \
-      StoreVector(parts[0], Kernel::Apply(function, LoadVector(parts[0]), LoadVector(parts[1])));  \
-      for (int64_t j = 0; i + j < n; ++j) out[i + j] = parts[0][j];                                \
-    }                                                                                              \
-                                                                                                   \
-   private:                                                                                        \
-    /*! \brief The first n of a register's numbers, and the first of them again for the others. */ \
-    static MXNET_ALWAYS_INLINE void Fill(T* part, const T* x, int64_t n) {                         \
-      for (int64_t j = 0; j < kCount; ++j) part[j] = x[j < n ? j : 0];                             \
-    }                                                                                              \
-  };
+#define MXNET_REAL float
+#define MXNET_LEVEL kAvx2
+#define MXNET_VECTOR __m256
+#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
+#define MXNET_OP(name) _mm256_##name##_ps
+#define MXNET_ANY(mask) (_mm256_movemask_ps(reinterpret_cast<__m256>(mask)) != 0)
+#include "api/common/vector_registers.inc"
 
-MXNET_REGISTERS(float, kAvx2, MXNET_TARGET_AVX2, __m256, 8, _mm256_loadu_ps, _mm256_storeu_ps)
-MXNET_REGISTERS(double, kAvx2, MXNET_TARGET_AVX2, __m256d, 4, _mm256_loadu_pd, _mm256_storeu_pd)
-MXNET_REGISTERS(float, kAvx512, MXNET_TARGET_AVX512, __m512, 16, _mm512_loadu_ps, _mm512_storeu_ps)
-MXNET_REGISTERS(double, kAvx512, MXNET_TARGET_AVX512, __m512d, 8, _mm512_loadu_pd, _mm512_storeu_pd)
+#define MXNET_REAL double
+#define MXNET_LEVEL kAvx2
+#define MXNET_VECTOR __m256d
+#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
+#define MXNET_OP(name) _mm256_##name##_pd
+#define MXNET_ANY(mask) (_mm256_movemask_pd(reinterpret_cast<__m256d>(mask)) != 0)
+#include "api/common/vector_registers.inc"
+
+#define MXNET_REAL float
+#define MXNET_LEVEL kAvx512
+#define MXNET_VECTOR __m512
+#define MXNET_TARGET MXNET_TARGET_AVX512
+#define MXNET_OP(name) _mm512_##name##_ps
+#define MXNET_ANY(mask) (_mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)) != 0)
+#include "api/common/vector_registers.inc"
+
+#define MXNET_REAL double
+#define MXNET_LEVEL kAvx512
+#define MXNET_VECTOR __m512d
+#define MXNET_TARGET MXNET_TARGET_AVX512
+#define MXNET_OP(name) _mm512_##name##_pd
+#define MXNET_ANY(mask) (_mm512_movepi64_mask(reinterpret_cast<__m512i>(mask)) != 0)
+#include "api/common/vector_registers.inc"
 
 /*! \brief The function for `count` numbers at a time; NULL where there is none. */
 Function Find(char isa, int64_t count, const char* inputs, const char* name, const char* suffix) {
@@ -106,6 +89,14 @@ Function FindAt(const char* inputs, const char* name) {
   return Find(kIsa, Registers<T, level>::kCount, inputs, name, kSuffix<T>);
 }
 
+/*! \brief The loop that calls a function found for registers, with what makes it more exact. */
+template <typename Lanes, typename T>
+auto UnaryLoop(const char* name) {
+  if (std::strcmp(name, "cbrt") == 0) return &Lanes::template RunUnary<typename Lanes::CubeRoot>;
+  if (std::strcmp(name, "log10") == 0) return &Lanes::template RunUnary<typename Lanes::Log10>;
+  return &Lanes::template RunUnary<typename Lanes::Direct>;
+}
+
 }  // namespace
 
 template <typename T>
@@ -118,10 +109,10 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
         return {f, &Wide::template RunUnary<avx512::LogDouble>};
       }
     }
-    return {f, &Wide::template RunUnary<typename Wide::Direct>};
+    return {f, UnaryLoop<Wide, T>(name)};
   }
   if (const Function f = FindAt<T, CpuLevel::kAvx2>("v", name)) {
-    return {f, &Narrow::template RunUnary<typename Narrow::Direct>};
+    return {f, UnaryLoop<Narrow, T>(name)};
   }
   return {};
 }
@@ -130,14 +121,18 @@ template <typename T>
 VectorBinary<T> FindVectorBinary(const char* name) noexcept {
   using Wide = Registers<T, CpuLevel::kAvx512>;
   using Narrow = Registers<T, CpuLevel::kAvx2>;
+  const bool is_power = std::strcmp(name, "pow") == 0;
   if (const Function f = FindAt<T, CpuLevel::kAvx512>("vv", name)) {
-    if (std::strcmp(name, "pow") == 0) {
+    if (is_power) {
       using Pow = std::conditional_t<std::is_same_v<T, float>, avx512::PowFloat, avx512::PowDouble>;
       return {f, &Wide::template RunBinary<Pow>};
     }
     return {f, &Wide::template RunBinary<typename Wide::Direct>};
   }
   if (const Function f = FindAt<T, CpuLevel::kAvx2>("vv", name)) {
+    if (is_power) {
+      return {f, &Narrow::template RunBinary<typename Narrow::Power>};
+    }
     return {f, &Narrow::template RunBinary<typename Narrow::Direct>};
   }
   return {};

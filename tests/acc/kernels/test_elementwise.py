@@ -153,6 +153,14 @@ def test_of_an_array_and_a_number(plugin, name, param, x, number, expected):
     check(run(plugin, name, {other: x}, expected, **{param: number}), expected)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(("exponent", "function"), [(2, np.square), (0.5, np.sqrt)])
+def test_squares_and_square_roots_are_exact(plugin, exponent, function, dtype):
+    x = np.linspace(0, 9, 3000).astype(dtype)
+    found = run(plugin, "power", {"x1": x}, x, x2=exponent)
+    np.testing.assert_array_equal(found, function(x))
+
+
 LARGEST = 2**64 - 1
 CHOICES = [
     ("where", {"condition": ANY > 0, "x": ANY, "y": -ANY}, {}, np.where(ANY > 0, ANY, -ANY)),

@@ -71,9 +71,28 @@ struct Power {
     } else if constexpr (kIsComplexType<T>) {
       return ComplexPower(a, b);
     } else {
+      if (b == 2) return Square::Apply(a);
+      if (b == T(0.5)) return Root::Apply(a);
       return std::pow(a, b);
     }
   }
+
+  /*! \brief To the power 2. */
+  struct Square {
+    template <typename T>
+    static T Apply(T x) {
+      return x * x;
+    }
+  };
+
+  /*! \brief To the power 0.5, of -0 and of -infinity as pow has it. */
+  struct Root {
+    template <typename T>
+    static T Apply(T x) {
+      constexpr T kInfinity = std::numeric_limits<T>::infinity();
+      return x == -kInfinity ? kInfinity : std::sqrt(x + 0);
+    }
+  };
 
  private:
   template <typename T>
@@ -114,6 +133,28 @@ struct Power {
   }
 };
 
+/*! \brief Powers of floats: all to the power 2 or 0.5 by the instruction for that. */
+template <typename T>
+void PowerRun(char* const* data, const int64_t* strides, int64_t n) {
+  if (strides[2] == 0) {
+    static const InnerLoop square = ForCpu<UnaryBody<Power::Square, T>>();
+    static const InnerLoop root = ForCpu<UnaryBody<Power::Root, T>>();
+    const Computed<T> exponent = LoadAt<T>(data[2]);
+    if (exponent == 2) return square(data, strides, n);
+    if (exponent == Computed<T>(0.5)) return root(data, strides, n);
+  }
+  MathBinaryRun<Power, T>(data, strides, n);
+}
+
+LoopTable PowerLoops() {
+  LoopTable table = BinaryLoops<Power, SignedTypes, UnsignedTypes, ComplexTypes>();
+  table.loops[kIndexFloat16] = &PowerRun<Half>;
+  table.loops[kIndexBFloat16] = &PowerRun<BFloat16>;
+  table.loops[kIndexFloat32] = &PowerRun<float>;
+  table.loops[kIndexFloat64] = &PowerRun<double>;
+  return table;
+}
+
 void RefuseNegative(const BinaryOp&, const DLTensor& x2) {
   if (x2.dtype.code == kDLUInt) return;
   StridedLoop<1> walk(TensorShape(x2));
@@ -135,8 +176,8 @@ const LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTy
 const BinaryOp kFloorDivide{BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
                             TypeRule::kCommonNoBool};
 const BinaryOp kRemainder{kModLoops, TypeRule::kCommonNoBool};
-const BinaryOp kPower{MathBinaryLoops<Power, SignedTypes, UnsignedTypes, ComplexTypes>(),
-                      TypeRule::kCommonNoBool, ResultRule::kSame, "", &RefuseNegative};
+const BinaryOp kPower{PowerLoops(), TypeRule::kCommonNoBool, ResultRule::kSame, "",
+                      &RefuseNegative};
 
 MXNET_REGISTER_BINARY("floor_divide",
                       "Divides and rounds towards minus infinity. An integer divided by 0 gives 0.",

@@ -103,9 +103,14 @@ struct Sqrt {
 struct Cbrt {
   static constexpr char kFunction[] = "cbrt";
 
+  /*! \brief With a correction, after which it is exact where that is possible. */
   template <typename T>
   static T Apply(T x) {
-    return std::cbrt(x);
+    using Wide = std::conditional_t<sizeof(T) == sizeof(float), double, long double>;
+    const T root = std::cbrt(x);
+    if (root == 0 || !std::isfinite(root)) return root;
+    const Wide y = root;
+    return static_cast<T>(y - (y * y * y - x) / (3 * y * y));
   }
 };
 
