@@ -130,6 +130,11 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
         return true;
       case Executor::Outcome::kRefused:
         return false;
+      case Executor::Outcome::kEmpty:
+        // There is nothing for the library to do, and the body says what is wrong.
+        HostCall(call).Run(device->context(), ret, ret_type_code);
+        stats->Of(call.name())->CountRun();
+        return true;
       case Executor::Outcome::kRetired:
         break;
     }

@@ -273,6 +273,7 @@ bool Executor::TryRunAtOnce(const FunctionObject& func, const CallArguments& arg
 Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type_code,
                                 std::string* reason) {
   if (is_retired_.load(std::memory_order_acquire)) return Outcome::kRetired;
+  if (bytes_ == 0) return Outcome::kEmpty;
   const size_t count = inputs_.size();
   Buffer<MXTensor, kFew> tensors(count + 1);
   Buffer<NDArray, kFew> arrays(count);
@@ -283,9 +284,7 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
   if (argument < 0) {
     result = NewResult();
     FillElements(PlaceOf(result.get()), &tensors.get()[count]);
-    if (bytes_ != 0 && !TryRunFor(call, tensors.get(), arrays.get(), result, reason)) {
-      return Outcome::kRefused;
-    }
+    if (!TryRunFor(call, tensors.get(), arrays.get(), result, reason)) return Outcome::kRefused;
   } else {
     result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
     const NDArray target = TargetFor(result, arrays.get());
@@ -294,9 +293,7 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
       return Outcome::kRefused;
     }
     FillElements(PlaceOf(target.get()), &tensors.get()[count]);
-    if (bytes_ != 0 && !TryRunFor(call, tensors.get(), arrays.get(), target, reason)) {
-      return Outcome::kRefused;
-    }
+    if (!TryRunFor(call, tensors.get(), arrays.get(), target, reason)) return Outcome::kRefused;
     if (target.get() != result.get()) CopyArray(result, target);
   }
   Done(std::move(result), ret, ret_type_code);

@@ -28,6 +28,7 @@ class Executor {
   enum class Outcome {
     kDone,
     kRefused, /*!< by the library, for these elements: see Refusal */
+    kEmpty,   /*!< the result has no elements: the library is not asked for them */
     kRetired  /*!< the answer is no longer valid, ask anew */
   };
 
@@ -117,7 +118,7 @@ class Executor {
   DLDataType dtype_{};    /*!< of the result */
   size_t bytes_{0};       /*!< of the result */
   SizeClass size_{0};     /*!< of the result */
-  bool is_direct_{false}; /*!< there is one, all of the few inputs are, and there is no out */
+  bool is_direct_{false}; /*!< there is one, all of the few inputs are, no out, and elements */
   bool is_one_at_a_time_{false}; /*!< runs have to wait for one another, or for other calls */
   /*! \brief Held around runs where the library takes one at a time. */
   std::mutex serial_;

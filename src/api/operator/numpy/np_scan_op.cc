@@ -69,12 +69,12 @@ void RunScan(const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor& elements = a.TensorAs(a.dtype());
   const int64_t size = TensorSize(elements);
   const bool flat = args[1].is_null() || elements.ndim == 0;
+  // NumPy takes a 0-d array for one of a single element.
+  const int axis = NormalizeAxis(ToAxisOr(args[1], 0), flat ? 1 : elements.ndim);
   AnnounceResult(flat ? ShapeView(&size, 1) : a.shape(), dtype, a.ctx());
   NDArray scanned = AsType(elements, dtype);
-  const int64_t axis = ToAxisOr(args[1], 0);
-  // NumPy takes a 0-d array for one of a single element.
   if (flat) scanned = Flattened(scanned);
-  ScanInPlace<Op>(scanned, NormalizeAxis(axis, scanned.ndim()));
+  ScanInPlace<Op>(scanned, axis);
   ReturnInto(std::move(scanned), args[3], ret);
 }
 
