@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from . import object as classes
 from ._backend import core
@@ -178,13 +179,16 @@ def _renew_class(key: str) -> None:
 classes.on_replacement(_renew_class)
 
 _modules: dict[int, Module] = {}
+# What the file of each library was when it was loaded.
+_stamps: dict[int, tuple[int, ...]] = {}
 
 
 def load_library(path: str | os.PathLike[str]) -> Module:
     """Loads a library of operators and returns what it has registered.
 
     A relative path counts from the current folder. Loading the same file again returns the same
-    Module. A library is never unloaded, so everything that came from it stays valid.
+    Module. A library is never unloaded, so everything that came from it stays valid, and where the
+    file has changed since, a RuntimeWarning says that the code is still the former.
 
     Raises FileNotFoundError, IsADirectoryError or PermissionError where the file cannot be read,
     and ImportError, with the reason, where it cannot be loaded: it is no shared library or one for
@@ -200,12 +204,21 @@ def load_replacing(
 ) -> Module:
     """load_library of a library that may register the given names although they are taken."""
     absolute = os.path.abspath(_checked(path))
+    stamp = _stamp(absolute)
     try:
         number, names, functions, class_keys, enum_names = _load(absolute, tuple(replaceable))
     except ImportError as error:
         error.path = absolute
         raise
     module = _modules.get(number)
+    if _stamps.setdefault(number, stamp) != stamp:
+        warnings.warn(
+            f"{absolute} has changed since it was loaded, and the code of this process is still "
+            "the former: start another process, or use ffi.cpp.load_inline, which loads what has "
+            "changed as another library",
+            RuntimeWarning,
+            stacklevel=3,
+        )
     if module is None:
         forget_enums(enum_names)
         name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
@@ -215,6 +228,14 @@ def load_replacing(
         module = _modules.setdefault(number, made)
         announce(names)
     return module
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _checked(path: object) -> str:

@@ -180,6 +180,17 @@ def test_loading_twice_is_one_library(library, folder, spelling):
     assert ffi.load_library(path) is ffi.load_library(library)
 
 
+def test_a_library_that_was_built_again(tmp_path):
+    path = compile_library(tmp_path, "again", registering("again.f"))
+    module = ffi.load_library(path)
+    other = compile_library(tmp_path, "other", registering("again.g"))
+    other.replace(path)
+    with pytest.warns(RuntimeWarning, match=f"{path} has changed since it was loaded") as caught:
+        assert ffi.load_library(path) is module
+    assert caught[0].filename == __file__
+    assert list(module) == ["again.f"]
+
+
 def test_threads_get_one_module(folder):
     path = compile_library(folder, "shared", registering("shared.one"))
     found = []
