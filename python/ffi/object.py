@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=type[Any])
 
+# Operators with two operands, of which the other one may know what this one does not.
+_ARITHMETIC = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
+_OPERATORS = frozenset(f"__{kind}{name}__" for name in _ARITHMETIC for kind in ("", "r", "i"))
 # Comparisons with anything else are Python's to decide.
 _COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 
@@ -153,6 +156,23 @@ def _make_comparison(name: str, function: core.Function, own: type) -> Callable[
     return compare
 
 
+def _make_operator(name: str, function: core.Function) -> Callable[..., Any]:
+    """A method that leaves an operand which C++ does not take to that operand's own method."""
+    refusal = f"{function.name}: argument 1 "
+
+    def operate(self: Any, other: Any, /, *more: Any) -> Any:
+        try:
+            return function(self, other, *more)
+        except TypeError as error:
+            if str(error).startswith(refusal):
+                return NotImplemented
+            raise
+
+    operate.__name__ = operate.__qualname__ = name
+    operate.__doc__ = function.info.doc
+    return operate
+
+
 # Methods that make an object of exactly their class, and what Object calls them by.
 _NOT_INHERITED = {
     "__init__": "__ffi_init__",
@@ -171,8 +191,12 @@ def _members(info: dict[str, Any]) -> dict[str, Any]:
     for name, function, is_static in info["methods"]:
         if name in _NOT_INHERITED:
             members[_NOT_INHERITED[name]] = staticmethod(function)
+        elif is_static:
+            members[name] = staticmethod(function)
+        elif name in _OPERATORS:
+            members[name] = _make_operator(name, function)
         elif name not in _COMPARISONS:
-            members[name] = staticmethod(function) if is_static else function
+            members[name] = function
     return members
 
 
