@@ -284,7 +284,15 @@ using mxnet::runtime::RequireNotNull;
 
 namespace {
 
-[[gnu::noinline, gnu::cold]] int RefuseCall() {
+[[gnu::noinline, gnu::cold]] int RefuseCall(MXNetFunctionHandle func) {
+  const char* missing = func == nullptr ? mxnet::runtime::LastMissingFunction() : "";
+  if (*missing != '\0') {
+    return Guard([&] {
+      MXNET_THROW("ValueError") << "MXNetFuncCall: an undefined function is called; the last one "
+                                << "that was looked for here and is not registered is '" << missing
+                                << "'";
+    });
+  }
   return mxnet::runtime::details::SetLastError(
       "ValueError",
       "MXNetFuncCall: func, ret_val or ret_type_code is NULL, or num_args "
@@ -296,11 +304,11 @@ namespace {
 int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
                   int num_args, MXNetValue* ret_val, int* ret_type_code) {
   if (__builtin_expect(func == nullptr || ret_val == nullptr || ret_type_code == nullptr, 0)) {
-    return RefuseCall();
+    return RefuseCall(func);
   }
   if (num_args != 0 &&
       __builtin_expect(num_args < 0 || arg_values == nullptr || type_codes == nullptr, 0)) {
-    return RefuseCall();
+    return RefuseCall(func);
   }
   const auto* function = static_cast<const FunctionObject*>(func);
   if (mxnet::runtime::Observed()) {

@@ -22,6 +22,9 @@ constexpr size_t kMaxParams = 64;
 /*! \brief ValueError where there are too many described parameters, or there is no run of them. */
 void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_params);
 
+/*! \brief What this thread last asked the registry for in vain; "" before. */
+const char* LastMissingFunction() noexcept;
+
 /*! \brief Owned copy of a description. */
 class FunctionInfo {
  public:

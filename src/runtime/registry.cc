@@ -116,11 +116,21 @@ using mxnet::runtime::Guard;
 using mxnet::runtime::ObjectRef;
 using mxnet::runtime::RequireNotNull;
 
+namespace {
+
+/*! \brief For the error of a call of what is missing: whoever calls it has no name any more. */
+thread_local std::string last_missing;
+
+}  // namespace
+
+const char* mxnet::runtime::LastMissingFunction() noexcept { return last_missing.c_str(); }
+
 int MXNetFuncGetGlobal(const char* name, MXNetFunctionHandle* out) {
   return Guard([&] {
     RequireNotNull(name, "MXNetFuncGetGlobal", "name");
     RequireNotNull(out, "MXNetFuncGetGlobal", "out");
     *out = FunctionTable::Global()->Find(name).Detach();
+    if (*out == nullptr) last_missing = name;
   });
 }
 
