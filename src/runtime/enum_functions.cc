@@ -6,17 +6,35 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/fork_safe.h"
+#include "runtime/python_name.h"
 #include "runtime/registration_log.h"
 
 namespace mxnet {
 namespace runtime {
 namespace {
+
+/*! \brief ValueError where Python's enum cannot have the members. */
+void CheckMembers(const std::string& name, const Tuple& names) {
+  std::set<std::string> seen;
+  for (const Any& any : names) {
+    const std::string member = any.As<std::string>();
+    CheckPythonName(name.c_str(), "a member", member.c_str());
+    if (member == "mro" || (member.front() == '_' && member.back() == '_')) {
+      MXNET_THROW("ValueError") << name << ": a member cannot be called '" << member
+                                << "': Python's enums have that name for something else";
+    }
+    if (!seen.insert(member).second) {
+      MXNET_THROW("ValueError") << name << ": two members have the name '" << member << "'";
+    }
+  }
+}
 
 /*! \brief Enums by name. Leaked on purpose, as the table of functions is. */
 class EnumDirectory {
@@ -99,6 +117,7 @@ MXNET_REGISTER_API("ffi.RegisterEnum")
     .arg("line", "Where it is registered.")
     .set_body_typed([](String name, String doc, Tuple names, Tuple values, Tuple docs, String file,
                        int64_t line) {
+      CheckMembers(name.str(), names);
       uint32_t index = 0;
       MXNET_CHECK_CALL(MXNetObjectTypeKey2Index(name.str().c_str(), &index));
       std::vector<Any> info{details::ToAny(name),  details::ToAny(index),  details::ToAny(doc),

@@ -12,6 +12,7 @@
 #include "runtime/c_api_guard.h"
 #include "runtime/error_state.h"
 #include "runtime/observers.h"
+#include "runtime/python_name.h"
 
 namespace mxnet {
 namespace runtime {
@@ -86,6 +87,19 @@ std::string CountText(const FunctionInfo& info, int given) {
   return text + " arguments, got " + std::to_string(given);
 }
 
+/*! \brief ValueError where Python could not write a parameter, or two have one name. */
+void CheckNames(const char* function, const MXNetParamInfo* params, size_t num_params) {
+  for (size_t i = 0; i < num_params; ++i) {
+    const char* name = params[i].name;
+    if (name == nullptr) continue;
+    CheckPythonName(function, "a parameter", name);
+    for (size_t j = 0; j < i; ++j) {
+      if (params[j].name == nullptr || std::strcmp(params[j].name, name) != 0) continue;
+      MXNET_THROW("ValueError") << function << ": two parameters have the name '" << name << "'";
+    }
+  }
+}
+
 }  // namespace
 
 void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_params) {
@@ -98,6 +112,7 @@ void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_
     MXNET_THROW("ValueError") << function << ": " << num_params
                               << " parameters are described and the run of them is NULL";
   }
+  CheckNames(function, params, num_params);
 }
 
 /*! \brief What a function captured may be another function, and so on. */

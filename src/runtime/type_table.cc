@@ -4,6 +4,7 @@
  */
 #include <mxnet/runtime/registry.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -14,6 +15,7 @@
 
 #include "runtime/c_api_guard.h"
 #include "runtime/fork_safe.h"
+#include "runtime/python_name.h"
 #include "runtime/registration_log.h"
 
 namespace mxnet {
@@ -42,6 +44,7 @@ class TypeRecord {
       CheckName(method.name, method.func != nullptr);
       method.name = Keep(method.name);
     }
+    CheckRepeated();
     // Only now, for nothing fails any more.
     for (MXNetMethodInfo& method : methods_) {
       details::Retain(static_cast<MXNetObject*>(method.func));
@@ -57,6 +60,19 @@ class TypeRecord {
     if (name == nullptr || !complete) {
       MXNET_THROW("ValueError") << info_.key << ": a field or method without a name or a function";
     }
+    CheckPythonName(info_.key, "a field or method", name);
+  }
+
+  /*! \brief ValueError where two members have one name: Python would have the last one only. */
+  void CheckRepeated() const {
+    std::vector<std::string> names;
+    for (const MXNetFieldInfo& field : fields_) names.emplace_back(field.name);
+    for (const MXNetMethodInfo& method : methods_) names.emplace_back(method.name);
+    std::sort(names.begin(), names.end());
+    const auto repeated = std::adjacent_find(names.begin(), names.end());
+    if (repeated == names.end()) return;
+    MXNET_THROW("ValueError") << info_.key << ": '" << *repeated << "' is defined twice; a method, "
+                              << "__init__ too, has no overloads";
   }
 
   void CheckRun(const void* run, size_t size, const char* what) const {
