@@ -43,8 +43,8 @@ inline bool IsContiguous(const DLTensor& tensor) noexcept {
   if (tensor.strides == nullptr) return true;
   int64_t expected = 1;
   for (int i = tensor.ndim - 1; i >= 0; --i) {
-    if (tensor.shape[i] == 0) return true;
-    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return false;
+    // Without elements there is no gap, whatever the strides: those of NumPy are all 0.
+    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return TensorSize(tensor) == 0;
     expected *= tensor.shape[i];
   }
   return true;
@@ -74,26 +74,31 @@ class NDArray : public ObjectRef {
     return NDArray(ObjectRef::Steal(handle));
   }
 
-  const DLTensor& tensor() const noexcept { return as<MXNetNDArrayObject>()->tensor; }
-  const DLTensor* operator->() const noexcept { return &tensor(); }
-  void* data() const noexcept { return tensor().data; }
+  /*! \brief The tensor; a ValueError, as from all that looks at it, where there is no array. */
+  const DLTensor& tensor() const { return object().tensor; }
+  const DLTensor* operator->() const { return &tensor(); }
+  void* data() const { return tensor().data; }
   template <typename T>
-  T* data_as() const noexcept {
+  T* data_as() const {
     return static_cast<T*>(tensor().data);
   }
-  ShapeView shape() const noexcept { return TensorShape(tensor()); }
-  ShapeView strides() const noexcept {
-    return {tensor().strides, static_cast<size_t>(tensor().ndim)};
-  }
-  int ndim() const noexcept { return tensor().ndim; }
-  int64_t size() const noexcept { return TensorSize(tensor()); }
-  DLDataType dtype() const noexcept { return tensor().dtype; }
-  Context ctx() const noexcept { return tensor().device; }
-  bool read_only() const noexcept {
-    return (as<MXNetNDArrayObject>()->flags & kMXNetNDArrayReadOnly) != 0;
-  }
+  ShapeView shape() const { return TensorShape(tensor()); }
+  ShapeView strides() const { return {tensor().strides, static_cast<size_t>(tensor().ndim)}; }
+  int ndim() const { return tensor().ndim; }
+  int64_t size() const { return TensorSize(tensor()); }
+  DLDataType dtype() const { return tensor().dtype; }
+  Context ctx() const { return tensor().device; }
+  bool read_only() const { return (object().flags & kMXNetNDArrayReadOnly) != 0; }
 
  private:
+  const MXNetNDArrayObject& object() const {
+    if (__builtin_expect(!defined(), 0)) ThrowUndefined();
+    return *as<MXNetNDArrayObject>();
+  }
+  /*! \brief Apart from object, so that it stays small enough to be inlined. */
+  [[noreturn, gnu::cold, gnu::noinline]] static void ThrowUndefined() {
+    MXNET_THROW("ValueError") << "an NDArray that refers to no array is looked at";
+  }
   static NDArray Create(ShapeView shape, DLDataType dtype, Context ctx, int options) {
     MXNetNDArrayHandle handle;
     MXNET_CHECK_CALL(MXNetNDArrayCreate(shape.data(), shape.ndim(), dtype, ctx, options, &handle));
