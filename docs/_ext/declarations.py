@@ -124,7 +124,7 @@ class _Reader:
 
     def _finish(self) -> None:
         # What an attribute tells is for the compiler.
-        head = re.sub(r"\[\[.*?\]\]\s*", "", self.head).strip()
+        head = re.sub(r"\[\[.*?\]\]\s*|(?<!#define )\bMXNET_HIDDEN\b\s*", "", self.head).strip()
         if head:
             self.found.append(
                 Declaration(head, self.doc, self.body, self.tail.strip(), self.section, self.access)

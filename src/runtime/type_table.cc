@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -22,10 +23,15 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
+/*! \brief A description without the members that version 1.0 of the ABI did not start with. */
+constexpr size_t kSmallestInfo = offsetof(MXNetTypeInfo, value_size);
+
 /*! \brief Owned copy of the description of a type. Never freed. */
 class TypeRecord {
  public:
-  TypeRecord(const MXNetTypeInfo& info, uint32_t index) : info_(info) {
+  TypeRecord(const MXNetTypeInfo& info, uint32_t index) {
+    // A library may know fewer members, or more.
+    std::memcpy(&info_, &info, std::min(info.struct_size, sizeof(info_)));
     info_.struct_size = sizeof(info_);
     info_.key = Keep(info.key);
     info_.doc = Keep(info.doc == nullptr ? "" : info.doc);
@@ -54,6 +60,9 @@ class TypeRecord {
   }
 
   const MXNetTypeInfo& view() const { return info_; }
+  /*! \brief Whether its key stands for another class by now, or for none. */
+  bool forgotten() const { return forgotten_.load(std::memory_order_acquire); }
+  void Forget() { forgotten_.store(true, std::memory_order_release); }
 
  private:
   void CheckName(const char* name, bool complete) const {
@@ -91,7 +100,8 @@ class TypeRecord {
   std::deque<std::string> strings_;
   std::vector<MXNetFieldInfo> fields_;
   std::vector<MXNetMethodInfo> methods_;
-  MXNetTypeInfo info_;
+  MXNetTypeInfo info_{};
+  std::atomic<bool> forgotten_{false};
 };
 
 /*!
@@ -141,7 +151,7 @@ class TypeTable {
     if (info.base_index != kMXNetObjectNone && InfoOf(info.base_index) == nullptr) {
       MXNET_THROW("ValueError") << info.key << ": its base class is not registered";
     }
-    infos_[index].store(&(new TypeRecord(info, index))->view(), std::memory_order_release);
+    records_[index].store(new TypeRecord(info, index), std::memory_order_release);
     if (log != nullptr) log->AddedClass(info.key, index);
     return index;
   }
@@ -152,7 +162,29 @@ class TypeTable {
   }
 
   const MXNetTypeInfo* InfoOf(uint32_t index) const {
-    return index < kMaxClasses ? infos_[index].load(std::memory_order_acquire) : nullptr;
+    const TypeRecord* record = RecordOf(index);
+    return record == nullptr ? nullptr : &record->view();
+  }
+
+  /*! \brief See MXNetObjectFindType. */
+  uint32_t FindType(const char* key, size_t value_size, int64_t value_offset, uint32_t known) {
+    const TypeRecord* record = RecordOf(known);
+    if (record != nullptr && !record->forgotten() && std::strcmp(record->view().key, key) == 0) {
+      return known;
+    }
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const auto found = indices_.find(key);
+    const MXNetTypeInfo* info = found == indices_.end() ? nullptr : InfoOf(found->second);
+    if (info == nullptr) {
+      MXNET_THROW("TypeError") << "no library that is loaded registers the class " << key;
+    }
+    if ((info->value_size != 0 && info->value_size != value_size) ||
+        info->value_offset != value_offset) {
+      MXNET_THROW("TypeError") << "the class " << key << " is registered with " << info->value_size
+                               << " bytes, but this library was compiled with " << value_size
+                               << ": build both with the same header";
+    }
+    return found->second;
   }
 
   std::vector<std::string> ClassKeys() {
@@ -169,6 +201,10 @@ class TypeTable {
 
  private:
   static constexpr uint32_t kMaxClasses = 1 << 14;
+
+  TypeRecord* RecordOf(uint32_t index) const {
+    return index < kMaxClasses ? records_[index].load(std::memory_order_acquire) : nullptr;
+  }
 
   TypeTable() {
     const char* fixed[] = {"None",      "ffi.Function", "ffi.NDArray", "ffi.String",
@@ -194,7 +230,9 @@ class TypeTable {
 
   void ForgetLocked(const std::string& key, uint32_t index) {
     auto found = indices_.find(key);
-    if (found != indices_.end() && found->second == index) indices_.erase(found);
+    if (found == indices_.end() || found->second != index) return;
+    indices_.erase(found);
+    if (TypeRecord* record = RecordOf(index)) record->Forget();
   }
 
   ForkSafeMutex mutex_;
@@ -202,7 +240,7 @@ class TypeTable {
   std::unordered_map<uint32_t, const char*> keys_;
   std::deque<std::string> texts_;
   uint32_t next_{kMXNetObjectDynamic};
-  std::atomic<const MXNetTypeInfo*> infos_[kMaxClasses]{};
+  std::atomic<TypeRecord*> records_[kMaxClasses]{};
 };
 
 MXNET_REGISTER_API("ffi.ClassKeys")
@@ -250,12 +288,22 @@ int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_index) {
                                  << "has version " << MXNET_RUNTIME_ABI_MAJOR << "."
                                  << MXNET_RUNTIME_ABI_MINOR;
     }
-    if (size < sizeof(MXNetTypeInfo)) {
+    if (size < mxnet::runtime::kSmallestInfo) {
       MXNET_THROW("ValueError") << "MXNetObjectRegisterType: struct_size of a description is "
-                                << size << ", expected at least " << sizeof(MXNetTypeInfo);
+                                << size << ", expected at least " << mxnet::runtime::kSmallestInfo;
     }
     RequireNotNull(info->key, "MXNetObjectRegisterType", "info->key");
     *out_index = TypeTable::Global()->Register(*info);
+  });
+}
+
+int MXNetObjectFindType(const char* key, size_t value_size, int64_t value_offset, uint32_t* index) {
+  return Guard([&] {
+    RequireNotNull(key, "MXNetObjectFindType", "key");
+    RequireNotNull(index, "MXNetObjectFindType", "index");
+    const uint32_t known = *index;
+    *index = kMXNetObjectNone;
+    *index = TypeTable::Global()->FindType(key, value_size, value_offset, known);
   });
 }
 

@@ -81,6 +81,8 @@ TEST_CASE("no C function follows a NULL") {
       MXNetObjectTypeIndex2Key(1, nullptr),
       MXNetObjectRegisterType(nullptr, &index),
       MXNetObjectGetTypeInfo(1, nullptr),
+      MXNetObjectFindType(nullptr, 8, 24, &index),
+      MXNetObjectFindType("demo.Counter", 8, 24, nullptr),
       MXNetNDArrayCreate(nullptr, 1, mxnet::runtime::kFloat32, DLDevice{kDLCPU, 0}, 0, &array),
       MXNetNDArrayView(nullptr, nullptr, nullptr, nullptr, 0, mxnet::runtime::kFloat32, &array),
       MXNetNDArrayFromDLPack(nullptr, &array),

@@ -192,11 +192,30 @@ TEST_CASE("what contradicts itself is not registered") {
   };
   ClassRegistry<WithUnregistered> unknown("tests.Unknown", __FILE__, __LINE__);
   unknown.def_readonly("field", &WithUnregistered::field);
-  CHECK(
-      commit(unknown) ==
-      "TypeError: tests.Unknown.field: a C++ enum is used before MXNET_REGISTER_ENUM registers it");
+  const std::string unlisted = commit(unknown);
+  CHECK(unlisted.find("TypeError: tests.Unknown.field: the C++ enum ") == 0);
+  CHECK(unlisted.find("Unlisted is used before MXNET_REGISTER_ENUM registers") !=
+        std::string::npos);
   PackedFunc take(PackTyped([](const Local&) {}));
-  CHECK(FailureOf([&] { take(1); }).find("not registered") != std::string::npos);
+  CHECK(FailureOf([&] { take(1); }).find("is used before MXNET_REGISTER_CLASS") !=
+        std::string::npos);
+}
+
+TEST_CASE("a class of version 1.0 tells no size, and is found whatever its size") {
+  MXNetTypeInfo info{};
+  info.struct_size = offsetof(MXNetTypeInfo, value_size);
+  info.abi_major = MXNET_RUNTIME_ABI_MAJOR;
+  info.key = "tests.OfVersion1";
+  info.value_offset = 24;
+  info.value_size = 7;  // behind what struct_size says
+  uint32_t index = 0;
+  REQUIRE(MXNetObjectRegisterType(&info, &index) == 0);
+  uint32_t found = kMXNetObjectNone;
+  CHECK(MXNetObjectFindType(info.key, 100, 24, &found) == 0);
+  CHECK(found == index);
+  found = kMXNetObjectNone;
+  CHECK(MXNetObjectFindType(info.key, 100, 32, &found) == -1);
+  CHECK(found == kMXNetObjectNone);
 }
 
 TEST_CASE("a description of another ABI is refused") {

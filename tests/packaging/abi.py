@@ -20,7 +20,7 @@ INCLUDE = ROOT / "include"
 HEADERS = ("mxnet/runtime/dlpack.h", "mxnet_acc.h", "mxnet/runtime/c_runtime_api.h")
 GOLDEN = Path(__file__).parent / "abi.txt"
 # How a header is written, not what crosses.
-NOT_OF_THE_ABI = {"MXNET_DLL", "MXACC_EXPORT"}
+NOT_OF_THE_ABI = {"MXNET_DLL", "MXNET_HIDDEN", "MXACC_EXPORT"}
 
 _PREFIX = """
 #include <mxnet/runtime/c_runtime_api.h>

@@ -127,7 +127,7 @@ class Any {
 
   /*! \brief Of whatever has TypeTraits, `Any::Of(1.5)`. Defined in type_traits.h. */
   template <typename T>
-  static Any Of(T&& value);
+  MXNET_HIDDEN static Any Of(T&& value);
   /*! \brief Takes over an owned value. */
   static Any Steal(const MXNetAny& data) noexcept {
     Any any;
@@ -191,7 +191,7 @@ class Any {
 
   /*! \brief Converts, or throws a TypeError or OverflowError. Defined in type_traits.h. */
   template <typename T>
-  T As() const;
+  MXNET_HIDDEN T As() const;
 
  private:
   void Reset() noexcept {

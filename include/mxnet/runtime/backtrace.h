@@ -15,7 +15,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*!
  * \brief What a function body is asked for whether it catches, before the stack is unwound.
@@ -58,7 +58,7 @@ class __attribute__((visibility("hidden"))) ThrowWatcherInfo : public std::type_
 __attribute__((visibility("hidden"))) inline const ThrowWatcherInfo throw_watcher_info __asm__(
     "_ZTIN5mxnet7runtime7details12ThrowWatcherE");
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 }  // namespace runtime
 }  // namespace mxnet
 #endif

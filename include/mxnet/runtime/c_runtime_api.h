@@ -35,9 +35,16 @@
 #endif
 #endif
 
+/*! \brief Of what each library has its own, also where it is compiled to export all it can. */
+#if defined(_WIN32)
+#define MXNET_HIDDEN
+#else
+#define MXNET_HIDDEN __attribute__((visibility("hidden")))
+#endif
+
 /*! \brief Version of this ABI. A library built against another major version is refused. */
 #define MXNET_RUNTIME_ABI_MAJOR 1
-#define MXNET_RUNTIME_ABI_MINOR 0
+#define MXNET_RUNTIME_ABI_MINOR 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -558,6 +565,7 @@ typedef struct {
   size_t num_fields;
   const MXNetMethodInfo* methods;
   size_t num_methods;
+  size_t value_size; /*!< bytes of the C++ value; 0 where it is not told. Since 1.1 */
 } MXNetTypeInfo;
 
 /*!
@@ -571,6 +579,20 @@ MXNET_DLL int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_i
 /*! \brief The description of a type, which lives as long as the process; NULL where there is none.
  */
 MXNET_DLL int MXNetObjectGetTypeInfo(uint32_t index, const MXNetTypeInfo** out);
+
+/*!
+ * \brief Finds the class that another library has registered under a key. Since 1.1.
+ *
+ * index is what an earlier call has found, kMXNetObjectNone before the first, and becomes the type
+ * index of the class. That changes only where the class was registered anew, and takes no lock
+ * where it has not.
+ *
+ * TypeError where no class is registered under the key, or one whose value has another size or
+ * another offset in its objects than the caller was compiled with; index becomes
+ * kMXNetObjectNone.
+ */
+MXNET_DLL int MXNetObjectFindType(const char* key, size_t value_size, int64_t value_offset,
+                                  uint32_t* index);
 
 /* ------------------------------------------------------------------------------------------------
  * Arrays

@@ -27,7 +27,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief What the getter and the setter of a field need; one a field. */
 template <typename Get, typename Set>
@@ -119,16 +119,16 @@ template <typename T, typename Base>
 struct IsPlainBase<T, Base, std::void_t<decltype(static_cast<T*>(std::declval<Base*>()))>>
     : std::is_base_of<Base, T> {};
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief Collects the one description of a class. */
 template <typename T>
-class ClassRegistry {
+class MXNET_HIDDEN ClassRegistry {
  public:
   ClassRegistry(std::string key, const char* file, int line)
       : key_(std::move(key)), file_(file), line_(line) {
     static_assert(details::kIsClass<T>, "this type has a counterpart in Python already");
-    repeated_ = details::ClassIndex<T>::value != kMXNetObjectNone;
+    repeated_ = std::exchange(details::ClassIndex<T>::is_own, true);
     // At once, because the signature of a method may name the class itself.
     if (!repeated_) MXNetObjectTypeKey2Index(key_.c_str(), &details::ClassIndex<T>::value);
   }
@@ -148,6 +148,7 @@ class ClassRegistry {
     base_offset_ =
         reinterpret_cast<char*>(static_cast<Base*>(derived)) - reinterpret_cast<char*>(derived);
     base_ = &details::ClassIndex<Base>::value;
+    find_base_ = &details::FindClass<Base>;
     return *this;
   }
 
@@ -277,9 +278,11 @@ class ClassRegistry {
                                 << details::ClassKey<T>() << " already";
     }
     try {
+      CheckDeclared();
       Register();
     } catch (...) {
       details::ClassIndex<T>::value = kMXNetObjectNone;
+      details::ClassIndex<T>::is_own = false;
       throw;
     }
   }
@@ -303,9 +306,19 @@ class ClassRegistry {
     int64_t release_bytes;
   };
 
+  void CheckDeclared() const {
+    const char* declared = details::DeclaredClass<T>::kKey;
+    if (declared == nullptr || declared == key_) return;
+    MXNET_THROW("ValueError") << key_ << ": MXNET_DECLARE_CLASS gives its C++ class the key "
+                              << declared;
+  }
+
   void Register() {
-    if (base_ != nullptr && *base_ == kMXNetObjectNone) {
-      MXNET_THROW("ValueError") << key_ << ": its base class is not registered before it";
+    MXNetSetLastError(nullptr);  // so that there is a reason only where find_base_ gives one
+    if (base_ != nullptr && !find_base_()) {
+      const std::string reason = Error::FromLast().message();
+      MXNET_THROW("ValueError") << key_ << ": its base class is not registered before it"
+                                << (reason.empty() ? "" : ": ") << reason;
     }
     if (failure_) throw failure_->In(key_);
     std::vector<MXNetMethodInfo> methods;
@@ -337,8 +350,9 @@ class ClassRegistry {
     info.num_fields = fields.size();
     info.methods = methods.data();
     info.num_methods = methods.size();
-    uint32_t index;
-    MXNET_CHECK_CALL(MXNetObjectRegisterType(&info, &index));
+    info.value_size = sizeof(T);
+    // Another index than that of the key so far, where the class is registered anew.
+    MXNET_CHECK_CALL(MXNetObjectRegisterType(&info, &details::ClassIndex<T>::value));
     // From now on the runtime refers to what the getters and setters need.
     static auto* for_good = new std::vector<std::shared_ptr<void>>();
     for (const Field& field : fields_) for_good->push_back(field.access);
@@ -416,6 +430,7 @@ class ClassRegistry {
   int line_;
   std::string doc_;
   const uint32_t* base_{nullptr};
+  bool (*find_base_)() noexcept {nullptr};
   int64_t base_offset_{0};
   bool repeated_{false};
   std::optional<Error> failure_;

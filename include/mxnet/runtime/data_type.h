@@ -33,7 +33,7 @@ constexpr DLDataType kFloat64{kDLFloat, 64, 1};
 constexpr DLDataType kComplex64{kDLComplex, 64, 1};
 constexpr DLDataType kComplex128{kDLComplex, 128, 1};
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief The last eight characters as one number, which differs for nearly all different names. */
 constexpr uint64_t NameKey(std::string_view name) noexcept {
@@ -90,7 +90,7 @@ constexpr NamedType kNamedTypes[] = {
     {"?", kBool},
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 inline bool operator==(const DLDataType& a, const DLDataType& b) noexcept {
   return std::memcmp(&a, &b, sizeof(DLDataType)) == 0;
@@ -127,7 +127,7 @@ inline int64_t ItemSize(DLDataType dtype) noexcept {
   return (static_cast<int64_t>(dtype.bits) * dtype.lanes + 7) / 8;
 }
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*!
  * \brief Asks the runtime about a kind of device, which accelerators add to; 0 where it knows none.
@@ -152,7 +152,7 @@ inline int DeviceKindNumber(std::string_view name) {
   return static_cast<int>(AskOfDevice("runtime.device_kind_number", value, kMXNetStr));
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief Parses "cpu", "cpu(1)" and the like; false where the text is no context. */
 inline bool ParseContext(std::string_view text, Context* out) noexcept {

@@ -15,7 +15,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Whether a body's parameter of type T takes a value. */
 template <typename T>
@@ -158,7 +158,7 @@ class Overloads {
   virtual void Describe(MXNetFuncInfo* info) = 0;
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 }  // namespace runtime
 }  // namespace mxnet
 

@@ -25,7 +25,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief The names of an enum. */
 struct EnumTable {
@@ -48,25 +48,74 @@ struct EnumTable {
   }
 };
 
-/*! \brief Where the table of E is, once it is registered. */
+/*! \brief The name that MXNET_DECLARE_ENUM gives to an enum; NULL where it gives none. */
 template <typename E>
-const EnumTable*& EnumTableOf() {
-  static const EnumTable* table = nullptr;
+struct DeclaredEnum {
+  static constexpr const char* kName = nullptr;
+};
+
+/*! \brief The names of an enum that another library has registered; NULL where none has. */
+[[gnu::cold]] inline const EnumTable* FindEnumTable(const char* name) {
+  auto table = std::make_unique<EnumTable>();
+  Tuple info;
+  try {
+    info = PackedFunc::GetGlobal("ffi.EnumInfo")(name).As<Tuple>();
+  } catch (const Error&) {
+    return nullptr;
+  }
+  table->name = name;
+  table->type_index = info[1].As<uint32_t>();
+  const auto names = info[3].As<std::vector<std::string>>();
+  const auto values = info[4].As<std::vector<int64_t>>();
+  for (size_t i = 0; i < names.size(); ++i) table->members.push_back({names[i], values[i], ""});
+  return table.release();  // as long as the process, as that of the library's own enums
+}
+
+/*! \brief Where the table of E is, once it is registered, or was found. */
+template <typename E>
+struct EnumTableSlot {
+  static inline const EnumTable* table = nullptr;
+};
+
+/*! \brief The table of E; NULL before it is registered. */
+template <typename E>
+const EnumTable* EnumTableOf() {
+  const EnumTable* table = __atomic_load_n(&EnumTableSlot<E>::table, __ATOMIC_ACQUIRE);
+  if constexpr (DeclaredEnum<E>::kName != nullptr) {
+    if (table == nullptr) {
+      table = FindEnumTable(DeclaredEnum<E>::kName);
+      __atomic_store_n(&EnumTableSlot<E>::table, table, __ATOMIC_RELEASE);
+    }
+  }
   return table;
 }
 
-}  // namespace details
+/*! \brief "demo.Mode"; a TypeError where nothing says the name. */
+template <typename E>
+std::string EnumName() {
+  if (DeclaredEnum<E>::kName != nullptr) return DeclaredEnum<E>::kName;
+  const EnumTable* table = EnumTableOf<E>();
+  if (table != nullptr) return table->name;
+  MXNET_THROW("TypeError") << "the C++ enum " << TypeText<E>() << " is used before "
+                           << "MXNET_REGISTER_ENUM registers it, and MXNET_DECLARE_ENUM does not "
+                           << "declare it";
+}
+
+}  // namespace details MXNET_HIDDEN
 
 template <typename E>
-struct TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
+struct MXNET_HIDDEN TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
   static std::string Name() {
     const details::EnumTable* table = details::EnumTableOf<E>();
-    return table == nullptr ? "an enum that is not registered"
-                            : table->name + " (one of " + table->Names() + ")";
+    const std::string name = details::EnumName<E>();
+    return name + (table == nullptr ? " (no library that is loaded registers it)"
+                                    : " (one of " + table->Names() + ")");
   }
-  static std::string Annotation() { return Table().name; }
+  static std::string Annotation() { return details::EnumName<E>(); }
   static std::string ArgumentAnnotation() {
-    return Table().name + " | Literal[" + Table().Names() + "] | int";
+    const details::EnumTable* table = details::EnumTableOf<E>();
+    const std::string names = table == nullptr ? "str" : "Literal[" + table->Names() + "]";
+    return details::EnumName<E>() + " | " + names + " | int";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, E* out) {
     std::string_view text;
@@ -93,7 +142,8 @@ struct TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
   static const details::EnumTable& Table() {
     const details::EnumTable* table = details::EnumTableOf<E>();
     if (table == nullptr) {
-      MXNET_THROW("TypeError") << "a C++ enum is used before MXNET_REGISTER_ENUM registers it";
+      MXNET_THROW("TypeError") << "no library that is loaded registers the enum "
+                               << details::EnumName<E>();
     }
     return *table;
   }
@@ -109,7 +159,7 @@ struct TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
 
 /*! \brief Collects the description of an enum. */
 template <typename E>
-class EnumRegistry {
+class MXNET_HIDDEN EnumRegistry {
  public:
   EnumRegistry(std::string name, const char* file, int line) : file_(file), line_(line) {
     table_.name = std::move(name);
@@ -128,6 +178,11 @@ class EnumRegistry {
 
   /*! \brief Registers; called once the whole chain has been read. ValueError for a taken name. */
   void Commit() const {
+    const char* declared = details::DeclaredEnum<E>::kName;
+    if (declared != nullptr && declared != table_.name) {
+      MXNET_THROW("ValueError") << table_.name
+                                << ": MXNET_DECLARE_ENUM gives its C++ enum the name " << declared;
+    }
     auto table = std::make_unique<details::EnumTable>(table_);
     MXNET_CHECK_CALL(MXNetObjectTypeKey2Index(table->name.c_str(), &table->type_index));
     std::vector<Any> names, values, docs;
@@ -139,7 +194,8 @@ class EnumRegistry {
     PackedFunc::GetGlobal("ffi.RegisterEnum")(table->name, doc_, Tuple(std::move(names)),
                                               Tuple(std::move(values)), Tuple(std::move(docs)),
                                               file_, line_);
-    details::EnumTableOf<E>() = table.release();  // as long as the process, like its functions
+    // As long as the process, like its functions.
+    details::EnumTableSlot<E>::table = table.release();
   }
 
  private:
@@ -151,6 +207,17 @@ class EnumRegistry {
 
 }  // namespace runtime
 }  // namespace mxnet
+
+/*!
+ * \brief Says that a C++ enum is registered under a name, by this library or by another.
+ *
+ * As MXNET_DECLARE_CLASS does of a class: outside of namespaces, in the header that defines it.
+ */
+#define MXNET_DECLARE_ENUM(Type, Name)                              \
+  template <>                                                       \
+  struct MXNET_HIDDEN mxnet::runtime::details::DeclaredEnum<Type> { \
+    static constexpr const char* kName = Name;                      \
+  }
 
 /*! \brief Starts the registration of a C++ enum; see the top of this file. */
 #define MXNET_REGISTER_ENUM(Type, Name)                                                 \

@@ -125,7 +125,7 @@ class Error : public std::exception {
   ObjectRef content_;
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Makes text the calling thread's last error, with no memory taken on this side; -1. */
 [[gnu::cold]] inline int SetLastError(const char* kind, const char* message) noexcept {
@@ -203,7 +203,7 @@ struct ErrorThrower {
   [[noreturn]] void operator&(const ErrorMessage& message) const { throw message.Build(); }
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief `MXNET_THROW("ValueError") << "axis " << axis << " ...";` throws and does not return. */
 #define MXNET_THROW(kind)                     \

@@ -14,7 +14,7 @@ namespace runtime {
 /*! \brief Axes that an array has at most. */
 constexpr int kMaxNdim = 64;
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void ThrowExtent(int64_t a, char sign, int64_t b) {
   MXNET_THROW("ValueError") << "an axis of " << a << " " << sign << " " << b
@@ -27,7 +27,7 @@ namespace details {
                              << " and data type " << DataTypeName(dtype);
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief The extent of two axes one after the other. Throws ValueError beyond int64. */
 inline int64_t AddExtents(int64_t a, int64_t b) {
@@ -60,7 +60,7 @@ inline bool TryBytes(ShapeView shape, DLDataType dtype, int64_t* out) noexcept {
   return true;
 }
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief CheckedBytes where an extent is not positive, or there are too many elements. */
 [[gnu::cold, gnu::noinline]] inline size_t CheckedOddBytes(ShapeView shape, DLDataType dtype) {
@@ -74,7 +74,7 @@ namespace details {
   return static_cast<size_t>(bytes);
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*!
  * \brief Bytes of all elements of a shape.

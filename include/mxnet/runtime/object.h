@@ -18,7 +18,7 @@ namespace runtime {
 /*! \brief The C header of an object; concrete objects are structs that begin with it. */
 using Object = MXNetObject;
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 inline void Retain(Object* obj) noexcept {
   if (obj != nullptr) __atomic_fetch_add(&obj->ref_count, 1, __ATOMIC_RELAXED);
@@ -74,7 +74,7 @@ void DeleteObject(Object* obj) {
   DeleteInTurn(obj, &DestroyObject<T>);
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*!
  * \brief Allocates a T, a struct whose first member is `MXNetObject header`, with one reference.

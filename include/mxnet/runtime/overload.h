@@ -27,7 +27,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 template <typename T>
 bool IsExact(const MXNetValue& value, int type_code);
@@ -393,7 +393,7 @@ class OverloadSet : public Overloads {
   std::vector<const MXNetFuncInfo*> pointers_;
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 template <typename F>
 Registry& Registry::overload(F body, std::string doc) {

@@ -22,7 +22,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief "_npi.zeros: argument 1 ('dtype')", for messages. */
 [[gnu::cold]] inline std::string ArgumentText(MXNetFunctionHandle func, int index) {
@@ -39,7 +39,7 @@ namespace details {
   return text;
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief One borrowed argument; converts to any type that has TypeTraits. */
 class MXNetArgValue {
@@ -53,15 +53,15 @@ class MXNetArgValue {
 
   /*! \brief Reads the argument, or throws an error that names function, argument and types. */
   template <typename T>
-  T As() const {
+  MXNET_HIDDEN T As() const {
     return details::ReadOrThrow<T>(value_, type_code_, [this] { return text(); });
   }
   template <typename T>
-  Match TryAs(T* out) const {
+  MXNET_HIDDEN Match TryAs(T* out) const {
     return TypeTraits<T>::TryFrom(value_, type_code_, out);
   }
   template <typename T, typename = decltype(&TypeTraits<T>::TryFrom)>
-  operator T() const {
+  MXNET_HIDDEN operator T() const {
     return As<T>();
   }
   /*! \brief "_npi.zeros: argument 1 ('dtype')", for messages of the function's own. */
@@ -109,7 +109,7 @@ class MXNetRetValue {
             typename = std::enable_if_t<!std::is_same_v<std::decay_t<T>, MXNetRetValue> &&
                                         !std::is_same_v<std::decay_t<T>, MXNetArgValue> &&
                                         !std::is_same_v<std::decay_t<T>, Error>>>
-  MXNetRetValue& operator=(T&& value) {
+  MXNET_HIDDEN MXNetRetValue& operator=(T&& value) {
     if constexpr (std::is_base_of_v<ObjectRef, std::decay_t<T>>) {
       any_.HoldObject(std::forward<T>(value));
     } else {
@@ -134,11 +134,11 @@ class MXNetRetValue {
   const MXNetValue& value() const noexcept { return any_.value(); }
   const Any& any() const noexcept { return any_; }
   template <typename T>
-  T As() const {
+  MXNET_HIDDEN T As() const {
     return details::ReadOrThrow<T>(value(), type_code(), [] { return std::string("result"); });
   }
   template <typename T, typename = decltype(&TypeTraits<T>::TryFrom)>
-  operator T() const {
+  MXNET_HIDDEN operator T() const {
     return As<T>();
   }
   /*! \brief Has a C function write the result, as Any::Receive does. */
@@ -163,7 +163,7 @@ class Variadic : public std::vector<T> {
   using std::vector<T>::vector;
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Makes an error the last one, said of the function unless it names that already. */
 [[gnu::cold, gnu::noinline]] inline int SetLastOf(MXNetFunctionHandle func,
@@ -245,7 +245,7 @@ struct Closure {
   static void Delete(void* resource) { delete static_cast<Closure*>(resource); }
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 class FunctionView;
 
@@ -290,7 +290,7 @@ class PackedFunc : public ObjectRef {
   }
 
   template <typename... Args>
-  MXNetRetValue operator()(Args&&... args) const {
+  MXNET_HIDDEN MXNetRetValue operator()(Args&&... args) const {
     constexpr int kNumArgs = sizeof...(Args);
     // Owned for the call: a temporary std::string argument becomes a String object here.
     Any owned[kNumArgs + 1] = {details::ToAny(std::forward<Args>(args))...};
@@ -356,7 +356,7 @@ class FunctionView {
 };
 
 template <>
-struct TypeTraits<PackedFunc> {
+struct MXNET_HIDDEN TypeTraits<PackedFunc> {
   [[gnu::cold]] static std::string Name() { return "function"; }
   [[gnu::cold]] static std::string Annotation() { return "ffi.Function"; }
   [[gnu::cold]] static std::string ArgumentAnnotation() { return "Callable[..., Any]"; }
@@ -370,7 +370,7 @@ struct TypeTraits<PackedFunc> {
 
 /*! \brief Reads what a PackedFunc does. */
 template <>
-struct TypeTraits<FunctionView> : TypeTraits<PackedFunc> {
+struct MXNET_HIDDEN TypeTraits<FunctionView> : TypeTraits<PackedFunc> {
   static Match TryFrom(const MXNetValue& value, int type_code, FunctionView* out) noexcept {
     if (ObjectTypeOf(value, type_code) != kMXNetObjectFunction) return Match::kWrongType;
     *out = FunctionView::Of(value.v_handle);
@@ -378,7 +378,7 @@ struct TypeTraits<FunctionView> : TypeTraits<PackedFunc> {
   }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 template <>
 struct Held<const PackedFunc&> {
@@ -503,7 +503,7 @@ auto PackTyped(F body) {
   };
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 template <typename Signature>
 class TypedPackedFunc;
@@ -540,6 +540,29 @@ class TypedPackedFunc<R(Args...)> {
   };
 
   PackedFunc packed_;
+};
+
+/*! \brief Any function; arguments and results are converted at its calls. */
+template <typename R, typename... Args>
+struct MXNET_HIDDEN TypeTraits<TypedPackedFunc<R(Args...)>> {
+  using Typed = TypedPackedFunc<R(Args...)>;
+
+  [[gnu::cold]] static std::string Name() { return "function"; }
+  [[gnu::cold]] static std::string Annotation() { return "ffi.Function"; }
+  [[gnu::cold]] static std::string ArgumentAnnotation() {
+    std::string text;
+    ((text += (text.empty() ? "" : ", ") + details::ResultAnnotation<std::decay_t<Args>>()), ...);
+    return "Callable[[" + text + "], " + details::ArgumentAnnotation<R>() + "]";
+  }
+  static Match TryFrom(const MXNetValue& value, int type_code, Typed* out) {
+    PackedFunc func;
+    const Match match = TypeTraits<PackedFunc>::TryFrom(value, type_code, &func);
+    if (match == Match::kOk) *out = Typed(std::move(func));
+    return match;
+  }
+  static void Store(const Typed& value, MXNetAny* out) {
+    TypeTraits<PackedFunc>::Store(value.packed(), out);
+  }
 };
 
 }  // namespace runtime

@@ -33,7 +33,7 @@ namespace mxnet {
 namespace runtime {
 
 /*! \brief Collects the one description of a function. */
-class Registry {
+class MXNET_HIDDEN Registry {
  public:
   [[gnu::cold]] Registry(std::string name, const char* file, int line)
       : name_(std::move(name)), file_(file), line_(line) {}
@@ -204,7 +204,7 @@ class Registry {
   bool names_errors_{false};
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*!
  * \brief Says that a registration failed where no exception can be thrown.
@@ -223,10 +223,10 @@ namespace details {
   MXNetFuncFree(report);
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief Commits a description when a library is loaded. */
-struct RegistryEntry {
+struct MXNET_HIDDEN RegistryEntry {
   template <typename Described>
   [[gnu::cold]] RegistryEntry(Described&& registry) noexcept {  // NOLINT(runtime/explicit)
     try {

@@ -22,7 +22,7 @@ namespace runtime {
  * From C, call the registered function "ffi.check_signals" at such intervals and return -1 where it
  * fails.
  */
-inline void CheckSignals() {
+MXNET_HIDDEN inline void CheckSignals() {
   using Clock = std::chrono::steady_clock;
   static thread_local Clock::time_point due{};
   const Clock::time_point now = Clock::now();

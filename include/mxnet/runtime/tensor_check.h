@@ -39,7 +39,7 @@ inline bool IsPlainTensor(const DLTensor& tensor) noexcept {
          !__builtin_add_overflow(begin, static_cast<uint64_t>(size), &end);
 }
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 enum class TensorFault { kNone, kNdim, kNoShape, kDataType, kExtent, kSize, kReach, kNoMemory };
 
@@ -116,7 +116,7 @@ inline TensorFault FindFault(const DLTensor& tensor) noexcept {
   MXNET_THROW(kind) << name << " " << FaultText(tensor, fault);
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief Whether CheckTensor accepts a tensor. */
 inline bool IsSoundTensor(const DLTensor& tensor) noexcept {

@@ -32,7 +32,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief TryFrom, whose own errors are said of what(). */
 template <typename T, typename What>
@@ -70,13 +70,18 @@ Any ToAny(T&& value) {
   if constexpr (kIsClass<Value>) {
     return AnyOfObject(NewInstance<Value>(std::forward<T>(value)));
   } else {
+    static_assert(!std::is_same_v<Value, DLTensor*> && !std::is_same_v<Value, const DLTensor*>,
+                  "a DLTensor* is lent for the call and cannot be returned, passed on or kept: "
+                  "return an NDArray; to pass an argument on, take it as an NDArray");
+    static_assert(HasTraits<Value>::value,
+                  "a value of a type that is not converted; of a class T pass a T or a Ref<T>");
     MXNetAny raw{};
     TypeTraits<Value>::Store(std::forward<T>(value), &raw);
     return Any::Steal(raw);
   }
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 template <typename T>
 Any Any::Of(T&& value) {

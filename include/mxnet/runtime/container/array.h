@@ -13,7 +13,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 struct SeqStorage {
   MXNetSeqObject object;
@@ -29,7 +29,7 @@ inline Object* MakeSeqObject(std::vector<Any> items, uint32_t type_index) {
   return &storage->object.header;
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief What Tuple and Array share; elements are shared, never copied. */
 template <uint32_t kTypeIndex>

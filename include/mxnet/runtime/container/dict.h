@@ -16,7 +16,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 inline MutableRun RunOf(MXNetDictObject* dict) noexcept {
   return {&dict->map.items, &dict->capacity};
@@ -106,7 +106,7 @@ inline Object* MakeDictObject(std::vector<Any> items) {
   return ObjectRef(owner).Detach();
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*!
  * \brief A dictionary that can be changed and keeps the order of insertion.

@@ -15,7 +15,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*!
  * \brief A run of values in memory of malloc, as the C structs of mutable containers have it.
@@ -98,7 +98,7 @@ inline Object* MakeListObject(std::vector<Any> items) {
   return ObjectRef(owner).Detach();
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*!
  * \brief A list of values that can be changed. T says what its elements are taken as.

@@ -15,7 +15,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Where `key` is, or where it would go, in an open-addressing index. */
 inline size_t FindSlot(const MXNetAnyArray& items, const int64_t* index, size_t capacity,
@@ -81,7 +81,7 @@ inline Object* MakeMapObject(std::vector<Any> items) {
   return &map->object.header;
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief A dictionary of owned keys and values; K and V say what they are taken as. */
 template <typename K = Any, typename V = Any>

@@ -13,7 +13,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*!
  * \brief Keys are equal where Python's are: text and bytes by content, numbers by value whatever
@@ -173,7 +173,7 @@ struct MapKey {
   }
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 }  // namespace runtime
 }  // namespace mxnet
 

@@ -14,7 +14,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief The characters follow the object in the same allocation. */
 inline Object* MakeBytesObject(std::string_view text, uint32_t type_index) {
@@ -54,7 +54,7 @@ class BytesRef : public ObjectRef {
   const MXNetByteArray& bytes() const noexcept { return as<MXNetBytesObject>()->bytes; }
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief UTF-8 text; may contain NUL. */
 using String = details::BytesRef<kMXNetObjectString>;

@@ -16,7 +16,7 @@
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 template <typename T>
 struct ClassArgument;
@@ -57,7 +57,7 @@ std::string ArgumentAnnotation() {
   }
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 }  // namespace runtime
 }  // namespace mxnet
 

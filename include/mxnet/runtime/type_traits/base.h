@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace mxnet {
-namespace runtime {
+namespace runtime MXNET_HIDDEN {
 
 /*! \brief Outcome of reading a value as a type. */
 enum class Match { kOk, kWrongType, kOutOfRange };
@@ -29,7 +29,7 @@ enum class Match { kOk, kWrongType, kOutOfRange };
 template <typename T, typename = void>
 struct TypeTraits;
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Makes an owned value of any value: borrowed text and runs become objects. */
 inline Any Own(const MXNetValue& value, int type_code);
@@ -172,9 +172,9 @@ void StoreObject(Ref ref, MXNetAny* out) {
   out->value.v_handle = ref.Detach();
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
-}  // namespace runtime
+}  // namespace runtime MXNET_HIDDEN
 }  // namespace mxnet
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_BASE_H_

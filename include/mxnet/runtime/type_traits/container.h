@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace mxnet {
-namespace runtime {
+namespace runtime MXNET_HIDDEN {
 
 template <>
 struct TypeTraits<ShapeView> {
@@ -95,7 +95,7 @@ struct TypeTraits<ObjectRef> {
   static void Store(ObjectRef value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Appends a run of values, read where they lie, so that what T borrows lives on. */
 template <typename T>
@@ -125,7 +125,7 @@ Match ReadInts(const MXNetIntArray& ints, std::vector<T>* out) {
   return Match::kOk;
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*!
  * \brief Reads tuples and lists, element by element.
@@ -141,6 +141,7 @@ struct TypeTraits<std::vector<T>> {
     return TypeTraits<Array<T>>::ArgumentAnnotation();
   }
   static Match TryFrom(const MXNetValue& value, int type_code, std::vector<T>* out) {
+    static_assert(details::IsElement<T>());
     out->clear();
     switch (type_code) {
       case kMXNetIntTuple:
@@ -181,7 +182,7 @@ struct TypeTraits<Tuple> {
   static void Store(Tuple value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Whether every element of a run can be read as T, or what is wrong with the first other.
  */
@@ -197,7 +198,7 @@ Match AllMatch(const Any* begin, const Any* end, size_t step) {
   return Match::kOk;
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 template <typename T>
 struct TypeTraits<Array<T>> {
@@ -212,6 +213,7 @@ struct TypeTraits<Array<T>> {
     return "Sequence[" + details::ArgumentAnnotation<T>() + "]";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
+    static_assert(details::IsElement<T>());
     ObjectRef run;
     if (ObjectTypeOf(value, type_code) == kMXNetObjectArray) {
       run = ObjectRef::Borrow(value.v_handle);
@@ -229,7 +231,7 @@ struct TypeTraits<Array<T>> {
   static void Store(Array<T> value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Whether the keys and values of a Map or Dict can be read as K and V. */
 template <typename K, typename V, typename Entries>
@@ -249,7 +251,7 @@ std::vector<Any> EntriesOf(const Entries& entries) {
   return std::vector<Any>(begin, begin + 2 * entries.size());
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 template <typename K, typename V>
 struct TypeTraits<Map<K, V>> {
@@ -266,6 +268,7 @@ struct TypeTraits<Map<K, V>> {
            "]";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Map<K, V>* out) {
+    static_assert(details::IsElement<K>() && details::IsElement<V>());
     ObjectRef entries;
     if (type_code == kMXNetDict) {
       entries = Map<Any, Any>(details::OwnRun(value.v_seq));
@@ -296,6 +299,7 @@ struct TypeTraits<List<T>> {
     return TypeTraits<Array<T>>::ArgumentAnnotation();
   }
   static Match TryFrom(const MXNetValue& value, int type_code, List<T>* out) {
+    static_assert(details::IsElement<T>());
     if (ObjectTypeOf(value, type_code) == kMXNetObjectList) {
       List<T> list{ObjectRef::Borrow(value.v_handle)};
       const Match match = details::AllMatch<T>(list.begin(), list.end(), 1);
@@ -322,6 +326,7 @@ struct TypeTraits<Dict<K, V>> {
     return TypeTraits<Map<K, V>>::ArgumentAnnotation();
   }
   static Match TryFrom(const MXNetValue& value, int type_code, Dict<K, V>* out) {
+    static_assert(details::IsElement<K>() && details::IsElement<V>());
     if (ObjectTypeOf(value, type_code) == kMXNetObjectDict) {
       Dict<K, V> dict{ObjectRef::Borrow(value.v_handle)};
       const Match match = details::EntriesMatch<K, V>(dict);
@@ -348,6 +353,7 @@ struct TypeTraits<std::optional<T>> {
     return details::ArgumentAnnotation<T>() + " | None";
   }
   static Match TryFrom(const MXNetValue& value, int type_code, std::optional<T>* out) {
+    static_assert(details::IsElement<T>());
     if (type_code == kMXNetNull) {
       out->reset();
       return Match::kOk;
@@ -366,7 +372,7 @@ struct TypeTraits<std::optional<T>> {
   }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 template <>
 struct IsBorrowed<ShapeView> : std::true_type {};
@@ -375,9 +381,9 @@ struct IsBorrowed<std::vector<T>> : IsBorrowed<T> {};
 template <typename T>
 struct IsBorrowed<std::optional<T>> : IsBorrowed<T> {};
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
-}  // namespace runtime
+}  // namespace runtime MXNET_HIDDEN
 }  // namespace mxnet
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_CONTAINER_H_

@@ -12,7 +12,7 @@
 #include <utility>
 
 namespace mxnet {
-namespace runtime {
+namespace runtime MXNET_HIDDEN {
 
 template <>
 struct TypeTraits<bool> {
@@ -103,7 +103,7 @@ struct TypeTraits<
   }
 };
 
-}  // namespace runtime
+}  // namespace runtime MXNET_HIDDEN
 }  // namespace mxnet
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_NUMBER_H_

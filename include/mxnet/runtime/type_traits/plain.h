@@ -11,7 +11,7 @@
 #include <string_view>
 
 namespace mxnet {
-namespace runtime {
+namespace runtime MXNET_HIDDEN {
 
 template <>
 struct TypeTraits<std::nullptr_t> {
@@ -38,14 +38,14 @@ struct TypeTraits<void*> {
   }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 inline bool TextOf(const MXNetValue& value, int type_code, std::string_view* out) {
   MXNetAny any{value, type_code, 0};
   return MapKey::AsText(any, out);
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 template <>
 struct TypeTraits<DLDataType> {
@@ -92,7 +92,7 @@ struct TypeTraits<Context> {
   }
 };
 
-}  // namespace runtime
+}  // namespace runtime MXNET_HIDDEN
 }  // namespace mxnet
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_PLAIN_H_

@@ -13,28 +13,49 @@
 #include <mxnet/runtime/type_traits/has_traits.h>
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace mxnet {
 namespace runtime {
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
-/*! \brief Type index of a registered class, kMXNetObjectNone before MXNET_REGISTER_CLASS. */
+/*!
+ * \brief Type index of a class: kMXNetObjectNone before MXNET_REGISTER_CLASS in this library, or,
+ *        of a class of another library, before the first use.
+ */
 template <typename T>
 struct ClassIndex {
   static inline uint32_t value = kMXNetObjectNone;
+  /*! \brief Whether this library registers the class. */
+  static inline bool is_own = false;
 };
 
-/*! \brief "demo.Counter" */
+/*! \brief "geo::Point" of "... [with T = geo::Point]", as compilers describe a template. */
+[[gnu::cold]] inline std::string TypeText(std::string_view function) {
+  const size_t begin = function.find("T = ") + 4;
+  return std::string(function.substr(begin, function.find_first_of(";]", begin) - begin));
+}
+
+/*! \brief "geo::Point" */
 template <typename T>
-std::string ClassKey() {
+[[gnu::cold]] std::string TypeText() {
+  return TypeText(__PRETTY_FUNCTION__);
+}
+
+/*! \brief "demo.Counter"; a TypeError where nothing says the key. */
+template <typename T>
+[[gnu::cold]] std::string ClassKey() {
+  if constexpr (DeclaredClass<T>::kKey != nullptr) return DeclaredClass<T>::kKey;
   const char* key = nullptr;
-  if (ClassIndex<T>::value == kMXNetObjectNone ||
-      MXNetObjectTypeIndex2Key(ClassIndex<T>::value, &key) != 0) {
-    return "an object of a C++ class that is not registered";
+  if (ClassIndex<T>::value == kMXNetObjectNone) {
+    MXNET_THROW("TypeError") << "the C++ class " << TypeText<T>() << " is used before "
+                             << "MXNET_REGISTER_CLASS registers it, and MXNET_DECLARE_CLASS does "
+                             << "not declare it";
   }
+  MXNET_CHECK_CALL(MXNetObjectTypeIndex2Key(ClassIndex<T>::value, &key));
   return key;
 }
 
@@ -64,6 +85,32 @@ struct Instance {
   }
 };
 
+/*!
+ * \brief Looks a class up that another library may have registered, or registered anew.
+ *
+ * False, with the reason as the last error, where its ClassIndex is none then.
+ */
+template <typename T>
+[[gnu::cold]] bool FindClass() noexcept {
+  if constexpr (DeclaredClass<T>::kKey != nullptr) {
+    if (!ClassIndex<T>::is_own) {
+      uint32_t index = __atomic_load_n(&ClassIndex<T>::value, __ATOMIC_RELAXED);
+      const int status = MXNetObjectFindType(DeclaredClass<T>::kKey, sizeof(T),
+                                             static_cast<int64_t>(Instance<T>::Offset()), &index);
+      __atomic_store_n(&ClassIndex<T>::value, index, __ATOMIC_RELAXED);
+      return status == 0;
+    }
+  }
+  return ClassIndex<T>::value != kMXNetObjectNone;
+}
+
+/*! \brief What messages call a class: its key, and why no object is one where that is so. */
+template <typename T>
+[[gnu::cold]] std::string ClassName() {
+  if (DeclaredClass<T>::kKey == nullptr || FindClass<T>()) return ClassKey<T>();
+  return ClassKey<T>() + " (" + Error::FromLast().message() + ")";
+}
+
 /*! \brief Address of the value of a base class in an object; nullptr where it has no such base. */
 inline void* FindBase(MXNetObject* object, uint32_t wanted) noexcept {
   const MXNetTypeInfo* info = nullptr;
@@ -83,10 +130,12 @@ inline void* FindBase(MXNetObject* object, uint32_t wanted) noexcept {
 /*! \brief The T in an object, nullptr where it holds another class. */
 template <typename T>
 T* FindValue(MXNetObject* object) noexcept {
-  void* value = object->type_index == ClassIndex<T>::value
-                    ? reinterpret_cast<char*>(object) + Instance<T>::Offset()
-                    : FindBase(object, ClassIndex<T>::value);
-  return static_cast<T*>(value);
+  // Another thread may look the class up meanwhile.
+  if (object->type_index == __atomic_load_n(&ClassIndex<T>::value, __ATOMIC_RELAXED)) {
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(object) + Instance<T>::Offset());
+  }
+  if (DeclaredClass<T>::kKey != nullptr && !FindClass<T>()) return nullptr;
+  return static_cast<T*>(FindBase(object, ClassIndex<T>::value));
 }
 
 template <typename T>
@@ -98,9 +147,11 @@ T* FindValue(const MXNetValue& value, int type_code) noexcept {
 /*! \brief A new object with a T made of args; TypeError where T is not registered. */
 template <typename T, typename... Args>
 ObjectRef NewInstance(Args&&... args) {
-  if (ClassIndex<T>::value == kMXNetObjectNone) {
-    MXNET_THROW("TypeError") << "an object is made of a C++ class that MXNET_REGISTER_CLASS has "
-                             << "not registered";
+  if constexpr (DeclaredClass<T>::kKey != nullptr) {
+    if (!FindClass<T>()) throw Error::FromLast().In("an object is made");
+  } else if (ClassIndex<T>::value == kMXNetObjectNone) {
+    MXNET_THROW("TypeError") << "an object is made of the C++ class " << TypeText<T>()
+                             << ", which MXNET_REGISTER_CLASS has not registered";
   }
   return ObjectRef::Steal(new Instance<T>(std::forward<Args>(args)...));
 }
@@ -117,13 +168,20 @@ struct ClassArgument {
 template <typename Arg, bool = kIsClass<std::decay_t<Arg>>>
 struct Held {
   using type = std::decay_t<Arg>;
+  static_assert(HasTraits<type>::value,
+                "a parameter of a type that is not converted: of a class T take T&, const T& or "
+                "Ref<T>, of an array const DLTensor* or NDArray, of anything Any");
+  static_assert(!std::is_lvalue_reference_v<Arg> || std::is_const_v<std::remove_reference_t<Arg>>,
+                "a parameter T& of a type that is converted: take it by value or as const T&. An "
+                "NDArray, a List, a Dict or a PackedFunc by value shares what was passed, so that "
+                "changes reach it; what a std::string or a std::vector becomes has to be returned");
 };
 template <typename Arg>
 struct Held<Arg, true> {
   using type = ClassArgument<std::decay_t<Arg>>;
 };
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
 /*! \brief Owns a reference to an object with a T, or nothing. Copies share the object. */
 template <typename T>
@@ -145,11 +203,11 @@ class Ref : public ObjectRef {
 
   /*! \brief A new object with a T made of args. */
   template <typename... Args>
-  static Ref Make(Args&&... args) {
+  MXNET_HIDDEN static Ref Make(Args&&... args) {
     return Ref(details::NewInstance<T>(std::forward<Args>(args)...));
   }
   /*! \brief The object as one with a T, or nothing where it is of another class. */
-  static Ref Cast(ObjectRef object) noexcept {
+  MXNET_HIDDEN static Ref Cast(ObjectRef object) noexcept {
     Object* raw = object.get();
     Ref ref;
     if (raw != nullptr) ref.value_ = details::FindValue<T>(raw);
@@ -166,15 +224,15 @@ class Ref : public ObjectRef {
   T* operator->() const { return &**this; }
 
  private:
-  explicit Ref(ObjectRef object)
+  MXNET_HIDDEN explicit Ref(ObjectRef object)
       : ObjectRef(std::move(object)), value_(details::FindValue<T>(ObjectRef::get())) {}
 
   T* value_{nullptr};
 };
 
 template <typename T>
-struct TypeTraits<Ref<T>> {
-  static std::string Name() { return details::ClassKey<T>(); }
+struct MXNET_HIDDEN TypeTraits<Ref<T>> {
+  static std::string Name() { return details::ClassName<T>(); }
   static std::string Annotation() { return details::ClassKey<T>(); }
   static Match TryFrom(const MXNetValue& value, int type_code, Ref<T>* out) {
     if (details::FindValue<T>(value, type_code) == nullptr) return Match::kWrongType;
@@ -185,8 +243,8 @@ struct TypeTraits<Ref<T>> {
 };
 
 template <typename T>
-struct TypeTraits<details::ClassArgument<T>> {
-  static std::string Name() { return details::ClassKey<T>(); }
+struct MXNET_HIDDEN TypeTraits<details::ClassArgument<T>> {
+  static std::string Name() { return details::ClassName<T>(); }
   static std::string Annotation() { return details::ClassKey<T>(); }
   static Match TryFrom(const MXNetValue& value, int type_code, details::ClassArgument<T>* out) {
     out->value = details::FindValue<T>(value, type_code);
@@ -196,5 +254,21 @@ struct TypeTraits<details::ClassArgument<T>> {
 
 }  // namespace runtime
 }  // namespace mxnet
+
+/*!
+ * \brief Says that a C++ class is registered under a key, by this library or by another.
+ *
+ *   struct Point { double x, y; };
+ *   MXNET_DECLARE_CLASS(Point, "geo.Point");
+ *
+ * It stands outside of namespaces, in the header that defines the class. Each library that includes
+ * the header may take, make and return objects of the class, whatever compiler made it; the one
+ * that registers the class has to be loaded before the first object is made, not before the others.
+ */
+#define MXNET_DECLARE_CLASS(Type, Key)                               \
+  template <>                                                        \
+  struct MXNET_HIDDEN mxnet::runtime::details::DeclaredClass<Type> { \
+    static constexpr const char* kKey = Key;                         \
+  }
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_REF_H_

@@ -12,7 +12,7 @@
 #include <utility>
 
 namespace mxnet {
-namespace runtime {
+namespace runtime MXNET_HIDDEN {
 
 template <>
 struct TypeTraits<const DLTensor*> {
@@ -77,16 +77,16 @@ struct TypeTraits<NDArray> {
   static void Store(NDArray value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
-namespace details {
+namespace details MXNET_HIDDEN {
 
 template <>
 struct IsBorrowed<DLTensor*> : std::true_type {};
 template <>
 struct IsBorrowed<const DLTensor*> : std::true_type {};
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 
-}  // namespace runtime
+}  // namespace runtime MXNET_HIDDEN
 }  // namespace mxnet
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_TENSOR_H_

@@ -13,7 +13,7 @@
 #include <utility>
 
 namespace mxnet {
-namespace runtime {
+namespace runtime MXNET_HIDDEN {
 
 template <>
 struct TypeTraits<std::string_view> {
@@ -76,7 +76,7 @@ struct TypeTraits<Bytes> {
   static void Store(Bytes value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 };
 
-}  // namespace runtime
+}  // namespace runtime MXNET_HIDDEN
 }  // namespace mxnet
 
 #endif  // MXNET_RUNTIME_TYPE_TRAITS_TEXT_H_
