@@ -128,6 +128,11 @@ class Dict : public ObjectRef {
   /*! \brief Key and value of entry i, in order of insertion, until the next change. */
   const Any& key(size_t i) const noexcept { return details::RunOf(object()).data()[2 * i]; }
   const Any& value(size_t i) const noexcept { return details::RunOf(object()).data()[2 * i + 1]; }
+  /*! \brief The entries, `for (const auto& [key, value] : map)`, until the next change. */
+  const MapEntry* begin() const noexcept {
+    return reinterpret_cast<const MapEntry*>(details::RunOf(object()).data());
+  }
+  const MapEntry* end() const noexcept { return begin() + size(); }
   bool count(const K& key) const { return Find(key) >= 0; }
   /*! \brief The value of a key, or a KeyError. */
   V at(const K& key) const {

@@ -83,6 +83,12 @@ inline Object* MakeMapObject(std::vector<Any> items) {
 
 }  // namespace details MXNET_HIDDEN
 
+/*! \brief An entry of a Map or Dict, which has them one behind the other. */
+struct MapEntry {
+  Any key;
+  Any value;
+};
+
 /*! \brief A dictionary of owned keys and values; K and V say what they are taken as. */
 template <typename K = Any, typename V = Any>
 class Map : public ObjectRef {
@@ -98,6 +104,9 @@ class Map : public ObjectRef {
   /*! \brief Key and value of entry i, in order of insertion. */
   const Any& key(size_t i) const noexcept { return entries()[2 * i]; }
   const Any& value(size_t i) const noexcept { return entries()[2 * i + 1]; }
+  /*! \brief The entries, `for (const auto& [key, value] : map)`. */
+  const MapEntry* begin() const noexcept { return reinterpret_cast<const MapEntry*>(entries()); }
+  const MapEntry* end() const noexcept { return begin() + size(); }
   bool count(const K& key) const;
   /*! \brief The value of a key, or a KeyError. */
   V at(const K& key) const;
