@@ -63,8 +63,8 @@ class _Sequence(core.SeqBase):
         ValueError where there is none.
         """
         where = f"ffi.{type(self).__name__}.index"
-        first = _integer(where, "start", 2, start)
-        last = None if stop is None else _integer(where, "stop", 3, stop)
+        first = _integer(where, "start", 1, start)
+        last = None if stop is None else _integer(where, "stop", 2, stop)
         for position in range(*slice(first, last).indices(len(self))):
             # An element may go while those before it are compared.
             if position < len(self) and _same(self[position], value):
@@ -101,7 +101,7 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
             _list_set(self, self._position(index), value)
             return
         start, stop, step = index.indices(len(self))
-        items = _listed("ffi.List.__setitem__", "value", value)
+        items = _listed("ffi.List.__setitem__", "value", 1, value)
         if step == 1:
             _list_replace(self, start, max(stop - start, 0), items)
             return
@@ -127,7 +127,7 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
 
     def insert(self, index: SupportsIndex, value: Any) -> None:
         """Puts value before an element; beyond the ends, as a list does, at the end."""
-        number = _integer("ffi.List.insert", "index", 1, index)
+        number = _integer("ffi.List.insert", "index", 0, index)
         start, _, _ = slice(number, None).indices(len(self))
         _list_insert(self, start, value)
 
@@ -137,11 +137,11 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
 
     def extend(self, values: Iterable[Any]) -> None:
         """Puts values behind the last element."""
-        _list_extend(self, _listed("ffi.List.extend", "values", values))
+        _list_extend(self, _listed("ffi.List.extend", "values", 0, values))
 
     def pop(self, index: SupportsIndex = -1) -> Any:
         """Removes an element and returns it; IndexError where there is none."""
-        number = _integer("ffi.List.pop", "index", 1, index)
+        number = _integer("ffi.List.pop", "index", 0, index)
         size = len(self)
         if not -size <= number < size:
             raise IndexError(f"ffi.List.pop: index {number} is out of range for a List of {size}")
@@ -299,12 +299,13 @@ def _integer(function: str, name: str, position: int, index: Any) -> int:
     return operator.index(index)
 
 
-def _listed(function: str, name: str, values: Any) -> list[Any]:
+def _listed(function: str, name: str, position: int, values: Any) -> list[Any]:
     try:
         iterator = iter(values)
     except TypeError:
         raise TypeError(
-            f"{function}: argument 1 ('{name}') expected an iterable, got {type(values).__name__}"
+            f"{function}: argument {position} ('{name}') expected an iterable, "
+            f"got {type(values).__name__}"
         ) from None
     return list(iterator)
 

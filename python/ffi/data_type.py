@@ -24,12 +24,24 @@ NAMES: dict[DataType, str] = {
     (1, 32, 1): "uint32",
     (1, 64, 1): "uint64",
     (2, 16, 1): "float16",
-    (4, 16, 1): "bfloat16",
     (2, 32, 1): "float32",
     (2, 64, 1): "float64",
     (5, 64, 1): "complex64",
     (5, 128, 1): "complex128",
 }
+# Those that NumPy has from the package ml_dtypes.
+EXTENDED: dict[DataType, str] = {
+    (4, 16, 1): "bfloat16",
+    (7, 8, 1): "float8_e3m4",
+    (8, 8, 1): "float8_e4m3",
+    (9, 8, 1): "float8_e4m3b11fnuz",
+    (10, 8, 1): "float8_e4m3fn",
+    (11, 8, 1): "float8_e4m3fnuz",
+    (12, 8, 1): "float8_e5m2",
+    (13, 8, 1): "float8_e5m2fnuz",
+    (14, 8, 1): "float8_e8m0fnu",
+}
+NAMES.update(EXTENDED)
 BY_NAME: dict[str, DataType] = {name: dtype for dtype, name in NAMES.items()}
 BY_PYTHON_TYPE: dict[type, DataType] = {
     bool: BY_NAME["bool"],
@@ -60,27 +72,37 @@ def name_of(dtype: DataType) -> str:
 def to_numpy(dtype: DataType) -> Any:
     """The numpy.dtype of an element type.
 
-    Raises ImportError where bfloat16 is asked for and ml_dtypes is not installed, TypeError where
-    NumPy has no counterpart.
+    Raises ImportError where it is one of ml_dtypes, which is not installed, TypeError where NumPy
+    has no counterpart.
     """
     import numpy
 
-    if dtype == BFLOAT16:
-        return numpy.dtype(bfloat16())
+    if dtype in EXTENDED:
+        return numpy.dtype(extended(EXTENDED[dtype]))
     if dtype not in NAMES:
         raise TypeError(f"{name_of(dtype)} has no counterpart in NumPy")
     return numpy.dtype(NAMES[dtype])
 
 
-def bfloat16() -> Any:
-    """The scalar type ml_dtypes.bfloat16; ImportError where ml_dtypes is not installed."""
+def extended(name: str) -> Any:
+    """The scalar type of ml_dtypes with this name.
+
+    Raises ImportError where ml_dtypes is not installed, TypeError where it is older than the type.
+    """
     try:
         import ml_dtypes
     except ImportError as error:
         raise ImportError(
-            "NumPy has no bfloat16 of its own; install ml_dtypes to exchange bfloat16 with it"
+            f"NumPy has no {name} of its own; install ml_dtypes to exchange {name} with it"
         ) from error
-    return ml_dtypes.bfloat16
+    if not hasattr(ml_dtypes, name):
+        raise TypeError(f"the ml_dtypes that is installed has no {name}")
+    return getattr(ml_dtypes, name)
+
+
+def bfloat16() -> Any:
+    """The scalar type ml_dtypes.bfloat16; ImportError where ml_dtypes is not installed."""
+    return extended("bfloat16")
 
 
 def from_numpy(dtype: Any) -> DataType:
@@ -90,7 +112,7 @@ def from_numpy(dtype: Any) -> DataType:
     machine's or there is no counterpart.
     """
     found = BY_NAME.get(dtype.name)
-    if found is None or (dtype.kind not in _NUMERIC_KINDS and found != BFLOAT16):
+    if found is None or (dtype.kind not in _NUMERIC_KINDS and found not in EXTENDED):
         raise TypeError(foreign(dtype))
     if not dtype.isnative:
         raise TypeError(f"has data type {dtype!s}, whose byte order is not native")

@@ -199,6 +199,15 @@ def load_library(path: str | os.PathLike[str]) -> Module:
     return load_replacing(path, ())
 
 
+def _is_text(path: str) -> bool:
+    """Whether a path has no bytes that are no UTF-8, which Python has as surrogates."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def load_replacing(
     path: str | os.PathLike[str], replaceable: Iterable[str], module_name: str | None = None
 ) -> Module:
@@ -206,7 +215,8 @@ def load_replacing(
     absolute = os.path.abspath(_checked(path))
     stamp = _stamp(absolute)
     try:
-        number, names, functions, class_keys, enum_names = _load(absolute, tuple(replaceable))
+        encoded = absolute if _is_text(absolute) else os.fsencode(absolute)
+        number, names, functions, class_keys, enum_names = _load(encoded, tuple(replaceable))
     except ImportError as error:
         error.path = absolute
         raise

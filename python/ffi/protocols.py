@@ -204,6 +204,14 @@ def fields_of(instance: Any) -> dict[str, Any]:
     return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
+def callable_name(callback: Any) -> str:
+    """Its __name__, which may be a property that fails; then that of its class."""
+    try:
+        return str(getattr(callback, "__name__", type(callback).__name__))
+    except Exception:
+        return type(callback).__name__
+
+
 def type_name(cls: type) -> str:
     """The name for messages: with the module, but for what is built in."""
     if cls.__module__ == "builtins":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import python_function
+from . import protocols, python_function
 from ._backend import core
 
 TYPE_CHECKING = False
@@ -189,3 +189,8 @@ def reduction(function: core.Function) -> str | tuple[Any, ...]:
     if registered is None or not registered.same_as(function):
         raise TypeError(f"cannot pickle {function!r}: it is not registered under its name")
     return restore_function, (function.name, function.is_front_end, function.returned_class)
+
+
+# What C++ calls a callable of Python's in its messages: such a function has no name of its own.
+_NAMER = "ffi.callable_name"
+core.register_global(_NAMER, core.convert_function(protocols.callable_name, _NAMER), True)

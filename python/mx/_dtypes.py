@@ -78,5 +78,7 @@ def as_numpy(name: str) -> numpy.dtype[Any]:
     """The NumPy dtype that an array's element type has."""
     found = _known.get(name)
     if found is None:
-        found = _known[name] = numpy.dtype(data_type.bfloat16())
+        if name not in data_type.BY_NAME:
+            raise TypeError(f"{name} has no counterpart in NumPy")
+        found = _known[name] = data_type.to_numpy(data_type.BY_NAME[name])
     return found

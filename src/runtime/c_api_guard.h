@@ -23,7 +23,7 @@ int Guard(Body&& body) noexcept {
   } catch (const std::bad_alloc&) {
     return details::SetOutOfMemory();
   } catch (const std::exception& error) {
-    return details::SetLastError("RuntimeError", error.what());
+    return details::SetLastError("RuntimeError", details::TextOf(error));
   }
 }
 

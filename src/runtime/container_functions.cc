@@ -106,7 +106,7 @@ MXNET_REGISTER_API("ffi.List")
 
 MXNET_REGISTER_API("ffi.List.__setitem__")
     .describe("Replaces an element of a List.")
-    .arg("list")
+    .arg("self")
     .arg("index", "From 0.")
     .arg("value")
     .set_body_typed([](List<Any> list, uint64_t index, Any value) {
@@ -115,7 +115,7 @@ MXNET_REGISTER_API("ffi.List.__setitem__")
 
 MXNET_REGISTER_API("ffi.List.insert")
     .describe("Puts a value before an element of a List, or behind the last.")
-    .arg("list")
+    .arg("self")
     .arg("index", "From 0.")
     .arg("value")
     .set_body_typed([](List<Any> list, uint64_t index, Any value) {
@@ -124,13 +124,13 @@ MXNET_REGISTER_API("ffi.List.insert")
 
 MXNET_REGISTER_API("ffi.List.append")
     .describe("Puts a value behind the last element of a List.")
-    .arg("list")
+    .arg("self")
     .arg("value")
     .set_body_typed([](List<Any> list, Any value) { list.push_back(std::move(value)); });
 
 MXNET_REGISTER_API("ffi.List.extend")
     .describe("Puts values behind the last element of a List.")
-    .arg("list")
+    .arg("self")
     .arg("values", "What is put there.")
     .set_body_typed([](List<Any> list, Array<Any> values) {
       list.Replace(list.size(), 0, std::vector<Any>(values.begin(), values.end()));
@@ -138,7 +138,7 @@ MXNET_REGISTER_API("ffi.List.extend")
 
 MXNET_REGISTER_API("ffi.List.replace")
     .describe("Puts values in the place of some elements of a List.")
-    .arg("list")
+    .arg("self")
     .arg("start", "Number of the first element.")
     .arg("count", "How many elements go.")
     .arg("items", "What comes in their place.")
@@ -153,7 +153,7 @@ MXNET_REGISTER_API("ffi.Dict")
 
 MXNET_REGISTER_API("ffi.Dict.__setitem__")
     .describe("Adds an entry to a Dict, or replaces the value of one.")
-    .arg("dict")
+    .arg("self")
     .arg("key")
     .arg("value")
     .set_body_typed([](Dict<Any, Any> dict, Any key, Any value) {
@@ -162,7 +162,7 @@ MXNET_REGISTER_API("ffi.Dict.__setitem__")
 
 MXNET_REGISTER_API("ffi.Dict.__delitem__")
     .describe("Removes an entry of a Dict, by its number.")
-    .arg("dict")
+    .arg("self")
     .arg("entry", "From 0, in order of insertion.")
     .set_body_typed([](Dict<Any, Any> dict, uint64_t entry) {
       if (entry >= dict.size()) {
@@ -174,7 +174,7 @@ MXNET_REGISTER_API("ffi.Dict.__delitem__")
 
 MXNET_REGISTER_API("ffi.Dict.popitem")
     .describe("Removes the entry of a Dict that was added last, and returns its key and value.")
-    .arg("dict")
+    .arg("self")
     .set_body_typed([](Dict<Any, Any> dict) {
       if (dict.size() == 0) MXNET_THROW("KeyError") << "ffi.Dict.popitem: the Dict is empty";
       auto* object = reinterpret_cast<MXNetDictObject*>(dict.get());
@@ -183,7 +183,7 @@ MXNET_REGISTER_API("ffi.Dict.popitem")
 
 MXNET_REGISTER_API("ffi.Dict.clear")
     .describe("Removes all entries of a Dict.")
-    .arg("dict")
+    .arg("self")
     .set_body_typed([](Dict<Any, Any> dict) { dict.clear(); });
 
 }  // namespace

@@ -2,6 +2,7 @@
  * \file error.cc
  * \brief The last error of each thread.
  */
+#include <cxxabi.h>
 #include <mxnet/runtime/object.h>
 
 #include <algorithm>
@@ -9,10 +10,13 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "runtime/backtrace.h"
 #include "runtime/error_state.h"
+#include "runtime/pool.h"
+#include "runtime/thread_end.h"
 
 namespace mxnet {
 namespace runtime {
@@ -50,9 +54,37 @@ MXNetErrorInfo Known(const MXNetErrorInfo& source) {
 }  // namespace
 
 ErrorState* ErrorState::ThreadLocal() {
-  static thread_local ErrorState state;
-  return &state;
+  // In two parts, a flag and room, so that no C++ runtime has to remember a destructor.
+  static __thread bool is_made MXNET_TLS_INITIAL_EXEC = false;
+  alignas(ErrorState) static __thread char room[sizeof(ErrorState)] MXNET_TLS_INITIAL_EXEC;
+  auto* state = reinterpret_cast<ErrorState*>(room);
+  if (__builtin_expect(!is_made, 0)) {
+    static const ThreadEnd end([](void* made) {
+      is_made = false;
+      static_cast<ErrorState*>(made)->~ErrorState();
+    });
+    new (room) ErrorState();
+    is_made = true;
+    end.Ask(room);
+  }
+  return state;
 }
+
+void PrepareThread() noexcept {
+  static __thread bool is_prepared MXNET_TLS_INITIAL_EXEC = false;
+  if (is_prepared) return;
+  is_prepared = true;
+  // Kept, for a compiler may leave out what it knows to have no other effect.
+  const abi::__cxa_eh_globals* volatile globals = abi::__cxa_get_globals();
+  static_cast<void>(globals);
+}
+
+namespace {
+
+/*! \brief The thread that loads the runtime. */
+[[maybe_unused]] const bool prepared = (PrepareThread(), true);
+
+}  // namespace
 
 ErrorState::~ErrorState() { details::Release(static_cast<Object*>(info_.payload)); }
 

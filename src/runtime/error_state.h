@@ -43,6 +43,14 @@ class ErrorState {
   MXNetErrorInfo info_{};
 };
 
+/*!
+ * \brief Has the calling thread get what C++ needs to throw.
+ *
+ * Where it finds no memory for that with the first exception, it ends the process; so it is asked
+ * while there is some: by the thread that loads the runtime, and by each that makes an array.
+ */
+void PrepareThread() noexcept;
+
 }  // namespace runtime
 }  // namespace mxnet
 

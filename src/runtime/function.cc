@@ -4,6 +4,8 @@
  */
 #include "runtime/function.h"
 
+#include <mxnet/runtime/packed_func.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -74,17 +76,21 @@ template <typename Text>
 
 std::string CountText(const FunctionInfo& info, int given) {
   const auto& params = info.body_params();
-  const size_t required = static_cast<size_t>(
-      std::count_if(params.begin(), params.end(), [](const auto* p) { return !IsOptional(*p); }));
+  // Of a method those that are given in the parentheses.
+  const int self = details::IsMethod(info.view()) ? 1 : 0;
+  const auto required =
+      std::count_if(params.begin(), params.end(), [](const auto* p) { return !IsOptional(*p); }) -
+      self;
+  const auto most = static_cast<std::ptrdiff_t>(params.size()) - self;
   std::string text = std::string(info.view().name) + ": expected ";
   if (info.variadic()) {
     text += "at least " + std::to_string(required);
-  } else if (required == params.size()) {
+  } else if (required == most) {
     text += std::to_string(required);
   } else {
-    text += std::to_string(required) + " to " + std::to_string(params.size());
+    text += std::to_string(required) + " to " + std::to_string(most);
   }
-  return text + " arguments, got " + std::to_string(given);
+  return text + " arguments, got " + std::to_string(given - self);
 }
 
 /*! \brief ValueError where Python could not write a parameter, or two have one name. */
@@ -253,8 +259,9 @@ int FunctionObject::Fill(const MXNetValue* values, const int* type_codes, int nu
       filled_codes[i] = params[i]->default_value.type_code;
     } else {
       return Refuse([&] {
-        return std::string(info->view().name) + ": missing argument " + std::to_string(i) + " ('" +
-               params[i]->name + "')";
+        const int given = details::IsMethod(info->view()) ? i - 1 : i;
+        return std::string(info->view().name) + ": missing argument " + std::to_string(given) +
+               " ('" + params[i]->name + "')";
       });
     }
   }

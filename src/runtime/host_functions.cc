@@ -3,6 +3,7 @@
  * \brief Functions whose bodies belong to an interpreter that may end before the process does.
  */
 #include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/stack_room.h>
 
 #include <cstdint>
 #include <utility>
@@ -29,6 +30,12 @@ struct HostBody {
     auto* body = static_cast<HostBody*>(self);
     if (!body->MayEnter()) {
       return Error("RuntimeError", "the Python interpreter is shutting down").SetLast();
+    }
+    if (!details::HasStackRoom()) {
+      return Error("RecursionError",
+                   "maximum recursion depth exceeded in a callback: the stack of "
+                   "the thread is full")
+          .SetLast();
     }
     return body->call(body->resource, values, type_codes, num_args, ret, ret_type_code);
   }

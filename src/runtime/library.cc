@@ -91,7 +91,7 @@ std::terminate_handler former_terminate = nullptr;
     try {
       throw;
     } catch (const std::exception& error) {
-      what = error.what();
+      what = details::TextOf(error);
     } catch (...) {
     }
     std::fprintf(stderr,
@@ -146,7 +146,7 @@ std::optional<Error> RunInitialiser(void* handle) {
   } catch (const Error& error) {
     return error;
   } catch (const std::exception& error) {
-    return Error("RuntimeError", error.what());
+    return Error("RuntimeError", details::TextOf(error));
   } catch (...) {
     return Error("RuntimeError", "a C++ exception of unknown type");
   }
@@ -215,12 +215,14 @@ MXNET_REGISTER_API("ffi.LoadLibrary")
         "Loads a library of operators, once.\n\n"
         "Gives its number, the names it has registered, their functions, and the keys of the "
         "classes and the names of the enums it has registered.")
-    .add_argument("path", "str", "Path of the shared library.")
+    .add_argument("path", "str | bytes", "Path of the shared library, bytes where it is no text.")
     .add_argument("replaceable", "tuple[str, ...]",
                   "Names that it may register although they are taken.")
     .returns("tuple[int, tuple[str, ...], tuple[Function, ...], tuple[str, ...], tuple[str, ...]]")
     .release_gil()
-    .set_body_typed([](std::string path, std::vector<std::string> replaceable) {
+    .set_body_typed([](Any given, std::vector<std::string> replaceable) {
+      const bool is_text = ObjectTypeOf(given.value(), given.type_code()) != kMXNetObjectBytes;
+      const std::string path(is_text ? given.As<std::string>() : given.As<Bytes>().str());
       const auto [number, library] = LibraryTable::Global()->Load(path, std::move(replaceable));
       std::vector<Any> names;
       std::vector<Any> functions;

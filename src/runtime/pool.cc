@@ -10,6 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/error_state.h"
+#include "runtime/thread_end.h"
+
 namespace mxnet {
 namespace runtime {
 
@@ -27,6 +30,8 @@ using pool::kFineLimit;
 using pool::kMaxPooled;
 using pool::lists;
 
+__thread bool is_known MXNET_TLS_INITIAL_EXEC = false;
+
 size_t ClassOf(size_t size) {
   if (size <= kFineLimit) return size == 0 ? 0 : (size - 1) / kAlignment;
   size_t index = kFineClasses;
@@ -40,34 +45,24 @@ size_t ClassSize(size_t index) {
 }
 
 /*! \brief Returns a thread's blocks when it ends. */
-class ThreadCleanup {
- public:
-  /*! \brief The first use of a thread-local object registers its destructor. */
-  void Arm() { armed_ = true; }
-  ~ThreadCleanup() {
-    lists.accepts = false;
-    for (FreeList& list : lists.of) {
-      while (list.head != nullptr) {
-        FreeBlock* next = list.head->next;
-        std::free(list.head);
-        list.head = next;
-      }
-      list.kept = 0;
+void FreeLists(void*) {
+  lists.accepts = false;
+  for (FreeList& list : lists.of) {
+    while (list.head != nullptr) {
+      FreeBlock* next = list.head->next;
+      std::free(list.head);
+      list.head = next;
     }
+    list.kept = 0;
   }
-
- private:
-  bool armed_{false};
-};
-thread_local ThreadCleanup cleanup;
-__thread bool cleanup_known MXNET_TLS_INITIAL_EXEC = false;
+}
 
 /*! \brief Lets the lists keep blocks from now on; not again once the thread has cleaned up. */
 void AcceptBlocks() {
-  if (cleanup_known) return;
-  cleanup_known = true;
-  cleanup.Arm();
-  lists.accepts = true;
+  if (is_known) return;
+  is_known = true;
+  static const ThreadEnd end(&FreeLists);
+  lists.accepts = end.Ask(&lists);
 }
 
 /*! \brief From here on the time to touch fresh pages one by one exceeds that of an operator. */
@@ -104,6 +99,7 @@ PoolBlock PoolAlloc(size_t size, bool zeroed) {
   } else {
     raw = std::aligned_alloc(kAlignment, ClassSize(index));
     if (raw == nullptr) return {nullptr, nullptr};
+    PrepareThread();
   }
   if (zeroed) std::memset(raw, 0, size);
   return {raw, raw};

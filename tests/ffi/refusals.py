@@ -359,7 +359,8 @@ CALLS = {
         (1,),
         {"args": 2},
         TypeError,
-        "testing.echo: unexpected keyword argument 'args'; its parameters are value, args",
+        "testing.echo: takes 'args' by position only: as many arguments as there are, after all "
+        "others",
     ),
     "keyword of an undescribed function": of_call(
         "tests.undescribed",

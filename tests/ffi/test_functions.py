@@ -409,5 +409,5 @@ def test_more_parameters_than_can_be_described():
 def test_texts_are_read_where_they_lie():
     join = ffi.get_global_func("testing.join")
     assert join(["a", "ö", ""]) == join(("a", "ö")) == join(ffi.Array(["a", "ö"])) == "aö"
-    with pytest.raises(TypeError, match="expected list of str, got list"):
+    with pytest.raises(TypeError, match="expected list of str, got list: item 1 is int"):
         join(["a", 1])

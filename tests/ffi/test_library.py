@@ -537,3 +537,12 @@ def test_an_exception_in_a_static_initialiser_is_named(folder, run_python):
     assert done.returncode < 0
     assert f"cannot load {path}: an exception left one of its static initialisers" in done.stderr
     assert "boom" in done.stderr
+
+
+def test_a_path_that_is_no_text(tmp_path):
+    folder = os.path.join(os.fsencode(tmp_path), b"\xff\xfe")
+    os.mkdir(folder)
+    made = compile_library(tmp_path, "bytes", "int bytes_answer(void) { return 42; }", suffix=".c")
+    moved = os.path.join(folder, b"libbytes.so")
+    os.rename(made, moved)
+    assert list(ffi.load_library(os.fsdecode(moved))) == []

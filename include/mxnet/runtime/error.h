@@ -127,6 +127,12 @@ class Error : public std::exception {
 
 namespace details MXNET_HIDDEN {
 
+/*! \brief What an exception of C++ says, which may be nothing at all. */
+[[gnu::cold]] inline const char* TextOf(const std::exception& error) noexcept {
+  const char* text = error.what();
+  return text == nullptr ? "a C++ exception whose what() is NULL" : text;
+}
+
 /*! \brief Makes text the calling thread's last error, with no memory taken on this side; -1. */
 [[gnu::cold]] inline int SetLastError(const char* kind, const char* message) noexcept {
   MXNetErrorInfo info{};

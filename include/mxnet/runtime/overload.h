@@ -303,7 +303,8 @@ class TypedCandidate : public Candidate {
       const Match match = TypeTraits<T>::TryFrom(value, type_code, out);
       if (match == Match::kOk) return true;
       return Refuse(reason, [&] {
-        return MismatchText(match, ArgumentName(i), TypeTraits<T>::Name(), value, type_code);
+        return MismatchText(match, ArgumentName(i), TypeTraits<T>::Name(), value, type_code) +
+               Culprit<T>::Of(value, type_code);
       });
     } catch (const Error& error) {
       return Refuse(reason, [&] { return ArgumentName(i) + ": " + error.message(); });

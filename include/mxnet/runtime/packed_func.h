@@ -24,11 +24,44 @@ namespace runtime {
 
 namespace details MXNET_HIDDEN {
 
-/*! \brief "_npi.zeros: argument 1 ('dtype')", for messages. */
+/*!
+ * \brief The name of a function, for messages; of a callable of the host language, what that calls
+ * it.
+ */
+[[gnu::cold]] inline std::string FunctionText(MXNetFunctionHandle func) {
+  const MXNetFuncInfo* info = nullptr;
+  MXNetFunctionHandle namer = nullptr;
+  std::string name = MXNetFuncGetInfo(func, &info) == 0 ? info->name : "function";
+  if (name != "function" || MXNetFuncGetGlobal("ffi.callable_name", &namer) != 0) return name;
+  MXNetValue value;
+  value.v_handle = func;
+  const int type_code = kMXNetFuncHandle;
+  Any told;
+  if (namer != nullptr && told.Receive([&](MXNetValue* ret, int* ret_code) {
+        return MXNetFuncCall(namer, &value, &type_code, 1, ret, ret_code);
+      }) == 0) {
+    name = told.As<std::string>();
+  }
+  MXNetFuncFree(namer);
+  return name;
+}
+
+/*! \brief Whether the first parameter of a function is the object that it is a method of. */
+[[gnu::cold]] inline bool IsMethod(const MXNetFuncInfo& info) noexcept {
+  return info.num_params > 0 && std::strcmp(info.params[0].name, "self") == 0;
+}
+
+/*!
+ * \brief "_npi.zeros: argument 1 ('dtype')", for messages. The object of a method is none that is
+ * given as one, so that it is not counted.
+ */
 [[gnu::cold]] inline std::string ArgumentText(MXNetFunctionHandle func, int index) {
   const MXNetFuncInfo* info = nullptr;
   std::string position = "argument " + std::to_string(index);
   if (func == nullptr || MXNetFuncGetInfo(func, &info) != 0) return position;
+  if (IsMethod(*info)) {
+    position = index == 0 ? "argument" : "argument " + std::to_string(index - 1);
+  }
   std::string text = std::string(info->name) + ": " + position;
   int body_index = 0;
   for (size_t i = 0; i < info->num_params; ++i) {
@@ -205,13 +238,13 @@ template <typename Body, typename OnError>
   } catch (const std::bad_alloc&) {
     return SetOutOfMemory();
   } catch (const std::out_of_range& error) {
-    return SetLastError("IndexError", error.what());
+    return SetLastError("IndexError", TextOf(error));
   } catch (const std::invalid_argument& error) {
-    return SetLastError("ValueError", error.what());
+    return SetLastError("ValueError", TextOf(error));
   } catch (const std::overflow_error& error) {
-    return SetLastError("OverflowError", error.what());
+    return SetLastError("OverflowError", TextOf(error));
   } catch (const std::exception& error) {
-    return SetLastError("RuntimeError", error.what());
+    return SetLastError("RuntimeError", TextOf(error));
   } catch (...) {
     return SetLastError("RuntimeError", "a C++ exception of unknown type");
   }
@@ -451,7 +484,9 @@ template <typename T>
   const MXNetAny given{args.values[i], args.type_codes[i], 0};
   MXNetFuncRefuseArgument(args.func, i, TypeTraits<T>::Name().c_str(), &given,
                           match == Match::kOutOfRange);
-  *ret = Error::FromLast();
+  const Error error = Error::FromLast();
+  const std::string culprit = Culprit<T>::Of(given.value, given.type_code);
+  *ret = culprit.empty() ? error : error.Restated(error.kind(), error.message() + culprit);
 }
 
 /*! \brief Reads argument i into *out; on mismatch reports through ret, without a throw. */
@@ -527,7 +562,11 @@ class TypedPackedFunc<R(Args...)> {
 
   R operator()(Args... args) const {
     MXNetRetValue result = packed_(std::forward<Args>(args)...);
-    if constexpr (!std::is_void_v<R>) return result.template As<R>();
+    if constexpr (!std::is_void_v<R>) {
+      return details::ReadOrThrow<R>(result.value(), result.type_code(), [this] {
+        return details::FunctionText(packed_.get()) + ": result";
+      });
+    }
   }
   const PackedFunc& packed() const noexcept { return packed_; }
 

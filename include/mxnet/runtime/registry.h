@@ -234,7 +234,7 @@ struct MXNET_HIDDEN RegistryEntry {
     } catch (const Error& error) {
       details::ReportFailedRegistration(error);
     } catch (const std::exception& error) {
-      details::ReportFailedRegistration(Error("RuntimeError", error.what()));
+      details::ReportFailedRegistration(Error("RuntimeError", details::TextOf(error)));
     }
   }
 };

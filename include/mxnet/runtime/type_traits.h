@@ -52,8 +52,8 @@ Match ReadNamed(const MXNetValue& value, int type_code, T* out, const What& what
 template <typename T, typename What>
 [[noreturn, gnu::cold, gnu::noinline]] void ThrowMismatch(Match match, const MXNetValue& value,
                                                           int type_code, const What& what) {
-  MXNET_THROW(KindOf(match)) << MismatchText(match, what(), TypeTraits<T>::Name(), value,
-                                             type_code);
+  MXNET_THROW(KindOf(match)) << MismatchText(match, what(), TypeTraits<T>::Name(), value, type_code)
+                             << Culprit<T>::Of(value, type_code);
 }
 
 template <typename T, typename What>

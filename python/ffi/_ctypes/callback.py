@@ -15,6 +15,7 @@ from ctypes import (
 )
 from itertools import count
 
+from .. import protocols
 from . import abi
 from .arguments import Frame, Refused
 from .errors import TOO_DEEP, check, set_last_error
@@ -89,20 +90,12 @@ def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> Non
     try:
         code = frame.write(result, value)
     except Refused as refusal:
-        raise refusal.located(f"{_name_of(body)}: result") from refusal.__cause__
+        raise refusal.located(f"{protocols.callable_name(body)}: result") from refusal.__cause__
     if code in abi.PLAIN_CODES:
         memmove(ret, addressof(value), sizeof(value))
         c_int.from_address(ret_code).value = code
     else:
         _own_into(value, code, ret, ret_code)
-
-
-def _name_of(body: Callable[..., Any]) -> str:
-    """Its __name__, which may be a property that fails; then that of its class."""
-    try:
-        return str(getattr(body, "__name__", type(body).__name__))
-    except Exception:
-        return type(body).__name__
 
 
 def _own_into(value: abi.MXNetValue, code: int, ret: int, ret_code: int) -> None:

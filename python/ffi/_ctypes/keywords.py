@@ -42,8 +42,14 @@ class Parameters:
     def where(self, index: int) -> str:
         """What messages call the argument at a position of the body's."""
         param = self._body[index] if index < len(self._body) else self._variadic
-        text = f"{self.name}: argument {index}"
-        return text if param is None else f"{text} ({param!r})"
+        return f"{self.name}: {self._argument(index, param)}"
+
+    def _argument(self, index: int, name: str | None) -> str:
+        """The object of a method is not given as an argument, so that it is not counted."""
+        text = f"argument {index}"
+        if self._body[:1] == ["self"]:
+            text = f"argument {index - 1}" if index else "argument"
+        return text if name is None else f"{text} ({name!r})"
 
     def body_arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], front_end: bool
@@ -87,6 +93,11 @@ class Parameters:
             raise TypeError(f"{self.name}: takes no keyword arguments")
         for name, value in kwargs.items():
             if name not in names:
+                if name == self._variadic:
+                    raise TypeError(
+                        f"{self.name}: takes {name!r} by position only: as many arguments as there "
+                        "are, after all others"
+                    )
                 all_names = names if self._variadic is None else [*names, self._variadic]
                 raise TypeError(
                     f"{self.name}: unexpected keyword argument {name!r}; "
@@ -95,7 +106,8 @@ class Parameters:
             index = names.index(name)
             if index < len(args):
                 raise TypeError(
-                    f"{self.name}: argument {index} ({name!r}) was given by position and by keyword"
+                    f"{self.name}: {self._argument(index, name)} was given by position and by "
+                    "keyword"
                 )
             bound += [MISSING] * (index + 1 - len(bound))
             bound[index] = value

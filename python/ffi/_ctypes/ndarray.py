@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctypes import addressof
 
-from .. import data_type, devices, protocols
+from .. import data_type, devices, protocols, views
 from . import abi
 from .callback import own
 from .context import Context, context_of
@@ -136,12 +136,22 @@ class NDArray(ObjectBase):
         assert isinstance(copied, NDArray)
         return copied
 
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> Any:
+        """numpy.asarray(self), which NumPy asks for where __array_interface__ cannot express it."""
+        return views.to_array(self, data_type.name_of(self._data_type()), dtype, copy)
+
+    def __repr__(self) -> str:
+        if not self.handle:
+            return super().__repr__()
+        return views.text_of(self, data_type.name_of(self._data_type()))
+
     @property
     def __array_interface__(self) -> dict[str, Any]:
         if self._tensor().device.device_type != abi.DEVICE_CPU and devices.host_view(self) is None:
             raise AttributeError(f"an array on {self.ctx} has no __array_interface__")
-        if self._data_type() == data_type.BFLOAT16:
-            raise AttributeError("__array_interface__ cannot express bfloat16")
+        dtype = self._data_type()
+        if dtype not in data_type.NAMES or dtype in data_type.EXTENDED:
+            raise AttributeError(f"__array_interface__ cannot express {data_type.name_of(dtype)}")
         return {
             "version": 3,
             "shape": self.shape,

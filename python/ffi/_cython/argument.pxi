@@ -211,13 +211,10 @@ cdef str where_text(Frame* frame):
     elif frame.index == FIELD_VALUE:
         text = (<Field>frame.func).where
     elif frame.index < 0:
-        text = f"{callback_name(<object>frame.func)}: result"
+        text = f"{protocols.callable_name(<object>frame.func)}: result"
     else:
         func = <FunctionBase>frame.func
-        text = f"{func.name_}: argument {frame.index}"
-        name = parameter_name(func, frame.index)
-        if name is not None:
-            text += f" ('{name}')"
+        text = f"{func.name_}: {argument_text(func, frame.index, parameter_name(func, frame.index))}"
     for i in range(frame.path_length):
         step = frame.path[i]
         if step != STEP_CONVERTED:
@@ -225,12 +222,12 @@ cdef str where_text(Frame* frame):
     return text
 
 
-cdef object callback_name(callback):
-    """Its __name__, which may be a property that fails; then that of its class."""
-    try:
-        return getattr(callback, "__name__", type(callback).__name__)
-    except Exception:
-        return type(callback).__name__
+cdef str argument_text(FunctionBase func, Py_ssize_t index, name):
+    """ "argument 2 ('axis')"; the object of a method is none that is given as one, so not counted."""
+    text = f"argument {index}"
+    if func.names is not None and func.names[:1] == ("self",):
+        text = f"argument {index - 1}" if index > 0 else "argument"
+    return text if name is None else f"{text} ('{name}')"
 
 
 cdef void set_exception(cls, message) noexcept:

@@ -178,11 +178,14 @@ cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept
 cdef int refuse_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t position) noexcept:
     if func.names is None:
         text = f"{func.name_}: takes no keyword arguments"
-    elif position < 0 or position == func.variadic:
+    elif position >= 0 and position == func.variadic:
+        text = (f"{func.name_}: takes {func.names[position]!r} by position only: as many arguments "
+                "as there are, after all others")
+    elif position < 0:
         text = (f"{func.name_}: unexpected keyword argument {<object>keyword!r}; its parameters are "
                 f"{', '.join(func.names)}")
     else:
-        text = (f"{func.name_}: argument {position} ({func.names[position]!r}) was given by "
+        text = (f"{func.name_}: {argument_text(func, position, func.names[position])} was given by "
                 "position and by keyword")
     set_exception(TypeError, text)
     return -1

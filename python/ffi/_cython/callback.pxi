@@ -9,6 +9,10 @@ cdef int run_callback(void* resource, const MXNetValue* values, const int* codes
     cdef int made = 0
     cdef int status
     # C code that calls a function, as functools.partial does, counts no level of its own.
+    if not HasStackRoom():
+        set_exception(RecursionError, "maximum recursion depth exceeded in a callback: the stack of "
+                      "the thread is full")
+        return store_current_error()
     if Py_EnterRecursiveCall(" in a callback") != 0:
         return store_current_error()
     if count > STACK_ARGS:
@@ -95,12 +99,19 @@ cdef int store_current_error() noexcept:
     cdef PyObject* traceback = NULL
     PyErr_Fetch(&cls, &error, &traceback)
     PyErr_NormalizeException(&cls, &error, &traceback)
+    if error == NULL:
+        # Without memory, what failed may not even have been able to say so.
+        MXNetSetNothingSaid()
+        Py_XDECREF_(cls)
+        Py_XDECREF_(traceback)
+        return -1
     if traceback != NULL:
         PyException_SetTraceback(error, traceback)
     try:
         store_python_error(<object>error)
     except BaseException:
         PyErr_Clear()
+        MXNetSetNothingSaid()
     Py_XDECREF_(cls)
     Py_XDECREF_(error)
     Py_XDECREF_(traceback)

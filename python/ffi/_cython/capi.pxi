@@ -201,7 +201,11 @@ cdef extern from "<mxnet/runtime/tensor_check.h>" namespace "mxnet::runtime":
     bint IsPlainTensor(const DLTensor& tensor) noexcept
     bint IsSoundTensor(const DLTensor& tensor) noexcept
 
+cdef extern from "<mxnet/runtime/stack_room.h>" namespace "mxnet::runtime::details":
+    bint HasStackRoom() noexcept
+
 cdef extern from "python_compat.h":
+    void MXNetSetNothingSaid() noexcept
     int MXNetCheckTensor(const DLTensor* tensor, const char* name) noexcept
     PyObject* MXNetNewCode(const char* file, const char* function, int line) noexcept
     int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept

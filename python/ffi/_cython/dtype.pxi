@@ -31,8 +31,9 @@ cdef int dtype_of_numpy(PyObject* descr, DLDataType* out) noexcept:
 
 cdef int dtype_of_foreign(PyObject* descr, DLDataType* out) noexcept:
     try:
-        if (<object>descr).name == "bfloat16":
-            out[0] = make_dtype(data_type.BFLOAT16)
+        dtype = data_type.BY_NAME.get((<object>descr).name)
+        if dtype in data_type.EXTENDED:
+            out[0] = make_dtype(dtype)
             return kMXNetNumpyOk
     except Exception:
         pass  # a data type that has not even a name

@@ -1,3 +1,6 @@
+from ffi import views
+
+
 cdef inline DLTensor* tensor_of(NDArray array) except NULL:
     if array.chandle == NULL:
         raise ValueError(f"a {type(array).__name__} that holds no object has no elements")
@@ -14,6 +17,13 @@ cdef dict buffer_formats = {
     (kDLUInt, 32): b"I", (kDLUInt, 64): b"Q" if sizeof(long) != 8 else b"L", (kDLFloat, 16): b"e",
     (kDLFloat, 32): b"f", (kDLFloat, 64): b"d", (kDLComplex, 64): b"Zf", (kDLComplex, 128): b"Zd",
 }
+
+
+cdef object buffer_format(const DLTensor* tensor):
+    """What the buffer protocol calls the elements; None where it has no format."""
+    if tensor.dtype.lanes != 1:
+        return None
+    return buffer_formats.get((tensor.dtype.code, tensor.dtype.bits))
 
 
 # What a consumer asks for that does not look at strides, in whichever order.
@@ -135,6 +145,13 @@ cdef class NDArray(ObjectBase):
         check(MXNetNDArrayToDLPackLegacy(handle, &legacy))
         return PyCapsule_New(legacy, "dltensor", delete_legacy_capsule)
 
+    def __array__(self, dtype=None, *, copy=None):
+        """numpy.asarray(self), which NumPy asks for where the buffer protocol has no format."""
+        return views.to_array(self, dtype_name(tensor_of(self).dtype), dtype, copy)
+
+    def __repr__(self):
+        return views.text_of(self, dtype_name(tensor_of(self).dtype)) if self.chandle != NULL else super().__repr__()
+
     def __getbuffer__(self, Py_buffer* view, int flags):
         cdef DLTensor* tensor = tensor_of(self)
         cdef Py_ssize_t* strides
@@ -143,7 +160,7 @@ cdef class NDArray(ObjectBase):
         cdef int i
         if tensor.device.device_type != kDLCPU and devices.host_view(self) is None:
             raise BufferError(f"an array on {self.ctx} has no memory that the CPU can read")
-        fmt = buffer_formats.get((tensor.dtype.code, tensor.dtype.bits)) if tensor.dtype.lanes == 1 else None
+        fmt = buffer_format(tensor)
         if fmt is None:
             raise BufferError(f"the buffer protocol has no format for {dtype_name(tensor.dtype)}")
         if flags & PyBUF_WRITABLE and self.read_only:

@@ -126,6 +126,11 @@ static inline int MXNetNewString(const char* data, size_t size, void** out) {
   }
 }
 
+/*! \brief Makes the last error that a callback failed without an exception. */
+static inline void MXNetSetNothingSaid(void) {
+  mxnet::runtime::details::SetLastError("SystemError", "a callback failed without an exception");
+}
+
 /*! \brief CheckTensor: 0, or -1 after it made what is wrong the last error. */
 static inline int MXNetCheckTensor(const DLTensor* tensor, const char* name) {
   try {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 import ffi
+from ffi import data_type, views
 
 from .._registry import front_end
 
@@ -17,20 +18,6 @@ _array = front_end("array")
 _astype = front_end("astype")
 _in_context = ffi.get_global_func("mx.context.copy")
 _host_view = ffi.get_global_func("mx.context.host_view")
-
-
-class _Words:
-    """Presents bfloat16 elements to NumPy as 16-bit words, in place."""
-
-    def __init__(self, owner: Any) -> None:
-        self.owner = owner
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": owner.shape,
-            "strides": owner.strides,
-            "typestr": "=u2",
-            "data": (owner.data_ptr, owner.read_only),
-        }
 
 
 def in_place(array: Any) -> Any:
@@ -48,29 +35,32 @@ def on_cpu(array: Any) -> bool:
 
 
 def numpy_view(array: Any) -> numpy.ndarray[Any, Any]:
-    """A NumPy array over the same memory, which it keeps alive. bfloat16 needs ml_dtypes.
+    """A NumPy array over the same memory, which it keeps alive. bfloat16 and float8 need ml_dtypes.
 
     Where the CPU cannot read the memory of an accelerator it shows a copy.
     """
     host = in_place(array)
     array = _in_context(array, "cpu") if host is None else host
-    if array.dtype.name != BFLOAT16:
-        return numpy.asarray(array)
-    return numpy.asarray(_Words(array)).view(array.dtype)
+    name = dtype_name(array)
+    if data_type.BY_NAME.get(name) in data_type.EXTENDED:
+        extended: numpy.ndarray[Any, Any] = views.to_array(array, name)
+        return extended
+    return numpy.asarray(array)
 
 
 def dtype_name(array: Any) -> str:
     """Name of the element type, also where NumPy has no such type."""
-    try:
-        name: str = array.dtype.name
-    except ImportError:
-        return BFLOAT16
+    name: str = ffi.NDArray.dtype.__get__(array)
     return name
 
 
 def readable(array: Any) -> numpy.ndarray[Any, Any]:
-    """The elements in a type that Python reads: float32 stands for bfloat16."""
-    return numpy_view(_astype(array, "float32") if dtype_name(array) == BFLOAT16 else array)
+    """The elements in a type that Python reads: float32 stands for bfloat16 and float8."""
+    name = dtype_name(array)
+    if name == BFLOAT16:
+        return numpy_view(_astype(array, "float32"))
+    view = numpy_view(array)
+    return view.astype("float32") if data_type.BY_NAME[name] in data_type.EXTENDED else view
 
 
 def asnumpy(self: Any, /) -> numpy.ndarray[Any, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy
 
+from ffi import data_type, views
+
 from ._conversion import dtype_name, item, readable
 
 # What array() makes of the numbers that are shown, and so need not be told.
@@ -15,6 +17,8 @@ OF_NO_NUMBERS = frozenset({"float32"})
 
 def representation(self: Any, /) -> str:
     """`array([[0., 0.]])`, with shape, dtype and context where they cannot be seen from that."""
+    if dtype_name(self) not in data_type.BY_NAME:
+        return views.text_of(self, dtype_name(self))
     notes = [f"shape={self.shape}"] if not self.size and self.shape != (0,) else []
     dtype = dtype_name(self)
     if dtype not in (IMPLIED_DTYPES if self.size else OF_NO_NUMBERS):

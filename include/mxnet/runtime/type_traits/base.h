@@ -144,14 +144,42 @@ inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) noex
 template <typename T, typename What>
 T ReadOrThrow(const MXNetValue& value, int type_code, const What& what);
 
+/*! \brief A container holds what is out of range; any other value is it. */
+[[gnu::cold]] inline std::string GotText(Match match, const MXNetValue& value, int type_code) {
+  if (match == Match::kOutOfRange && type_code == kMXNetUInt) return std::to_string(value.v_uint64);
+  if (match == Match::kOutOfRange && type_code == kMXNetInt) return std::to_string(value.v_int64);
+  if (match == Match::kOutOfRange && type_code == kMXNetFloat) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", value.v_float64);
+    return text;
+  }
+  return TypeNameOf(value, type_code);
+}
+
 [[gnu::cold]] inline std::string MismatchText(Match match, const std::string& what,
                                               const std::string& expected, const MXNetValue& value,
                                               int type_code) {
-  std::string text = what + " expected " + expected + ", got ";
-  if (match == Match::kWrongType) return text + TypeNameOf(value, type_code);
-  if (type_code == kMXNetUInt) return text + std::to_string(value.v_uint64);
-  if (type_code == kMXNetInt) return text + std::to_string(value.v_int64);
-  return text + "a value out of range";
+  return what + " expected " + expected + ", got " + GotText(match, value, type_code);
+}
+
+/*!
+ * \brief Where in a container a value is not what T says, ": item 2 is str"; empty for what holds
+ * no others. A specialization beside that of TypeTraits.
+ */
+template <typename T, typename = void>
+struct Culprit {
+  [[gnu::cold]] static std::string Of(const MXNetValue&, int) { return ""; }
+};
+
+/*! \brief The text for one element, called name; empty where it is a T. */
+template <typename T>
+[[gnu::cold]] std::string CulpritAt(const std::string& name, const MXNetAny& element) {
+  T ignored{};
+  const Match match = TypeTraits<T>::TryFrom(element.value, element.type_code, &ignored);
+  if (match == Match::kOk) return "";
+  const std::string inside = Culprit<T>::Of(element.value, element.type_code);
+  if (!inside.empty()) return ": " + name + inside.substr(1);
+  return ": " + name + " is " + GotText(match, element.value, element.type_code);
 }
 
 inline const char* KindOf(Match match) {

@@ -374,6 +374,59 @@ struct TypeTraits<std::optional<T>> {
 
 namespace details MXNET_HIDDEN {
 
+/*! \brief The first element that is not a T, of a run of integers or values; step skips keys. */
+template <typename T>
+[[gnu::cold]] std::string CulpritOfRun(const MXNetValue& value, int type_code) {
+  const bool ints = type_code == kMXNetIntTuple || type_code == kMXNetIntList;
+  const bool borrowed = type_code == kMXNetTuple || type_code == kMXNetList;
+  const MXNetAnyArray* items = borrowed ? &value.v_seq : ItemsOf(value, type_code);
+  const size_t size = ints ? value.v_ints.size : items != nullptr ? items->size : 0;
+  for (size_t i = 0; i < size; ++i) {
+    const MXNetAny element = ints ? AnyOfInt(value.v_ints.data[i]).raw() : items->data[i];
+    const std::string text = CulpritAt<T>("item " + std::to_string(i), element);
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+template <typename T>
+struct Culprit<std::vector<T>> {
+  [[gnu::cold]] static std::string Of(const MXNetValue& value, int type_code) {
+    return CulpritOfRun<T>(value, type_code);
+  }
+};
+template <typename T>
+struct Culprit<Array<T>> : Culprit<std::vector<T>> {};
+template <typename T>
+struct Culprit<List<T>> : Culprit<std::vector<T>> {};
+template <>
+struct Culprit<ShapeView> : Culprit<std::vector<int64_t>> {};
+template <>
+struct Culprit<Shape> : Culprit<std::vector<int64_t>> {};
+
+template <typename K, typename V>
+struct Culprit<Map<K, V>> {
+  [[gnu::cold]] static std::string Of(const MXNetValue& value, int type_code) {
+    const uint32_t kind = ObjectTypeOf(value, type_code);
+    const bool is_map = kind == kMXNetObjectMap || kind == kMXNetObjectDict;
+    if (type_code != kMXNetDict && !is_map) return "";
+    const MXNetAnyArray& run =
+        is_map ? static_cast<const MXNetMapObject*>(value.v_handle)->items : value.v_seq;
+    for (size_t i = 0; i + 1 < run.size; i += 2) {
+      const std::string entry = "of entry " + std::to_string(i / 2);
+      std::string text = CulpritAt<K>("key " + entry, run.data[i]);
+      if (text.empty()) text = CulpritAt<V>("value " + entry, run.data[i + 1]);
+      if (!text.empty()) return text;
+    }
+    return "";
+  }
+};
+template <typename K, typename V>
+struct Culprit<Dict<K, V>> : Culprit<Map<K, V>> {};
+
+template <typename T>
+struct Culprit<std::optional<T>> : Culprit<T> {};
+
 template <>
 struct IsBorrowed<ShapeView> : std::true_type {};
 template <typename T>

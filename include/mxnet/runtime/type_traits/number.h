@@ -60,6 +60,7 @@ struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   [[gnu::cold]] static std::string Annotation() { return "float"; }
   static Match TryFrom(const MXNetValue& value, int type_code, T* out) {
     if (type_code == kMXNetFloat) {
+      if (IsTooLarge(value.v_float64)) return Match::kOutOfRange;
       *out = static_cast<T>(value.v_float64);
     } else if (type_code == kMXNetInt || type_code == kMXNetBool || type_code == kMXNetEnum) {
       *out = static_cast<T>(value.v_int64);
@@ -73,6 +74,19 @@ struct TypeTraits<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   static void Store(T value, MXNetAny* out) {
     out->type_code = kMXNetFloat;
     out->value.v_float64 = static_cast<double>(value);
+  }
+
+ private:
+  /*! \brief Whether a finite number would become an infinite one: never a double. */
+  static bool IsTooLarge(double value) {
+    if constexpr (sizeof(T) >= sizeof(double)) {
+      return false;
+    } else {
+      // From half a unit beyond the largest float on, numbers are rounded to infinity.
+      constexpr double kBound = 0x1.ffffffp127;
+      const double magnitude = value < 0 ? -value : value;
+      return magnitude >= kBound && magnitude <= 0x1.fffffffffffffp1023;
+    }
   }
 };
 

@@ -1,0 +1,61 @@
+/*!
+ * \file mxnet/runtime/stack_room.h
+ * \brief Whether the calling thread's stack has room for one more level of a recursion.
+ */
+#ifndef MXNET_RUNTIME_STACK_ROOM_H_
+#define MXNET_RUNTIME_STACK_ROOM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#if defined(__linux__)
+#include <pthread.h>
+#endif
+
+namespace mxnet {
+namespace runtime {
+namespace details {
+
+/*! \brief Where the stack of a thread ends, and how far before that it counts as full. */
+struct StackEnd {
+  uintptr_t lowest;
+  uintptr_t margin;
+};
+
+/*! \brief Asks the system once a thread; where that does not know, nothing counts as full. */
+[[gnu::cold, gnu::noinline]] inline StackEnd FindStackEnd() noexcept {
+  StackEnd end{0, 0};
+#if defined(__linux__)
+  // What is called at the last level, and the error that it ends with, need room themselves.
+  constexpr size_t kMargin = size_t{128} << 10;
+  pthread_attr_t attributes;
+  void* lowest = nullptr;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return end;
+  if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
+    end = {reinterpret_cast<uintptr_t>(lowest), size / 4 < kMargin ? size / 4 : kMargin};
+  }
+  pthread_attr_destroy(&attributes);
+#endif
+  return end;
+}
+
+/*!
+ * \brief False near the end of the calling thread's stack.
+ *
+ * A stack of somebody else's making, as coroutines have, is never full as far as this knows.
+ */
+static inline bool HasStackRoom() noexcept {
+  // All is below the first margin, which has the end be looked for.
+  static __thread StackEnd end = {0, UINTPTR_MAX};
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (__builtin_expect(here - end.lowest >= end.margin, 1)) return true;
+  if (end.margin != UINTPTR_MAX) return false;
+  end = FindStackEnd();
+  return here - end.lowest >= end.margin;
+}
+
+}  // namespace details
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_RUNTIME_STACK_ROOM_H_
