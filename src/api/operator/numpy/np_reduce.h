@@ -136,37 +136,49 @@ typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t 
   return result;
 }
 
-/*! \brief Folds a block of elements that a reader makes. Apart, for the room it takes. */
+/*! \brief How a run of elements is folded a block at a time: as they lie in memory. */
 template <typename Fold, typename T>
-[[gnu::noinline]] typename Fold::template Acc<T> FoldReadBlock(const BlockReader& reader,
-                                                               const char* x, int64_t stride,
-                                                               int64_t n, int64_t result) {
-  static_assert(Fold::kBlock <= kReadBlock, "a block is read at a time");
-  ReadBuffer<T> buffer;
-  reader.Read(x, stride, n, result, 0, buffer.bytes);
-  return FoldBlock<Fold, T>(buffer.bytes, sizeof(T), n);
-}
-
-/*! \brief Folds a block of elements, which a reader may have to make first, into one result. */
-template <typename Fold, typename T>
-typename Fold::template Acc<T> FoldBlockOf(const Reduction& r, const char* x, int64_t stride,
-                                           int64_t n, int64_t result) {
-  if constexpr (Fold::kReads) {
-    if (__builtin_expect(r.reader() != nullptr, 0)) {
-      return FoldReadBlock<Fold, T>(*r.reader(), x, stride, n, result);
-    }
+struct LyingBlocks {
+  typename Fold::template Acc<T> Run(const char* x, int64_t stride, int64_t n) const {
+    return FoldBlock<Fold, T>(x, stride, n);
   }
-  return FoldBlock<Fold, T>(x, stride, n);
-}
+};
 
+/*! \brief The same for elements of one result that a reader makes. */
 template <typename Fold, typename T>
-typename Fold::template Acc<T> FoldRun(const Reduction& r, const char* x, int64_t stride, int64_t n,
-                                       int64_t result) {
-  if (n <= Fold::kBlock) return FoldBlockOf<Fold, T>(r, x, stride, n, result);
+struct ReadBlocks {
+  const BlockReader* reader;
+  int64_t result;
+
+  // Apart, for the room it takes, which each level of a recursion would have.
+  [[gnu::noinline]] typename Fold::template Acc<T> Run(const char* x, int64_t stride,
+                                                       int64_t n) const {
+    static_assert(Fold::kBlock <= kReadBlock, "a block is read at a time");
+    ReadBuffer<T> buffer;
+    reader->Read(x, stride, n, result, 0, buffer.bytes);
+    return FoldBlock<Fold, T>(buffer.bytes, sizeof(T), n);
+  }
+};
+
+template <typename Fold, typename T, typename Blocks>
+typename Fold::template Acc<T> FoldRun(Blocks blocks, const char* x, int64_t stride, int64_t n) {
+  if (n <= Fold::kBlock) return blocks.Run(x, stride, n);
   constexpr int kLanes = Fold::template kLanes<T>;
   const int64_t half = n / 2 / kLanes * kLanes;
-  return Fold::template Merge<T>(FoldRun<Fold, T>(r, x, stride, half, result),
-                                 FoldRun<Fold, T>(r, x + half * stride, stride, n - half, result));
+  return Fold::template Merge<T>(FoldRun<Fold, T>(blocks, x, stride, half),
+                                 FoldRun<Fold, T>(blocks, x + half * stride, stride, n - half));
+}
+
+/*! \brief Folds elements of one result, which a reader may have to make. */
+template <typename Fold, typename T>
+typename Fold::template Acc<T> FoldLine(const Reduction& r, const char* x, int64_t stride,
+                                        int64_t n, int64_t result) {
+  if constexpr (Fold::kReads) {
+    if (__builtin_expect(r.reader() != nullptr, 0)) {
+      return FoldRun<Fold, T>(ReadBlocks<Fold, T>{r.reader(), result}, x, stride, n);
+    }
+  }
+  return FoldRun<Fold, T>(LyingBlocks<Fold, T>{}, x, stride, n);
 }
 
 /*! \brief The accumulator before the first element, which is at x, unless a reader makes it. */
@@ -188,7 +200,7 @@ void FoldLines(const Reduction& r, char* out) {
   ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim, [&](const char* first) {
     auto total = StartAt<Fold, T>(first);
     ForEachOffset(first, r.folded(), r.folded_strides(), outer, [&](const char* line) {
-      total = Fold::template Merge<T>(total, FoldRun<Fold, T>(r, line, stride, n, result));
+      total = Fold::template Merge<T>(total, FoldLine<Fold, T>(r, line, stride, n, result));
     });
     to[result++] = Result(total);
   });
