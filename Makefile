@@ -3,6 +3,8 @@
 #   make demo    build, then run examples/quickstart.py
 #   make test    build, then run every test: C++, Python on the Cython and the ctypes path, accelerators
 #   make test-levels    what depends on the processor, as lesser ones would run it
+#   make sanitized      build both packages with ASan and UBSan into build/sanitized; then, in it:
+#                       .venv/bin/python tools/run_sanitized.py -m pytest tests/mx
 #   make build   build into the source tree (an editable install)
 #   make docs    build, then make the pages of docs/ into build/docs
 #   make lint    formatting, ruff, mypy, and pyright on stubs;  make format  applies the formatting
@@ -21,7 +23,7 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build bench \
+.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build sanitized bench \
 	docs lint format environment clean
 
 demo: build
@@ -61,6 +63,11 @@ test-levels: build $(BIN)/.tested-with
 	$(MAKE) --no-print-directory -s -C accelerators try-onednn PYTHON="$(abspath $(BIN)/python)" \
 		OUT="$(CURDIR)/build/accelerators"
 	$(ALONE) $(BIN)/python tools/check_levels.py build/accelerators
+
+# The interpreter itself has no sanitizers: tools/run_sanitized.py loads them before it.
+sanitized: export MXFFI_SANITIZE ?= address,undefined
+sanitized: $(BIN)/.built-with
+	$(INSTALL) --upgrade --no-deps --target "$(CURDIR)/build/sanitized" .
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -1,23 +1,24 @@
 """Runs tests of accelerators with the runtime and libraries of accelerators/ under sanitizers.
 
-    MXFFI_SANITIZE=address,undefined python tools/check_sanitized_accelerators.py FOLDER [pytest's]
+    MXFFI_SANITIZE=address,undefined python -m tools.check_sanitized_accelerators FOLDER [TESTS]
 
-FOLDER has the `ffi` package built with those sanitizers (`pip install --target`, with
-MXFFI_PACKAGES=ffi). `mx` is that of the source tree: the operators, which take minutes to compile
-with sanitizers, need none here. What leaks is a failure, too, where it was allocated by a sanitized
-library; what the interpreter and others leave behind at their end is theirs.
+FOLDER has the `ffi` package built with those sanitizers, as `make sanitized` leaves it. `mx` is
+that of the source tree: the operators need no sanitizers here, and are quicker without. What leaks
+is a failure, too, where it was allocated by a sanitized library; what the interpreter and others
+leave behind at their end is theirs.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from tools.run_sanitized import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 # What goes through every function of a library; the other tests look at what users see of them.
@@ -29,7 +30,6 @@ TESTS = (
     "refacc_operators",
     "refacc_streams",
 )
-PRELOADED = ("libasan.so", "libubsan.so", "libstdc++.so.6")
 FRAME = re.compile(r" +#\d+ (?P<module>\S+) in ")
 # Where a library was, that is no longer loaded, there is none.
 OURS = re.compile(r"/(libmxnet_\w+|mxnet_acc_server|lib(refacc|myacc)|core\.cpython)[^/]*$|<null>$")
@@ -37,15 +37,6 @@ OURS = re.compile(r"/(libmxnet_\w+|mxnet_acc_server|lib(refacc|myacc)|core\.cpyt
 # unload libraries, too.
 PROGRAMS = (Path(sys.executable).name, "mxnet_acc_server")
 NOT_LOOKED_AT = re.compile(r"/lib(asan|ubsan|stdc\+\+|c)\.so[^/]*$")
-
-
-def preload() -> str:
-    """The sanitizers, as the interpreter has none, and libstdc++, so that they see exceptions."""
-    compiler = shlex.split(os.environ.get("CXX", "c++"))
-    return " ".join(
-        subprocess.check_output([*compiler, f"-print-file-name={name}"], text=True).strip()
-        for name in PRELOADED
-    )
 
 
 def is_ours(leak: str) -> bool:
@@ -69,22 +60,20 @@ def run(packages: Path, arguments: Sequence[str], reports: Path) -> int:
     """Runs pytest; its exit status."""
     address = (
         "detect_leaks=1",
-        "allocator_may_return_null=1",  # that there is not so much memory is for the library to say
         "handle_segv=0",  # some tests are of that signal
         "stack_trace_format='    #%n %m in %f %S'",
     )
-    environment = {
+    settings = {
         **os.environ,
-        "LD_PRELOAD": preload(),
         "ASAN_OPTIONS": ":".join(address),
         # Reports go where the tests do not look, and a leak alone fails no process.
         "LSAN_OPTIONS": f"exitcode=0:log_exe_name=1:log_path={reports / 'report'}",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-        "PYTHONMALLOC": "malloc",
-        "PYTHONPATH": f"{packages}{os.pathsep}{ROOT / 'python'}",
+        "PYTHONPATH": str(ROOT / "python"),
     }
     command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    return subprocess.run(
+        command, cwd=ROOT, env=environment(packages, settings), check=False
+    ).returncode
 
 
 def main() -> int:
