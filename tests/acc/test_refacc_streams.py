@@ -1,5 +1,8 @@
 """Streams and events of refacc."""
 
+import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -143,3 +146,22 @@ def test_waiting_is_done_also_where_it_is_told_to_fail(plugin):
     assert (back == 1).all()
     plugin.configure(faults="")
     plugin.api.destroyStream(0, stream)
+
+
+def test_an_operator_that_looks_at_signals_does_not_wait_for_python(accelerators, tmp_path):
+    """In a stream it runs while the thread that waits for the stream may have Python's lock."""
+    script = f"""
+import mx
+ctx = mx.load_acc({str(accelerators / "librefacc.so")!r})
+a = mx.np.arange(6, dtype="float32", ctx=ctx).reshape(2, 3)
+print(mx.np.stack(a).tolist(), mx.np.concatenate(a).tolist(), len(mx.np.array_split(a, 2)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "REFACC_STREAMS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    rows = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert done.stdout == f"{rows} {rows[0] + rows[1]} 2\n", done.stderr

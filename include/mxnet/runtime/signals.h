@@ -7,6 +7,11 @@
 
 #include <mxnet/runtime/packed_func.h>
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <chrono>
 
 namespace mxnet {
@@ -17,12 +22,19 @@ namespace runtime {
  *
  * Call it in loops that run for more than a tenth of a second or so, whether or not the function
  * releases the GIL. It costs a look at the clock; every 20 ms it asks the host, which handles
- * signals on its main thread only. Let the Error pass: Python gets its exception back unchanged.
+ * signals on its main thread only, so that on Linux other threads than the process's first do not
+ * ask. Let the Error pass: Python gets its exception back unchanged.
  *
  * From C, call the registered function "ffi.check_signals" at such intervals and return -1 where it
  * fails.
  */
 MXNET_HIDDEN inline void CheckSignals() {
+#if defined(__linux__)
+  // Other threads would wait for Python's lock to learn nothing, for ever where the thread that
+  // holds it waits for them, as for the worker of an accelerator's stream.
+  static thread_local const bool is_main = syscall(SYS_gettid) == getpid();
+  if (!is_main) return;
+#endif
   using Clock = std::chrono::steady_clock;
   static thread_local Clock::time_point due{};
   const Clock::time_point now = Clock::now();
