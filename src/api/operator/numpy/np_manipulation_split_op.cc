@@ -120,10 +120,15 @@ char* RepeatRuns(const char* from, int64_t extent, int64_t bytes, const Counts& 
 /*! \brief The same for runs of one element of the size of T. */
 template <typename T>
 char* RepeatElements(const char* from, int64_t extent, const Counts& counts, char* to) {
-  auto* element = reinterpret_cast<const T*>(from);
-  auto* out = reinterpret_cast<T*>(to);
-  for (int64_t i = 0; i < extent; ++i) out = std::fill_n(out, counts.at(i), element[i]);
-  return reinterpret_cast<char*>(out);
+  // By memcpy, as a run of several smaller elements may begin anywhere.
+  for (int64_t i = 0; i < extent; ++i, from += sizeof(T)) {
+    T run;
+    std::memcpy(&run, from, sizeof(T));
+    for (int64_t left = counts.at(i); left > 0; --left, to += sizeof(T)) {
+      std::memcpy(to, &run, sizeof(T));
+    }
+  }
+  return to;
 }
 
 char* RepeatAlong(const char* from, int64_t extent, int64_t bytes, const Counts& counts, char* to) {
