@@ -142,6 +142,11 @@ def _is_special(name: str) -> bool:
     return name in vars(Module) or (name.startswith("__") and name.endswith("__"))
 
 
+def _printable(name: str) -> str:
+    """The name of a file, which may be any bytes, as a text."""
+    return os.fsencode(name).decode(errors="backslashreplace")
+
+
 def _make_module(
     name: str,
     path: str,
@@ -153,7 +158,7 @@ def _make_module(
     attributes = _attributes(names, functions, enum_names)
     shown = (name for name, kept in attributes.items() if type(kept) is not _Ambiguous)
     members = {
-        "__doc__": f"What {path} has registered.",
+        "__doc__": f"What {_printable(path)} has registered.",
         "__module__": "ffi",
         "__name__": name,
         "__file__": path,
@@ -164,7 +169,7 @@ def _make_module(
         "__attributes__": frozenset(shown),
     }
     # A class for each, as functions are looked up fastest where they are methods.
-    cls: type[Module] = type(name, (Module,), attributes | members)
+    cls: type[Module] = type(_printable(name), (Module,), attributes | members)
     return cls()
 
 

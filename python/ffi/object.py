@@ -158,7 +158,8 @@ def _make_comparison(name: str, function: core.Function, own: type) -> Callable[
 
 def _make_operator(name: str, function: core.Function) -> Callable[..., Any]:
     """A method that leaves an operand which C++ does not take to that operand's own method."""
-    refusal = f"{function.name}: argument 1 "
+    # The object itself is none of the arguments that are counted.
+    refusal = f"{function.name}: argument 0 "
 
     def operate(self: Any, other: Any, /, *more: Any) -> Any:
         try:

@@ -259,9 +259,11 @@ int FunctionObject::Fill(const MXNetValue* values, const int* type_codes, int nu
       filled_codes[i] = params[i]->default_value.type_code;
     } else {
       return Refuse([&] {
+        // Of a method the object is none of the arguments that are counted.
         const int given = details::IsMethod(info->view()) ? i - 1 : i;
-        return std::string(info->view().name) + ": missing argument " + std::to_string(given) +
-               " ('" + params[i]->name + "')";
+        const std::string number = given < 0 ? "" : std::to_string(given) + " ";
+        return std::string(info->view().name) + ": missing argument " + number + "('" +
+               params[i]->name + "')";
       });
     }
   }

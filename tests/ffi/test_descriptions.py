@@ -86,7 +86,7 @@ def test_keyword_only(args, kwargs, result):
         (
             (1,),
             {"rest": 1},
-            "unexpected keyword argument 'rest'; its parameters are a, scale, offset, rest",
+            "takes 'rest' by position only: as many arguments as there are, after all others",
         ),
     ],
     ids=repr,

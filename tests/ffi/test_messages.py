@@ -77,7 +77,6 @@ REFUSED = {
         f"{X} expected list of float or None, got list: item 0 is 1e+39",
     ),
     "result": ("half", lambda x: "a", "<lambda>: result expected float, got str"),
-    "result of a method": ("half", "a".join, "join: can only join an iterable"),
     "item of a result": (
         "values",
         lambda: [1.0, "a"],
@@ -91,8 +90,6 @@ def test_what_is_wrong_is_named(name, inside):
     function, given, text = REFUSED[name]
     with pytest.raises((TypeError, OverflowError)) as caught:
         ffi.get_global_func(f"inside.{function}")(given)
-    if name == "result of a method":
-        return  # which fails itself
     prefix = f"inside.{function}: " if text.startswith("argument") else ""
     assert str(caught.value) == prefix + text
     assert isinstance(caught.value, OverflowError) == ("out of range" in name or "e+39" in text)
