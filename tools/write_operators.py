@@ -77,7 +77,7 @@ def _entry(namespace: Namespace, name: str, function: ffi.Function) -> Iterator[
     yield from (
         f"### `{name}`",
         "",
-        "```python",
+        "```text",
         f"{namespace.module}.{name}{signature}",
         "```",
         "",

@@ -35,7 +35,7 @@ def relative_files(folder: Path, *patterns: str) -> set[str]:
 
 
 def test_content(wheel_names):
-    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed")
+    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed", "operators.json")
     headers = {f"ffi/include/{name}" for name in relative_files(ROOT / "include", "*.h")}
     packages = {name for name in wheel_names if ".dist-info/" not in name}
     found_by = {path.as_posix() for path in PACKAGE_FILES}

@@ -40,7 +40,6 @@ class AccError(Exception):
         if error.struct_size >= ctypes.sizeof(abi.MXAccError):
             self.work = error.work
         self.message = "" if text is None else text.decode(errors="replace")
-        self.work = error.work if error.struct_size >= ctypes.sizeof(abi.MXAccError) else 0
         self.malformed = _malformed(error, text, bool(names))
         super().__init__(f"{function}: {self.code}: {self.message}")
 
