@@ -33,7 +33,7 @@ def _plain(word: str) -> str:
 def missing_headers(read: Iterable[str], flags: Sequence[str], listed: Iterable[str]) -> set[str]:
     """Files that are not there and would be read, by what the files that were read include.
 
-    Looked for in the folders that the flags name, in `folders`, and beside the file that includes.
+    Looked for in the folders that the flags name, in those listed, and beside who includes them.
     """
     searched = [*_folders(flags, _HEADER_OPTIONS), *listed]
     missing: set[str] = set()
