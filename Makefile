@@ -44,8 +44,11 @@ test-cython: build $(BIN)/.tested-with
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
 ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
 	refacc_streams seed versions
+# These are of what compilers make of the headers: the same on both paths, too.
+HEADERS_ALONE := apart refused_types
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
+		$(addprefix --ignore=tests/ffi/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
 		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 test-accelerators: build $(BIN)/.tested-with

@@ -39,7 +39,7 @@ TEST_CASE("an array checks its index and its elements' type") {
   Any any = details::ToAny(array);
   CHECK(any.As<std::vector<int64_t>>() == std::vector<int64_t>{1, 2, 3});
   CHECK(ErrorOf([&] { any.As<Array<String>>(); }) ==
-        "TypeError: the value expected list of str, got Array");
+        "TypeError: the value expected list of str, got Array: item 0 is int");
 }
 
 TEST_CASE("an array is made of a list of its elements") {

@@ -195,7 +195,7 @@ class MXNET_HIDDEN EnumRegistry {
                                               Tuple(std::move(values)), Tuple(std::move(docs)),
                                               file_, line_);
     // As long as the process, like its functions.
-    details::EnumTableSlot<E>::table = table.release();
+    __atomic_store_n(&details::EnumTableSlot<E>::table, table.release(), __ATOMIC_RELEASE);
   }
 
  private:
