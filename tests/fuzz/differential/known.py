@@ -1,0 +1,178 @@
+"""The differences that are meant, and how to know them; docs/guide/arrays.md has users' part.
+
+What statements never contain, as it differs by design: Python floats that make an array without a
+dtype (float32), lists as operands (weak), Python integers beyond 64 bits, an out= larger than the
+result, orders other than "C", std and var as integers or complex numbers, and flip of an array
+without axes (of NumPy a number, of mx.np a view).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .execute import Difference
+
+
+@dataclass(frozen=True)
+class Known:
+    """A difference that is meant, and why; or, where it is to be mended, what is wrong."""
+
+    reason: str
+    covers: Callable[[Difference], bool]
+    to_be_mended: bool = False
+
+
+def is_value(d: Difference, kinds: str) -> bool:
+    """Whether elements differ, of an array of one of these kinds."""
+    return d.kind == "value" and d.expected.dtype.kind in kinds
+
+
+def raises(d: Difference, expected: Any, found: Any) -> bool:
+    """Whether both sides raised exceptions of these classes; None is that they did not."""
+    pairs = ((d.expected, expected), (d.found, found))
+    return d.kind == "error" and all(
+        side is None if wanted is None else isinstance(side, wanted) for side, wanted in pairs
+    )
+
+
+def floats_of(d: Difference) -> np.ndarray:
+    """All floats that a statement converts: elements of its operands, and literals."""
+    arrays = [a.real.ravel() for a in d.operands.values() if a.dtype.kind in "fc"]
+    literals = [n.value for n in ast.walk(ast.parse(d.line)) if isinstance(n, ast.Constant)]
+    numbers = [np.asarray([n.real]) for n in literals if isinstance(n, (float, complex))]
+    return np.concatenate([np.empty(0), *(a.astype("float64") for a in arrays + numbers)])
+
+
+def out_of_range(d: Difference) -> bool:
+    if not is_value(d, "iu"):
+        return False
+    limits, floats = np.iinfo(d.expected.dtype), np.trunc(floats_of(d))
+    fits = (floats >= float(limits.min)) & (floats < float(limits.max) + 1)
+    return "invalid value" in d.flags or not bool(np.all(fits))
+
+
+def differing(d: Difference) -> np.ndarray:
+    """Which elements differ."""
+    return (d.found != d.expected) & ~(np.isnan(d.found) & np.isnan(d.expected))
+
+
+def not_finite_complex(d: Difference) -> bool:
+    if not is_value(d, "c"):
+        return False
+    which = differing(d)
+    return bool(np.all(~np.isfinite(d.expected[which]) | ~np.isfinite(d.found[which])))
+
+
+# What a message says to be wrong, by words of it; the first that fits.
+FAULTS = {
+    "shape": ("broadcast", "has shape", "shape mismatch", "a sequence", "dimensional", "mismatch"),
+    "writing": ("read-only",),
+    "position": ("out of bounds for axis", "empty axes", "too many indices", "boolean index"),
+    "type": ("cast", "not supported", "ufunc"),
+    "range": ("out of bounds for", "too large", "to convert", "infinity", "NaN", "negative"),
+}
+
+
+def fault(error: object) -> str:
+    """What an exception says to be wrong."""
+    text = str(error)
+    return next((kind for kind, words in FAULTS.items() if any(w in text for w in words)), "")
+
+
+def two_faults(d: Difference) -> bool:
+    both = fault(d.expected), fault(d.found)
+    return raises(d, Exception, Exception) and all(both) and both[0] != both[1]
+
+
+def one_element(d: Difference) -> bool:
+    numbers = "only 0-dimensional arrays can be converted" in str(d.expected)
+    return d.kind == "error" and (numbers or "with a sequence" in str(d.found))
+
+
+def without_elements(d: Difference) -> bool:
+    """NumPy took it, mx.np raised, and an operand has no elements."""
+    empty = any(not array.size for array in d.operands.values())
+    powers = "negative integer powers" in str(d.found)
+    return raises(d, None, (ValueError, IndexError)) and (empty or powers)
+
+
+def read_only(d: Difference) -> bool:
+    return raises(d, ValueError, None) and "read-only" in str(d.expected)
+
+
+def element_in_place(d: Difference) -> bool:
+    subscript = isinstance(getattr(ast.parse(d.line).body[0], "target", None), ast.Subscript)
+    return subscript and d.kind == "error" and isinstance(d.found, TypeError)
+
+
+def full_refuses(d: Difference) -> bool:
+    wrong = (TypeError, ValueError, OverflowError)
+    either = raises(d, None, wrong) or raises(d, OverflowError, None)
+    return d.label in ("full", "full_like") and either
+
+
+def statistics(d: Difference) -> bool:
+    return d.label in ("mean", "std", "var")
+
+
+KNOWN = (
+    Known("floats that no integer of the target's type holds convert to any number", out_of_range),
+    Known("which part of a complex number that is not finite is NaN", not_finite_complex),
+    Known("of two faults each side tells the one that it sees first", two_faults),
+    Known("one element takes no value with axes", one_element),
+    Known("keys and shapes are checked, too, where there are no elements", without_elements),
+    Known("views that are read-only in NumPy, of imag and others, are not in mx.np", read_only),
+    Known(
+        "elements are arrays: a[0] += 0.5 of integers is the TypeError of a += 0.5",
+        element_in_place,
+    ),
+    Known("full takes the numbers that its dtype holds, and as a bool any", full_refuses),
+    Known(
+        "mean, std and var take axis 0 of an array without axes, as sum does",
+        lambda d: statistics(d) and raises(d, np.exceptions.AxisError, None),
+    ),
+    Known(
+        "mean with an integer dtype= divides a total that does not wrap",
+        lambda d: d.label == "mean" and is_value(d, "iu"),
+    ),
+    Known(
+        "tril and triu of an array without axes: a ValueError, where NumPy trips over itself",
+        lambda d: d.label in ("tril", "triu") and raises(d, TypeError, ValueError),
+    ),
+    Known(
+        "a power that raises has written nothing, NumPy the elements before the wrong one",
+        lambda d: d.label == "power" and "raised" in d.flags and is_value(d, "iu"),
+    ),
+    Known(
+        "std and var of complex numbers with a real dtype= are those of the real parts",
+        lambda d: (
+            d.label in ("std", "var") and any(a.dtype.kind == "c" for a in d.operands.values())
+        ),
+        to_be_mended=True,
+    ),
+    Known(
+        "where takes no Python integer beyond the other operand's type",
+        lambda d: d.label == "where" and raises(d, None, OverflowError),
+    ),
+    Known(
+        "0 times NaN or infinity is NaN in tensordot, too",
+        lambda d: (
+            d.label == "tensordot" and is_value(d, "fc") and np.isnan(d.found[differing(d)]).all()
+        ),
+    ),
+    Known(
+        "round takes bools with decimals",
+        lambda d: d.label == "round" and raises(d, TypeError, None),
+    ),
+    Known(
+        "min, max, argmin and argmax of no elements give a result of no elements",
+        lambda d: d.label in ("min", "max", "argmin", "argmax") and raises(d, ValueError, None),
+        to_be_mended=True,
+    ),
+)
