@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .compare import POWERS, PRODUCTS, SUMS
+
 if TYPE_CHECKING:
     from .execute import Difference
 
@@ -74,7 +76,7 @@ FAULTS = {
     "shape": ("broadcast", "has shape", "shape mismatch", "a sequence", "dimensional", "mismatch"),
     "writing": ("read-only",),
     "position": ("out of bounds for axis", "empty axes", "too many indices", "boolean index"),
-    "type": ("cast", "not supported", "ufunc"),
+    "type": ("argument must be", "cast", "not supported", "ufunc"),
     "range": ("out of bounds for", "too large", "to convert", "infinity", "NaN", "negative"),
 }
 
@@ -112,6 +114,13 @@ def element_in_place(d: Difference) -> bool:
     return subscript and d.kind == "error" and changed
 
 
+def overflown(d: Difference) -> bool:
+    if not is_value(d, "fc") or d.label not in SUMS | PRODUCTS | POWERS:
+        return False
+    which = differing(d)
+    return bool(np.all(~np.isfinite(d.expected[which]) | ~np.isfinite(d.found[which])))
+
+
 def full_refuses(d: Difference) -> bool:
     wrong = (TypeError, ValueError, OverflowError)
     either = raises(d, None, wrong) or raises(d, OverflowError, None)
@@ -125,6 +134,7 @@ def statistics(d: Difference) -> bool:
 KNOWN = (
     Known("floats that no integer of the target's type holds convert to any number", out_of_range),
     Known("which part of a complex number that is not finite is NaN", not_finite_complex),
+    Known("where a sum overflows on the way is a matter of its order", overflown),
     Known("of two faults each side tells the one that it sees first", two_faults),
     Known("one element takes no value with axes", one_element),
     Known("keys and shapes are checked, too, where there are no elements", without_elements),
