@@ -8,6 +8,9 @@ from tests.fuzz.differential.__main__ import Campaign
 from tests.fuzz.differential.execute import run
 from tests.fuzz.differential.shrink import shrink
 
+# Programs make arrays on the CPU; `--accelerator` has a campaign of its own make them elsewhere.
+pytestmark = pytest.mark.host_memory
+
 
 class Changed:
     """mx.np with one function that is wrong."""
