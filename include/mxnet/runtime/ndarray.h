@@ -29,12 +29,16 @@ inline int64_t TensorSize(const DLTensor& tensor) noexcept {
   return size;
 }
 
-/*! \brief Writes strides, in elements, of a row-major array; an extent of 0 counts as 1. */
+/*!
+ * \brief Writes strides, in elements, of a row-major array; an extent of 0 counts as 1.
+ *
+ * Where there are no elements, strides may be beyond 64 bits, and mean nothing whatever they are.
+ */
 inline void SetRowMajorStrides(ShapeView shape, int64_t* strides) noexcept {
-  int64_t stride = 1;
+  uint64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= shape[i] == 0 ? 1 : shape[i];
+    strides[i] = static_cast<int64_t>(stride);
+    stride *= shape[i] == 0 ? 1 : static_cast<uint64_t>(shape[i]);
   }
 }
 
