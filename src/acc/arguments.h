@@ -14,18 +14,21 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief Arguments of which each array of an accelerator, also in sequences, is replaced. */
+/*! \brief Arguments of which some, also in sequences, are replaced by arrays. */
 class Arguments {
  public:
-  /*! \brief What stands for an array; written tells whether the body writes to it. */
-  using Replace = std::function<NDArray(const NDArray& array, bool written)>;
-
   /*!
-   * \brief Replaces the context by ctx, too, where the operator takes one.
+   * \brief What stands for a value given for a parameter; NULL where the value stays.
    *
-   * With all, arrays of the CPU are replaced as well.
+   * The parameter is NULL for what is given beyond those that are described.
    */
-  Arguments(const Call& call, Context ctx, const Replace& replace, bool all = false);
+  using Replace =
+      std::function<NDArray(const MXNetValue& value, int type_code, const MXNetParamInfo* param)>;
+
+  explicit Arguments(const Call& call, const Replace& replace);
+
+  /*! \brief Replaces the context, where the operator takes one. */
+  void SetContext(Context ctx);
 
   /*! \brief Leaves an argument out. */
   void Drop(size_t index) {
@@ -35,15 +38,15 @@ class Arguments {
   const MXNetValue* values() const { return values_.data(); }
   const int* type_codes() const { return type_codes_.data(); }
   int size() const { return static_cast<int>(values_.size()); }
+  CallArguments view() const { return {values(), type_codes(), size()}; }
 
  private:
-  void Convert(MXNetValue* value, int* type_code, bool written);
-  void ConvertItems(const MXNetAnyArray& items, MXNetValue* value, bool written);
+  /*! \brief Replaces a value, or what in it is replaced; false where nothing is. */
+  bool Convert(MXNetValue* value, int* type_code, const MXNetParamInfo* param);
+  bool ConvertItems(const MXNetAnyArray& items, MXNetValue* value, const MXNetParamInfo* param);
 
-  bool IsReplaced(const MXNetValue& value, int type_code) const;
-
+  const int context_index_;
   const Replace& replace_;
-  const bool all_;
   std::vector<MXNetValue> values_;
   std::vector<int> type_codes_;
   std::deque<std::vector<MXNetAny>> sequences_;

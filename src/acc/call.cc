@@ -23,6 +23,11 @@ inline void LookAt(const MXNetValue& value, Places* places) {
   }
 }
 
+inline void LookForLent(const MXNetValue& value, int type_code, Places* places) {
+  const DLTensor* tensor = LentTensor(value, type_code);
+  places->has_lent |= tensor != nullptr && tensor->ndim > 0;
+}
+
 [[gnu::noinline]] void LookInto(const MXNetAnyArray& items, Places* places) {
   for (size_t i = 0; i < items.size; ++i) {
     const MXNetAny& item = items.data[i];
@@ -30,6 +35,8 @@ inline void LookAt(const MXNetValue& value, Places* places) {
       LookAt(item.value, places);
     } else if (const MXNetAnyArray* nested = ItemsOf(item.value, item.type_code)) {
       LookInto(*nested, places);
+    } else {
+      LookForLent(item.value, item.type_code, places);
     }
   }
 }
@@ -49,6 +56,8 @@ Call::Call(const FunctionObject& function, const CallArguments& arguments)
       LookAtContext(i);
     } else if (const MXNetAnyArray* items = ItemsOf(args.values[i], type_code)) {
       LookInto(*items, &places);
+    } else {
+      LookForLent(args.values[i], type_code, &places);
     }
   }
 }

@@ -26,6 +26,7 @@ struct Places {
   bool is_wrong{false};       /*!< whether that was given, and is no context */
   bool has_array{false};      /*!< whether an array is given at all */
   bool has_host_array{false}; /*!< whether one with axes is given that is on the CPU */
+  bool has_lent{false};       /*!< whether the host lends one with axes, which is no array of ours */
   Context others{kDLCPU, 0};  /*!< a second accelerator or device that arrays are on, if any */
   const MXNetNDArrayObject* array{nullptr}; /*!< one of arrays, if there are any */
 };
@@ -72,13 +73,18 @@ inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) {
   }
 }
 
+/*! \brief An array of the host that somebody lends for the call, as NumPy's are; else NULL. */
+inline const DLTensor* LentTensor(const MXNetValue& value, int type_code) {
+  const bool lent = type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray ||
+                    type_code == kMXNetLentArray;
+  const auto* tensor = static_cast<const DLTensor*>(value.v_handle);
+  return lent && tensor->device.device_type == kDLCPU ? tensor : nullptr;
+}
+
 /*! \brief A number with a type, as an array of the host without axes, which the call borrows. */
 inline const DLTensor* TypedNumber(const MXNetValue& value, int type_code) {
-  const bool borrowed = type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray ||
-                        type_code == kMXNetLentArray;
-  const auto* tensor = static_cast<const DLTensor*>(value.v_handle);
-  const bool is_number = borrowed && tensor->ndim == 0 && tensor->device.device_type == kDLCPU;
-  return is_number ? tensor : nullptr;
+  const DLTensor* tensor = LentTensor(value, type_code);
+  return tensor != nullptr && tensor->ndim == 0 ? tensor : nullptr;
 }
 
 inline const DLTensor& TensorOf(const MXNetValue& array) {

@@ -132,15 +132,15 @@ bool CallKey::AddOther(const MXNetValue& value, int type_code) {
   return AddItems(items->data, items->size);
 }
 
-bool CallKey::Read(const Call& call, const void* device) {
+int CallKey::Read(const Call& call, const void* device) {
   Add(reinterpret_cast<uintptr_t>(&call.func));
   Add(reinterpret_cast<uintptr_t>(device));
   for (int i = 0; i < call.args.size; ++i) {
     if (i == call.places.context_index) continue;
-    if (!AddValue(call.args.values[i], call.args.type_codes[i])) return false;
+    if (!AddValue(call.args.values[i], call.args.type_codes[i])) return i;
   }
   Hash();
-  return true;
+  return -1;
 }
 
 }  // namespace acc

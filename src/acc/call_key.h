@@ -27,8 +27,11 @@ class CallKey {
   CallKey(const CallKey& other);
   CallKey& operator=(const CallKey&) = delete;
 
-  /*! \brief False where an argument is of a kind that no executor is asked for. */
-  bool Read(const Call& call, const void* device);
+  /*!
+   * \brief Reads the arguments; the first of a kind that no executor is asked for, or -1 where
+   * there is none.
+   */
+  int Read(const Call& call, const void* device);
   /*!
    * \brief Whether this is the key of a call with these arguments, whose arrays are all in ctx.
    *

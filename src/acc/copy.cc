@@ -144,6 +144,10 @@ bool TryWithin(const NDArray& target, const NDArray& source) {
 
 }  // namespace
 
+NDArray Borrowed(const DLTensor& tensor) {
+  return NDArray(ObjectRef::Steal(NewForeignArray(tensor, nullptr, [](void*, size_t) {})));
+}
+
 int64_t ByteCount(const NDArray& array) { return array.size() * ItemSize(array.dtype()); }
 
 void CopyArray(const NDArray& target, const NDArray& source) {

@@ -26,6 +26,9 @@ NDArray InContext(const NDArray& array, Context ctx);
 /*! \brief A row-major copy on the same device; false where the library does not copy within it. */
 bool TryCopyOnDevice(const NDArray& array, NDArray* copy);
 
+/*! \brief A tensor as an array, which must not outlive it. */
+NDArray Borrowed(const DLTensor& tensor);
+
 /*! \brief Bytes of the elements of an array. */
 int64_t ByteCount(const NDArray& array);
 

@@ -13,6 +13,7 @@
 #include "acc/copy.h"
 #include "acc/executor_cache.h"
 #include "acc/host_call.h"
+#include "acc/moved_call.h"
 #include "acc/provider.h"
 #include "acc/table.h"
 #include "runtime/c_api_guard.h"
@@ -82,11 +83,9 @@ void Warn(const std::string& accelerator, Stats* stats, const OperatorStats& fir
 /*! \brief On the CPU, with copies. Throws. */
 void CallOnHost(const Call& call, Context ctx, Accelerator* accelerator, const std::string& reason,
                 MXNetValue* ret, int* ret_type_code) {
-  // What is made of nothing, or is to be a copy elsewhere, is no operator that is lacking.
-  const bool copies = call.places.given && call.places.context != ctx;
-  if (call.places.arrays.device_type == kDLCPU || copies) {
-    const Context target = call.places.given ? call.places.context : ctx;
-    return HostCall(call).Run(target, ret, ret_type_code);
+  // What is to be a copy elsewhere is no operator that is lacking.
+  if (call.places.given && call.places.context != ctx) {
+    return HostCall(call).Run(call.places.context, ret, ret_type_code);
   }
   if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kError) {
     MXNET_THROW("NotImplementedError")
@@ -99,24 +98,25 @@ void CallOnHost(const Call& call, Context ctx, Accelerator* accelerator, const s
   }
   HostCall on_host(call);
   on_host.Run(ctx, ret, ret_type_code);
-  operator_stats->CountCopies(on_host.cost());
+  operator_stats->AddCost(on_host.cost());
 }
 
-/*! \brief TryExecutor without what can be done without an executor. Throws. */
-bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
-                   int* ret_type_code, std::string* reason) {
+/*! \brief Why no library is asked about a call with such an argument. */
+std::string NoAttribute(const Call& call, int argument) {
+  const auto& params = call.func.info->body_params();
+  const auto index = static_cast<size_t>(argument);
+  const std::string name = index < params.size() ? params[index]->name : std::to_string(argument);
+  return "its argument '" + name + "' is no array there and no attribute";
+}
+
+/*! \brief Carries a call out; where it is one that was moved, its operands are copied first. */
+bool TryAnExecutor(const Call& call, const MovedCall* moved, Device* device, Stats* stats,
+                   MXNetValue* ret, int* ret_type_code, std::string* reason) {
   const ExecutorsInUse executors;
-  if (!device->imperative()) {
-    *reason = "its library carries out no single operators";
-    return false;
-  }
-  if (!call.has(kMXNetFuncMeta)) {
-    *reason = "the geometry of its result depends on elements";
-    return false;
-  }
   CallKey key;
-  if (!key.Read(call, device)) {
-    *reason = "it has an argument that is no array there and no attribute";
+  const int no_attribute = key.Read(call, device);
+  if (no_attribute >= 0) {
+    *reason = NoAttribute(call, no_attribute);
     return false;
   }
   while (true) {
@@ -124,6 +124,10 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
     if (!executor->refusal().empty()) {
       *reason = executor->refusal();
       return false;
+    }
+    if (moved != nullptr) {
+      stats->Of(call.name())->AddCost(moved->Move());
+      moved = nullptr;
     }
     switch (executor->Run(call, ret, ret_type_code, reason)) {
       case Executor::Outcome::kDone:
@@ -139,6 +143,24 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
         break;
     }
   }
+}
+
+/*! \brief TryExecutor without what can be done without an executor. Throws. */
+bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
+                   int* ret_type_code, std::string* reason) {
+  if (!device->imperative()) {
+    *reason = "its library carries out no single operators";
+    return false;
+  }
+  if (!call.has(kMXNetFuncMeta)) {
+    *reason = "the geometry of its result depends on elements";
+    return false;
+  }
+  if (!call.places.has_lent) {
+    return TryAnExecutor(call, nullptr, device, stats, ret, ret_type_code, reason);
+  }
+  const MovedCall moved(call, device);
+  return TryAnExecutor(moved.call(), &moved, device, stats, ret, ret_type_code, reason);
 }
 
 /*! \brief Carries `copy` out by the library's copies, where it has no such operator. Throws. */

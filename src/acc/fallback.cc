@@ -4,6 +4,10 @@
  */
 #include "acc/fallback.h"
 
+#include <algorithm>
+
+#include "acc/call.h"
+
 namespace mxnet {
 namespace acc {
 
@@ -11,27 +15,38 @@ std::atomic<FallbackMode> fallback_mode{FallbackMode::kAuto};
 
 bool OperatorStats::CountFallback(const std::string& reason) {
   std::lock_guard<std::mutex> lock(mutex_);
-  reason_ = reason;
+  const auto known = [&](const std::string& text) {
+    return std::find_if(reasons_.begin(), reasons_.end(),
+                        [&](const auto& entry) { return entry.first == text; });
+  };
+  auto found = known(reason);
+  if (found == reasons_.end()) {
+    const bool is_room = reasons_.size() < kMostReasons;
+    if (!is_room) found = known("other reasons");
+    if (found == reasons_.end()) {
+      found = reasons_.insert(found, {is_room ? reason : "other reasons", 0});
+    }
+  }
+  ++found->second;
   return ++on_cpu_ == 1;
 }
 
-void OperatorStats::CountCopies(const CopyCost& cost) {
+void OperatorStats::AddCost(const CallCost& cost) {
   std::lock_guard<std::mutex> lock(mutex_);
-  copies_.bytes += cost.bytes;
-  copies_.nanoseconds += cost.nanoseconds;
+  cost_ += cost;
 }
 
 OperatorStats::Figures OperatorStats::Read() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return {on_accelerator_.Read(), on_cpu_, copies_, reason_};
+  return {on_accelerator_.Read(), on_cpu_, cost_, reasons_};
 }
 
 void OperatorStats::Reset() {
   std::lock_guard<std::mutex> lock(mutex_);
   on_accelerator_.Reset();
   on_cpu_ = 0;
-  copies_ = CopyCost();
-  reason_.clear();
+  cost_ = CallCost();
+  reasons_.clear();
 }
 
 OperatorStats* Stats::Of(const char* name) {

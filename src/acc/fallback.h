@@ -10,9 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "acc/host_call.h"
+#include "acc/call_cost.h"
 #include "acc/tally.h"
 
 namespace mxnet {
@@ -36,13 +37,15 @@ class OperatorStats {
   void CountRun() { on_accelerator_.Add(); }
   /*! \brief Counts a call on the CPU; true for the first of this operator. */
   bool CountFallback(const std::string& reason);
-  void CountCopies(const CopyCost& cost);
+  void AddCost(const CallCost& cost);
 
+  /*! \brief Why calls were on the CPU, and how many for each reason, in the order they came. */
+  using Reasons = std::vector<std::pair<std::string, uint64_t>>;
   struct Figures {
     uint64_t on_accelerator;
     uint64_t on_cpu;
-    CopyCost copies;
-    std::string reason; /*!< of the last call on the CPU */
+    CallCost cost;
+    Reasons reasons;
   };
   Figures Read() const;
   void Reset();
@@ -52,8 +55,11 @@ class OperatorStats {
   Tally on_accelerator_;
   mutable std::mutex mutex_;
   uint64_t on_cpu_{0};
-  CopyCost copies_;
-  std::string reason_;
+  CallCost cost_;
+  Reasons reasons_;
+
+  /*! \brief Libraries may word one for each shape; further ones are counted together. */
+  static constexpr size_t kMostReasons = 32;
 };
 
 /*! \brief The operators that were called on an accelerator. Any thread may call. */

@@ -46,11 +46,6 @@ Tuple Messages(const std::vector<FailureRef>& failures) {
   return Tuple(std::move(messages));
 }
 
-/*! \brief An array that must not outlive the tensor. */
-NDArray Borrowed(const DLTensor& tensor) {
-  return NDArray(ObjectRef::Steal(NewForeignArray(tensor, nullptr, [](void*, size_t) {})));
-}
-
 MXNET_REGISTER_API("mx.acc.load")
     .describe("Loads an accelerator library and returns its first context.")
     .arg("path", "The library, as an absolute path.")
@@ -169,7 +164,8 @@ MXNET_REGISTER_API("mx.acc.configure")
 MXNET_REGISTER_API("mx.acc.stats")
     .describe(
         "What became of the operators called on accelerators: (accelerator, operator, calls there, "
-        "calls on the CPU, bytes copied, nanoseconds copying, why on the CPU) of each.")
+        "calls on the CPU, bytes copied, nanoseconds copying, waiting for the device and computing "
+        "on the CPU, why on the CPU with the number of calls for each reason) of each.")
     .returns("tuple[tuple[Any, ...], ...]")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
@@ -177,10 +173,16 @@ MXNET_REGISTER_API("mx.acc.stats")
         const InUse used(slot);
         for (const OperatorStats* stats : used->stats().All()) {
           const OperatorStats::Figures figures = stats->Read();
-          rows.push_back(
-              Any::Of(Tuple({Text(slot->name), Text(stats->name()), Number(figures.on_accelerator),
-                             Number(figures.on_cpu), Number(figures.copies.bytes),
-                             Number(figures.copies.nanoseconds), Text(figures.reason)})));
+          const CallCost& cost = figures.cost;
+          std::vector<Any> reasons;
+          for (const auto& [reason, count] : figures.reasons) {
+            reasons.push_back(Any::Of(Tuple({Text(reason), Number(count)})));
+          }
+          rows.push_back(Any::Of(
+              Tuple({Text(slot->name), Text(stats->name()), Number(figures.on_accelerator),
+                     Number(figures.on_cpu), Number(cost.bytes), Number(cost.copying),
+                     Number(cost.waiting), Number(cost.computing),
+                     Any::Of(Tuple(std::move(reasons)))})));
         }
       }
       *ret = Tuple(std::move(rows));

@@ -6,43 +6,36 @@
 
 #include <mxnet/runtime/packed_func.h>
 
-#include <chrono>
-
 #include "acc/copy.h"
+#include "acc/provider.h"
 
 namespace mxnet {
 namespace acc {
-namespace {
-
-/*! \brief Adds bytes, and the time until its end, to a cost. */
-class Timed {
- public:
-  Timed(CopyCost* cost, int64_t bytes) : cost_(cost), start_(Clock::now()) {
-    cost_->bytes += static_cast<uint64_t>(bytes);
-  }
-  ~Timed() {
-    const auto taken = std::chrono::nanoseconds(Clock::now() - start_);
-    cost_->nanoseconds += static_cast<uint64_t>(taken.count());
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  CopyCost* cost_;
-  Clock::time_point start_;
-};
-
-}  // namespace
-
 HostCall::HostCall(const Call& call)
     : call_(call),
-      replace_([this](const NDArray& array, bool written) {
-        copies_.push_back({array, Bring(array, kHost), written});
-        return copies_.back().on_host;
+      replace_([this](const MXNetValue& value, int type_code, const MXNetParamInfo* param) {
+        const bool is_array = type_code == kMXNetNDArrayHandle;
+        if (!is_array || TensorOf(value).device.device_type == kDLCPU) return NDArray();
+        const bool written = param != nullptr && (param->flags & kMXNetParamWritten) != 0;
+        return Copy(NDArray(ObjectRef::Borrow(value.v_handle)), written);
       }),
-      args_(call, kHost, replace_) {}
+      args_(call, replace_) {
+  args_.SetContext(kHost);
+}
+
+NDArray HostCall::Copy(const NDArray& array, bool written) {
+  if (Device* device = DeviceOf(reinterpret_cast<const ArrayObject*>(array.get()))) {
+    const Timed timed(&cost_.waiting);
+    device->Settle();
+  }
+  copies_.push_back({array, Bring(array, kHost), written});
+  return copies_.back().on_host;
+}
 
 NDArray HostCall::Bring(const NDArray& array, Context ctx) {
-  const Timed timed(&cost_, ByteCount(array));
+  if (array.ctx() == ctx) return array;
+  const Timed timed(&cost_.copying);
+  cost_.bytes += static_cast<uint64_t>(ByteCount(array));
   return InContext(array, ctx);
 }
 
@@ -74,13 +67,17 @@ Any HostCall::Placed(const Any& value, Context target) {
 void HostCall::Run(Context target, MXNetValue* ret, int* ret_type_code) {
   MXNetAny result{};
   int type_code = kMXNetNull;
-  MXNET_CHECK_CALL(
-      call_.func.Call(args_.values(), args_.type_codes(), args_.size(), &result.value, &type_code));
+  {
+    const Timed timed(&cost_.computing);
+    MXNET_CHECK_CALL(call_.func.Call(args_.values(), args_.type_codes(), args_.size(),
+                                     &result.value, &type_code));
+  }
   result.type_code = type_code;
   const Any made = Any::Steal(result);
   for (const Copied& copied : copies_) {
     if (!copied.written) continue;
-    const Timed timed(&cost_, ByteCount(copied.original));
+    const Timed timed(&cost_.copying);
+    cost_.bytes += static_cast<uint64_t>(ByteCount(copied.original));
     CopyArray(copied.original, copied.on_host);
   }
   Any placed = Placed(made, target);

@@ -10,15 +10,10 @@
 #include <deque>
 
 #include "acc/arguments.h"
+#include "acc/call_cost.h"
 
 namespace mxnet {
 namespace acc {
-
-/*! \brief What copies between an accelerator and the host have cost. */
-struct CopyCost {
-  uint64_t bytes{0};
-  uint64_t nanoseconds{0};
-};
 
 /*! \brief The arguments of a call, with copies on the host for what is on an accelerator. */
 class HostCall {
@@ -28,7 +23,7 @@ class HostCall {
   /*! \brief Runs the body, brings back what it wrote, and what it made to the target. Throws. */
   void Run(Context target, MXNetValue* ret, int* ret_type_code);
 
-  const CopyCost& cost() const { return cost_; }
+  const CallCost& cost() const { return cost_; }
 
  private:
   /*! \brief An array of an accelerator with its copy on the host. */
@@ -38,11 +33,13 @@ class HostCall {
     bool written;
   };
 
+  /*! \brief The copy on the host that stands for an array. */
+  NDArray Copy(const NDArray& array, bool written);
   NDArray Bring(const NDArray& array, Context ctx);
   Any Placed(const Any& value, Context target);
   const Copied* CopyOf(const void* on_host) const;
 
-  CopyCost cost_;
+  CallCost cost_;
   std::deque<Copied> copies_;
   const Call& call_;
   Arguments::Replace replace_;

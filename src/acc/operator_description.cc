@@ -37,10 +37,12 @@ DLTensor LikeTensor(const MXAccGeometry& geometry) {
 
 /*! \brief What the body asks for where its arrays have no elements. */
 MetaGeometry AskBody(const Call& call, int out_argument) {
-  const Arguments::Replace replace = [](const NDArray& array, bool) {
-    return NewMetaArray(array.tensor());
+  const Arguments::Replace replace = [](const MXNetValue& value, int type_code,
+                                        const MXNetParamInfo*) {
+    return type_code == kMXNetNDArrayHandle ? NewMetaArray(acc::TensorOf(value)) : NDArray();
   };
-  Arguments args(call, kMeta, replace, true);
+  Arguments args(call, replace);
+  args.SetContext(kMeta);
   if (out_argument >= 0) args.Drop(static_cast<size_t>(out_argument));
   MXNetAny result{};
   int type_code = kMXNetNull;

@@ -31,8 +31,12 @@ def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
 class OperatorStats:
     """What became of the calls of one operator on arrays of one accelerator.
 
-    `bytes` were copied for calls on the CPU, which took `seconds`; `reason` is why the last of
-    these was there.
+    on_accelerator and on_cpu count calls. `bytes` were copied between the accelerator and the CPU:
+    for calls on the CPU the arrays and the result, for calls on the accelerator operands of NumPy's.
+    Of the seconds these calls took, copy_seconds went into the copies, wait_seconds into waiting
+    for what the accelerator had been given before, which is no cost of this operator, and
+    cpu_seconds into the operator on the CPU. How long the accelerator itself computes is not
+    measured. reasons has each reason why calls were on the CPU, with their number.
     """
 
     accelerator: str
@@ -40,8 +44,25 @@ class OperatorStats:
     on_accelerator: int
     on_cpu: int
     bytes: int
-    seconds: float
-    reason: str
+    copy_seconds: float
+    wait_seconds: float
+    cpu_seconds: float
+    reasons: dict[str, int]
+
+    def _cells(self) -> tuple[str, ...]:
+        seconds = (self.copy_seconds, self.wait_seconds, self.cpu_seconds)
+        counts = (str(self.on_accelerator), str(self.on_cpu), f"{self.bytes / 1e6:.3f}")
+        times = (f"{each * 1e3:.3f}" for each in seconds)
+        # A count where there is something to tell apart.
+        single = len(self.reasons) == 1
+        why = (each if single else f"{each} ({count})" for each, count in self.reasons.items())
+        return self.accelerator, self.operator, *counts, *times, "; ".join(why)
+
+
+_HEAD = (
+    *("accelerator", "operator", "there", "on cpu", "MB copied", "ms copying", "ms waiting"),
+    *("ms on cpu", "why on cpu"),
+)
 
 
 class AccStats(tuple[OperatorStats, ...]):
@@ -50,32 +71,22 @@ class AccStats(tuple[OperatorStats, ...]):
     def __repr__(self) -> str:
         if not self:
             return "no operator was called on an accelerator"
-        head = ("accelerator", "operator", "there", "on cpu", "MB copied", "ms", "why on cpu")
-        rows = [head] + [
-            (
-                row.accelerator,
-                row.operator,
-                str(row.on_accelerator),
-                str(row.on_cpu),
-                f"{row.bytes / 1e6:.3f}",
-                f"{row.seconds * 1e3:.3f}",
-                row.reason,
-            )
-            for row in self
-        ]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        rows = [_HEAD, *(row._cells() for row in self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def acc_stats(*, reset: bool = False) -> AccStats:
-    """Where the operators that were called on arrays of accelerators ran, and what copies cost.
+    """Where the operators that were called on accelerators ran, and what copies cost.
 
-    With reset, the counts start again from zero afterwards.
+    These are the operators on arrays of an accelerator, and those that make arrays there. Views,
+    and arrays that are copied, filled with zeros or not filled at all, are no operators. With
+    reset, the counts start again from zero afterwards.
     """
     stats = AccStats(
-        OperatorStats(accelerator, operator, there, on_cpu, size, nanoseconds * 1e-9, reason)
-        for accelerator, operator, there, on_cpu, size, nanoseconds, reason in _stats()
-        if there or on_cpu
+        OperatorStats(*row[:5], *(time * 1e-9 for time in row[5:8]), dict(row[8]))
+        for row in _stats()
+        if row[2] or row[3]
     )
     if reset:
         _reset_stats()
