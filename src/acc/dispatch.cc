@@ -277,11 +277,18 @@ inline Glance GlanceAt(const CallArguments& args, const ArrayObject** array) {
   return is_done || *status != 0;
 }
 
+/*! \brief Whether a function that follows its first argument has none there that it can follow. */
+inline bool FollowsNone(uint64_t flags, const CallArguments& args) {
+  if ((flags & kMXNetFuncFollowsInput) == 0) return false;
+  return args.size > 0 && args.type_codes[0] != kMXNetNDArrayHandle;
+}
+
 }  // namespace
 
 bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
              int* ret_type_code, int* status) {
-  if ((func.info->view().flags & kMXNetFuncView) != 0) {
+  const uint64_t flags = func.info->view().flags;
+  if ((flags & kMXNetFuncView) != 0 && !FollowsNone(flags, args)) {
     // Wherever its arrays are; only where elements are needed does that matter.
     *status = func.Call(args.values, args.type_codes, args.size, ret, ret_type_code);
     if (__builtin_expect(*status == 0, 1) || !WasOffHost()) return true;

@@ -158,6 +158,16 @@ def test_like(name, arguments, dtype):
     assert_same(getattr(mx.np, name)(mx.np.array(prototype), *arguments, dtype=dtype), expected)
 
 
+@pytest.mark.parametrize("prototype", [[3], 3, [[1.5, 2.0]], np.ones(2)], ids=repr)
+@pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "full_like"])
+def test_like_what_has_no_place_is_made_where_zeros_makes_arrays(name, prototype):
+    value = (7,) if name == "full_like" else ()
+    result = getattr(mx.np, name)(prototype, *value)
+    assert result.ctx == mx.np.zeros(1).ctx
+    assert result.shape == np.shape(prototype)
+    assert getattr(mx.np, name)(prototype, *value, ctx=mx.cpu()).ctx == mx.cpu()
+
+
 def test_empty_like():
     result = mx.np.empty_like(mx.np.zeros((2, 3), dtype="int16"))
     assert (result.shape, result.dtype) == ((2, 3), np.dtype("int16"))

@@ -209,3 +209,22 @@ def test_where(dtype):
     assert_same(mx.np.where(condition, left, right), np.where(condition, left, right))
     assert_same(mx.np.where(left, 1, right), np.where(left, 1, right))
     assert_same(mx.np.where(mx.np.array(condition), left, 2), np.where(condition, left, 2))
+
+
+@pytest.mark.parametrize("shape", [None, (), (1, 1)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_one_power_of_a_half_is_the_square_root(dtype, shape):
+    one = 0.5 if shape is None else mx.np.full(shape, 0.5, dtype=dtype)
+    for base in ([-np.inf, -1.0, -0.0, 0.0, 2.0, np.inf, np.nan], [-np.inf], [-0.0]):
+        array = np.array(base, dtype)
+        with quiet():
+            expected = np.sqrt(array)
+        found = (mx.np.array(array) ** one).asnumpy().ravel()
+        np.testing.assert_array_equal(found, expected)
+        assert np.array_equal(np.signbit(found) & (found == 0), np.signbit(expected))
+
+
+def test_one_power_of_many_in_a_row_is_as_in_c():
+    bases = mx.np.array([-np.inf, -1.0, -0.0, 4.0])
+    found = mx.np.power(bases, mx.np.array([[0.5], [1.0]])).asnumpy()
+    np.testing.assert_array_equal(found[0], [np.inf, np.nan, 0.0, 2.0])

@@ -46,7 +46,7 @@ def test_nan_wins(name, axis):
     assert_same(getattr(mx.np, name)(array, axis=axis), getattr(np, name)(array, axis=axis))
 
 
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 0)])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])
 def test_nothing_to_reduce(name, axis, shape):
@@ -113,6 +113,19 @@ def test_moments(name, axis, ddof, dtype):
     array = sample(SHAPE, dtype)
     expected = getattr(np, name)(array, axis=axis, ddof=ddof)
     assert_same(getattr(mx.np.array(array), name)(axis=axis, ddof=ddof), expected, exact=False)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("source", ["complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(), (2,), SHAPE])
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_moments_of_complex_numbers_with_a_real_dtype(name, shape, source, dtype):
+    array = sample(shape, source)
+    axis = -1 if shape else None
+    with quiet():
+        expected = getattr(np, name)(array, axis=axis, dtype=dtype)
+    found = getattr(mx.np.array(array), name)(axis=axis, dtype=dtype)
+    assert_same(found, expected, exact=False)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

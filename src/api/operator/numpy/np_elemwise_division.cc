@@ -85,7 +85,16 @@ struct Power {
     }
   };
 
-  /*! \brief To the power 0.5, of -0 and of -infinity as pow has it. */
+  /*! \brief To the power 0.5 of one number for all, as in NumPy: of -0 it is -0, of -infinity NaN.
+   */
+  struct SquareRoot {
+    template <typename T>
+    static T Apply(T x) {
+      return std::sqrt(x);
+    }
+  };
+
+  /*! \brief To the power 0.5 of one exponent among others: of -0 and of -infinity as pow has it. */
   struct Root {
     template <typename T>
     static T Apply(T x) {
@@ -134,11 +143,12 @@ struct Power {
 };
 
 /*! \brief Powers of floats: all to the power 2 or 0.5 by the instruction for that. */
-template <typename T>
+template <typename RootOf, typename T>
 void PowerRun(char* const* data, const int64_t* strides, int64_t n) {
-  if (strides[2] == 0) {
+  // The stride of a single exponent may be any.
+  if (strides[2] == 0 || std::is_same_v<RootOf, Power::SquareRoot>) {
     static const InnerLoop square = ForCpu<UnaryBody<Power::Square, T>>();
-    static const InnerLoop root = ForCpu<UnaryBody<Power::Root, T>>();
+    static const InnerLoop root = ForCpu<UnaryBody<RootOf, T>>();
     const Computed<T> exponent = LoadAt<T>(data[2]);
     if (exponent == 2) return square(data, strides, n);
     if (exponent == Computed<T>(0.5)) return root(data, strides, n);
@@ -146,12 +156,13 @@ void PowerRun(char* const* data, const int64_t* strides, int64_t n) {
   MathBinaryRun<Power, T>(data, strides, n);
 }
 
+template <typename RootOf>
 LoopTable PowerLoops() {
   LoopTable table = BinaryLoops<Power, SignedTypes, UnsignedTypes, ComplexTypes>();
-  table.loops[kIndexFloat16] = &PowerRun<Half>;
-  table.loops[kIndexBFloat16] = &PowerRun<BFloat16>;
-  table.loops[kIndexFloat32] = &PowerRun<float>;
-  table.loops[kIndexFloat64] = &PowerRun<double>;
+  table.loops[kIndexFloat16] = &PowerRun<RootOf, Half>;
+  table.loops[kIndexBFloat16] = &PowerRun<RootOf, BFloat16>;
+  table.loops[kIndexFloat32] = &PowerRun<RootOf, float>;
+  table.loops[kIndexFloat64] = &PowerRun<RootOf, double>;
   return table;
 }
 
@@ -176,8 +187,24 @@ const LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTy
 const BinaryOp kFloorDivide{BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
                             TypeRule::kCommonNoBool};
 const BinaryOp kRemainder{kModLoops, TypeRule::kCommonNoBool};
-const BinaryOp kPower{PowerLoops(), TypeRule::kCommonNoBool, ResultRule::kSame, "",
+const BinaryOp kPower{PowerLoops<Power::Root>(), TypeRule::kCommonNoBool, ResultRule::kSame, "",
                       &RefuseNegative};
+const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), TypeRule::kCommonNoBool,
+                           ResultRule::kSame, "", &RefuseNegative};
+
+/*!
+ * \brief Body of power. With one exponent for all, not with one that is the same in a row by
+ * chance, the power 0.5 is the square root.
+ */
+void RunPower(const MXNetArgs& args, MXNetRetValue* ret) {
+  const MXNetArgValue exponent = args[1];
+  const DLTensor* tensor = nullptr;
+  bool is_one = exponent.type_code() == kMXNetFloat;
+  if (!is_one && exponent.TryAs(&tensor) == Match::kOk) {
+    is_one = TensorSize(*tensor) == 1;
+  }
+  RunBinary(is_one ? kPowerOfOne : kPower, args, ret);
+}
 
 MXNET_REGISTER_BINARY("floor_divide",
                       "Divides and rounds towards minus infinity. An integer divided by 0 gives 0.",
@@ -186,8 +213,9 @@ MXNET_REGISTER_BINARY("remainder", "Remainder of floor_divide, which has the sig
                       RunBinary(kRemainder, args, ret));
 MXNET_REGISTER_BINARY(
     "power",
-    "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a ValueError.",
-    RunBinary(kPower, args, ret));
+    "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a "
+    "ValueError. With one exponent for all the power 0.5 is the square root.",
+    RunPower(args, ret));
 
 }  // namespace
 }  // namespace op

@@ -94,7 +94,7 @@ void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MX
     elements = &flat.tensor();
   }
   const Reduction r(*elements, args[1], ToFlag(args[3]));
-  if (r.count() == 0 && (r.out_size() != 0 || args[1].is_null())) {
+  if (r.count() == 0) {
     MXNET_THROW("ValueError") << "attempt to get " << name << " of an empty sequence";
   }
   NDArray result = NDArray::Empty(r.out_shape(), kInt64, a.ctx());

@@ -115,7 +115,7 @@ constexpr FoldTable kAllTable = FoldLoops<AllFold>();
 void RunFold(const FoldTable& table, const char* needs, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const Reduction r(a.TensorAs(a.dtype()), args[1], ToFlag(args[3]));
-  if (needs != nullptr && r.count() == 0 && r.out_size() != 0) {
+  if (needs != nullptr && r.count() == 0) {
     MXNET_THROW("ValueError") << "zero-size array to reduction operation " << needs
                               << " which has no identity";
   }

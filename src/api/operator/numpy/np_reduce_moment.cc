@@ -103,6 +103,17 @@ class Deviations final : public BlockReader {
   InnerLoop loop_;
 };
 
+/*! \brief Leaves the real parts of complex numbers. */
+void DropImaginary(const NDArray& array) {
+  DispatchDType(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsComplexType<T>) {
+      T* x = array.data_as<T>();
+      for (int64_t i = 0, n = array.size(); i < n; ++i) x[i] = x[i].real();
+    }
+  });
+}
+
 NDArray Cast(NDArray array, DLDataType dtype) {
   return array.dtype() == dtype ? array : AsType(array.tensor(), dtype);
 }
@@ -124,12 +135,16 @@ void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
   Operand a(args[0]);
   const auto ddof = args[4].As<double>();
   const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
-  const DLDataType compute = ComputeDType(dtype);
-  const ConvertedElements elements(&a, args[2].is_null() ? compute : dtype, compute);
+  // As NumPy has it, a real dtype makes the mean real, and not the distance from it.
+  const bool real_mean = IsComplexDType(a.dtype()) && IsFloatDType(dtype);
+  const DLDataType compute = real_mean ? PromoteTypes(a.dtype(), dtype) : ComputeDType(dtype);
+  const bool at_once = args[2].is_null() || real_mean;
+  const ConvertedElements elements(&a, at_once ? compute : dtype, compute);
   Reduction r(elements.tensor(), args[1], ToFlag(args[5]));
   r.set_reader(elements.reader());
   AnnounceResult(r.out_shape(), RealOfDType(dtype), a.ctx());
   const NDArray mean = Mean(r, compute, r.out_shape(), a.ctx());
+  if (real_mean) DropImaginary(mean);
   const Deviations squares(elements.reader(), mean);
   r.set_reader(&squares);
   NDArray variance = Fold(kSumTable, r, RealOfDType(compute), r.out_shape(), a.ctx());
@@ -158,7 +173,8 @@ MXNET_REGISTER_OP("_npi.mean")
   MXNET_REGISTER_OP("_npi." Name)                                                           \
       .describe(Doc                                                                         \
                 " Of complex numbers it is that of the distance from the mean, a real "     \
-                "number. Of no elements it is NaN.")                                        \
+                "number; with a real dtype, from the mean of the real parts. Of no "        \
+                "elements it is NaN.")                                                      \
       .add_argument("a", kArrayType, "Elements.")                                           \
       .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                     \
       .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                          \
