@@ -3,5 +3,15 @@ from numpy.typing import DTypeLike
 
 from ..ndarray import ArrayLike, ndarray
 
-def log_softmax(data: ArrayLike, axis: int = -1, temperature: float | None = None, dtype: DTypeLike | None = None) -> ndarray: ...
-def softmax(data: ArrayLike, axis: int = -1, temperature: float | None = None, dtype: DTypeLike | None = None) -> ndarray: ...
+def log_softmax(
+    data: ArrayLike,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DTypeLike | None = None,
+) -> ndarray: ...
+def softmax(
+    data: ArrayLike,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DTypeLike | None = None,
+) -> ndarray: ...
