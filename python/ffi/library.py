@@ -8,8 +8,9 @@ import warnings
 from . import object as classes
 from ._backend import core
 from .enums import forget_enums, get_enum
+from .following import announce
 from .object import get_class
-from .registry import announce, get_global_func
+from .registry import get_global_func
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

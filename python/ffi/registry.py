@@ -6,10 +6,11 @@ import sys
 
 from . import protocols, python_function
 from ._backend import core
+from .following import Following, announce, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any, Literal, TypeVar, overload
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -77,27 +78,6 @@ def register_func(
     )
 
 
-# Prefixes of names, each with what is called with every name of it that changes its function.
-_watchers: list[tuple[str, Callable[[str], None]]] = []
-
-
-def watch(prefix: str, changed: Callable[[str], None]) -> None:
-    """Has `changed` called with each name that begins so and is registered, or removed, later.
-
-    By register_func, remove_global_func and load_library, that is: what C++ registers by itself
-    while it runs is told to nobody, and get_global_func finds it.
-    """
-    _watchers.append((prefix, changed))
-
-
-def announce(names: Iterable[str]) -> None:
-    """Tells those who watch about names that have another function now, or none."""
-    for name in names:
-        for prefix, changed in _watchers:
-            if name.startswith(prefix):
-                changed(name)
-
-
 def _register(name: object, function: Callable[..., Any], override: bool) -> Callable[..., Any]:
     checked = _checked(name, "register_func")
     if not callable(function):
@@ -147,7 +127,9 @@ _own = get_global_func("ffi.convert").returning(core.NDArray)
 def _init_api(prefix: str, module_name: str) -> None:
     """Gives a module every function registered as `prefix.x` as its attribute x.
 
-    Those that exist are set at once, others when they are registered: see watch.
+    Those that exist are set at once, others when they are registered, and an attribute goes with
+    its function. What the module has from elsewhere stays, and what Python gives a meaning of its
+    own, as `__name__`, is never set.
     """
     module = sys.modules.get(module_name)
     if module is None:
@@ -155,20 +137,17 @@ def _init_api(prefix: str, module_name: str) -> None:
 
         module = import_module(module_name)
     start = len(prefix) + 1
+    attributes = Following(vars(module), lambda name: core.get_global(f"{prefix}.{name}"))
 
-    def put(name: str) -> None:
-        function = core.get_global(name)
-        if "." in name[start:]:
-            return
-        if function is not None:
-            setattr(module, name[start:], function)
-        elif isinstance(vars(module).get(name[start:]), core.Function):
-            delattr(module, name[start:])
+    def changed(full_name: str) -> None:
+        name = full_name[start:]
+        if "." not in name and not (name.startswith("__") and name.endswith("__")):
+            attributes.renew((name,))
 
+    watch(prefix + ".", changed)
     for name in core.list_global_names():
         if name.startswith(prefix + "."):
-            put(name)
-    watch(prefix + ".", put)
+            changed(name)
 
 
 def restore_function(name: str, front_end: bool, returned: Any = None) -> core.Function:

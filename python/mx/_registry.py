@@ -6,12 +6,15 @@ between a caller and the boundary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
+from typing import Any
 
 import ffi
-from ffi import Function, registry
+from ffi import Function
+from ffi.following import Following, watch
 
 from . import _library  # noqa: F401  registers the operators
 
@@ -55,47 +58,63 @@ class Namespace:
 
     def front_end(self, name: str) -> Function:
         """The operator of this name, with the signature people see. KeyError for none."""
-        function = ffi.get_global_func(self.prefix + name).front_end()
+        return self._shown(ffi.get_global_func(self.prefix + name))
+
+    def _shown(self, registered: Function) -> Function:
+        function = registered.front_end()
         function.__module__ = self.module
         return function
 
     def public_functions(self) -> dict[str, Function]:
-        """Every public operator and alias, by its name in the module."""
-        names = (name for name in ffi.list_global_func_names() if name.startswith(self.prefix))
-        stems = (name[len(self.prefix) :] for name in names)
-        functions = {stem: self.front_end(stem) for stem in stems if stem not in self.internal}
-        aliases = {
-            alias: functions[name]
-            for alias, name in self.aliases.items()
-            if name in functions and alias not in functions
-        }
-        return functions | aliases
+        """Every public operator and alias, by its name in the module; it follows the registry."""
+        functions: dict[str, Function] = {}
+
+        def find(name: str) -> Function | None:
+            registered = ffi.get_global_func(self.prefix + name, allow_missing=True)
+            if registered is None:
+                return functions.get(self.aliases.get(name, ""))
+            return self._shown(registered)
+
+        self._follow(functions, find, ffi.list_global_func_names)
+        return functions
 
     def follow_registry(self, module: ModuleType, functions: Mapping[str, Function]) -> None:
-        """Has a module, which has these functions, get what is registered later, lose what goes.
+        """Gives a module what public_functions has, now and later; what goes there, it loses.
 
         What it has from elsewhere stays, whatever is registered under the same name.
         """
-        given = dict(functions)
+        self._follow(
+            vars(module), functions.get, lambda: [self.prefix + name for name in [*functions]]
+        )
+
+    def _follow(
+        self,
+        namespace: dict[str, Any],
+        find: Callable[[str], Function | None],
+        names: Callable[[], Iterable[str]],
+    ) -> None:
+        following = Following(namespace, find)
 
         def changed(full_name: str) -> None:
-            stem = full_name[len(self.prefix) :]
-            if stem.startswith("_") or stem in self.internal:
-                return
-            function = self._found(stem)
-            for name in (stem, *(alias for alias, of in self.aliases.items() if of == stem)):
-                if name in vars(module) and vars(module)[name] is not given.get(name):
-                    continue
-                if function is None:
-                    vars(module).pop(name, None)
-                else:
-                    vars(module)[name] = given[name] = function
+            if full_name.startswith(self.prefix):
+                following.renew(self._names_of(full_name[len(self.prefix) :]))
 
-        registry.watch(self.prefix, changed)
+        watch(self.prefix, changed)
+        for name in names():
+            changed(name)
 
-    def _found(self, name: str) -> Function | None:
-        registered = ffi.get_global_func(self.prefix + name, allow_missing=True)
-        return None if registered is None else self.front_end(name)
+    def _names_of(self, stem: str) -> tuple[str, ...]:
+        """What an operator is called in the module; nothing, if it is not for people."""
+        if stem.startswith("_") or stem in self.internal:
+            return ()
+        return (stem, *self._aliases_of.get(stem, ()))
+
+    @cached_property
+    def _aliases_of(self) -> dict[str, list[str]]:
+        aliases: dict[str, list[str]] = {}
+        for alias, name in self.aliases.items():
+            aliases.setdefault(name, []).append(alias)
+        return aliases
 
 
 NUMPY = Namespace("mx.np", "_npi.", INTERNAL, ALIASES)

@@ -2,11 +2,14 @@
 
 import pickle
 import sys
+import threading
+import time
 from types import ModuleType
 
 import pytest
 
 import ffi
+from ffi import registry
 
 
 def one():
@@ -122,6 +125,56 @@ def test_module_gets_what_is_registered_later(module, register):
     ffi.remove_global_func("tests_prefix.gone")
     assert not hasattr(module, "gone")
     assert "__getattr__" not in vars(module)
+
+
+def test_module_keeps_what_it_has_from_elsewhere(module, register):
+    """Dunders, what was there before, and what took the place of a function."""
+    module.own, module.nop = "own", ffi.get_global_func("testing.nop")
+    register("tests_prefix.replaced", one)
+    ffi._init_api("tests_prefix", module.__name__)
+    module.replaced = kept = ffi.get_global_func("testing.echo")
+    before = dict(vars(module))
+    for name in ("own", "nop", "__name__", "__doc__", "replaced"):
+        ffi.register_func(f"tests_prefix.{name}", two, override=True)
+    assert vars(module) == before
+    for name in ("own", "nop", "__name__", "__doc__"):
+        ffi.remove_global_func(f"tests_prefix.{name}")
+    assert vars(module) == before and module.replaced is kept
+
+
+def test_module_misses_nothing_that_is_registered_meanwhile(module, register, monkeypatch):
+    """Between the listing of names and the watching for others."""
+    listed = registry.core.list_global_names
+
+    def slow():
+        names = listed()
+        register("tests_prefix.meanwhile", one)
+        return names
+
+    monkeypatch.setattr(registry.core, "list_global_names", slow)
+    ffi._init_api("tests_prefix", module.__name__)
+    assert module.meanwhile() == 1
+
+
+def test_module_has_the_last_of_what_threads_register(module, register, monkeypatch):
+    """A thread that has found its function and is slow to put it there overwrites none newer."""
+    found, waiting = registry.core.get_global, threading.Event()
+    ffi._init_api("tests_prefix", module.__name__)
+
+    def slow(name):
+        function = found(name)
+        if threading.current_thread() is other and not waiting.is_set():
+            waiting.set()
+            time.sleep(0.05)
+        return function
+
+    monkeypatch.setattr(registry.core, "get_global", slow)
+    other = threading.Thread(target=register, args=("tests_prefix.raced", one))
+    other.start()
+    assert waiting.wait(60)
+    ffi.register_func("tests_prefix.raced", two, override=True)
+    other.join()
+    assert module.raced() == 2
 
 
 def test_module_that_is_not_imported_yet(tmp_path, monkeypatch, register):

@@ -15,6 +15,7 @@ import pytest
 import ffi
 import mx
 import mx._api_internal
+from mx import _registry
 from mx._registry import ALIASES
 from tests.native import compile_library
 
@@ -154,6 +155,34 @@ def test_what_the_namespace_has_from_elsewhere_stays(name):
     finally:
         ffi.remove_global_func(f"_npi.{name}")
     assert vars(mx.np).get(name) is before
+
+
+def test_aliases_come_and_go_with_their_operators():
+    space, module = _registry.Namespace("m", "tests_m.", aliases={"a": "abs"}), ModuleType("m")
+    space.follow_registry(module, space.public_functions())
+    ffi.register_func("tests_m.abs", abs)
+    assert module.a is module.abs
+    ffi.register_func("tests_m.a", lambda x: "its own")
+    assert (module.a(-1), module.abs(-1)) == ("its own", 1)
+    ffi.remove_global_func("tests_m.a")
+    assert module.a is module.abs
+    ffi.remove_global_func("tests_m.abs")
+    assert not {"a", "abs"} & set(vars(module))
+
+
+def test_an_operator_registered_while_names_are_listed_is_found(monkeypatch):
+    names = ffi.list_global_func_names
+
+    def slow():
+        listed = names()
+        ffi.register_func("tests_m.meanwhile", abs)
+        return listed
+
+    monkeypatch.setattr(ffi, "list_global_func_names", slow)
+    try:
+        assert "meanwhile" in _registry.Namespace("m", "tests_m.").public_functions()
+    finally:
+        ffi.remove_global_func("tests_m.meanwhile")
 
 
 @pytest.mark.parametrize("module", [mx, mx.np, mx.npx, mx._api_internal], ids=lambda m: m.__name__)

@@ -22,7 +22,6 @@ newaxis = None
 
 bfloat16 = _dtypes.bfloat16
 globals().update(_dtypes.SCALAR_TYPES)
-globals().update(FUNCTIONS)
 
 __all__ = [
     "bfloat16",

@@ -9,7 +9,6 @@ import sys
 from .._registry import EXTENSION
 
 FUNCTIONS = EXTENSION.public_functions()
-globals().update(FUNCTIONS)
 
 __all__ = [*FUNCTIONS]
 
