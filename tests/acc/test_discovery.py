@@ -191,6 +191,21 @@ def test_mx_is_a_plain_module_once_somebody_has_looked(found, named) -> None:
         mx.never  # noqa: B018
 
 
+def test_variable_that_is_set_after_the_import(found, named, monkeypatch) -> None:
+    """mx.<name> knows nothing of it, and mx.acc does."""
+    found()
+    monkeypatch.setenv(discovery.VARIABLE, str(named("later")))
+    with pytest.raises(AttributeError):
+        mx.later  # noqa: B018
+    assert mx.acc("later") == mx.later(0)
+
+
+def test_unknown_attribute_tells_who_looks_further(found, named) -> None:
+    found(MXNET_ACC_LIBRARIES=named("quick"))
+    with pytest.raises(AttributeError, match=r"'other'; mx.acc\('other'\) looks for"):
+        mx.other  # noqa: B018
+
+
 @pytest.mark.parametrize(
     "arguments, error, message",
     [

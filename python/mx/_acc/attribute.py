@@ -51,4 +51,6 @@ def find(name: str) -> Callable[..., Context]:
     for failure in DISCOVERY.failures(name):
         text = f"mx.{name}: {failure.path} ({failure.found}) did not load: {failure.error}"
         raise AttributeError(text) from failure.error
+    if not name.startswith("_"):
+        text += f"; mx.acc({name!r}) looks for an accelerator in installed packages, too"
     raise AttributeError(text)
