@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from ffi._backend import core
 from tests.native import compile_file, compile_library
 
 from .growth import Judge
+from .inline import C_SOURCE, SLOW
 
 
 @pytest.fixture
@@ -104,3 +106,41 @@ MXNET_REGISTER_API("native_release.pick").set_body_typed([](int index) {
     folder = tmp_path_factory.mktemp("native_release")
     ffi.load_library(compile_library(folder, "release", source, "-O1", suffix=".cc"))
     return "native_release.pick"
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """A folder for what ffi.cpp compiles, of the tests' own."""
+    folder = tmp_path_factory.mktemp("cache")
+    former = os.environ.get("MXFFI_CACHE_DIR")
+    os.environ["MXFFI_CACHE_DIR"] = str(folder)
+    yield folder
+    if former is None:
+        del os.environ["MXFFI_CACHE_DIR"]
+    else:
+        os.environ["MXFFI_CACHE_DIR"] = former
+
+
+@pytest.fixture
+def c_source(tmp_path):
+    (tmp_path / "value.h").write_text("#define VALUE 1\n")
+    path = tmp_path / "value.c"
+    path.write_text(C_SOURCE)
+    old = time.time() - 60
+    for file in tmp_path.iterdir():
+        os.utime(file, (old, old))
+    return path
+
+
+@pytest.fixture
+def slow_compiler(tmp_path, monkeypatch):
+    """Makes CC a slow compiler; returns the file of its notes."""
+
+    def install(seconds):
+        path, log = tmp_path / "slow", tmp_path / "log"
+        path.write_text(SLOW.format(log=log, seconds=seconds))
+        path.chmod(0o755)
+        monkeypatch.setenv("CC", str(path))
+        return log
+
+    return install
