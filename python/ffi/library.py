@@ -9,7 +9,6 @@ from . import object as classes
 from ._backend import core
 from .enums import forget_enums, get_enum
 from .following import announce
-from .object import get_class
 from .registry import get_global_func
 
 TYPE_CHECKING = False
@@ -36,6 +35,7 @@ class Module:
     __functions__: dict[str, core.Function]
     __names__: list[str]
     __class_keys__: frozenset[str]
+    __class_indices__: dict[str, int]
     __enum_names__: tuple[str, ...]
     __attributes__: frozenset[str]
 
@@ -57,7 +57,7 @@ class Module:
                 f"{self.__file__} has registered nothing as {name!r}; it has registered {has}"
             )
         # Not kept: register_class may put another class in its place.
-        return get_class(name)
+        return _own_class(type(self), name)
 
     def __contains__(self, name: object) -> bool:
         return name in self.__names__
@@ -86,14 +86,29 @@ class _Later:
 
     __slots__ = ("_find", "_full_name")
 
-    def __init__(self, find: Callable[[str], Any], full_name: str) -> None:
+    def __init__(self, find: Callable[[type[Module], str], Any], full_name: str) -> None:
         self._find = find
         self._full_name = full_name
 
     def __get__(self, module: Module | None, owner: type[Module]) -> Any:
-        found = self._find(self._full_name)
+        found = self._find(owner, self._full_name)
         setattr(owner, _last_part(self._full_name), found)
         return found
+
+
+def _own_class(owner: type[Module], key: str) -> Any:
+    """The class that a library itself registered, whatever has registered the key since.
+
+    Its functions take and return objects of that one.
+    """
+    index = owner.__class_indices__.get(key)
+    if index is None:
+        index = owner.__class_indices__[key] = classes.index_of(key)
+    return classes.class_of_index(index)
+
+
+def _enum(owner: type[Module], name: str) -> Any:
+    return get_enum(name)
 
 
 class _Ambiguous:
@@ -130,11 +145,11 @@ def _attributes(
         elif name in functions:
             attributes[last] = core.StaticMethod(functions[name])
         else:
-            attributes[last] = _Later(get_class, name)
+            attributes[last] = _Later(_own_class, name)
     for name in enum_names:
         last = _last_part(name)
         if type(attributes.get(last)) in (_Ambiguous, type(None)):
-            attributes[last] = _Later(get_enum, name)
+            attributes[last] = _Later(_enum, name)
     # What Python, or Module, gives a meaning of its own is an item only.
     return {name: attributes[name] for name in attributes if not _is_special(name)}
 
@@ -166,6 +181,7 @@ def _make_module(
         "__functions__": functions,
         "__names__": names,
         "__class_keys__": frozenset(class_keys),
+        "__class_indices__": {},
         "__enum_names__": tuple(enum_names),
         "__attributes__": frozenset(shown),
     }
@@ -174,12 +190,24 @@ def _make_module(
     return cls()
 
 
-def _renew_class(key: str) -> None:
-    """Has libraries look a class up anew that register_class has put another in place of."""
+def _renew(name: str, mark: str, find: Callable[[type[Module], str], Any]) -> None:
+    """Has libraries look a class or an enum up anew that another has taken the place of."""
+    last = _last_part(name)
     for module in list(_modules.values()):
-        if isinstance(vars(type(module)).get(_last_part(key)), type):
-            if key in module.__class_keys__:
-                setattr(type(module), _last_part(key), _Later(get_class, key))
+        if name in module.__class_keys__ or name in module.__enum_names__:
+            if hasattr(vars(type(module)).get(last), mark):
+                setattr(type(module), last, _Later(find, name))
+
+
+def _renew_class(key: str) -> None:
+    _renew(key, "__ffi_key__", _own_class)
+
+
+def _settle_classes(keys: Iterable[str]) -> None:
+    """Has libraries find classes of their own before others may register the keys."""
+    for module in list(_modules.values()):
+        for key in module.__class_keys__.intersection(keys):
+            _own_class(type(module), key)
 
 
 classes.on_replacement(_renew_class)
@@ -220,6 +248,7 @@ def load_replacing(
     """load_library of a library that may register the given names although they are taken."""
     absolute = os.path.abspath(_checked(path))
     stamp = _stamp(absolute)
+    _settle_classes(replaceable)
     try:
         encoded = absolute if _is_text(absolute) else os.fsencode(absolute)
         number, names, functions, class_keys, enum_names = _load(encoded, tuple(replaceable))
@@ -237,6 +266,8 @@ def load_replacing(
         )
     if module is None:
         forget_enums(enum_names)
+        for enum_name in enum_names:
+            _renew(enum_name, "__ffi_enum__", _enum)
         name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
         by_name = dict(zip(names, functions, strict=True))
         made = _make_module(name, absolute, by_name, class_keys, enum_names)

@@ -219,7 +219,7 @@ def _complete(cls: Any, info: dict[str, Any]) -> None:
 _classes: dict[int, type[core.ObjectBase]] = {}
 
 
-def _class_of_index(index: int) -> type[core.ObjectBase]:
+def class_of_index(index: int) -> type[core.ObjectBase]:
     """The class of a type index; what is not described has that of all objects."""
     cls = _classes.get(index)
     if cls is not None:
@@ -241,7 +241,7 @@ def _make_class(info: dict[str, Any]) -> type[core.ObjectBase]:
 
 
 def _base_of(info: dict[str, Any]) -> type[core.ObjectBase]:
-    return _class_of_index(info["base_index"]) if info["base_index"] else Object
+    return class_of_index(info["base_index"]) if info["base_index"] else Object
 
 
 def _info_of(key: object, function: str) -> dict[str, Any]:
@@ -261,7 +261,13 @@ def get_class(key: str) -> Any:
     Its objects are made by calling it, where C++ says how, and are what functions return; the class
     may be derived from. Raises KeyError where nothing is registered under the key.
     """
-    return _class_of_index(_info_of(key, "get_class")["type_index"])
+    return class_of_index(_info_of(key, "get_class")["type_index"])
+
+
+def index_of(key: str) -> int:
+    """The type index of the class that is registered under a key. KeyError where there is none."""
+    index: int = _info_of(key, "get_class")["type_index"]
+    return index
 
 
 # What is called with the key when another class takes the place of a class.
@@ -302,4 +308,4 @@ def register_class(key: str) -> Callable[[C], C]:
     return decorate
 
 
-core.set_class_factory(_class_of_index)
+core.set_class_factory(class_of_index)

@@ -20,22 +20,58 @@ def test_a_changed_source_replaces_what_it_had_registered(c_source):
         load_inline("another", c_source, **flags("changing.f"))
 
 
+def test_a_source_that_is_changed_back(c_source):
+    """As in a notebook: what is registered is what was asked for last."""
+    first = load_inline("undone", c_source, **flags("undone.f"))
+    c_source.with_name("value.h").write_text("#define VALUE 2\n")
+    load_inline("undone", c_source, **flags("undone.f"))
+    c_source.with_name("value.h").write_text("#define VALUE 1\n")
+    again = load_inline("undone", c_source, **flags("undone.f"))
+    assert (again.f(), first.f(), ffi.get_global_func("undone.f")()) == (1, 1, 1)
+    assert load_inline("undone", c_source, **flags("undone.f")) is again
+
+
 CLASS = """
 #include <mxnet/runtime/class.h>
 struct Counter { int value = START; };
 MXNET_REGISTER_CLASS(Counter, "counting.Counter")
     .def_init<>()
     .def_readwrite("value", &Counter::value);
+MXNET_REGISTER_API("counting.twice").set_body_typed([](Counter& counter) {
+  return Counter{2 * counter.value};
+});
 """
 
 
-def test_a_changed_class_replaces_the_former_one():
-    former, changed = (
-        load_inline("counting", CLASS, extra_cflags=[f"-DSTART={start}", "-O0"]) for start in (1, 2)
-    )
-    kept = ffi.get_class("counting.Counter")()
-    assert (former.Counter().value, changed.Counter().value, kept.value) == (2, 2, 2)
-    assert former is not changed
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_a_changed_class_replaces_the_former_one(asked_before):
+    """The Module of the former keeps its own, which its functions take and return."""
+    name, start = f"counting{asked_before}", 10 * asked_before
+    source = CLASS.replace("counting.", name + ".")
+    former = load_inline(name, source, extra_cflags=[f"-DSTART={start + 1}", "-O0"])
+    if asked_before:
+        assert former.Counter is ffi.get_class(f"{name}.Counter")
+    changed = load_inline(name, source, extra_cflags=[f"-DSTART={start + 2}", "-O0"])
+    assert ffi.get_class(f"{name}.Counter") is changed.Counter is not former.Counter
+    for module, first in ((former, start + 1), (changed, start + 2)):
+        counter = module.twice(module.Counter())
+        assert type(counter) is module.Counter is module[f"{name}.Counter"]
+        assert counter.value == 2 * first
+
+
+def test_a_class_of_python_takes_the_place_of_the_one_registered_last():
+    load = lambda start: load_inline("taken", source, extra_cflags=[f"-DSTART={start}"])  # noqa: E731
+    source = CLASS.replace("counting.", "taken.")
+    former = load(20)
+    kept = former.Counter
+    changed = load(21)
+
+    @ffi.register_class("taken.Counter")
+    class Counter(ffi.Object):
+        pass
+
+    assert changed.Counter is changed["taken.Counter"] is type(changed.twice(Counter())) is Counter
+    assert former.Counter is former["taken.Counter"] is kept
 
 
 ENUM = """
@@ -58,7 +94,7 @@ def test_a_changed_enum_replaces_the_former_one():
     assert former.second(kept.FIRST) is kept.SECOND
     changed = load_enum("modal", "OTHER", 3)
     assert [member.name for member in changed.Mode] == ["FIRST", "OTHER"]
-    assert ffi.get_enum("modal.Mode") is changed.Mode is not kept
+    assert ffi.get_enum("modal.Mode") is changed.Mode is former.Mode is not kept
     assert changed.second("FIRST") is changed.Mode.OTHER
     # A member from before counts by its value.
     assert changed.second(kept.FIRST) is changed.Mode.OTHER

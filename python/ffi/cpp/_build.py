@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 Source = str | os.PathLike[str]
+# Of each name: what was registered by load_inline, and the path that was loaded last.
 _registered: dict[str, set[str]] = {}
+_last: dict[str, str] = {}
+_loaded: set[str] = set()
 
 
 class Request:
@@ -112,14 +115,32 @@ def load_inline(
         (3, 5)
 
     What an earlier load_inline of the same name has registered may be registered again, so that a
-    changed source can be loaded in the same process. Raises what `build` and `load_library` raise.
+    changed source can be loaded in the same process, and changed back. The Module of an earlier one
+    keeps its functions and classes; enums are those registered last.
+
+    Raises what `build` and `load_library` raise.
     """
     flags = (extra_cflags, extra_ldflags, extra_include_paths)
     path = _build("load_inline", name, sources, functions, *flags, verbose)
     registered = _registered.setdefault(name, set())
-    module = library.load_replacing(path, tuple(registered), name)
+    # A library registers once, so that one whose names another has by now is loaded as a copy.
+    replaced = path in _loaded and _last.get(name) != path
+    module = library.load_replacing(_copy(path) if replaced else path, tuple(registered), name)
+    _loaded.add(path)
+    _last[name] = path
     registered.update(module, module.__enum_names__)
     return module
+
+
+def _copy(path: str) -> str:
+    """A copy of a library that is there until the process ends, for those that look into it."""
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="mxffi-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return shutil.copy(path, folder)
 
 
 def _build(
