@@ -26,8 +26,8 @@ struct Places {
   bool is_wrong{false};       /*!< whether that was given, and is no context */
   bool has_array{false};      /*!< whether an array is given at all */
   bool has_host_array{false}; /*!< whether one with axes is given that is on the CPU */
-  bool has_lent{false};       /*!< whether the host lends one with axes, which is no array of ours */
-  Context others{kDLCPU, 0};  /*!< a second accelerator or device that arrays are on, if any */
+  bool has_lent{false};      /*!< whether the host lends one with axes, which is no array of ours */
+  Context others{kDLCPU, 0}; /*!< a second accelerator or device that arrays are on, if any */
   const MXNetNDArrayObject* array{nullptr}; /*!< one of arrays, if there are any */
 };
 
@@ -39,6 +39,8 @@ struct Call {
   const FunctionObject& func;
   const CallArguments& args;
   Places places;
+  /*! \brief Why the body, which looks at the geometry of arrays only, did not do it; else "". */
+  std::string reason;
 
   /*! \brief As registered, "_npi.add". */
   const char* name() const { return func.info->view().name; }

@@ -40,6 +40,14 @@ Context CurrentContext() {
 /*! \brief The kind of the last error says that a view's body needs elements after all. */
 bool WasOffHost() { return std::strcmp(MXNetGetLastError()->kind, "OffHost") == 0; }
 
+/*! \brief What the last error says, without the name of the operator before it. */
+std::string LastReason(const FunctionObject& func) {
+  const MXNetByteArray text = MXNetGetLastError()->message;
+  const std::string message(text.data, text.size);
+  const std::string name = std::string(func.info->view().name) + ": ";
+  return message.compare(0, name.size(), name) == 0 ? message.substr(name.size()) : message;
+}
+
 /*!
  * \brief Refuses arrays that are in different places, which would have to be copied silently.
  *
@@ -153,7 +161,7 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
     return false;
   }
   if (!call.has(kMXNetFuncMeta)) {
-    *reason = "the geometry of its result depends on elements";
+    *reason = call.reason.empty() ? "the geometry of its result depends on elements" : call.reason;
     return false;
   }
   if (!call.places.has_lent) {
@@ -223,8 +231,10 @@ void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) 
 
 /*! \brief TryCall for whatever call it is that needs elements. */
 [[gnu::noinline]] bool TryAnyCall(const FunctionObject& func, const CallArguments& args,
-                                  MXNetValue* ret, int* ret_type_code, int* status) {
-  const Call call(func, args);
+                                  MXNetValue* ret, int* ret_type_code, int* status,
+                                  const std::string& reason = std::string()) {
+  Call call(func, args);
+  call.reason = reason;
   const Context ctx = ContextOf(call);
   // An operator that calls another for the geometry of its result is not carried out anywhere.
   const int device_type = static_cast<int>(ctx.device_type);
@@ -292,7 +302,10 @@ bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* 
     // Wherever its arrays are; only where elements are needed does that matter.
     *status = func.Call(args.values, args.type_codes, args.size, ret, ret_type_code);
     if (__builtin_expect(*status == 0, 1) || !WasOffHost()) return true;
-  } else if (func.info->context_param() < 0) {
+    const std::string reason = LastReason(func);
+    return TryAnyCall(func, args, ret, ret_type_code, status, reason);
+  }
+  if (func.info->context_param() < 0) {
     const ArrayObject* array = nullptr;
     const Glance glance = GlanceAt(args, &array);
     if (glance == Glance::kHost) return false;

@@ -78,7 +78,7 @@ MXNET_REGISTER_API("mx.acc.take_untold")
 MXNET_REGISTER_API("mx.acc.loaded")
     .describe(
         "The loaded accelerators, of each (name, path, ABI version, devices, imperative, release, "
-        "process or 0).")
+        "process or 0, whether that has ended).")
     .returns("tuple[tuple[Any, ...], ...]")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
@@ -86,13 +86,15 @@ MXNET_REGISTER_API("mx.acc.loaded")
       for (Slot* slot : Table::Global()->Loaded()) {
         const InUse used(slot);
         const MXAccApi& api = used->api();
+        const int64_t pid =
+            used->plugin().isolated() ? used->plugin().stand_in()->Pid() : int64_t{0};
+        const bool ended = pid != 0 && !isolated::Process::IsRunning(pid);
         rows.push_back(Any::Of(
             Tuple({Text(slot->name), Text(used->plugin().path()),
                    Text(std::to_string(api.abi_major) + "." + std::to_string(api.abi_minor)),
                    Number(static_cast<uint64_t>(used->num_devices())),
-                   Any::Of(used->plugin().imperative()), Text(TextOf(api.release)),
-                   Number(static_cast<uint64_t>(
-                       used->plugin().isolated() ? used->plugin().stand_in()->Pid() : 0))})));
+                   Any::Of(used->plugin().imperative()), Text(TextOf(api.release)), Any::Of(pid),
+                   Any::Of(ended)})));
       }
       *ret = Tuple(std::move(rows));
     });
@@ -178,11 +180,10 @@ MXNET_REGISTER_API("mx.acc.stats")
           for (const auto& [reason, count] : figures.reasons) {
             reasons.push_back(Any::Of(Tuple({Text(reason), Number(count)})));
           }
-          rows.push_back(Any::Of(
-              Tuple({Text(slot->name), Text(stats->name()), Number(figures.on_accelerator),
-                     Number(figures.on_cpu), Number(cost.bytes), Number(cost.copying),
-                     Number(cost.waiting), Number(cost.computing),
-                     Any::Of(Tuple(std::move(reasons)))})));
+          rows.push_back(Any::Of(Tuple(
+              {Text(slot->name), Text(stats->name()), Number(figures.on_accelerator),
+               Number(figures.on_cpu), Number(cost.bytes), Number(cost.copying),
+               Number(cost.waiting), Number(cost.computing), Any::Of(Tuple(std::move(reasons)))})));
         }
       }
       *ret = Tuple(std::move(rows));

@@ -127,10 +127,14 @@ def test_a_crash_is_an_exception(
 def test_is_ended_from_outside(lone) -> None:
     ctx = lone()
     process = process_of("lone")
+    assert f"  {process}  " in repr(mx.accelerators())
     os.kill(process, signal.SIGKILL)
+    assert wait_for(lambda: mx.accelerators()[-1].ended)
+    assert f"  {process} (ended)  " in repr(mx.accelerators())
     with pytest.raises(RuntimeError, match="ended by signal 9"):
         mx.np.ones(3, ctx=ctx)
     lone()
+    assert not mx.accelerators()[-1].ended
     assert process_of("lone") not in (process, 0)
     assert mx.np.ones(3, ctx=ctx).sum() == 3
 

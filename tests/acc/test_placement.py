@@ -146,8 +146,6 @@ def test_operators_are_described(spy: mx.Context, call: Callable[[Any], Any], ex
     a = array(spy)
     with mx.acc_fallback("error"), pytest.raises(NotImplementedError) as refused:
         call(a)
-        # What is made of nothing is made on the CPU where the accelerator does not.
-        ffi.get_global_func("acc.spy.ones")((2, 3), ctx=spy)
     described = str(refused.value).split("#")[1]
     assert described.split(" ", 1)[1] == expected.replace(":A", ":" + A.strip())
 
@@ -191,13 +189,57 @@ def test_what_is_refused_runs_on_the_cpu_and_is_named_once(spy: mx.Context) -> N
     stats = mx.acc_stats()
     exp = next(row for row in stats if row.operator == "exp")
     assert (exp.accelerator, exp.on_accelerator, exp.on_cpu) == ("spy", 0, 2)
-    assert exp.bytes == 2 * 2 * a.nbytes and exp.seconds > 0 and " exp on 0" in exp.reason
+    assert exp.bytes == 2 * 2 * a.nbytes and exp.copy_seconds > 0 and exp.cpu_seconds > 0
+    (reason,) = exp.reasons
+    assert " exp on 0" in reason and exp.reasons[reason] == 2
     lines = repr(stats).splitlines()
     assert [line.split()[:4] for line in lines[1:]] == [
         ["spy", "exp", "0", "2"],
         ["spy", "sqrt", "0", "1"],
     ]
     assert not mx.acc_stats(reset=True) == mx.acc_stats() and not mx.acc_stats()
+
+
+def test_every_reason_is_kept(spy: mx.Context) -> None:
+    a = array(spy)
+    mx.acc_stats(reset=True)
+    for x, out in ((a, None), (a, None), (a[0], None), (a, a)):
+        mx.np.exp(x, out=out)
+    with mx.acc_fallback("whole"):
+        mx.np.exp(a)
+    (exp,) = mx.acc_stats()
+    assert list(exp.reasons.values()) == [2, 1, 1, 1] and exp.on_cpu == 5
+    assert [*exp.reasons][-1] == "the fallback mode is 'whole'"
+    assert repr(exp.reasons).count("exp on 0") == 3
+    assert " (2); #" in repr(mx.acc_stats()).splitlines()[1]
+    for extent in range(100):
+        mx.np.exp(mx.np.zeros(extent + 4, ctx=spy))
+    (exp,) = mx.acc_stats(reset=True)
+    # A library that words one for each shape does not fill the memory.
+    assert len(exp.reasons) == 33 and exp.reasons["other reasons"] == 100 + 4 - 32
+    assert sum(exp.reasons.values()) == exp.on_cpu == 105
+
+
+MAKING: dict[str, Callable[[mx.Context], Any]] = {
+    "eye": lambda ctx: mx.np.eye(3, ctx=ctx),
+    "arange": lambda ctx: mx.np.arange(5, ctx=ctx),
+    "linspace": lambda ctx: mx.np.linspace(0, 1, 5, ctx=ctx),
+    "ones": lambda ctx: mx.np.ones((2, 3), ctx=ctx),
+    "full": lambda ctx: mx.np.full((2, 3), 7, ctx=ctx),
+}
+
+
+@pytest.mark.parametrize("name", MAKING)
+def test_operators_that_make_arrays_are_counted(spy: mx.Context, name: str) -> None:
+    mx.acc_stats(reset=True)
+    with pytest.warns(mx.AccFallbackWarning, match=f"spy does not carry out {name}: #"):
+        made = MAKING[name](spy)
+    (row,) = mx.acc_stats(reset=True)
+    assert (row.operator, row.on_accelerator, row.on_cpu) == (name, 0, 1)
+    assert row.bytes == made.nbytes and made.ctx == spy
+    with spy, mx.acc_fallback("error"), pytest.raises(NotImplementedError, match=f"{name}: spy "):
+        MAKING[name](None)
+    assert not mx.acc_stats()
 
 
 def test_modes(spy: mx.Context, accelerators: Path) -> None:

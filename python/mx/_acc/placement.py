@@ -32,7 +32,7 @@ class OperatorStats:
     """What became of the calls of one operator on arrays of one accelerator.
 
     on_accelerator and on_cpu count calls. `bytes` were copied between the accelerator and the CPU:
-    for calls on the CPU the arrays and the result, for calls on the accelerator operands of NumPy's.
+    for calls on the CPU the arrays and the result, for calls on the accelerator NumPy operands.
     Of the seconds these calls took, copy_seconds went into the copies, wait_seconds into waiting
     for what the accelerator had been given before, which is no cost of this operator, and
     cpu_seconds into the operator on the CPU. How long the accelerator itself computes is not

@@ -52,7 +52,9 @@ class Accelerator:
 
     found is "load_acc", "MXNET_ACC_LIBRARIES", "bundled" or "package NAME"; version is that of the
     interface that the library was built against, release its own ("" where it does not say);
-    process is the number of the process that the library has for itself, if it was isolated.
+    process is the number of the process that the library has for itself, if it was isolated, and
+    ended whether that has died since: what was on the accelerator is lost then, and load_acc with
+    the library starts it again.
     """
 
     name: str
@@ -63,6 +65,14 @@ class Accelerator:
     release: str
     found: str
     process: int | None
+    ended: bool
+
+    def _cells(self) -> tuple[str, ...]:
+        shown = ", ".join(d.name or str(d.context) for d in self.devices)
+        devices = f"{len(self.devices)} ({shown})" if shown else "none"
+        own = f"{self.process}{' (ended)' if self.ended else ''}"
+        process = "this one" if self.process is None else own
+        return self.name, devices, self.release, self.version, self.found, process, self.path
 
 
 class Accelerators(tuple[Accelerator, ...]):
@@ -77,11 +87,8 @@ class Accelerators(tuple[Accelerator, ...]):
         lines = [f"not loaded: {f.path} ({f.found}): {f.error}" for f in self.failures]
         if not self:
             return "\n".join(["no accelerator is loaded", *lines])
-        rows = [("name", "devices", "release", "interface", "found by", "library")]
-        for acc in self:
-            shown = ", ".join(d.name or str(d.context) for d in acc.devices)
-            devices = f"{len(acc.devices)} ({shown})" if shown else "none"
-            rows.append((acc.name, devices, acc.release, acc.version, acc.found, acc.path))
+        head = ("name", "devices", "release", "interface", "found by", "process", "library")
+        rows = [head, *(acc._cells() for acc in self)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
         return "\n".join([*table, *lines])
@@ -139,8 +146,9 @@ def accelerators() -> Accelerators:
             release,
             FOUND.get(name, ""),
             process or None,
+            ended,
         )
-        for name, path, version, count, imperative, release, process in rows
+        for name, path, version, count, imperative, release, process, ended in rows
     )
     paths = {row[1] for row in rows}
     listed.failures = tuple(each for each in _discovery().failures() if each.path not in paths)

@@ -255,6 +255,14 @@ void Process::ReapEnded() {
   for (Process* process : TheChildren().all) process->Look();
 }
 
+bool Process::IsRunning(int64_t pid) {
+  std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
+  const auto& all = TheChildren().all;
+  return std::any_of(all.begin(), all.end(), [pid](const Process* process) {
+    return process->pid_ == pid && !process->is_reaped_;
+  });
+}
+
 bool Process::HasEnded() { return IsReaped() || !reason_.empty(); }
 
 void Process::Wait() {

@@ -48,6 +48,8 @@ class Process {
   /*! \brief Takes note of all processes that have ended, so that the system forgets them. Any
    * thread may call. */
   static void ReapEnded();
+  /*! \brief Whether it is one that is there and was not reaped. Any thread may call. */
+  static bool IsRunning(int64_t pid);
   /*! \brief Closes what a child of fork has of this, so that the process ends with its parent. */
   void Forget();
 

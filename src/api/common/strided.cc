@@ -85,8 +85,7 @@ bool SameElements(const DLTensor& a, const DLTensor& b) noexcept {
 
 void CheckHost(Context ctx) {
   if (IsHost(ctx)) return;
-  MXNET_THROW("OffHost") << "an array on " << ContextName(ctx)
-                         << " cannot be read or written by an operator of the host";
+  MXNET_THROW("OffHost") << "it reads or writes elements, which are on " << ContextName(ctx);
 }
 
 void CheckHost(const DLTensor& tensor) { CheckHost(tensor.device); }

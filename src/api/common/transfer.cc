@@ -30,11 +30,6 @@ void Assign(const NDArray& target, const DLTensor& source) {
   assign.CallPacked(values, type_codes, 2);
 }
 
-void Assign(const NDArray& target, const NDArray& source) {
-  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
-  assign(target, source);
-}
-
 bool Fits(const DLTensor& source, const DLTensor& target) {
   return source.dtype == target.dtype && TensorShape(source) == TensorShape(target);
 }
@@ -58,7 +53,14 @@ NDArray ArrayBehind(const MXNetArgValue& arg) {
   return arg.type_code() == kMXNetNDArrayHandle ? arg.As<NDArray>() : NDArray();
 }
 
+void Assign(const NDArray& target, const NDArray& source) {
+  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
+  assign(target, source);
+}
+
 NDArray BringTo(NDArray array, Context ctx) { return IsHost(ctx) ? array : InContext(array, ctx); }
+
+NDArray OnHost(NDArray array) { return IsHost(array.ctx()) ? array : InContext(array, kHost); }
 
 void CopyAnywhere(const Elements& source, const Elements& target) {
   const bool from_host = IsHost(source.tensor.device);

@@ -30,8 +30,14 @@ NDArray ArrayBehind(const MXNetArgValue& arg);
  */
 void CopyAnywhere(const Elements& source, const Elements& target);
 
+/*! \brief Copies an array into one of the same shape and type, wherever each is. */
+void Assign(const NDArray& target, const NDArray& source);
+
 /*! \brief An array on the host as one of ctx: itself or a copy. */
 NDArray BringTo(NDArray array, Context ctx);
+
+/*! \brief An array of any context as one of the host: itself or a copy. */
+NDArray OnHost(NDArray array);
 
 }  // namespace op
 }  // namespace mxnet

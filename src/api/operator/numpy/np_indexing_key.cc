@@ -11,6 +11,7 @@
 #include "api/common/cast.h"
 #include "api/common/nested.h"
 #include "api/common/nonzero.h"
+#include "api/common/transfer.h"
 
 namespace mxnet {
 namespace op {
@@ -117,10 +118,9 @@ void IndexKey::Add(const MXNetAny& raw) {
     has_ellipsis_ = true;
     NewItem(Kind::kEllipsis);
   } else if (arg.TryAs(&tensor) == Match::kOk) {
-    CheckHost(*tensor);
     if (tensor->ndim == 0 && IsIntDType(tensor->dtype)) {
       has_scalar_array_ = true;
-      AddInt(IntOfScalarArray(*tensor));
+      AddInt(IntOfScalarArray(OnHost(ToArray(arg)).tensor()));
     } else {
       AddArray(ToArray(arg));
     }
@@ -160,6 +160,11 @@ void IndexKey::AddArray(NDArray array) {
 bool IndexKey::is_mask_of(const DLTensor& tensor) const noexcept {
   return num_items_ == 1 && arrays_.size() == 1 && IsBoolDType(arrays_[0].dtype()) &&
          arrays_[0].ndim() == tensor.ndim;
+}
+
+bool IndexKey::has_no_mask() const noexcept {
+  return std::none_of(arrays_.begin(), arrays_.end(),
+                      [](const NDArray& array) { return IsBoolDType(array.dtype()); });
 }
 
 void IndexKey::CheckAxes(const DLTensor& tensor) const {
@@ -257,8 +262,7 @@ class IndexKey::Walk {
 
   void ApplyArray(const NDArray& array) {
     if (IsBoolDType(array.dtype())) return ApplyMask(array);
-    advanced_->push_back(
-        {AsType(array.tensor(), kInt64), tensor_.shape[axis_], strides_[axis_], axis_});
+    advanced_->push_back({array, tensor_.shape[axis_], strides_[axis_], axis_});
     ++axis_;
   }
 
@@ -272,7 +276,7 @@ class IndexKey::Walk {
                                   << mask->shape[d];
       }
     }
-    const NDArray positions = FlatNonzero(AsMask(mask.tensor()));
+    const NDArray positions = FlatNonzero(AsMask(OnHost(mask).tensor()));
     const int last = axis_ + mask.ndim() - 1;
     if (mask.ndim() == 0) {
       // One index for True, none for False, into an axis that is not there.

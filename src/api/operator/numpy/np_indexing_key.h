@@ -26,7 +26,7 @@ struct Place {
 
 /*! \brief An index array along one axis of the indexed array, or along several that step evenly. */
 struct AxisIndices {
-  NDArray indices; /*!< int64, row-major */
+  NDArray indices; /*!< integers of any type, anywhere */
   int64_t extent;
   int64_t stride;
   int axis;
@@ -51,6 +51,11 @@ class IndexKey {
   /*! \brief Whether it is one array of bools with as many axes as the tensor. */
   bool is_mask_of(const DLTensor& tensor) const noexcept;
 
+  /*! \brief Whether its index arrays are all of integers. */
+  bool has_no_mask() const noexcept;
+  /*! \brief The first of its index arrays. */
+  const NDArray& array() const noexcept { return arrays_[0]; }
+
   /*! \brief The place of a basic key; IndexError for an index out of bounds or too many. */
   void ApplyBasic(const DLTensor& tensor, Place* place) const;
 
@@ -58,7 +63,8 @@ class IndexKey {
    * \brief Applies an advanced key.
    *
    * place gets the axes of slices and new axes, arrays the index arrays. Returns how many of the
-   * axes in place come before those of the index arrays. The values of these are not checked.
+   * axes in place come before those of the index arrays. The values of these are not checked, and
+   * only those of masks are read.
    */
   int ApplyAdvanced(const DLTensor& tensor, Place* place, std::vector<AxisIndices>* arrays) const;
 

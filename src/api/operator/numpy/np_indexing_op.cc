@@ -10,7 +10,7 @@
 #include "api/common/nested.h"
 #include "api/common/operand.h"
 #include "api/common/transfer.h"
-#include "api/operator/numpy/np_indexing_key.h"
+#include "api/operator/numpy/np_indexing_elsewhere.h"
 
 namespace mxnet {
 namespace op {
@@ -20,96 +20,6 @@ constexpr char kKeyType[] = "Any";
 constexpr char kKeyDoc[] =
     "Int, None, Ellipsis, slice, index array or mask, or a tuple of these. A slice arrives as "
     "('slice', start, stop, step), Ellipsis as '...'.";
-
-/*! \brief The common shape of index arrays. */
-void BroadcastIndices(const std::vector<AxisIndices>& arrays, DimBuffer* shape) {
-  std::vector<ShapeView> shapes;
-  for (const AxisIndices& axis : arrays) shapes.push_back(axis.indices.shape());
-  try {
-    BroadcastShapes(shapes.data(), static_cast<int>(shapes.size()), shape);
-  } catch (const Error&) {
-    std::string text;
-    for (ShapeView one : shapes) text += CompactShape(one) + " ";
-    MXNET_THROW("IndexError") << "shape mismatch: indexing arrays could not be broadcast together "
-                              << "with shapes " << text;
-  }
-}
-
-void CheckBounds(const AxisIndices& axis) {
-  const int64_t* values = axis.indices.data_as<int64_t>();
-  const int64_t size = axis.indices.size();
-  for (int64_t i = 0; i < size; ++i) {
-    if (values[i] < -axis.extent || values[i] >= axis.extent) {
-      ThrowOutOfBounds(values[i], axis.axis, axis.extent);
-    }
-  }
-}
-
-/*! \brief For each element of the common shape, how far into the array the indices lead. */
-NDArray OffsetsOf(const std::vector<AxisIndices>& arrays, ShapeView shape) {
-  NDArray offsets = NDArray::Zeros(shape, kInt64);
-  // Where nothing is indexed in the end NumPy lets any index pass.
-  if (offsets.size() == 0) return offsets;
-  for (const AxisIndices& axis : arrays) {
-    CheckBounds(axis);
-    StridedLoop<2> loop(shape);
-    loop.Set(0, offsets.tensor());
-    loop.Set(1, axis.indices.tensor());
-    loop.Run([&](char* const* data, const int64_t* strides, int64_t n) {
-      char* to = data[0];
-      const char* from = data[1];
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t index = *reinterpret_cast<const int64_t*>(from);
-        *reinterpret_cast<int64_t*>(to) += (index < 0 ? index + axis.extent : index) * axis.stride;
-        to += strides[0];
-        from += strides[1];
-      }
-    });
-  }
-  return offsets;
-}
-
-/*! \brief An advanced key applied to an array: the elements it names, and the shape they have. */
-class Selection {
- public:
-  Selection(const IndexKey& key, const DLTensor& tensor) {
-    std::vector<AxisIndices> arrays;
-    Place place;
-    const int leading = key.ApplyAdvanced(tensor, &place, &arrays);
-    DimBuffer index_shape;
-    BroadcastIndices(arrays, &index_shape);
-    const StridedAxes& axes = place.axes;
-    if (axes.shape.ndim + index_shape.ndim > kMaxDims) {
-      MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxDims
-                                << "], indexing result would have "
-                                << axes.shape.ndim + index_shape.ndim;
-    }
-    offsets_ = OffsetsOf(arrays, index_shape.view());
-    blocks_.data = place.data;
-    blocks_.dtype = tensor.dtype;
-    blocks_.offsets = offsets_.data_as<int64_t>();
-    blocks_.count = offsets_.size();
-    for (int d = 0; d < axes.shape.ndim; ++d) {
-      if (d == leading) AddToShape(index_shape);
-      (d < leading ? blocks_.prefix : blocks_.suffix).push_back(axes.shape[d], axes.strides[d]);
-      shape_.push_back(axes.shape[d]);
-    }
-    if (leading == axes.shape.ndim) AddToShape(index_shape);
-  }
-
-  const ScatteredBlocks& blocks() const noexcept { return blocks_; }
-  ShapeView shape() const noexcept { return shape_.view(); }
-  int64_t size() const noexcept { return shape_.product(); }
-
- private:
-  void AddToShape(const DimBuffer& dims) {
-    for (int64_t dim : dims.view()) shape_.push_back(dim);
-  }
-
-  NDArray offsets_;
-  ScatteredBlocks blocks_;
-  DimBuffer shape_;
-};
 
 DLTensor TensorOf(const Place& place, DLDataType dtype, Context ctx) {
   return DLTensor{place.data,
@@ -146,7 +56,14 @@ NDArray GetBasic(const MXNetArgValue& arg, const IndexKey& key) {
   return array.View(place.data, place.axes.shape.view(), place.axes.strides.view(), array.dtype());
 }
 
-NDArray GetAdvanced(const DLTensor& tensor, const IndexKey& key) {
+NDArray GetAdvanced(const MXNetArgValue& arg, const IndexKey& key) {
+  const NDArray elsewhere = ArrayBehind(arg);
+  if (elsewhere.get() != nullptr && !IsHost(elsewhere.ctx())) {
+    return GatherElsewhere(elsewhere, key);
+  }
+  const Operand a(arg);
+  const NDArray made = a.is_array() ? NDArray() : ToArray(arg);
+  const DLTensor& tensor = a.is_array() ? a.tensor() : made.tensor();
   const Selection selection(key, tensor);
   NDArray result = NDArray::Empty(selection.shape(), tensor.dtype, tensor.device);
   if (result.size() > 0) GatherBlocks(selection.blocks(), result.data());
@@ -195,6 +112,12 @@ class AssignedValue {
   ShapeView shape() const noexcept { return TensorShape(tensor_); }
   /*! \brief Whether it was an array before, not a number or a sequence. */
   bool is_foreign() const noexcept { return is_foreign_; }
+
+  void BringToHost(const MXNetArgValue& arg) {
+    if (IsHost(tensor_.device)) return;
+    owned_ = OnHost(ArrayBehind(arg));
+    tensor_ = owned_.tensor();
+  }
 
   /*! \brief Leading axes of one element that the place does not have are dropped. */
   void DropLeadingAxes(int ndim) noexcept {
@@ -265,17 +188,45 @@ void CheckSelectionValue(ShapeView value, ShapeView shape) {
   }
 }
 
+/*! \brief Whether one value goes where a mask of all elements holds. */
+bool FillsMask(const DLTensor& tensor, const IndexKey& key, const AssignedValue& value) {
+  return key.is_mask_of(tensor) && TensorSize(value.tensor()) == 1 && value.shape().ndim() < 2 &&
+         key.array().shape() == TensorShape(tensor);
+}
+
+/*! \brief One value, converted to a type and without axes, on the host. */
+NDArray OneValue(const AssignedValue& value, const MXNetArgValue& arg, DLDataType dtype) {
+  NDArray one = NDArray::Empty(ShapeView(), dtype);
+  DLTensor scalar = value.tensor();
+  scalar.ndim = 0;
+  CopyAnywhere({scalar, ArrayBehind(arg)}, {one.tensor(), one});
+  return one;
+}
+
+/*! \brief Has the value's axes be those of the selection; throws where it does not fit. */
+void FitValue(const DLTensor& tensor, const IndexKey& key, const Selection& selection,
+              AssignedValue* value) {
+  if (key.is_mask_of(tensor)) return CheckMaskValue(value->shape(), selection.size());
+  value->DropLeadingAxes(selection.shape().ndim());
+  CheckSelectionValue(value->shape(), selection.shape());
+}
+
+void SetAdvancedElsewhere(const NDArray& array, const IndexKey& key, const MXNetArgValue& arg) {
+  AssignedValue value(arg, array.dtype());
+  if (FillsMask(array.tensor(), key, value)) {
+    return FillMaskElsewhere(array, key.array(), OneValue(value, arg, array.dtype()));
+  }
+  const Selection selection(key, array.tensor());
+  FitValue(array.tensor(), key, selection, &value);
+  if (selection.size() == 0) return;
+  ScatterElsewhere(array, selection, {value.tensor(), ArrayBehind(arg)});
+}
+
 void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValue& arg) {
-  CheckHost(tensor);
   const Selection selection(key, tensor);
   AssignedValue value(arg, tensor.dtype);
-  CheckHost(value.tensor());
-  if (key.is_mask_of(tensor)) {
-    CheckMaskValue(value.shape(), selection.size());
-  } else {
-    value.DropLeadingAxes(selection.shape().ndim());
-    CheckSelectionValue(value.shape(), selection.shape());
-  }
+  value.BringToHost(arg);
+  FitValue(tensor, key, selection, &value);
   if (selection.size() == 0) return;
   if (TensorSize(value.tensor()) == 1) {
     ElementBuffer element;
@@ -308,8 +259,7 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.getitem")
       if (key.is_basic()) {
         *ret = GetBasic(args[0], key);
       } else {
-        const Operand a(args[0]);
-        *ret = GetAdvanced(a.is_array() ? a.tensor() : ToArray(args[0]).tensor(), key);
+        *ret = GetAdvanced(args[0], key);
       }
     });
 
@@ -327,6 +277,9 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.setitem")
       if (key.is_basic()) {
         SetBasic(args[0], tensor, key, args[2]);
       } else {
+        if (!IsHost(tensor.device)) {
+          return SetAdvancedElsewhere(args[0].As<NDArray>(), key, args[2]);
+        }
         SetAdvanced(tensor, key, args[2]);
       }
     });

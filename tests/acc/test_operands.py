@@ -1,0 +1,120 @@
+"""Operands of NumPy's for arrays of accelerators: they go to the array, not the array to them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import mx
+
+from .conftest import FILES
+
+HERE = numpy.arange(6, dtype="float32").reshape(2, 3)
+OTHER = HERE[::-1] + 1
+READ_ONLY = OTHER.copy()
+READ_ONLY.flags.writeable = False
+# Each with the bytes of operands that were copied.
+CALLS: dict[str, tuple[Callable[[Any, Any, Any], Any], str, int]] = {
+    "right": (lambda np, a, b: a + b, "add", 24),
+    "left": (lambda np, a, b: b - a, "subtract", 24),
+    "strided": (lambda np, a, b: a * b[:, ::2].repeat(2, 1)[:, ::-1][:, :3], "multiply", 24),
+    "column": (lambda np, a, b: a + b[:, :1], "add", 8),
+    "read-only": (lambda np, a, b: a + READ_ONLY, "add", 24),
+    "another type": (lambda np, a, b: a + b.astype("float64"), "add", 48),
+    "comparison": (lambda np, a, b: a > b, "greater", 24),
+    "in place": (lambda np, a, b: a.__iadd__(b), "add", 24),
+    "function": (lambda np, a, b: np.where(b > 2, b, a), "where", 30),
+    "out": (lambda np, a, b: np.add(a, b, out=a), "add", 24),
+    "sequence": (lambda np, a, b: np.concatenate([a, b, a]), "concatenate", 24),
+    "product": (lambda np, a, b: np.matmul(a, b.T), "matmul", 24),
+    "empty": (lambda np, a, b: np.concatenate([a, b[:0]]), "concatenate", 0),
+}
+
+
+@pytest.fixture(params=[{}, {"STREAMS": "1", "SLOW": "200"}], ids=["", "streams"])
+def there(request, accelerators: Path, monkeypatch) -> Iterator[mx.Context]:
+    for name, value in request.param.items():
+        monkeypatch.setenv(f"REFACC_{name}", value)
+    yield mx.load_acc(accelerators / FILES["refacc"], "operands")
+    gc.collect()
+    mx.unload_acc("operands")
+
+
+@pytest.mark.parametrize(("call", "operator", "size"), CALLS.values(), ids=CALLS)
+def test_they_are_moved(there: mx.Context, call, operator: str, size: int) -> None:
+    a = mx.np.array(HERE, ctx=there)
+    mx.acc_stats(reset=True)
+    with mx.acc_fallback("error"):
+        found = call(mx.np, a, OTHER.copy())
+    (row,) = mx.acc_stats(reset=True)
+    assert (row.operator, row.on_accelerator, row.on_cpu) == (operator, 1, 0)
+    assert row.bytes == size and row.copy_seconds > 0 and not row.reasons
+    expected = call(numpy, HERE.copy(), OTHER.copy())
+    assert found.ctx == there and found.dtype == expected.dtype
+    numpy.testing.assert_allclose(found.asnumpy(), expected)
+
+
+@pytest.mark.parametrize(("call", "operator", "size"), CALLS.values(), ids=CALLS)
+def test_they_stay_where_the_operator_runs_on_the_cpu(
+    accelerators: Path, monkeypatch, call, operator: str, size: int
+) -> None:
+    monkeypatch.setenv("REFACC_OPERATORS", f"!{operator}")
+    ctx = mx.load_acc(accelerators / FILES["refacc"], "refusing")
+    a = mx.np.array(HERE, ctx=ctx)
+    mx.acc_stats(reset=True)
+    found = call(mx.np, a, OTHER.copy())
+    (row,) = mx.acc_stats(reset=True)
+    assert (row.operator, row.on_accelerator, row.on_cpu) == (operator, 0, 1)
+    # The arrays came, each once, and the result, or what was written, went back.
+    assert row.bytes <= 2 * a.nbytes + found.nbytes and row.cpu_seconds > 0
+    numpy.testing.assert_allclose(found.asnumpy(), call(numpy, HERE.copy(), OTHER.copy()))
+    del a, found
+    gc.collect()
+    mx.unload_acc("refusing")
+
+
+def test_on_every_accelerator(ctx: mx.Context) -> None:
+    a = mx.np.array(HERE, ctx=ctx)
+    for call, _, _ in CALLS.values():
+        found = call(mx.np, a.copy(), OTHER.copy())
+        numpy.testing.assert_allclose(found.asnumpy(), call(numpy, HERE.copy(), OTHER.copy()))
+
+
+def test_arrays_of_ours_have_a_context_of_their_own(there: mx.Context) -> None:
+    a, b = mx.np.array(HERE, ctx=there), mx.np.array(OTHER, ctx=mx.cpu())
+    with pytest.raises(ValueError, match=r"arrays on operands\(0\) and on the CPU; bring them"):
+        a + b
+
+
+def test_operands_that_do_not_fit(there: mx.Context) -> None:
+    a = mx.np.array(HERE, ctx=there)
+    mx.acc_stats(reset=True)
+    with pytest.raises(ValueError, match="could not be broadcast together"):
+        a + numpy.ones(7)
+    with pytest.raises((TypeError, ValueError), match="unsupported|data type"):
+        a + numpy.array(["a", "b", "c"])
+    assert not [row for row in mx.acc_stats(reset=True) if row.on_accelerator]
+
+
+def test_waiting_is_told_apart(accelerators: Path, monkeypatch) -> None:
+    monkeypatch.setenv("REFACC_STREAMS", "1")
+    monkeypatch.setenv("REFACC_SLOW", "20000")
+    ctx = mx.load_acc(accelerators / FILES["refacc"], "slow")
+    a = mx.np.array(HERE, ctx=ctx)
+    ctx.configure(operators="!exp")
+    mx.acc_stats(reset=True)
+    b = a
+    for _ in range(10):
+        b = b + 1  # each takes 20 ms there
+    mx.np.exp(b)
+    exp = next(row for row in mx.acc_stats(reset=True) if row.operator == "exp")
+    # Ten times the work of others; two copies of its own, each of which takes as long as one.
+    assert exp.wait_seconds > exp.copy_seconds > exp.cpu_seconds > 0
+    del a, b
+    gc.collect()
+    mx.unload_acc("slow")
