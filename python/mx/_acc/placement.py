@@ -84,9 +84,21 @@ def acc_stats(*, reset: bool = False) -> AccStats:
     reset, the counts start again from zero afterwards.
     """
     stats = AccStats(
-        OperatorStats(*row[:5], *(time * 1e-9 for time in row[5:8]), dict(row[8]))
-        for row in _stats()
-        if row[2] or row[3]
+        OperatorStats(
+            accelerator,
+            operator,
+            there,
+            on_cpu,
+            size,
+            copying * 1e-9,
+            waiting * 1e-9,
+            computing * 1e-9,
+            dict(reasons),
+        )
+        for accelerator, operator, there, on_cpu, size, copying, waiting, computing, reasons in (
+            _stats()
+        )
+        if there or on_cpu
     )
     if reset:
         _reset_stats()
