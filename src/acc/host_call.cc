@@ -29,6 +29,11 @@ NDArray HostCall::Copy(const NDArray& array, bool written) {
     device->Settle();
   }
   copies_.push_back({array, Bring(array, kHost), written});
+  if (written && array.read_only()) {
+    // For the body to refuse.
+    auto* copy = reinterpret_cast<MXNetNDArrayObject*>(copies_.back().on_host.get());
+    copy->flags |= kMXNetNDArrayReadOnly;
+  }
   return copies_.back().on_host;
 }
 

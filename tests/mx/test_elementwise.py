@@ -228,3 +228,23 @@ def test_one_power_of_many_in_a_row_is_as_in_c():
     bases = mx.np.array([-np.inf, -1.0, -0.0, 4.0])
     found = mx.np.power(bases, mx.np.array([[0.5], [1.0]])).asnumpy()
     np.testing.assert_array_equal(found[0], [np.inf, np.nan, 0.0, 2.0])
+
+
+def add_in_place(array):
+    array += 1
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        *(add_in_place, lambda a: add_in_place(a[:]), lambda a: add_in_place(a.T)),
+        *(lambda a: mx.np.add(a, 1, out=a), lambda a: mx.np.cumsum(a, 0, out=a)),
+        *(lambda a: a.sort(), lambda a: a.fill(1), lambda a: a.__setitem__(0, 1)),
+    ],
+)
+def test_what_is_read_only_is_not_written_to(write):
+    owner = mx.np.zeros(3)
+    array = mx.np.broadcast_to(owner, (3, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        write(array)
+    np.testing.assert_array_equal(owner.asnumpy(), 0)

@@ -232,3 +232,45 @@ def test_nonzero_and_argsort(dtype):
     array = np.array([[0, 2, 0], [3, 0, 1]]).astype(dtype)
     for found, oracle in zip(mx.np.array(array).nonzero(), array.nonzero(), strict=True):
         assert_same(found, oracle)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        ("uint16", "int16", "complex64"),
+        ("uint8", "int8", "float16"),
+        ("uint64", "int64", "float32"),
+        ("bool", "int8", "uint8"),
+    ],
+)
+@pytest.mark.parametrize("name", ["concatenate", "stack", "clip"])
+def test_the_type_of_three_does_not_depend_on_their_order(name, dtypes, order):
+    arrays = [np.ones(2, dtypes[i]) for i in order]
+    given = [mx.np.array(array) for array in arrays]
+    if name == "clip":
+        assert_same(mx.np.clip(*given), np.clip(*arrays))
+    else:
+        assert_same(getattr(mx.np, name)(given), getattr(np, name)(arrays))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        *(
+            lambda a: a[:1],
+            lambda a: a[:, :2],
+            lambda a: a.T,
+            lambda a: a[::-1],
+            lambda a: a[:, :1],
+        ),
+        *(lambda a: a[::2, :1], lambda a: a[0, ::2], lambda a: a[:, ::3], lambda a: a[1:, :0]),
+    ],
+)
+def test_ravel_is_a_view_where_that_of_numpy_is(view):
+    arrays = np.zeros((3, 4)), mx.np.zeros((3, 4), dtype="float64")
+    flat = [side.ravel(view(array)) for side, array in zip((np, mx.np), arrays, strict=True)]
+    for array in arrays:
+        array[...] = 1
+    assert_same(flat[1], flat[0])
+    assert not flat[0].size or flat[1].strides == flat[0].strides

@@ -59,6 +59,22 @@ DLDataType PromoteTypes(DLDataType a, DLDataType b) {
   return IsIntDType(b) ? PromoteFloatWithInt(a, b) : PromoteFloats(a, b);
 }
 
+bool CommonType::is_empty() const noexcept {
+  return std::none_of(has_, has_ + kNumDTypes, [](bool has) { return has; });
+}
+
+DLDataType CommonType::dtype() const {
+  DLDataType common{};
+  bool is_first = true;
+  // The indices are in the order of the kinds.
+  for (int i = kNumDTypes - 1; i >= 0; --i) {
+    if (!has_[i]) continue;
+    common = is_first ? kDTypes[i] : PromoteTypes(common, kDTypes[i]);
+    is_first = false;
+  }
+  return common;
+}
+
 DLDataType DefaultDType(WeakKind kind) {
   switch (kind) {
     case WeakKind::kBool:

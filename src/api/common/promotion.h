@@ -16,6 +16,23 @@ enum class WeakKind { kNone, kBool, kInt, kFloat, kComplex };
 /*! \brief The smallest type that holds both; TypeError for a type operators do not know. */
 DLDataType PromoteTypes(DLDataType a, DLDataType b);
 
+/*!
+ * \brief The smallest type that holds all of many, in whatever order they come.
+ *
+ * Those of higher kinds count first: uint16, int16 and complex64 together are complex64, though of
+ * the first two alone and complex64 it were complex128.
+ */
+class CommonType {
+ public:
+  void Add(DLDataType dtype) { has_[CheckedIndexOfDType(dtype)] = true; }
+  bool is_empty() const noexcept;
+  /*! \brief The type; only where there is one. */
+  DLDataType dtype() const;
+
+ private:
+  bool has_[kNumDTypes]{};
+};
+
 /*! \brief The type of Python numbers on their own: bool, int64, float32, complex64. */
 DLDataType DefaultDType(WeakKind kind);
 

@@ -34,22 +34,20 @@ std::vector<NDArray> RowsOf(const NDArray& array) {
 
 /*! \brief The type of the items together; as for operands, numbers do not widen arrays. */
 DLDataType CommonDType(const std::deque<Operand>& items) {
-  DLDataType arrays{};
+  CommonType arrays;
   DLDataType numbers{};
   WeakKind kind = WeakKind::kNone;
-  bool has_arrays = false;
   for (const Operand& item : items) {
     const WeakKind own = item.is_array() ? item.kind_of_numbers() : item.kind();
     if (own == WeakKind::kNone) {
-      arrays = has_arrays ? PromoteTypes(arrays, item.dtype()) : item.dtype();
-      has_arrays = true;
+      arrays.Add(item.dtype());
     } else {
       numbers = kind == WeakKind::kNone ? item.dtype() : PromoteTypes(numbers, item.dtype());
       kind = std::max(kind, own);
     }
   }
-  if (!has_arrays) return numbers;
-  return kind == WeakKind::kNone ? arrays : PromoteNumbers(arrays, numbers, kind);
+  if (arrays.is_empty()) return numbers;
+  return kind == WeakKind::kNone ? arrays.dtype() : PromoteNumbers(arrays.dtype(), numbers, kind);
 }
 
 /*! \brief The items of a run as arrays; numbers are read as the type of the items together. */
@@ -82,9 +80,9 @@ std::vector<NDArray> ArraysOf(const MXNetArgs& args, int index) {
 }
 
 DLDataType CommonDType(const std::vector<NDArray>& arrays) {
-  DLDataType dtype = arrays[0].dtype();
-  for (const NDArray& array : arrays) dtype = PromoteTypes(dtype, array.dtype());
-  return dtype;
+  CommonType common;
+  for (const NDArray& array : arrays) common.Add(array.dtype());
+  return common.dtype();
 }
 
 void CheckJoins(const NDArray& first, const NDArray& other, size_t index, int axis) {

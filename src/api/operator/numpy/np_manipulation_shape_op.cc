@@ -137,10 +137,16 @@ MXNET_REGISTER_OP("_npi.reshape")
 
 MXNET_REGISTER_OP("_npi.ravel")
     .flags(kMXNetFuncView)
-    .describe("Give an array one axis; a view where the memory allows it, else a copy.")
+    .describe(
+        "Give an array one axis; a view if its elements follow one another in memory, else a copy.")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_frontend_argument("order", "str", "C", "Order of the elements; only 'C' is supported.")
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = Flattened(ToArray(args[0])); });
+    .release_gil(kReleaseBytes)
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      const NDArray array = ToArray(args[0]);
+      // A view with other strides would do, but in NumPy whoever writes to it changes no other.
+      *ret = Flattened(IsContiguous(array.tensor()) ? array : Contiguous(array.tensor()));
+    });
 
 MXNET_REGISTER_OP("_npi.flatten")
     .flags(kMXNetFuncView)

@@ -4,6 +4,7 @@
  */
 #include "api/common/cast.h"
 #include "api/common/describe.h"
+#include "api/common/nested.h"
 #include "api/common/nonzero.h"
 #include "api/common/operand.h"
 #include "api/operator/numpy/np_elemwise.h"
@@ -99,12 +100,21 @@ bool IsNoLimit(const MXNetArgValue& limit, DLDataType dtype, bool lower) {
 
 /*! \brief The type of an array and its limits, of which arrays count before Python numbers. */
 DLDataType ClippedDType(const Operand& a, const MXNetArgValue& low, const MXNetArgValue& high) {
-  DLDataType dtype = a.dtype();
+  CommonType arrays;
+  arrays.Add(a.dtype());
+  WeakKind kind = WeakKind::kNone;
   for (const MXNetArgValue* limit : {&low, &high}) {
     const DLTensor* tensor = nullptr;
-    if (limit->TryAs(&tensor) == Match::kOk) dtype = PromoteTypes(dtype, tensor->dtype);
+    if (limit->TryAs(&tensor) == Match::kOk) {
+      arrays.Add(tensor->dtype);
+    } else {
+      kind = std::max(kind, KindOfNumber(limit->type_code()));
+    }
   }
-  return dtype;
+  // Of a bool and an integer that limits nothing it stays bool. Numbers have no type to widen.
+  const bool is_typed = a.is_array() && a.kind_of_numbers() == WeakKind::kNone;
+  if (!is_typed || kind < WeakKind::kFloat) return arrays.dtype();
+  return PromoteWeak(arrays.dtype(), kind);
 }
 
 /*! \brief What clipping to limits one after the other gives. */
