@@ -6,13 +6,18 @@ import ast
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from . import compare
-from .known import KNOWN
+from .dtypes import kind
+from .known import KNOWN, fault
 from .statements import NAMES
+
+# What makes NumPy's arrays and numbers on both sides.
+FOREIGN = {"numpy.array", "numpy.zeros"}
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,14 @@ class Difference:
     name: str
     expected: Any
     found: Any
+    rounding: compare.Rounding
     flags: frozenset[str] = frozenset()
     operands: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def differing(self) -> np.ndarray:
+        """Which elements differ."""
+        return self.rounding.differing(self.found, self.expected)
 
     @property
     def signature(self) -> tuple[str, ...]:
@@ -34,6 +45,18 @@ class Difference:
         raised = self.kind == "error"
         classes = (type(side).__name__ for side in (self.expected, self.found) if raised)
         return self.kind, self.label, *classes
+
+    @property
+    def character(self) -> tuple[str, ...]:
+        """What a smaller program has to have in common for its difference to be this one."""
+        if self.kind == "error":
+            return *self.signature, fault(self.expected), fault(self.found)
+        if self.kind == "type":
+            return *self.signature, *(type(side).__name__ for side in (self.expected, self.found))
+        manners = [self.expected.dtype.name, self.found.dtype.name]
+        if self.kind == "value":
+            manners += compare.manners(self.found, self.expected, self.differing)
+        return *self.signature, *manners
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.name or 'nothing'} after `{self.line}`"
@@ -43,7 +66,8 @@ class Runner:
     """The two sides: each a namespace of `np` and of arrays of the same names."""
 
     def __init__(self, library: Any, known: Iterable[Any] = KNOWN) -> None:
-        self.reference: dict[str, Any] = {"np": np, "nan": np.nan, "inf": np.inf}
+        # What NumPy makes, by this name, is NumPy's on both sides.
+        self.reference: dict[str, Any] = {"np": np, "nan": np.nan, "inf": np.inf, "numpy": np}
         self.tested: dict[str, Any] = {**self.reference, "np": library}
         self.known = tuple(known)
         self.excused: dict[str, int] = {}
@@ -59,11 +83,9 @@ class Runner:
         After a known difference, and after rounding that differs, mx's arrays get NumPy's elements.
         """
         tree = ast.parse(line)
-        label = compare.label(tree.body[0])
         operands = self.operands(tree)
-        magnitude = compare.scale(label, list(operands.values()))
-        coarsest = coarsest_of(operands.values())
-        flags: set[str] = set()
+        rounding = compare.Rounding.of(tree, operands)
+        flags = {"overlap"} if self.overlap(operands) else set()
         before = list(self.arrays().values())
         expected = execute(line, self.reference, flags)
         settle(self.reference, before)
@@ -71,7 +93,9 @@ class Runner:
 
         def differs(kind: str, name: str, *both: Any) -> Difference | None:
             return self.excuse(
-                Difference(kind, line, label, name, *both, frozenset(flags), operands)
+                Difference(
+                    kind, line, rounding.name, name, *both, rounding, frozenset(flags), operands
+                )
             )
 
         if (expected is None) != (found is None) or not alike(expected, found):
@@ -81,19 +105,23 @@ class Runner:
             return unknown
         if expected:
             flags.add("raised")
-        return self.compare_all(label, coarsest, magnitude, differs)
+        return self.compare_all(rounding, differs)
 
     def operands(self, tree: ast.AST) -> dict[str, np.ndarray]:
-        """Copies of the arrays that a statement names, as it may change them."""
+        """Copies of the arrays that a statement names, as it may change them, and NumPy's in it."""
         arrays = self.arrays()
-        return {name: arrays[name].copy() for name in names_in(tree) if name in arrays}
+        own = {name: arrays[name].copy() for name in names_in(tree) if name in arrays}
+        calls = {ast.unparse(call): ast.unparse(call.func) for call in compare.calls(tree)}
+        foreign = {text: evaluated(text) for text, name in calls.items() if name in FOREIGN}
+        return own | {text: array for text, array in foreign.items() if array is not None}
+
+    def overlap(self, names: Iterable[str]) -> bool:
+        """Whether two arrays may share memory."""
+        arrays = [array for name, array in self.arrays().items() if name in names]
+        return any(np.may_share_memory(a, b) for a, b in combinations(arrays, 2))
 
     def compare_all(
-        self,
-        label: str,
-        coarsest: np.dtype,
-        magnitude: float,
-        differs: Callable[..., Difference | None],
+        self, rounding: compare.Rounding, differs: Callable[..., Difference | None]
     ) -> Difference | None:
         """Compares the arrays of all names: a statement may have changed any through a view."""
         for name in NAMES:
@@ -103,11 +131,11 @@ class Runner:
             kind, elements = difference_of(expected, found)
             if not kind:
                 continue
-            if kind == "value" and compare.close(label, elements, expected, coarsest, magnitude):
+            if kind == "value" and rounding.allows(elements, expected):
                 self.synchronise()
                 continue
             unknown = differs(kind, name, expected, elements)
-            if kind != "value":
+            if kind not in ("value", "sign"):
                 self.forget(name)
             self.synchronise()
             if unknown:
@@ -137,7 +165,7 @@ class Runner:
         """Gives mx's arrays the elements of NumPy's, or takes the name where that fails."""
         for name, expected in self.arrays().items():
             kind, _ = difference_of(expected, self.tested.get(name))
-            if kind == "value":
+            if kind in ("value", "sign"):
                 try:
                     self.tested[name][...] = expected
                 except Exception:
@@ -146,16 +174,18 @@ class Runner:
                 self.forget(name)
 
 
+def evaluated(text: str) -> np.ndarray | None:
+    """The array of numbers that an expression of NumPy's gives, if it does."""
+    try:
+        array = np.asarray(eval(text, {"numpy": np, "nan": np.nan, "inf": np.inf}))
+    except Exception:
+        return None
+    return array if kind(array.dtype) in "biufc" else None
+
+
 def names_in(tree: ast.AST) -> set[str]:
     """The names that a statement uses."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def coarsest_of(arrays: Iterable[np.ndarray]) -> np.dtype:
-    """The type with the largest unit, complex ones before others."""
-    dtypes = [array.dtype for array in arrays if array.dtype.kind in "fc"]
-    order = {"c": 1, "f": 0}
-    return max(dtypes, key=lambda d: (order[d.kind], compare.unit(d)), default=np.dtype("int64"))
 
 
 def alike(expected: Exception | None, found: Exception | None) -> bool:
@@ -172,7 +202,9 @@ def difference_of(expected: Any, found: Any) -> tuple[str, Any]:
         return "dtype", elements
     if elements.shape != expected.shape:
         return "shape", elements
-    return ("" if compare.same(elements, expected) else "value"), elements
+    if not compare.same(elements, expected):
+        return "value", elements
+    return ("sign" if compare.other_signs(elements, expected).any() else ""), elements
 
 
 def execute(line: str, namespace: dict[str, Any], flags: set[str]) -> Exception | None:

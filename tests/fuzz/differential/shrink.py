@@ -16,12 +16,12 @@ Program = list[str]
 ROUNDS = 20
 
 
-def shrink(program: Program, library: Any, signature: tuple[str, ...]) -> Program:
-    """The smallest program found that still has a difference of that signature."""
+def shrink(program: Program, library: Any, like: Difference) -> Program:
+    """The smallest program found that still has such a difference."""
 
     def fails(lines: Program) -> bool:
         difference = run(lines, library)
-        return difference is not None and difference.signature == signature
+        return difference is not None and difference.character == like.character
 
     for _ in range(ROUNDS):
         before = program
@@ -145,6 +145,7 @@ def script(program: Program, difference: Difference) -> str:
     return f"""# {difference}
 # NumPy: {difference.expected!r}
 # mx.np: {difference.found!r}
+import ml_dtypes  # its bfloat16 is a name then
 import numpy
 
 import mx

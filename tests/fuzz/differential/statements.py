@@ -65,6 +65,8 @@ class Writer:
     def operand(self, shape: tuple[int, ...], writes: bool = False) -> str:
         if self.rng.random() < 0.3:
             return values.scalar(self.rng)
+        if self.rng.random() < 0.15:
+            return values.foreign(self.rng, shape)
         return self.partner(shape, writes)
 
     def dtype(self) -> str:
@@ -153,7 +155,7 @@ class Writer:
         rng, name = self.rng, self.any()
         key = values.key(rng, self.arrays[name].shape)
         try:
-            shape = eval(f"a[{key}]", {"a": self.arrays[name], "np": np}).shape
+            shape = eval(f"a[{key}]", {"a": self.arrays[name], "np": np, "numpy": np}).shape
         except (IndexError, ValueError):
             shape = ()
         operator = f"{rng.choice(OPERATORS)}=" if rng.random() < 0.3 else "="

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .dtypes import finfo, kind
+
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-FLOATS = ("float16", "float32", "float64")
+FLOATS = ("float16", "float32", "float64", "bfloat16")
 COMPLEX = ("complex64", "complex128")
 DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 SPECIAL = (0.0, -0.0, float("inf"), float("-inf"), float("nan"))
@@ -30,11 +32,29 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
-def array_literal(array: np.ndarray) -> str:
+def array_literal(array: np.ndarray, module: str = "np") -> str:
     """Source text of an array with these elements."""
     if not array.size and array.ndim > 1:
-        return f'np.zeros({array.shape}, dtype="{array.dtype}")'
-    return f'np.array({literal(array.tolist())}, dtype="{array.dtype}")'
+        return f'{module}.zeros({array.shape}, dtype="{array.dtype}")'
+    return f'{module}.array({literal(array.tolist())}, dtype="{array.dtype}")'
+
+
+def foreign(rng: random.Random, extents: tuple[int, ...]) -> str:
+    """An array, or a number with a type, that NumPy makes on both sides, for these extents."""
+    dtype = rng.choice(DTYPES)
+    if rng.random() < 0.2:
+        number = elements(rng, dtype, ()).item()
+        return f'numpy.array({literal(number)}, dtype="{dtype}")[()]'
+    last = extents[rng.randint(0, len(extents)) :] if rng.random() < 0.3 else extents
+    shape = tuple(1 if rng.random() < 0.15 else extent for extent in last)
+    while np.prod(shape, dtype=int) > 40:
+        shape = shape[1:]
+    return array_literal(elements(rng, dtype, shape), "numpy")
+
+
+def maker(rng: random.Random) -> str:
+    """The module that makes an array which is a key."""
+    return "numpy" if rng.random() < 0.3 else "np"
 
 
 def shape(rng: random.Random) -> tuple[int, ...]:
@@ -48,18 +68,19 @@ def shape(rng: random.Random) -> tuple[int, ...]:
 def elements(rng: random.Random, dtype: str, extents: tuple[int, ...]) -> np.ndarray:
     """Small numbers; in one array of four the extremes and special values of its type, too."""
     generator = np.random.default_rng(rng.getrandbits(32))
-    kind = np.dtype(dtype).kind
-    if kind == "b":
+    letter = kind(np.dtype(dtype))
+    if letter == "b":
         return np.asarray(generator.integers(0, 2, extents), bool)
-    values = np.asarray(generator.integers(0 if kind == "u" else -9, 10, extents)).astype(dtype)
-    if kind in "fc":
+    values = np.asarray(generator.integers(0 if letter == "u" else -9, 10, extents)).astype(dtype)
+    if letter in "fc":
         values = np.asarray(values + generator.integers(0, 4, extents) / 4).astype(dtype)
-    if kind == "c":
+    if letter == "c":
         values = np.asarray(values + 1j * generator.integers(-3, 4, extents)).astype(dtype)
     if rng.random() < 0.25:
         flat = values.reshape(-1)
-        limits = np.iinfo(dtype) if kind in "iu" else np.finfo(dtype)
-        special = (limits.max, limits.min) if kind in "iu" else (limits.max, limits.tiny, *SPECIAL)
+        whole = letter in "iu"
+        limits = np.iinfo(dtype) if whole else finfo(np.dtype(dtype))
+        special = (limits.max, limits.min) if whole else (limits.max, limits.tiny, *SPECIAL)
         for position in generator.integers(0, max(flat.size, 1), min(flat.size, 3)):
             flat[position] = rng.choice(special)
     return values
@@ -125,15 +146,16 @@ def index_array(rng: random.Random, extent: int, length: int) -> str:
     if kind < 0.5:
         return literal(positions)
     if kind < 0.8:
-        return f'np.array({positions}, dtype="{rng.choice(("int8", "int32", "int64"))}")'
-    return f'np.array({[[p] for p in positions]}, dtype="int64").reshape(-1, 1)'
+        dtype = rng.choice(("int8", "int32", "int64"))
+        return f'{maker(rng)}.array({positions}, dtype="{dtype}")'
+    return f'{maker(rng)}.array({[[p] for p in positions]}, dtype="int64").reshape(-1, 1)'
 
 
 def mask(rng: random.Random, extents: tuple[int, ...]) -> str:
     """Booleans, mostly of the array's own extents."""
     if rng.random() < 0.03:
         extents = tuple(extent + 1 for extent in extents)
-    return array_literal(elements(rng, "bool", extents))
+    return array_literal(elements(rng, "bool", extents), maker(rng))
 
 
 def advanced_key(rng: random.Random, extents: tuple[int, ...]) -> str:
