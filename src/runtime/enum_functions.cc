@@ -4,6 +4,7 @@
  */
 #include <mxnet/runtime/registry.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -62,6 +63,7 @@ class EnumDirectory {
       }
       former = std::exchange(entry, Entry{file, std::move(info)});
     }
+    ++changes_;
     // The former one goes when the lock is free.
     lock.unlock();
     if (log != nullptr) log->AddedEnum(name, former.file, former.info);
@@ -73,12 +75,16 @@ class EnumDirectory {
     const auto found = enums_.find(name);
     if (found == enums_.end()) return;
     dropped = std::move(found->second);
+    ++changes_;
     if (info.defined()) {
       found->second = Entry{file, Tuple(info)};
     } else {
       enums_.erase(found);
     }
   }
+
+  /*! \brief Counts what was registered and taken back, for those that keep what Find gave. */
+  const std::atomic<uint64_t>* changes() const { return &changes_; }
 
   Tuple Find(const std::string& name) const {
     std::shared_lock<ForkSafeMutex> lock(mutex_);
@@ -104,6 +110,8 @@ class EnumDirectory {
 
   mutable ForkSafeMutex mutex_;
   std::map<std::string, Entry> enums_;
+  std::atomic<uint64_t> changes_{0};
+  static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t), "libraries read it as a number");
 };
 
 MXNET_REGISTER_API("ffi.RegisterEnum")
@@ -130,6 +138,13 @@ MXNET_REGISTER_API("ffi.EnumInfo")
     .describe("Name, type index, doc, names, values, docs, file and line of an enum.")
     .arg("name", "As it is registered.")
     .set_body_typed([](std::string name) { return EnumDirectory::Global()->Find(name); });
+
+MXNET_REGISTER_API("ffi.EnumChanges")
+    .describe(
+        "Address of a count, an uint64, that grows where ffi.EnumInfo may say something else.")
+    .set_body_typed([] {
+      return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(EnumDirectory::Global()->changes()));
+    });
 
 MXNET_REGISTER_API("ffi.EnumName")
     .describe("The name of the enum that has a type index.")

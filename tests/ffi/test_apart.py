@@ -212,6 +212,29 @@ def test_a_class_that_is_registered_anew(built, tmp_path, monkeypatch):
     assert (kept.x, former.x(kept)) == (1.0, 1.0)
 
 
+ANEW = """
+import pathlib
+import ffi.cpp
+right = ffi.load_library(left)
+print(error_of(right.other, "LEFT"))
+for version in (1, 2):
+    flags = ["-I{folder}", f"-DVERSION={{version}}", "-O0"]
+    ffi.cpp.load_inline("left", pathlib.Path("{folder}/left.cc"), extra_cflags=flags)
+    print(right.other("LEFT").name, error_of(right.other, "AHEAD"))
+"""
+
+
+def test_an_enum_that_is_registered_anew(built, run_python, tmp_path):
+    paths = built["right", (COMPILERS[0], "hidden")], "", ""
+    script = LOADED.format(paths=paths) + ANEW.format(folder=SOURCES)
+    done = run_python(script, MXFFI_CACHE_DIR=str(tmp_path))
+    assert done.stdout.splitlines()[1:] == [
+        "RIGHT ValueError: right.other: argument 0 ('side'): geo.Side has no member 'AHEAD'; "
+        "its members are 'LEFT', 'RIGHT'",
+        "RIGHT None",
+    ], done.stdout + done.stderr
+
+
 def test_a_key_that_is_not_the_declared_one(tmp_path):
     text = f"""
 #include "{SOURCES}/vertex.h"

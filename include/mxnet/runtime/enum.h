@@ -38,6 +38,18 @@ struct EnumTable {
   uint32_t type_index;
   std::vector<Member> members;
 
+  // Of a table that was found, not made by its own library: what it was read from, the runtime's
+  // count of changes, what that was then, and the table before it, which is in use as long.
+  ObjectRef info;
+  const uint64_t* changes{nullptr};
+  mutable uint64_t seen{0};
+  const EnumTable* former{nullptr};
+
+  /*! \brief Whether an enum has been registered, maybe this one anew, since it was looked at. */
+  bool is_stale() const {
+    return changes != nullptr &&
+           __atomic_load_n(changes, __ATOMIC_ACQUIRE) != __atomic_load_n(&seen, __ATOMIC_RELAXED);
+  }
   /*! \brief "'FAST', 'EXACT'" */
   std::string Names() const {
     std::string text;
@@ -54,20 +66,34 @@ struct DeclaredEnum {
   static constexpr const char* kName = nullptr;
 };
 
-/*! \brief The names of an enum that another library has registered; NULL where none has. */
-[[gnu::cold]] inline const EnumTable* FindEnumTable(const char* name) {
+/*!
+ * \brief The names of an enum that another library has registered; NULL where none has.
+ *
+ * The former table where that says the same still.
+ */
+[[gnu::cold]] inline const EnumTable* FindEnumTable(const char* name, const EnumTable* former) {
   auto table = std::make_unique<EnumTable>();
   Tuple info;
   try {
+    const auto changes = PackedFunc::GetGlobal("ffi.EnumChanges")().As<uint64_t>();
+    table->changes = reinterpret_cast<const uint64_t*>(static_cast<uintptr_t>(changes));
+    // Before the look: what changes meanwhile is looked at again.
+    table->seen = __atomic_load_n(table->changes, __ATOMIC_ACQUIRE);
     info = PackedFunc::GetGlobal("ffi.EnumInfo")(name).As<Tuple>();
   } catch (const Error&) {
     return nullptr;
+  }
+  if (former != nullptr && former->info.same_as(info)) {
+    __atomic_store_n(&former->seen, table->seen, __ATOMIC_RELAXED);
+    return former;
   }
   table->name = name;
   table->type_index = info[1].As<uint32_t>();
   const auto names = info[3].As<std::vector<std::string>>();
   const auto values = info[4].As<std::vector<int64_t>>();
   for (size_t i = 0; i < names.size(); ++i) table->members.push_back({names[i], values[i], ""});
+  table->info = std::move(info);
+  table->former = former;
   return table.release();  // as long as the process, as that of the library's own enums
 }
 
@@ -77,14 +103,28 @@ struct EnumTableSlot {
   static inline const EnumTable* table = nullptr;
 };
 
+/*! \brief Looks for the table of a declared E, and puts it where EnumTableOf finds it. */
+template <typename E>
+[[gnu::cold, gnu::noinline]] const EnumTable* RenewEnumTable(const EnumTable* former) {
+  const EnumTable* found = FindEnumTable(DeclaredEnum<E>::kName, former);
+  if (found == nullptr || found == former) return found;
+  const EnumTable* present = former;
+  if (__atomic_compare_exchange_n(&EnumTableSlot<E>::table, &present, found, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    return found;
+  }
+  // Another thread was first.
+  delete found;
+  return present;
+}
+
 /*! \brief The table of E; NULL before it is registered. */
 template <typename E>
 const EnumTable* EnumTableOf() {
   const EnumTable* table = __atomic_load_n(&EnumTableSlot<E>::table, __ATOMIC_ACQUIRE);
   if constexpr (DeclaredEnum<E>::kName != nullptr) {
-    if (table == nullptr) {
-      table = FindEnumTable(DeclaredEnum<E>::kName);
-      __atomic_store_n(&EnumTableSlot<E>::table, table, __ATOMIC_RELEASE);
+    if (__builtin_expect(table == nullptr || table->is_stale(), 0)) {
+      table = RenewEnumTable<E>(table);
     }
   }
   return table;

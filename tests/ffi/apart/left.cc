@@ -32,5 +32,8 @@ MXNET_REGISTER_CLASS(geo::Vertex, "geo.Vertex")
     .def_init<double>()
     .def_readwrite("x", &geo::Vertex::x);
 MXNET_REGISTER_ENUM(geo::Side, "geo.Side")
+#if VERSION == 2
+    .value("AHEAD", static_cast<geo::Side>(7))
+#endif
     .value("LEFT", geo::Side::kLeft)
     .value("RIGHT", geo::Side::kRight);
