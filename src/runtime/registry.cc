@@ -15,6 +15,7 @@
 #include "runtime/fork_safe.h"
 #include "runtime/function.h"
 #include "runtime/registration_log.h"
+#include "runtime/thread_end.h"
 
 namespace mxnet {
 namespace runtime {
@@ -115,22 +116,46 @@ using mxnet::runtime::FunctionTable;
 using mxnet::runtime::Guard;
 using mxnet::runtime::ObjectRef;
 using mxnet::runtime::RequireNotNull;
+using mxnet::runtime::ThreadEnd;
 
 namespace {
 
-/*! \brief For the error of a call of what is missing: whoever calls it has no name any more. */
-thread_local std::string last_missing;
+/*! \brief What is kept for a thread. Also destructors of its thread_locals may ask for it. */
+struct Kept {
+  /*! \brief For the error of a call of what is missing: whoever calls it has no name any more. */
+  std::string missing;
+  std::vector<std::string> names;
+  std::vector<const char*> pointers;
+
+  static __thread Kept* of_thread;
+
+  static Kept* ThreadLocal() {
+    static const ThreadEnd end([](void* kept) {
+      of_thread = nullptr;
+      delete static_cast<Kept*>(kept);
+    });
+    if (of_thread == nullptr) {
+      of_thread = new Kept();
+      end.Ask(of_thread);
+    }
+    return of_thread;
+  }
+};
+
+__thread Kept* Kept::of_thread = nullptr;
 
 }  // namespace
 
-const char* mxnet::runtime::LastMissingFunction() noexcept { return last_missing.c_str(); }
+const char* mxnet::runtime::LastMissingFunction() noexcept {
+  return Kept::of_thread == nullptr ? "" : Kept::of_thread->missing.c_str();
+}
 
 int MXNetFuncGetGlobal(const char* name, MXNetFunctionHandle* out) {
   return Guard([&] {
     RequireNotNull(name, "MXNetFuncGetGlobal", "name");
     RequireNotNull(out, "MXNetFuncGetGlobal", "out");
     *out = FunctionTable::Global()->Find(name).Detach();
-    if (*out == nullptr) last_missing = name;
+    if (*out == nullptr) Kept::ThreadLocal()->missing = name;
   });
 }
 
@@ -153,12 +178,11 @@ int MXNetFuncListGlobalNames(int* out_size, const char*** out_names) {
   return Guard([&] {
     RequireNotNull(out_size, "MXNetFuncListGlobalNames", "out_size");
     RequireNotNull(out_names, "MXNetFuncListGlobalNames", "out_names");
-    static thread_local std::vector<std::string> names;
-    static thread_local std::vector<const char*> pointers;
-    names = FunctionTable::Global()->Names();
-    pointers.clear();
-    for (const std::string& name : names) pointers.push_back(name.c_str());
-    *out_size = static_cast<int>(pointers.size());
-    *out_names = pointers.data();
+    Kept* kept = Kept::ThreadLocal();
+    kept->names = FunctionTable::Global()->Names();
+    kept->pointers.clear();
+    for (const std::string& name : kept->names) kept->pointers.push_back(name.c_str());
+    *out_size = static_cast<int>(kept->pointers.size());
+    *out_names = kept->pointers.data();
   });
 }

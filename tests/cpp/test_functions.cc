@@ -254,6 +254,33 @@ TEST_CASE("errors belong to their thread") {
   CHECK(LastError().find("tests.mine") != std::string::npos);
 }
 
+TEST_CASE("destructors of a thread's variables may ask the registry") {
+  struct Late {
+    std::string* message;
+    ~Late() {
+      int size = 0;
+      const char** names = nullptr;
+      CHECK(MXNetFuncListGlobalNames(&size, &names) == 0);
+      try {
+        PackedFunc::GetGlobal(("tests.late." + std::string(500, 'x')).c_str())();
+      } catch (const Error& error) {
+        *message = error.message();
+      }
+    }
+  };
+  std::string message;
+  std::thread([&message] {
+    // Made first, and so destroyed last.
+    static thread_local Late late{&message};
+    int size = 0;
+    const char** names = nullptr;
+    CHECK(MXNetFuncListGlobalNames(&size, &names) == 0);
+    PackedFunc::GetGlobal(("tests.early." + std::string(100, 'x')).c_str());
+    static_cast<void>(late);
+  }).join();
+  CHECK(message.find("is not registered is 'tests.late.xxx") != std::string::npos);
+}
+
 TEST_CASE("the end of an error's payload may fail itself") {
   static int ended;
   ended = 0;
