@@ -20,6 +20,12 @@ MXNET_REGISTER_CLASS(Item, "stl.Item").def_init<int>().def_readonly("value", &It
 using Nested = std::map<std::string, std::vector<std::pair<int64_t, std::string>>>;
 using Either = std::variant<std::monostate, int64_t, double, std::string, Ref<Item>>;
 
+// What a TypedPackedFunc cannot return: it would point into a value that is gone.
+using details::IsBorrowed;
+static_assert(IsBorrowed<std::map<int, std::string_view>>::value);
+static_assert(IsBorrowed<std::unordered_map<std::string_view, int>>::value);
+static_assert(!IsBorrowed<Nested>::value);
+
 template <typename T>
 T Same(T value) {
   return value;

@@ -2,11 +2,12 @@
  * \file mxnet/runtime/stl.h
  * \brief Conversions of more of the standard library, for those who want them.
  *
- *   std::pair<A, B>, std::tuple<T...>            a tuple or list of that length; a tuple as a
- * result std::array<T, N>                             a list or tuple of that length std::map<K,
- * V>, std::unordered_map<K, V>     a dict, copied std::function<R(A...)>                       any
- * callable std::variant<T...>                           what one of the alternatives takes: the
- * first that does so as it is, else the first that converts it
+ *   std::pair<A, B>, std::tuple<T...>          a tuple or list of that length; results are tuples
+ *   std::array<T, N>                           a list or tuple of that length
+ *   std::map<K, V>, std::unordered_map<K, V>   a dict, copied
+ *   std::function<R(A...)>                     any callable
+ *   std::variant<T...>                         what one of the alternatives takes: the first that
+ *                                              does so as it is, else the first that converts it
  *
  * Without this header they are refused where they are compiled. The values are copied: Map, Dict,
  * Tuple and TypedPackedFunc share them.
@@ -33,7 +34,7 @@ namespace details MXNET_HIDDEN {
 /*! \brief The elements of a tuple or list, where they lie, in whatever form it is passed. */
 class Elements {
  public:
-  /*! \brief Of a value; has_value is false where that is no run of as many elements. */
+  /*! \brief Of a value; see fits(). */
   Elements(const MXNetValue& value, int type_code, size_t expected) : run_() {
     const MXNetAnyArray* items = ItemsOf(value, type_code);
     size_t size = 0;
@@ -48,6 +49,7 @@ class Elements {
     fits_ = (items != nullptr || ints_ != nullptr) && size == expected;
   }
 
+  /*! \brief Whether it is a run of as many elements as are expected. */
   bool fits() const { return fits_; }
 
   template <typename T>
@@ -161,6 +163,10 @@ template <typename... T>
 struct IsBorrowed<std::variant<T...>> : std::disjunction<IsBorrowed<T>...> {};
 template <typename T, size_t N>
 struct IsBorrowed<std::array<T, N>> : IsBorrowed<T> {};
+template <typename K, typename V, typename... More>
+struct IsBorrowed<std::map<K, V, More...>> : IsBorrowed<std::pair<K, V>> {};
+template <typename K, typename V, typename... More>
+struct IsBorrowed<std::unordered_map<K, V, More...>> : IsBorrowed<std::pair<K, V>> {};
 
 }  // namespace details MXNET_HIDDEN
 

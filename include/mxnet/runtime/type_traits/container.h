@@ -374,7 +374,7 @@ struct TypeTraits<std::optional<T>> {
 
 namespace details MXNET_HIDDEN {
 
-/*! \brief The first element that is not a T, of a run of integers or values; step skips keys. */
+/*! \brief The first element that is not a T, of a run of integers or values. */
 template <typename T>
 [[gnu::cold]] std::string CulpritOfRun(const MXNetValue& value, int type_code) {
   const bool ints = type_code == kMXNetIntTuple || type_code == kMXNetIntList;
