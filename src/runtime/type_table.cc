@@ -178,11 +178,12 @@ class TypeTable {
     if (info == nullptr) {
       MXNET_THROW("TypeError") << "no library that is loaded registers the class " << key;
     }
-    if ((info->value_size != 0 && info->value_size != value_size) ||
-        info->value_offset != value_offset) {
-      MXNET_THROW("TypeError") << "the class " << key << " is registered with " << info->value_size
-                               << " bytes, but this library was compiled with " << value_size
-                               << ": build both with the same header";
+    // 0 is what a library says that does not know.
+    if (info->value_size != 0 && info->value_size != value_size) {
+      ThrowLayout(key, info->value_size, value_size, "bytes");
+    }
+    if (info->value_offset != value_offset) {
+      ThrowLayout(key, info->value_offset, value_offset, "bytes before it in its object");
     }
     return found->second;
   }
@@ -200,6 +201,14 @@ class TypeTable {
   }
 
  private:
+  template <typename Count>
+  [[noreturn]] static void ThrowLayout(const char* key, Count registered, Count compiled,
+                                       const char* what) {
+    MXNET_THROW("TypeError") << "the class " << key << " is registered with " << registered << " "
+                             << what << ", but this library was compiled with " << compiled
+                             << ": build both with the same header";
+  }
+
   static constexpr uint32_t kMaxClasses = 1 << 14;
 
   TypeRecord* RecordOf(uint32_t index) const {

@@ -215,6 +215,9 @@ TEST_CASE("a class of version 1.0 tells no size, and is found whatever its size"
   CHECK(found == index);
   found = kMXNetObjectNone;
   CHECK(MXNetObjectFindType(info.key, 100, 32, &found) == -1);
+  CHECK(mxnet::tests::LastError().find(
+            "with 24 bytes before it in its object, but this library was compiled "
+            "with 32") != std::string::npos);
   CHECK(found == kMXNetObjectNone);
 }
 
