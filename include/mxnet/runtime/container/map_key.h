@@ -6,10 +6,13 @@
 #define MXNET_RUNTIME_CONTAINER_MAP_KEY_H_
 
 #include <mxnet/runtime/any.h>
-#include <sys/auxv.h>
 
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#if __has_include(<sys/random.h>)
+#include <sys/random.h>
+#endif
 
 namespace mxnet {
 namespace runtime {
@@ -45,11 +48,8 @@ struct MapKey {
 
   /*! \brief A seed for a new map, which differs from process to process and from map to map. */
   static uint64_t NewSeed(const void* map) noexcept {
-    uint64_t random = 0;
-    // 16 random bytes that the kernel gives every process.
-    const auto* bytes = reinterpret_cast<const void*>(getauxval(AT_RANDOM));
-    if (bytes != nullptr) std::memcpy(&random, bytes, sizeof(random));
-    return random ^ reinterpret_cast<uintptr_t>(map);
+    static const uint64_t random = ProcessSeed();
+    return Mix(reinterpret_cast<uintptr_t>(map), random);
   }
 
   static bool Equal(const MXNetAny& a, const MXNetAny& b) noexcept {
@@ -75,6 +75,17 @@ struct MapKey {
 
  private:
   static constexpr size_t kNoTuple = static_cast<size_t>(-1);
+
+  /*! \brief A number of the process's own, that nobody else has a use for or can tell. */
+  [[gnu::cold, gnu::noinline]] static uint64_t ProcessSeed() noexcept {
+    uint64_t random = 0;
+#if __has_include(<sys/random.h>)
+    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random)) return random;
+#endif
+    // Where the kernel has none, as right after its start: the time, and where the stack is.
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    return Mix(static_cast<uint64_t>(now), reinterpret_cast<uintptr_t>(&random));
+  }
 
   // Not std::hash: a map made by one library is looked into by others, which may have another one.
   static uint64_t Mix(uint64_t bits, uint64_t seed) noexcept {
