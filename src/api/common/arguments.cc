@@ -37,7 +37,7 @@ bool IntOf(const MXNetValue& value, int type_code, int64_t* out) {
 }
 
 [[noreturn]] void ThrowTooMany(const MXNetArgValue& arg, size_t size) {
-  MXNET_THROW("ValueError") << arg.text() << " has " << size << " items, at most " << kMaxDims
+  MXNET_THROW("ValueError") << arg.text() << " has " << size << " items, at most " << kMaxNdim
                             << " are possible";
 }
 
@@ -75,7 +75,7 @@ bool IntsArgument::ReadArray(const MXNetArgValue& arg) {
     view_ = ShapeView(static_cast<const int64_t*>(TensorData(*tensor)), static_cast<size_t>(size));
     return true;
   }
-  if (size > kMaxDims) ThrowTooMany(arg, static_cast<size_t>(size));
+  if (size > kMaxNdim) ThrowTooMany(arg, static_cast<size_t>(size));
   CopyCast(*tensor, DLTensor{own_.data, Context{kDLCPU, 0}, tensor->ndim, kInt64, tensor->shape,
                              nullptr, 0});
   own_.ndim = static_cast<int>(size);
@@ -84,7 +84,7 @@ bool IntsArgument::ReadArray(const MXNetArgValue& arg) {
 }
 
 void IntsArgument::ReadItems(const MXNetArgValue& arg, const MXNetAnyArray& run) {
-  if (run.size > kMaxDims) ThrowTooMany(arg, run.size);
+  if (run.size > kMaxNdim) ThrowTooMany(arg, run.size);
   for (size_t i = 0; i < run.size; ++i) {
     int64_t item = 0;
     if (!IntOf(run.data[i].value, run.data[i].type_code, &item)) {
@@ -137,7 +137,7 @@ int NormalizeAxis(int64_t axis, int ndim, const char* prefix) {
 }
 
 void NormalizeAxes(ShapeView axes, int ndim, DimBuffer* out, const char* repeated) {
-  bool seen[kMaxDims] = {};
+  bool seen[kMaxNdim] = {};
   out->ndim = 0;
   for (int64_t given : axes) {
     const int axis = NormalizeAxis(given, ndim);

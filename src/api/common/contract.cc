@@ -19,8 +19,8 @@ constexpr int64_t kStackBytes = 2048;
 /*! \brief Extents and strides of some axes of an array. */
 struct Axes {
   int ndim{0};
-  int64_t extent[kMaxDims];
-  int64_t stride[kMaxDims];
+  int64_t extent[kMaxNdim];
+  int64_t stride[kMaxNdim];
 
   Axes() noexcept {}  // NOLINT: the rows stay uninitialized on purpose
 
@@ -60,8 +60,8 @@ struct Side {
 };
 
 void SplitAxes(const DLTensor& tensor, ShapeView summed_axes, Side* side) {
-  int64_t strides[kMaxDims];
-  bool is_summed[kMaxDims];
+  int64_t strides[kMaxNdim];
+  bool is_summed[kMaxNdim];
   StridesOf(tensor, strides);
   std::fill_n(is_summed, tensor.ndim, false);
   side->data = static_cast<const char*>(TensorData(tensor));
@@ -184,7 +184,7 @@ NDArray Contract(Operand* a, ShapeView a_axes, Operand* b, ShapeView b_axes) {
   const int64_t m = left.kept.size();
   const int64_t n = right.kept.size();
   const int64_t k = left.summed.size();
-  int64_t shape[2 * kMaxDims];
+  int64_t shape[2 * kMaxNdim];
   std::copy_n(left.kept.extent, left.kept.ndim, shape);
   std::copy_n(right.kept.extent, right.kept.ndim, shape + left.kept.ndim);
   const ShapeView out_shape(shape, static_cast<size_t>(left.kept.ndim + right.kept.ndim));

@@ -54,7 +54,7 @@ class Discovery {
   Discovery(const MXNetArgValue& arg, ArrayUse use) : arg_(arg), use_(use) {
     Visit(arg.value(), arg.type_code(), 0);
     if (leaf_depth_ < 0) leaf_depth_ = shape_.ndim;
-    if (ragged_depth_ <= kMaxDims) ThrowRagged();
+    if (ragged_depth_ <= kMaxNdim) ThrowRagged();
   }
 
   const DimBuffer& shape() const noexcept { return shape_; }
@@ -124,8 +124,8 @@ class Discovery {
 
   /*! \brief A sequence at this depth; false where it does not fit to what came before. */
   bool AddExtent(int depth, int64_t extent) {
-    if (depth >= kMaxDims) {
-      MXNET_THROW("ValueError") << arg_.text() << " is nested more than " << kMaxDims
+    if (depth >= kMaxNdim) {
+      MXNET_THROW("ValueError") << arg_.text() << " is nested more than " << kMaxNdim
                                 << " levels deep";
     }
     if (depth == shape_.ndim && leaf_depth_ < 0) {
@@ -167,7 +167,7 @@ class Discovery {
   ArrayUse use_;
   DimBuffer shape_;
   int leaf_depth_{-1};
-  int ragged_depth_{kMaxDims + 1};
+  int ragged_depth_{kMaxNdim + 1};
   WeakKind kind_{WeakKind::kNone};
   bool has_array_{false};
   bool has_large_int_{false};

@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_API_COMMON_STRIDED_H_
 #define MXNET_SRC_API_COMMON_STRIDED_H_
 
+#include <mxnet/runtime/extents.h>
 #include <mxnet/runtime/ndarray.h>
 
 #include "api/common/dispatch.h"
@@ -12,12 +13,10 @@
 namespace mxnet {
 namespace op {
 
-constexpr int kMaxDims = 64;
-
-/*! \brief Up to kMaxDims integers without an allocation; only the first ndim are set. */
+/*! \brief Up to kMaxNdim integers without an allocation; only the first ndim are set. */
 struct DimBuffer {
   int ndim{0};
-  int64_t data[kMaxDims];
+  int64_t data[kMaxNdim];
 
   DimBuffer() noexcept {}  // NOLINT: data stays uninitialized on purpose
   explicit DimBuffer(ShapeView dims) noexcept : ndim(dims.ndim()) {
@@ -123,7 +122,7 @@ class StridedLoop {
     int64_t inner_strides[N];
     for (int i = 0; i < N; ++i) inner_strides[i] = outer < 0 ? 0 : strides_[i][outer];
     const int64_t n = outer < 0 ? 1 : shape_[outer];
-    int64_t index[kMaxDims];
+    int64_t index[kMaxNdim];
     for (int d = 0; d < outer; ++d) index[d] = 0;
     char* data[N];
     for (int i = 0; i < N; ++i) data[i] = data_[i];
@@ -194,7 +193,7 @@ class StridedLoop {
 
   DimBuffer shape_;
   char* data_[N];
-  int64_t strides_[N][kMaxDims];
+  int64_t strides_[N][kMaxNdim];
 };
 
 }  // namespace op

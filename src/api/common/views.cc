@@ -35,7 +35,7 @@ int EvenRuns(const NDArray& array, AxisRun* runs) {
 
 /*! \brief Strides with which the array shows the shape; false where no strides can. */
 bool StridesForShape(const NDArray& array, const DimBuffer& shape, DimBuffer* strides) {
-  AxisRun runs[kMaxDims];
+  AxisRun runs[kMaxNdim];
   int run = EvenRuns(array, runs) - 1;
   int64_t rest = run >= 0 ? runs[run].size : 1;
   int64_t stride = run >= 0 ? runs[run].stride : 1;

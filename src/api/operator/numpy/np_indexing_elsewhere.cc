@@ -107,7 +107,7 @@ NDArray TryTakeAlongAxis(const NDArray& array, const Place& place, const AxisInd
     if (d == leading) axes.push_back(along.extent, along.stride);
     if (d < place.axes.shape.ndim) axes.push_back(place.axes.shape[d], place.axes.strides[d]);
   }
-  if (axes.shape.ndim > kMaxDims) return NDArray();
+  if (axes.shape.ndim > kMaxNdim) return NDArray();
   const NDArray view =
       array.View(place.data, axes.shape.view(), axes.strides.view(), array.dtype());
   return TryTake(view, along.indices, leading);

@@ -198,7 +198,7 @@ class IndexKey::Walk {
       }
     }
     KeepAxes(tensor_.ndim - axis_);
-    if (place_->axes.shape.ndim > kMaxDims) ThrowTooDeep();
+    if (place_->axes.shape.ndim > kMaxNdim) ThrowTooDeep();
   }
 
   /*! \brief Axes of the place before those of the index arrays: none, where these are apart. */
@@ -223,12 +223,12 @@ class IndexKey::Walk {
   }
 
   void Push(int64_t extent, int64_t stride) {
-    if (place_->axes.shape.ndim == kMaxDims) ThrowTooDeep();
+    if (place_->axes.shape.ndim == kMaxNdim) ThrowTooDeep();
     place_->axes.push_back(extent, stride);
   }
 
   [[noreturn]] static void ThrowTooDeep() {
-    MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxDims
+    MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxNdim
                               << "], indexing result would have more";
   }
 
@@ -316,7 +316,7 @@ class IndexKey::Walk {
   const DLTensor& tensor_;
   Place* place_;
   std::vector<AxisIndices>* advanced_;
-  int64_t strides_[kMaxDims];
+  int64_t strides_[kMaxNdim];
   int64_t item_size_;
   int axis_{0};
   int num_leading_{-1};

@@ -88,7 +88,7 @@ class IndexKey {
   void CheckAxes(const DLTensor& tensor) const;
 
   /*! \brief Every axis once as an item and once as a new axis, and an ellipsis. */
-  static constexpr int kMaxItems = 2 * kMaxDims + 1;
+  static constexpr int kMaxItems = 2 * kMaxNdim + 1;
 
   MXNetArgValue key_;
   Item items_[kMaxItems];

@@ -72,8 +72,8 @@ Selection::Selection(const IndexKey& key, const DLTensor& tensor) {
   DimBuffer index_shape;
   BroadcastIndices(arrays, &index_shape);
   const StridedAxes& axes = place.axes;
-  if (axes.shape.ndim + index_shape.ndim > kMaxDims) {
-    MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxDims
+  if (axes.shape.ndim + index_shape.ndim > kMaxNdim) {
+    MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxNdim
                               << "], indexing result would have "
                               << axes.shape.ndim + index_shape.ndim;
   }

@@ -47,8 +47,8 @@ NDArray MoveAxis(const NDArray& array, ShapeView source, ShapeView destination) 
   }
   DimBuffer order;
   order.ndim = ndim;
-  bool moved[kMaxDims] = {};
-  bool taken[kMaxDims] = {};
+  bool moved[kMaxNdim] = {};
+  bool taken[kMaxNdim] = {};
   for (int i = 0; i < from.ndim; ++i) {
     order[static_cast<int>(to[i])] = from[i];
     moved[from[i]] = true;

@@ -136,8 +136,8 @@ NDArray WithAxis(const NDArray& array, int axis) {
 NDArray Stack(const std::vector<NDArray>& arrays, int64_t given_axis) {
   if (arrays.empty()) MXNET_THROW("ValueError") << "need at least one array to stack";
   const int ndim = arrays[0].ndim() + 1;
-  if (ndim > kMaxDims) {
-    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got " << ndim;
+  if (ndim > kMaxNdim) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got " << ndim;
   }
   std::vector<NDArray> items;
   for (const NDArray& array : arrays) {

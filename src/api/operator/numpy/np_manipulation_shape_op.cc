@@ -26,8 +26,8 @@ void InferShape(int64_t size, ShapeView given, DimBuffer* shape) {
   int64_t known = 1;
   bool overflow = false;
   bool empty = false;
-  if (given.ndim() > kMaxDims) {
-    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
+  if (given.ndim() > kMaxNdim) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got "
                               << given.ndim();
   }
   for (int64_t extent : given) {
@@ -50,7 +50,7 @@ void InferShape(int64_t size, ShapeView given, DimBuffer* shape) {
 }
 
 NDArray Squeeze(const NDArray& array, const MXNetArgValue& axis) {
-  bool drop[kMaxDims] = {};
+  bool drop[kMaxNdim] = {};
   if (axis.is_null()) {
     for (int d = 0; d < array.ndim(); ++d) drop[d] = array->shape[d] == 1;
   } else {
@@ -81,12 +81,12 @@ NDArray Squeeze(const NDArray& array, const MXNetArgValue& axis) {
 
 NDArray ExpandDims(const NDArray& array, ShapeView new_axes) {
   const int ndim = array.ndim() + new_axes.ndim();
-  if (ndim > kMaxDims) {
-    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got " << ndim;
+  if (ndim > kMaxNdim) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got " << ndim;
   }
   DimBuffer axes;
   NormalizeAxes(new_axes, ndim, &axes, "repeated axis");
-  bool is_new[kMaxDims] = {};
+  bool is_new[kMaxNdim] = {};
   for (int64_t axis : axes.view()) is_new[axis] = true;
   DimBuffer shape;
   DimBuffer strides;
@@ -114,8 +114,8 @@ NDArray BroadcastTo(const NDArray& array, ShapeView shape) {
     MXNET_THROW("ValueError") << "could not broadcast an array of shape "
                               << CompactShape(array.shape()) << " to shape " << CompactShape(shape);
   }
-  if (shape.ndim() > kMaxDims) {
-    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
+  if (shape.ndim() > kMaxNdim) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got "
                               << shape.ndim();
   }
   // One element stands for many, so that writing one would change others.

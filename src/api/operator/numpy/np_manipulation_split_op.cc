@@ -17,7 +17,7 @@ namespace op {
 namespace {
 
 /*! \brief Each axis of a tiled array is two while it is filled. */
-constexpr int kMaxTileDims = kMaxDims / 2;
+constexpr int kMaxTileDims = kMaxNdim / 2;
 constexpr char kSplitDoc[] = "Into how many parts; or the positions at which parts begin.";
 
 Tuple TupleOf(const std::vector<NDArray>& arrays) {

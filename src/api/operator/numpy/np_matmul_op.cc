@@ -15,7 +15,7 @@ namespace {
 struct Stack {
   /*! \brief A tensor of one axis is a row on the left side and a column on the right. */
   Stack(const DLTensor& tensor, bool is_left) : data(static_cast<const char*>(TensorData(tensor))) {
-    int64_t strides[kMaxDims];
+    int64_t strides[kMaxNdim];
     StridesOf(tensor, strides);
     const int ndim = tensor.ndim;
     is_vector = ndim == 1;
@@ -42,7 +42,7 @@ struct Stack {
   int64_t rows, columns;
   int64_t row_stride, column_stride;
   DimBuffer shape;
-  int64_t steps[kMaxDims];
+  int64_t steps[kMaxNdim];
 };
 
 void CheckHasAxes(const Operand& operand, int index) {
@@ -66,7 +66,7 @@ void MultiplyAll(DLDataType dtype, const DimBuffer& batch, const Stack& a, const
   const int64_t out_step = a.rows * b.columns * item;
   const int a_offset = batch.ndim - a.shape.ndim;
   const int b_offset = batch.ndim - b.shape.ndim;
-  int64_t index[kMaxDims] = {};
+  int64_t index[kMaxNdim] = {};
   const char* a_data = a.data;
   const char* b_data = b.data;
   while (true) {

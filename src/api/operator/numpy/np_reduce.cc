@@ -57,7 +57,7 @@ Reduction::Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims
 
 void Reduction::Split(const DLTensor& a) {
   data_ = static_cast<const char*>(TensorData(a));
-  int64_t strides[kMaxDims];
+  int64_t strides[kMaxNdim];
   StridesOf(a, strides);
   const int64_t item = ItemSize(a.dtype);
   for (int d = 0; d < a.ndim; ++d) {

@@ -57,7 +57,7 @@ class Reduction {
 
   const char* data_;
   const BlockReader* reader_{nullptr};
-  bool is_folded_[kMaxDims];
+  bool is_folded_[kMaxNdim];
   int64_t count_{1};
   DimBuffer out_shape_;
   DimBuffer broadcast_shape_;
@@ -71,7 +71,7 @@ class Reduction {
 template <typename Visit>
 void ForEachOffset(const char* data, const DimBuffer& shape, const DimBuffer& strides, int ndim,
                    Visit&& visit) {
-  int64_t index[kMaxDims];
+  int64_t index[kMaxNdim];
   for (int d = 0; d < ndim; ++d) index[d] = 0;
   while (true) {
     visit(data);

@@ -59,8 +59,8 @@ NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string
   std::transform(index, index + indices.size(), positions.begin(),
                  [&](int64_t one) { return PositionOf(one, extent, axis, mode); });
   const NDArray taken = PickFromAxis(array, axis, std::move(positions));
-  if (array.ndim() - 1 + indices.ndim() > kMaxDims) {
-    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxDims << " dimensions, got "
+  if (array.ndim() - 1 + indices.ndim() > kMaxNdim) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got "
                               << array.ndim() - 1 + indices.ndim();
   }
   return ReshapeTo(taken, TakenShape(array, indices.shape(), axis));
@@ -68,7 +68,7 @@ NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string
 
 void AnnounceTaken(const NDArray& array, const Operand& indices, int axis) {
   // What is wrong with the indices is said where their elements are read.
-  const bool fits = array.ndim() - 1 + indices.shape().ndim() <= kMaxDims;
+  const bool fits = array.ndim() - 1 + indices.shape().ndim() <= kMaxNdim;
   if (!fits || !IsIntDType(indices.dtype())) CheckHost(array.tensor());
   AnnounceResult(TakenShape(array, indices.shape(), axis).view(), array.dtype(), array.ctx());
 }
