@@ -5,6 +5,7 @@
 #ifndef MXNET_RUNTIME_STACK_ROOM_H_
 #define MXNET_RUNTIME_STACK_ROOM_H_
 
+#include <mxnet/runtime/c_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
 #if defined(__linux__)
@@ -13,7 +14,7 @@
 
 namespace mxnet {
 namespace runtime {
-namespace details {
+namespace details MXNET_HIDDEN {
 
 /*! \brief Where the stack of a thread ends, and how far before that it counts as full. */
 struct StackEnd {
@@ -54,7 +55,7 @@ static inline bool HasStackRoom() noexcept {
   return here - end.lowest >= end.margin;
 }
 
-}  // namespace details
+}  // namespace details MXNET_HIDDEN
 }  // namespace runtime
 }  // namespace mxnet
 
