@@ -82,7 +82,8 @@ def _libraries(root: Path, release: str) -> list[Target]:
             sources=(*_sources(root, "src/runtime"), *_sources(root, "src/acc")),
             include_dirs=include_dirs,
             flags=(f'-DMXNET_RELEASE="{release}"', *_SHORT_LOOPS),
-            link_flags=("-Wl,-Bsymbolic-functions",),
+            # Threads call it when they end, be it after a dlclose.
+            link_flags=("-Wl,-Bsymbolic-functions", "-Wl,-z,nodelete"),
             exports=("MXNet*",),
         ),
         Target(

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import ffi
+from tests.native import LIB
 
 THREADS = 4
 ROUNDS = 300
@@ -175,3 +176,27 @@ def test_other_threads_run_during_a_callback(call):
 
     assert call(wait) is True
     thread.join()
+
+
+CLOSED = """
+import _ctypes, ctypes, threading
+runtime = ctypes.CDLL({library!r})
+runtime.MXNetGetLastError.restype = ctypes.c_void_p
+used, closed = threading.Event(), threading.Event()
+def use():
+    runtime.MXNetGetLastError()
+    used.set()
+    closed.wait()
+thread = threading.Thread(target=use)
+thread.start()
+used.wait()
+_ctypes.dlclose(runtime._handle)
+closed.set()
+thread.join()
+print("over")
+"""
+
+
+def test_a_thread_may_end_after_the_library_is_closed(run_python):
+    done = run_python(CLOSED.format(library=str(LIB / "libmxnet_runtime.so")))
+    assert (done.returncode, done.stdout) == (0, "over\n"), done.stderr
