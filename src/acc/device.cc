@@ -93,6 +93,7 @@ MXAccStatus Device::GiveTied(const Access& access, Device* other, Call&& call) {
     // Both, or what is read might become lost between the look at it and its place in the log.
     const std::scoped_lock locks(log_.mutex(), other->log_.mutex());
     WorkLog::Check(access);
+    log_.Reserve(access);
     const uint64_t number = WorkLog::NextNumber();
     status = call(number);
     if (status == nullptr) {
@@ -115,7 +116,7 @@ MXAccStatus Device::SettledStatus(MXAccStatus status) {
   int32_t code;
   std::string message;
   ReadError(status, &code, &message);
-  Settle();
+  SettleEvenIdle(this);
   return Failure(code, std::move(message));
 }
 

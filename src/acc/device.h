@@ -96,6 +96,7 @@ class Device {
       std::unique_lock<std::mutex> lock(log_.mutex());
       if (__builtin_expect(log_.is_full(), 0)) AwaitRoom(&lock);
       WorkLog::Check(access);
+      log_.Reserve(access);
       const uint64_t number = WorkLog::NextNumber();
       status = call(number);
       if (__builtin_expect(status == nullptr, 1)) {

@@ -139,15 +139,15 @@ void SettleAll(Accelerator* accelerator, const std::vector<Turn>& turns) {
 }
 
 /*! \brief Settles a device by itself; false where it reads what other devices have written. */
-bool TrySettleAlone(Device* device) {
+bool TrySettleAlone(Device* device, bool even_idle) {
   const std::lock_guard<std::mutex> one_at_a_time(device->settling());
-  uint64_t last;
+  uint64_t last = 0;
   {
     WorkLog* log = device->log();
     const std::lock_guard<std::mutex> lock(log->mutex());
-    if (log->empty()) return true;
+    if (log->empty() && !even_idle) return true;
     if (log->is_tied()) return false;
-    last = log->last();
+    if (!log->empty()) last = log->last();
   }
   SettleAll(device->accelerator(), {{device, last}});
   return true;
@@ -172,7 +172,11 @@ void SettleTogether(Accelerator* accelerator) {
 }  // namespace
 
 void Settle(Device* device) {
-  if (!TrySettleAlone(device)) SettleTogether(device->accelerator());
+  if (!TrySettleAlone(device, false)) SettleTogether(device->accelerator());
+}
+
+void SettleEvenIdle(Device* device) {
+  if (!TrySettleAlone(device, true)) SettleTogether(device->accelerator());
 }
 
 void UntoldFailures::Add(FailureRef failure) {

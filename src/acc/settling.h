@@ -20,6 +20,12 @@ class Device;
  */
 void Settle(Device* device);
 
+/*!
+ * \brief The same, and waits for the stream where it was given nothing, too: a call that failed may
+ * have left something there against its promise.
+ */
+void SettleEvenIdle(Device* device);
+
 /*! \brief Failures that spoiled something, until somebody was told. Any thread may call. */
 class UntoldFailures {
  public:

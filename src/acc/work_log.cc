@@ -14,6 +14,10 @@ void WorkFailure::Throw() {
   throw Error(kind_, message_);
 }
 
+void WorkLog::Grow(size_t entries) {
+  works_.reserve(std::max(works_.size() + entries, 2 * works_.capacity()));
+}
+
 const WorkLog::Work* WorkLog::Find(uint64_t number) const {
   const auto found =
       std::lower_bound(works_.begin(), works_.end(), number,

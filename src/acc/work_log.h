@@ -83,7 +83,12 @@ class WorkLog {
     for (size_t i = 0; i < access.num_sources; ++i) access.sources[i]->Check();
     if (access.is_partial) access.target->Check();
   }
-  /*! \brief Adds work that was given to the stream. */
+  /*! \brief Makes room for what Add adds: it must not fail for work that the stream has. */
+  void Reserve(const Access& access) {
+    const size_t most = access.num_sources + 2;
+    if (__builtin_expect(works_.capacity() - works_.size() < most, 0)) Grow(most);
+  }
+  /*! \brief Adds work that was given to the stream, and for which there is room. */
   void Add(const Access& access, uint64_t number) {
     Work* work = AddEntry(access, number);
     int reads = 0;
@@ -121,7 +126,10 @@ class WorkLog {
   void DropUntil(uint64_t number);
 
  private:
-  static constexpr size_t kMost = 1024;
+  // No more can be known to be done without waiting for all: only syncStream tells what failed.
+  static constexpr size_t kMost = 4096;
+
+  void Grow(size_t entries);
 
   Work* AddEntry(const Access& access, uint64_t number) {
     Work* work = &works_.emplace_back();
