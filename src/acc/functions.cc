@@ -4,6 +4,7 @@
  */
 #include <mxnet/runtime/registry.h>
 
+#include <optional>
 #include <utility>
 
 #include "acc/copy.h"
@@ -28,13 +29,29 @@ Slot* SlotOf(Context ctx) {
   return slot;
 }
 
-/*! \brief Waits for all devices of all accelerators; what failed and nobody was told of. */
+/*! \brief Calls use(slot, accelerator) of each accelerator, but for those unloaded meanwhile. */
+template <typename Use>
+void ForEachLoaded(const Use& use) {
+  for (Slot* slot : Table::Global()->Loaded()) {
+    std::optional<InUse> used;
+    try {
+      used.emplace(slot);
+    } catch (const Error&) {
+      continue;
+    }
+    use(*slot, used->get());
+  }
+}
+
+/*!
+ * \brief Waits for all devices of all accelerators; what failed and nobody was told of. Who unloads
+ * one meanwhile gets what failed there.
+ */
 std::vector<FailureRef> TakeAllUntold() {
   std::vector<FailureRef> all;
-  for (Slot* slot : Table::Global()->Loaded()) {
-    const InUse used(slot);
-    for (FailureRef& failure : used->TakeUntold()) all.push_back(std::move(failure));
-  }
+  ForEachLoaded([&](const Slot&, Accelerator* accelerator) {
+    for (FailureRef& failure : accelerator->TakeUntold()) all.push_back(std::move(failure));
+  });
   return all;
 }
 
@@ -63,6 +80,7 @@ MXNET_REGISTER_API("mx.acc.unload")
     .describe("Unloads an accelerator that no array is on; returns the errors nobody was told of.")
     .arg("name", "Its name.")
     .returns("tuple[str, ...]")
+    .release_gil(0)
     .set_body_typed([](const std::string& name) {
       const std::vector<FailureRef> untold = Table::Global()->Unload(name);
       RemoveOperators(name);
@@ -83,19 +101,18 @@ MXNET_REGISTER_API("mx.acc.loaded")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
       isolated::Process::ReapEnded();
-      for (Slot* slot : Table::Global()->Loaded()) {
-        const InUse used(slot);
-        const MXAccApi& api = used->api();
-        const int64_t pid =
-            used->plugin().isolated() ? used->plugin().stand_in()->Pid() : int64_t{0};
+      ForEachLoaded([&](const Slot& slot, const Accelerator* accelerator) {
+        const MXAccApi& api = accelerator->api();
+        const Plugin& plugin = accelerator->plugin();
+        const int64_t pid = plugin.isolated() ? plugin.stand_in()->Pid() : int64_t{0};
         const bool ended = pid != 0 && !isolated::Process::IsRunning(pid);
         rows.push_back(Any::Of(
-            Tuple({Text(slot->name), Text(used->plugin().path()),
+            Tuple({Text(slot.name), Text(plugin.path()),
                    Text(std::to_string(api.abi_major) + "." + std::to_string(api.abi_minor)),
-                   Number(static_cast<uint64_t>(used->num_devices())),
-                   Any::Of(used->plugin().imperative()), Text(TextOf(api.release)), Any::Of(pid),
+                   Number(static_cast<uint64_t>(accelerator->num_devices())),
+                   Any::Of(plugin.imperative()), Text(TextOf(api.release)), Any::Of(pid),
                    Any::Of(ended)})));
-      }
+      });
       *ret = Tuple(std::move(rows));
     });
 
