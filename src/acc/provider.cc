@@ -28,6 +28,13 @@ class Provider : public DeviceProvider {
     // Whoever uses a parent's accelerator is told so then.
     return slot->accelerator.load() != nullptr || slot->is_parents.load() ? slot->device_type : 0;
   }
+  void AwaitContent(const ArrayObject* array) override {
+    const DeviceMemory* memory = MemoryOf(array);
+    if (memory == nullptr) return;
+    const InUse accelerator(array->visible.tensor.device);
+    memory->device->Settle();
+    memory->device->CheckContent(*memory);
+  }
   bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
                int* ret_type_code, int* status) override {
     return acc::TryCall(func, args, ret, ret_type_code, status);

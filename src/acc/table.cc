@@ -26,8 +26,15 @@ namespace {
 
 }  // namespace
 
+void InUse::ThrowUnknown(Context ctx) {
+  MXNET_THROW("ValueError") << ContextName(ctx)
+                            << " is no device of an accelerator that is loaded; "
+                            << "an array of another library's devices is to be copied to the CPU "
+                            << "by that library";
+}
+
 void InUse::ThrowNotLoaded(const Slot* slot) {
-  if (slot == nullptr) MXNET_THROW("ValueError") << "there is no such kind of device";
+  if (slot == nullptr) MXNET_THROW("ValueError") << "no accelerator of that name is loaded";
   if (slot->is_parents.load()) ThrowForked(slot->name);
   MXNET_THROW("ValueError") << "the accelerator " << slot->name << " is not loaded";
 }

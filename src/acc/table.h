@@ -92,7 +92,7 @@ class InUse {
  public:
   /*! \brief ValueError where the context's accelerator is not loaded, RuntimeError where it was
    * loaded before this process was forked. */
-  explicit InUse(Context ctx) : InUse(Table::Global()->Find(ctx.device_type)) {}
+  explicit InUse(Context ctx) : InUse(SlotOf(ctx)) {}
   explicit InUse(Slot* slot) : slot_(slot) {
     if (__builtin_expect(slot_ == nullptr, 0)) ThrowNotLoaded(slot_);
     slot_->users.Enter();
@@ -110,6 +110,12 @@ class InUse {
   Accelerator* get() const { return accelerator_; }
 
  private:
+  static Slot* SlotOf(Context ctx) {
+    Slot* slot = Table::Global()->Find(ctx.device_type);
+    if (__builtin_expect(slot == nullptr, 0)) ThrowUnknown(ctx);
+    return slot;
+  }
+  [[noreturn, gnu::cold]] static void ThrowUnknown(Context ctx);
   [[noreturn, gnu::cold]] static void ThrowNotLoaded(const Slot* slot);
 
   Slot* slot_;

@@ -14,6 +14,8 @@
 namespace mxnet {
 namespace runtime {
 
+struct ArrayObject;
+
 /*! \brief Memory of a device, and how it is given back. */
 struct DeviceBlock {
   void* data;
@@ -42,6 +44,8 @@ class DeviceProvider {
   virtual const char* KindName(int device_type) = 0;
   /*! \brief The number of a kind of device; 0 where no kind has the name. */
   virtual int KindNumber(const std::string& name) = 0;
+  /*! \brief Waits for what an array of a device is to hold; throws where that is lost. */
+  virtual void AwaitContent(const ArrayObject* array) = 0;
   /*!
    * \brief Calls an operator that has to do with one of the devices; false for any other.
    *

@@ -6,6 +6,7 @@
 #include <mxnet/runtime/tensor_check.h>
 
 #include "runtime/c_api_guard.h"
+#include "runtime/devices.h"
 #include "runtime/ndarray.h"
 
 namespace mxnet {
@@ -27,18 +28,42 @@ struct Exported {
     auto* exported = new Exported();
     exported->managed.dl_tensor = array->visible.tensor;
     exported->managed.manager_ctx = array;
-    exported->managed.deleter = [](Managed* self) {
-      details::Release(static_cast<MXNetObject*>(self->manager_ctx));
-      delete reinterpret_cast<Exported*>(self);
-    };
+    exported->managed.deleter = &Delete;
     details::Retain(&array->visible.header);
     return &exported->managed;
   }
+
+  /*! \brief The array that a tensor holds; NULL where it is not one that this runtime exported. */
+  static ArrayObject* ArrayOf(const Managed& tensor) {
+    return tensor.deleter == &Delete ? static_cast<ArrayObject*>(tensor.manager_ctx) : nullptr;
+  }
+
+ private:
+  static void Delete(Managed* self) {
+    details::Release(static_cast<MXNetObject*>(self->manager_ctx));
+    delete reinterpret_cast<Exported*>(self);
+  }
 };
+
+/*! \brief Whoever gets the tensor knows nothing of the device's work, and reads it at once. */
+void AwaitContent(const ArrayObject* array) {
+  if (array->visible.tensor.device.device_type == kDLCPU) return;
+  DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
+  if (provider != nullptr) provider->AwaitContent(array);
+}
 
 template <typename Managed>
 ArrayObject* Import(Managed* tensor) {
   CheckTensor(tensor->dl_tensor, "the tensor");
+  ArrayObject* source = Exported<Managed>::ArrayOf(*tensor);
+  if (source != nullptr && tensor->dl_tensor.device.device_type != kDLCPU) {
+    // A view of what it was: what the provider knows of the memory it knows by the array.
+    auto* root = const_cast<ArrayObject*>(RootOf(source));
+    ArrayObject* view = NewForeignArray(tensor->dl_tensor, root, &ReleaseBase);
+    details::Retain(&root->visible.header);
+    tensor->deleter(tensor);
+    return view;
+  }
   return NewForeignArray(tensor->dl_tensor, tensor, &ReleaseManaged<Managed>);
 }
 
@@ -67,10 +92,10 @@ int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, MXNetNDArrayHandle*
                                  << tensor->version.minor << " of DLPack, this runtime reads "
                                  << "version " << DLPACK_MAJOR_VERSION;
     }
+    // Before the import, which may end the tensor.
+    const bool read_only = (tensor->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
     ArrayObject* array = mxnet::runtime::Import(tensor);
-    if ((tensor->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
-      array->visible.flags |= kMXNetNDArrayReadOnly;
-    }
+    if (read_only) array->visible.flags |= kMXNetNDArrayReadOnly;
     *out = array;
   });
 }
@@ -88,6 +113,7 @@ int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVersioned** ou
     RequireNotNull(array, "MXNetNDArrayToDLPack", "array");
     RequireNotNull(out, "MXNetNDArrayToDLPack", "out");
     auto* object = static_cast<ArrayObject*>(array);
+    mxnet::runtime::AwaitContent(object);
     auto* tensor = mxnet::runtime::Exported<DLManagedTensorVersioned>::Of(object);
     tensor->version = DLPackVersion{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     const bool read_only = (object->visible.flags & kMXNetNDArrayReadOnly) != 0;
@@ -105,6 +131,7 @@ int MXNetNDArrayToDLPackLegacy(MXNetNDArrayHandle array, DLManagedTensor** out) 
       MXNET_THROW("BufferError") << "a read-only array cannot be exported without a DLPack version "
                                  << "that can say so; ask for max_version=(1, 0), or pass a copy";
     }
+    mxnet::runtime::AwaitContent(object);
     *out = mxnet::runtime::Exported<DLManagedTensor>::Of(object);
   });
 }
