@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -29,18 +30,23 @@ class Shared {
   explicit Shared(const Stress& given) : stress(given) {}
 
   /*! \brief Keeps what went wrong first, and has all threads end. */
-  void Fail(const std::string& text) {
+  void Fail(const char* text) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (wrong_.empty()) wrong_ = text;
     failed_ = true;
+    if (!wrong_.empty()) return;
+    try {
+      wrong_ = text;
+    } catch (const std::bad_alloc&) {
+      wrong_ = "out of memory";  // short enough to need none
+    }
   }
   bool failed() const { return failed_; }
   const std::string& wrong() const { return wrong_; }
 
-  /*! \brief Waits until all threads are there. */
+  /*! \brief Waits until all threads are there, or one has failed. */
   void WaitForAll() {
     ++ready_;
-    while (ready_ < stress.threads) std::this_thread::yield();
+    while (ready_ < stress.threads && !failed()) std::this_thread::yield();
   }
   uint64_t NextWork() { return ++works_; }
   bool IsRight(int32_t job, const MXTensor* came) {
@@ -239,7 +245,7 @@ class Worker {
     }
     if (room.IsSame(job.expected) || shared_->IsRight(number, room.data())) return;
     const std::string what = job.op == nullptr ? "a copy there and back" : job.op->name;
-    shared_->Fail(what + " gives something else than in one thread");
+    shared_->Fail((what + " gives something else than in one thread").c_str());
   }
 
  private:
@@ -255,7 +261,7 @@ class Worker {
   Shared* shared_;
 };
 
-void WorkOff(Shared* shared, int32_t thread) {
+void WorkOff(Shared* shared, int32_t thread) noexcept {
   try {
     Worker worker(shared);
     shared->WaitForAll();
@@ -264,7 +270,8 @@ void WorkOff(Shared* shared, int32_t thread) {
     }
   } catch (const std::exception& error) {
     shared->Fail(error.what());
-    shared->WaitForAll();
+  } catch (...) {
+    shared->Fail("the library lets an exception of unknown type out");
   }
 }
 
@@ -281,7 +288,12 @@ MXNET_REGISTER_API("mx.acc.check.stress")
 std::string RunStress(const Stress& stress) {
   Shared shared(stress);
   std::vector<std::thread> threads;
-  for (int32_t i = 0; i < stress.threads; ++i) threads.emplace_back(WorkOff, &shared, i);
+  try {
+    for (int32_t i = 0; i < stress.threads; ++i) threads.emplace_back(WorkOff, &shared, i);
+  } catch (const std::exception& error) {
+    // The system gives no more threads, and those that it gave must end before this returns.
+    shared.Fail(error.what());
+  }
   for (std::thread& thread : threads) thread.join();
   return shared.wrong();
 }
