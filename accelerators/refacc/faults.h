@@ -15,11 +15,14 @@ namespace refacc {
 /*!
  * \brief Which calls fail, and how.
  *
- * Items are separated by commas: the name of a member of MXAccApi, mxacc_get_api or run, or "work"
- * for work that is given to a stream, which fails when it is carried out; "@3" for the third alone
- * and "@3+" for all from the third on; "=" and failed, bad_argument,
- * unsupported, memory, no_device, refused, bad_index, or crash, which ends the process. Calls count
- * from when the text is set. Any thread may call Reach.
+ * Items are separated by commas. Each begins with what fails: a member of MXAccApi, mxacc_get_api,
+ * run, or work, which is given to a stream and fails when it is carried out. It may go on with
+ *
+ *   @3      the third call alone, or @3+, all from the third on, instead of all;
+ *   =crash  the process ends, or one of failed, which is meant without it, bad_argument,
+ *           unsupported, memory, no_device, refused and bad_index: the call says so.
+ *
+ * Calls count from when the text is set. Any thread may call Reach.
  */
 class Faults {
  public:
