@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <string>
@@ -228,13 +229,40 @@ MXNET_REGISTER_API("ffi.trace.json")
       *ret = TraceJson(log);
     });
 
+/*! \brief What a function is called; of a callable of the host language, what that calls it. */
+std::string NameOf(const FunctionObject& func) {
+  std::string name = func.info->view().name;
+  if (name != "function") return name;
+  const PackedFunc namer = PackedFunc::GetGlobal("ffi.callable_name");
+  if (!namer.defined()) return name;
+  MXNetValue value{};
+  value.v_handle = const_cast<FunctionObject*>(&func);
+  const int code = kMXNetFuncHandle;
+  Any told;
+  // Not by MXNetFuncCall, which would record it, and ask for the name of whom it calls.
+  const int status = told.Receive([&](MXNetValue* ret, int* ret_code) {
+    return static_cast<const FunctionObject*>(static_cast<const void*>(namer.get()))
+        ->Call(&value, &code, 1, ret, ret_code);
+  });
+  std::string_view text;
+  if (status == 0 && details::MapKey::AsText(told.raw(), &text)) name = text;
+  return name;
+}
+
+/*! \brief Whether a call is one that the front end makes to show where an error came from. */
+bool IsOurs(const FunctionObject& func) {
+  constexpr char kPrefix[] = "ffi.backtrace.";
+  return std::strncmp(func.info->view().name, kPrefix, sizeof(kPrefix) - 1) == 0;
+}
+
 }  // namespace
 
 int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
+  if (IsOurs(*call.func)) return CallWhereItBelongs(call, ret, ret_type_code);
   CallRecord record;
   // A call that cannot be recorded is made all the same, and a result is not lost for its text.
   bool recorded = Record([&] {
-    AppendText(call.func->info->view().name, kMaxName, &record.name);
+    AppendText(NameOf(*call.func), kMaxName, &record.name);
     record.arguments = ArgumentsText(call.values, call.type_codes, call.num_args);
   });
   record.depth = call.depth;

@@ -118,6 +118,41 @@ def test_nesting(echo, call):
     assert {c.thread for c in calls} == {threading.get_native_id()}
 
 
+class Nameless:
+    def __call__(self):
+        pass
+
+    @property
+    def __name__(self):
+        raise ValueError("none")
+
+
+def test_callbacks_have_their_names(call):
+    def named():
+        pass
+
+    with ffi.trace() as t:
+        for callback in (named, lambda: None, Nameless(), print):
+            call(callback)
+    assert [c.name for c in t.calls if c.depth == 1] == ["named", "<lambda>", "Nameless", "print"]
+
+
+SHOWN = """
+import ffi
+with ffi.trace() as t:
+    try:
+        ffi.get_global_func("testing.throw_error")("ValueError", "text")
+    except ValueError:
+        pass
+print([call.name for call in t.calls])
+"""
+
+
+def test_how_an_error_is_shown_is_not_recorded(run_python):
+    done = run_python(SHOWN)
+    assert done.stdout == "['testing.throw_error']\n", done.stdout + done.stderr
+
+
 def test_traces_record_each_for_itself(echo):
     outer, inner = ffi.trace(), ffi.trace()
     with outer:
