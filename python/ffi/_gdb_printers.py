@@ -3,8 +3,8 @@
 Everything is read from memory by the layout of the function ABI, version 1, so that it works in
 libraries and core files that lack the debug information of these types. Loading it adds
 
-- printers for MXNetAny, MXNetArgs, DLTensor and the objects, and for Any, ObjectRef and the classes
-  derived from it: `print args` shows the arguments of a call, `print x` what x refers to;
+- printers for MXNetAny, MXNetArgs, DLTensor and the objects, and for Any, Error, ObjectRef and the
+  classes derived from it: `print args` shows the arguments of a call, `print x` what x refers to;
 - `$mxnet(value, code)` for an MXNetValue with its type code, and `$mxnet_object(handle)` for a
   handle.
 """
@@ -156,7 +156,7 @@ def object_at(address: int, depth: int = 0) -> str:
     body = address + HEADER
     if kind == ARRAY:
         return f"<NDArray {tensor_at(body)}, {references} references>"
-    if kind <= MUTABLE_MAP and kind not in (FUNCTION, OPAQUE):
+    if kind in BRACKETS or kind in (STRING, BYTES_OBJECT, SHAPE):
         start, size = read(body, "QQ")
         if kind in (STRING, BYTES_OBJECT):
             return text_at(start, size, kind == BYTES_OBJECT)
@@ -193,6 +193,24 @@ def reference_text(value: Any) -> str:
     return object_at(read(address_of(value), "Q")[0])
 
 
+def ref_text(value: Any) -> str:
+    """A Ref<T>, whose T no layout of the ABI tells of."""
+    address = read(address_of(value), "Q")[0]
+    if address == 0:
+        return "<no object>"
+    name = value.type.strip_typedefs().template_argument(0)
+    return f"<{name} at {int(value['value_']):#x}, {read(address, 'i')[0]} references>"
+
+
+def error_text(value: Any) -> str:
+    """An Error, by the debug information of its class."""
+    shared = value["content_"]["ptr_"]
+    if int(shared) == 0:
+        return "<no error>"
+    content = shared.cast(gdb.lookup_type("mxnet::runtime::Error::Content").pointer())
+    return f"<Error {content['kind'].format_string()}: {content['message'].format_string()}>"
+
+
 def is_reference(type_: Any) -> bool:
     """Whether a class is ObjectRef or derived from it."""
     if type_.name == "mxnet::runtime::ObjectRef":
@@ -213,6 +231,7 @@ PRINTERS: dict[str, Callable[[Any], str]] = {
     "mxnet::runtime::MXNetRetValue": lambda value: any_at(address_of(value)),
     "mxnet::runtime::MXNetArgs": arguments_of,
     "mxnet::runtime::FunctionView": reference_text,
+    "mxnet::runtime::Error": error_text,
 }
 PRINTERS.update(
     dict.fromkeys(
@@ -245,6 +264,8 @@ def printer_of(value: Any) -> Printer | None:
         if name in PRINTERS:
             return Printer(value, PRINTERS[name])
     plain = type_.unqualified().strip_typedefs()
+    if (plain.name or "").startswith("mxnet::runtime::Ref<"):
+        return Printer(value, ref_text)
     if plain.code == gdb.TYPE_CODE_STRUCT and plain.sizeof == 8 and is_reference(plain):
         return Printer(value, reference_text)
     return None

@@ -13,8 +13,13 @@ import ffi
 PACKAGE = Path(ffi.__file__).parent
 
 PROGRAM = """
-#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/class.h>
 using namespace mxnet::runtime;
+
+struct Item {
+  int value;
+};
+MXNET_REGISTER_CLASS(Item, "gdb.Item");
 
 __attribute__((noinline)) void Stop() { asm volatile(""); }
 
@@ -34,8 +39,13 @@ int Run(MXNetArgs args) {
   ObjectRef none;
   const ObjectRef& reference = array;
   MXNetValue value = args.values[1];
+  Error error("ValueError", "wrong");
+  Ref<Item> item = Ref<Item>::Make(Item{3});
+  Ref<Item> no_item;
+  const Ref<Item>& same_item = item;
   Stop();
-  return reference.defined() + none.defined() + static_cast<int>(value.v_int64);
+  const int defined = reference.defined() + same_item.defined() + no_item.defined();
+  return defined + none.defined() + static_cast<int>(value.v_int64);
 }
 
 int main() {
@@ -83,6 +93,11 @@ PRINTED = {
     "view": "<function at 0x",
     "none": "<no object>",
     "reference": "Array[42, 'text', None]",
+    "error": '<Error "ValueError": "wrong">',
+    "*error.content_.ptr_": "<object of type 0 at 0x",
+    "item": "<Item at 0x",
+    "same_item": "<Item at 0x",
+    "no_item": "<no object>",
     "*array.ptr_": "Array[42, 'text', None]",
     "$mxnet(value, args.type_codes[1])": "\"'hello'\"",
     "$mxnet_object(shape.ptr_)": '"Shape(3, 4)"',
