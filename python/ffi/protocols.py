@@ -118,6 +118,28 @@ def not_lent(array: Any, error: Exception, where: str) -> Exception:
     return BufferError(f"{where} is a {type_name(type(array))} that cannot be lent: {reason}")
 
 
+# The version of DLPack that is read: of its tensors the layout is known.
+DLPACK_MAJOR = 1
+
+
+def unknown_version(major: int, minor: int, where: str) -> Exception:
+    """What to raise where a tensor comes in a version of DLPack that is not known."""
+    return BufferError(
+        f"{where} has version {major}.{minor} of DLPack, expected version {DLPACK_MAJOR}"
+    )
+
+
+def no_tensor(returned: object, where: str) -> Exception:
+    """What to raise where __dlpack__ returned something that has no tensor to take."""
+    if type(returned).__name__ != "PyCapsule":
+        given = type_name(type(returned))
+        return TypeError(f"{where} has a __dlpack__() that returned {given}, expected a capsule")
+    return BufferError(
+        f"{where} has a __dlpack__() that returned a capsule without a tensor: somebody took it "
+        "already, or it is not DLPack's"
+    )
+
+
 def device_of(array: Any, where: str) -> tuple[int, int]:
     """What an array says of its device, (type, id); TypeError where it says something else."""
     given = array.__dlpack_device__()

@@ -13,7 +13,7 @@ each_kind = pytest.mark.parametrize("kind", [Tensor, LegacyTensor])
 
 
 def error_of(action):
-    with pytest.raises((ValueError, TypeError)) as caught:
+    with pytest.raises((ValueError, TypeError, BufferError)) as caught:
         action()
     return type(caught.value), str(caught.value)
 
@@ -61,6 +61,69 @@ def test_vectors_as_elements_are_no_numbers():
     assert (array.itemsize, array.nbytes, array.strides) == (16, 32, (16,))
     with pytest.raises((TypeError, BufferError)):
         memoryview(array).tolist()
+
+
+def of_version(major):
+    tensor = Tensor((3,))
+    tensor.managed.major, tensor.managed.minor = major, 4
+    return tensor
+
+
+class Returns(Tensor):
+    """Its __dlpack__ returns, or raises, what it is given."""
+
+    def __init__(self, returned):
+        super().__init__((3,))
+        self.returned = returned
+
+    def __dlpack__(self, **options):
+        if isinstance(self.returned, Exception):
+            raise self.returned
+        return self.returned
+
+
+def taken():
+    capsule = numpy.zeros(3).__dlpack__()
+    numpy.from_dlpack(Returns(capsule))
+    return Returns(capsule)
+
+
+RETURNED = "has a __dlpack__() that returned"
+NO_TENSOR = {
+    "a later version": (
+        lambda: of_version(2),
+        BufferError,
+        "has version 2.4 of DLPack, expected version 1",
+    ),
+    "an earlier version": (
+        lambda: of_version(0),
+        BufferError,
+        "has version 0.4 of DLPack, expected version 1",
+    ),
+    "a number": (lambda: Returns(3), TypeError, f"{RETURNED} int, expected a capsule"),
+    "a used capsule": (
+        taken,
+        BufferError,
+        f"{RETURNED} a capsule without a tensor: somebody took it already, or it is not DLPack's",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "error", "message"), NO_TENSOR.values(), ids=NO_TENSOR)
+def test_capsule_without_a_tensor_that_can_be_read(echo, make, error, message):
+    given = make()
+    for call, where in (
+        (lambda: echo(given), "testing.echo: argument 0 ('value')"),
+        (lambda: echo([given]), "testing.echo: argument 0 ('value') item 0"),
+        (lambda: ffi.from_dlpack(given), "from_dlpack: argument 0 ('obj')"),
+    ):
+        assert error_of(call) == (error, f"{where} {message}")
+
+
+@pytest.mark.parametrize("error", [RuntimeError, BufferError, NotImplementedError])
+def test_producer_that_refuses(echo, error):
+    cls, text = error_of(lambda: echo(Returns(error("not now\nadvice"))))
+    assert cls is BufferError and text.endswith("that cannot be lent: not now")
 
 
 VERSIONS = [(), (1,), 1, "1.0", ("a", "b"), (None, 0), (1, 2, 3)]

@@ -25,9 +25,11 @@ from .tensors import (
     LENDER,
     check_tensor,
     completed,
+    dlpack_capsule,
+    fault_of,
     lazy_mark,
+    tensor_in,
     tensor_of_buffer,
-    tensor_of_dlpack,
     tensor_of_numpy,
 )
 
@@ -355,10 +357,14 @@ class Frame:
             # Lending records no gradient; that is what torch reminds of by refusing to export it.
             lent = x.detach()
         try:
-            capsule, tensor, read_only = tensor_of_dlpack(lent)
+            capsule = dlpack_capsule(lent)
         except (BufferError, RuntimeError) as error:
             failure = error
             raise Refused(lambda where: protocols.not_lent(x, failure, where)) from error
+        refusal = fault_of(capsule)
+        if refusal is not None:
+            raise Refused(refusal)
+        tensor, read_only = tensor_in(capsule, lent)
         try:
             check_tensor(tensor, "")
         except (TypeError, ValueError) as fault:

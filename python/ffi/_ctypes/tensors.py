@@ -28,9 +28,10 @@ from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-_VERSION = (1, 1)
+_VERSION = (protocols.DLPACK_MAJOR, 1)
 _NAME = b"dltensor_versioned"
 _LEGACY_NAME = b"dltensor"
 _USED_NAMES = {_NAME: b"used_dltensor_versioned", _LEGACY_NAME: b"used_dltensor"}
@@ -173,27 +174,39 @@ def lazy_mark(tensor: Any) -> str | None:
     return None
 
 
-def tensor_of_dlpack(array: Any) -> tuple[Any, abi.DLTensor, bool]:
-    """The capsule an array exports, the tensor in it, and whether that is read-only."""
+def dlpack_capsule(array: Any) -> Any:
+    """The capsule an array exports."""
     # An array of ours is asked as by those who know negative strides.
     options = {"copy": None} if isinstance(array, ObjectBase) else {}
     try:
-        capsule = array.__dlpack__(max_version=_VERSION, **options)
+        return array.__dlpack__(max_version=_VERSION, **options)
     except TypeError:
         # Written before DLPack had versions.
-        capsule = array.__dlpack__()
-    name = _name_of(capsule)
+        return array.__dlpack__()
+
+
+def fault_of(capsule: Any) -> Callable[[str], Exception] | None:
+    """What to raise, of what it is called, where a capsule has no tensor that can be taken."""
+    name = _capsule_name(capsule) if type(capsule).__name__ == "PyCapsule" else None
+    if name not in _USED_NAMES:
+        return lambda where: protocols.no_tensor(capsule, where)
+    if name == _NAME:
+        managed = abi.DLManagedTensorVersioned.from_address(_capsule_pointer(capsule, name))
+        major, minor = managed.major, managed.minor
+        if major != protocols.DLPACK_MAJOR:
+            return lambda where: protocols.unknown_version(major, minor, where)
+    return None
+
+
+def tensor_in(capsule: Any, array: Any) -> tuple[abi.DLTensor, bool]:
+    """The tensor in a capsule without a fault that an array exported, and if that is read-only."""
+    name = _capsule_name(capsule)
     address = _capsule_pointer(capsule, name)
     if name == _LEGACY_NAME:
         tensor = abi.DLManagedTensor.from_address(address).dl_tensor
-        return capsule, tensor, protocols.denies_writing(array)
+        return tensor, protocols.denies_writing(array)
     managed = abi.DLManagedTensorVersioned.from_address(address)
-    if managed.major != _VERSION[0]:
-        raise BufferError(
-            f"the tensor has version {managed.major}.{managed.minor} of DLPack, "
-            f"ffi reads version {_VERSION[0]}"
-        )
-    return capsule, managed.dl_tensor, bool(managed.flags & _READ_ONLY)
+    return managed.dl_tensor, bool(managed.flags & _READ_ONLY)
 
 
 def check_tensor(tensor: abi.DLTensor, where: str) -> None:
@@ -236,9 +249,13 @@ def take_dlpack(array: Any, where: str) -> int:
     mark = lazy_mark(array)
     if mark is not None:
         raise BufferError(f"{where} {mark}")
-    capsule, tensor, read_only = tensor_of_dlpack(array)
+    capsule = dlpack_capsule(array)
+    fault = fault_of(capsule)
+    if fault is not None:
+        raise fault(where)
+    tensor, read_only = tensor_in(capsule, array)
     check_tensor(tensor, where)
-    name = _name_of(capsule)
+    name = _capsule_name(capsule)
     address = _capsule_pointer(capsule, name)
     handle = c_void_p()
     if name == _NAME:
@@ -269,15 +286,6 @@ def export(handle: int, versioned: bool, copied: bool) -> Any:
     capsule = _new_capsule(cast(out, c_void_p), name, None)
     _exported.append(capsule)
     return capsule
-
-
-def _name_of(capsule: Any) -> bytes:
-    if type(capsule).__name__ != "PyCapsule":
-        raise TypeError(f"__dlpack__ returned {type(capsule).__name__}, expected a PyCapsule")
-    name: bytes | None = _capsule_name(capsule)
-    if name not in _USED_NAMES:
-        raise BufferError(f"__dlpack__ returned a capsule named {name!r}, expected {_NAME!r}")
-    return name
 
 
 def _release_unused() -> None:

@@ -247,10 +247,13 @@ def from_dlpack(obj):
     capsule = dlpack_capsule(obj)
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
-        if versioned.version.major == 1:  # another says itself what is wrong
-            check_foreign(&versioned.dl_tensor, where)
+        if versioned.version.major != 1:
+            refuse_version(versioned, where)
+        check_foreign(&versioned.dl_tensor, where)
         check(MXNetNDArrayFromDLPack(versioned, &handle))
         PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    elif not PyCapsule_IsValid(capsule, "dltensor"):
+        raise protocols.no_tensor(capsule, where)
     else:
         legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
         check_foreign(&legacy.dl_tensor, where)

@@ -187,11 +187,15 @@ cdef int refuse_exchange(PyObject* obj, Frame* frame) noexcept:
     try:
         try:
             MXNetPass(NULL)
-        except RuntimeError as error:
+        except (BufferError, RuntimeError) as error:
             refuse_export(<object>obj, error, where_text(frame))
     except BaseException as failure:
         set_error(failure)
     return -1
+
+
+cdef int refuse_version(const DLManagedTensorVersioned* tensor, str where) except -1:
+    raise protocols.unknown_version(tensor.version.major, tensor.version.minor, where)
 
 
 cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
@@ -214,14 +218,15 @@ cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
         if PyCapsule_IsValid(capsule, "dltensor_versioned"):
             versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
             if versioned.version.major != 1:
-                raise BufferError(f"{where_text(frame)} has version {versioned.version.major}."
-                                  f"{versioned.version.minor} of DLPack, expected version 1")
+                refuse_version(versioned, where_text(frame))
             lent.tensor = versioned.dl_tensor
             read_only = (versioned.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
-        else:
+        elif PyCapsule_IsValid(capsule, "dltensor"):
             legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
             lent.tensor = legacy.dl_tensor
             read_only = protocols.denies_writing(<object>obj)
+        else:
+            raise protocols.no_tensor(capsule, where_text(frame))
     except BaseException as error:
         set_error(error)
         return -1
