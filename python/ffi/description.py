@@ -1,8 +1,8 @@
 """What a function says about itself: parameters, signature and help, from its one description.
 
 A raw description is a dict: name, doc, returns, file, line, described, release_lock_bytes,
-params, a list of tuples (name, type, doc, flags, default), and overloads, a list of raw
-descriptions.
+params, a list of tuples (name, type, doc, flags, default), is_method, and overloads, a list of
+raw descriptions.
 """
 
 from __future__ import annotations
@@ -207,9 +207,11 @@ class FunctionInfo(_Frozen):
 
 def too_many(raw: dict[str, Any], given: int) -> str:
     """What refuses more arguments than people see parameters."""
-    count = len(raw["params"])
-    required = sum(not flags & OPTIONAL for _, _, _, flags, _ in raw["params"])
-    expected = f"{count}" if required == count else f"{required} to {count}"
+    # Of a method the object is none of those that are counted.
+    params = raw["params"][bool(raw.get("is_method")) :]
+    given -= len(raw["params"]) - len(params)
+    required = sum(not flags & OPTIONAL for _, _, _, flags, _ in params)
+    expected = f"{len(params)}" if required == len(params) else f"{required} to {len(params)}"
     return f"{raw['name']}: expected {expected} arguments, got {given}"
 
 

@@ -106,6 +106,7 @@ MXNET_REGISTER_API("ffi.List")
 
 MXNET_REGISTER_API("ffi.List.__setitem__")
     .describe("Replaces an element of a List.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("index", "From 0.")
     .arg("value")
@@ -115,6 +116,7 @@ MXNET_REGISTER_API("ffi.List.__setitem__")
 
 MXNET_REGISTER_API("ffi.List.insert")
     .describe("Puts a value before an element of a List, or behind the last.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("index", "From 0.")
     .arg("value")
@@ -124,12 +126,14 @@ MXNET_REGISTER_API("ffi.List.insert")
 
 MXNET_REGISTER_API("ffi.List.append")
     .describe("Puts a value behind the last element of a List.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("value")
     .set_body_typed([](List<Any> list, Any value) { list.push_back(std::move(value)); });
 
 MXNET_REGISTER_API("ffi.List.extend")
     .describe("Puts values behind the last element of a List.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("values", "What is put there.")
     .set_body_typed([](List<Any> list, Array<Any> values) {
@@ -138,6 +142,7 @@ MXNET_REGISTER_API("ffi.List.extend")
 
 MXNET_REGISTER_API("ffi.List.replace")
     .describe("Puts values in the place of some elements of a List.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("start", "Number of the first element.")
     .arg("count", "How many elements go.")
@@ -153,6 +158,7 @@ MXNET_REGISTER_API("ffi.Dict")
 
 MXNET_REGISTER_API("ffi.Dict.__setitem__")
     .describe("Adds an entry to a Dict, or replaces the value of one.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("key")
     .arg("value")
@@ -162,6 +168,7 @@ MXNET_REGISTER_API("ffi.Dict.__setitem__")
 
 MXNET_REGISTER_API("ffi.Dict.__delitem__")
     .describe("Removes an entry of a Dict, by its number.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("entry", "From 0, in order of insertion.")
     .set_body_typed([](Dict<Any, Any> dict, uint64_t entry) {
@@ -174,6 +181,7 @@ MXNET_REGISTER_API("ffi.Dict.__delitem__")
 
 MXNET_REGISTER_API("ffi.Dict.popitem")
     .describe("Removes the entry of a Dict that was added last, and returns its key and value.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .set_body_typed([](Dict<Any, Any> dict) {
       if (dict.size() == 0) MXNET_THROW("KeyError") << "ffi.Dict.popitem: the Dict is empty";
@@ -183,6 +191,7 @@ MXNET_REGISTER_API("ffi.Dict.popitem")
 
 MXNET_REGISTER_API("ffi.Dict.clear")
     .describe("Removes all entries of a Dict.")
+    .flags(kMXNetFuncMethod)
     .arg("self")
     .set_body_typed([](Dict<Any, Any> dict) { dict.clear(); });
 

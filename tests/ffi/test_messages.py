@@ -145,3 +145,18 @@ def test_all_further_arguments_are_given_by_position(inside):
         "inside.rest: takes 'rest' by position only: "
         "as many arguments as there are, after all others"
     )
+
+
+SELF = {
+    "missing": ((1,), "missing argument 1 ('x')"),
+    "too many": ((1, 2, 3), "expected 2 arguments, got 3"),
+    "unsupported": ((object(), 1), "argument 0 ('self') has unsupported type object"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), SELF.values(), ids=SELF)
+def test_self_of_a_function_that_is_no_method_is_an_argument(register, arguments, message):
+    function = register("tests.no_method", lambda self, x: None)
+    with pytest.raises(TypeError) as error:
+        function(*arguments)
+    assert str(error.value).startswith(f"tests.no_method: {message}")

@@ -348,7 +348,9 @@ typedef enum {
   kMXNetFuncFollowsInput = 4,
   /*! An operator that reads no element before it has asked for the array that it returns: given
    *  arrays, or a context, of kMXNetMetaDevice, it tells the geometry of its result. */
-  kMXNetFuncMeta = 8
+  kMXNetFuncMeta = 8,
+  /*! A method: messages do not count its first parameter, the object, among the arguments. */
+  kMXNetFuncMethod = 16
 } MXNetFuncFlag;
 
 /*!

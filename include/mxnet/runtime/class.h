@@ -422,6 +422,7 @@ class MXNET_HIDDEN ClassRegistry {
     info.file = file_;
     info.line = line_;
     info.release_lock_bytes = method.release_bytes;
+    if ((method.flags & kMXNetMethodStatic) == 0) info.flags = kMXNetFuncMethod;
     MXNET_CHECK_CALL(MXNetFuncSetInfo(method.body.get(), &info));
   }
 

@@ -48,7 +48,7 @@ namespace details MXNET_HIDDEN {
 
 /*! \brief Whether the first parameter of a function is the object that it is a method of. */
 [[gnu::cold]] inline bool IsMethod(const MXNetFuncInfo& info) noexcept {
-  return info.num_params > 0 && std::strcmp(info.params[0].name, "self") == 0;
+  return info.num_params > 0 && (info.flags & kMXNetFuncMethod) != 0;
 }
 
 /*!

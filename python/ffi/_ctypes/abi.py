@@ -85,6 +85,9 @@ PARAM_VARIADIC = 2
 PARAM_FRONT_END = 4
 PARAM_KEYWORD_ONLY = 8
 
+# MXNetFuncFlag
+FUNC_METHOD = 16
+
 METHOD_STATIC = 1
 NDARRAY_READ_ONLY = 1
 NDARRAY_OF_HOST = 2
@@ -239,6 +242,7 @@ MXNetFuncInfo._fields_ = [
     ("release_lock_bytes", c_int64),
     ("overloads", POINTER(POINTER(MXNetFuncInfo))),
     ("num_overloads", c_size_t),
+    ("flags", c_uint64),
 ]
 
 PackedCFunc = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p)

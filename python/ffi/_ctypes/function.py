@@ -209,6 +209,7 @@ def raw_info_of(info: abi.MXNetFuncInfo) -> dict[str, Any]:
         "params": [_raw_param(info.params[i]) for i in range(info.num_params)],
         "described": bool(info.described),
         "release_lock_bytes": info.release_lock_bytes,
+        "is_method": bool(info.flags & abi.FUNC_METHOD),
         "overloads": [raw_info_of(info.overloads[i].contents) for i in range(info.num_overloads)],
     }
 

@@ -32,6 +32,7 @@ class Parameters:
         by_name = [i for i, param in enumerate(named) if param[3] & PARAM_KEYWORD_ONLY]
         # How many of the visible parameters are taken by position, where some are not.
         self.by_position: int | None = by_name[0] if by_name else None
+        self._is_method = bool(raw.get("is_method"))
         self._is_overloaded = bool(raw.get("overloads"))
         self._front = {i: p[4] for i, p in enumerate(named) if p[3] & PARAM_FRONT_END}
 
@@ -47,7 +48,7 @@ class Parameters:
     def _argument(self, index: int, name: str | None) -> str:
         """The object of a method is not given as an argument, so that it is not counted."""
         text = f"argument {index}"
-        if self._body[:1] == ["self"]:
+        if self._is_method:
             text = f"argument {index - 1}" if index else "argument"
         return text if name is None else f"{text} ({name!r})"
 
@@ -120,7 +121,7 @@ class Parameters:
         for index, default in self._front.items():
             if index < len(bound) and not _is_default(bound[index], default):
                 raise NotImplementedError(
-                    f"{self.name}: argument {index} ({self._shown[index]!r}) "
+                    f"{self.name}: {self._argument(index, self._shown[index])} "
                     f"supports only {default!r}, got {bound[index]!r}"
                 )
         return [value for index, value in enumerate(bound) if index not in self._front]

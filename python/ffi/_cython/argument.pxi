@@ -225,7 +225,7 @@ cdef str where_text(Frame* frame):
 cdef str argument_text(FunctionBase func, Py_ssize_t index, name):
     """ "argument 2 ('axis')"; the object of a method is none that is given as one, so not counted."""
     text = f"argument {index}"
-    if func.names is not None and func.names[:1] == ("self",):
+    if func.is_method:
         text = f"argument {index - 1}" if index > 0 else "argument"
     return text if name is None else f"{text} ('{name}')"
 

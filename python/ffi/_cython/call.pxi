@@ -246,7 +246,7 @@ cdef Py_ssize_t drop_front_end(FunctionBase func, PyObject** slots, Py_ssize_t u
 
 cdef int refuse_front_end(FunctionBase func, PyObject* given, Py_ssize_t i) noexcept:
     try:
-        text = (f"{func.name_}: argument {i} ({func.names[i]!r}) supports only {func.defaults[i]!r}, "
+        text = (f"{func.name_}: {argument_text(func, i, func.names[i])} supports only {func.defaults[i]!r}, "
                 f"got {<object>given!r}")
         set_exception(NotImplementedError, text)
     except BaseException as error:

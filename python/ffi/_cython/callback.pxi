@@ -168,6 +168,7 @@ cdef class InfoBuilder:
         self.info.release_lock_bytes = raw["release_lock_bytes"]
         self.info.overloads = NULL
         self.info.num_overloads = 0
+        self.info.flags = 0
 
     def __dealloc__(self):
         frame_close(&self.frame)

@@ -47,6 +47,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetParamOptional
         kMXNetParamVariadic
         kMXNetParamFrontEnd
+        kMXNetFuncMethod
         kMXNetMethodStatic
         kMXNetObjectDynamic
         kMXNetParamKeywordOnly
@@ -119,6 +120,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         int64_t release_lock_bytes
         const MXNetFuncInfo* const* overloads
         size_t num_overloads
+        uint64_t flags
 
     ctypedef struct MXNetFieldInfo:
         const char* name

@@ -100,6 +100,8 @@ cdef class FunctionBase(ObjectBase):
     # Whether arguments by name go to C++ as such, for it to choose the overload.
     cdef bint is_overloaded
     cdef bint is_front_end
+    # Whether messages leave the first parameter, the object, out of the arguments that they count.
+    cdef bint is_method
     # Whether calls wait for others that read or change their first argument.
     cdef bint is_exclusive
     cdef int64_t release_bytes

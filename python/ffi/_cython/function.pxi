@@ -29,7 +29,7 @@ cdef dict plain_info(const MXNetFuncInfo* info):
         "returns": text_or_none(info.returns), "file": text_or_none(info.file),
         "line": info.line, "described": bool(info.described), "params": params,
         "release_lock_bytes": info.release_lock_bytes,
-        "overloads": overloads,
+        "is_method": bool(info.flags & kMXNetFuncMethod), "overloads": overloads,
     }
 
 
@@ -214,6 +214,7 @@ cdef int read_info(FunctionBase func, bint front_end) except -1:
         # Calls with as many arguments by position as that are looked at more closely.
         func.first_front_end = func.keyword_only
     read_defaults(func, info)
+    func.is_method = (info.flags & kMXNetFuncMethod) != 0
     func.names = tuple(names)
     func.targets = tuple(targets)
     func.defaults = tuple(defaults)
