@@ -152,6 +152,20 @@ def device_of(array: Any, where: str) -> tuple[int, int]:
         ) from None
 
 
+def device_asked(dl_device: Any) -> tuple[int, int] | None:
+    """The device that a consumer of DLPack asks for; TypeError for what is none."""
+    if dl_device is None:
+        return None
+    try:
+        kind, number = dl_device
+        return operator.index(kind), operator.index(number)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "__dlpack__: argument 'dl_device' expected None or (device type, device id), "
+            f"got {dl_device!r}"
+        ) from None
+
+
 def array_of(value: Any) -> Any:
     """The NumPy array of what says how to make one (pandas' columns, images); None of all else.
 

@@ -343,3 +343,20 @@ def test_objects_at_exit():
     script = "import ffi; kept = ffi.get_class('testing.Node')(ffi.get_class('testing.Counter')(1))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: Counter(1).add(from_=2),
+            "unexpected keyword argument 'from_'; its parameters are by",
+        ),
+        (lambda: Counter(1).add(1, by=2), "argument 0 ('by') was given by position and by keyword"),
+    ],
+)
+def test_keywords_of_methods(call, message):
+    """The object is none of the arguments that are told."""
+    with pytest.raises(TypeError) as error:
+        call()
+    assert str(error.value) == f"testing.Counter.add: {message}"

@@ -139,6 +139,15 @@ def test_no_version(version):
     )
 
 
+@pytest.mark.parametrize("device", [(), (1,), 1, "cpu", ("cpu", 0), (1.5, 0), (1, 2, 3)], ids=repr)
+def test_no_device_asked_for(device):
+    array = ffi.from_dlpack(numpy.ones(3))
+    cls, text = error_of(lambda: array.__dlpack__(dl_device=device))
+    expected = "expected None or (device type, device id)"
+    assert cls is TypeError
+    assert text == f"__dlpack__: argument 'dl_device' {expected}, got {device!r}"
+
+
 @pytest.mark.parametrize("device", [(), (1,), 1, ("cpu", 0), (1, 2, 3), None], ids=repr)
 def test_no_device(device):
     class Nowhere(Tensor):

@@ -90,7 +90,9 @@ class Parameters:
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> list[Any]:
         bound = list(args)
-        if kwargs and not (names or self._variadic):
+        # The object that a method is called on is not given by name.
+        shown = [*names[self._is_method :], *([self._variadic] if self._variadic else [])]
+        if kwargs and not shown:
             raise TypeError(f"{self.name}: takes no keyword arguments")
         for name, value in kwargs.items():
             if name not in names:
@@ -99,10 +101,9 @@ class Parameters:
                         f"{self.name}: takes {name!r} by position only: as many arguments as there "
                         "are, after all others"
                     )
-                all_names = names if self._variadic is None else [*names, self._variadic]
                 raise TypeError(
                     f"{self.name}: unexpected keyword argument {name!r}; "
-                    f"its parameters are {', '.join(all_names)}"
+                    f"its parameters are {', '.join(shown)}"
                 )
             index = names.index(name)
             if index < len(args):

@@ -122,7 +122,7 @@ class NDArray(ObjectBase):
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
         on_cpu = self._tensor().device.device_type == abi.DEVICE_CPU
-        given = None if dl_device is None else tuple(map(int, dl_device))
+        given = protocols.device_asked(dl_device)
         if given is not None and given != (self.__dlpack_device__() if on_cpu else devices.CPU_0):
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
         exported, copied = (self, False) if on_cpu else devices.exported(self, given, copy)

@@ -176,14 +176,16 @@ cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept
 
 
 cdef int refuse_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t position) noexcept:
-    if func.names is None:
+    # The object that a method is called on is not given by name.
+    cdef tuple shown = None if func.names is None else func.names[1:] if func.is_method else func.names
+    if not shown:
         text = f"{func.name_}: takes no keyword arguments"
     elif position >= 0 and position == func.variadic:
         text = (f"{func.name_}: takes {func.names[position]!r} by position only: as many arguments "
                 "as there are, after all others")
     elif position < 0:
         text = (f"{func.name_}: unexpected keyword argument {<object>keyword!r}; its parameters are "
-                f"{', '.join(func.names)}")
+                f"{', '.join(shown)}")
     else:
         text = (f"{func.name_}: {argument_text(func, position, func.names[position])} was given by "
                 "position and by keyword")

@@ -129,7 +129,7 @@ cdef class NDArray(ObjectBase):
         cdef bint on_cpu = tensor_of(self).device.device_type == kDLCPU
         cdef bint copied = False
         cdef NDArray source = self
-        given = None if dl_device is None else tuple(map(int, dl_device))
+        given = protocols.device_asked(dl_device)
         if given is not None and given != (self.__dlpack_device__() if on_cpu else devices.CPU_0):
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
         if not on_cpu:

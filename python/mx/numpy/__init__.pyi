@@ -3,12 +3,13 @@ from builtins import bool as _bool
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import DTypeLike
-
-from ffi import Context
-
-from ..ndarray import ArrayLike
-from ..ndarray import ndarray as ndarray
+from numpy import bool as bool
+from numpy import bool_ as bool_
+from numpy import complex64 as complex64
+from numpy import complex128 as complex128
+from numpy import float16 as float16
+from numpy import float32 as float32
+from numpy import float64 as float64
 from numpy import int8 as int8
 from numpy import int16 as int16
 from numpy import int32 as int32
@@ -17,13 +18,12 @@ from numpy import uint8 as uint8
 from numpy import uint16 as uint16
 from numpy import uint32 as uint32
 from numpy import uint64 as uint64
-from numpy import float16 as float16
-from numpy import float32 as float32
-from numpy import float64 as float64
-from numpy import complex64 as complex64
-from numpy import complex128 as complex128
-from numpy import bool as bool
-from numpy import bool_ as bool_
+from numpy.typing import DTypeLike
+
+from ffi import Context
+
+from ..ndarray import ArrayLike
+from ..ndarray import ndarray as ndarray
 from ._functions import array_equal as array_equal
 from ._functions import broadcast_shapes as broadcast_shapes
 from ._functions import can_cast as can_cast
