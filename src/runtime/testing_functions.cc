@@ -16,12 +16,16 @@ namespace {
 class Level {
  public:
   Level() {
-    if (depth_ >= kMaxDepth) MXNET_THROW("RecursionError") << "testing.call: too many calls inside";
+    if (__builtin_expect(depth_ >= kMaxDepth, 0)) ThrowTooDeep();
     ++depth_;
   }
   ~Level() { --depth_; }
 
  private:
+  [[noreturn, gnu::cold, gnu::noinline]] static void ThrowTooDeep() {
+    MXNET_THROW("RecursionError") << "testing.call: too many calls inside";
+  }
+
   static constexpr int kMaxDepth = 1000;
   static __thread int depth_ MXNET_TLS_INITIAL_EXEC;
 };
