@@ -200,6 +200,14 @@ def test_what_is_refused_runs_on_the_cpu_and_is_named_once(spy: mx.Context) -> N
     assert not mx.acc_stats(reset=True) == mx.acc_stats() and not mx.acc_stats()
 
 
+@pytest.mark.parametrize("call", ["mx.np.exp(a)", "a + a", "a.mean()", "numpy.add(a, a)"])
+def test_a_warning_points_to_the_users_line(spy: mx.Context, call: str) -> None:
+    names = {"a": array(spy), "mx": mx, "numpy": numpy, "__name__": "user"}
+    with pytest.warns(mx.AccFallbackWarning) as caught:
+        exec(compile(f"\n\n{call}", "user.py", "exec"), names)
+    assert {(each.filename, each.lineno) for each in caught} == {("user.py", 3)}
+
+
 def test_every_reason_is_kept(spy: mx.Context) -> None:
     a = array(spy)
     mx.acc_stats(reset=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import dataclass
-from types import TracebackType
+from types import FrameType, TracebackType
 
 import ffi
 
@@ -12,6 +13,9 @@ _stats = ffi.get_global_func("mx.acc.stats")
 _reset_stats = ffi.get_global_func("mx.acc.reset_stats")
 _fallback = ffi.get_global_func("mx.acc.fallback")
 _waitall = ffi.get_global_func("mx.acc.waitall")
+
+# Frames of these packages may lie between an operator and the line that calls it.
+_OURS = ("ffi", "mx")
 
 
 class AccFallbackWarning(RuntimeWarning):
@@ -24,7 +28,16 @@ def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
         f"{accelerator} does not carry out {operator}: {reason}. It runs on the CPU, with copies. "
         f"On the CPU so far: {so_far}. mx.acc_stats() tells what that costs."
     )
-    warnings.warn(text, AccFallbackWarning, stacklevel=2)
+    warnings.warn(text, AccFallbackWarning, stacklevel=_users_level())
+
+
+def _users_level() -> int:
+    """The stacklevel of the line that called an operator, seen from who calls this function."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @dataclass(frozen=True)
