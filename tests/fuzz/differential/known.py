@@ -227,6 +227,10 @@ KNOWN = (
         lambda d: d.label == "reciprocal" and d.kind == "value" and "divide by zero" in d.flags,
     ),
     Known(
+        "float16 is rounded in float32; NumPy first rounds it times 10**decimals to float16",
+        lambda d: d.label == "round" and d.kind == "value" and d.expected.dtype.itemsize == 2,
+    ),
+    Known(
         "integers are rounded before they are put into an out= of floats, without a -0",
         lambda d: d.label == "round" and d.kind == "sign",
     ),
