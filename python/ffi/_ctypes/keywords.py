@@ -116,7 +116,8 @@ class Parameters:
         return bound
 
     def _without_front_end(self, bound: list[Any]) -> list[Any]:
-        if len(bound) > len(self._shown) and self._variadic is None:
+        takes_anything = self._variadic is not None or not self._raw["described"]
+        if len(bound) > len(self._shown) and not takes_anything:
             # The body counts its own parameters, which are fewer.
             raise TypeError(description.too_many(self._raw, len(bound)))
         for index, default in self._front.items():
