@@ -165,6 +165,10 @@ void CopyArray(const NDArray& target, const NDArray& source) {
   ToDevice(target, source, DeviceOf(accelerator, target));
 }
 
+bool TryCopyWithin(const NDArray& target, const NDArray& source) {
+  return source.size() == 0 || (!MayShare(target, source) && TryWithin(target, source));
+}
+
 NDArray InContext(const NDArray& array, Context ctx) {
   if (array.ctx() == ctx) return array;
   NDArray copy = NDArray::Empty(array.shape(), array.dtype(), ctx);

@@ -20,6 +20,9 @@ namespace acc {
  */
 void CopyArray(const NDArray& target, const NDArray& source);
 
+/*! \brief The same between arrays of a device that share no memory, if its library can. */
+bool TryCopyWithin(const NDArray& target, const NDArray& source);
+
 /*! \brief A row-major copy in a context; the array itself where it is there already. */
 NDArray InContext(const NDArray& array, Context ctx);
 

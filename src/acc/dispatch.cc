@@ -7,6 +7,7 @@
 #include <mxnet/runtime/packed_func.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -62,7 +63,8 @@ void CheckTogether(const Call& call) {
     const bool is_required = (param->flags & kMXNetParamOptional) == 0;
     copies |= (param->flags & kMXNetParamWritten) != 0 && is_required;
   }
-  if (!elsewhere && copies) return;
+  // What looks at geometry only, and needs elements after all, has them all brought to the CPU.
+  if (copies && (!elsewhere || !call.reason.empty())) return;
   MXNET_THROW("ValueError") << call.name() << ": arrays on " << ContextName(places.arrays)
                             << " and on " << (elsewhere ? ContextName(places.others) : "the CPU")
                             << "; bring them together with as_in_ctx";
@@ -167,8 +169,16 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
   if (!call.places.has_lent) {
     return TryAnExecutor(call, nullptr, device, stats, ret, ret_type_code, reason);
   }
-  const MovedCall moved(call, device);
-  return TryAnExecutor(moved.call(), &moved, device, stats, ret, ret_type_code, reason);
+  std::optional<MovedCall> moved;
+  try {
+    moved.emplace(call, device);
+  } catch (const Error& error) {
+    // The operator may need little of what is lent, so that the CPU can do without a copy.
+    if (error.kind() != "MemoryError") throw;
+    *reason = error.what();
+    return false;
+  }
+  return TryAnExecutor(moved->call(), &*moved, device, stats, ret, ret_type_code, reason);
 }
 
 /*! \brief Carries `copy` out by the library's copies, where it has no such operator. Throws. */

@@ -221,8 +221,9 @@ MXNET_REGISTER_API("mx.acc.fallback")
     .describe("Sets what happens where an accelerator lacks an operator; returns what did before.")
     .arg("mode", "'auto', 'whole', 'error', or '' to change nothing.")
     .set_body_typed([](const std::string& mode) -> std::string {
-      FallbackMode wanted = fallback_mode.load();
-      bool known = mode.empty();
+      if (mode.empty()) return kFallbackModes[static_cast<int>(fallback_mode.load())];
+      FallbackMode wanted = FallbackMode::kAuto;
+      bool known = false;
       for (int i = 0; i < 3; ++i) {
         if (mode != kFallbackModes[i]) continue;
         wanted = static_cast<FallbackMode>(i);
@@ -275,6 +276,16 @@ MXNET_REGISTER_API("mx.context.assign")
                                  ? args[1].As<NDArray>()
                                  : Borrowed(*args[1].As<const DLTensor*>());
       CopyArray(args[0].As<NDArray>(), source);
+    });
+
+MXNET_REGISTER_API("mx.context.copy_within")
+    .describe("Copies elements within a device; False where its library cannot.")
+    .add_argument("target", "ndarray", "The array that is changed.")
+    .written()
+    .add_argument("source", "ndarray", "An array of the same device, shape and type.")
+    .returns("bool")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = TryCopyWithin(args[0].As<NDArray>(), args[1].As<NDArray>());
     });
 
 }  // namespace

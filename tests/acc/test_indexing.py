@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -131,12 +132,20 @@ STAYS = {
     ),
     "mask": ({}, NUMBERS % 7 > 3, {"take": (1, 0)}, {"where": (1, 0)}),
     "streams": ({"STREAMS": "1"}, [0, 2, 1] * 9, {"take": (1, 0)}, {}),
+    "dense copies": ({"OPERATORS": "!take", "STRIDES": "0"}, [0, 2, 1] * 9, {}, {}),
+    "strided copies": (
+        {"OPERATORS": "!take,where", "STRIDES": "0"},
+        (ALL, [0, 3]),
+        {"getitem": (0, 1)},
+        {"setitem": (0, 1)},
+    ),
     "no copies within": (
         {"OPERATORS": "!take", "FAULTS": "copyWithinAcc=unsupported"},
         [0, 2, 1] * 9,
-        {},
-        {},
+        {"getitem": (0, 1)},
+        {"setitem": (0, 1)},
     ),
+    "mask without where": ({"OPERATORS": "!take,where"}, NUMBERS == 7, {}, {}),
 }
 
 
@@ -161,12 +170,35 @@ def test_what_is_carried_out_where(load, settings, key, got, assigned) -> None:
         stats = mx.acc_stats(reset=True)
         assert {row.operator: (row.on_accelerator, row.on_cpu) for row in stats} == expected
         for row in stats:
-            assert not row.on_cpu or "in more than 64 places" in str(row.reasons)
+            why = "in more than 64 places|does not copy within the device"
+            assert not row.on_cpu or re.search(why, str(row.reasons))
         a[key] = 1
     changed = NUMBERS.copy()
     changed[key] = 1
     numpy.testing.assert_array_equal(a.asnumpy(), changed)
     mx.acc_stats(reset=True)
+
+
+@pytest.mark.parametrize("key", [[0, 2], [0, 2, 1] * 50, (NUMBERS > 30).tolist()])
+@pytest.mark.parametrize("operators", ["*", "!take,where"])
+def test_keys_and_values_on_another_device(load, operators: str, key: Any) -> None:
+    ctx = load({"OPERATORS": operators, "DEVICES": "2"})
+    other = mx.Context("indexed", 1)
+    there = mx.np.array(key, ctx=other)
+    a = mx.np.array(NUMBERS, ctx=ctx)
+    expected = NUMBERS.copy()
+    numpy.testing.assert_array_equal(a[there].asnumpy(), NUMBERS[key])
+    assert a[there].ctx == ctx
+    for value in (9, NUMBERS[key] * 2):
+        a[there] = mx.np.array(value, "float32", ctx=other)
+        expected[key] = value
+        numpy.testing.assert_array_equal(a.asnumpy(), expected)
+
+
+def test_indices_into_nothing(ctx: mx.Context) -> None:
+    empty = mx.np.zeros((0, 3), ctx=ctx)
+    with pytest.raises(IndexError, match="index 0 is out of bounds for axis 0 with size 0"):
+        empty[mx.np.array([0], ctx=ctx)]
 
 
 def test_whole_asks_for_no_operator(load) -> None:

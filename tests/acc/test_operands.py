@@ -96,9 +96,22 @@ def test_operands_that_do_not_fit(there: mx.Context) -> None:
     mx.acc_stats(reset=True)
     with pytest.raises(ValueError, match="could not be broadcast together"):
         a + numpy.ones(7)
+    with mx.acc_fallback("error"), pytest.raises(ValueError, match="could not broadcast"):
+        mx.np.full_like(a, numpy.ones((4, 3), "float32"))
     with pytest.raises((TypeError, ValueError), match="unsupported|data type"):
         a + numpy.array(["a", "b", "c"])
     assert not [row for row in mx.acc_stats(reset=True) if row.on_accelerator]
+
+
+def test_operands_that_have_no_room_there(accelerators: Path, monkeypatch) -> None:
+    monkeypatch.setenv("REFACC_MEMORY", "1000000")
+    ctx = mx.load_acc(accelerators / FILES["refacc"], "small")
+    indices = mx.np.array([1, 2, 3], "int64", ctx=ctx)
+    found = mx.np.take(numpy.arange(1_000_000.0), indices)
+    assert found.ctx == ctx and found.tolist() == [1, 2, 3]
+    del indices, found
+    gc.collect()
+    mx.unload_acc("small")
 
 
 def test_waiting_is_told_apart(accelerators: Path, monkeypatch) -> None:

@@ -58,9 +58,19 @@ void Assign(const NDArray& target, const NDArray& source) {
   assign(target, source);
 }
 
-NDArray BringTo(NDArray array, Context ctx) { return IsHost(ctx) ? array : InContext(array, ctx); }
+bool TryAssignWithin(const NDArray& target, const NDArray& source) {
+  static const PackedFunc copy = PackedFunc::GetGlobal("mx.context.copy_within");
+  return copy(target, source);
+}
 
-NDArray OnHost(NDArray array) { return IsHost(array.ctx()) ? array : InContext(array, kHost); }
+NDArray BringTo(const NDArray& array, Context ctx) {
+  if (IsHost(ctx)) return OnHost(array);
+  return InContext(array, ctx);
+}
+
+NDArray OnHost(const NDArray& array) {
+  return IsHost(array.ctx()) ? array : InContext(array, kHost);
+}
 
 void CopyAnywhere(const Elements& source, const Elements& target) {
   const bool from_host = IsHost(source.tensor.device);

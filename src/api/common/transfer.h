@@ -33,11 +33,14 @@ void CopyAnywhere(const Elements& source, const Elements& target);
 /*! \brief Copies an array into one of the same shape and type, wherever each is. */
 void Assign(const NDArray& target, const NDArray& source);
 
-/*! \brief An array on the host as one of ctx: itself or a copy. */
-NDArray BringTo(NDArray array, Context ctx);
+/*! \brief The same within a device; false where its library cannot. */
+bool TryAssignWithin(const NDArray& target, const NDArray& source);
+
+/*! \brief An array of any context as one of ctx: itself or a copy. */
+NDArray BringTo(const NDArray& array, Context ctx);
 
 /*! \brief An array of any context as one of the host: itself or a copy. */
-NDArray OnHost(NDArray array);
+NDArray OnHost(const NDArray& array);
 
 }  // namespace op
 }  // namespace mxnet

@@ -4,8 +4,9 @@
  */
 #include "api/operator/numpy/np_indexing_elsewhere.h"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "api/common/arguments.h"
 #include "api/common/cast.h"
@@ -27,12 +28,16 @@ struct Run {
   int64_t step;
 };
 
-/*! \brief The runs that offsets fall into; more than kMostCopies are not told in full. */
-std::vector<Run> RunsOf(const ScatteredBlocks& blocks) {
+/*!
+ * \brief The runs that offsets fall into; more than kMostCopies are not told in full.
+ *
+ * With each, every index is one of its own.
+ */
+std::vector<Run> RunsOf(const ScatteredBlocks& blocks, bool each = false) {
   std::vector<Run> runs;
   for (int64_t i = 0; i < blocks.count && runs.size() <= kMostCopies;) {
     Run run{i, 1, 0};
-    if (i + 1 < blocks.count) run.step = blocks.offsets[i + 1] - blocks.offsets[i];
+    if (!each && i + 1 < blocks.count) run.step = blocks.offsets[i + 1] - blocks.offsets[i];
     // An element that is named twice is written twice, one after the other.
     while (run.step != 0 && i + run.count < blocks.count &&
            blocks.offsets[i + run.count] - blocks.offsets[i + run.count - 1] == run.step) {
@@ -68,35 +73,54 @@ NDArray WithOneIndexAxis(const NDArray& dense, const ScatteredBlocks& blocks) {
   return ReshapeTo(dense, shape);
 }
 
-/*! \brief Calls copy(view of the array, view of the dense one) for each run. */
-template <typename Copy>
-void ForEachRun(const NDArray& array, const Selection& selection, const std::vector<Run>& runs,
-                const NDArray& dense, Copy&& copy) {
+/*!
+ * \brief Copies each run within the device, from the dense array or to it.
+ *
+ * OffHost, with nothing changed, where there are too many or the library does not copy so.
+ */
+void CopyRuns(const NDArray& array, const Selection& selection, const NDArray& dense,
+              bool from_dense) {
   const ScatteredBlocks& blocks = selection.blocks();
   const NDArray folded = WithOneIndexAxis(dense, blocks);
-  for (const Run& run : runs) {
-    copy(BlocksOf(array, blocks, run),
-         RangeOfAxis(folded, blocks.prefix.shape.ndim, run.first, run.count));
+  // Of any strides; else one by one, as a library may copy what is row-major only.
+  for (const bool each : {false, true}) {
+    const std::vector<Run> runs = RunsOf(blocks, each);
+    if (runs.size() > kMostCopies) ThrowTooMany();
+    for (size_t i = 0; i < runs.size(); ++i) {
+      NDArray target = BlocksOf(array, blocks, runs[i]);
+      NDArray source = RangeOfAxis(folded, blocks.prefix.shape.ndim, runs[i].first, runs[i].count);
+      if (!from_dense) std::swap(target, source);
+      const bool done = TryAssignWithin(target, source);
+      if (!done && i == 0) break;
+      if (!done) Assign(target, source);
+      if (i + 1 == runs.size()) return;
+    }
   }
+  MXNET_THROW("OffHost") << "its indices name elements that its library does not copy within the "
+                         << "device";
 }
 
-/*! \brief The accelerator's own `take` along an axis; a NULL array where it has none. */
-NDArray TryTake(const NDArray& array, const NDArray& indices, int axis) {
+/*! \brief What an operator of the accelerator's own returns; a NULL array where it has none. */
+template <typename... Args>
+NDArray TryOperator(Context ctx, const std::string& op, const Args&... args) {
   static const PackedFunc mode = PackedFunc::GetGlobal("mx.acc.fallback");
-  if (mode("").As<std::string>() == "whole") return NDArray();
-  const std::string device = ContextName(array.ctx());
-  const std::string name = "acc." + device.substr(0, device.find('(')) + ".take";
+  if (mode("").template As<std::string>() == "whole") return NDArray();
+  const std::string device = ContextName(ctx);
+  const std::string name = "acc." + device.substr(0, device.find('(')) + "." + op;
   MXNetFunctionHandle handle = nullptr;
   MXNET_CHECK_CALL(MXNetFuncGetGlobal(name.c_str(), &handle));
   if (handle == nullptr) return NDArray();
-  const PackedFunc take(ObjectRef::Steal(handle));
+  const PackedFunc function(ObjectRef::Steal(handle));
   try {
-    const NDArray there = IsHost(indices.ctx()) ? BringTo(indices, array.ctx()) : indices;
-    return take(array, there, axis);
+    return function(args...);
   } catch (const Error& error) {
     if (error.kind() != "NotImplementedError") throw;
     return NDArray();
   }
+}
+
+NDArray TryTake(const NDArray& array, const NDArray& indices, int axis) {
+  return TryOperator(array.ctx(), "take", array, BringTo(indices, array.ctx()), axis);
 }
 
 /*! \brief By the one index array there is, along its axis; a NULL array where it has no take. */
@@ -107,7 +131,8 @@ NDArray TryTakeAlongAxis(const NDArray& array, const Place& place, const AxisInd
     if (d == leading) axes.push_back(along.extent, along.stride);
     if (d < place.axes.shape.ndim) axes.push_back(place.axes.shape[d], place.axes.strides[d]);
   }
-  if (axes.shape.ndim > kMaxNdim) return NDArray();
+  // What is wrong with indices into nothing has other words in take.
+  if (axes.shape.ndim > kMaxNdim || along.extent == 0) return NDArray();
   const NDArray view =
       array.View(place.data, axes.shape.view(), axes.strides.view(), array.dtype());
   return TryTake(view, along.indices, leading);
@@ -145,8 +170,10 @@ NDArray TryTakeRows(const NDArray& array, const Selection& selection) {
 NDArray GatherElsewhere(const NDArray& array, const IndexKey& key) {
   Place place;
   std::vector<AxisIndices> arrays;
-  const int leading = key.ApplyAdvanced(array.tensor(), &place, &arrays);
-  const bool is_along = arrays.size() == 1 && key.has_no_mask();
+  int leading = 0;
+  // A mask is read once, for the selection.
+  if (key.has_no_mask()) leading = key.ApplyAdvanced(array.tensor(), &place, &arrays);
+  const bool is_along = arrays.size() == 1;
   // Indices that are there stay there, unless they are needed here after all.
   const bool is_there = is_along && !IsHost(arrays[0].indices.ctx());
   if (is_there) {
@@ -156,32 +183,28 @@ NDArray GatherElsewhere(const NDArray& array, const IndexKey& key) {
   const Selection selection(key, array.tensor());
   NDArray result = NDArray::Empty(selection.shape(), array.dtype(), array.ctx());
   if (result.size() == 0) return result;
-  const std::vector<Run> runs = RunsOf(selection.blocks());
-  if (runs.size() > kFewCopies && !is_there) {
+  if (!is_there && RunsOf(selection.blocks()).size() > kFewCopies) {
     NDArray taken = is_along ? TryTakeAlongAxis(array, place, arrays[0], leading)
                              : TryTakeRows(array, selection);
     if (taken.get() != nullptr) return taken;
   }
-  if (runs.size() > kMostCopies) ThrowTooMany();
-  ForEachRun(array, selection, runs, result,
-             [](const NDArray& there, const NDArray& dense) { Assign(dense, there); });
+  CopyRuns(array, selection, result, false);
   return result;
 }
 
 void ScatterElsewhere(const NDArray& array, const Selection& selection, const Elements& value) {
-  const std::vector<Run> runs = RunsOf(selection.blocks());
-  if (runs.size() > kMostCopies) ThrowTooMany();
+  if (RunsOf(selection.blocks()).size() > kMostCopies) ThrowTooMany();
   const NDArray dense = NDArray::Empty(selection.shape(), array.dtype(), array.ctx());
   CopyAnywhere(value, {dense.tensor(), dense});
-  ForEachRun(array, selection, runs, dense,
-             [](const NDArray& there, const NDArray& part) { Assign(there, part); });
+  CopyRuns(array, selection, dense, true);
 }
 
-void FillMaskElsewhere(const NDArray& array, const NDArray& mask, const NDArray& value) {
-  static const PackedFunc where = PackedFunc::GetGlobal("_npi.where");
-  const NDArray there = IsHost(mask.ctx()) ? BringTo(mask, array.ctx()) : mask;
-  const NDArray filled = where(there, value, array);
+bool TryFillMaskElsewhere(const NDArray& array, const NDArray& mask, const NDArray& value) {
+  const NDArray filled =
+      TryOperator(array.ctx(), "where", BringTo(mask, array.ctx()), value, array);
+  if (filled.get() == nullptr) return false;
   Assign(array, filled);
+  return true;
 }
 
 }  // namespace op

@@ -22,12 +22,16 @@ NDArray GatherElsewhere(const NDArray& array, const IndexKey& key);
 /*!
  * \brief Assigns a value, of the selection's type and broadcast to its shape, by copies.
  *
- * Fails with the kind "OffHost" where too many are needed, before anything is changed.
+ * Fails with the kind "OffHost" where too many are needed, or its library does not copy so, before
+ * anything is changed.
  */
 void ScatterElsewhere(const NDArray& array, const Selection& selection, const Elements& value);
 
-/*! \brief Assigns one value where a mask of the array's shape holds, by the operator `where`. */
-void FillMaskElsewhere(const NDArray& array, const NDArray& mask, const NDArray& value);
+/*!
+ * \brief Assigns one value where a mask of the array's shape holds, by the accelerator's own
+ * `where`; false where it has none.
+ */
+bool TryFillMaskElsewhere(const NDArray& array, const NDArray& mask, const NDArray& value);
 
 }  // namespace op
 }  // namespace mxnet

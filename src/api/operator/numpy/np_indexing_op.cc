@@ -213,8 +213,9 @@ void FitValue(const DLTensor& tensor, const IndexKey& key, const Selection& sele
 
 void SetAdvancedElsewhere(const NDArray& array, const IndexKey& key, const MXNetArgValue& arg) {
   AssignedValue value(arg, array.dtype());
-  if (FillsMask(array.tensor(), key, value)) {
-    return FillMaskElsewhere(array, key.array(), OneValue(value, arg, array.dtype()));
+  if (FillsMask(array.tensor(), key, value) &&
+      TryFillMaskElsewhere(array, key.array(), OneValue(value, arg, array.dtype()))) {
+    return;
   }
   const Selection selection(key, array.tensor());
   FitValue(array.tensor(), key, selection, &value);

@@ -158,8 +158,9 @@ NDArray Full(ShapeView shape, const MXNetArgValue& value, std::optional<DLDataTy
   const bool is_tensor = value.TryAs<const DLTensor*>(&tensor) == Match::kOk;
   // The numbers of a list become what is asked for at once, without another type between.
   const NDArray values = is_tensor ? ToArray(value) : ArrayFromNested(value, dtype);
-  NDArray array = NDArray::Empty(shape, dtype.value_or(values.dtype()), ctx);
+  // Before the array, which ends a call that is made for the geometry of its result alone.
   CheckBroadcastInto(values.shape(), shape);
+  NDArray array = NDArray::Empty(shape, dtype.value_or(values.dtype()), ctx);
   CopyCast(values.tensor(), array.tensor());
   return array;
 }
