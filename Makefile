@@ -87,8 +87,9 @@ lint: build $(BIN)/.linted-with
 
 format: $(BIN)/.linted-with
 	$(BIN)/clang-format -i $(CXX_FILES)
-	$(BIN)/ruff check --fix .
+	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
+	$(BIN)/ruff check .
 
 clean:
 	rm -rf build dist python/*.egg-info python/ffi/include python/*/lib python/*/_cython/*.so

@@ -58,6 +58,8 @@ def test_complex_parts_are_views():
     assert array.tolist() == [5 + 7j, 5 + 4j]
     with pytest.raises(TypeError):
         mx.np.ones(2).imag = 1
+    with pytest.raises(ValueError, match="read-only"):
+        mx.np.ones(2).imag[0] = 1  # which would change no element of the array
 
 
 READ_ONLY = ["shape", "dtype", "ctx", "size", "ndim", "strides", "nbytes", "T"]

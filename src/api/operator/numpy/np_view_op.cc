@@ -6,6 +6,7 @@
 #include "api/common/cast.h"
 #include "api/common/describe.h"
 #include "api/common/promotion.h"
+#include "api/common/views.h"
 
 namespace mxnet {
 namespace op {
@@ -81,13 +82,15 @@ MXNET_REGISTER_OP("_npi.real")
 
 MXNET_REGISTER_OP("_npi.imag")
     .flags(kMXNetFuncView)
-    .describe("The imaginary part, of the shape of val: a view into a complex array, else zeros.")
+    .describe(
+        "The imaginary part, of the shape of val: a view into a complex array, else zeros, which "
+        "are read-only.")
     .add_argument("val", "ArrayLike", "The array.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const NDArray array = ToArray(args[0]);
       *ret = IsComplexDType(array.dtype())
                  ? PartView(array, 1)
-                 : NDArray::Zeros(array.shape(), array.dtype(), array.ctx());
+                 : AsReadOnly(NDArray::Zeros(array.shape(), array.dtype(), array.ctx()));
     });
 
 }  // namespace
