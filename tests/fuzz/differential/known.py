@@ -9,6 +9,7 @@ without axes (of NumPy a number, of mx.np a view).
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -220,7 +221,14 @@ KNOWN = (
     ),
     Known(
         "a number of NumPy's is assigned as an array without axes is, by a cast",
-        lambda d: raises(d, (OverflowError, ValueError), None) and d.line.endswith(")[()]"),
+        lambda d: (
+            raises(d, (OverflowError, ValueError), None)
+            and (d.line.endswith(")[()]") or re.match(r"\w+\[.*\] \S+= ", d.line) is not None)
+        ),
+    ),
+    Known(
+        "an out= that is read-only is refused, also where nothing would be rounded",
+        lambda d: d.label == "round" and raises(d, None, ValueError),
     ),
     Known(
         "the reciprocal of the integer 0 is 0; NumPy's is the processor's, and goes into out= so",
