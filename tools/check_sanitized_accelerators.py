@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = (
     "contract",
     "faults",
+    "indexing",
+    "operands",
     "refacc_faults",
     "refacc_memory",
     "refacc_operators",
