@@ -63,6 +63,18 @@ Tuple Messages(const std::vector<FailureRef>& failures) {
   return Tuple(std::move(messages));
 }
 
+Tuple StatsRow(const Slot& slot, const OperatorStats& stats) {
+  const OperatorStats::Figures figures = stats.Read();
+  const CallCost& cost = figures.cost;
+  std::vector<Any> reasons;
+  for (const auto& [reason, count] : figures.reasons) {
+    reasons.push_back(Any::Of(Tuple({Text(reason), Number(count)})));
+  }
+  return Tuple({Text(slot.name), Text(stats.name()), Number(figures.on_accelerator),
+                Number(figures.on_cpu), Number(cost.bytes), Number(cost.copying),
+                Number(cost.waiting), Number(cost.computing), Any::Of(Tuple(std::move(reasons)))});
+}
+
 MXNET_REGISTER_API("mx.acc.load")
     .describe("Loads an accelerator library and returns its first context.")
     .arg("path", "The library, as an absolute path.")
@@ -188,31 +200,20 @@ MXNET_REGISTER_API("mx.acc.stats")
     .returns("tuple[tuple[Any, ...], ...]")
     .set_body([](MXNetArgs, MXNetRetValue* ret) {
       std::vector<Any> rows;
-      for (Slot* slot : Table::Global()->Loaded()) {
-        const InUse used(slot);
-        for (const OperatorStats* stats : used->stats().All()) {
-          const OperatorStats::Figures figures = stats->Read();
-          const CallCost& cost = figures.cost;
-          std::vector<Any> reasons;
-          for (const auto& [reason, count] : figures.reasons) {
-            reasons.push_back(Any::Of(Tuple({Text(reason), Number(count)})));
-          }
-          rows.push_back(Any::Of(Tuple(
-              {Text(slot->name), Text(stats->name()), Number(figures.on_accelerator),
-               Number(figures.on_cpu), Number(cost.bytes), Number(cost.copying),
-               Number(cost.waiting), Number(cost.computing), Any::Of(Tuple(std::move(reasons)))})));
+      ForEachLoaded([&](const Slot& slot, Accelerator* accelerator) {
+        for (const OperatorStats* stats : accelerator->stats().All()) {
+          rows.push_back(Any::Of(StatsRow(slot, *stats)));
         }
-      }
+      });
       *ret = Tuple(std::move(rows));
     });
 
 MXNET_REGISTER_API("mx.acc.reset_stats")
     .describe("Sets all counts of mx.acc.stats to zero.")
     .set_body_typed([]() {
-      for (Slot* slot : Table::Global()->Loaded()) {
-        const InUse used(slot);
-        for (OperatorStats* stats : used->stats().All()) stats->Reset();
-      }
+      ForEachLoaded([](const Slot&, Accelerator* accelerator) {
+        for (OperatorStats* stats : accelerator->stats().All()) stats->Reset();
+      });
     });
 
 constexpr const char* kFallbackModes[] = {"auto", "whole", "error"};

@@ -1,6 +1,7 @@
 """What the tests of accelerators share."""
 
 import fcntl
+import gc
 import os
 import shutil
 import subprocess
@@ -167,6 +168,23 @@ def isolated(variant) -> bool:
 def library(variant) -> Path:
     """The library of the accelerator that is loaded."""
     return variant[1]
+
+
+@pytest.fixture
+def load_refacc(accelerators, monkeypatch) -> Iterator[Callable[..., mx.Context]]:
+    """Loads librefacc.so under a name with settings; unloads it once the test's arrays are gone."""
+    names = []
+
+    def load(name: str, **settings: str) -> mx.Context:
+        for key, value in settings.items():
+            monkeypatch.setenv(f"REFACC_{key}", value)
+        names.append(name)
+        return mx.load_acc(accelerators / FILES["refacc"], name)
+
+    yield load
+    gc.collect()
+    for name in names:
+        mx.unload_acc(name)
 
 
 @pytest.fixture(scope="session")

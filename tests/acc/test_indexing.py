@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
 
 import mx
-
-from .conftest import FILES
 
 NUMBERS = numpy.arange(60, dtype="float32").reshape(3, 4, 5)
 ALL = slice(None)
@@ -149,21 +145,9 @@ STAYS = {
 }
 
 
-@pytest.fixture
-def load(accelerators: Path, monkeypatch) -> Iterator[Callable[[dict[str, str]], mx.Context]]:
-    def load(settings: dict[str, str]) -> mx.Context:
-        for name, value in settings.items():
-            monkeypatch.setenv(f"REFACC_{name}", value)
-        return mx.load_acc(accelerators / FILES["refacc"], "indexed")
-
-    yield load
-    gc.collect()
-    mx.unload_acc("indexed")
-
-
 @pytest.mark.parametrize(("settings", "key", "got", "assigned"), STAYS.values(), ids=STAYS)
-def test_what_is_carried_out_where(load, settings, key, got, assigned) -> None:
-    a = mx.np.array(NUMBERS, ctx=load(settings))
+def test_what_is_carried_out_where(load_refacc, settings, key, got, assigned) -> None:
+    a = mx.np.array(NUMBERS, ctx=load_refacc("indexed", **settings))
     mx.acc_stats(reset=True)
     numpy.testing.assert_array_equal(a[key].asnumpy(), NUMBERS[key])
     for expected in (got, assigned):
@@ -181,8 +165,8 @@ def test_what_is_carried_out_where(load, settings, key, got, assigned) -> None:
 
 @pytest.mark.parametrize("key", [[0, 2], [0, 2, 1] * 50, (NUMBERS > 30).tolist()])
 @pytest.mark.parametrize("operators", ["*", "!take,where"])
-def test_keys_and_values_on_another_device(load, operators: str, key: Any) -> None:
-    ctx = load({"OPERATORS": operators, "DEVICES": "2"})
+def test_keys_and_values_on_another_device(load_refacc, operators: str, key: Any) -> None:
+    ctx = load_refacc("indexed", OPERATORS=operators, DEVICES="2")
     other = mx.Context("indexed", 1)
     there = mx.np.array(key, ctx=other)
     a = mx.np.array(NUMBERS, ctx=ctx)
@@ -201,8 +185,8 @@ def test_indices_into_nothing(ctx: mx.Context) -> None:
         empty[mx.np.array([0], ctx=ctx)]
 
 
-def test_whole_asks_for_no_operator(load) -> None:
-    a = mx.np.array(NUMBERS, ctx=load({}))
+def test_whole_asks_for_no_operator(load_refacc) -> None:
+    a = mx.np.array(NUMBERS, ctx=load_refacc("indexed"))
     mx.acc_stats(reset=True)
     with mx.acc_fallback("whole"):
         a[[0, 2, 1] * 90]

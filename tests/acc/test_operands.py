@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
 
 import mx
-
-from .conftest import FILES
 
 HERE = numpy.arange(6, dtype="float32").reshape(2, 3)
 OTHER = HERE[::-1] + 1
@@ -37,12 +33,8 @@ CALLS: dict[str, tuple[Callable[[Any, Any, Any], Any], str, int]] = {
 
 
 @pytest.fixture(params=[{}, {"STREAMS": "1", "SLOW": "200"}], ids=["", "streams"])
-def there(request, accelerators: Path, monkeypatch) -> Iterator[mx.Context]:
-    for name, value in request.param.items():
-        monkeypatch.setenv(f"REFACC_{name}", value)
-    yield mx.load_acc(accelerators / FILES["refacc"], "operands")
-    gc.collect()
-    mx.unload_acc("operands")
+def there(request, load_refacc) -> mx.Context:
+    return load_refacc("operands", **request.param)
 
 
 @pytest.mark.parametrize(("call", "operator", "size"), CALLS.values(), ids=CALLS)
@@ -61,10 +53,9 @@ def test_they_are_moved(there: mx.Context, call, operator: str, size: int) -> No
 
 @pytest.mark.parametrize(("call", "operator", "size"), CALLS.values(), ids=CALLS)
 def test_they_stay_where_the_operator_runs_on_the_cpu(
-    accelerators: Path, monkeypatch, call, operator: str, size: int
+    load_refacc, call, operator: str, size: int
 ) -> None:
-    monkeypatch.setenv("REFACC_OPERATORS", f"!{operator}")
-    ctx = mx.load_acc(accelerators / FILES["refacc"], "refusing")
+    ctx = load_refacc("refusing", OPERATORS=f"!{operator}")
     a = mx.np.array(HERE, ctx=ctx)
     mx.acc_stats(reset=True)
     found = call(mx.np, a, OTHER.copy())
@@ -73,9 +64,6 @@ def test_they_stay_where_the_operator_runs_on_the_cpu(
     # The arrays came, each once, and the result, or what was written, went back.
     assert row.bytes <= 2 * a.nbytes + found.nbytes and row.cpu_seconds > 0
     numpy.testing.assert_allclose(found.asnumpy(), call(numpy, HERE.copy(), OTHER.copy()))
-    del a, found
-    gc.collect()
-    mx.unload_acc("refusing")
 
 
 def test_on_every_accelerator(ctx: mx.Context) -> None:
@@ -103,21 +91,15 @@ def test_operands_that_do_not_fit(there: mx.Context) -> None:
     assert not [row for row in mx.acc_stats(reset=True) if row.on_accelerator]
 
 
-def test_operands_that_have_no_room_there(accelerators: Path, monkeypatch) -> None:
-    monkeypatch.setenv("REFACC_MEMORY", "1000000")
-    ctx = mx.load_acc(accelerators / FILES["refacc"], "small")
+def test_operands_that_have_no_room_there(load_refacc) -> None:
+    ctx = load_refacc("small", MEMORY="1000000")
     indices = mx.np.array([1, 2, 3], "int64", ctx=ctx)
     found = mx.np.take(numpy.arange(1_000_000.0), indices)
     assert found.ctx == ctx and found.tolist() == [1, 2, 3]
-    del indices, found
-    gc.collect()
-    mx.unload_acc("small")
 
 
-def test_waiting_is_told_apart(accelerators: Path, monkeypatch) -> None:
-    monkeypatch.setenv("REFACC_STREAMS", "1")
-    monkeypatch.setenv("REFACC_SLOW", "20000")
-    ctx = mx.load_acc(accelerators / FILES["refacc"], "slow")
+def test_waiting_is_told_apart(load_refacc) -> None:
+    ctx = load_refacc("slow", STREAMS="1", SLOW="20000")
     a = mx.np.array(HERE, ctx=ctx)
     ctx.configure(operators="!exp")
     mx.acc_stats(reset=True)
@@ -128,6 +110,3 @@ def test_waiting_is_told_apart(accelerators: Path, monkeypatch) -> None:
     exp = next(row for row in mx.acc_stats(reset=True) if row.operator == "exp")
     # Ten times the work of others; two copies of its own, each of which takes as long as one.
     assert exp.wait_seconds > exp.copy_seconds > exp.cpu_seconds > 0
-    del a, b
-    gc.collect()
-    mx.unload_acc("slow")
