@@ -251,6 +251,15 @@ KNOWN = (
         lambda d: d.label == "setitem" and d.kind == "value" and "overlap" in d.flags,
     ),
     Known(
+        "a real out= is refused before complex numbers are rounded; NumPy has written by then",
+        lambda d: (
+            d.label == "round"
+            and d.kind == "value"
+            and kind(d.expected.dtype) != "c"
+            and any(kind(a.dtype) == "c" for a in d.operands.values())
+        ),
+    ),
+    Known(
         "round takes bools with decimals",
         lambda d: d.label == "round" and raises(d, TypeError, None),
     ),
