@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "acc/copy.h"
+#include "acc/device/copy.h"
+#include "acc/device/table.h"
+#include "acc/device/tensors.h"
+#include "acc/dispatch/operator_functions.h"
 #include "acc/isolated/process.h"
-#include "acc/operator_functions.h"
-#include "acc/table.h"
-#include "acc/tensors.h"
 
 namespace mxnet {
 namespace acc {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "runtime/pool.h"
+#include "runtime/core/pool.h"
 
 namespace mxnet {
 namespace runtime {

@@ -9,7 +9,8 @@ from tools.check_sanitized_accelerators import PROGRAMS, own_leaks
 SANITIZER = "/usr/lib/gcc/x86_64-linux-gnu/12/libasan.so in __interceptor_malloc asan.cpp:69"
 STANDARD = "/lib/x86_64-linux-gnu/libstdc++.so.6 in std::string::reserve"
 RUNTIME = (
-    "/packages/ffi/lib/libmxnet_runtime.so in mxnet::acc::Device::AllocRaw src/acc/device.cc:1"
+    "/packages/ffi/lib/libmxnet_runtime.so in mxnet::acc::Device::AllocRaw "
+    "src/acc/device/device.cc:1"
 )
 REFACC = "/tmp/librefacc.so in refacc::NewBlock block.cc:74"
 CYTHON = "/packages/ffi/_cython/core.cpython-311-x86_64-linux-gnu.so in call_function core.cpp:30"

@@ -10,9 +10,9 @@
 
 #include "./arguments.h"
 #include "./json.h"
-#include "runtime/library_file.h"
-#include "runtime/trace.h"
-#include "runtime/value_text.h"
+#include "runtime/diagnostics/trace.h"
+#include "runtime/diagnostics/value_text.h"
+#include "runtime/library/library_file.h"
 
 namespace mxnet {
 namespace fuzz {

@@ -46,7 +46,7 @@ def test_compiles_alone(tmp_path, header, standard):
 FOR_WINDOWS = {
     "mxnet_acc.h": INCLUDE,
     "mxnet_acc_seed.h": INCLUDE,
-    "runtime/dynamic_library.h": ROOT / "src",
+    "runtime/library/dynamic_library.h": ROOT / "src",
 }
 
 

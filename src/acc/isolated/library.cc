@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "acc/status.h"
+#include "acc/plugin/status.h"
 
 namespace mxnet {
 namespace acc {

@@ -14,7 +14,7 @@
 
 #include "acc/isolated/message.h"
 #include "acc/isolated/process.h"
-#include "acc/stand_in.h"
+#include "acc/plugin/stand_in.h"
 
 namespace mxnet {
 namespace acc {

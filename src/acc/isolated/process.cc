@@ -26,9 +26,9 @@
 
 #include "acc/isolated/channel.h"
 #include "acc/isolated/message.h"
-#include "acc/status.h"
-#include "runtime/dynamic_library.h"
-#include "runtime/fork_safe.h"
+#include "acc/plugin/status.h"
+#include "runtime/core/fork_safe.h"
+#include "runtime/library/dynamic_library.h"
 
 extern char** environ;
 

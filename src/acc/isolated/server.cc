@@ -17,8 +17,8 @@
 
 #include "acc/isolated/channel.h"
 #include "acc/isolated/message.h"
-#include "acc/plugin.h"
-#include "acc/status.h"
+#include "acc/plugin/plugin.h"
+#include "acc/plugin/status.h"
 
 namespace mxnet {
 namespace acc {

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "runtime/dynamic_library.h"
+#include "runtime/library/dynamic_library.h"
 
 namespace mxnet {
 namespace op {

@@ -1,0 +1,74 @@
+/*!
+ * \file accelerator.h
+ * \brief An accelerator that is loaded: its library, its name, its devices.
+ */
+#ifndef MXNET_SRC_ACC_DEVICE_ACCELERATOR_H_
+#define MXNET_SRC_ACC_DEVICE_ACCELERATOR_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "acc/device/device.h"
+#include "acc/dispatch/fallback.h"
+#include "acc/plugin/plugin.h"
+#include "acc/plugin/status.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief An accelerator. Whoever uses it holds an InUse of its slot, see table.h. */
+class Accelerator {
+ public:
+  /*! \brief Initializes the plugin and finds the devices; device_type is what contexts have. */
+  Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type);
+  ~Accelerator();
+
+  const MXAccApi& api() const { return plugin_->api(); }
+  const Plugin& plugin() const { return *plugin_; }
+  const std::string& name() const { return name_; }
+  int device_type() const { return device_type_; }
+  int num_devices() const { return static_cast<int>(devices_.size()); }
+  /*! \brief ValueError where there is no such device. */
+  Device* device(int id) {
+    if (__builtin_expect(static_cast<size_t>(id) >= devices_.size(), 0)) ThrowNoDevice(id);
+    return devices_[static_cast<size_t>(id)].get();
+  }
+
+  /*! \brief Pieces of memory in use, on all devices. */
+  uint64_t num_blocks() const;
+
+  /*! \brief Begins anew what has ended by itself; arrays that were on it are lost. */
+  void Restart();
+
+  /*! \brief What has become of the calls of operators. */
+  Stats& stats() { return stats_; }
+
+  /*! \brief Failures of work that nobody was told of yet. */
+  UntoldFailures* untold() { return &untold_; }
+  /*! \brief Waits for all devices. */
+  void Settle();
+  /*! \brief The same; then what failed and nobody was told of, which counts as told from now on. */
+  std::vector<FailureRef> TakeUntold();
+
+  /*! \brief Passes keywords with values on, and returns what the library emits. */
+  std::vector<std::pair<std::string, std::string>> Configure(
+      int device, const std::vector<std::pair<std::string, std::string>>& options);
+
+ private:
+  void CountDevices();
+  [[noreturn, gnu::cold]] void ThrowNoDevice(int id) const;
+
+  std::unique_ptr<Plugin> plugin_;
+  std::string name_;
+  int device_type_;
+  Stats stats_;
+  UntoldFailures untold_;
+  std::vector<std::unique_ptr<Device>> devices_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_DEVICE_ACCELERATOR_H_

@@ -1,0 +1,66 @@
+/*!
+ * \file provider.cc
+ * \brief Memory and calls of accelerators, for the runtime.
+ */
+#include "acc/device/provider.h"
+
+#include "acc/device/table.h"
+#include "acc/dispatch/dispatch.h"
+#include "runtime/core/observers.h"
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+class Provider : public DeviceProvider {
+ public:
+  DeviceBlock Alloc(const DLDevice& ctx, size_t bytes, bool zeroed) override {
+    const InUse accelerator(ctx);
+    return BlockOf(accelerator->device(ctx.device_id)->Alloc(bytes, zeroed));
+  }
+  const char* KindName(int device_type) override {
+    Slot* slot = Table::Global()->Find(device_type);
+    return slot == nullptr ? nullptr : slot->name.c_str();
+  }
+  int KindNumber(const std::string& name) override {
+    Slot* slot = Table::Global()->Find(name);
+    if (slot == nullptr) return 0;
+    // Whoever uses a parent's accelerator is told so then.
+    return slot->accelerator.load() != nullptr || slot->is_parents.load() ? slot->device_type : 0;
+  }
+  void AwaitContent(const ArrayObject* array) override {
+    const DeviceMemory* memory = MemoryOf(array);
+    if (memory == nullptr) return;
+    const InUse accelerator(array->visible.tensor.device);
+    memory->device->Settle();
+    memory->device->CheckContent(*memory);
+  }
+  bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+               int* ret_type_code, int* status) override {
+    return acc::TryCall(func, args, ret, ret_type_code, status);
+  }
+};
+
+}  // namespace
+
+void ReleaseMemory(void* owner, size_t) {
+  auto* memory = static_cast<DeviceMemory*>(owner);
+  if (memory->device->slot()->is_parents.load(std::memory_order_relaxed)) return;
+  memory->device->Free(memory);
+}
+
+Device* DeviceOf(const ArrayObject* array) {
+  const ArrayObject* root = RootOf(array);
+  if (root->release != &ReleaseMemory) return nullptr;
+  Device* device = static_cast<const DeviceMemory*>(root->owner)->device;
+  return device->slot()->accelerator.load(std::memory_order_acquire) == nullptr ? nullptr : device;
+}
+
+void UseProvider() {
+  static Provider* provider = new Provider();
+  device_provider.store(provider, std::memory_order_release);
+  observers.fetch_or(kObserveDevices);
+}
+
+}  // namespace acc
+}  // namespace mxnet

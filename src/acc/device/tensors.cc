@@ -1,0 +1,71 @@
+/*!
+ * \file tensors.cc
+ * \brief From arrays to MXTensor.
+ */
+#include "acc/device/tensors.h"
+
+namespace mxnet {
+namespace acc {
+
+MXTensor GeometryOf(const DLTensor& tensor) {
+  MXTensor out{};
+  out.struct_size = sizeof(out);
+  MXAccGeometry& geometry = out.tensor;
+  geometry.device = MXAccDevice{tensor.device.device_type, tensor.device.device_id};
+  geometry.ndim = tensor.ndim;
+  geometry.dtype = MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes};
+  geometry.shape = tensor.shape;
+  geometry.strides = tensor.strides;
+  return out;
+}
+
+MXTensor TensorOf(const NDArray& array) {
+  MXTensor out = GeometryOf(array.tensor());
+  const Place place = PlaceOf(array.get());
+  out.tensor.data = place.data;
+  out.tensor.byte_offset = place.byte_offset;
+  return out;
+}
+
+DeviceMemory* MemoryOf(const NDArray& array) {
+  DeviceMemory* memory = MemoryOf(reinterpret_cast<const ArrayObject*>(array.get()));
+  if (memory == nullptr) {
+    MXNET_THROW("ValueError") << "expected memory of " << ContextName(array.ctx())
+                              << ", got an array over memory of somebody else's";
+  }
+  return memory;
+}
+
+Written AllOf(const NDArray& array) {
+  const ArrayObject* root = RootOf(reinterpret_cast<const ArrayObject*>(array.get()));
+  const auto bytes = static_cast<size_t>(array.size() * ItemSize(array.dtype()));
+  // A view with as many bytes as there are, in order, shows them all.
+  return {MemoryOf(array), bytes != root->owner_size || !IsContiguous(array.tensor())};
+}
+
+Span SpanOf(const DLTensor& tensor) {
+  const int64_t item = ItemSize(tensor.dtype);
+  int64_t low = 0;
+  int64_t high = 0;
+  for (int i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return {0, 0};
+    const int64_t reach = (tensor.shape[i] - 1) * tensor.strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low * item, (high - low + 1) * item};
+}
+
+bool MayShare(const NDArray& a, const NDArray& b) {
+  const Place first = PlaceOf(a.get());
+  const Place second = PlaceOf(b.get());
+  if (first.data != second.data || a.ctx() != b.ctx()) return false;
+  const Span first_span = SpanOf(a.tensor());
+  const Span second_span = SpanOf(b.tensor());
+  const int64_t first_begin = static_cast<int64_t>(first.byte_offset) + first_span.begin;
+  const int64_t second_begin = static_cast<int64_t>(second.byte_offset) + second_span.begin;
+  return first_begin < second_begin + second_span.size &&
+         second_begin < first_begin + first_span.size;
+}
+
+}  // namespace acc
+}  // namespace mxnet

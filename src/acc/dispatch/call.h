@@ -1,0 +1,99 @@
+/*!
+ * \file call.h
+ * \brief A call of an operator, and what its arguments say of where it belongs.
+ */
+#ifndef MXNET_SRC_ACC_DISPATCH_CALL_H_
+#define MXNET_SRC_ACC_DISPATCH_CALL_H_
+
+#include <mxnet/runtime/ndarray.h>
+
+#include <string>
+
+#include "acc/plugin/status.h"
+#include "runtime/core/devices.h"
+
+namespace mxnet {
+namespace acc {
+
+constexpr Context kHost{kDLCPU, 0};
+
+/*! \brief What the arguments of a call say of where it belongs. */
+struct Places {
+  Context arrays{kDLCPU, 0};  /*!< of the arrays on an accelerator; else the CPU */
+  Context context{kDLCPU, 0}; /*!< what is given for the parameter ctx */
+  int context_index{-1};      /*!< the body's parameter for a context; -1 for none */
+  bool given{false};          /*!< whether that was given, and not None */
+  bool is_wrong{false};       /*!< whether that was given, and is no context */
+  bool has_array{false};      /*!< whether an array is given at all */
+  bool has_host_array{false}; /*!< whether one with axes is given that is on the CPU */
+  bool has_lent{false};      /*!< whether the host lends one with axes, which is no array of ours */
+  Context others{kDLCPU, 0}; /*!< a second accelerator or device that arrays are on, if any */
+  const MXNetNDArrayObject* array{nullptr}; /*!< one of arrays, if there are any */
+};
+
+/*! \brief A call of an operator. */
+struct Call {
+  /*! \brief Looks through the arguments; never throws. */
+  Call(const FunctionObject& function, const CallArguments& arguments);
+
+  const FunctionObject& func;
+  const CallArguments& args;
+  Places places;
+  /*! \brief Why the body, which looks at the geometry of arrays only, did not do it; else "". */
+  std::string reason;
+
+  /*! \brief As registered, "_npi.add". */
+  const char* name() const { return func.info->view().name; }
+  /*! \brief Whether the function has one of MXNetFuncFlag. */
+  bool has(uint64_t flag) const { return (func.info->view().flags & flag) != 0; }
+  /*! \brief The context given as an argument. Throws what the body would. */
+  Context ContextArgument() const;
+
+ private:
+  void LookAtContext(int index);
+};
+
+/*! \brief An operator's name as accelerators have it, without its prefix: "add". */
+inline std::string OperatorName(const std::string& registered) {
+  return registered.substr(registered.rfind('.') + 1);
+}
+
+/*! \brief The items of a sequence of values; NULL where it is none. */
+inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) {
+  switch (type_code) {
+    case kMXNetTuple:
+    case kMXNetList:
+    case kMXNetDict:
+      return &value.v_seq;
+    case kMXNetObjectHandle: {
+      const uint32_t type = static_cast<const MXNetObject*>(value.v_handle)->type_index;
+      const bool is_run = type == kMXNetObjectTuple || type == kMXNetObjectArray;
+      return is_run ? &static_cast<const MXNetSeqObject*>(value.v_handle)->items : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+/*! \brief An array of the host that somebody lends for the call, as NumPy's are; else NULL. */
+inline const DLTensor* LentTensor(const MXNetValue& value, int type_code) {
+  const bool lent = type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray ||
+                    type_code == kMXNetLentArray;
+  const auto* tensor = static_cast<const DLTensor*>(value.v_handle);
+  return lent && tensor->device.device_type == kDLCPU ? tensor : nullptr;
+}
+
+/*! \brief A number with a type, as an array of the host without axes, which the call borrows. */
+inline const DLTensor* TypedNumber(const MXNetValue& value, int type_code) {
+  const DLTensor* tensor = LentTensor(value, type_code);
+  return tensor != nullptr && tensor->ndim == 0 ? tensor : nullptr;
+}
+
+inline const DLTensor& TensorOf(const MXNetValue& array) {
+  return static_cast<const MXNetNDArrayObject*>(array.v_handle)->tensor;
+}
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_DISPATCH_CALL_H_

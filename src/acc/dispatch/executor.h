@@ -1,0 +1,131 @@
+/*!
+ * \file executor.h
+ * \brief What an accelerator library answered for calls of one key.
+ */
+#ifndef MXNET_SRC_ACC_DISPATCH_EXECUTOR_H_
+#define MXNET_SRC_ACC_DISPATCH_EXECUTOR_H_
+
+#include <mxnet_acc.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "acc/device/device.h"
+#include "acc/dispatch/call_key.h"
+#include "acc/dispatch/fallback.h"
+#include "acc/dispatch/operator_description.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief An executor of the library's, or the reason why there is none. Counted by reference. */
+class Executor {
+ public:
+  /*! \brief What has become of a run. */
+  enum class Outcome {
+    kDone,
+    kRefused, /*!< by the library, for these elements: see Refusal */
+    kEmpty,   /*!< the result has no elements: the library is not asked for them */
+    kRetired  /*!< the answer is no longer valid, ask anew */
+  };
+
+  /*!
+   * \brief Asks the library. Throws what is wrong with the arguments, which is not to be kept.
+   */
+  Executor(const Call& call, const CallKey& key, Device* device, OperatorStats* stats);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  void Retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  /*! \brief Whether the caller's reference is the only one, so that there will be no other. */
+  bool IsLast() const { return references_.load(std::memory_order_acquire) == 1; }
+
+  const CallKey& key() const { return key_; }
+  /*! \brief Why there is no executor; "" where there is one. */
+  const std::string& refusal() const { return refusal_; }
+
+  /*! \brief Carries a call of this key out; *reason is set where it is refused. Throws. */
+  Outcome Run(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
+  /*!
+   * \brief The same in as few steps as possible for a call that may be of this key: of an operator
+   * without a context, with arrays of the device. False where it has to be looked at in full.
+   */
+  bool TryRunAtOnce(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+                    int* ret_type_code);
+
+  /*! \brief Has runs that begin later be kRetired. */
+  void Retire() { is_retired_.store(true, std::memory_order_release); }
+  /*! \brief Frees the library's executor: no run is under way, and none will begin. */
+  void FreeState();
+
+ private:
+  /*! \brief With more inputs than that a run needs memory of the heap. */
+  static constexpr size_t kFew = 4;
+  /*! \brief Where a run finds one of its inputs. */
+  struct Input {
+    InputPlace place;
+    bool direct; /*!< as it is: it lies on the device with the strides that were asked for */
+  };
+
+  void Prepare(const Call& call);
+  void Ask(Device* device);
+  bool TryAsk(Device* device);
+  NDArray Packed(const Call& call, size_t index) const;
+  void FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) const;
+  void Done(NDArray result, MXNetValue* ret, int* ret_type_code);
+  NDArray NewResult() const;
+  NDArray NewResult(const DeviceBlock& block) const;
+  /*! \brief What a run writes to: out, or something new that is copied there. */
+  NDArray TargetFor(const NDArray& out, const NDArray* inputs) const;
+  /*! \brief Runs; *reason is set where it is refused. access is NULL without a stream. */
+  bool TryRun(MXTensor* tensors, const Access* access, std::string* reason) {
+    const MXAccStatus status = access == nullptr ? RunOnce(tensors) : Give(tensors, *access);
+    return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, access, reason);
+  }
+  bool TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access, std::string* reason);
+  [[gnu::cold]] bool TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access);
+  MXAccStatus RunOnce(MXTensor* tensors) {
+    if (__builtin_expect(is_one_at_a_time_, 0)) return RunInTurn(tensors);
+    const auto count = static_cast<int32_t>(inputs_.size());
+    return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
+  }
+  MXAccStatus RunInTurn(MXTensor* tensors);
+  /*! \brief RunOnce in the device's stream. */
+  MXAccStatus Give(MXTensor* tensors, const Access& access);
+  /*! \brief The same for TryRunAtOnce; false where it is refused. */
+  [[gnu::noinline]] bool TryGiveAtOnce(const CallArguments& args, MXTensor* tensors,
+                                       DeviceMemory* result);
+  bool TryRunFor(const Call& call, MXTensor* tensors, const NDArray* arrays, const NDArray& target,
+                 std::string* reason);
+
+  std::atomic<uint64_t> references_{1};
+  std::atomic<bool> is_retired_{false};
+  const CallKey key_;
+  OperatorStats* stats_;
+  Device* device_;
+  std::unique_ptr<OperatorDescription> description_;
+  MXAccExecutor executor_{};
+  std::vector<Input> inputs_;
+  /*! \brief What run is called with but for the elements: inputs, then the output. */
+  std::vector<MXTensor> tensors_;
+  DLDataType dtype_{};    /*!< of the result */
+  size_t bytes_{0};       /*!< of the result */
+  SizeClass size_{0};     /*!< of the result */
+  bool is_direct_{false}; /*!< there is one, all of the few inputs are, no out, and elements */
+  bool is_one_at_a_time_{false}; /*!< runs have to wait for one another, or for other calls */
+  /*! \brief Held around runs where the library takes one at a time. */
+  std::mutex serial_;
+  std::string refusal_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_DISPATCH_EXECUTOR_H_

@@ -1,0 +1,141 @@
+/*!
+ * \file executor_cache.h
+ * \brief The answers of a library that are kept.
+ */
+#ifndef MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_
+#define MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "acc/dispatch/executor.h"
+#include "runtime/core/pool.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief Shares an executor. */
+class ExecutorRef {
+ public:
+  ExecutorRef() = default;
+  explicit ExecutorRef(Executor* executor) : executor_(executor) {
+    if (executor_ != nullptr) executor_->Retain();
+  }
+  ExecutorRef(ExecutorRef&& other) noexcept : executor_(other.executor_) {
+    other.executor_ = nullptr;
+  }
+  ExecutorRef& operator=(ExecutorRef&& other) noexcept {
+    std::swap(executor_, other.executor_);
+    return *this;
+  }
+  ExecutorRef(const ExecutorRef& other) : ExecutorRef(other.executor_) {}
+  ~ExecutorRef() {
+    if (executor_ != nullptr) executor_->Release();
+  }
+  Executor* get() const { return executor_; }
+  Executor* operator->() const { return executor_; }
+
+ private:
+  Executor* executor_{nullptr};
+};
+
+/*!
+ * \brief Executors of one device by their keys. Any thread may call.
+ *
+ * It is the last to let go of an executor, so that the library is asked to free one only while the
+ * device is there.
+ */
+class ExecutorCache {
+ public:
+  ~ExecutorCache();
+  /*! \brief The executor of a call, asked for if it is new. Throws what asking does. */
+  ExecutorRef Find(const Call& call, const CallKey& key, Device* device, Stats* stats);
+  /*! \brief Forgets all answers, and frees the executors that no thread has any more. */
+  void Clear();
+
+ private:
+  struct Hash {
+    size_t operator()(const CallKey& key) const { return key.hash(); }
+  };
+  /*! \brief Of more shapes than these at a time none is likely to come again. */
+  static constexpr size_t kMost = 4096;
+
+  void FreeForgotten();
+
+  std::mutex mutex_;
+  std::unordered_map<CallKey, ExecutorRef, Hash> executors_;
+  /*! \brief What threads may have still, which let go of it at their next call. */
+  std::vector<ExecutorRef> forgotten_;
+};
+
+/*! \brief Executors that a thread has used, by hash. */
+class ThreadExecutors {
+ public:
+  /*! \brief The executor that was likely used last for this operator; NULL where there is none. */
+  Executor* FindRecent(const FunctionObject& func, const Device* device) {
+    if (generation_ != current_generation.load(std::memory_order_acquire)) return nullptr;
+    return executors_[RecentOf(func, device)].get();
+  }
+  /*! \brief The executor of a call; most are found here, without a lock. */
+  Executor* Find(const Call& call, const CallKey& key, Device* device, Stats* stats);
+
+  /*! \brief What is found in between stays until the last End. */
+  void Begin() { ++uses_; }
+  void End() {
+    if (--uses_ == 0 && __builtin_expect(!dropped_.empty(), 0)) FreeDropped();
+  }
+  /*! \brief Drops what has been forgotten since. */
+  void Renew();
+
+  /*! \brief Counts the times that answers were forgotten, anywhere. */
+  static std::atomic<uint64_t> current_generation;
+
+ private:
+  static constexpr size_t kSize = 256;
+  static constexpr int kRecentBits = 6;
+
+  uint8_t& RecentOf(const FunctionObject& func, const Device* device) {
+    const auto both = reinterpret_cast<uintptr_t>(&func) ^ reinterpret_cast<uintptr_t>(device);
+    return recent_[(uint64_t{both} * 0x9e3779b97f4a7c15u) >> (64 - kRecentBits)];
+  }
+  void Replace(ExecutorRef* place, ExecutorRef&& executor);
+  [[gnu::noinline]] void FreeDropped();
+
+  uint64_t generation_{0};
+  uint64_t uses_{0};
+  std::array<ExecutorRef, kSize> executors_;
+  /*! \brief By operator and device: where the one is that was used last. */
+  std::array<uint8_t, size_t{1} << kRecentBits> recent_{};
+  std::vector<ExecutorRef> dropped_;
+};
+
+/*! \brief The calling thread's; found without a call, as little as there may be of such memory. */
+extern __thread ThreadExecutors* thread_executors MXNET_TLS_INITIAL_EXEC;
+[[gnu::noinline]] ThreadExecutors* MakeThreadExecutors();
+
+/*! \brief Has the calling thread keep what it finds. */
+class ExecutorsInUse {
+ public:
+  ExecutorsInUse() : mine_(thread_executors) {
+    if (__builtin_expect(mine_ == nullptr, 0)) mine_ = MakeThreadExecutors();
+    mine_->Begin();
+  }
+  ~ExecutorsInUse() { mine_->End(); }
+  ExecutorsInUse(const ExecutorsInUse&) = delete;
+  ExecutorsInUse& operator=(const ExecutorsInUse&) = delete;
+
+  ThreadExecutors* operator->() const { return mine_; }
+
+ private:
+  ThreadExecutors* mine_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_

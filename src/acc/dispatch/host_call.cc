@@ -1,0 +1,93 @@
+/*!
+ * \file host_call.cc
+ * \brief Copies arguments to the host, and results back.
+ */
+#include "acc/dispatch/host_call.h"
+
+#include <mxnet/runtime/packed_func.h>
+
+#include "acc/device/copy.h"
+#include "acc/device/provider.h"
+
+namespace mxnet {
+namespace acc {
+HostCall::HostCall(const Call& call)
+    : call_(call),
+      replace_([this](const MXNetValue& value, int type_code, const MXNetParamInfo* param) {
+        const bool is_array = type_code == kMXNetNDArrayHandle;
+        if (!is_array || TensorOf(value).device.device_type == kDLCPU) return NDArray();
+        const bool written = param != nullptr && (param->flags & kMXNetParamWritten) != 0;
+        return Copy(NDArray(ObjectRef::Borrow(value.v_handle)), written);
+      }),
+      args_(call, replace_) {
+  args_.SetContext(kHost);
+}
+
+NDArray HostCall::Copy(const NDArray& array, bool written) {
+  if (Device* device = DeviceOf(reinterpret_cast<const ArrayObject*>(array.get()))) {
+    const Timed timed(&cost_.waiting);
+    device->Settle();
+  }
+  copies_.push_back({array, Bring(array, kHost), written});
+  if (written && array.read_only()) {
+    // For the body to refuse.
+    auto* copy = reinterpret_cast<MXNetNDArrayObject*>(copies_.back().on_host.get());
+    copy->flags |= kMXNetNDArrayReadOnly;
+  }
+  return copies_.back().on_host;
+}
+
+NDArray HostCall::Bring(const NDArray& array, Context ctx) {
+  if (array.ctx() == ctx) return array;
+  const Timed timed(&cost_.copying);
+  cost_.bytes += static_cast<uint64_t>(ByteCount(array));
+  return InContext(array, ctx);
+}
+
+const HostCall::Copied* HostCall::CopyOf(const void* on_host) const {
+  for (const Copied& copied : copies_) {
+    if (copied.on_host.get() == on_host) return &copied;
+  }
+  return nullptr;
+}
+
+Any HostCall::Placed(const Any& value, Context target) {
+  if (value.type_code() == kMXNetNDArrayHandle) {
+    const Copied* copied = CopyOf(value.raw().value.v_handle);
+    // What was written to is returned as it was given, not as the copy.
+    if (copied != nullptr && copied->written) return Any::Of(copied->original);
+    return Any::Of(Bring(value.As<NDArray>(), target));
+  }
+  const MXNetAnyArray* items = ItemsOf(value.raw().value, value.type_code());
+  if (items == nullptr) return value;
+  std::vector<Any> placed;
+  for (size_t i = 0; i < items->size; ++i) {
+    placed.push_back(Placed(reinterpret_cast<const Any&>(items->data[i]), target));
+  }
+  const auto* object = static_cast<const MXNetObject*>(value.raw().value.v_handle);
+  if (object->type_index == kMXNetObjectTuple) return Any::Of(Tuple(std::move(placed)));
+  return Any::Of(Array<Any>(std::move(placed)));
+}
+
+void HostCall::Run(Context target, MXNetValue* ret, int* ret_type_code) {
+  MXNetAny result{};
+  int type_code = kMXNetNull;
+  {
+    const Timed timed(&cost_.computing);
+    MXNET_CHECK_CALL(call_.func.Call(args_.values(), args_.type_codes(), args_.size(),
+                                     &result.value, &type_code));
+  }
+  result.type_code = type_code;
+  const Any made = Any::Steal(result);
+  for (const Copied& copied : copies_) {
+    if (!copied.written) continue;
+    const Timed timed(&cost_.copying);
+    cost_.bytes += static_cast<uint64_t>(ByteCount(copied.original));
+    CopyArray(copied.original, copied.on_host);
+  }
+  Any placed = Placed(made, target);
+  placed.MoveTo(ret, ret_type_code);
+}
+
+}  // namespace acc
+}  // namespace mxnet

@@ -1,0 +1,89 @@
+/*!
+ * \file operator_description.h
+ * \brief A call as accelerator libraries are asked about it.
+ */
+#ifndef MXNET_SRC_ACC_DISPATCH_OPERATOR_DESCRIPTION_H_
+#define MXNET_SRC_ACC_DISPATCH_OPERATOR_DESCRIPTION_H_
+
+#include <mxnet_acc.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "acc/dispatch/call.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief Which argument an input is. */
+struct InputPlace {
+  static constexpr int kNoItem = -1;
+  int argument;
+  int item; /*!< of a sequence */
+};
+
+/*! \brief That a call cannot be asked about, and why; `what` continues "because". */
+class NotOffered : public std::exception {
+ public:
+  explicit NotOffered(std::string reason) : reason_(std::move(reason)) {}
+  const char* what() const noexcept override { return reason_.c_str(); }
+
+ private:
+  std::string reason_;
+};
+
+/*!
+ * \brief An operator with its attributes and the geometry of its inputs and of its result.
+ *
+ * Keeps all that MXAccOperator points to.
+ */
+class OperatorDescription {
+ public:
+  /*!
+   * \brief Throws NotOffered; what is wrong with the arguments, for which the CPU has better words,
+   * is NotOffered, too.
+   */
+  OperatorDescription(const Call& call, Context ctx);
+  OperatorDescription(const OperatorDescription&) = delete;
+  OperatorDescription& operator=(const OperatorDescription&) = delete;
+
+  const MXAccOperator& view() const { return op_; }
+  /*! \brief The operator's name without its prefix. */
+  const std::string& name() const { return name_; }
+  const std::vector<InputPlace>& places() const { return places_; }
+  const std::vector<MXTensor>& inputs() const { return inputs_; }
+  const MXTensor& output() const { return output_; }
+  /*! \brief The argument that the result is written to; -1 where it is made. */
+  int out_argument() const { return out_argument_; }
+  /*! \brief Whether any input is not row-major. */
+  bool has_strided_inputs() const;
+  /*! \brief Describes the inputs as row-major, which they are made before each run. */
+  void PackInputs();
+
+ private:
+  void AddParameter(const MXNetParamInfo& param, int index, const MXNetValue& value, int type_code);
+  void AddInput(const char* name, const DLTensor& tensor, InputPlace place);
+  void AddOut(int index, const MXNetValue& value, int type_code);
+  void FindResult(const Call& call);
+  MXTensor Copied(const DLTensor& tensor);
+  void FillView();
+
+  Context ctx_;
+  std::string name_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<int64_t>> numbers_;
+  std::vector<InputPlace> places_;
+  std::vector<MXTensor> inputs_;
+  std::vector<const char*> keys_;
+  std::vector<const char*> values_;
+  const DLTensor* out_{nullptr};
+  int out_argument_{-1};
+  MXTensor output_{};
+  MXAccOperator op_{};
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_DISPATCH_OPERATOR_DESCRIPTION_H_

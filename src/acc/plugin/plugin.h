@@ -1,0 +1,84 @@
+/*!
+ * \file plugin.h
+ * \brief The table of one accelerator library, checked, and the library it comes from.
+ */
+#ifndef MXNET_SRC_ACC_PLUGIN_PLUGIN_H_
+#define MXNET_SRC_ACC_PLUGIN_PLUGIN_H_
+
+#include <mxnet_acc.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "acc/plugin/stand_in.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief Version of the operators' meaning, for MXAccHost::operator_set. */
+constexpr int32_t kOperatorSet = 1;
+
+/*! \brief Whether a library gets a process of its own, and how long its calls may take there. */
+struct Isolation {
+  bool isolated{false};
+  double timeout{0}; /*!< seconds; 0 for any time */
+};
+
+/*!
+ * \brief A loaded library whose table holds together; initialized, and finalized at its end.
+ *
+ * All throw ImportError, saying which library and what is wrong with it, or what the library's own
+ * error maps to.
+ */
+class Plugin {
+ public:
+  /*! \brief Loads the file, into a process of its own if isolated. path is absolute. */
+  explicit Plugin(const std::string& path, Isolation isolation = {});
+  ~Plugin();
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  /*! \brief Calls initialize; once. */
+  void Initialize();
+  /*! \brief Ends the library's work, so that the destructor may unload it; once. */
+  void Finalize();
+
+  /*! \brief The table; members that the library does not have are NULL. */
+  const MXAccApi& api() const { return api_; }
+  const std::string& path() const { return path_; }
+  /*! \brief What the loader calls the library. */
+  const void* library() const { return library_; }
+  /*! \brief The name that the library gives itself. */
+  const std::string& own_name() const { return own_name_; }
+  bool isolated() const { return isolation_.isolated; }
+  /*! \brief What is behind the table instead of the library; may be NULL. */
+  StandIn* stand_in() const { return stand_in_.get(); }
+  bool imperative() const { return imperative_; }
+
+ private:
+  void Open();
+  void FillTable();
+  void CheckTable() const;
+  std::string ReadName() const;
+  [[noreturn]] void Refuse(const std::string& reason) const;
+
+  std::string path_;
+  std::string own_name_;
+  void* library_{nullptr};
+  /*! \brief What is behind the table, where the library does not fill one itself. */
+  std::unique_ptr<StandIn> stand_in_;
+  MXAccHost host_{};
+  MXAccApi api_{};
+  Isolation isolation_;
+  bool initialized_{false};
+  bool imperative_{false};
+};
+
+/*! \brief Whether the text is [a-z][a-z0-9_]* of at most 31 characters. */
+bool IsAcceleratorName(const std::string& name);
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PLUGIN_PLUGIN_H_

@@ -1,0 +1,320 @@
+/*!
+ * \file seed_library.cc
+ * \brief Tensors and results, as mxnet_acc_seed.h has them.
+ */
+#include "acc/plugin/seed_library.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "acc/plugin/status.h"
+#include "runtime/library/dynamic_library.h"
+
+namespace mxnet {
+namespace acc {
+namespace {
+
+void* OwnSymbol(void* library, const char* name) {
+  // Names like "initialize" may well be those of a library that it is linked with.
+  void* address = dynamic_library::Symbol(library, name);
+  return address != nullptr && dynamic_library::Holds(library, address) ? address : nullptr;
+}
+
+/*! \brief MXNet's version as one number: 10203 for 1.2.3. */
+int VersionNumber(const char* release) {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  std::sscanf(release, "%d.%d.%d", &major, &minor, &patch);
+  return 10000 * major + 100 * minor + patch;
+}
+
+std::optional<int32_t> TypeOf(MXAccDataType type) {
+  if (type.lanes != 1) return std::nullopt;
+  switch (type.code * 256 + type.bits) {
+    case kMXAccFloat * 256 + 32:
+      return kMXSeedFloat32;
+    case kMXAccFloat * 256 + 64:
+      return kMXSeedFloat64;
+    case kMXAccFloat * 256 + 16:
+      return kMXSeedFloat16;
+    case kMXAccUInt * 256 + 8:
+      return kMXSeedUint8;
+    case kMXAccInt * 256 + 32:
+      return kMXSeedInt32;
+    case kMXAccInt * 256 + 8:
+      return kMXSeedInt8;
+    case kMXAccInt * 256 + 64:
+      return kMXSeedInt64;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsRowMajor(const MXAccGeometry& tensor) {
+  int64_t step = 1;
+  for (int32_t i = tensor.ndim - 1; i >= 0; --i) {
+    if (tensor.shape[i] == 0) return true;
+    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
+    step *= tensor.shape[i];
+  }
+  return true;
+}
+
+uint64_t SizeOf(const MXAccGeometry& tensor) {
+  uint64_t size = tensor.dtype.bits * tensor.dtype.lanes / 8u;
+  for (int32_t i = 0; i < tensor.ndim; ++i) size *= static_cast<uint64_t>(tensor.shape[i]);
+  return size;
+}
+
+/*! \brief Tensors in the other form, with their names. */
+class Tensors {
+ public:
+  /*! \brief Those of another type become bytes if that may be; otherwise they make problem(). */
+  Tensors(const MXTensor* tensors, int32_t count, bool may_be_bytes = false) {
+    for (int32_t i = 0; i < count; ++i) Add(tensors[i], may_be_bytes);
+  }
+  /*! \brief Why the tensors have no other form; NULL where they have. */
+  const char* problem() const { return problem_; }
+  MXSeedTensor* data() { return tensors_.data(); }
+  const char* const* names() const { return names_.data(); }
+
+ private:
+  void Add(const MXTensor& tensor, bool may_be_bytes) {
+    const MXAccGeometry& from = tensor.tensor;
+    if (tensor.storage != kMXAccDense) problem_ = "tensors are dense for it";
+    if (!IsRowMajor(from)) problem_ = "tensors are row-major for it";
+    MXSeedTensor to{};
+    to.data = from.data == nullptr ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
+    to.layout = tensor.layout;
+    const std::optional<int32_t> type = TypeOf(from.dtype);
+    if (type) {
+      to.dtype = *type;
+      to.shape = reinterpret_cast<const uint64_t*>(from.shape);
+      to.shape_len = static_cast<uint64_t>(from.ndim);
+    } else {
+      if (!may_be_bytes) problem_ = "it knows no elements of that type";
+      sizes_.push_back(SizeOf(from));
+      to.dtype = kMXSeedUint8;
+      to.shape = &sizes_.back();
+      to.shape_len = 1;
+    }
+    tensors_.push_back(to);
+    names_.push_back(tensor.name == nullptr ? "" : tensor.name);
+  }
+
+  const char* problem_{nullptr};
+  std::vector<MXSeedTensor> tensors_;
+  std::vector<const char*> names_;
+  std::deque<uint64_t> sizes_;
+};
+
+MXAccStatus ResultOf(int number) {
+  if (number == 0) return nullptr;
+  return Failure(kMXAccFailed, "it returned " + std::to_string(number));
+}
+
+}  // namespace
+
+/*! \brief State of an executor. */
+struct SeedLibrary::Executor {
+  SeedLibrary* library;
+  MXSeedExecutor run;
+};
+
+bool SeedLibrary::Is(void* library) {
+  return OwnSymbol(library, "getAccName") != nullptr && OwnSymbol(library, "getNumAcc") != nullptr;
+}
+
+SeedLibrary::SeedLibrary(void* library){
+#define MXNET_SEED_FIND(name) \
+  functions_.name = reinterpret_cast<decltype(functions_.name)>(OwnSymbol(library, #name))
+    MXNET_SEED_FUNCTIONS(MXNET_SEED_FIND)
+#undef MXNET_SEED_FIND
+}
+
+MXAccApi SeedLibrary::Table() const {
+  MXAccApi api = WholeTable();
+#define MXNET_SEED_DROP(name) \
+  if (functions_.name == nullptr) api.name = nullptr
+  MXNET_SEED_FUNCTIONS(MXNET_SEED_DROP)
+#undef MXNET_SEED_DROP
+  api.copyWithinAcc = nullptr;
+  api.mx_zero = nullptr;
+  return api;
+}
+
+MXAccStatus SeedLibrary::GetAccName(char* name, size_t size) {
+  // One that writes more than it may does no harm up to this size, and is told so.
+  char text[8 * MXSEED_NAME_SIZE] = {};
+  functions_.getAccName(text);
+  text[sizeof(text) - 1] = '\0';
+  if (std::strlen(text) >= size) {
+    return Failure(kMXAccBadArgument, "it wrote more than " + std::to_string(size - 1) +
+                                          " characters: '" + TextOf(text) + "'");
+  }
+  std::memcpy(name, text, std::strlen(text) + 1);
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::GetNumAcc(int32_t* count) {
+  *count = functions_.getNumAcc();
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::Initialize(const MXAccHost* host) {
+  const int version = VersionNumber(host->release);
+  const int result = functions_.initialize(version);
+  if (result == 0) return nullptr;
+  return Failure(kMXAccRefused, "it returned " + std::to_string(result) + " for version " +
+                                    std::to_string(version) + " of MXNet");
+}
+
+MXAccStatus SeedLibrary::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+  if (dev_id == 0 || functions_.mx_alloc == nullptr) return nullptr;
+  info->flags = kMXAccUnusable;
+  info->reason = "mx_alloc of its library knows the first device only";
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::Alloc(int32_t, size_t size, size_t alignment, void** out) {
+  std::lock_guard<std::mutex> lock(calls_);
+  *out = functions_.mx_alloc(size);
+  if (*out == nullptr) return Failure(kMXAccOutOfMemory, "it gave NULL");
+  if (reinterpret_cast<uintptr_t>(*out) % alignment != 0) {
+    functions_.mx_free(*out);
+    return Failure(kMXAccFailed,
+                   "it gave memory that is not aligned to " + std::to_string(alignment) + " bytes");
+  }
+  ++live_;
+  return nullptr;
+}
+
+void SeedLibrary::Free(int32_t, void* data) {
+  std::lock_guard<std::mutex> lock(calls_);
+  functions_.mx_free(data);
+  --live_;
+}
+
+MXAccStatus SeedLibrary::ReleaseAll(int32_t, size_t* live) {
+  std::lock_guard<std::mutex> lock(calls_);
+  functions_.mx_releaseAll();
+  *live = live_;
+  live_ = 0;
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::CopyEach(Copy copy, MXTensor* targets, const MXTensor* sources,
+                                  int32_t count) {
+  Tensors to(targets, count, true);
+  Tensors from(sources, count, true);
+  std::lock_guard<std::mutex> lock(calls_);
+  for (int32_t i = 0; i < count; ++i) {
+    if (SizeOf(targets[i].tensor) == 0) continue;
+    if (MXAccStatus status = ResultOf(copy(to.data() + i, from.data() + i))) return status;
+  }
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::CopyToAcc(int32_t, MXTensor* targets, const MXTensor* sources,
+                                   int32_t count, MXAccStream) {
+  return CopyEach(functions_.copyToAcc, targets, sources, count);
+}
+
+MXAccStatus SeedLibrary::CopyFromAcc(int32_t, MXTensor* targets, const MXTensor* sources,
+                                     int32_t count, MXAccStream) {
+  return CopyEach(functions_.copyFromAcc, targets, sources, count);
+}
+
+MXAccStatus SeedLibrary::SupportsImperative(int32_t* yes) {
+  std::lock_guard<std::mutex> lock(calls_);
+  *yes = functions_.supportsImperative() != 0 ? 1 : 0;
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+  Tensors inputs(op->inputs, op->num_in);
+  Tensors outputs(op->outputs, op->num_out);
+  for (const Tensors* tensors : {&inputs, &outputs}) {
+    if (tensors->problem() != nullptr) return Failure(kMXAccUnsupported, tensors->problem());
+  }
+  std::lock_guard<std::mutex> lock(calls_);
+  MXSeedExecutor run =
+      functions_.accGetExecutor(op->name, inputs.data(), outputs.data(), op->num_in, op->num_out,
+                                op->attr_keys, op->attr_vals, op->num_attrs);
+  if (run == nullptr) return Failure(kMXAccUnsupported, "it does not do that");
+  out->state = new Executor{this, run};
+  out->run = &Run;
+  out->free = [](void* state) { delete static_cast<Executor*>(state); };
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                             int32_t num_out, MXAccStream) {
+  const auto* executor = static_cast<const Executor*>(state);
+  Tensors in(inputs, num_in);
+  Tensors out(outputs, num_out);
+  std::lock_guard<std::mutex> lock(executor->library->calls_);
+  return ResultOf(executor->run(in.data(), num_in, out.data(), num_out));
+}
+
+MXAccStatus SeedLibrary::SupportedOps(int32_t, const MXAccGraph* graph, MXAccNodeSupport* nodes) {
+  Tensors data(graph->data, graph->num_data);
+  std::vector<int> ids(static_cast<size_t>(graph->num_nodes), kMXAccNodeUnsupported);
+  {
+    std::lock_guard<std::mutex> lock(calls_);
+    // Tensors that have no form here leave the whole graph on the CPU.
+    if (data.problem() == nullptr) {
+      functions_.supportedOps(graph->json, data.names(), data.data(), graph->num_data, ids.data());
+    }
+  }
+  for (size_t i = 0; i < ids.size(); ++i) nodes[i].id = std::max<int>(ids[i], -1);
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::LoadModel(const char* model_id, const MXAccGraph* graph, int32_t dev_id) {
+  Tensors data(graph->data, graph->num_data);
+  if (data.problem() != nullptr) return Failure(kMXAccUnsupported, data.problem());
+  std::lock_guard<std::mutex> lock(calls_);
+  return ResultOf(functions_.loadModel(model_id, graph->json, data.names(), data.data(),
+                                       graph->num_data, dev_id));
+}
+
+MXAccStatus SeedLibrary::UnloadModel(const char* model_id) {
+  std::lock_guard<std::mutex> lock(calls_);
+  functions_.unloadModel(model_id);
+  return nullptr;
+}
+
+MXAccStatus SeedLibrary::Infer(const char* model_id, const MXTensor* in_data, int32_t num_in,
+                               MXTensor* out_data, int32_t num_out, MXAccStream, void*) {
+  Tensors in(in_data, num_in);
+  Tensors out(out_data, num_out);
+  for (const Tensors* tensors : {&in, &out}) {
+    if (tensors->problem() != nullptr) return Failure(kMXAccUnsupported, tensors->problem());
+  }
+  std::lock_guard<std::mutex> lock(calls_);
+  return ResultOf(
+      functions_.infer(model_id, in.names(), out.names(), in.data(), out.data(), num_in, num_out));
+}
+
+MXAccStatus SeedLibrary::Configure(int32_t, const char* const* in_keys, const char* const* in_vals,
+                                   int32_t num_in, MXAccEmit emit, void* context) {
+  const char* keys[MXSEED_MAX_ANSWERS] = {};
+  const char* values[MXSEED_MAX_ANSWERS] = {};
+  std::lock_guard<std::mutex> lock(calls_);
+  const int count = functions_.configure(in_keys, in_vals, num_in, keys, values);
+  if (count < 0) return Failure(kMXAccBadArgument, "it returned " + std::to_string(count));
+  for (int i = 0; i < std::min(count, MXSEED_MAX_ANSWERS); ++i) {
+    const std::string value = TextOf(values[i], SIZE_MAX);
+    emit(context, TextOf(keys[i]).c_str(), value.c_str(), value.size());
+  }
+  return nullptr;
+}
+
+}  // namespace acc
+}  // namespace mxnet

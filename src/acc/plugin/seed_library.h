@@ -1,0 +1,92 @@
+/*!
+ * \file seed_library.h
+ * \brief A library whose functions are found by their names, mxnet_acc_seed.h, behind a table.
+ */
+#ifndef MXNET_SRC_ACC_PLUGIN_SEED_LIBRARY_H_
+#define MXNET_SRC_ACC_PLUGIN_SEED_LIBRARY_H_
+
+#include <mxnet_acc_seed.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "acc/plugin/stand_in.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief The functions; NULL for those that the library does not have. */
+struct SeedFunctions {
+#define MXNET_SEED_FUNCTIONS(FUNCTION) \
+  FUNCTION(getAccName);                \
+  FUNCTION(getNumAcc);                 \
+  FUNCTION(initialize);                \
+  FUNCTION(mx_alloc);                  \
+  FUNCTION(mx_free);                   \
+  FUNCTION(mx_releaseAll);             \
+  FUNCTION(copyToAcc);                 \
+  FUNCTION(copyFromAcc);               \
+  FUNCTION(supportsImperative);        \
+  FUNCTION(accGetExecutor);            \
+  FUNCTION(supportedOps);              \
+  FUNCTION(loadModel);                 \
+  FUNCTION(unloadModel);               \
+  FUNCTION(infer);                     \
+  FUNCTION(configure);
+#define MXNET_SEED_MEMBER(name) \
+  decltype(&::name) name { nullptr }
+  MXNET_SEED_FUNCTIONS(MXNET_SEED_MEMBER)
+#undef MXNET_SEED_MEMBER
+};
+
+/*! \brief Makes calls of the table into calls of the functions, one at a time. */
+class SeedLibrary : public StandIn {
+ public:
+  /*! \brief Whether a library has what such a library must have. */
+  static bool Is(void* library);
+  explicit SeedLibrary(void* library);
+
+  /*! \brief The table, without what the library does not have. */
+  MXAccApi Table() const;
+
+  MXAccStatus GetAccName(char* name, size_t size) override;
+  MXAccStatus GetNumAcc(int32_t* count) override;
+  MXAccStatus Initialize(const MXAccHost* host) override;
+  void Finalize() override {}
+  MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) override;
+  MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) override;
+  void Free(int32_t dev_id, void* data) override;
+  MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) override;
+  MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                        MXAccStream stream) override;
+  MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+                          MXAccStream stream) override;
+  MXAccStatus SupportsImperative(int32_t* yes) override;
+  MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
+  MXAccStatus SupportedOps(int32_t dev_id, const MXAccGraph* graph,
+                           MXAccNodeSupport* nodes) override;
+  MXAccStatus LoadModel(const char* model_id, const MXAccGraph* graph, int32_t dev_id) override;
+  MXAccStatus UnloadModel(const char* model_id) override;
+  MXAccStatus Infer(const char* model_id, const MXTensor* in_data, int32_t num_in,
+                    MXTensor* out_data, int32_t num_out, MXAccStream stream, void* call) override;
+  MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
+                        int32_t num_in, MXAccEmit emit, void* context) override;
+
+ private:
+  using Copy = decltype(&::copyToAcc);
+  struct Executor;
+
+  MXAccStatus CopyEach(Copy copy, MXTensor* targets, const MXTensor* sources, int32_t count);
+  static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                         int32_t num_out, MXAccStream stream);
+
+  SeedFunctions functions_;
+  std::mutex calls_;
+  size_t live_{0};
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PLUGIN_SEED_LIBRARY_H_

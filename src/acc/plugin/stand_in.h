@@ -1,0 +1,92 @@
+/*!
+ * \file stand_in.h
+ * \brief A table of functions that an object of ours stands behind, instead of a library.
+ */
+#ifndef MXNET_SRC_ACC_PLUGIN_STAND_IN_H_
+#define MXNET_SRC_ACC_PLUGIN_STAND_IN_H_
+
+#include <mxnet_acc.h>
+
+#include <string>
+
+namespace mxnet {
+namespace acc {
+
+/*!
+ * \brief Does what the functions of a table do.
+ *
+ * The functions of MXAccApi are given nothing that would tell libraries apart. So each object takes
+ * one of a few sets of functions. Methods are the members of the table; those that a class does not
+ * have it leaves out of its table.
+ */
+class StandIn {
+ public:
+  /*! \brief ImportError where all sets of functions are taken. */
+  StandIn();
+  virtual ~StandIn();
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+
+  /*! \brief Whether what is behind it has ended by itself. */
+  virtual bool HasEnded() { return false; }
+  /*! \brief How long a call may take, in seconds; 0 for any time. */
+  virtual void SetTimeout(double) {}
+  /*! \brief The process that the library is in; 0 for this one. */
+  virtual int64_t Pid() { return 0; }
+  /*! \brief Begins anew what has ended. Throws what loading throws. */
+  virtual void Restart() {}
+  /*! \brief Whether memory is there still, and was not lost with what has ended. */
+  virtual bool Holds(const void*) { return true; }
+  /*! \brief Lets go of what a child of fork has of it; takes no lock. */
+  virtual void Forget() {}
+
+  virtual MXAccStatus GetAccName(char* name, size_t size) = 0;
+  virtual MXAccStatus GetNumAcc(int32_t* count) = 0;
+  virtual MXAccStatus Initialize(const MXAccHost* host) = 0;
+  virtual void Finalize() = 0;
+  virtual MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) = 0;
+  virtual MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) = 0;
+  virtual void Free(int32_t dev_id, void* data) = 0;
+  virtual MXAccStatus ReleaseAll(int32_t, size_t*) { return Unsupported(); }
+  virtual MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                                int32_t count, MXAccStream stream) = 0;
+  virtual MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                                  int32_t count, MXAccStream stream) = 0;
+  virtual MXAccStatus CopyWithinAcc(int32_t, MXTensor*, const MXTensor*, int32_t, MXAccStream) {
+    return Unsupported();
+  }
+  virtual MXAccStatus SupportsImperative(int32_t* yes) = 0;
+  virtual MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) = 0;
+  virtual MXAccStatus SupportedOps(int32_t, const MXAccGraph*, MXAccNodeSupport*) {
+    return Unsupported();
+  }
+  virtual MXAccStatus LoadModel(const char*, const MXAccGraph*, int32_t) { return Unsupported(); }
+  virtual MXAccStatus UnloadModel(const char*) { return Unsupported(); }
+  virtual MXAccStatus Infer(const char*, const MXTensor*, int32_t, MXTensor*, int32_t, MXAccStream,
+                            void*) {
+    return Unsupported();
+  }
+  virtual MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
+                                const char* const* in_vals, int32_t num_in, MXAccEmit emit,
+                                void* context) = 0;
+  virtual MXAccStatus Zero(int32_t, void*, uint64_t, size_t, MXAccStream, uint64_t) {
+    return Unsupported();
+  }
+
+ protected:
+  /*! \brief The table whose functions call this object; without streams. */
+  MXAccApi WholeTable() const;
+
+ private:
+  static MXAccStatus Unsupported();
+
+  int place_;
+};
+
+/*! \brief A status of ours, valid until the calling thread's next. */
+MXAccStatus Failure(int32_t code, std::string message);
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PLUGIN_STAND_IN_H_

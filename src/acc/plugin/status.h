@@ -1,0 +1,51 @@
+/*!
+ * \file status.h
+ * \brief What an accelerator library answers, as an exception.
+ */
+#ifndef MXNET_SRC_ACC_PLUGIN_STATUS_H_
+#define MXNET_SRC_ACC_PLUGIN_STATUS_H_
+
+#include <mxnet/runtime/error.h>
+#include <mxnet_acc.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace mxnet {
+namespace acc {
+
+using namespace runtime;  // NOLINT(build/namespaces): the namespace is the project's own
+
+/*! \brief Whether size bytes from address on can be read; never faults. */
+bool IsReadable(const void* address, size_t size);
+
+/*! \brief A text of the library's: at most limit characters, control characters replaced. */
+std::string TextOf(const char* text, size_t limit = 2000);
+
+/*! \brief Code and text of a status that is no success; false where it is no MXAccError at all. */
+bool ReadError(MXAccStatus status, int32_t* code, std::string* message);
+
+/*! \brief The number of the work that a status is about; 0 where it does not say. */
+uint64_t WorkOf(MXAccStatus status);
+
+/*! \brief A status that is no success, as the error "refacc: mx_alloc failed: ...". */
+Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function);
+
+/*! \brief Throws where the call failed. */
+inline void Check(MXAccStatus status, const std::string& accelerator, const char* function) {
+  if (__builtin_expect(status != nullptr, 0)) throw ErrorOf(status, accelerator, function);
+}
+
+/*! \brief Whether the call succeeded; false where the library does not do that. Throws where it
+ * failed. */
+bool WasDone(MXAccStatus status, const std::string& accelerator, const char* function);
+
+/*! \brief Whether a struct of the library's has the member, by the size it was compiled with. */
+#define MXNET_ACC_HAS(value, member) \
+  ((value).struct_size >= offsetof(std::decay_t<decltype(value)>, member) + sizeof((value).member))
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PLUGIN_STATUS_H_

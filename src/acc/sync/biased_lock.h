@@ -1,0 +1,68 @@
+/*!
+ * \file biased_lock.h
+ * \brief A lock for a few instructions, which mostly one thread takes.
+ */
+#ifndef MXNET_SRC_ACC_SYNC_BIASED_LOCK_H_
+#define MXNET_SRC_ACC_SYNC_BIASED_LOCK_H_
+
+#include <atomic>
+
+#include "acc/sync/this_thread.h"
+#include "acc/sync/thread_barrier.h"
+
+namespace mxnet {
+namespace acc {
+
+/*!
+ * \brief The thread that made it locks and unlocks with plain loads and stores, until another one
+ * comes; from then on all pay for an atomic exchange.
+ *
+ * The owner says that it is inside and then looks whether it is the owner still; who takes that
+ * away has all threads pass a barrier and then looks whether the owner is inside. Where the system
+ * has no such barrier nobody is the owner.
+ */
+class BiasedLock {
+ public:
+  BiasedLock();
+  BiasedLock(const BiasedLock&) = delete;
+  BiasedLock& operator=(const BiasedLock&) = delete;
+
+  class Guard {
+   public:
+    explicit Guard(BiasedLock* lock) : lock_(lock), is_owner_(lock->TryEnter()) {
+      if (__builtin_expect(!is_owner_, 0)) lock->Lock();
+    }
+    ~Guard() {
+      // The last that is done to the lock: whoever gets it next may free it.
+      std::atomic<bool>& taken = is_owner_ ? lock_->is_inside_ : lock_->is_held_;
+      taken.store(false, std::memory_order_release);
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    BiasedLock* lock_;
+    bool is_owner_;
+  };
+
+ private:
+  bool TryEnter() {
+    if (owner_.load(std::memory_order_relaxed) != &this_thread) return false;
+    is_inside_.store(true, std::memory_order_relaxed);
+    PassCompilerBarrier();
+    if (__builtin_expect(owner_.load(std::memory_order_acquire) == &this_thread, 1)) return true;
+    is_inside_.store(false, std::memory_order_release);
+    return false;
+  }
+  void Lock();
+  void TakeAway();
+
+  std::atomic<const void*> owner_;
+  std::atomic<bool> is_inside_{false}; /*!< the owner, as such */
+  std::atomic<bool> is_held_{false};
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_SYNC_BIASED_LOCK_H_

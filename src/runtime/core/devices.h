@@ -1,0 +1,64 @@
+/*!
+ * \file devices.h
+ * \brief What the runtime asks of whoever knows the devices beside the CPU.
+ */
+#ifndef MXNET_SRC_RUNTIME_CORE_DEVICES_H_
+#define MXNET_SRC_RUNTIME_CORE_DEVICES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+#include "runtime/core/function.h"
+
+namespace mxnet {
+namespace runtime {
+
+struct ArrayObject;
+
+/*! \brief Memory of a device, and how it is given back. */
+struct DeviceBlock {
+  void* data;
+  void* owner;
+  void (*release)(void* owner, size_t size);
+};
+
+/*! \brief The arguments of a call, borrowed. */
+struct CallArguments {
+  const MXNetValue* values;
+  const int* type_codes;
+  int size;
+};
+
+/*! \brief Devices beside the CPU. Any thread may call. */
+class DeviceProvider {
+ public:
+  virtual ~DeviceProvider() = default;
+  /*! \brief Memory, which is never NULL; throws MemoryError and, for an unknown device, ValueError.
+   */
+  // By reference: what was put together from two halves and is read as a whole, as it would be to
+  // pass it by value, makes the processor wait.
+  virtual DeviceBlock Alloc(const DLDevice& ctx, size_t bytes, bool zeroed) = 0;
+  /*! \brief The name of a kind of device, which lives as long as the process; NULL where unknown.
+   */
+  virtual const char* KindName(int device_type) = 0;
+  /*! \brief The number of a kind of device; 0 where no kind has the name. */
+  virtual int KindNumber(const std::string& name) = 0;
+  /*! \brief Waits for what an array of a device is to hold; throws where that is lost. */
+  virtual void AwaitContent(const ArrayObject* array) = 0;
+  /*!
+   * \brief Calls an operator that has to do with one of the devices; false for any other.
+   *
+   * *status is 0, or -1 with the last error set.
+   */
+  virtual bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
+                       int* ret_type_code, int* status) = 0;
+};
+
+/*! \brief The provider, set once by the code that has one; NULL before. */
+extern std::atomic<DeviceProvider*> device_provider;
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_CORE_DEVICES_H_

@@ -1,0 +1,100 @@
+/*!
+ * \file function.h
+ * \brief The function object behind MXNetFunctionHandle.
+ */
+#ifndef MXNET_SRC_RUNTIME_CORE_FUNCTION_H_
+#define MXNET_SRC_RUNTIME_CORE_FUNCTION_H_
+
+#include <mxnet/runtime/any.h>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Bounds the frame in which defaults are filled in. */
+constexpr size_t kMaxParams = 64;
+
+/*! \brief ValueError where there are too many described parameters, or there is no run of them. */
+void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_params);
+
+/*! \brief What this thread last asked the registry for in vain; "" before. */
+const char* LastMissingFunction() noexcept;
+
+/*! \brief Owned copy of a description. */
+class FunctionInfo {
+ public:
+  FunctionInfo();
+  explicit FunctionInfo(const MXNetFuncInfo& info, bool is_overload = false);
+
+  const MXNetFuncInfo& view() const { return info_; }
+  /*! \brief Parameters the body sees, in order: all but the front end's own. */
+  const std::vector<const MXNetParamInfo*>& body_params() const { return body_params_; }
+  bool variadic() const { return variadic_; }
+  /*! \brief The body's parameter that takes a context, by its type; -1 for none. */
+  int context_param() const { return context_param_; }
+  /*! \brief Whether any arguments are fine, so that a call needs no check. */
+  bool takes_anything() const { return body_params_.empty() && (variadic_ || !info_.described); }
+
+ private:
+  const char* Keep(const char* text);
+  void CopyParams(const MXNetFuncInfo& info);
+  void CopyOverloads();
+
+  std::deque<std::string> strings_;
+  std::vector<MXNetParamInfo> params_;
+  std::vector<const MXNetParamInfo*> body_params_;
+  std::vector<std::unique_ptr<FunctionInfo>> overloads_;
+  std::vector<const MXNetFuncInfo*> overload_views_;
+  bool variadic_{false};
+  int context_param_{-1};
+  MXNetFuncInfo info_{};
+};
+
+struct FunctionObject;
+
+/*! \brief A function without a description. */
+FunctionObject* NewFunction(MXNetPackedCFunc call, void* resource,
+                            MXNetPackedCFuncFinalizer finalizer);
+
+/*! \brief Runs what ends a function, and frees it. */
+void DeleteFunction(MXNetObject* self);
+
+/*! \brief A function: what to call, with what, and its description. */
+struct FunctionObject {
+  MXNetObject header;
+  MXNetPackedCFunc call;
+  void* resource;
+  MXNetPackedCFuncFinalizer finalizer;
+  const FunctionInfo* info;
+  /*! \brief As many arguments, all given, need no look at the description; or kAnyArgs. */
+  int direct_args;
+
+  static constexpr int kAnyArgs = -1;
+
+  int Call(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+           int* ret_type_code) const;
+
+ private:
+  int CallChecked(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+                  int* ret_type_code) const;
+  /*! \brief Adds this function to the places the last error passed; -1. */
+  int Fail() const noexcept;
+  int CallDescribed(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+                    int* ret_type_code) const;
+  /*! \brief With more arguments than named parameters, some of which were not given. */
+  int CallVariadic(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
+                   int* ret_type_code) const;
+  /*! \brief Writes the arguments of the named parameters, with the defaults of those not given. */
+  int Fill(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* filled,
+           int* filled_codes) const;
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_CORE_FUNCTION_H_

@@ -1,0 +1,57 @@
+/*!
+ * \file observers.cc
+ * \brief The way of a call on which somebody looks.
+ */
+#include "runtime/core/observers.h"
+
+#include "runtime/core/devices.h"
+#include "runtime/core/pool.h"
+#include "runtime/diagnostics/trace.h"
+
+namespace mxnet {
+namespace runtime {
+
+std::atomic<uint32_t> observers{0};
+
+namespace {
+
+// Plain memory of the thread: a signal handler may read it.
+__thread ActiveCall* innermost MXNET_TLS_INITIAL_EXEC = nullptr;
+
+/*! \brief Makes a call the innermost one until its end, which may be the end of the thread. */
+class Entered {
+ public:
+  explicit Entered(ActiveCall* call) : call_(call) { innermost = call; }
+  ~Entered() { innermost = call_->caller; }
+
+ private:
+  ActiveCall* call_;
+};
+
+}  // namespace
+
+const ActiveCall* InnermostCall() { return innermost; }
+
+int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
+  DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
+  if (provider != nullptr && (call.func->info->view().flags & kMXNetFuncOperator) != 0) {
+    const CallArguments args{call.values, call.type_codes, call.num_args};
+    int status = 0;
+    if (provider->TryCall(*call.func, args, ret, ret_type_code, &status)) return status;
+  }
+  return call.func->Call(call.values, call.type_codes, call.num_args, ret, ret_type_code);
+}
+
+int CallObserved(const FunctionObject* func, const MXNetValue* values, const int* type_codes,
+                 int num_args, MXNetValue* ret, int* ret_type_code) {
+  const int depth = innermost == nullptr ? 0 : innermost->depth + 1;
+  ActiveCall call{func, values, type_codes, num_args, depth, innermost};
+  const Entered entered(&call);
+  if ((observers.load(std::memory_order_relaxed) & kObserveTraces) == 0) {
+    return CallWhereItBelongs(call, ret, ret_type_code);
+  }
+  return CallTraced(call, ret, ret_type_code);
+}
+
+}  // namespace runtime
+}  // namespace mxnet

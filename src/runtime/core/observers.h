@@ -1,0 +1,55 @@
+/*!
+ * \file observers.h
+ * \brief What may look on at every call: the traces and the crash report.
+ */
+#ifndef MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_
+#define MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/core/function.h"
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Bits of `observers`. */
+enum Observer : uint32_t {
+  kObserveTraces = 1,
+  kObserveCrashes = 2,
+  kObserveDevices = 4, /*!< there are devices beside the CPU, to which calls of operators may go */
+};
+
+/*! \brief Who looks on at present. A call reads this word and, where it is 0, does nothing else. */
+extern std::atomic<uint32_t> observers;
+
+/*! \brief Whether anybody looks on; what a call costs where nobody does. */
+inline bool Observed() {
+  return __builtin_expect(observers.load(std::memory_order_relaxed) != 0, 0);
+}
+
+/*! \brief One call under way on this thread. */
+struct ActiveCall {
+  const FunctionObject* func;
+  const MXNetValue* values;
+  const int* type_codes;
+  int num_args;
+  int depth; /*!< 0 for the outermost */
+  ActiveCall* caller;
+};
+
+/*! \brief The calling thread's innermost observed call; safe to read in a signal handler. */
+const ActiveCall* InnermostCall();
+
+/*! \brief FunctionObject::Call, or that of the devices that the call has to do with. */
+int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
+
+/*! \brief FunctionObject::Call with observers looking on. */
+[[gnu::cold]] int CallObserved(const FunctionObject* func, const MXNetValue* values,
+                               const int* type_codes, int num_args, MXNetValue* ret,
+                               int* ret_type_code);
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_

@@ -1,0 +1,22 @@
+/*!
+ * \file python_name.h
+ * \brief Names that Python code writes: of parameters, fields, methods and members of enums.
+ */
+#ifndef MXNET_SRC_RUNTIME_CORE_PYTHON_NAME_H_
+#define MXNET_SRC_RUNTIME_CORE_PYTHON_NAME_H_
+
+namespace mxnet {
+namespace runtime {
+
+/*!
+ * \brief ValueError where Python takes a name for no identifier, or for a keyword.
+ *
+ * Stubs, signatures and keyword arguments write the name as it is. The error begins with the owner,
+ * "demo.Point", and says what is called so, "a parameter".
+ */
+void CheckPythonName(const char* owner, const char* what, const char* name);
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_CORE_PYTHON_NAME_H_

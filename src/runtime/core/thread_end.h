@@ -1,0 +1,36 @@
+/*!
+ * \file thread_end.h
+ * \brief What is done where a thread ends.
+ */
+#ifndef MXNET_SRC_RUNTIME_CORE_THREAD_END_H_
+#define MXNET_SRC_RUNTIME_CORE_THREAD_END_H_
+
+#include <pthread.h>
+
+namespace mxnet {
+namespace runtime {
+
+/*!
+ * \brief A function that runs at the end of each thread that asked for it.
+ *
+ * Not the destructor of a thread_local: where there is no memory to register one, C++ ends the
+ * process, be it in the midst of giving memory back or of telling that there is none. At the end of
+ * the process nothing runs.
+ */
+class ThreadEnd {
+ public:
+  explicit ThreadEnd(void (*function)(void*)) : error_(pthread_key_create(&key_, function)) {}
+
+  /*! \brief Has the function run for the calling thread, with what is not NULL; false if it cannot.
+   */
+  bool Ask(void* with) const { return error_ == 0 && pthread_setspecific(key_, with) == 0; }
+
+ private:
+  pthread_key_t key_{};
+  int error_;
+};
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_CORE_THREAD_END_H_

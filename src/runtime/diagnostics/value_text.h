@@ -1,0 +1,29 @@
+/*!
+ * \file value_text.h
+ * \brief Values in a few words, for traces and reports.
+ */
+#ifndef MXNET_SRC_RUNTIME_DIAGNOSTICS_VALUE_TEXT_H_
+#define MXNET_SRC_RUNTIME_DIAGNOSTICS_VALUE_TEXT_H_
+
+#include <mxnet/runtime/c_runtime_api.h>
+
+#include <string>
+#include <string_view>
+
+namespace mxnet {
+namespace runtime {
+
+/*! \brief Appends text as valid UTF-8 of at most `limit` bytes and an ellipsis. */
+void AppendText(std::string_view text, size_t limit, std::string* out);
+
+/*! \brief "3", "'text'", "float32[3, 4]", "(1, 2)", "list of 5": a value as a person would note it.
+ */
+void AppendValue(const MXNetValue& value, int type_code, std::string* out);
+
+/*! \brief A call's arguments, separated by commas; those that would make it long are left out. */
+std::string ArgumentsText(const MXNetValue* values, const int* type_codes, int num_args);
+
+}  // namespace runtime
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_RUNTIME_DIAGNOSTICS_VALUE_TEXT_H_

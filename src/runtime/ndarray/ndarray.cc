@@ -1,0 +1,324 @@
+/*!
+ * \file ndarray.cc
+ * \brief Array objects: their memory, views of them.
+ */
+#include "runtime/ndarray/ndarray.h"
+
+#include <mxnet/runtime/extents.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/core/c_api_guard.h"
+#include "runtime/core/devices.h"
+#include "runtime/core/pool.h"
+#include "runtime/ndarray/meta.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+using details::ThrowNoMemory;
+using pool::kAlignment;
+/*! \brief Elements up to this size lie in the same block as the object. */
+constexpr size_t kMaxInlineBytes = 512;
+
+size_t AlignUp(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+
+void FreeBlockOf(ArrayObject* array) {
+  const size_t size = array->block_size;
+  if (size > pool::kFineLimit || !PoolKeepSmall(array, size)) PoolFree(array, size);
+}
+
+void DestroyOwner(MXNetObject* self) {
+  auto* array = reinterpret_cast<ArrayObject*>(self);
+  array->release(array->owner, array->owner_size);
+  FreeBlockOf(array);
+}
+
+void DeleteArray(MXNetObject* self) {
+  auto* array = reinterpret_cast<ArrayObject*>(self);
+  if (array->release == nullptr) {
+    FreeBlockOf(array);
+  } else {
+    // A tensor taken over may be that of another array, and so on.
+    details::DeleteInTurn(self, &DestroyOwner);
+  }
+}
+
+void ReleaseLent(void* owner, size_t lender) {
+  reinterpret_cast<const MXNetLender*>(lender)->release(owner);
+}
+
+/*! \brief Memory a program can hope for; beyond it the system would end the process instead. */
+size_t PhysicalMemory() {
+  static const size_t bytes =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+  return bytes;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void ThrowDType(DLDataType dtype) {
+  MXNET_THROW("TypeError") << "arrays of " << DataTypeName(dtype) << " are not supported";
+}
+
+inline void CheckDType(DLDataType dtype) {
+  if (dtype.bits == 0 || dtype.lanes == 0 || dtype.bits % 8 != 0) ThrowDType(dtype);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void ThrowNdim(int ndim) {
+  MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got " << ndim;
+}
+
+inline void CheckNdim(int ndim) {
+  if (ndim < 0 || ndim > kMaxNdim) ThrowNdim(ndim);
+}
+
+/*! \brief Bytes of an object with its geometry; elements may follow. */
+inline size_t HeadSize(size_t ndim) {
+  return AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
+}
+
+/*! \brief Makes a block a row-major array of nothing yet. */
+inline ArrayObject* FormObject(void* block, size_t size, ShapeView shape, DLDataType dtype,
+                               DLDevice ctx, void* data) {
+  const size_t ndim = shape.size();
+  auto* array = static_cast<ArrayObject*>(block);
+  auto* dims = reinterpret_cast<int64_t*>(array + 1);
+  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DeleteArray, nullptr};
+  array->visible.tensor =
+      DLTensor{data, ctx, static_cast<int32_t>(ndim), dtype, dims, dims + ndim, 0};
+  array->visible.flags = 0;
+  array->release = nullptr;
+  array->block_size = size;
+  int64_t stride = 1;
+  for (size_t i = ndim; i-- > 0;) {
+    const int64_t extent = shape[i];
+    dims[i] = extent;
+    dims[ndim + i] = stride;
+    stride *= std::max<int64_t>(extent, 1);
+  }
+  return array;
+}
+
+/*! \brief A row-major array without elements, and without a release. */
+inline ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx) {
+  const size_t size = HeadSize(shape.size());
+  void* block = size <= pool::kFineLimit ? PoolTakeSmall(size) : nullptr;
+  if (__builtin_expect(block == nullptr, 0)) block = PoolAlloc(size, false).raw;
+  if (__builtin_expect(block == nullptr, 0)) ThrowNoMemory(shape, dtype);
+  return FormObject(block, size, shape, dtype, ctx, nullptr);
+}
+
+/*! \brief Whole lines at a time: for a few of them a call to memset takes longer. */
+void ClearLines(void* data, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kAlignment) {
+    std::memset(static_cast<char*>(data) + at, 0, kAlignment);
+  }
+}
+
+/*!
+ * \brief The commonest arrays in as few steps as possible: a few elements, in a block that is
+ * there.
+ *
+ * nullptr sends the caller the general way, which also tells what is wrong with odd arguments.
+ */
+inline ArrayObject* TryNewSmallArray(ShapeView shape, DLDataType dtype, DLDevice ctx, bool zeroed) {
+  constexpr size_t kMaxSmallDims = 8;
+  const size_t ndim = shape.size();
+  if (ndim > kMaxSmallDims || ctx.device_type != kDLCPU || dtype.lanes != 1) return nullptr;
+  uint64_t bytes = dtype.bits / 8;
+  for (size_t i = 0; i < ndim; ++i) {
+    if (static_cast<uint64_t>(shape[i]) > kMaxInlineBytes) return nullptr;
+    bytes *= static_cast<uint64_t>(shape[i]);
+    if (bytes > kMaxInlineBytes) return nullptr;
+  }
+  if (bytes == 0 || dtype.bits % 8 != 0) return nullptr;
+  const size_t head = HeadSize(ndim);
+  const size_t size = head + AlignUp(bytes);
+  void* block = PoolTakeSmall(size);
+  if (block == nullptr) return nullptr;
+  char* data = static_cast<char*>(block) + head;
+  if (zeroed) ClearLines(data, bytes);
+  return FormObject(block, size, shape, dtype, ctx, data);
+}
+
+/*! \brief An array whose elements lie in the object's own block. */
+ArrayObject* NewInlineArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                            bool zeroed) {
+  const size_t head = HeadSize(shape.size());
+  const size_t size = head + AlignUp(bytes);
+  const PoolBlock block = PoolAlloc(size, false);
+  if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
+  char* data = static_cast<char*>(block.raw) + head;
+  if (zeroed) ClearLines(data, bytes);
+  return FormObject(block.raw, size, shape, dtype, ctx, data);
+}
+
+}  // namespace
+
+namespace {
+
+void ReleaseBlock(void* raw, size_t size) { PoolFree(raw, size); }
+
+DeviceBlock AllocOnHost(ShapeView shape, DLDataType dtype, size_t bytes, bool zeroed) {
+  if (bytes > PhysicalMemory()) ThrowNoMemory(shape, dtype);
+  const PoolBlock block = PoolAlloc(bytes, zeroed);
+  if (block.raw == nullptr) ThrowNoMemory(shape, dtype);
+  return {block.data, block.raw, &ReleaseBlock};
+}
+
+DeviceBlock AllocOnDevice(DLDevice ctx, size_t bytes, bool zeroed) {
+  DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
+  if (provider == nullptr) {
+    MXNET_THROW("ValueError") << "this runtime cannot allocate on " << ContextName(ctx);
+  }
+  return provider->Alloc(ctx, bytes, zeroed);
+}
+
+/*! \brief NewDeviceArray, for the two that make arrays over memory. */
+inline ArrayObject* ArrayOver(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                              const DeviceBlock& block) {
+  ArrayObject* array;
+  try {
+    array = AllocObject(shape, dtype, ctx);
+  } catch (...) {
+    block.release(block.owner, bytes);
+    throw;
+  }
+  // Memory holds no other objects, which would have to be deleted in turn.
+  array->visible.header.deleter = &DestroyOwner;
+  array->visible.tensor.data = block.data;
+  array->owner = block.owner;
+  array->owner_size = bytes;
+  array->release = block.release;
+  return array;
+}
+
+/*! \brief A new row-major array. Throws ValueError, TypeError or MemoryError. */
+inline ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, int options) {
+  static_assert(kMaxInlineBytes + 256 <= pool::kFineLimit, "small arrays are of a fine class");
+  CheckNdim(shape.ndim());
+  CheckDType(dtype);
+  const size_t bytes = CheckedBytes(shape, dtype);
+  const bool zeroed = (options & kMXNetCreateZeroed) != 0;
+  const bool on_host = ctx.device_type == kDLCPU;
+  if (static_cast<int>(ctx.device_type) == kMXNetMetaDevice) ThrowMeta(shape, dtype);
+  if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
+  const DeviceBlock block =
+      on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);
+  return ArrayOver(shape, dtype, ctx, bytes, block);
+}
+
+}  // namespace
+
+ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
+                            const DeviceBlock& block) {
+  return ArrayOver(shape, dtype, ctx, bytes, block);
+}
+
+ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release)(void*, size_t)) {
+  CheckNdim(tensor.ndim);
+  CheckDType(tensor.dtype);
+  if (tensor.ndim > 0 && tensor.shape == nullptr) {
+    MXNET_THROW("ValueError") << "a tensor of " << tensor.ndim << " dimensions has no shape";
+  }
+  const ShapeView shape = TensorShape(tensor);
+  CheckedBytes(shape, tensor.dtype);
+  ArrayObject* array = AllocObject(shape, tensor.dtype, tensor.device);
+  array->visible.tensor.data = TensorData(tensor);
+  array->owner = owner;
+  array->owner_size = 0;
+  array->release = release;
+  if (tensor.strides != nullptr) {
+    for (int i = 0; i < tensor.ndim; ++i) array->visible.tensor.strides[i] = tensor.strides[i];
+  }
+  return array;
+}
+
+void ReleaseBase(void* base, size_t) { details::Release(static_cast<MXNetObject*>(base)); }
+
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::ArrayObject;
+using mxnet::runtime::Guard;
+using mxnet::runtime::RequireNotNull;
+using mxnet::runtime::ShapeView;
+
+namespace {
+
+/*! \brief The general way, apart so that the short one needs no registers for it. */
+[[gnu::noinline]] int CreateArray(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx,
+                                  int options, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(out, "MXNetNDArrayCreate", "out");
+    mxnet::runtime::CheckNdim(ndim);
+    if (ndim > 0) RequireNotNull(shape, "MXNetNDArrayCreate", "shape");
+    *out =
+        mxnet::runtime::NewArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx, options);
+  });
+}
+
+}  // namespace
+
+int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
+                       MXNetNDArrayHandle* out) {
+  if (__builtin_expect(out != nullptr && ndim >= 0 && (shape != nullptr || ndim == 0), 1)) {
+    ArrayObject* array =
+        mxnet::runtime::TryNewSmallArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx,
+                                         (options & kMXNetCreateZeroed) != 0);
+    if (__builtin_expect(array != nullptr, 1)) {
+      *out = array;
+      return 0;
+    }
+  }
+  return CreateArray(shape, ndim, dtype, ctx, options, out);
+}
+
+int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
+                     const int64_t* strides, int ndim, DLDataType dtype, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(base, "MXNetNDArrayView", "base");
+    RequireNotNull(out, "MXNetNDArrayView", "out");
+    mxnet::runtime::CheckNdim(ndim);
+    if (ndim > 0) {
+      RequireNotNull(shape, "MXNetNDArrayView", "shape");
+      RequireNotNull(strides, "MXNetNDArrayView", "strides");
+    }
+    auto* array = static_cast<ArrayObject*>(base);
+    DLTensor tensor = array->visible.tensor;
+    tensor.data = data;
+    tensor.ndim = ndim;
+    tensor.dtype = dtype;
+    // Only read from: the new object copies both.
+    tensor.shape = const_cast<int64_t*>(shape);
+    tensor.strides = const_cast<int64_t*>(strides);
+    // Not the view that base may be itself: `a = a[1:]` in a loop would keep every one of them.
+    auto* owner = array->release == &mxnet::runtime::ReleaseBase
+                      ? static_cast<ArrayObject*>(array->owner)
+                      : array;
+    ArrayObject* view =
+        mxnet::runtime::NewForeignArray(tensor, owner, &mxnet::runtime::ReleaseBase);
+    mxnet::runtime::details::Retain(&owner->visible.header);
+    view->visible.flags = array->visible.flags & ~uint64_t{kMXNetNDArrayOfHost};
+    *out = view;
+  });
+}
+
+int MXNetNDArrayFromLent(const MXNetLentTensor* lent, MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(lent, "MXNetNDArrayFromLent", "lent");
+    RequireNotNull(out, "MXNetNDArrayFromLent", "out");
+    RequireNotNull(lent->lender, "MXNetNDArrayFromLent", "lent->lender");
+    ArrayObject* array =
+        mxnet::runtime::NewForeignArray(lent->tensor, lent->owner, &mxnet::runtime::ReleaseLent);
+    array->owner_size = reinterpret_cast<size_t>(lent->lender);
+    array->visible.flags = lent->flags & kMXNetNDArrayReadOnly;
+    if (lent->host != nullptr) array->visible.flags |= kMXNetNDArrayOfHost;
+    array->visible.header.host = lent->host;
+    lent->lender->retain(lent->owner);
+    *out = array;
+  });
+}
