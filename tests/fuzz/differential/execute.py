@@ -230,7 +230,10 @@ def settle(namespace: dict[str, Any], before: list[np.ndarray]) -> list[str]:
         if isinstance(value, np.generic):
             lines.append(f"{name} = np.asarray({name})")
         elif isinstance(value, np.ndarray) and not value.flags.c_contiguous:
-            if not any(np.may_share_memory(value, array) for array in before):
+            # A copy could be written to where mx.np's own new array, of imag, cannot.
+            if value.flags.writeable and not any(
+                np.may_share_memory(value, array) for array in before
+            ):
                 lines.append(f"{name} = {name}.copy()")
     for line in lines:
         execute(line, namespace, set())

@@ -47,8 +47,11 @@ NDArray DiagonalOf(const NDArray& array, int64_t k, int row_axis = 0, int column
   }
   shape.push_back(diagonal.length);
   strides.push_back(row_stride + column_stride);
-  const int64_t offset = diagonal.row * row_stride + diagonal.column * column_stride;
-  char* data = array.data_as<char>() + offset * ItemSize(array.dtype());
+  char* data = array.data_as<char>();
+  if (data != nullptr) {
+    const int64_t offset = diagonal.row * row_stride + diagonal.column * column_stride;
+    data += offset * ItemSize(array.dtype());
+  }
   return array.View(data, shape.view(), strides.view(), array.dtype());
 }
 
