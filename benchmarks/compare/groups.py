@@ -23,6 +23,7 @@ from benchmarks.compare.inline import inline
 from benchmarks.compare.instructions import instructions
 from benchmarks.compare.libraries import libraries
 from benchmarks.compare.model import OURS, QUICK, Effort, GroupResult
+from benchmarks.compare.operators import operators
 from benchmarks.compare.paths import paths
 from benchmarks.compare.scaling import CORES, scaling
 from benchmarks.compare.timing import LOOP, block_of, compare
@@ -97,6 +98,7 @@ GROUPS: Mapping[str, Group] = {
     "values": Group(values),
     "workloads": Group(workloads),
     "elementwise": Group(elementwise, threads(1)),
+    "operators": Group(operators, threads(1)),
     "large": Group(large, threads(CORES)),
     "large-one-thread": Group(large, threads(1)),
     "threads": Group(scaling),

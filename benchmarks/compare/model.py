@@ -9,6 +9,8 @@ from operator import attrgetter
 from typing import Any
 
 OURS = "mxffi"
+RATIO = "ours / NumPy"
+"""The unit of a table of ratios."""
 
 
 @dataclass(frozen=True)

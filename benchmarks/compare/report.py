@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchmarks.compare.model import OURS, CaseResult, GroupResult
+from benchmarks.compare.model import OURS, RATIO, CaseResult, GroupResult
 from benchmarks.compare.targets import Outcome
 
 FORM_PREFIXES = ("nanobind ", "pybind11 ")
@@ -36,6 +36,8 @@ def duration(nanoseconds: float) -> str:
 
 def figure(value: float, unit: str) -> str:
     """A median in a table's unit."""
+    if unit == RATIO:
+        return f"{value:.2f}"
     return duration(value) if unit == "ns" else f"{value:,.1f} {unit}"
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.compare import accelerators, cases, growth, imports, inline, paths, scaling
+from benchmarks.compare import (
+    accelerators,
+    cases,
+    growth,
+    imports,
+    inline,
+    operator_rows,
+    operators,
+    paths,
+    scaling,
+)
 from benchmarks.compare.model import OURS, GroupResult
 from benchmarks.peers import onnxruntime_peer
 from benchmarks.peers.mxffi_peer import BUILT_IN
@@ -173,6 +183,14 @@ ELEMENTWISE = {(case, "numpy"): 1.1 for case in cases.ELEMENTWISE}
 
 LARGE = {(case, "numpy"): 1.05 for case in cases.LARGE}
 
+# Of rows of the table of all operators, by size.
+OPERATOR_MEANS = dict(zip(operator_rows.SIZES, (0.25, 0.3, 0.5, 0.55), strict=True))
+OPERATOR_LIMITS = {
+    **{(operators.ALL_ROWS, size): limit for size, limit in OPERATOR_MEANS.items()},
+    **{(operators.VIEW_ROWS, size): 0.6 for size in operator_rows.SIZES},
+    **{(operators.HIGHEST, size): operators.SLOW for size in operator_rows.SIZES},
+}
+
 LIBRARIES = {(case, BUILT_IN): LIBRARY_LIMIT for case in cases.LIBRARY}
 
 # Cold means with nothing kept, so nanobind's library is compiled, too.
@@ -205,6 +223,10 @@ TARGETS: tuple[Target, ...] = (
     *against("values", VALUES),
     *against("workloads", WORKLOADS),
     *against("elementwise", ELEMENTWISE),
+    *(
+        Target(f"{case} of {size:,}", median("operators", case, f"{size:,}"), limit)
+        for (case, size), limit in OPERATOR_LIMITS.items()
+    ),
     *against("large", LARGE),
     *(
         Target(f"{target.text}, one thread", target.measure, target.limit)
