@@ -84,9 +84,11 @@ lint: build $(BIN)/.linted-with
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/check_stubs.py
+	$(BIN)/python tools/write_mirrors.py --check
 
 format: $(BIN)/.linted-with
 	$(BIN)/clang-format -i $(CXX_FILES)
+	$(BIN)/python tools/write_mirrors.py
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 	$(BIN)/ruff check .

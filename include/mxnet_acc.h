@@ -176,6 +176,9 @@ typedef struct MXTensor {
 /*! \brief Levels of MXAccHost::log. */
 enum { kMXAccDebug = 0, kMXAccInfo = 1, kMXAccWarning = 2 };
 
+/*! \brief Tells the user something, which is of one of these levels. */
+typedef void (*MXAccLog)(void* context, int32_t level, const char* message);
+
 /*!
  * \brief What a library may ask of MXNet. Valid as long as the library is loaded; any thread may
  * call the functions.
@@ -188,8 +191,7 @@ typedef struct MXAccHost {
   int32_t operator_set;     /*!< version of the operators' meaning; see accGetExecutor */
   const char* library_path; /*!< absolute, of the library itself, to find its files beside it */
   void* context;            /*!< goes with every call of the functions below */
-  /*! \brief Tells the user, through MXNet's log. */
-  void (*log)(void* context, int32_t level, const char* message);
+  MXAccLog log;             /*!< tells the user, through MXNet's log */
   /*!
    * \brief Makes the output of that index, on the same device, of the given type and shape, and
    * fills in *out; only during infer, for outputs whose geometry was not given.

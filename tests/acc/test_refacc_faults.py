@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mx._acc.check import abi
-from mx._acc.check.plugin import AccError
+from mx._acc.check.plugin import CODES, AccError
 
 from .conftest import ROOT
 
@@ -54,7 +54,7 @@ CALLS += ["accGetExecutor", "run", "configure"]
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("kind", abi.CODES)
+@pytest.mark.parametrize("kind", CODES)
 def test_every_call_fails_as_it_is_told(load, call, kind):
     with pytest.raises(AccError) as caught:
         everything(load(initialize=False, streams=1, faults=f"{call}={kind}"))

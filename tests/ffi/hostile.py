@@ -17,20 +17,21 @@ class Tensor:
         self.memory = (ctypes.c_float * 16)(*range(16))
         self.tensor = abi.DLTensor(
             ctypes.addressof(self.memory) if data is ... else data,
-            abi.DLDevice(abi.DEVICE_CPU, 0),
+            abi.DLDevice(abi.DL_CPU, 0),
             len(shape or ()) if ndim is None else ndim,
             abi.DLDataType(*dtype),
             None if shape is None else (ctypes.c_int64 * len(shape))(*shape),
             None if strides is None else (ctypes.c_int64 * len(strides))(*strides),
             offset,
         )
-        self.managed = abi.DLManagedTensorVersioned(1, 0, None, None, 0, self.tensor)
+        version = abi.DLPackVersion(1, 0)
+        self.managed = abi.DLManagedTensorVersioned(version, None, None, 0, self.tensor)
         self.legacy = abi.DLManagedTensor(self.tensor, None, None)
         # What C++ still holds when the program ends is read until then.
         _lent.append(self)
 
     def __dlpack_device__(self):
-        return abi.DEVICE_CPU, 0
+        return abi.DL_CPU, 0
 
     def __dlpack__(self, **options):
         name, managed = b"dltensor_versioned", self.managed

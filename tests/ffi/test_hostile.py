@@ -65,7 +65,7 @@ def test_vectors_as_elements_are_no_numbers():
 
 def of_version(major):
     tensor = Tensor((3,))
-    tensor.managed.major, tensor.managed.minor = major, 4
+    tensor.managed.version.major, tensor.managed.version.minor = major, 4
     return tensor
 
 

@@ -141,17 +141,17 @@ class Frame:
     def _str(self, x: str, slot: Any, depth: int) -> int:
         size = c_ssize_t()
         try:
-            slot.v_run.data = _utf8(x, byref(size))
+            slot.v_str.data = _utf8(x, byref(size))
         except UnicodeEncodeError as failure:
             place = (failure.encoding, failure.object, failure.start, failure.end)
             raise Refused(
                 lambda where: UnicodeEncodeError(*place, f"surrogates not allowed in {where}")
             ) from None
-        slot.v_run.size = size.value
+        slot.v_str.size = size.value
         return abi.STR
 
     def _bytes(self, x: bytes, slot: Any, depth: int) -> int:
-        slot.v_run.data, slot.v_run.size = _bytes_data(x), bytes.__len__(x)
+        slot.v_str.data, slot.v_str.size = _bytes_data(x), bytes.__len__(x)
         return abi.BYTES
 
     def _tuple(self, x: tuple[Any, ...], slot: Any, depth: int) -> int:
@@ -177,7 +177,7 @@ class Frame:
     def _write_ints(self, items: tuple[int, ...], slot: Any) -> None:
         numbers = (c_int64 * abi.capacity(len(items)))(*items)
         self.keep.append(numbers)
-        slot.v_run.data, slot.v_run.size = addressof(numbers), len(items)
+        slot.v_ints.data, slot.v_ints.size = addressof(numbers), len(items)
 
     def _values(
         self,
@@ -203,7 +203,7 @@ class Frame:
             # NumPy's integers, for one.
             self._write_ints(tuple(run[i].value.v_int64 for i in range(len(items))), slot)
             return code_of_ints
-        slot.v_run.data, slot.v_run.size = addressof(run), len(items)
+        slot.v_seq.data, slot.v_seq.size = addressof(run), len(items)
         return code
 
     def _enter(self, depth: int) -> None:
@@ -220,9 +220,9 @@ class Frame:
         index = x.type_index
         if not x.handle:
             raise _refused(ValueError, f"is a {protocols.type_name(type(x))} that holds no object")
-        if index == abi.FUNCTION_INDEX:
+        if index == abi.OBJECT_FUNCTION:
             return abi.FUNC_HANDLE
-        if index == abi.NDARRAY_INDEX:
+        if index == abi.OBJECT_NDARRAY:
             self.tensor_bytes += abi.nbytes(abi.MXNetNDArrayObject.from_address(x.handle).tensor)
             return abi.NDARRAY_HANDLE
         return abi.OBJECT_HANDLE
@@ -369,7 +369,7 @@ class Frame:
             check_tensor(tensor, "")
         except (TypeError, ValueError) as fault:
             raise _refused(type(fault), str(fault).lstrip()) from None
-        if tensor.device.device_type != abi.DEVICE_CPU:
+        if tensor.device.device_type != abi.DL_CPU:
             raise _refused(
                 ValueError,
                 f"is a tensor on device type {tensor.device.device_type}; "

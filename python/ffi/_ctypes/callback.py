@@ -74,8 +74,8 @@ def _drop_body(number: int) -> None:
 
 
 # Not decorators, for the functions they would make have no type.
-_invoke = abi.PackedCFunc(uninterrupted(_call_body))
-_finalize = abi.Finalizer(uninterrupted(_drop_body))
+_invoke = abi.MXNetPackedCFunc(uninterrupted(_call_body))
+_finalize = abi.MXNetPackedCFuncFinalizer(uninterrupted(_drop_body))
 
 
 def _failed(error: BaseException) -> int:
@@ -165,7 +165,7 @@ def _describe(handle: int, raw: dict[str, Any]) -> None:
         any_value.type_code = frame.write(default, any_value.value)
     info = abi.MXNetFuncInfo(
         sizeof(abi.MXNetFuncInfo),
-        abi.ABI_MAJOR,
+        abi.RUNTIME_ABI_MAJOR,
         0,
         _utf8(raw["name"]),
         _utf8(raw.get("doc")),

@@ -37,8 +37,8 @@ def exclusive(function: Function) -> Callable[..., Any]:
 
 _slice = exclusive(_function("ffi.SeqSlice"))
 _find = exclusive(_function("ffi.MapFind"))
-_SEQUENCES = (abi.ARRAY_INDEX, abi.LIST_INDEX)
-_MAPPINGS = (abi.MAP_INDEX, abi.DICT_INDEX)
+_SEQUENCES = (abi.OBJECT_ARRAY, abi.OBJECT_LIST)
+_MAPPINGS = (abi.OBJECT_MAP, abi.OBJECT_DICT)
 # Keys that C++ compares.
 _PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
 _ABSENT = object()
@@ -50,7 +50,7 @@ def _construct(container: ObjectBase, make: Function, items: Any) -> None:
     adopt(container, make(items))
 
 
-def _element(run: abi.Run, index: int) -> Any:
+def _element(run: abi.MXNetAnyArray, index: int) -> Any:
     """The element at a place; IndexError where the container has become shorter meanwhile."""
     with exclusion:
         if index >= run.size:
@@ -67,7 +67,7 @@ def _plain(container: ObjectBase, item: abi.MXNetAny, depth: int) -> Any:
             return _plain_list(container, handle, depth)
         if kind in _MAPPINGS:
             return _plain_dict(container, handle, depth)
-        if kind == abi.TUPLE_INDEX:
+        if kind == abi.OBJECT_TUPLE:
             return tuple(_plain_list(container, handle, depth))
     return borrow(item.value, item.type_code)
 
@@ -78,7 +78,7 @@ def _plain_items(container: ObjectBase, handle: int, depth: int) -> Iterator[Any
             f"{type(container).__name__} is nested more than {MAX_DEPTH} levels deep "
             "or contains itself"
         )
-    run, index = abi.MXNetRunObject.from_address(handle).run, 0
+    run, index = abi.MXNetSeqObject.from_address(handle).items, 0
     while index < run.size:
         item = abi.MXNetAny.from_address(run.data + index * abi.ANY_SIZE)
         yield _plain(container, item, depth + 1)
@@ -90,7 +90,7 @@ def _plain_list(container: ObjectBase, handle: int, depth: int) -> list[Any]:
 
 
 def _plain_dict(container: ObjectBase, handle: int, depth: int) -> dict[Any, Any]:
-    run = abi.MXNetRunObject.from_address(handle).run
+    run = abi.MXNetSeqObject.from_address(handle).items
     values = _plain_items(container, handle, depth)
     made = {}
     for index, value in enumerate(values):
@@ -104,10 +104,10 @@ class _Container(ObjectBase):
     __slots__ = ()
     _kinds: tuple[int, int]
 
-    def _run(self) -> abi.Run:
+    def _run(self) -> abi.MXNetAnyArray:
         if self.type_index not in self._kinds:
             raise ValueError(f"a {type(self).__name__} that holds no such object")
-        run: abi.Run = abi.MXNetRunObject.from_address(self.handle).run
+        run: abi.MXNetAnyArray = abi.MXNetSeqObject.from_address(self.handle).items
         return run
 
 

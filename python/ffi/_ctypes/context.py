@@ -112,6 +112,6 @@ def cpu(device_id: int = 0) -> Context:
 
 def context_of(device: abi.DLDevice) -> Context:
     """The Context of a DLDevice, also of one that no name is known for."""
-    if device.device_type == abi.DEVICE_CPU:
+    if device.device_type == abi.DL_CPU:
         return cpu(device.device_id)
     return _make(device.device_type, device.device_id)

@@ -46,7 +46,7 @@ _DEEP_TEXT = c_char_p(b"maximum recursion depth exceeded in a callback")
 _DEEP = abi.MXNetErrorInfo(
     struct_size=sizeof(abi.MXNetErrorInfo),
     kind=b"RecursionError",
-    message=abi.Run(_address_of(_DEEP_TEXT), len(_DEEP_TEXT.value or b"")),
+    message=abi.MXNetByteArray(_address_of(_DEEP_TEXT), len(_DEEP_TEXT.value or b"")),
 )
 TOO_DEEP = byref(_DEEP)
 
@@ -102,7 +102,7 @@ def set_last_error(error: BaseException) -> int:
     info = abi.MXNetErrorInfo(
         struct_size=sizeof(abi.MXNetErrorInfo),
         kind=_kind_of(type(error)).encode(),
-        message=abi.Run(_address_of(text), len(message)),
+        message=abi.MXNetByteArray(_address_of(text), len(message)),
         payload=payload,
     )
     abi.lib.MXNetSetLastError(byref(info))
@@ -123,7 +123,7 @@ def object_at(address: int) -> object:
 def _payload_of(info: abi.MXNetErrorInfo) -> BaseException | None:
     if not info.payload:
         return None
-    if abi.MXNetObject.from_address(info.payload).type_index != abi.OPAQUE_INDEX:
+    if abi.MXNetObject.from_address(info.payload).type_index != abi.OBJECT_OPAQUE:
         return None
     payload = object_of(info.payload)
     return payload if isinstance(payload, BaseException) else None
@@ -173,14 +173,14 @@ def _delete_payload(address: int) -> None:
     del _payloads[address]
 
 
-_deleter = abi.Finalizer(uninterrupted(_delete_payload))
+_deleter = abi.MXNetPackedCFuncFinalizer(uninterrupted(_delete_payload))
 _DELETER = cast(_deleter, c_void_p).value
 
 
 def new_opaque(value: object) -> int:
     """A new object that stands for a Python object; its one reference is the caller's."""
     opaque = abi.MXNetOpaqueObject(
-        header=abi.MXNetObject(1, abi.OPAQUE_INDEX, _DELETER), value=id(value)
+        header=abi.MXNetObject(1, abi.OBJECT_OPAQUE, _DELETER), value=id(value)
     )
     address = addressof(opaque)
     _payloads[address] = (opaque, value)

@@ -225,4 +225,4 @@ def _text(text: bytes | None) -> str | None:
     return None if text is None else text.decode()
 
 
-register_object(abi.FUNCTION_INDEX, Function)
+register_object(abi.OBJECT_FUNCTION, Function)

@@ -96,8 +96,8 @@ class NDArray(ObjectBase):
         Those of the CPU where it can read the memory of an accelerator.
         """
         device = self._tensor().device
-        if device.device_type != abi.DEVICE_CPU and devices.is_visible(self):
-            return abi.DEVICE_CPU, 0
+        if device.device_type != abi.DL_CPU and devices.is_visible(self):
+            return abi.DL_CPU, 0
         return device.device_type, device.device_id
 
     def __dlpack__(
@@ -121,7 +121,7 @@ class NDArray(ObjectBase):
         versioned = protocols.is_versioned(max_version)
         if stream is not None:
             raise BufferError("__dlpack__: argument 'stream' must be None for memory of the CPU")
-        on_cpu = self._tensor().device.device_type == abi.DEVICE_CPU
+        on_cpu = self._tensor().device.device_type == abi.DL_CPU
         given = protocols.device_asked(dl_device)
         if given is not None and given != (self.__dlpack_device__() if on_cpu else devices.CPU_0):
             raise BufferError(f"__dlpack__: the array is on {self.ctx}, not on device {dl_device}")
@@ -147,7 +147,7 @@ class NDArray(ObjectBase):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        if self._tensor().device.device_type != abi.DEVICE_CPU and devices.host_view(self) is None:
+        if self._tensor().device.device_type != abi.DL_CPU and devices.host_view(self) is None:
             raise AttributeError(f"an array on {self.ctx} has no __array_interface__")
         dtype = self._data_type()
         if dtype not in data_type.NAMES or dtype in data_type.EXTENDED:
@@ -175,9 +175,9 @@ def from_dlpack(obj: Any) -> Any:
     where = "from_dlpack: argument 0 ('obj')"
     if not isinstance(obj, NDArray) and hasattr(obj, "__dlpack_device__"):
         device = protocols.device_of(obj, where)
-        if device[0] != abi.DEVICE_CPU:
+        if device[0] != abi.DL_CPU:
             raise BufferError(f"{where} is on device {device}, expected the CPU")
     return wrap(take_dlpack(obj, where))
 
 
-register_object(abi.NDARRAY_INDEX, NDArray)
+register_object(abi.OBJECT_NDARRAY, NDArray)

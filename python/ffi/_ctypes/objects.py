@@ -120,7 +120,7 @@ def _class_of(type_index: int) -> type[ObjectBase]:
     cls = _classes.get(type_index)
     if cls is not None:
         return cls
-    if type_index < abi.DYNAMIC_INDEX or _class_factory is None:
+    if type_index < abi.OBJECT_DYNAMIC or _class_factory is None:
         return ObjectBase
     # Unless another thread has registered one meanwhile.
     return _classes.setdefault(type_index, _class_factory(type_index))

@@ -52,10 +52,10 @@ def take_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | None)
 def _borrow_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | None) -> Any:
     handle = value.v_handle
     if code == abi.OBJECT_HANDLE:
-        run = abi.MXNetRunObject.from_address(handle)
-        if run.header.type_index == abi.TUPLE_INDEX:
-            items = abi.array_at(abi.MXNetAny, run.run.data, run.run.size)
-            numbers = range(run.run.size)
+        sequence = abi.MXNetSeqObject.from_address(handle)
+        if sequence.header.type_index == abi.OBJECT_TUPLE:
+            items = abi.array_at(abi.MXNetAny, sequence.items.data, sequence.items.size)
+            numbers = range(sequence.items.size)
             return tuple(
                 _borrow_as(items[i].value, items[i].type_code, cls, maker) for i in numbers
             )
@@ -128,9 +128,9 @@ def _object(handle: int | None, owned: bool) -> Any:
         return None
     index = abi.MXNetObject.from_address(handle).type_index
     reader = _OBJECT_READERS.get(index)
-    if index == abi.NDARRAY_INDEX and host_of(handle) is not None:
+    if index == abi.OBJECT_NDARRAY and host_of(handle) is not None:
         reader = host_of
-    elif index == abi.FUNCTION_INDEX and handle in CALLABLES:
+    elif index == abi.OBJECT_FUNCTION and handle in CALLABLES:
         reader = CALLABLES.__getitem__
     if reader is None:
         if not owned:
@@ -143,8 +143,12 @@ def _object(handle: int | None, owned: bool) -> Any:
             abi.lib.MXNetObjectFree(c_void_p(handle))
 
 
-def _run(handle: int) -> Any:
-    return abi.MXNetRunObject.from_address(handle).run
+def _at(kind: Any, handle: int) -> Any:
+    return kind.from_address(handle)
+
+
+def _bytes(handle: int) -> bytes:
+    return abi.bytes_of(_at(abi.MXNetBytesObject, handle).bytes)
 
 
 def enum_member(value: Any) -> Any:
@@ -171,22 +175,22 @@ _READERS: dict[int, Reader] = {
 }
 
 _BORROWED_READERS: dict[int, Reader] = {
-    abi.STR: lambda value: abi.bytes_of(value.v_run).decode(),
-    abi.BYTES: lambda value: abi.bytes_of(value.v_run),
-    abi.INT_TUPLE: lambda value: tuple(_ints_of(value.v_run)),
-    abi.INT_LIST: lambda value: _ints_of(value.v_run),
-    abi.TUPLE: lambda value: tuple(_items_of(value.v_run)),
-    abi.LIST: lambda value: _items_of(value.v_run),
-    abi.DICT: lambda value: _dict_of(value.v_run),
+    abi.STR: lambda value: abi.bytes_of(value.v_str).decode(),
+    abi.BYTES: lambda value: abi.bytes_of(value.v_str),
+    abi.INT_TUPLE: lambda value: tuple(_ints_of(value.v_ints)),
+    abi.INT_LIST: lambda value: _ints_of(value.v_ints),
+    abi.TUPLE: lambda value: tuple(_items_of(value.v_seq)),
+    abi.LIST: lambda value: _items_of(value.v_seq),
+    abi.DICT: lambda value: _dict_of(value.v_seq),
     abi.ARRAY_HANDLE: _copied_tensor,
     abi.READ_ONLY_ARRAY: _copied_tensor,
     abi.LENT_ARRAY: _lent_array,
 }
 
 _OBJECT_READERS: dict[int, Reader] = {
-    abi.STRING_INDEX: lambda handle: abi.bytes_of(_run(handle)).decode(),
-    abi.BYTES_INDEX: lambda handle: abi.bytes_of(_run(handle)),
-    abi.SHAPE_INDEX: lambda handle: tuple(_ints_of(_run(handle))),
-    abi.TUPLE_INDEX: lambda handle: tuple(_items_of(_run(handle))),
-    abi.OPAQUE_INDEX: object_of,
+    abi.OBJECT_STRING: lambda handle: _bytes(handle).decode(),
+    abi.OBJECT_BYTES: lambda handle: _bytes(handle),
+    abi.OBJECT_SHAPE: lambda handle: tuple(_ints_of(_at(abi.MXNetShapeObject, handle).ints)),
+    abi.OBJECT_TUPLE: lambda handle: tuple(_items_of(_at(abi.MXNetSeqObject, handle).items)),
+    abi.OBJECT_OPAQUE: object_of,
 }

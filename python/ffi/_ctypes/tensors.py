@@ -14,6 +14,7 @@ from ctypes import (
     c_ssize_t,
     c_void_p,
     cast,
+    pointer,
     py_object,
     pythonapi,
 )
@@ -89,9 +90,10 @@ def _release(owner: int) -> None:
         del _shared[owner]
 
 
-_retainer, _releaser = abi.Finalizer(uninterrupted(_retain)), abi.Finalizer(uninterrupted(_release))
+_retainer = abi.MXNetPackedCFuncFinalizer(uninterrupted(_retain))
+_releaser = abi.MXNetPackedCFuncFinalizer(uninterrupted(_release))
 _lender = abi.MXNetLender(cast(_retainer, c_void_p).value, cast(_releaser, c_void_p).value)
-LENDER = addressof(_lender)
+LENDER = pointer(_lender)
 
 
 def tensor_of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:
@@ -113,7 +115,7 @@ def _tensor_at(
     numbers = (c_int64 * abi.capacity(len(dims)))(*dims)
     shape = cast(numbers, POINTER(c_int64))
     strides = cast(addressof(numbers) + 8 * ndim, POINTER(c_int64))
-    device = abi.DLDevice(abi.DEVICE_CPU, 0)
+    device = abi.DLDevice(abi.DL_CPU, 0)
     return abi.DLTensor(data, device, ndim, abi.DLDataType(*dtype), shape, strides, 0), numbers
 
 
@@ -192,7 +194,7 @@ def fault_of(capsule: Any) -> Callable[[str], Exception] | None:
         return lambda where: protocols.no_tensor(capsule, where)
     if name == _NAME:
         managed = abi.DLManagedTensorVersioned.from_address(_capsule_pointer(capsule, name))
-        major, minor = managed.major, managed.minor
+        major, minor = managed.version.major, managed.version.minor
         if major != protocols.DLPACK_MAJOR:
             return lambda where: protocols.unknown_version(major, minor, where)
     return None
@@ -214,7 +216,7 @@ def check_tensor(tensor: abi.DLTensor, where: str) -> None:
     values, codes = (abi.MXNetValue * 2)(), (c_int * 2)(abi.INT, abi.STR)
     text = c_char_p(where.encode(errors="replace"))
     values[0].v_uint64 = addressof(tensor)
-    values[1].v_run.data, values[1].v_run.size = cast(text, c_void_p).value, len(text.value or b"")
+    values[1].v_str.data, values[1].v_str.size = cast(text, c_void_p).value, len(text.value or b"")
     ret, code = abi.MXNetValue(), c_int()
     check(abi.lib.MXNetFuncCall(_checker(), values, codes, 2, byref(ret), byref(code)))
 

@@ -4,74 +4,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t, int32_t, uint32_t, uint8_t, uint16_t
 
 
-cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
-    ctypedef enum DLDeviceType:
-        kDLCPU
-
-    ctypedef struct DLDevice:
-        DLDeviceType device_type
-        int32_t device_id
-
-    ctypedef struct DLDataType:
-        uint8_t code
-        uint8_t bits
-        uint16_t lanes
-
-    ctypedef struct DLTensor:
-        void* data
-        DLDevice device
-        int32_t ndim
-        DLDataType dtype
-        int64_t* shape
-        int64_t* strides
-        uint64_t byte_offset
-
-    ctypedef struct MXNetByteArray:
-        const char* data
-        size_t size
-
-    ctypedef struct MXNetIntArray:
-        const int64_t* data
-        size_t size
-
-    ctypedef struct MXNetAnyArray:
-        const MXNetAny* data
-        size_t size
-
-    ctypedef struct MXNetEnumMember:
-        int64_t value
-        uint64_t type_index
-
-    ctypedef union MXNetValue:
-        int64_t v_int64
-        uint64_t v_uint64
-        double v_float64
-        double v_complex[2]
-        void* v_handle
-        DLDataType v_type
-        DLDevice v_ctx
-        MXNetByteArray v_str
-        MXNetIntArray v_ints
-        MXNetAnyArray v_seq
-        MXNetEnumMember v_enum
-
-    ctypedef struct MXNetAny:
-        MXNetValue value
-        int32_t type_code
-        int32_t reserved
-
-    ctypedef int (*MXNetFieldGetter)(void* resource, void* self, MXNetAny* out) noexcept
-    ctypedef int (*MXNetFieldSetter)(void* resource, void* self, const MXNetAny* value) noexcept
-
-    ctypedef struct MXNetObject:
-        int32_t ref_count
-        uint32_t type_index
-        void* host
-
-    ctypedef struct MXNetNDArrayObject:
-        MXNetObject header
-        DLTensor tensor
-        uint64_t flags
+include "c_api.pxi"
 
 
 ctypedef PyObject* (*vectorcall_t)(PyObject*, PyObject**, size_t, PyObject*) noexcept

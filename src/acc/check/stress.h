@@ -16,7 +16,7 @@ namespace acc {
 
 /*!
  * \brief What a thread does: copies inputs there, runs an operator on them, and copies what it
- * gives back. python/mx/_acc/check/stress.py has the same struct.
+ * gives back.
  */
 struct StressJob {
   const MXAccOperator* op;       /*!< NULL: what was copied there is copied back */
@@ -28,7 +28,7 @@ struct StressJob {
 };
 
 /*! \brief Whether a result that is not byte for byte as expected is right all the same. */
-using StressJudge = int (*)(int32_t job, const MXTensor* came);
+typedef int (*StressJudge)(int32_t job, const MXTensor* came);
 
 struct Stress {
   const MXAccApi* api;

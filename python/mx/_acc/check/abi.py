@@ -1,4 +1,7 @@
-"""mxnet_acc.h for ctypes; tests/acc/test_header.py holds it against the header itself."""
+"""What these headers say: mxnet_acc.h, stress.h.
+
+Written by tools/write_mirrors.py; do not edit.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,53 @@ from ctypes import (
     c_char,
     c_char_p,
     c_float,
+    c_int,
     c_int32,
+    c_int64,
     c_size_t,
+    c_uint8,
+    c_uint16,
     c_uint32,
     c_uint64,
     c_void_p,
 )
 
-from ffi._ctypes.abi import DLDataType, DLDevice, DLTensor
-
-HOST_DEVICE = 1
 ABI_MAJOR = 1
 ABI_MINOR = 0
 NAME_SIZE = 32
 MAX_DIMS = 64
-
-CODES = {
-    "failed": 1,
-    "bad_argument": 2,
-    "unsupported": 3,
-    "memory": 4,
-    "no_device": 5,
-    "refused": 6,
-    "bad_index": 7,
-}
-HOST_VISIBLE, ONE_THREAD, STRIDES, UNUSABLE = 1, 2, 4, 8
-CONCURRENT, IN_PLACE = 1, 2
+HOST = 1
+FAILED = 1
+BAD_ARGUMENT = 2
+UNSUPPORTED = 3
+OUT_OF_MEMORY = 4
+NO_DEVICE = 5
+REFUSED = 6
+BAD_INDEX = 7
+INT = 0
+UINT = 1
+FLOAT = 2
+BFLOAT = 4
+COMPLEX = 5
+BOOL = 6
+DENSE = 0
+ROW_SPARSE = 1
+CSR = 2
+INPUT = 0
+WEIGHT = 1
+AUXILIARY = 2
+OUTPUT = 3
+DEBUG = 0
+INFO = 1
+WARNING = 2
+HOST_VISIBLE = 1
+ONE_THREAD = 2
+STRIDES = 4
+UNUSABLE = 8
+CONCURRENT = 1
+IN_PLACE = 2
+NODE_UNSUPPORTED = -1
+NODE_ANY_GROUP = 0
 
 
 class MXAccError(Structure):
@@ -46,13 +70,34 @@ class MXAccError(Structure):
     ]
 
 
-Status = POINTER(MXAccError)
+MXAccStatus = POINTER(MXAccError)
 
 
-# Member by member DLPack's.
-MXAccDevice = DLDevice
-MXAccDataType = DLDataType
-MXAccGeometry = DLTensor
+class MXAccDevice(Structure):
+    _fields_ = [
+        ("device_type", c_int32),
+        ("device_id", c_int32),
+    ]
+
+
+class MXAccDataType(Structure):
+    _fields_ = [
+        ("code", c_uint8),
+        ("bits", c_uint8),
+        ("lanes", c_uint16),
+    ]
+
+
+class MXAccGeometry(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("device", MXAccDevice),
+        ("ndim", c_int32),
+        ("dtype", MXAccDataType),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
 
 
 class MXTensor(Structure):
@@ -71,7 +116,7 @@ class MXTensor(Structure):
     ]
 
 
-Log = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+MXAccLog = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 
 class MXAccHost(Structure):
@@ -83,8 +128,20 @@ class MXAccHost(Structure):
         ("operator_set", c_int32),
         ("library_path", c_char_p),
         ("context", c_void_p),
-        ("log", Log),
-        ("alloc_output", c_void_p),
+        ("log", MXAccLog),
+        (
+            "alloc_output",
+            CFUNCTYPE(
+                MXAccStatus,
+                c_void_p,
+                c_void_p,
+                c_int32,
+                MXAccDataType,
+                c_int32,
+                POINTER(c_int64),
+                POINTER(MXTensor),
+            ),
+        ),
     ]
 
 
@@ -100,6 +157,10 @@ class MXAccDeviceInfo(Structure):
         ("driver", c_char_p),
         ("reason", c_char_p),
     ]
+
+
+MXAccStream = c_void_p
+MXAccEvent = c_void_p
 
 
 class MXAccOperator(Structure):
@@ -118,18 +179,24 @@ class MXAccOperator(Structure):
     ]
 
 
-Tensors = POINTER(MXTensor)
-Run = CFUNCTYPE(Status, c_void_p, Tensors, c_int32, Tensors, c_int32, c_void_p)
-Free = CFUNCTYPE(None, c_void_p)
-
-
 class MXAccExecutor(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("flags", c_uint32),
         ("state", c_void_p),
-        ("run", Run),
-        ("free", Free),
+        (
+            "run",
+            CFUNCTYPE(
+                MXAccStatus,
+                c_void_p,
+                POINTER(MXTensor),
+                c_int32,
+                POINTER(MXTensor),
+                c_int32,
+                MXAccStream,
+            ),
+        ),
+        ("free", CFUNCTYPE(None, c_void_p)),
     ]
 
 
@@ -147,20 +214,13 @@ class MXAccGraph(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("json", c_char_p),
-        ("data", Tensors),
+        ("data", POINTER(MXTensor)),
         ("num_data", c_int32),
         ("num_nodes", c_int32),
     ]
 
 
-# The value is not text: it may have any bytes.
-Emit = CFUNCTYPE(None, c_void_p, c_char_p, POINTER(c_char), c_size_t)
-Texts = POINTER(c_char_p)
-Copy = CFUNCTYPE(Status, c_int32, Tensors, Tensors, c_int32, c_void_p)
-DeviceCall = CFUNCTYPE(Status, c_int32, c_void_p)
-OnEvent = CFUNCTYPE(Status, c_int32, c_void_p, c_void_p)
-Destroy = CFUNCTYPE(None, c_int32, c_void_p)
-Create = CFUNCTYPE(Status, c_int32, POINTER(c_void_p))
+MXAccEmit = CFUNCTYPE(None, c_void_p, c_char_p, POINTER(c_char), c_size_t)
 
 
 class MXAccApi(Structure):
@@ -169,63 +229,106 @@ class MXAccApi(Structure):
         ("abi_major", c_int32),
         ("abi_minor", c_int32),
         ("release", c_char_p),
-        ("getAccName", CFUNCTYPE(Status, POINTER(c_char), c_size_t)),
-        ("getNumAcc", CFUNCTYPE(Status, POINTER(c_int32))),
-        ("initialize", CFUNCTYPE(Status, POINTER(MXAccHost))),
+        ("getAccName", CFUNCTYPE(MXAccStatus, POINTER(c_char), c_size_t)),
+        ("getNumAcc", CFUNCTYPE(MXAccStatus, POINTER(c_int32))),
+        ("initialize", CFUNCTYPE(MXAccStatus, POINTER(MXAccHost))),
         ("finalize", CFUNCTYPE(None)),
-        ("getDeviceInfo", CFUNCTYPE(Status, c_int32, POINTER(MXAccDeviceInfo))),
-        ("mx_alloc", CFUNCTYPE(Status, c_int32, c_size_t, c_size_t, POINTER(c_void_p))),
-        ("mx_free", Destroy),
-        ("mx_releaseAll", CFUNCTYPE(Status, c_int32, POINTER(c_size_t))),
-        ("copyToAcc", Copy),
-        ("copyFromAcc", Copy),
-        ("copyWithinAcc", Copy),
-        ("createStream", Create),
-        ("destroyStream", Destroy),
-        ("syncStream", DeviceCall),
-        ("createEvent", Create),
-        ("destroyEvent", Destroy),
-        ("recordEvent", OnEvent),
-        ("waitEvent", OnEvent),
-        ("supportsImperative", CFUNCTYPE(Status, POINTER(c_int32))),
-        ("accGetExecutor", CFUNCTYPE(Status, POINTER(MXAccOperator), POINTER(MXAccExecutor))),
+        ("getDeviceInfo", CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccDeviceInfo))),
+        ("mx_alloc", CFUNCTYPE(MXAccStatus, c_int32, c_size_t, c_size_t, POINTER(c_void_p))),
+        ("mx_free", CFUNCTYPE(None, c_int32, c_void_p)),
+        ("mx_releaseAll", CFUNCTYPE(MXAccStatus, c_int32, POINTER(c_size_t))),
+        (
+            "copyToAcc",
+            CFUNCTYPE(
+                MXAccStatus, c_int32, POINTER(MXTensor), POINTER(MXTensor), c_int32, MXAccStream
+            ),
+        ),
+        (
+            "copyFromAcc",
+            CFUNCTYPE(
+                MXAccStatus, c_int32, POINTER(MXTensor), POINTER(MXTensor), c_int32, MXAccStream
+            ),
+        ),
+        (
+            "copyWithinAcc",
+            CFUNCTYPE(
+                MXAccStatus, c_int32, POINTER(MXTensor), POINTER(MXTensor), c_int32, MXAccStream
+            ),
+        ),
+        ("createStream", CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccStream))),
+        ("destroyStream", CFUNCTYPE(None, c_int32, MXAccStream)),
+        ("syncStream", CFUNCTYPE(MXAccStatus, c_int32, MXAccStream)),
+        ("createEvent", CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccEvent))),
+        ("destroyEvent", CFUNCTYPE(None, c_int32, MXAccEvent)),
+        ("recordEvent", CFUNCTYPE(MXAccStatus, c_int32, MXAccEvent, MXAccStream)),
+        ("waitEvent", CFUNCTYPE(MXAccStatus, c_int32, MXAccEvent, MXAccStream)),
+        ("supportsImperative", CFUNCTYPE(MXAccStatus, POINTER(c_int32))),
+        ("accGetExecutor", CFUNCTYPE(MXAccStatus, POINTER(MXAccOperator), POINTER(MXAccExecutor))),
         (
             "supportedOps",
-            CFUNCTYPE(Status, c_int32, POINTER(MXAccGraph), POINTER(MXAccNodeSupport)),
+            CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccGraph), POINTER(MXAccNodeSupport)),
         ),
-        ("loadModel", CFUNCTYPE(Status, c_char_p, POINTER(MXAccGraph), c_int32)),
-        ("unloadModel", CFUNCTYPE(Status, c_char_p)),
+        ("loadModel", CFUNCTYPE(MXAccStatus, c_char_p, POINTER(MXAccGraph), c_int32)),
+        ("unloadModel", CFUNCTYPE(MXAccStatus, c_char_p)),
         (
             "infer",
-            CFUNCTYPE(Status, c_char_p, Tensors, c_int32, Tensors, c_int32, c_void_p, c_void_p),
+            CFUNCTYPE(
+                MXAccStatus,
+                c_char_p,
+                POINTER(MXTensor),
+                c_int32,
+                POINTER(MXTensor),
+                c_int32,
+                MXAccStream,
+                c_void_p,
+            ),
         ),
-        ("exportModel", CFUNCTYPE(Status, c_char_p, Emit, c_void_p)),
-        ("importModel", CFUNCTYPE(Status, c_char_p, c_void_p, c_size_t, c_int32)),
-        ("configure", CFUNCTYPE(Status, c_int32, Texts, Texts, c_int32, Emit, c_void_p)),
+        ("exportModel", CFUNCTYPE(MXAccStatus, c_char_p, MXAccEmit, c_void_p)),
+        ("importModel", CFUNCTYPE(MXAccStatus, c_char_p, c_void_p, c_size_t, c_int32)),
+        (
+            "configure",
+            CFUNCTYPE(
+                MXAccStatus,
+                c_int32,
+                POINTER(c_char_p),
+                POINTER(c_char_p),
+                c_int32,
+                MXAccEmit,
+                c_void_p,
+            ),
+        ),
         (
             "mx_zero",
-            CFUNCTYPE(Status, c_int32, c_void_p, c_uint64, c_size_t, c_void_p, c_uint64),
+            CFUNCTYPE(MXAccStatus, c_int32, c_void_p, c_uint64, c_size_t, MXAccStream, c_uint64),
         ),
     ]
 
 
-# By the names that the header has for them.
-STRUCTS: dict[str, type[Structure]] = {
-    "MXAccDevice": MXAccDevice,
-    "MXAccDataType": MXAccDataType,
-    "MXAccGeometry": MXAccGeometry,
-    **{
-        struct.__name__: struct
-        for struct in (
-            MXAccError,
-            MXTensor,
-            MXAccHost,
-            MXAccDeviceInfo,
-            MXAccOperator,
-            MXAccExecutor,
-            MXAccNodeSupport,
-            MXAccGraph,
-            MXAccApi,
-        )
-    },
-}
+MXAccGetApi = CFUNCTYPE(MXAccStatus, POINTER(MXAccHost), POINTER(MXAccApi))
+
+
+class StressJob(Structure):
+    _fields_ = [
+        ("op", POINTER(MXAccOperator)),
+        ("executor", POINTER(MXAccExecutor)),
+        ("inputs", POINTER(MXTensor)),
+        ("expected", POINTER(MXTensor)),
+        ("num_in", c_int32),
+        ("num_out", c_int32),
+    ]
+
+
+StressJudge = CFUNCTYPE(c_int, c_int32, POINTER(MXTensor))
+
+
+class Stress(Structure):
+    _fields_ = [
+        ("api", POINTER(MXAccApi)),
+        ("jobs", POINTER(StressJob)),
+        ("judge", StressJudge),
+        ("dev_id", c_int32),
+        ("num_jobs", c_int32),
+        ("threads", c_int32),
+        ("rounds", c_int32),
+        ("one_thread", c_int32),
+    ]

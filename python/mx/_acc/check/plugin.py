@@ -18,6 +18,15 @@ from . import abi
 
 Array = npt.NDArray[Any]
 
+CODES = {
+    "failed": abi.FAILED,
+    "bad_argument": abi.BAD_ARGUMENT,
+    "unsupported": abi.UNSUPPORTED,
+    "memory": abi.OUT_OF_MEMORY,
+    "no_device": abi.NO_DEVICE,
+    "refused": abi.REFUSED,
+    "bad_index": abi.BAD_INDEX,
+}
 KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 NAMED_KINDS = {"bfloat16": 4}  # which is of no kind of NumPy's own
 OPERATOR_SET = 1
@@ -31,7 +40,7 @@ class AccError(Exception):
 
     def __init__(self, function: str, status: Any):
         error = status.contents
-        names = [name for name, code in abi.CODES.items() if code == error.code]
+        names = [name for name, code in CODES.items() if code == error.code]
         self.function = function
         self.code = names[0] if names else str(error.code)
         text = error.message
@@ -93,7 +102,7 @@ def geometry(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> a
     kind = NAMED_KINDS.get(shape.dtype.name, KINDS.get(shape.dtype.kind, 0))
     return abi.MXAccGeometry(
         array.ctypes.data if isinstance(array, np.ndarray) else array.handle,
-        abi.MXAccDevice(abi.HOST_DEVICE, 0)
+        abi.MXAccDevice(abi.HOST, 0)
         if isinstance(array, np.ndarray)
         else abi.MXAccDevice(ACC_DEVICE, array.dev_id),
         shape.ndim,
@@ -209,7 +218,7 @@ class Plugin:
         self.guard: AbstractContextManager[Any] = nullcontext()
         self.initialized = False
         self._works = itertools.count(1)
-        self._log = abi.Log(self._keep_message)
+        self._log = abi.MXAccLog(self._keep_message)
         self._make_host(str(path), host_size, host_minor)
         watch("dlopen")
         self.library = ctypes.CDLL(str(path))
@@ -219,7 +228,7 @@ class Plugin:
         self.api.struct_size = api_size
         try:
             entry = self.library.mxacc_get_api
-            entry.restype = abi.Status
+            entry.restype = abi.MXAccStatus
             watch("mxacc_get_api")
             self.check("mxacc_get_api", entry(ctypes.byref(self.host), ctypes.byref(self.api)))
             if initialize:
@@ -311,7 +320,7 @@ class Plugin:
         texts = ctypes.c_char_p * max(len(options), 1)
         keys = texts(*(key.encode() for key in options))
         values = texts(*(str(value).encode() for value in options.values()))
-        self.call("configure", dev_id, keys, values, len(options), abi.Emit(emit), None)
+        self.call("configure", dev_id, keys, values, len(options), abi.MXAccEmit(emit), None)
         return emitted
 
     # ---- memory ----

@@ -16,35 +16,6 @@ from .cases import Case
 from .plugin import Array, Executor, Plugin, operator_struct, tensors
 
 
-class _Job(ctypes.Structure):
-    """StressJob of src/acc/check/stress.h."""
-
-    _fields_ = [
-        ("op", ctypes.POINTER(abi.MXAccOperator)),
-        ("executor", ctypes.POINTER(abi.MXAccExecutor)),
-        ("inputs", abi.Tensors),
-        ("expected", abi.Tensors),
-        ("num_in", ctypes.c_int32),
-        ("num_out", ctypes.c_int32),
-    ]
-
-
-_Judge = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, abi.Tensors)
-
-
-class _Stress(ctypes.Structure):
-    _fields_ = [
-        ("api", ctypes.POINTER(abi.MXAccApi)),
-        ("jobs", ctypes.POINTER(_Job)),
-        ("judge", _Judge),
-        ("dev_id", ctypes.c_int32),
-        ("num_jobs", ctypes.c_int32),
-        ("threads", ctypes.c_int32),
-        ("rounds", ctypes.c_int32),
-        ("one_thread", ctypes.c_int32),
-    ]
-
-
 @dataclass
 class Job:
     """What a thread does: a case of an operator, or a copy there and back of its first argument."""
@@ -71,7 +42,7 @@ def run(
 ) -> str:
     """Has threads do jobs, each beginning with another; what went wrong, or nothing."""
     kept: list[Any] = []
-    made = (_Job * len(jobs))()
+    made = (abi.StressJob * len(jobs))()
     for job, struct in zip(jobs, made, strict=True):
         inputs = tensors(list(job.inputs.values()), list(job.inputs))
         expected = tensors(job.expected, role=3)
@@ -86,8 +57,8 @@ def run(
             struct.op = ctypes.pointer(operator)
         if job.executor is not None:
             struct.executor = ctypes.pointer(job.executor.executor)
-    judge = _Judge(lambda number, came: _is_right(jobs[number], came))
-    stress = _Stress(
+    judge = abi.StressJudge(lambda number, came: _is_right(jobs[number], came))
+    stress = abi.Stress(
         ctypes.pointer(plugin.api), made, judge, dev_id, len(jobs), threads, rounds, one_thread
     )
     plugin.watch("functions of the table, by several threads")

@@ -29,7 +29,7 @@ def _emitted(run: Run) -> list[tuple[bytes | None, bytes]]:
         found.append((key, ctypes.string_at(value, size) if size else b""))
 
     context = 0xACC
-    run.plugin.call("configure", run.device, None, None, 0, abi.Emit(emit), context)
+    run.plugin.call("configure", run.device, None, None, 0, abi.MXAccEmit(emit), context)
     says = "Receives a piece of text or data; called any number of times."
     run.expect(contexts <= {context}, f"the context {context:#x}", contexts, says)
     return found

@@ -38,7 +38,7 @@ def _raw(run: Run) -> dict[str, Callable[[], Any]]:
         calls["accGetExecutor, no_such_operator"] = lambda: _unknown_operator(plugin, device)
     if plugin.has("configure"):
         texts = (ctypes.c_char_p * 1)(b"no_such_keyword")
-        emit = abi.Emit(lambda *_: None)
+        emit = abi.MXAccEmit(lambda *_: None)
         calls["configure, no_such_keyword"] = lambda: api.configure(
             device, texts, texts, 1, emit, None
         )
