@@ -1,7 +1,7 @@
 """The arrows between the parts: who may import, and include, whom.
 
-- `mx` imports `ffi`, never the other way. Inside `mx`: module -> graph -> acc -> numpy/ndarray ->
-  context.
+- `mx` imports `ffi`, never the other way; `mxacc_check` imports both, and neither of them it.
+  Inside `mx`: module -> graph -> acc -> numpy/ndarray -> context.
 - src/api -> src/acc -> src/runtime -> include. A plugin includes mxnet_acc.h and what plugins
   share; refacc, which tests MXNet, the C API, too.
 """
@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # A part may use the parts before it. What is not listed (helpers, private modules) is free.
+PACKAGES = ("ffi", "mx", "mxacc_check")
 MX_ORDER = ({"context"}, {"numpy", "ndarray"}, {"acc"}, {"graph"}, {"module"})
 CXX_ORDER = ("include", "src/runtime", "src/acc", "src/api")
 PLUGIN_HEADERS = ("include/mxnet_acc.h", "include/mxnet/runtime/c_runtime_api.h")
@@ -53,8 +54,8 @@ def absolute(name: str, package: str) -> str:
 def python_arrow_error(importer: str, imported: str) -> str | None:
     """What is wrong with one Python module importing another, both by dotted name."""
     source, target = importer.split("."), imported.split(".")
-    if source[0] == "ffi" and target[0] == "mx":
-        return f"{importer} imports {imported}: ffi must not know mx"
+    if PACKAGES.index(source[0]) < (PACKAGES.index(target[0]) if target[0] in PACKAGES else 0):
+        return f"{importer} imports {imported}: {source[0]} must not know {target[0]}"
     if source[0] != "mx" or target[0] != "mx" or min(len(source), len(target)) < 2:
         return None
     rank = {name: rank for rank, names in enumerate(MX_ORDER) for name in names}
@@ -134,6 +135,8 @@ def test_no_arrow_runs_the_other_way(errors):
         ("python/ffi/registry.py", "from . import function", False),
         ("python/ffi/_cython/base.pxi", "from mx._cython.ndarray cimport ndarray", True),
         ("python/mx/_cython/ndarray.pyx", "from ffi._cython.core cimport Object", False),
+        ("python/mx/context.py", "import mxacc_check", True),
+        ("python/mxacc_check/cli.py", "from mx._acc import elf", False),
         ("python/mx/context.py", "from .ndarray import ndarray", True),
         ("python/mx/context.py", "from . import numpy", True),
         ("python/mx/context.py", "import numpy", False),

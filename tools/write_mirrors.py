@@ -50,7 +50,7 @@ MIRRORS = (
         lambda header: cython.write(header, "mxnet/runtime/c_runtime_api.h", ("DLDeviceType",)),
     ),
     Mirror(
-        "python/mx/_acc/check/abi.py",
+        "python/mxacc_check/abi.py",
         ("include/mxnet_acc.h", "src/acc/check/stress.h"),
         lambda header: Writer(header, True).write(),
     ),

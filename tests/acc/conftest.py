@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import mx
-from mx._acc.check.plugin import AccError, Plugin
 from mx._library import PATH as OPERATORS
+from mxacc_check.plugin import AccError, Plugin
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

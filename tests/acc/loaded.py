@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 import ffi
-from mx._acc.check import abi
-from mx._acc.check.plugin import Plugin
+from mxacc_check import abi
+from mxacc_check.plugin import Plugin
 
 
 class Loaded(Plugin):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mx._acc.check.plugin import Plugin
+from mxacc_check.plugin import Plugin
 
 from .conftest import FILES, ROOT, missing_for, need
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from mx._acc import elf
-from mx._acc.check import cases, cli
-from mx._acc.check.groups import GROUPS
-from mx._acc.check.runner import Runner
-from mx._acc.check.suite import Group, Options
+from mxacc_check import cases, cli
+from mxacc_check.groups import GROUPS
+from mxacc_check.runner import Runner
+from mxacc_check.suite import Group, Options
 
 from .conftest import FILES, ROOT, need
 from .planted.plants import PLANTS
@@ -364,7 +364,7 @@ def test_the_command(build, tmp_path):
         (library.parent / name).write_text("raise SystemExit('the wrong module')\n")
     page = tmp_path / "report.html"
     start = (
-        f"import sys; sys.path[:] = {sys.path!r}; from mx.check_acc import main; sys.exit(main())"
+        f"import sys; sys.path[:] = {sys.path!r}; from mxacc_check import main; sys.exit(main())"
     )
     options = [library.name, "--only", "contract", "-v", "--html", page]
     done = subprocess.run(
@@ -388,7 +388,7 @@ def test_nothing_runs_on_when_the_command_is_killed(build, tmp_path):
         f'FILE* f = fopen("{marker}", "w"); fprintf(f, "%d\\n", getpid()); fclose(f); sleep(99);'
     )
     library = build(INCLUDES, (COPY, f"if (bytes == 8388609) {{ {sleep} }} {COPY}"))
-    command = [sys.executable, "-m", "mx.check_acc", library, "--only", "copies.large"]
+    command = [sys.executable, "-m", "mxacc_check", library, "--only", "copies.large"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as parent:
         until(lambda: marker.exists() and marker.read_text().endswith("\n"))
         child = Path(f"/proc/{int(marker.read_text())}/stat")

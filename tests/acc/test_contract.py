@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
-from mx._acc.check.plugin import AccError, Plugin
+from mxacc_check import abi
+from mxacc_check.plugin import AccError, Plugin
 
 REQUIRED = ["getAccName", "getNumAcc"]
 WITH_IMPERATIVE = ["mx_alloc", "mx_free", "copyToAcc", "copyFromAcc", "accGetExecutor"]
@@ -98,7 +98,7 @@ def test_byte_offset_counts_in_copies(plugin):
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_many_copies_in_one_call(plugin, count):
-    from mx._acc.check.plugin import tensors
+    from mxacc_check.plugin import tensors
 
     values = [np.full(2 + i, i, "int32") for i in range(count)]
     memory = [plugin.empty(value.shape, "int32") for value in values]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mx._acc.check import abi
+from mxacc_check import abi
 
 from .conftest import ROOT
 

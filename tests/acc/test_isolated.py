@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import mx
-from mx._acc.check.plugin import AccError
 from mx._library import PATH as OPERATORS
+from mxacc_check.plugin import AccError
 
 from .conftest import ROOT
 from .loaded import Loaded

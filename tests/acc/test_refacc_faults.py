@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
-from mx._acc.check.plugin import CODES, AccError
+from mxacc_check import abi
+from mxacc_check.plugin import CODES, AccError
 
 from .conftest import ROOT
 
@@ -92,7 +92,7 @@ def test_which_call_fails(load, faults, expected):
 def test_a_crash_is_one(accelerators, call):
     script = f"""
 import pathlib, numpy, mx
-from mx._acc.check.plugin import Plugin
+from mxacc_check.plugin import Plugin
 plugin = Plugin(pathlib.Path({str(accelerators / "librefacc.so")!r}))
 memory = plugin.to_device(numpy.ones(4))
 executor = plugin.executor("negative", {{"x": memory}}, [memory])

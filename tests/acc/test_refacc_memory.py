@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
-from mx._acc.check.plugin import AccError, Memory, Plugin, tensors
+from mxacc_check import abi
+from mxacc_check.plugin import AccError, Memory, Plugin, tensors
 
 from .conftest import ROOT
 
@@ -332,7 +332,7 @@ TOUCHES = [
 def test_where_a_host_dies_that_touches_memory(accelerators, settings, address, lives):
     script = f"""
 import ctypes, pathlib
-from mx._acc.check.plugin import Plugin
+from mxacc_check.plugin import Plugin
 plugin = Plugin(pathlib.Path({str(accelerators / "librefacc.so")!r}))
 memory = plugin.empty((16,))
 ctypes.c_char.from_address({address}).value

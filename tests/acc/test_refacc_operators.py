@@ -9,7 +9,7 @@ import pytest
 
 import ffi
 import mx
-from mx._acc.check.plugin import AccError, Memory, Plugin
+from mxacc_check.plugin import AccError, Memory, Plugin
 
 A = np.arange(12, dtype="float32").reshape(3, 4)
 B = np.linspace(-1, 1, 12, dtype="float32").reshape(3, 4)

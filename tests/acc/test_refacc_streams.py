@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from mx._acc.check.plugin import AccError, Plugin
+from mxacc_check.plugin import AccError, Plugin
 
 ONES = np.ones(4, "float32")
 LONG = 20_000  # microseconds that each piece of work takes

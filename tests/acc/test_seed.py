@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import mx
-from mx._acc.check import abi
-from mx._acc.check.plugin import AccError, tensors
+from mxacc_check import abi
+from mxacc_check.plugin import AccError, tensors
 
 from .conftest import ROOT
 from .loaded import Loaded

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mx
-from mx._acc.check.plugin import AccError
+from mxacc_check.plugin import AccError
 
 from ..kernels.cases import BFLOAT16, check, run
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mx._acc.check import abi, cli
-from mx._acc.check.plugin import AccError, Plugin
+from mxacc_check import abi, cli
+from mxacc_check.plugin import AccError, Plugin
 
 from ..conftest import FILES, need, open_usable
 from ..kernels.cases import python

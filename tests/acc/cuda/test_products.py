@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mx._acc.check.plugin import AccError, Memory, Plugin
+from mxacc_check.plugin import AccError, Memory, Plugin
 
 from ..kernels.cases import BFLOAT16
 from .conftest import compiled

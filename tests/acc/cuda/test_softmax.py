@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mx
-from mx._acc.check.plugin import AccError, Plugin
+from mxacc_check.plugin import AccError, Plugin
 
 from ..kernels.cases import CUBE, run
 from ..kernels.test_softmax import NAMES, SPECIAL_ROWS, dtype_of, formula, near

@@ -9,7 +9,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from mx._acc.check.plugin import Memory, Plugin
+from mxacc_check.plugin import Memory, Plugin
 
 from ..conftest import ROOT
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mx._acc.check.plugin import Plugin
+from mxacc_check.plugin import Plugin
 
 from ..conftest import FILES, need, open_usable
 

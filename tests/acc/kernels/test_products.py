@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mx._acc.check.plugin import Memory
+from mxacc_check.plugin import Memory
 
 from .cases import M, run
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
-from mx._acc.check.plugin import AccError
+from mxacc_check import abi
+from mxacc_check.plugin import AccError
 
 from .cases import ANY, BFLOAT16, BOOL, CUBE, SIGNED, TOLERANCES, WIDE, M, attribute, run
 

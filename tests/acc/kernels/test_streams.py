@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
-from mx._acc.check.plugin import AccError
+from mxacc_check import abi
+from mxacc_check.plugin import AccError
 
 from .cases import SQUARE
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 
-from mx._acc.check.plugin import Memory, Plugin
+from mxacc_check.plugin import Memory, Plugin
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = [np.dtype("float32"), np.dtype("float16"), BF16]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mx._acc.check.plugin import Plugin
+from mxacc_check.plugin import Plugin
 
 from .cases import FLOATS, computes_with, isa
 

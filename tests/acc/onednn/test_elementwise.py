@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
+from mxacc_check import abi
 
 from .cases import LAYOUTS, SPECIAL, check, floats, rounded, run
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mx
-from mx._acc.check import abi
-from mx._acc.check.plugin import AccError, Plugin
+from mxacc_check import abi
+from mxacc_check.plugin import AccError, Plugin
 
 from ..conftest import ROOT
 from .cases import check, floats, memory_of, run

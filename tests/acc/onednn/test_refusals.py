@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mx._acc.check.plugin import AccError
+from mxacc_check.plugin import AccError
 
 from .cases import FLOATS, check, computes_with, floats, isa, rounded, run
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mx._acc.check.plugin import Plugin
+from mxacc_check.plugin import Plugin
 
 from ..conftest import FILES, need, open_usable
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mx._acc.check import abi
+from mxacc_check import abi
 
 from ..kernels.cases import python, run
 
@@ -41,7 +41,7 @@ except Exception as error:
 def test_several_devices(library):
     code = """
 import numpy as np
-from mx._acc.check.plugin import AccError, Plugin
+from mxacc_check.plugin import AccError, Plugin
 plugin = Plugin(path)
 values = np.arange(6, dtype="float32")
 memory = [plugin.to_device(values + number, number) for number in range(plugin.num_devices())]

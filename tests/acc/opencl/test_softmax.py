@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mx._acc.check import abi
+from mxacc_check import abi
 
 from ..kernels.cases import run
 from ..kernels.test_softmax import NAMES, SPECIAL_ROWS, formula, near

@@ -28,7 +28,7 @@ _OUTPUT_LINES = 5
 # a vendor may have files that are called like modules.
 _START = (
     "import sys; sys.path[:] = sys.argv.pop(1).split(':');"
-    "from mx._acc.check.child import main; main(sys.argv[1:])"
+    "from mxacc_check.child import main; main(sys.argv[1:])"
 )
 # The library is to be alone, and loaded by nobody else.
 _ALONE = {"MXNET_ACC_LIBRARIES": "", "MXNET_ACC_AUTOLOAD": "0"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from ... import elf
+from mx._acc import elf
+
 from .. import abi
 from ..suite import Group, Run
 

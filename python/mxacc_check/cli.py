@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..loading import library_in
+from mx._acc.loading import library_in
+
 from . import page, text
 from .groups import GROUPS
 from .report import EXIT_STATUS, GroupReport, Report

@@ -6,7 +6,8 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from ... import elf
+from mx._acc import elf
+
 from .. import abi
 from ..plugin import AccError, Plugin
 from ..suite import Group, Run
