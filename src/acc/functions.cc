@@ -7,9 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "acc/device/arrays.h"
 #include "acc/device/copy.h"
 #include "acc/device/table.h"
-#include "acc/device/tensors.h"
+#include "acc/dispatch/dispatch.h"
+#include "acc/dispatch/executor_cache.h"
 #include "acc/dispatch/operator_functions.h"
 #include "acc/isolated/process.h"
 
@@ -83,7 +85,8 @@ MXNET_REGISTER_API("mx.acc.load")
     .arg("timeout", 0.0, "Seconds that a call may take there; 0 for any time.")
     .set_body_typed([](const std::string& path, const std::string& name, bool isolated,
                        double timeout) {
-      Slot* slot = Table::Global()->Load(path, name, {isolated, timeout});
+      Slot* slot = Table::Global()->Load(path, name, {isolated, timeout}, &NewExecutorCache);
+      UseProvider();
       RegisterOperators(slot);
       return Context{static_cast<DLDeviceType>(slot->device_type), 0};
     });

@@ -4,7 +4,6 @@
  */
 #include "acc/device/accelerator.h"
 
-#include "acc/dispatch/executor_cache.h"
 #include "acc/plugin/status.h"
 
 namespace mxnet {
@@ -23,13 +22,14 @@ void Emit(void* context, const char* key, const char* value, size_t value_size) 
 
 }  // namespace
 
-Accelerator::Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type)
+Accelerator::Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type,
+                         AnswerCacheFactory make_answers)
     : plugin_(std::move(plugin)), name_(std::move(name)), device_type_(device_type) {
   plugin_->Initialize();
-  CountDevices();
+  AddDevices(make_answers);
 }
 
-void Accelerator::CountDevices() {
+void Accelerator::AddDevices(AnswerCacheFactory make_answers) {
   int32_t count = -1;
   Check(api().getNumAcc(&count), "cannot load " + plugin_->path(), "getNumAcc");
   if (count == 0) {
@@ -40,7 +40,9 @@ void Accelerator::CountDevices() {
                                << ": getNumAcc says that there "
                                << "are " << count << " devices, expected 1 to " << kMaxDevices;
   }
-  for (int id = 0; id < count; ++id) devices_.push_back(std::make_unique<Device>(this, id));
+  for (int id = 0; id < count; ++id) {
+    devices_.push_back(std::make_unique<Device>(this, id, make_answers()));
+  }
 }
 
 Accelerator::~Accelerator() {
@@ -95,7 +97,7 @@ Pairs Accelerator::Configure(int device, const Pairs& options) {
     Check(status, name_, "configure");
   }
   // What the library said of operators may be different now.
-  configured->executors()->Clear();
+  configured->answers()->Clear();
   return emitted;
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "acc/device/device.h"
-#include "acc/dispatch/fallback.h"
+#include "acc/device/stats.h"
 #include "acc/plugin/plugin.h"
 #include "acc/plugin/status.h"
 
@@ -22,7 +22,8 @@ namespace acc {
 class Accelerator {
  public:
   /*! \brief Initializes the plugin and finds the devices; device_type is what contexts have. */
-  Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type);
+  Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int device_type,
+              AnswerCacheFactory make_answers);
   ~Accelerator();
 
   const MXAccApi& api() const { return plugin_->api(); }
@@ -57,7 +58,7 @@ class Accelerator {
       int device, const std::vector<std::pair<std::string, std::string>>& options);
 
  private:
-  void CountDevices();
+  void AddDevices(AnswerCacheFactory make_answers);
   [[noreturn, gnu::cold]] void ThrowNoDevice(int id) const;
 
   std::unique_ptr<Plugin> plugin_;

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "acc/device/arrays.h"
 #include "acc/device/table.h"
-#include "acc/device/tensors.h"
-#include "acc/dispatch/call.h"
 
 namespace mxnet {
 namespace acc {

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "acc/device/accelerator.h"
 #include "acc/device/table.h"
-#include "acc/dispatch/executor_cache.h"
 #include "acc/plugin/stand_in.h"
 #include "acc/plugin/status.h"
 
@@ -37,19 +37,19 @@ struct Bytes {
 
 }  // namespace
 
-Device::Device(Accelerator* accelerator, int id)
+Device::Device(Accelerator* accelerator, int id, std::unique_ptr<AnswerCache> answers)
     : accelerator_(accelerator),
       id_(id),
       type_(accelerator->device_type()),
       slot_(Table::Global()->Find(type_)),
       stand_in_(accelerator->plugin().stand_in()),
-      executors_(std::make_unique<ExecutorCache>()) {
+      answers_(std::move(answers)) {
   ReadInfo();
   if (api().createStream != nullptr && (info_.flags & kMXAccUnusable) == 0) CreateStreams();
 }
 
 Device::~Device() {
-  executors_.reset();
+  answers_.reset();
   TrimPool();
   DeviceCall call(this);
   if (event_ != nullptr) api().destroyEvent(id_, event_);

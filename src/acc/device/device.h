@@ -23,9 +23,18 @@ namespace mxnet {
 namespace acc {
 
 class Accelerator;
-class ExecutorCache;
 class StandIn;
 struct Slot;
+
+/*! \brief What a device's library answered about operators, kept by who asked. */
+class AnswerCache {
+ public:
+  virtual ~AnswerCache() = default;
+  virtual void Clear() = 0;
+};
+
+/*! \brief Makes the cache of a device. */
+using AnswerCacheFactory = std::unique_ptr<AnswerCache> (*)();
 
 /*! \brief Memory of a device that a copy writes to: all that is in it, or some. */
 struct Written {
@@ -42,7 +51,7 @@ struct Written {
  */
 class Device {
  public:
-  Device(Accelerator* accelerator, int id);
+  Device(Accelerator* accelerator, int id, std::unique_ptr<AnswerCache> answers);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -113,7 +122,7 @@ class Device {
   std::mutex& settling() { return settling_; }
 
   /*! \brief Answers of the library about operators. */
-  ExecutorCache* executors() { return executors_.get(); }
+  AnswerCache* answers() { return answers_.get(); }
 
   /*! \brief What the device says of itself; strings are copied. */
   const MXAccDeviceInfo& info() const { return info_; }
@@ -171,7 +180,7 @@ class Device {
   std::mutex event_mutex_;
   WorkLog log_;
   std::mutex settling_;
-  std::unique_ptr<ExecutorCache> executors_;
+  std::unique_ptr<AnswerCache> answers_;
   size_t alignment_{64};
   MXAccDeviceInfo info_{};
   std::string texts_[4];

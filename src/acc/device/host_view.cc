@@ -6,9 +6,8 @@
 
 #include <mxnet/runtime/registry.h>
 
+#include "acc/device/arrays.h"
 #include "acc/device/table.h"
-#include "acc/device/tensors.h"
-#include "acc/dispatch/call.h"
 #include "runtime/ndarray/ndarray.h"
 
 namespace mxnet {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <new>
 
-#include "acc/device/provider.h"
+#include "acc/isolated/library.h"
 #include "runtime/library/dynamic_library.h"
 
 namespace mxnet {
@@ -22,6 +22,12 @@ namespace {
                               << " was loaded before this process was "
                               << "forked, and a child cannot use it; start the process with "
                               << "multiprocessing's 'spawn', or load it after the fork";
+}
+
+std::unique_ptr<Plugin> OpenPlugin(const std::string& path, Isolation isolation) {
+  if (!isolation.isolated) return std::make_unique<Plugin>(path);
+  return std::make_unique<Plugin>(path,
+                                  std::make_unique<isolated::Library>(path, isolation.timeout));
 }
 
 }  // namespace
@@ -121,7 +127,8 @@ Slot* Table::FindIsolated(const std::string& path, const std::string& name) {
   return nullptr;
 }
 
-Slot* Table::Load(const std::string& path, const std::string& name, Isolation isolation) {
+Slot* Table::Load(const std::string& path, const std::string& name, Isolation isolation,
+                  AnswerCacheFactory make_answers) {
   std::lock_guard<std::mutex> lock(loading_);
   if (Slot* slot = isolation.isolated ? FindIsolated(path, name) : nullptr) {
     StandIn* stand_in = slot->accelerator.load()->plugin().stand_in();
@@ -135,7 +142,7 @@ Slot* Table::Load(const std::string& path, const std::string& name, Isolation is
     if (name.empty() || slot->name == name) return slot;
     MXNET_THROW("ValueError") << path << " is loaded already, as " << slot->name;
   }
-  auto plugin = std::make_unique<Plugin>(path, isolation);
+  auto plugin = OpenPlugin(path, isolation);
   const std::string given = name.empty() ? plugin->own_name() : name;
   if (!IsAcceleratorName(given)) {
     MXNET_THROW("ValueError") << "'" << given << "' is no name for an accelerator, expected "
@@ -153,9 +160,9 @@ Slot* Table::Load(const std::string& path, const std::string& name, Isolation is
   Accelerator* present = slot->accelerator.load();
   if (present == nullptr) {
     const void* library = plugin->library();
-    slot->accelerator.store(new Accelerator(std::move(plugin), given, slot->device_type));
+    slot->accelerator.store(
+        new Accelerator(std::move(plugin), given, slot->device_type, make_answers));
     slot->library = library;
-    UseProvider();
   } else {
     MXNET_THROW("ValueError") << "the name " << given << " is taken by " << present->plugin().path()
                               << "; give " << path << " another with acc_name";

@@ -35,6 +35,12 @@ struct Slot {
   std::atomic<bool> is_parents{false};
 };
 
+/*! \brief Whether a library gets a process of its own, and how long its calls may take there. */
+struct Isolation {
+  bool isolated{false};
+  double timeout{0}; /*!< seconds; 0 for any time */
+};
+
 /*! \brief All slots. Any thread may call. */
 class Table {
  public:
@@ -47,7 +53,8 @@ class Table {
    * its process has ended, another one is started, and a timeout that is given holds from then on.
    * ValueError for a name that is taken by another library.
    */
-  Slot* Load(const std::string& path, const std::string& name, Isolation isolation);
+  Slot* Load(const std::string& path, const std::string& name, Isolation isolation,
+             AnswerCacheFactory make_answers);
   /*!
    * \brief Unloads; returns the failures of work that nobody was told of. ValueError where no such
    * is loaded, RuntimeError while arrays use it.

@@ -9,13 +9,11 @@
 
 #include <string>
 
-#include "acc/plugin/status.h"
+#include "acc/device/arrays.h"
 #include "runtime/core/devices.h"
 
 namespace mxnet {
 namespace acc {
-
-constexpr Context kHost{kDLCPU, 0};
 
 /*! \brief What the arguments of a call say of where it belongs. */
 struct Places {
@@ -52,11 +50,6 @@ struct Call {
  private:
   void LookAtContext(int index);
 };
-
-/*! \brief An operator's name as accelerators have it, without its prefix: "add". */
-inline std::string OperatorName(const std::string& registered) {
-  return registered.substr(registered.rfind('.') + 1);
-}
 
 /*! \brief The items of a sequence of values; NULL where it is none. */
 inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) {

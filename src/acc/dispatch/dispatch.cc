@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "acc/device/arrays.h"
 #include "acc/device/copy.h"
-#include "acc/device/provider.h"
 #include "acc/device/table.h"
 #include "acc/dispatch/executor_cache.h"
 #include "acc/dispatch/host_call.h"
@@ -21,6 +21,9 @@
 
 namespace mxnet {
 namespace acc {
+
+std::atomic<FallbackMode> fallback_mode{FallbackMode::kAuto};
+
 namespace {
 
 /*! \brief The context that the calling thread makes arrays in. */

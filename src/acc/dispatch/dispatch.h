@@ -5,11 +5,23 @@
 #ifndef MXNET_SRC_ACC_DISPATCH_DISPATCH_H_
 #define MXNET_SRC_ACC_DISPATCH_DISPATCH_H_
 
+#include <atomic>
+#include <string>
+
 #include "acc/device/accelerator.h"
 #include "acc/dispatch/call.h"
 
 namespace mxnet {
 namespace acc {
+
+/*! \brief What to do with an operator that an accelerator does not carry out. */
+enum class FallbackMode {
+  kAuto,  /*!< carry it out on the CPU, with copies */
+  kWhole, /*!< ask no accelerator for any operator */
+  kError  /*!< NotImplementedError */
+};
+
+extern std::atomic<FallbackMode> fallback_mode;
 
 /*!
  * \brief Carries an operator out if it has to do with an accelerator; false where the CPU has to.
@@ -22,6 +34,9 @@ bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* 
 /*! \brief Carries an operator out on a device; false where it does not, with the reason. Throws. */
 bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
                  int* ret_type_code, std::string* reason);
+
+/*! \brief Lets the runtime ask for accelerators; called when there is one. */
+void UseProvider();
 
 }  // namespace acc
 }  // namespace mxnet

@@ -11,9 +11,8 @@
 #include <utility>
 
 #include "acc/device/accelerator.h"
+#include "acc/device/arrays.h"
 #include "acc/device/copy.h"
-#include "acc/device/provider.h"
-#include "acc/device/tensors.h"
 
 namespace mxnet {
 namespace acc {

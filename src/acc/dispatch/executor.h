@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "acc/device/device.h"
+#include "acc/device/stats.h"
 #include "acc/dispatch/call_key.h"
-#include "acc/dispatch/fallback.h"
 #include "acc/dispatch/operator_description.h"
 
 namespace mxnet {

@@ -56,7 +56,8 @@ Executor* ThreadExecutors::Find(const Call& call, const CallKey& key, Device* de
   Renew();
   const auto index = static_cast<uint8_t>(key.hash() % kSize);
   if (executors_[index].get() == nullptr || !(executors_[index]->key() == key)) {
-    ExecutorRef found = device->executors()->Find(call, key, device, stats);
+    auto* cache = static_cast<ExecutorCache*>(device->answers());
+    ExecutorRef found = cache->Find(call, key, device, stats);
     Replace(&executors_[index], std::move(found));
   }
   RecentOf(call.func, device) = index;

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -50,13 +51,13 @@ class ExecutorRef {
  * It is the last to let go of an executor, so that the library is asked to free one only while the
  * device is there.
  */
-class ExecutorCache {
+class ExecutorCache : public AnswerCache {
  public:
-  ~ExecutorCache();
+  ~ExecutorCache() override;
   /*! \brief The executor of a call, asked for if it is new. Throws what asking does. */
   ExecutorRef Find(const Call& call, const CallKey& key, Device* device, Stats* stats);
   /*! \brief Forgets all answers, and frees the executors that no thread has any more. */
-  void Clear();
+  void Clear() override;
 
  private:
   struct Hash {
@@ -72,6 +73,9 @@ class ExecutorCache {
   /*! \brief What threads may have still, which let go of it at their next call. */
   std::vector<ExecutorRef> forgotten_;
 };
+
+/*! \brief For Table::Load. */
+inline std::unique_ptr<AnswerCache> NewExecutorCache() { return std::make_unique<ExecutorCache>(); }
 
 /*! \brief Executors that a thread has used, by hash. */
 class ThreadExecutors {

@@ -6,8 +6,8 @@
 
 #include <mxnet/runtime/packed_func.h>
 
+#include "acc/device/arrays.h"
 #include "acc/device/copy.h"
-#include "acc/device/provider.h"
 
 namespace mxnet {
 namespace acc {

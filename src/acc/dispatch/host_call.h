@@ -9,8 +9,8 @@
 
 #include <deque>
 
+#include "acc/device/stats.h"
 #include "acc/dispatch/arguments.h"
-#include "acc/dispatch/call_cost.h"
 
 namespace mxnet {
 namespace acc {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include "acc/device/stats.h"
 #include "acc/dispatch/arguments.h"
-#include "acc/dispatch/call_cost.h"
 
 namespace mxnet {
 namespace acc {

@@ -6,7 +6,8 @@
 
 #include <cstring>
 
-#include "acc/device/tensors.h"
+#include "acc/device/arrays.h"
+#include "acc/device/stats.h"
 #include "acc/dispatch/arguments.h"
 #include "acc/dispatch/attribute.h"
 #include "acc/plugin/plugin.h"

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "acc/plugin/status.h"
+#include "runtime/library/library_file.h"
 
 namespace mxnet {
 namespace acc {
@@ -62,6 +63,7 @@ class Library::Turn {
 };
 
 Library::Library(const std::string& path, double timeout) : path_(path), timeout_(timeout) {
+  CheckLibraryFile(path);
   Load();
 }
 

@@ -34,8 +34,7 @@ class Library : public StandIn {
   /*! \brief Starts the process and loads the library there. Throws what loading throws. */
   Library(const std::string& path, double timeout);
 
-  /*! \brief The table, without what the library does not have. */
-  MXAccApi Table();
+  MXAccApi Table() override;
   bool HasEnded() override;
   void SetTimeout(double timeout) override;
   int64_t Pid() override;

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
-#include "acc/isolated/library.h"
 #include "acc/plugin/seed_library.h"
 #include "acc/plugin/status.h"
 #include "runtime/library/dynamic_library.h"
@@ -44,8 +44,8 @@ bool IsAcceleratorName(const std::string& name) {
   });
 }
 
-Plugin::Plugin(const std::string& path, Isolation isolation) : path_(path), isolation_(isolation) {
-  CheckLibraryFile(path);
+Plugin::Plugin(const std::string& path, std::unique_ptr<StandIn> stand_in)
+    : path_(path), stand_in_(std::move(stand_in)), isolated_(stand_in_ != nullptr) {
   if (!isolated()) Open();
   try {
     FillTable();
@@ -58,6 +58,7 @@ Plugin::Plugin(const std::string& path, Isolation isolation) : path_(path), isol
 }
 
 void Plugin::Open() {
+  CheckLibraryFile(path_);
   library_ = dynamic_library::Open(path_);
   if (library_ == nullptr) {
     Refuse(ExplainLoaderMessage(dynamic_library::LastMessage(), path_));
@@ -85,18 +86,15 @@ void Plugin::FillTable() {
   host_.log = &Log;
   api_.struct_size = sizeof(api_);
   if (isolated()) {
-    auto library = std::make_unique<isolated::Library>(path_, isolation_.timeout);
-    api_ = library->Table();
-    stand_in_ = std::move(library);
+    api_ = stand_in_->Table();
     return;
   }
   auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
   if (entry != nullptr) {
     Check(entry(&host_, &api_), "cannot load " + path_, MXACC_ENTRY);
   } else if (SeedLibrary::Is(library_)) {
-    auto seed = std::make_unique<SeedLibrary>(library_);
-    api_ = seed->Table();
-    stand_in_ = std::move(seed);
+    stand_in_ = std::make_unique<SeedLibrary>(library_);
+    api_ = stand_in_->Table();
   } else {
     Refuse(std::string("it is no accelerator library: it has no function ") + MXACC_ENTRY +
            ", nor getAccName and getNumAcc");

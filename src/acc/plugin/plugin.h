@@ -19,12 +19,6 @@ namespace acc {
 /*! \brief Version of the operators' meaning, for MXAccHost::operator_set. */
 constexpr int32_t kOperatorSet = 1;
 
-/*! \brief Whether a library gets a process of its own, and how long its calls may take there. */
-struct Isolation {
-  bool isolated{false};
-  double timeout{0}; /*!< seconds; 0 for any time */
-};
-
 /*!
  * \brief A loaded library whose table holds together; initialized, and finalized at its end.
  *
@@ -33,8 +27,10 @@ struct Isolation {
  */
 class Plugin {
  public:
-  /*! \brief Loads the file, into a process of its own if isolated. path is absolute. */
-  explicit Plugin(const std::string& path, Isolation isolation = {});
+  /*! \brief Loads the file into this process; path is absolute. */
+  explicit Plugin(const std::string& path) : Plugin(path, nullptr) {}
+  /*! \brief The same for what stands for a library that is loaded elsewhere, unless NULL. */
+  Plugin(const std::string& path, std::unique_ptr<StandIn> stand_in);
   ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
@@ -51,7 +47,7 @@ class Plugin {
   const void* library() const { return library_; }
   /*! \brief The name that the library gives itself. */
   const std::string& own_name() const { return own_name_; }
-  bool isolated() const { return isolation_.isolated; }
+  bool isolated() const { return isolated_; }
   /*! \brief What is behind the table instead of the library; may be NULL. */
   StandIn* stand_in() const { return stand_in_.get(); }
   bool imperative() const { return imperative_; }
@@ -70,7 +66,7 @@ class Plugin {
   std::unique_ptr<StandIn> stand_in_;
   MXAccHost host_{};
   MXAccApi api_{};
-  Isolation isolation_;
+  bool isolated_;
   bool initialized_{false};
   bool imperative_{false};
 };

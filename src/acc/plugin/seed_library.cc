@@ -137,7 +137,7 @@ SeedLibrary::SeedLibrary(void* library){
 #undef MXNET_SEED_FIND
 }
 
-MXAccApi SeedLibrary::Table() const {
+MXAccApi SeedLibrary::Table() {
   MXAccApi api = WholeTable();
 #define MXNET_SEED_DROP(name) \
   if (functions_.name == nullptr) api.name = nullptr

@@ -48,7 +48,7 @@ class SeedLibrary : public StandIn {
   explicit SeedLibrary(void* library);
 
   /*! \brief The table, without what the library does not have. */
-  MXAccApi Table() const;
+  MXAccApi Table() override;
 
   MXAccStatus GetAccName(char* name, size_t size) override;
   MXAccStatus GetNumAcc(int32_t* count) override;

@@ -27,6 +27,8 @@ class StandIn {
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
 
+  /*! \brief The table, without what there is not behind it. */
+  virtual MXAccApi Table() = 0;
   /*! \brief Whether what is behind it has ended by itself. */
   virtual bool HasEnded() { return false; }
   /*! \brief How long a call may take, in seconds; 0 for any time. */

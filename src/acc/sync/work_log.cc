@@ -11,7 +11,7 @@ std::atomic<uint64_t> WorkLog::last_number_{0};
 
 void WorkFailure::Throw() {
   Tell();
-  throw Error(kind_, message_);
+  throw runtime::Error(kind_, message_);
 }
 
 void WorkLog::Grow(size_t entries) {

@@ -6,6 +6,8 @@
 #ifndef MXNET_SRC_ACC_SYNC_WORK_LOG_H_
 #define MXNET_SRC_ACC_SYNC_WORK_LOG_H_
 
+#include <mxnet/runtime/error.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -15,15 +17,14 @@
 #include <string>
 #include <vector>
 
-#include "acc/plugin/status.h"
-
 namespace mxnet {
 namespace acc {
 
 /*! \brief Why work failed; shared by all arrays that it spoiled. Any thread may call. */
 class WorkFailure {
  public:
-  explicit WorkFailure(const Error& error) : kind_(error.kind()), message_(error.message()) {}
+  explicit WorkFailure(const runtime::Error& error)
+      : kind_(error.kind()), message_(error.message()) {}
 
   /*! \brief Tells it to whoever asks. */
   [[noreturn]] void Throw();

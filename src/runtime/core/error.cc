@@ -16,7 +16,6 @@
 #include "runtime/core/error_state.h"
 #include "runtime/core/pool.h"
 #include "runtime/core/thread_end.h"
-#include "runtime/diagnostics/backtrace.h"
 
 namespace mxnet {
 namespace runtime {
@@ -52,6 +51,11 @@ MXNetErrorInfo Known(const MXNetErrorInfo& source) {
 }
 
 }  // namespace
+
+NotedThrow* NotedThrow::ThreadLocal() {
+  static __thread NotedThrow noted MXNET_TLS_INITIAL_EXEC;
+  return &noted;
+}
 
 ErrorState* ErrorState::ThreadLocal() {
   // In two parts, a flag and room, so that no C++ runtime has to remember a destructor.

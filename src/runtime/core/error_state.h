@@ -1,6 +1,6 @@
 /*!
  * \file error_state.h
- * \brief Storage of a thread's last error.
+ * \brief Storage of a thread's last error, and of the throw that becomes one.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_ERROR_STATE_H_
 #define MXNET_SRC_RUNTIME_CORE_ERROR_STATE_H_
@@ -41,6 +41,16 @@ class ErrorState {
   /*! \brief As long as frames_ at least, so that View needs no memory. */
   std::vector<MXNetErrorFrame> views_;
   MXNetErrorInfo info_{};
+};
+
+/*! \brief The return addresses of a throw on this thread that has not become an error yet. */
+struct NotedThrow {
+  static constexpr int kMaxAddresses = 32;
+
+  int count;
+  const void* addresses[kMaxAddresses]; /*!< innermost first */
+
+  static NotedThrow* ThreadLocal();
 };
 
 /*!

@@ -6,12 +6,12 @@
 
 #include "runtime/core/devices.h"
 #include "runtime/core/pool.h"
-#include "runtime/diagnostics/trace.h"
 
 namespace mxnet {
 namespace runtime {
 
 std::atomic<uint32_t> observers{0};
+std::atomic<TracedCall> traced_call{nullptr};
 
 namespace {
 
@@ -47,10 +47,10 @@ int CallObserved(const FunctionObject* func, const MXNetValue* values, const int
   const int depth = innermost == nullptr ? 0 : innermost->depth + 1;
   ActiveCall call{func, values, type_codes, num_args, depth, innermost};
   const Entered entered(&call);
-  if ((observers.load(std::memory_order_relaxed) & kObserveTraces) == 0) {
+  if ((observers.load(std::memory_order_acquire) & kObserveTraces) == 0) {
     return CallWhereItBelongs(call, ret, ret_type_code);
   }
-  return CallTraced(call, ret, ret_type_code);
+  return traced_call.load(std::memory_order_relaxed)(call, ret, ret_type_code);
 }
 
 }  // namespace runtime

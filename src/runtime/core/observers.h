@@ -44,6 +44,12 @@ const ActiveCall* InnermostCall();
 /*! \brief FunctionObject::Call, or that of the devices that the call has to do with. */
 int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
 
+/*! \brief Calls by CallWhereItBelongs, and records that for the traces that are on. */
+using TracedCall = int (*)(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
+
+/*! \brief Set by whoever makes traces, before it sets kObserveTraces. */
+extern std::atomic<TracedCall> traced_call;
+
 /*! \brief FunctionObject::Call with observers looking on. */
 [[gnu::cold]] int CallObserved(const FunctionObject* func, const MXNetValue* values,
                                const int* type_codes, int num_args, MXNetValue* ret,

@@ -2,8 +2,6 @@
  * \file backtrace.cc
  * \brief Notes the stack of a throw, and says where an address belongs.
  */
-#include "runtime/diagnostics/backtrace.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -20,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/core/error_state.h"
 #include "runtime/core/fork_safe.h"
 #include "runtime/core/pool.h"
 
@@ -187,11 +186,6 @@ MXNET_REGISTER_API("ffi.backtrace.library")
     });
 
 }  // namespace
-
-NotedThrow* NotedThrow::ThreadLocal() {
-  static __thread NotedThrow noted MXNET_TLS_INITIAL_EXEC;
-  return &noted;
-}
 
 }  // namespace runtime
 }  // namespace mxnet

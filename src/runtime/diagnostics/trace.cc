@@ -20,6 +20,7 @@
 
 #include "runtime/core/error_state.h"
 #include "runtime/core/fork_safe.h"
+#include "runtime/core/observers.h"
 #include "runtime/diagnostics/value_text.h"
 
 namespace mxnet {
@@ -52,6 +53,8 @@ struct TraceObject {
   TraceLog log;
 };
 
+int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
+
 /*! \brief The traces that are on; each holds a reference. Leaked, for threads call to the end. */
 class ActiveTraces {
  public:
@@ -65,7 +68,8 @@ class ActiveTraces {
   void Start(ObjectRef trace) {
     std::lock_guard<ForkSafeMutex> lock(mutex_);
     traces_.push_back(std::move(trace));
-    observers.fetch_or(kObserveTraces);
+    traced_call.store(&CallTraced, std::memory_order_relaxed);
+    observers.fetch_or(kObserveTraces, std::memory_order_release);
   }
 
   void Stop(TraceObject* trace) {
@@ -255,8 +259,7 @@ bool IsOurs(const FunctionObject& func) {
   return std::strncmp(func.info->view().name, kPrefix, sizeof(kPrefix) - 1) == 0;
 }
 
-}  // namespace
-
+/*! \brief Calls, and adds a record to every trace that is on. */
 int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
   if (IsOurs(*call.func)) return CallWhereItBelongs(call, ret, ret_type_code);
   CallRecord record;
@@ -276,5 +279,6 @@ int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
   return status;
 }
 
+}  // namespace
 }  // namespace runtime
 }  // namespace mxnet

@@ -11,8 +11,6 @@
 #include <map>
 #include <string>
 
-#include "runtime/core/observers.h"
-
 namespace mxnet {
 namespace runtime {
 
@@ -39,9 +37,6 @@ struct TraceLog {
 
 /*! \brief The events of a log in the JSON format of Chrome and Perfetto. */
 std::string TraceJson(const TraceLog& log);
-
-/*! \brief Calls, and adds a record to every trace that is on. */
-int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
 
 }  // namespace runtime
 }  // namespace mxnet

@@ -1,17 +1,13 @@
 /*!
- * \file fallback.cc
+ * \file stats.cc
  * \brief Counts calls.
  */
-#include "acc/dispatch/fallback.h"
+#include "acc/device/stats.h"
 
 #include <algorithm>
 
-#include "acc/dispatch/call.h"
-
 namespace mxnet {
 namespace acc {
-
-std::atomic<FallbackMode> fallback_mode{FallbackMode::kAuto};
 
 bool OperatorStats::CountFallback(const std::string& reason) {
   std::lock_guard<std::mutex> lock(mutex_);

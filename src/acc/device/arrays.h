@@ -1,19 +1,43 @@
 /*!
- * \file tensors.h
- * \brief Arrays as accelerator libraries see them.
+ * \file arrays.h
+ * \brief Arrays on accelerators: the memory that they have, and what libraries see of them.
  */
-#ifndef MXNET_SRC_ACC_DEVICE_TENSORS_H_
-#define MXNET_SRC_ACC_DEVICE_TENSORS_H_
+#ifndef MXNET_SRC_ACC_DEVICE_ARRAYS_H_
+#define MXNET_SRC_ACC_DEVICE_ARRAYS_H_
 
 #include <mxnet/runtime/ndarray.h>
 #include <mxnet_acc.h>
 
-#include "acc/device/provider.h"
+#include "acc/device/device.h"
 #include "acc/plugin/status.h"
+#include "runtime/core/devices.h"
 #include "runtime/ndarray/ndarray.h"
 
 namespace mxnet {
 namespace acc {
+
+inline constexpr Context kHost{kDLCPU, 0};
+
+/*! \brief The release of arrays on accelerators, whose owner is a DeviceMemory. */
+void ReleaseMemory(void* owner, size_t);
+
+/*! \brief Memory of an accelerator, as the runtime takes it. */
+inline DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
+
+/*!
+ * \brief The memory that an array, which may be a view, has of an accelerator; NULL where it has
+ * other memory.
+ */
+inline DeviceMemory* MemoryOf(const ArrayObject* array) {
+  const ArrayObject* root = RootOf(array);
+  return root->release == &ReleaseMemory ? static_cast<DeviceMemory*>(root->owner) : nullptr;
+}
+
+/*!
+ * \brief The device whose memory an array has; NULL where it has other memory, or where the device
+ * is not there any more, as in a child of fork. As long as the array lives the device stays loaded.
+ */
+Device* DeviceOf(const ArrayObject* array);
 
 /*! \brief Where an array's elements are: what mx_alloc gave, and the bytes from there. */
 struct Place {
@@ -61,4 +85,4 @@ bool MayShare(const NDArray& a, const NDArray& b);
 }  // namespace acc
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_ACC_DEVICE_TENSORS_H_
+#endif  // MXNET_SRC_ACC_DEVICE_ARRAYS_H_

@@ -1,11 +1,26 @@
 /*!
- * \file tensors.cc
- * \brief From arrays to MXTensor.
+ * \file arrays.cc
+ * \brief Memory of arrays, and from arrays to MXTensor.
  */
-#include "acc/device/tensors.h"
+#include "acc/device/arrays.h"
+
+#include "acc/device/table.h"
 
 namespace mxnet {
 namespace acc {
+
+void ReleaseMemory(void* owner, size_t) {
+  auto* memory = static_cast<DeviceMemory*>(owner);
+  if (memory->device->slot()->is_parents.load(std::memory_order_relaxed)) return;
+  memory->device->Free(memory);
+}
+
+Device* DeviceOf(const ArrayObject* array) {
+  const ArrayObject* root = RootOf(array);
+  if (root->release != &ReleaseMemory) return nullptr;
+  Device* device = static_cast<const DeviceMemory*>(root->owner)->device;
+  return device->slot()->accelerator.load(std::memory_order_acquire) == nullptr ? nullptr : device;
+}
 
 MXTensor GeometryOf(const DLTensor& tensor) {
   MXTensor out{};

@@ -2,8 +2,7 @@
  * \file provider.cc
  * \brief Memory and calls of accelerators, for the runtime.
  */
-#include "acc/device/provider.h"
-
+#include "acc/device/arrays.h"
 #include "acc/device/table.h"
 #include "acc/dispatch/dispatch.h"
 #include "runtime/core/observers.h"
@@ -42,19 +41,6 @@ class Provider : public DeviceProvider {
 };
 
 }  // namespace
-
-void ReleaseMemory(void* owner, size_t) {
-  auto* memory = static_cast<DeviceMemory*>(owner);
-  if (memory->device->slot()->is_parents.load(std::memory_order_relaxed)) return;
-  memory->device->Free(memory);
-}
-
-Device* DeviceOf(const ArrayObject* array) {
-  const ArrayObject* root = RootOf(array);
-  if (root->release != &ReleaseMemory) return nullptr;
-  Device* device = static_cast<const DeviceMemory*>(root->owner)->device;
-  return device->slot()->accelerator.load(std::memory_order_acquire) == nullptr ? nullptr : device;
-}
 
 void UseProvider() {
   static Provider* provider = new Provider();

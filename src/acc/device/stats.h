@@ -1,11 +1,12 @@
 /*!
- * \file fallback.h
- * \brief Where operators were carried out, and what happens where an accelerator has none.
+ * \file stats.h
+ * \brief Where the operators called on an accelerator were carried out, and what that took.
  */
-#ifndef MXNET_SRC_ACC_DISPATCH_FALLBACK_H_
-#define MXNET_SRC_ACC_DISPATCH_FALLBACK_H_
+#ifndef MXNET_SRC_ACC_DEVICE_STATS_H_
+#define MXNET_SRC_ACC_DEVICE_STATS_H_
 
-#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,20 +14,43 @@
 #include <utility>
 #include <vector>
 
-#include "acc/dispatch/call_cost.h"
 #include "acc/sync/tally.h"
 
 namespace mxnet {
 namespace acc {
 
-/*! \brief What to do with an operator that an accelerator does not carry out. */
-enum class FallbackMode {
-  kAuto,  /*!< carry it out on the CPU, with copies */
-  kWhole, /*!< ask no accelerator for any operator */
-  kError  /*!< NotImplementedError */
+/*! \brief Bytes copied between the host and devices, and where the time went, in nanoseconds. */
+struct CallCost {
+  uint64_t bytes{0};
+  uint64_t copying{0};
+  uint64_t waiting{0};   /*!< for work that the device was given before */
+  uint64_t computing{0}; /*!< on the host */
+
+  CallCost& operator+=(const CallCost& other) {
+    bytes += other.bytes;
+    copying += other.copying;
+    waiting += other.waiting;
+    computing += other.computing;
+    return *this;
+  }
 };
 
-extern std::atomic<FallbackMode> fallback_mode;
+/*! \brief Adds the time until its end. */
+class Timed {
+ public:
+  explicit Timed(uint64_t* nanoseconds) : nanoseconds_(nanoseconds), start_(Clock::now()) {}
+  ~Timed() {
+    const auto taken = std::chrono::nanoseconds(Clock::now() - start_);
+    *nanoseconds_ += static_cast<uint64_t>(taken.count());
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  uint64_t* nanoseconds_;
+  Clock::time_point start_;
+};
 
 /*! \brief What has become of the calls of one operator on one accelerator. */
 class OperatorStats {
@@ -62,6 +86,11 @@ class OperatorStats {
   static constexpr size_t kMostReasons = 32;
 };
 
+/*! \brief An operator's name as accelerators have it, without its prefix: "add". */
+inline std::string OperatorName(const std::string& registered) {
+  return registered.substr(registered.rfind('.') + 1);
+}
+
 /*! \brief The operators that were called on an accelerator. Any thread may call. */
 class Stats {
  public:
@@ -80,4 +109,4 @@ class Stats {
 }  // namespace acc
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_ACC_DISPATCH_FALLBACK_H_
+#endif  // MXNET_SRC_ACC_DEVICE_STATS_H_
