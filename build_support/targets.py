@@ -88,7 +88,7 @@ def _libraries(root: Path, release: str) -> list[Target]:
         ),
         Target(
             output=OPERATOR_LIBRARY,
-            sources=_sources(root, "src/api"),
+            sources=(*_sources(root, "src/op"), *_sources(root, "src/api")),
             include_dirs=include_dirs,
             system_include_dirs=(_blas_include_dir(),),
             links=(RUNTIME_LIBRARY,),

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "api/common/half.h"
+#include "op/kernels/half.h"
 
 namespace mxnet {
 namespace op {

@@ -12,7 +12,7 @@
 
 #include <immintrin.h>
 
-#include "api/common/cpu.h"
+#include "op/kernels/cpu.h"
 
 #define MXNET_AVX512_INLINE MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE
 

@@ -4,7 +4,7 @@
  */
 #include "api/common/vector_math.h"
 
-#include "api/common/cpu.h"
+#include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS && defined(__linux__)
 #if !defined(__clang__)

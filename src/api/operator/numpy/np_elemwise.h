@@ -8,9 +8,9 @@
 #include <mxnet/runtime/registry.h>
 
 #include "api/common/cast.h"
-#include "api/common/cpu.h"
 #include "api/common/describe.h"
 #include "api/common/operand.h"
+#include "op/kernels/cpu.h"
 
 namespace mxnet {
 namespace op {

@@ -11,6 +11,7 @@
 #include "api/common/describe.h"
 #include "api/common/views.h"
 #include "api/operator/numpy/np_order.h"
+#include "op/kernels/sort/sort.h"
 
 namespace mxnet {
 namespace op {
@@ -34,13 +35,6 @@ bool SortsBefore(T a, T b) {
   }
 }
 
-/*! \brief Calls f with the first element of each row of a row-major array along its last axis. */
-template <typename F>
-void ForEachRow(const NDArray& array, F&& f) {
-  const int64_t extent = array->shape[array.ndim() - 1];
-  for (int64_t start = 0; start < array.size(); start += extent) f(start, extent);
-}
-
 /*! \brief A row-major copy. A foreign array's bools may be bytes other than 0 and 1, its are not.
  */
 NDArray OrderedCopy(const DLTensor& tensor) {
@@ -51,47 +45,77 @@ NDArray OrderedCopy(const DLTensor& tensor) {
   return copy;
 }
 
-/*! \brief A row-major copy of the array, with the axis at its end. */
-NDArray WithAxisLast(const NDArray& array, int axis) {
-  DimBuffer order;
-  for (int d = 0; d < array.ndim(); ++d) {
-    if (d != axis) order.push_back(d);
+/*! \brief The lines of a row-major array along an axis. */
+SortedLines LinesOf(const NDArray& array, int axis) {
+  SortedLines lines{1, array->shape[axis], 1};
+  for (int d = 0; d < axis; ++d) lines.outer *= array->shape[d];
+  for (int d = axis + 1; d < array.ndim(); ++d) lines.inner *= array->shape[d];
+  return lines;
+}
+
+NDArray Workspace(int64_t bytes) { return NDArray::Empty(ShapeView(&bytes, 1), kUInt8); }
+
+/*! \brief Whether the kernels sort T: complex numbers have no key, and positions 32 bits. */
+template <typename T>
+bool HasKernel(const SortedLines& lines) {
+  return !kIsComplexType<T> && lines.extent <= INT32_MAX;
+}
+
+/*! \brief Calls f with the positions of the elements of each line. */
+template <typename F>
+void ForEachLine(const SortedLines& lines, F&& f) {
+  std::vector<int64_t> places(static_cast<size_t>(lines.extent));
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    for (int64_t e = 0; e < lines.extent; ++e) {
+      places[static_cast<size_t>(e)] = lines.start(line) + e * lines.inner;
+    }
+    f(places);
   }
-  order.push_back(axis);
-  return OrderedCopy(PermuteAxes(array, order).tensor());
 }
 
-/*! \brief The reverse: the last axis back where it was. */
-NDArray WithLastAxisAt(const NDArray& array, int axis) {
-  DimBuffer order;
-  for (int d = 0; d < array.ndim() - 1; ++d) order.push_back(d);
-  std::copy_backward(order.data + axis, order.data + order.ndim, order.data + order.ndim + 1);
-  order[axis] = array.ndim() - 1;
-  ++order.ndim;
-  return axis == array.ndim() - 1 ? array : Contiguous(PermuteAxes(array, order).tensor());
-}
-
-NDArray SortLast(const NDArray& rows) {
-  DispatchDType(rows.dtype(), [&](auto tag) {
+/*! \brief Sorts a row-major array in place. */
+NDArray SortAxis(const NDArray& array, int axis) {
+  if (array.size() == 0) return array;
+  const SortedLines lines = LinesOf(array, axis);
+  DispatchDType(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* data = rows.data_as<T>();
-    ForEachRow(rows, [&](int64_t start, int64_t extent) {
-      std::stable_sort(data + start, data + start + extent, SortsBefore<T>);
+    T* data = array.data_as<T>();
+    if constexpr (!kIsComplexType<T>) {
+      if (HasKernel<T>(lines)) {
+        return SortLines(data, lines, Workspace(SortWorkspace<T>(lines)).data());
+      }
+    }
+    std::vector<T> line(static_cast<size_t>(lines.extent));
+    ForEachLine(lines, [&](const std::vector<int64_t>& places) {
+      for (size_t e = 0; e < line.size(); ++e) line[e] = data[places[e]];
+      std::stable_sort(line.begin(), line.end(), SortsBefore<T>);
+      for (size_t e = 0; e < line.size(); ++e) data[places[e]] = line[e];
     });
   });
-  return rows;
+  return array;
 }
 
-NDArray ArgSortLast(const NDArray& rows) {
-  NDArray order = NDArray::Empty(rows.shape(), kInt64, rows.ctx());
-  DispatchDType(rows.dtype(), [&](auto tag) {
+NDArray ArgSortAxis(const NDArray& array, int axis) {
+  NDArray order = NDArray::Empty(array.shape(), kInt64, array.ctx());
+  if (array.size() == 0) return order;
+  const SortedLines lines = LinesOf(array, axis);
+  int64_t* out = order.data_as<int64_t>();
+  DispatchDType(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    ForEachRow(rows, [&](int64_t start, int64_t extent) {
-      const T* data = rows.data_as<T>() + start;
-      int64_t* out = order.data_as<int64_t>() + start;
-      std::iota(out, out + extent, int64_t{0});
-      std::stable_sort(out, out + extent,
-                       [&](int64_t a, int64_t b) { return SortsBefore<T>(data[a], data[b]); });
+    const T* data = array.data_as<T>();
+    if constexpr (!kIsComplexType<T>) {
+      if (HasKernel<T>(lines)) {
+        return ArgSortLines(data, lines, out, Workspace(ArgSortWorkspace<T>(lines)).data());
+      }
+    }
+    ForEachLine(lines, [&](const std::vector<int64_t>& places) {
+      std::vector<int64_t> positions(places.size());
+      std::iota(positions.begin(), positions.end(), int64_t{0});
+      std::stable_sort(positions.begin(), positions.end(), [&](int64_t a, int64_t b) {
+        return SortsBefore<T>(data[places[static_cast<size_t>(a)]],
+                              data[places[static_cast<size_t>(b)]]);
+      });
+      for (size_t e = 0; e < places.size(); ++e) out[places[e]] = positions[e];
     });
   });
   return order;
@@ -99,7 +123,7 @@ NDArray ArgSortLast(const NDArray& rows) {
 
 /*! \brief Sorts or argsorts along the axis of an argument; None is the flattened array. */
 template <typename F>
-NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, DLDataType dtype, F&& sort_last) {
+NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, DLDataType dtype, F&& sort_axis) {
   int64_t given = -1;
   if (axis_arg.is_null()) {
     array = Flattened(array);
@@ -108,18 +132,22 @@ NDArray AlongAxis(NDArray array, const MXNetArgValue& axis_arg, DLDataType dtype
   }
   const int axis = NormalizeAxis(given, array.ndim());
   AnnounceResult(array.shape(), dtype, array.ctx());
-  return WithLastAxisAt(sort_last(WithAxisLast(array, axis)), axis);
+  return sort_axis(array, axis);
 }
 
 NDArray Unique(const NDArray& array) {
-  const NDArray sorted = SortLast(OrderedCopy(Flattened(array).tensor()));
+  const NDArray sorted = SortAxis(OrderedCopy(Flattened(array).tensor()), 0);
   int64_t count = 0;
   DispatchDType(sorted.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* data = sorted.data_as<T>();
-    T* end = std::unique(data, data + sorted.size(),
-                         [](T a, T b) { return a == b || (IsNan(a) && IsNan(b)); });
-    count = end - data;
+    if constexpr (kIsComplexType<T>) {
+      T* end = std::unique(data, data + sorted.size(),
+                           [](T a, T b) { return a == b || (IsNan(a) && IsNan(b)); });
+      count = end - data;
+    } else {
+      count = UniqueOfSorted(data, sorted.size());
+    }
   });
   return Contiguous(RangeOfAxis(sorted, 0, 0, count).tensor());
 }
@@ -148,7 +176,9 @@ MXNET_REGISTER_OP("_npi.sort")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       CheckKind(args[2]);
       const NDArray array = ToArray(args[0]);
-      *ret = AlongAxis(array, args[1], array.dtype(), SortLast);
+      *ret = AlongAxis(array, args[1], array.dtype(), [](const NDArray& a, int axis) {
+        return SortAxis(OrderedCopy(a.tensor()), axis);
+      });
     });
 
 MXNET_REGISTER_OP("_npi.argsort")
@@ -161,7 +191,11 @@ MXNET_REGISTER_OP("_npi.argsort")
       CheckKind(args[2]);
       const NDArray array = ToArray(args[0]);
       // As in NumPy, which otherwise wants an axis, a 0-d array counts as one of a single element.
-      *ret = AlongAxis(array.ndim() == 0 ? Flattened(array) : array, args[1], kInt64, ArgSortLast);
+      *ret = AlongAxis(array.ndim() == 0 ? Flattened(array) : array, args[1], kInt64,
+                       [](const NDArray& a, int axis) {
+                         const bool is_ready = IsContiguous(a.tensor()) && IsAligned(a.tensor());
+                         return ArgSortAxis(is_ready ? a : Contiguous(a.tensor()), axis);
+                       });
     });
 
 MXNET_REGISTER_ELEMENTS_OP("_npi.unique")

@@ -5,8 +5,8 @@
 #ifndef MXNET_SRC_API_OPERATOR_NUMPY_KERNELS_COMPARISON_H_
 #define MXNET_SRC_API_OPERATOR_NUMPY_KERNELS_COMPARISON_H_
 
-#include "api/common/cpu.h"
 #include "api/operator/numpy/np_elemwise.h"
+#include "op/kernels/cpu.h"
 
 #if MXNET_CPU_LEVELS
 #include <immintrin.h>

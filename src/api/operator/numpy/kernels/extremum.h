@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "api/common/cpu.h"
 #include "api/common/dispatch.h"
+#include "op/kernels/cpu.h"
 
 namespace mxnet {
 namespace op {

@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/common/cpu.h"
 #include "api/common/vector_math.h"
+#include "op/kernels/cpu.h"
 
 namespace mxnet {
 namespace op {

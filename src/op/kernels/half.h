@@ -2,8 +2,8 @@
  * \file half.h
  * \brief Half and BFloat16: two-byte floating point numbers that compute as float.
  */
-#ifndef MXNET_SRC_API_COMMON_HALF_H_
-#define MXNET_SRC_API_COMMON_HALF_H_
+#ifndef MXNET_SRC_OP_KERNELS_HALF_H_
+#define MXNET_SRC_OP_KERNELS_HALF_H_
 
 #include <cstdint>
 #include <cstring>
@@ -97,4 +97,4 @@ static_assert(sizeof(Half) == 2 && sizeof(BFloat16) == 2, "two-byte storage");
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_API_COMMON_HALF_H_
+#endif  // MXNET_SRC_OP_KERNELS_HALF_H_

@@ -5,8 +5,8 @@
  * The library runs on every machine of its architecture, so instructions beyond the architecture's
  * baseline are used in functions of their own and only where the processor has them.
  */
-#ifndef MXNET_SRC_API_COMMON_CPU_H_
-#define MXNET_SRC_API_COMMON_CPU_H_
+#ifndef MXNET_SRC_OP_KERNELS_CPU_H_
+#define MXNET_SRC_OP_KERNELS_CPU_H_
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define MXNET_CPU_LEVELS 1
@@ -43,6 +43,7 @@ struct Compiled<Body, R (*)(Args...)> {
   static R Baseline(Args... args) { return Body::Run(args...); }
 #if MXNET_CPU_LEVELS
   MXNET_TARGET_AVX2 static R Avx2(Args... args) { return Body::Run(args...); }
+  MXNET_TARGET_AVX512 static R Avx512(Args... args) { return Body::Run(args...); }
 #endif
 };
 
@@ -62,7 +63,17 @@ auto ForCpu() noexcept -> decltype(&Body::Run) {
   return &Functions::Baseline;
 }
 
+/*! \brief The same for bodies that gain from the instructions of AVX-512. */
+template <typename Body>
+auto ForWideCpu() noexcept -> decltype(&Body::Run) {
+#if MXNET_CPU_LEVELS
+  using Functions = internal::Compiled<Body, decltype(&Body::Run)>;
+  if (HostCpuLevel() >= CpuLevel::kAvx512) return &Functions::Avx512;
+#endif
+  return ForCpu<Body>();
+}
+
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_API_COMMON_CPU_H_
+#endif  // MXNET_SRC_OP_KERNELS_CPU_H_

@@ -2,7 +2,7 @@
  * \file cpu.cc
  * \brief What the processor offers.
  */
-#include "api/common/cpu.h"
+#include "op/kernels/cpu.h"
 
 #include <mxnet/runtime/registry.h>
 
