@@ -84,7 +84,7 @@ def include_arrow_error(includer: PurePosixPath, name: str, root: Path) -> str |
     if included is None:
         return None
     if includer.is_relative_to("accelerators"):
-        folders = (PurePosixPath(*includer.parts[:2]), PurePosixPath("accelerators/common"))
+        folders = (PurePosixPath(*includer.parts[:2]), PurePosixPath("accelerators/sdk"))
         own = any(included.is_relative_to(folder) for folder in folders)
         is_test = includer.parts[1] == "refacc"
         allowed = own or included.as_posix() in PLUGIN_HEADERS[: 2 if is_test else 1]
@@ -153,8 +153,8 @@ def test_no_arrow_runs_the_other_way(errors):
         ("accelerators/toy/toy.c", "#include <mxnet/runtime/any.h>", True),
         ("accelerators/toy/toy.c", "#include <mxnet_acc.h>", False),
         ("accelerators/toy/toy.c", '#include "own.h"', False),
-        ("accelerators/toy/toy.c", '#include "../common/shared.h"', False),
-        ("accelerators/common/shared.cc", '#include "../toy/own.h"', True),
+        ("accelerators/toy/toy.c", '#include "../sdk/shared.h"', False),
+        ("accelerators/sdk/shared.cc", '#include "../toy/own.h"', True),
         ("accelerators/toy/toy.c", "#include <mxnet/runtime/c_runtime_api.h>", True),
         ("accelerators/refacc/toy.c", "#include <mxnet/runtime/c_runtime_api.h>", False),
         ("accelerators/refacc/toy.c", "#include <mxnet/runtime/any.h>", True),
@@ -162,7 +162,7 @@ def test_no_arrow_runs_the_other_way(errors):
 )
 def test_the_check_itself(tmp_path, file, line, wrong):
     headers = ("src/api/operator.h", "src/runtime/pool.h", "include/mxnet/runtime/any.h")
-    plugins = ("accelerators/toy/own.h", "accelerators/common/shared.h")
+    plugins = ("accelerators/toy/own.h", "accelerators/sdk/shared.h")
     for name in (*headers, *PLUGIN_HEADERS, *plugins):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")

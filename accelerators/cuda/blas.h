@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "../common/operators/dtype.h"
+#include "../sdk/operators/dtype.h"
 #include "cublas_api.h"
 #include "optional_library.h"
 #include "runtime.h"

@@ -5,7 +5,7 @@
 #ifndef CUDAACC_COPYING_H_
 #define CUDAACC_COPYING_H_
 
-#include "../common/operators/axes.h"
+#include "../sdk/operators/axes.h"
 #include "element.h"
 #include "stream.h"
 

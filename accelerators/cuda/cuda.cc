@@ -1,57 +1,23 @@
 /*!
  * \file cuda.cc
- * \brief The entry of the library, and the members of the table that are about all of it.
+ * \brief The entry of the library, and what it says to the skeleton.
  */
 #include <cstring>
 
-#include "library.h"
+#include "../sdk/skeleton/memory.h"
+#include "../sdk/skeleton/streams.h"
+#include "work.h"
 
 namespace cudaacc {
 namespace {
 
-constexpr char kName[] = "cuda";
-constexpr char kRelease[] = "1.0";
 constexpr char kTF32[] = "tf32";
-
-MXAccStatus GetAccName(char* name, size_t size) {
-  return StatusOf([&] { WriteName(kName, name, size); });
-}
-
-MXAccStatus GetNumAcc(int32_t* count) {
-  return StatusOf([&] { *count = TheLibrary().CountDevices(); });
-}
-
-MXAccStatus Initialize(const MXAccHost* host) {
-  return StatusOf([&] { MakeLibrary(host); });
-}
-
-void Finalize() { DropLibrary(); }
 
 /*! \brief A device that is not in use is not asked, as that alone would take some of its memory. */
 uint64_t FreeMemoryOf(const Device& device) {
   if (!device.is_in_use()) return device.traits.memory;
   const OnDeviceOf current(device.id);
   return FreeMemory();
-}
-
-MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
-  return StatusOf([&] {
-    const Device& device = TheLibrary().device(dev_id);
-    const DeviceTraits& traits = device.traits;
-    MXAccDeviceInfo told{};
-    told.flags = kMXAccStrides;
-    told.alignment = kAlignment;
-    told.name = traits.name.c_str();
-    told.vendor = "NVIDIA";
-    told.driver = traits.driver.c_str();
-    told.memory_total = traits.memory;
-    told.memory_free = FreeMemoryOf(device);
-    if (!traits.reason.empty()) {
-      told.flags |= kMXAccUnusable;
-      told.reason = traits.reason.c_str();
-    }
-    FillDeviceInfo(told, info);
-  });
 }
 
 /*! \brief "13.1.0" of 130100, of which a major version is 10000. */
@@ -75,9 +41,38 @@ std::string DnnText() {
   return VersionText(version, version < 10000 ? 1000 : 10000);  // before 9, and since
 }
 
-MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
-                      int32_t num_in, MXAccEmit emit, void* context) {
-  return OnDevice(dev_id, [&](Device& device) {
+/*! \brief What is special of this library; see the files of sdk/skeleton. */
+struct Backend {
+  static constexpr char kName[] = "cuda";
+  static constexpr char kRelease[] = "1.0";
+  static constexpr char kCopiesBetween[] = "copies between two devices";
+  using Device = cudaacc::Device;
+  using Stream = cudaacc::Stream;
+  using Event = cudaacc::Event;
+  using Commands = cudaacc::Commands;
+  using Place = cudaacc::Place;
+
+  using Executor = ExecutorOf<Backend>;
+
+  template <typename Warn>
+  static void FindDevices(std::deque<Device>* devices, Warn&&) {
+    const int count = CountDevices();
+    for (int i = 0; i < count; ++i) devices->emplace_back(i);
+  }
+
+  static void Describe(const Device& device, MXAccDeviceInfo* info) {
+    info->flags = kMXAccStrides;
+    info->alignment = kAlignment;
+    info->name = device.traits.name.c_str();
+    info->vendor = "NVIDIA";
+    info->driver = device.traits.driver.c_str();
+    info->memory_total = device.traits.memory;
+    info->memory_free = FreeMemoryOf(device);
+  }
+
+  template <typename Tell>
+  static void Configure(Device* device, const char* const* in_keys, const char* const* in_vals,
+                        int32_t num_in, Tell&& tell) {
     for (int32_t i = 0; i < num_in; ++i) {
       if (std::strcmp(in_keys[i], kTF32) != 0) {
         throw Failure(kMXAccBadArgument,
@@ -88,36 +83,39 @@ MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* co
                       std::string(kTF32) + " is 0 or 1, not '" + in_vals[i] + "'");
       }
     }
-    for (int32_t i = 0; i < num_in; ++i) device.allows_tf32 = in_vals[i][0] == '1';
-    Emit(emit, context, "compute_capability",
-         std::to_string(device.traits.major) + "." + std::to_string(device.traits.minor));
-    Emit(emit, context, "cublas", BlasText(device));
-    Emit(emit, context, "gemms", std::to_string(device.gemms.load()));
-    Emit(emit, context, "cudnn", DnnText());
-    Emit(emit, context, "softmaxes", std::to_string(device.softmaxes.load()));
-    Emit(emit, context, kTF32, device.allows_tf32 ? "1" : "0");
-  });
-}
+    for (int32_t i = 0; i < num_in; ++i) device->allows_tf32 = in_vals[i][0] == '1';
+    tell("compute_capability",
+         std::to_string(device->traits.major) + "." + std::to_string(device->traits.minor));
+    tell("cublas", BlasText(*device));
+    tell("gemms", std::to_string(device->gemms.load()));
+    tell("cudnn", DnnText());
+    tell("softmaxes", std::to_string(device->softmaxes.load()));
+    tell(kTF32, device->allows_tf32 ? "1" : "0");
+  }
+
+  static void Forget() {}
+
+  static std::unique_ptr<Work> MakeWork(Device*, const MXAccOperator& op) {
+    const Request request(op);
+    for (const auto make :
+         {MakeElementwise, MakeMovement, MakeReduction, MakeProduct, MakeSoftmax}) {
+      if (std::unique_ptr<Work> work = make(request)) return work;
+    }
+    Unsupported("there is no kernel for " + request.name());
+  }
+};
 
 }  // namespace
 }  // namespace cudaacc
 
 MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+  using cudaacc::Backend;
   return cudaacc::StatusOf([&] {
-    MXAccApi table{};
-    table.struct_size = sizeof(table);
-    table.abi_major = MXACC_ABI_MAJOR;
-    table.abi_minor = MXACC_ABI_MINOR;
-    table.release = cudaacc::kRelease;
-    table.getAccName = cudaacc::GetAccName;
-    table.getNumAcc = cudaacc::GetNumAcc;
-    table.initialize = cudaacc::Initialize;
-    table.finalize = cudaacc::Finalize;
-    table.getDeviceInfo = cudaacc::GetDeviceInfo;
-    table.configure = cudaacc::Configure;
-    cudaacc::SetMemoryFunctions(&table);
-    cudaacc::SetStreamFunctions(&table);
-    cudaacc::SetOperatorFunctions(&table);
-    cudaacc::FillTable(table, api);
+    MXAccApi table = mxacc::DeviceMembers<Backend>::Table();
+    mxacc::MemoryMembers<Backend>::Set(&table);
+    mxacc::CopyMembers<Backend>::Set(&table);
+    mxacc::StreamMembers<Backend>::Set(&table);
+    mxacc::OperatorMembers<Backend>::Set(&table);
+    mxacc::FillTable(table, api);
   });
 }

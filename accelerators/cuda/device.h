@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "blas.h"
@@ -28,6 +29,9 @@ class Device {
 
   const int id;
   const DeviceTraits traits;
+  const std::string& reason() const { return traits.reason; }
+  OnDeviceOf Enter() const { return OnDeviceOf(id); }
+  void* Alloc(size_t size, size_t alignment) { return memory.Alloc(size, alignment); }
   Memory memory;
   std::atomic<bool> allows_tf32{false};
   std::atomic<uint64_t> gemms{0};     /*!< products that cuBLAS has done */

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "../common/operators/dtype.h"
+#include "../sdk/operators/dtype.h"
 #include "cudnn_api.h"
 #include "optional_library.h"
 #include "runtime.h"

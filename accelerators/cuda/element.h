@@ -9,8 +9,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "../common/operators/dtype.h"
-#include "../common/operators/number.h"
+#include "../sdk/operators/dtype.h"
+#include "../sdk/operators/number.h"
 #include "host_device.h"
 
 namespace cudaacc {

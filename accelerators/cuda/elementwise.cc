@@ -2,12 +2,12 @@
  * \file elementwise.cc
  * \brief Elementwise operators and fills.
  */
-#include "../common/operators/elementwise.h"
+#include "../sdk/operators/elementwise.h"
 
 #include <algorithm>
 
-#include "executor.h"
 #include "kernels.h"
+#include "work.h"
 
 namespace cudaacc {
 namespace {
@@ -15,13 +15,13 @@ namespace {
 /*! \brief The elements may be anything. */
 class NoWork : public Work {
  public:
-  void Run(Commands*, const Place*) const override {}
+  void Run(Commands*, const Place*) override {}
 };
 
 class FormulaWork : public Work {
  public:
   FormulaWork(const Request& request, const Elementwise& found);
-  void Run(Commands* commands, const Place* places) const override;
+  void Run(Commands* commands, const Place* places) override;
   bool in_place() const override { return true; }
 
  private:
@@ -58,7 +58,7 @@ FormulaWork::FormulaWork(const Request& request, const Elementwise& found)
   task_.walk = WalkOf(layout, count_);
 }
 
-void FormulaWork::Run(Commands* commands, const Place* places) const {
+void FormulaWork::Run(Commands* commands, const Place* places) {
   if (count_ == 0) return;
   FormulaTask task = task_;
   task.out.Set(places[output_]);

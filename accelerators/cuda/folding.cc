@@ -9,7 +9,7 @@ class FoldWork : public Work {
  public:
   FoldWork(const Request& request, const Folding& folding, const FoldAxes& axes, int first,
            int second);
-  void Run(Commands* commands, const Place* places) const override;
+  void Run(Commands* commands, const Place* places) override;
 
  private:
   const int output_;
@@ -38,7 +38,7 @@ FoldWork::FoldWork(const Request& request, const Folding& folding, const FoldAxe
   plan_ = PlanFold(task_);
 }
 
-void FoldWork::Run(Commands* commands, const Place* places) const {
+void FoldWork::Run(Commands* commands, const Place* places) {
   if (task_.outputs == 0) return;
   FoldTask task = task_;
   task.out.Set(places[output_]);

@@ -5,8 +5,8 @@
 #ifndef CUDAACC_FOLDING_H_
 #define CUDAACC_FOLDING_H_
 
-#include "../common/operators/reduction.h"
-#include "executor.h"
+#include "../sdk/operators/reduction.h"
+#include "work.h"
 
 namespace cudaacc {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../common/operators/elementwise.h"
+#include "../sdk/operators/elementwise.h"
 #include "host_device.h"
 
 namespace cudaacc {
@@ -69,7 +69,7 @@ struct Formulas {
 
 #define HELPER(name, ...) CUDAACC_BOTH static __VA_ARGS__
 #define FORMULA(name, family, ...)
-#include "../common/operators/formulas.inc"
+#include "../sdk/operators/formulas.inc"
 #undef FORMULA
 #undef HELPER
 
@@ -82,7 +82,7 @@ struct Formulas {
   case Formula::k_##name##_##family:                               \
     if constexpr (kOf##family) return static_cast<C>(__VA_ARGS__); \
     break;
-#include "../common/operators/formulas.inc"
+#include "../sdk/operators/formulas.inc"
 #undef FORMULA
 #undef HELPER
     }

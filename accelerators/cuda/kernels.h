@@ -5,8 +5,8 @@
 #ifndef CUDAACC_KERNELS_H_
 #define CUDAACC_KERNELS_H_
 
-#include "../common/operators/elementwise.h"
-#include "../common/operators/reduction.h"
+#include "../sdk/operators/elementwise.h"
+#include "../sdk/operators/reduction.h"
 #include "element.h"
 #include "runtime.h"
 #include "walk.h"

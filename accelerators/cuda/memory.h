@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "../common/operators/blocks.h"
+#include "../sdk/operators/blocks.h"
 #include "runtime.h"
 
 namespace cudaacc {

@@ -2,7 +2,7 @@
  * \file product.cc
  * \brief Products: by cuBLAS, by a kernel for matrices, or as sums.
  */
-#include "../common/operators/product.h"
+#include "../sdk/operators/product.h"
 
 #include "folding.h"
 #include "kernels.h"
@@ -43,7 +43,7 @@ Batch BatchOf(const Axes& axes) {
 class ProductWork : public Work {
  public:
   ProductWork(const Request& request, const Product& product);
-  void Run(Commands* commands, const Place* places) const override;
+  void Run(Commands* commands, const Place* places) override;
 
  private:
   /*! \brief Where the matrices of one run through the inner batch are. */
@@ -139,7 +139,7 @@ void ProductWork::Multiply(Commands* commands, const Matrices& matrices) const {
   LaunchProduct(commands->stream(), task);
 }
 
-void ProductWork::Run(Commands* commands, const Place* places) const {
+void ProductWork::Run(Commands* commands, const Place* places) {
   void* rooms[3] = {};
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];

@@ -12,7 +12,7 @@
 #include <functional>
 #include <string>
 
-#include "common.h"
+#include "sdk.h"
 
 struct CUstream_st;
 struct CUevent_st;

@@ -5,7 +5,7 @@
 #ifndef CUDAACC_SCALARS_H_
 #define CUDAACC_SCALARS_H_
 
-#include "../common/operators/dtype.h"
+#include "../sdk/operators/dtype.h"
 
 namespace cudaacc {
 

@@ -2,12 +2,12 @@
  * \file softmax.cc
  * \brief softmax and log_softmax.
  */
-#include "../common/operators/softmax.h"
+#include "../sdk/operators/softmax.h"
 
 #include <algorithm>
 
-#include "executor.h"
 #include "kernels.h"
+#include "work.h"
 
 namespace cudaacc {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 class SoftmaxWork : public Work {
  public:
   SoftmaxWork(const Request& request, const Softmax& softmax);
-  void Run(Commands* commands, const Place* places) const override;
+  void Run(Commands* commands, const Place* places) override;
   bool in_place() const override { return true; }
 
  private:
@@ -58,7 +58,7 @@ bool SoftmaxWork::ComputeByDnn(Commands* commands, const SoftmaxTask& task) cons
   return done;
 }
 
-void SoftmaxWork::Run(Commands* commands, const Place* places) const {
+void SoftmaxWork::Run(Commands* commands, const Place* places) {
   if (task_.num_rows == 0 || task_.length == 0) return;
   SoftmaxTask task = task_;
   task.out.Set(places[output_]);

@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "device.h"
+#include "element.h"
 
 namespace cudaacc {
 
 /*! \brief Works in order. Any thread may call; the device is the thread's. */
 class Stream {
  public:
-  Stream() : handle_(CreateStreamHandle()) {}
+  explicit Stream(const Device&) : handle_(CreateStreamHandle()) {}
   /*! \brief Waits for all work. */
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   StreamHandle handle() const { return handle_; }
+  void Sync() { Synchronize(handle_); }
 
  private:
   StreamHandle handle_;
@@ -31,7 +33,7 @@ class Stream {
 /*! \brief A place in a stream. Any thread may call; the device is the thread's. */
 class Event {
  public:
-  Event() : handle_(CreateEventHandle()) {}
+  explicit Event(const Device&) : handle_(CreateEventHandle()) {}
   ~Event() { DestroyEventHandle(handle_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
@@ -46,9 +48,6 @@ class Event {
   std::atomic<bool> marks_{false};
 };
 
-inline Stream* FromHandle(MXAccStream stream) { return reinterpret_cast<Stream*>(stream); }
-inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(event); }
-
 /*!
  * \brief The work of one call: in a stream, or in that of calls without one. The device is the
  * thread's.
@@ -57,7 +56,8 @@ inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(eve
  */
 class Commands {
  public:
-  Commands(Device* device, Stream* stream)
+  /*! \brief What failed in a stream cannot be told apart, and has no number here. */
+  Commands(Device* device, Stream* stream, uint64_t)
       : device_(device),
         is_blocking_(stream == nullptr),
         stream_(is_blocking_ ? device->stream() : stream->handle()) {}
@@ -67,6 +67,14 @@ class Commands {
 
   Device& device() const { return *device_; }
   StreamHandle stream() const { return stream_; }
+  /*! \brief Between memory of the host and elements of item bytes. */
+  void Write(Place to, int64_t item, const char* from, size_t size) {
+    CopyBytes(AddressOf(to, item), from, size, stream_);
+  }
+  void Read(char* to, Place from, int64_t item, size_t size) {
+    CopyBytes(to, AddressOf(from, item), size, stream_);
+  }
+  void Zero(Place bytes, size_t size) { ZeroBytes(AddressOf(bytes, 1), size, stream_); }
   /*! \brief Memory of the device for the work of this call. */
   void* MakeScratch(size_t size);
   /*! \brief Room on the host for the work; it is gone with this object, unlike the work. */
@@ -77,6 +85,10 @@ class Commands {
   void Finish();
 
  private:
+  static void* AddressOf(Place place, int64_t item) {
+    return static_cast<char*>(place.data) + place.first * item;
+  }
+
   Device* device_;
   const bool is_blocking_;
   StreamHandle stream_;

@@ -13,10 +13,10 @@
 #include <optional>
 #include <vector>
 
-#include "../common/geometry.h"
-#include "../common/json.h"
-#include "../common/library.h"
-#include "../common/status.h"
+#include "../sdk/geometry.h"
+#include "../sdk/json.h"
+#include "../sdk/library.h"
+#include "../sdk/status.h"
 
 namespace onednn {
 

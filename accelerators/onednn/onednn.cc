@@ -1,58 +1,28 @@
 /*!
  * \file onednn.cc
- * \brief The entry of the library, and the members of the table that are about all of it.
+ * \brief The entry of the library, and what it says to the skeleton.
  */
 #include <mxnet_acc.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 
-#include "../common/library.h"
-#include "../common/status.h"
-#include "library.h"
+#include "../sdk/skeleton/executor.h"
+#include "../sdk/skeleton/memory.h"
+#include "device.h"
 #include "operators.h"
 #include "threads.h"
 
 namespace onednn {
 namespace {
 
-constexpr char kRelease[] = "1.0";
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxVerbose = 2;
-
-MXAccStatus GetAccName(char* name, size_t size) {
-  return StatusOf([&] { WriteName("onednn", name, size); });
-}
-
-MXAccStatus GetNumAcc(int32_t* count) {
-  *count = 1;
-  return nullptr;
-}
-
-MXAccStatus Initialize(const MXAccHost*) {
-  return StatusOf([] { MakeLibrary(); });
-}
-
-void Finalize() { DropLibrary(); }
-
-MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
-  return StatusOf([&] {
-    CheckDevice(dev_id);
-    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    MXAccDeviceInfo told{};
-    told.flags = kMXAccHostVisible | kMXAccStrides;
-    told.alignment = 64;
-    told.memory_total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
-    told.memory_free = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
-    told.name = "CPU";
-    told.vendor = "oneDNN";
-    told.driver = TheLibrary().driver.c_str();
-    FillDeviceInfo(told, info);
-  });
-}
 
 int ReadCount(const char* key, const char* text, int least, int most) {
   char* end = nullptr;
@@ -65,25 +35,80 @@ int ReadCount(const char* key, const char* text, int least, int most) {
   return static_cast<int>(value);
 }
 
-void EmitState(MXAccEmit emit, void* context) {
-  const Library& library = TheLibrary();
-  Emit(emit, context, "threads", std::to_string(ThreadLimit()));
-  Emit(emit, context, "verbose", std::to_string(library.verbose.load()));
-  Emit(emit, context, "version", library.version);
-  Emit(emit, context, "isa", library.isa);
-  Emit(emit, context, "operators", OperatorNames());
-  Emit(emit, context, "live", std::to_string(library.memory.live()));
-  Emit(emit, context, "bytes", std::to_string(library.memory.bytes()));
-  Emit(emit, context, "runs", std::to_string(library.runs.load()));
+/*! \brief What oneDNN throws, as what this library does. */
+template <typename Body>
+void Translate(Body&& body) {
+  try {
+    body();
+  } catch (const dnnl::error& error) {
+    const bool unsupported =
+        error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments;
+    const bool memory = error.status == dnnl_out_of_memory;
+    throw Failure(unsupported ? kMXAccUnsupported
+                  : memory    ? kMXAccOutOfMemory
+                              : kMXAccFailed,
+                  std::string("oneDNN: ") + error.what());
+  }
 }
 
-MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
-                      int32_t num_in, MXAccEmit emit, void* context) {
-  return StatusOf([&] {
-    CheckDevice(dev_id);
-    Library& library = TheLibrary();
+/*! \brief What accGetExecutor gives. */
+class Executor {
+ public:
+  Executor(Device* device, const MXAccOperator& op)
+      : device_(device), num_in_(op.num_in), num_out_(op.num_out) {
+    try {
+      Translate([&] { plan_ = MakePlan(op, &flags_); });
+    } catch (const Failure& failure) {
+      throw Failure(failure.code(), std::string(op.name) + ": " + failure.what());
+    }
+  }
+
+  void Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs, int32_t num_out,
+           MXAccStream) const {
+    if (num_in != num_in_ || num_out != num_out_) {
+      throw Failure(kMXAccBadArgument, "run: another number of tensors than was asked for");
+    }
+    Translate([&] { plan_->Run(inputs, outputs); });
+    device_->runs.fetch_add(1, std::memory_order_relaxed);
+  }
+  uint32_t flags() const { return flags_; }
+
+ private:
+  Device* device_;
+  int32_t num_in_;
+  int32_t num_out_;
+  uint32_t flags_{0};
+  std::unique_ptr<Plan> plan_;
+};
+
+/*! \brief What is special of this library; see the files of sdk/skeleton. */
+struct Backend {
+  static constexpr char kName[] = "onednn";
+  static constexpr char kRelease[] = "1.0";
+  using Device = onednn::Device;
+  using Executor = onednn::Executor;
+
+  template <typename Warn>
+  static void FindDevices(std::deque<Device>* devices, Warn&&) {
+    devices->emplace_back();
+  }
+
+  static void Describe(const Device& device, MXAccDeviceInfo* info) {
+    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    info->flags = kMXAccHostVisible | kMXAccStrides;
+    info->alignment = 64;
+    info->memory_total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
+    info->memory_free = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
+    info->name = "CPU";
+    info->vendor = "oneDNN";
+    info->driver = device.driver.c_str();
+  }
+
+  template <typename Tell>
+  static void Configure(Device* device, const char* const* in_keys, const char* const* in_vals,
+                        int32_t num_in, Tell&& tell) {
     int threads = ThreadLimit();
-    int verbose = library.verbose.load();
+    int verbose = device->verbose.load();
     for (int32_t i = 0; i < num_in; ++i) {
       if (std::strcmp(in_keys[i], "threads") == 0) {
         threads = ReadCount("threads", in_vals[i], 1, kMaxThreads);
@@ -95,28 +120,30 @@ MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* co
       }
     }
     SetThreadLimit(threads);
-    library.verbose = verbose;
+    device->verbose = verbose;
     dnnl_set_verbose(verbose);
-    EmitState(emit, context);
-  });
-}
+    tell("threads", std::to_string(threads));
+    tell("verbose", std::to_string(verbose));
+    tell("version", device->version);
+    tell("isa", device->isa);
+    tell("operators", OperatorNames());
+    tell("live", std::to_string(device->memory.size()));
+    tell("bytes", std::to_string(device->memory.used()));
+    tell("runs", std::to_string(device->runs.load()));
+  }
+
+  static void Forget() {}
+};
 
 }  // namespace
 }  // namespace onednn
 
 MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
-  MXAccApi table{};
-  table.abi_major = MXACC_ABI_MAJOR;
-  table.abi_minor = MXACC_ABI_MINOR;
-  table.release = onednn::kRelease;
-  table.getAccName = onednn::GetAccName;
-  table.getNumAcc = onednn::GetNumAcc;
-  table.initialize = onednn::Initialize;
-  table.finalize = onednn::Finalize;
-  table.getDeviceInfo = onednn::GetDeviceInfo;
-  table.configure = onednn::Configure;
-  onednn::SetMemoryFunctions(&table);
-  onednn::SetOperatorFunctions(&table);
+  using onednn::Backend;
+  MXAccApi table = mxacc::DeviceMembers<Backend>::Table();
+  mxacc::MemoryMembers<Backend>::Set(&table);
+  mxacc::HostCopyMembers<Backend>::Set(&table);
+  mxacc::OperatorMembers<Backend>::Set(&table);
   mxacc::FillTable(table, api);
   return nullptr;
 }

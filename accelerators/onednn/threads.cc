@@ -6,7 +6,7 @@
 #include <atomic>
 #include <string>
 
-#include "../common/status.h"
+#include "../sdk/status.h"
 
 namespace onednn {
 namespace {

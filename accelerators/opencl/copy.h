@@ -10,12 +10,6 @@
 
 namespace opencl {
 
-/*! \brief A place in a buffer, in elements. */
-struct Place {
-  cl_mem buffer;
-  int64_t first;
-};
-
 /*! \brief Copies the elements of item bytes at axes, whose tensors are target and source. */
 void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Place target, Place source);
 

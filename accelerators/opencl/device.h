@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -39,6 +41,10 @@ class Device {
 
   const DeviceTraits traits;
   const cl_device_id id;
+  const std::string& reason() const { return traits.reason; }
+  /*! \brief Threads have no device of their own. */
+  int Enter() const { return 0; }
+  void* Alloc(size_t size, size_t) { return memory.Alloc(context(), size); }
   cl_context context() const { return context_.get(); }
   /*! \brief The queue of calls without a stream. */
   cl_command_queue queue() const { return queue_.get(); }
@@ -51,6 +57,10 @@ class Device {
   Queue queue_;
   std::optional<Programs> programs_;
 };
+
+/*! \brief Adds the devices of all platforms, GPUs first; Failure with the reason where there are
+ * none. warn is told of platforms that fail. */
+void FindDevices(std::deque<Device>* devices, const std::function<void(const std::string&)>& warn);
 
 }  // namespace opencl
 

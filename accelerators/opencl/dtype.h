@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "../common/operators/dtype.h"
-#include "common.h"
+#include "../sdk/operators/dtype.h"
+#include "sdk.h"
 
 namespace opencl {
 

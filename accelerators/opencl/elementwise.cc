@@ -3,8 +3,8 @@
 #include <mutex>
 #include <optional>
 
-#include "executor.h"
 #include "scalar.h"
+#include "work.h"
 
 namespace opencl {
 namespace {

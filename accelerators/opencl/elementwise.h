@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "../common/operators/elementwise.h"
+#include "../sdk/operators/elementwise.h"
 
 namespace opencl {
 

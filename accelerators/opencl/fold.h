@@ -7,8 +7,8 @@
 
 #include <mutex>
 
-#include "../common/operators/reduction.h"
-#include "executor.h"
+#include "../sdk/operators/reduction.h"
+#include "work.h"
 
 namespace opencl {
 

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kFormulas[] = {
 #define HELPER(name, ...)
 #define FORMULA(name, family, ...) #__VA_ARGS__,
-#include "../common/operators/formulas.inc"
+#include "../sdk/operators/formulas.inc"
 #undef FORMULA
 #undef HELPER
 };
@@ -21,7 +21,7 @@ constexpr struct {
 } kHelpers[] = {
 #define HELPER(name, ...) {#name, #__VA_ARGS__},
 #define FORMULA(name, family, ...)
-#include "../common/operators/formulas.inc"
+#include "../sdk/operators/formulas.inc"
 #undef FORMULA
 #undef HELPER
 };

@@ -5,8 +5,8 @@
 #ifndef OPENCL_GEMM_H_
 #define OPENCL_GEMM_H_
 
-#include "../common/operators/product.h"
-#include "executor.h"
+#include "../sdk/operators/product.h"
+#include "work.h"
 
 namespace opencl {
 

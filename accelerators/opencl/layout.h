@@ -5,8 +5,8 @@
 #ifndef OPENCL_LAYOUT_H_
 #define OPENCL_LAYOUT_H_
 
-#include "../common/operators/axes.h"
-#include "common.h"
+#include "../sdk/operators/axes.h"
+#include "sdk.h"
 
 namespace opencl {
 

@@ -5,10 +5,16 @@
 #ifndef OPENCL_MEMORY_H_
 #define OPENCL_MEMORY_H_
 
-#include "../common/operators/blocks.h"
+#include "../sdk/operators/blocks.h"
 #include "runtime.h"
 
 namespace opencl {
+
+/*! \brief A place in a buffer, in elements. */
+struct Place {
+  cl_mem buffer;
+  int64_t first;
+};
 
 /*! \brief Any thread may call. A handle is the buffer's cl_mem. */
 class Memory : public Blocks<Buffer> {

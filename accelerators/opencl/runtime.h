@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace opencl {
 

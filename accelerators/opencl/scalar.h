@@ -5,7 +5,7 @@
 #ifndef OPENCL_SCALAR_H_
 #define OPENCL_SCALAR_H_
 
-#include "../common/operators/number.h"
+#include "../sdk/operators/number.h"
 #include "dtype.h"
 #include "runtime.h"
 

@@ -2,12 +2,12 @@
  * \file softmax.cc
  * \brief softmax and log_softmax: each line by a group of work items, or by one of them.
  */
-#include "../common/operators/softmax.h"
+#include "../sdk/operators/softmax.h"
 
 #include <mutex>
 
-#include "executor.h"
 #include "layout.h"
+#include "work.h"
 
 namespace opencl {
 namespace {

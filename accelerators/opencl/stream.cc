@@ -113,6 +113,25 @@ std::vector<Mark> Commands::TakeEvents() {
   return taken;
 }
 
+void Commands::Write(Place to, int64_t item, const char* from, size_t size) {
+  Check(clEnqueueWriteBuffer(queue_, to.buffer, CL_FALSE, static_cast<size_t>(to.first * item),
+                             size, from, 0, nullptr, NextEvent()),
+        "clEnqueueWriteBuffer");
+}
+
+void Commands::Read(char* to, Place from, int64_t item, size_t size) {
+  Check(clEnqueueReadBuffer(queue_, from.buffer, CL_FALSE, static_cast<size_t>(from.first * item),
+                            size, to, 0, nullptr, NextEvent()),
+        "clEnqueueReadBuffer");
+}
+
+void Commands::Zero(Place bytes, size_t size) {
+  constexpr unsigned char kZero = 0;
+  Check(clEnqueueFillBuffer(queue_, bytes.buffer, &kZero, sizeof(kZero),
+                            static_cast<size_t>(bytes.first), size, 0, nullptr, NextEvent()),
+        "clEnqueueFillBuffer");
+}
+
 void Commands::Launch(cl_kernel kernel, int64_t count) {
   const size_t group = device_->traits.group_size;
   const size_t items = (static_cast<size_t>(count) + group - 1) / group * group;

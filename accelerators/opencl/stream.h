@@ -61,9 +61,6 @@ class Event {
   Mark mark_;
 };
 
-inline Stream* FromHandle(MXAccStream stream) { return reinterpret_cast<Stream*>(stream); }
-inline Event* FromHandle(MXAccEvent event) { return reinterpret_cast<Event*>(event); }
-
 /*!
  * \brief The commands of one call: in a stream, or in the queue of calls without one.
  *
@@ -85,6 +82,14 @@ class Commands {
   cl_command_queue queue() const { return queue_; }
   /*! \brief Where the next command writes its event. */
   cl_event* NextEvent();
+  /*! \brief Between memory of the host and elements of item bytes. */
+  void Write(Place to, int64_t item, const char* from, size_t size);
+  void Read(char* to, Place from, int64_t item, size_t size);
+  void Zero(Place bytes, size_t size);
+  /*! \brief Memory of the device, which the commands keep. */
+  cl_mem MakeScratch(size_t size) {
+    return scratch_.emplace_back(MakeBuffer(device_->context(), size)).get();
+  }
   /*! \brief Room on the host for the commands; it is gone with this object, unlike their work. */
   char* MakeRoom(size_t size) { return rooms_.emplace_back(size).data(); }
   /*! \brief Runs a kernel for count work items, and some more that have nothing to do. */
@@ -102,6 +107,7 @@ class Commands {
   uint64_t work_;
   cl_command_queue queue_;
   std::vector<cl_event> events_;
+  std::deque<Buffer> scratch_;
   std::deque<std::vector<char>> rooms_;
 };
 

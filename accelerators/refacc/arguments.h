@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 

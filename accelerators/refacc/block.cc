@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 namespace {

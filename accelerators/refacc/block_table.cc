@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "../common/one_library.h"
-#include "common.h"
+#include "../sdk/one_library.h"
 #include "memory.h"
+#include "sdk.h"
 #include "settings.h"
 #include "stream.h"
 #include "tally.h"

@@ -15,7 +15,7 @@
 
 #include "block.h"
 #include "block_table.h"
-#include "common.h"
+#include "sdk.h"
 #include "settings.h"
 
 namespace refacc {

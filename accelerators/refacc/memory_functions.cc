@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "common.h"
 #include "library.h"
+#include "sdk.h"
 #include "stream.h"
 
 namespace refacc {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "arguments.h"
-#include "common.h"
 #include "layout.h"
 #include "runtime.h"
+#include "sdk.h"
 
 namespace refacc {
 

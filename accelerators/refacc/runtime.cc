@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 namespace {

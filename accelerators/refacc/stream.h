@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-#include "common.h"
+#include "sdk.h"
 
 namespace refacc {
 

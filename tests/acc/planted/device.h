@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "accelerators/common/status.h"
+#include "accelerators/sdk/status.h"
 #include "memory.h"
 
 namespace planted {

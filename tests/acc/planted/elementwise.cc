@@ -2,7 +2,7 @@
  * \file elementwise.cc
  * \brief Operators that compute each element of the output from one of each operand.
  */
-#include "accelerators/common/operators/elementwise.h"
+#include "accelerators/sdk/operators/elementwise.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "accelerators/common/operators/axes.h"
-#include "accelerators/common/operators/request.h"
 #include "accelerators/cuda/element.h"
+#include "accelerators/sdk/operators/axes.h"
+#include "accelerators/sdk/operators/request.h"
 
 namespace planted {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "accelerators/common/operators/product.h"
-#include "accelerators/common/operators/reduction.h"
-#include "accelerators/common/status.h"
+#include "accelerators/sdk/operators/product.h"
+#include "accelerators/sdk/operators/reduction.h"
+#include "accelerators/sdk/status.h"
 #include "executor.h"
 #include "fault.h"
 

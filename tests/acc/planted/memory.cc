@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "accelerators/common/status.h"
+#include "accelerators/sdk/status.h"
 #include "fault.h"
 
 namespace planted {

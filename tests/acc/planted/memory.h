@@ -10,7 +10,7 @@
 #include <memory>
 #include <mutex>
 
-#include "accelerators/common/geometry.h"
+#include "accelerators/sdk/geometry.h"
 
 namespace planted {
 

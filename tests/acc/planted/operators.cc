@@ -4,7 +4,7 @@
  */
 #include <algorithm>
 
-#include "accelerators/common/library.h"
+#include "accelerators/sdk/library.h"
 #include "device.h"
 #include "executor.h"
 #include "fault.h"

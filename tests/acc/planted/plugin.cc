@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "accelerators/common/library.h"
+#include "accelerators/sdk/library.h"
 #include "device.h"
 #include "fault.h"
 #include "stream.h"

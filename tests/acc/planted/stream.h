@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "accelerators/common/status.h"
+#include "accelerators/sdk/status.h"
 
 namespace planted {
 

@@ -4,7 +4,7 @@
  */
 #include <cstring>
 
-#include "accelerators/common/status.h"
+#include "accelerators/sdk/status.h"
 #include "executor.h"
 
 namespace planted {

@@ -1,0 +1,19 @@
+/*!
+ * \file sdk.h
+ * \brief What the SDK has, under names of this one; `cuda` is a namespace of NVIDIA's.
+ */
+#ifndef CUDAACC_SDK_H_
+#define CUDAACC_SDK_H_
+
+#include "../sdk/geometry.h"
+#include "../sdk/json.h"
+#include "../sdk/library.h"
+#include "../sdk/status.h"
+
+namespace cudaacc {
+
+using namespace mxacc;
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_SDK_H_

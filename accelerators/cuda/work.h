@@ -1,0 +1,27 @@
+/*!
+ * \file work.h
+ * \brief What operators do on a device.
+ */
+#ifndef CUDAACC_WORK_H_
+#define CUDAACC_WORK_H_
+
+#include <memory>
+
+#include "../sdk/operators/request.h"
+#include "../sdk/skeleton/executor.h"
+#include "copying.h"
+
+namespace cudaacc {
+
+using Work = WorkOn<Commands, Place>;
+
+/*! \brief The makers, by file: the work of an operator, or NULL where it is none of theirs. */
+std::unique_ptr<Work> MakeElementwise(const Request& request);
+std::unique_ptr<Work> MakeMovement(const Request& request);
+std::unique_ptr<Work> MakeReduction(const Request& request);
+std::unique_ptr<Work> MakeProduct(const Request& request);
+std::unique_ptr<Work> MakeSoftmax(const Request& request);
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_WORK_H_

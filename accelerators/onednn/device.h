@@ -1,0 +1,46 @@
+/*!
+ * \file device.h
+ * \brief The one device, which is the CPU.
+ */
+#ifndef ONEDNN_DEVICE_H_
+#define ONEDNN_DEVICE_H_
+
+#include <mxnet_acc.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "../sdk/operators/blocks.h"
+
+namespace onednn {
+
+struct Freer {
+  void operator()(void* data) const { std::free(data); }
+};
+using Buffer = std::unique_ptr<void, Freer>;
+
+/*! \brief Any thread may call. */
+class Device {
+ public:
+  Device();
+
+  /*! \brief Of the host; kMXAccOutOfMemory where it has no more. */
+  void* Alloc(size_t size, size_t alignment);
+  std::string reason() const { return ""; }
+  /*! \brief Threads have no device of their own. */
+  int Enter() const { return 0; }
+
+  mxacc::Blocks<Buffer> memory;
+  std::atomic<uint64_t> runs{0};
+  std::atomic<int> verbose{0};
+  const std::string version; /*!< of oneDNN, which is found at run time: "3.2.0" */
+  const std::string isa;     /*!< that oneDNN takes the processor for: "AVX512_CORE" */
+  const std::string driver;
+};
+
+}  // namespace onednn
+
+#endif  // ONEDNN_DEVICE_H_

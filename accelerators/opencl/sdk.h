@@ -1,0 +1,19 @@
+/*!
+ * \file sdk.h
+ * \brief What the SDK has, under names of this one.
+ */
+#ifndef OPENCL_SDK_H_
+#define OPENCL_SDK_H_
+
+#include "../sdk/geometry.h"
+#include "../sdk/json.h"
+#include "../sdk/library.h"
+#include "../sdk/status.h"
+
+namespace opencl {
+
+using namespace mxacc;
+
+}  // namespace opencl
+
+#endif  // OPENCL_SDK_H_

@@ -1,0 +1,19 @@
+/*!
+ * \file sdk.h
+ * \brief What the SDK has, under names of this one.
+ */
+#ifndef REFACC_SDK_H_
+#define REFACC_SDK_H_
+
+#include "../sdk/geometry.h"
+#include "../sdk/json.h"
+#include "../sdk/library.h"
+#include "../sdk/status.h"
+
+namespace refacc {
+
+using namespace mxacc;
+
+}  // namespace refacc
+
+#endif  // REFACC_SDK_H_

@@ -1,0 +1,53 @@
+/*!
+ * \file elementwise.h
+ * \brief Operators that compute each element of the output from one element of each operand.
+ */
+#ifndef MXACC_SDK_OPERATORS_ELEMENTWISE_H_
+#define MXACC_SDK_OPERATORS_ELEMENTWISE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "axes.h"
+#include "number.h"
+#include "request.h"
+
+namespace mxacc {
+
+/*! \brief An input that broadcasts to the output, or a number. */
+struct Operand {
+  const MXAccGeometry* input; /*!< NULL for a number */
+  JsonValue number;
+  DType dtype; /*!< of the input */
+};
+
+/*! \brief The formulas of formulas.inc. */
+enum class Formula {
+#define HELPER(name, ...)
+#define FORMULA(name, family, ...) k_##name##_##family,
+#include "formulas.inc"
+#undef FORMULA
+#undef HELPER
+};
+
+/*! \brief An operator on its operands, at most three. */
+struct Elementwise {
+  std::vector<Operand> operands; /*!< none where the output may be anything */
+  Formula formula{};
+  std::vector<DType> dtypes; /*!< that the operands are converted to; the last is computed in */
+  DType result{};
+};
+
+constexpr int kMaxOperands = 3;
+
+/*! \brief What an operator is, if it is one of these. */
+std::optional<Elementwise> FindElementwise(const Request& request);
+
+/*! \brief The axes of the output, which is the first tensor, and of the inputs among the operands.
+ */
+Axes BroadcastAxes(const Request& request, const std::vector<Operand>& operands);
+
+}  // namespace mxacc
+
+#endif  // MXACC_SDK_OPERATORS_ELEMENTWISE_H_

@@ -1,0 +1,133 @@
+/*!
+ * \file devices.h
+ * \brief The devices of a library, and the members of the table that are about all of them.
+ *
+ * A backend is a struct that says what is special of a library. For this file it has
+ *
+ *   kName, kRelease           texts
+ *   Device                    with Enter(), whose result is kept while the device is the thread's,
+ *                             and reason(): why it cannot be used, or nothing
+ *   FindDevices(&devices)     adds them; Failure with the reason where there are none
+ *   Describe(device, &info)   for getDeviceInfo, but for a reason
+ *   Configure(device, in_keys, in_vals, num_in, emit, context)
+ *   Forget()                  what is kept beside the devices, by finalize
+ */
+#ifndef MXACC_SDK_SKELETON_DEVICES_H_
+#define MXACC_SDK_SKELETON_DEVICES_H_
+
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "../library.h"
+#include "../one_library.h"
+#include "../status.h"
+
+namespace mxacc {
+
+/*! \brief What exists from initialize to finalize. Any thread may call. */
+template <typename Backend>
+class Devices {
+ public:
+  using Device = typename Backend::Device;
+
+  explicit Devices(const MXAccHost* host) : host_(host) {
+    try {
+      Backend::FindDevices(&devices_, [this](const std::string& message) { Warn(message); });
+    } catch (const Failure& failure) {
+      devices_.clear();
+      missing_ = failure.what();
+    }
+  }
+  /*! \brief Failure before initialize and after finalize. */
+  static Devices& Get() { return OneLibrary<Devices>::Get(); }
+
+  void Warn(const std::string& message) const { Log(*host_, kMXAccWarning, message); }
+  /*! \brief Failure with the reason where there is none. */
+  size_t size() const {
+    if (devices_.empty()) throw Failure(kMXAccNoDevice, missing_);
+    return devices_.size();
+  }
+  /*! \brief Failure where there is none of that number. */
+  Device& at(int32_t dev_id) {
+    CheckDevice(dev_id, devices_.size());
+    return devices_[static_cast<size_t>(dev_id)];
+  }
+
+ private:
+  const MXAccHost* host_;
+  std::deque<Device> devices_;
+  std::string missing_; /*!< why there is no device */
+};
+
+/*! \brief The status of body(Device&). Failure where the device cannot be used. */
+template <typename Backend, typename Body>
+MXAccStatus OnDevice(int32_t dev_id, Body&& body) {
+  return StatusOf([&] {
+    auto& device = Devices<Backend>::Get().at(dev_id);
+    if (!device.reason().empty()) throw Failure(kMXAccNoDevice, device.reason());
+    [[maybe_unused]] const auto entered = device.Enter();
+    std::forward<Body>(body)(device);
+  });
+}
+
+/*! \brief Everything but memory, streams and operators. */
+template <typename Backend>
+struct DeviceMembers {
+  using All = Devices<Backend>;
+  using Device = typename Backend::Device;
+
+  static MXAccStatus GetAccName(char* name, size_t size) {
+    return StatusOf([&] { WriteName(Backend::kName, name, size); });
+  }
+  static MXAccStatus GetNumAcc(int32_t* count) {
+    return StatusOf([&] { *count = static_cast<int32_t>(All::Get().size()); });
+  }
+  static MXAccStatus Initialize(const MXAccHost* host) {
+    return StatusOf([&] { OneLibrary<All>::Make([&] { return new All(host); }); });
+  }
+  static void Finalize() {
+    Backend::Forget();
+    OneLibrary<All>::Drop();
+  }
+  static MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+    return StatusOf([&] {
+      const Device& device = All::Get().at(dev_id);
+      MXAccDeviceInfo told{};
+      Backend::Describe(device, &told);
+      if (!device.reason().empty()) {
+        told.flags |= kMXAccUnusable;
+        told.reason = device.reason().c_str();
+      }
+      FillDeviceInfo(told, info);
+    });
+  }
+  static MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
+                               const char* const* in_vals, int32_t num_in, MXAccEmit emit,
+                               void* context) {
+    return OnDevice<Backend>(dev_id, [&](Device& device) {
+      Backend::Configure(
+          &device, in_keys, in_vals, num_in,
+          [&](const char* key, const std::string& value) { Emit(emit, context, key, value); });
+    });
+  }
+
+  static MXAccApi Table() {
+    MXAccApi table{};
+    table.struct_size = sizeof(table);
+    table.abi_major = MXACC_ABI_MAJOR;
+    table.abi_minor = MXACC_ABI_MINOR;
+    table.release = Backend::kRelease;
+    table.getAccName = GetAccName;
+    table.getNumAcc = GetNumAcc;
+    table.initialize = Initialize;
+    table.finalize = Finalize;
+    table.getDeviceInfo = GetDeviceInfo;
+    table.configure = Configure;
+    return table;
+  }
+};
+
+}  // namespace mxacc
+
+#endif  // MXACC_SDK_SKELETON_DEVICES_H_

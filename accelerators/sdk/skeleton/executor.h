@@ -1,0 +1,131 @@
+/*!
+ * \file executor.h
+ * \brief Operators prepared for tensors of one geometry, and the members of the table for them.
+ *
+ * For OperatorMembers a backend has
+ *
+ *   Executor(&device, op)     with Run and flags(); Failure where the operator is not done
+ *
+ * which may be ExecutorOf<Backend>: then it has what copies need, see memory.h, and
+ *
+ *   MakeWork(&device, op)     the Work of an operator; Failure where there is none
+ */
+#ifndef MXACC_SDK_SKELETON_EXECUTOR_H_
+#define MXACC_SDK_SKELETON_EXECUTOR_H_
+
+#include <memory>
+#include <vector>
+
+#include "../geometry.h"
+#include "../operators/movement.h"
+#include "devices.h"
+
+namespace mxacc {
+
+/*! \brief Gives an executor with Run and flags to MXNet, which frees it. */
+template <typename Executor>
+void GiveExecutor(Executor* executor, MXAccExecutor* out) {
+  out->state = executor;
+  out->run = [](void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                int32_t num_out, MXAccStream stream) {
+    return StatusOf(
+        [&] { static_cast<Executor*>(state)->Run(inputs, num_in, outputs, num_out, stream); });
+  };
+  out->free = [](void* state) { delete static_cast<Executor*>(state); };
+  out->flags = executor->flags();
+}
+
+/*! \brief What an operator does to the memory that it is given. Any thread may call. */
+template <typename Commands, typename Place>
+class WorkOn {
+ public:
+  virtual ~WorkOn() = default;
+  /*! \brief places are of the inputs, then of the output; their memory is NULL where there are no
+   * elements. */
+  virtual void Run(Commands* commands, const Place* places) = 0;
+  /*! \brief Whether the output may be the memory of an input. */
+  virtual bool in_place() const { return false; }
+};
+
+/*! \brief Copies each input to its part of the output. */
+template <typename Commands, typename Place>
+class CopyWork : public WorkOn<Commands, Place> {
+ public:
+  CopyWork(int64_t item, std::vector<Movement> parts) : item_(item), parts_(std::move(parts)) {}
+
+  void Run(Commands* commands, const Place* places) override {
+    Place out = places[parts_.size()];
+    const int64_t first = out.first;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      out.first = first + parts_[i].first;
+      CopyOnDevice(commands, item_, parts_[i].axes, out, places[i]);
+    }
+  }
+
+ private:
+  const int64_t item_;
+  const std::vector<Movement> parts_;
+};
+
+/*! \brief What accGetExecutor gives, of an operator with one output. */
+template <typename Backend>
+class ExecutorOf {
+ public:
+  using Device = typename Backend::Device;
+  using Commands = typename Backend::Commands;
+  using Place = typename Backend::Place;
+
+  ExecutorOf(Device* device, const MXAccOperator& op) : device_(device) {
+    for (int32_t i = 0; i < op.num_in; ++i) spans_.push_back(SpanOf(op.inputs[i].tensor));
+    work_ = Backend::MakeWork(device, op);
+    spans_.push_back(SpanOf(op.outputs[0].tensor));
+  }
+
+  void Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs, int32_t num_out,
+           MXAccStream stream) const {
+    if (num_out != 1 || static_cast<size_t>(num_in) + 1 != spans_.size()) {
+      throw Failure(kMXAccBadArgument, "run: other tensors than the executor was asked for");
+    }
+    std::vector<Place> places;
+    places.reserve(spans_.size());
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      const MXAccGeometry& tensor = (i + 1 == spans_.size() ? outputs[0] : inputs[i]).tensor;
+      places.push_back({device_->memory.Find(tensor, spans_[i]),
+                        static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)});
+    }
+    [[maybe_unused]] const auto entered = device_->Enter();
+    Commands commands(device_, reinterpret_cast<typename Backend::Stream*>(stream),
+                      outputs[0].work);
+    work_->Run(&commands, places.data());
+    commands.Finish();
+  }
+  /*! \brief Runs may overlap. */
+  uint32_t flags() const {
+    return kMXAccConcurrent | (work_->in_place() ? static_cast<uint32_t>(kMXAccInPlace) : 0);
+  }
+
+ private:
+  Device* device_;
+  std::vector<Span> spans_; /*!< of the inputs and the output */
+  std::unique_ptr<WorkOn<Commands, Place>> work_;
+};
+
+template <typename Backend>
+struct OperatorMembers {
+  using Device = typename Backend::Device;
+
+  static MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+    return OnDevice<Backend>(op->dev_id, [&](Device& device) {
+      GiveExecutor(new typename Backend::Executor(&device, *op), out);
+    });
+  }
+
+  static void Set(MXAccApi* api) {
+    api->supportsImperative = SupportsImperative;
+    api->accGetExecutor = GetExecutor;
+  }
+};
+
+}  // namespace mxacc
+
+#endif  // MXACC_SDK_SKELETON_EXECUTOR_H_
