@@ -30,9 +30,25 @@ void CastRun(char* const* data, const int64_t* strides, int64_t n) {
     for (int64_t i = 0; i < n; ++i) out[i] = CastStored<From, To>(in[i]);
     return;
   }
-  for (int64_t i = 0; i < n; ++i, to += strides[0], from += strides[1]) {
+  // Copies, as what is written might be the strides for all that the compiler knows.
+  const int64_t step = strides[0];
+  const int64_t step_from = strides[1];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i, to += step, from += step_from) {
     *reinterpret_cast<To*>(to) = CastStored<From, To>(*reinterpret_cast<const Stored<From>*>(from));
   }
+}
+
+/*! \brief Writes one element n times, one after the other. */
+template <int64_t Size>
+void FillRun(char* to, const char* from, int64_t n) {
+  if (Size == 1) {
+    std::memset(to, *from, static_cast<size_t>(n));
+    return;
+  }
+  char element[Size];
+  std::memcpy(element, from, Size);
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * Size, element, Size);
 }
 
 /*! \brief Moves elements of Size bytes, whatever their type and alignment. */
@@ -44,9 +60,11 @@ void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
     std::memcpy(to, from, static_cast<size_t>(n * Size));
     return;
   }
-  for (int64_t i = 0; i < n; ++i, to += strides[0], from += strides[1]) {
-    std::memcpy(to, from, Size);
-  }
+  if (strides[0] == Size && strides[1] == 0) return FillRun<Size>(to, from, n);
+  const int64_t step = strides[0];
+  const int64_t step_from = strides[1];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i, to += step, from += step_from) std::memcpy(to, from, Size);
 }
 
 template <typename From, typename To>

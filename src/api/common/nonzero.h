@@ -14,11 +14,13 @@ namespace op {
 
 /*! \brief The elements as a dense run of bools: not zero, or so. May share a bool array. */
 NDArray AsMask(const DLTensor& tensor);
+/*! \brief The same, which an array of bools may be itself. */
+NDArray AsMask(const NDArray& array);
 
 /*! \brief Row-major positions of the true elements of a dense mask, an int64 array of one axis. */
 NDArray FlatNonzero(const NDArray& mask);
 
-/*! \brief For each axis of shape, the index along it of flat row-major positions. */
+/*! \brief For each axis of shape, the index along it of ascending flat row-major positions. */
 std::vector<NDArray> UnravelPositions(const NDArray& positions, ShapeView shape);
 
 }  // namespace op

@@ -15,7 +15,10 @@ namespace {
 
 /*! \brief The type each operand is converted to. */
 DLDataType LoopDType(TypeRule rule, const Operand& a, const Operand& b) {
-  if (rule == TypeRule::kBool) return kBool;
+  if (rule == TypeRule::kBool) {
+    const bool alike = a.is_array() && b.is_array() && a.dtype() == b.dtype();
+    return alike ? a.dtype() : kBool;
+  }
   if (rule == TypeRule::kFloat) {
     // bfloat16 takes part by its own rules, and a Python scalar has no float of its own.
     const bool own_floats = a.dtype() != kBFloat16 && b.dtype() != kBFloat16;

@@ -85,11 +85,16 @@ struct BinaryBody {
       char* to = data[0];
       const char* from_a = data[1];
       const char* from_b = data[2];
+      // Copies, as what is written might be the strides for all that the compiler knows.
+      const int64_t step = strides[0];
+      const int64_t step_a = strides[1];
+      const int64_t step_b = strides[2];
+#pragma GCC unroll 4
       for (int64_t i = 0; i < n; ++i) {
         *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from_a), LoadAt<T>(from_b)));
-        to += strides[0];
-        from_a += strides[1];
-        from_b += strides[2];
+        to += step;
+        from_a += step_a;
+        from_b += step_b;
       }
     }
   }
@@ -110,7 +115,10 @@ struct UnaryBody {
     }
     char* to = data[0];
     const char* from = data[1];
-    for (int64_t i = 0; i < n; ++i, to += strides[0], from += strides[1]) {
+    const int64_t step = strides[0];
+    const int64_t step_from = strides[1];
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; ++i, to += step, from += step_from) {
       *reinterpret_cast<R*>(to) = R(Op::Apply(LoadAt<T>(from)));
     }
   }
@@ -180,7 +188,7 @@ enum class TypeRule {
   kCommonNoBool, /*!< the same, int8 for bool */
   kTrueDivide,   /*!< float64 for bool and integers */
   kFloat,        /*!< the smallest float that holds each operand */
-  kBool          /*!< each operand is compared with zero first */
+  kBool          /*!< that of two arrays of one type; else each operand is compared with zero */
 };
 
 enum class ResultRule {

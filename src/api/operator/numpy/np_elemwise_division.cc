@@ -19,10 +19,33 @@ T FloatMod(T a, T b) {
   return (mod < 0) != (b < 0) ? mod + b : mod;
 }
 
+/*! \brief A float in which the quotient of any two T is exact enough to be rounded down. */
+template <typename T>
+using QuotientOf = std::conditional_t<sizeof(T) == 1, float, double>;
+
+/*!
+ * \brief The quotient rounded down, 0 for a divisor of 0: by division of floats, which the compiler
+ * vectorizes. It wraps where it overflows.
+ */
+template <typename T>
+T FloorQuotient(T a, T b) {
+  using F = QuotientOf<T>;
+  // Overflow is the quotient of the least integer and -1.
+  const bool negates = std::is_signed_v<T> && b == static_cast<T>(-1);
+  const T divisor = b == 0 || negates ? T(1) : b;
+  const F floor = std::floor(static_cast<F>(a) / static_cast<F>(divisor));
+  using Cast = std::conditional_t<(sizeof(T) < 4 || std::is_signed_v<T>), int32_t, int64_t>;
+  const T quotient = static_cast<T>(static_cast<Cast>(floor));
+  const T negated = static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a));
+  return b == 0 ? T(0) : (negates ? negated : quotient);
+}
+
 struct FloorDivide {
   template <typename T>
   static T Apply(T a, T b) {
-    if constexpr (kIsIntType<T>) {
+    if constexpr (kIsIntType<T> && sizeof(T) <= 4) {
+      return FloorQuotient(a, b);
+    } else if constexpr (kIsIntType<T>) {
       if (b == 0) return 0;
       if constexpr (std::is_signed_v<T>) {
         // The only quotient that overflows; it wraps.
@@ -47,7 +70,11 @@ struct FloorDivide {
 struct Mod {
   template <typename T>
   static T Apply(T a, T b) {
-    if constexpr (kIsIntType<T>) {
+    if constexpr (kIsIntType<T> && sizeof(T) <= 4) {
+      using W = Wrapping<T>;
+      const W part = static_cast<W>(FloorQuotient(a, b)) * static_cast<W>(b);
+      return b == 0 ? T(0) : static_cast<T>(static_cast<W>(a) - part);
+    } else if constexpr (kIsIntType<T>) {
       if (b == 0) return 0;
       if constexpr (std::is_signed_v<T>) {
         if (b == -1) return 0;
@@ -60,6 +87,93 @@ struct Mod {
     }
   }
 };
+
+/*!
+ * \brief Division of 64-bit integers by one positive number: a product with its reciprocal.
+ *
+ * For dividends below 2**63, of which a negative one is made by flipping all of its bits: rounding
+ * towards zero is then rounding down.
+ */
+class Reciprocal {
+ public:
+  explicit Reciprocal(uint64_t divisor) : divisor_(divisor) {
+    shift_ = 64 - __builtin_clzll(divisor - 1);
+    const auto numerator = static_cast<unsigned __int128>(1) << (63 + shift_);
+    factor_ = static_cast<uint64_t>((numerator + divisor - 1) / divisor);
+  }
+
+  MXNET_ALWAYS_INLINE int64_t Quotient(int64_t a) const {
+    const uint64_t flips = static_cast<uint64_t>(a >> 63);
+    const uint64_t dividend = static_cast<uint64_t>(a) ^ flips;
+    const auto product = static_cast<unsigned __int128>(dividend) * factor_;
+    return static_cast<int64_t>((static_cast<uint64_t>(product >> 64) >> (shift_ - 1)) ^ flips);
+  }
+
+  MXNET_ALWAYS_INLINE int64_t Remainder(int64_t a) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) -
+                                static_cast<uint64_t>(Quotient(a)) * divisor_);
+  }
+
+ private:
+  uint64_t divisor_;
+  uint64_t factor_;
+  int shift_;
+};
+
+struct QuotientByPower {
+  int shift;
+  MXNET_ALWAYS_INLINE int64_t operator()(int64_t a) const { return a >> shift; }
+};
+
+struct RemainderByPower {
+  int64_t mask;
+  MXNET_ALWAYS_INLINE int64_t operator()(int64_t a) const { return a & mask; }
+};
+
+/*! \brief out[i] = f(a[i]). */
+template <typename F>
+MXNET_ALWAYS_INLINE void ApplyToEach(char* const* data, const int64_t* strides, int64_t n,
+                                     const F& f) {
+  const int64_t step = strides[0];
+  const int64_t step_a = strides[1];
+  if (step == sizeof(int64_t) && step_a == sizeof(int64_t)) {
+    auto* out = reinterpret_cast<int64_t*>(data[0]);
+    auto* a = reinterpret_cast<const int64_t*>(data[1]);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<int64_t*>(data[0] + i * step) = f(LoadAt<int64_t>(data[1] + i * step_a));
+  }
+}
+
+/*! \brief Loops of int64 that divide by one number for all, where that is positive. */
+template <typename Op>
+void DivideRun(char* const* data, const int64_t* strides, int64_t n) {
+  constexpr bool kDivides = std::is_same_v<Op, FloorDivide>;
+  static const InnerLoop any = ForCpu<BinaryBody<Op, int64_t>>();
+  const int64_t divisor = LoadAt<int64_t>(data[2]);
+  if (strides[2] != 0 || divisor <= 0 || n < 4) return any(data, strides, n);
+  if ((divisor & (divisor - 1)) == 0) {
+    if constexpr (kDivides) {
+      const int shift = __builtin_ctzll(static_cast<uint64_t>(divisor));
+      return ApplyToEach(data, strides, n, QuotientByPower{shift});
+    }
+    return ApplyToEach(data, strides, n, RemainderByPower{divisor - 1});
+  }
+  const Reciprocal reciprocal(static_cast<uint64_t>(divisor));
+  ApplyToEach(data, strides, n, [&](int64_t a) {
+    return kDivides ? reciprocal.Quotient(a) : reciprocal.Remainder(a);
+  });
+}
+
+template <typename Op>
+LoopTable DivisionLoops() {
+  LoopTable table = BinaryLoops<Op, SignedTypes, UnsignedTypes, FloatTypes>();
+  table.loops[kIndexInt64] = &DivideRun<Op>;
+  return table;
+}
 
 struct Power {
   static constexpr char kFunction[] = "pow";
@@ -183,10 +297,8 @@ void RefuseNegative(const BinaryOp&, const DLTensor& x2) {
   });
 }
 
-const LoopTable kModLoops = BinaryLoops<Mod, SignedTypes, UnsignedTypes, FloatTypes>();
-const BinaryOp kFloorDivide{BinaryLoops<FloorDivide, SignedTypes, UnsignedTypes, FloatTypes>(),
-                            TypeRule::kCommonNoBool};
-const BinaryOp kRemainder{kModLoops, TypeRule::kCommonNoBool};
+const BinaryOp kFloorDivide{DivisionLoops<FloorDivide>(), TypeRule::kCommonNoBool};
+const BinaryOp kRemainder{DivisionLoops<Mod>(), TypeRule::kCommonNoBool};
 const BinaryOp kPower{PowerLoops<Power::Root>(), TypeRule::kCommonNoBool, ResultRule::kSame, "",
                       &RefuseNegative};
 const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), TypeRule::kCommonNoBool,

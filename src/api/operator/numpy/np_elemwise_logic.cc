@@ -29,6 +29,27 @@ struct Xor {
   }
 };
 
+struct LogicalAnd {
+  template <typename T>
+  static bool Apply(T a, T b) {
+    return (a != T(0)) & (b != T(0));
+  }
+};
+
+struct LogicalOr {
+  template <typename T>
+  static bool Apply(T a, T b) {
+    return (a != T(0)) | (b != T(0));
+  }
+};
+
+struct LogicalXor {
+  template <typename T>
+  static bool Apply(T a, T b) {
+    return (a != T(0)) != (b != T(0));
+  }
+};
+
 /*! \brief A distance of all bits or more, which C++ leaves open, shifts everything out. */
 template <typename T>
 bool ShiftsOut(T distance) {
@@ -60,12 +81,18 @@ LoopTable ShiftLoops() {
   return BinaryLoops<Op, SignedTypes, UnsignedTypes>();
 }
 
+template <typename Op>
+BinaryOp LogicalOp() {
+  return {BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
+          TypeRule::kBool, ResultRule::kBool};
+}
+
 const BinaryOp kBitwiseAnd{BitLoops<And>()};
 const BinaryOp kBitwiseOr{BitLoops<Or>()};
 const BinaryOp kBitwiseXor{BitLoops<Xor>()};
-const BinaryOp kLogicalAnd{BinaryLoops<And, BoolType>(), TypeRule::kBool};
-const BinaryOp kLogicalOr{BinaryLoops<Or, BoolType>(), TypeRule::kBool};
-const BinaryOp kLogicalXor{BinaryLoops<Xor, BoolType>(), TypeRule::kBool};
+const BinaryOp kLogicalAnd = LogicalOp<LogicalAnd>();
+const BinaryOp kLogicalOr = LogicalOp<LogicalOr>();
+const BinaryOp kLogicalXor = LogicalOp<LogicalXor>();
 const BinaryOp kLeftShift{ShiftLoops<LeftShift>(), TypeRule::kCommonNoBool};
 const BinaryOp kRightShift{ShiftLoops<RightShift>(), TypeRule::kCommonNoBool};
 

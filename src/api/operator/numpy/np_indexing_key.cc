@@ -276,7 +276,7 @@ class IndexKey::Walk {
                                   << mask->shape[d];
       }
     }
-    const NDArray positions = FlatNonzero(AsMask(OnHost(mask).tensor()));
+    const NDArray positions = FlatNonzero(AsMask(OnHost(mask)));
     const int last = axis_ + mask.ndim() - 1;
     if (mask.ndim() == 0) {
       // One index for True, none for False, into an axis that is not there.

@@ -11,6 +11,8 @@
 #include "api/common/operand.h"
 #include "api/common/transfer.h"
 #include "api/operator/numpy/np_indexing_elsewhere.h"
+#include "op/kernels/index/take.h"
+#include "op/kernels/select/nonzero.h"
 
 namespace mxnet {
 namespace op {
@@ -246,6 +248,81 @@ void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValu
   ScatterBlocks(selection.blocks(), dense.data());
 }
 
+/*! \brief The tensor of an argument that is an array of ours on the host; NULL of any other. */
+const DLTensor* HostTensor(const MXNetArgs& args, int i) {
+  if (args.type_codes[i] != kMXNetNDArrayHandle) return nullptr;
+  const auto& tensor = static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
+  return IsHost(tensor.device) && IsAligned(tensor) ? &tensor : nullptr;
+}
+
+/*! \brief Whether a key is a row-major array of int64, and the array that it indexes has one axis.
+ */
+bool IsPlainIndex(const DLTensor* array, const DLTensor* key) {
+  return array != nullptr && key != nullptr && array->ndim == 1 && key->ndim > 0 &&
+         key->dtype == kInt64 && IsContiguous(*key);
+}
+
+void CheckPlainIndex(const DLTensor& array, const DLTensor& key, int64_t count) {
+  const auto* indices = static_cast<const int64_t*>(TensorData(key));
+  const int64_t out = FindOutOfBounds(indices, count, array.shape[0]);
+  if (out != count) ThrowOutOfBounds(indices[out], 0, array.shape[0]);
+}
+
+/*! \brief a[key] of one array of indices or a mask, where nothing has to be brought into shape. */
+bool TryGetPlain(const MXNetArgs& args, MXNetRetValue* ret) {
+  const DLTensor* array = HostTensor(args, 0);
+  const DLTensor* key = HostTensor(args, 1);
+  if (IsPlainIndex(array, key)) {
+    const int64_t count = TensorSize(*key);
+    CheckPlainIndex(*array, *key, count);
+    NDArray taken = NDArray::Empty(TensorShape(*key), array->dtype, array->device);
+    const int64_t item = ItemSize(array->dtype);
+    TakeElements(static_cast<const char*>(TensorData(*array)), array->strides[0] * item,
+                 array->shape[0], item, static_cast<const int64_t*>(TensorData(*key)), count,
+                 static_cast<char*>(taken.data()));
+    *ret = std::move(taken);
+    return true;
+  }
+  const bool is_mask = array != nullptr && key != nullptr && IsBoolDType(key->dtype) &&
+                       key->ndim > 0 && TensorShape(*array) == TensorShape(*key) &&
+                       IsContiguous(*array) && IsContiguous(*key);
+  if (!is_mask) return false;
+  const auto* mask = static_cast<const uint8_t*>(TensorData(*key));
+  const int64_t size = TensorSize(*key);
+  const int64_t count = CountNonzero(mask, size);
+  NDArray chosen = NDArray::Empty(ShapeView(&count, 1), array->dtype, array->device);
+  CompressElements(static_cast<const char*>(TensorData(*array)), ItemSize(array->dtype), mask, size,
+                   count, static_cast<char*>(chosen.data()));
+  *ret = std::move(chosen);
+  return true;
+}
+
+/*! \brief a[key] = value of one array of indices, and a number or an array of its shape and type.
+ */
+bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
+  const DLTensor* array = HostTensor(args, 0);
+  const DLTensor* key = HostTensor(args, 1);
+  // A key or a value that is written to would change while it is read.
+  if (!IsPlainIndex(array, key) || MayOverlap(*key, tensor)) return false;
+  const DLTensor* value = HostTensor(args, 2);
+  const bool is_number = IsNumber(args.type_codes[2]);
+  const int64_t count = TensorSize(*key);
+  if (!is_number && (value == nullptr || value->dtype != tensor.dtype ||
+                     TensorShape(*value) != TensorShape(*key) || !IsContiguous(*value) ||
+                     MayOverlap(*value, tensor))) {
+    return false;
+  }
+  CheckPlainIndex(tensor, *key, count);
+  ElementBuffer number;
+  if (is_number) StoreNumber(args.values[2], args.type_codes[2], tensor.dtype, &number);
+  const int64_t item = ItemSize(tensor.dtype);
+  const void* values = is_number ? &number : TensorData(*value);
+  PutElements(static_cast<char*>(TensorData(tensor)), tensor.strides[0] * item, tensor.shape[0],
+              item, static_cast<const int64_t*>(TensorData(*key)), count,
+              static_cast<const char*>(values), is_number ? 0 : item);
+  return true;
+}
+
 MXNET_REGISTER_ELEMENTS_OP("_npi.getitem")
     .flags(kMXNetFuncView)
     .describe(
@@ -256,6 +333,7 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.getitem")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("key", kKeyType, kKeyDoc)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      if (TryGetPlain(args, ret)) return;
       const IndexKey key(args[1]);
       if (key.is_basic()) {
         *ret = GetBasic(args[0], key);
@@ -274,6 +352,7 @@ MXNET_REGISTER_ELEMENTS_OP("_npi.setitem")
     .returns("None")
     .set_body([](MXNetArgs args, MXNetRetValue*) {
       const DLTensor& tensor = WritableTensor(args[0]);
+      if (TrySetPlain(tensor, args)) return;
       const IndexKey key(args[1]);
       if (key.is_basic()) {
         SetBasic(args[0], tensor, key, args[2]);

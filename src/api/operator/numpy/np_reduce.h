@@ -86,11 +86,30 @@ void ForEachOffset(const char* data, const DimBuffer& shape, const DimBuffer& st
   }
 }
 
+namespace internal {
+
+/*! \brief Body::Run, compiled for the processor where elements of T are computed with as they are.
+ */
+template <typename Body, typename T>
+auto FoldFunction() -> decltype(&Body::Run) {
+  if constexpr (kGainsFromCpu<T>) return ForCpu<Body>();
+  return &Compiled<Body, decltype(&Body::Run)>::Baseline;
+}
+
+}  // namespace internal
+
 /*! \brief A faster fold of dense elements, where a Fold has one for T. */
 template <typename Fold, typename T>
 struct DenseFold {
   static constexpr bool kExists = false;
 };
+
+/*! \brief The accumulator before the first element, which is at x, unless a reader makes it. */
+template <typename Fold, typename T>
+typename Fold::template Acc<T> StartAt(const char* x) {
+  if constexpr (Fold::kReads) return Fold::template Start<T>(Computed<T>{});
+  if constexpr (!Fold::kReads) return Fold::template Start<T>(LoadAt<T>(x));
+}
 
 /*!
  * \brief Folds n elements `stride` bytes apart, with Fold::Combine(accumulator, element).
@@ -100,12 +119,47 @@ struct DenseFold {
  * independent accumulators take turns, and runs longer than kBlock are halved.
  */
 template <typename Fold, typename T>
+struct FoldBody {
+  static MXNET_ALWAYS_INLINE typename Fold::template Acc<T> Run(const char* x, int64_t stride,
+                                                                int64_t n);
+};
+
+template <typename Fold, typename T>
 typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t n) {
-  using Acc = typename Fold::template Acc<T>;
-  constexpr int kLanes = Fold::template kLanes<T>;
   if constexpr (DenseFold<Fold, T>::kExists) {
     if (stride == sizeof(T)) return DenseFold<Fold, T>::Run(reinterpret_cast<const T*>(x), n);
   }
+  static const auto run = internal::FoldFunction<FoldBody<Fold, T>, T>();
+  constexpr int64_t kFew = 2 * Fold::template kLanes<T>;
+  if (stride == sizeof(T) || n < kFew) return run(x, stride, n);
+  // Elements that lie apart are brought together before they are folded.
+  ReadBuffer<T> buffer;
+  auto* dense = reinterpret_cast<Stored<T>*>(buffer.bytes);
+  auto total = StartAt<Fold, T>(x);
+  for (int64_t begin = 0; begin < n; begin += kReadBlock) {
+    const int64_t count = std::min(kReadBlock, n - begin);
+    const char* from = x + begin * stride;
+    for (int64_t i = 0; i < count; ++i) {
+      dense[i] = *reinterpret_cast<const Stored<T>*>(from + i * stride);
+    }
+    if constexpr (DenseFold<Fold, T>::kExists) {
+      total = Fold::template Merge<T>(
+          total, DenseFold<Fold, T>::Run(reinterpret_cast<const T*>(dense), count));
+    } else if (begin == 0) {
+      total = run(buffer.bytes, sizeof(T), count);
+    } else {
+      total = Fold::template Merge<T>(total, run(buffer.bytes, sizeof(T), count));
+    }
+  }
+  return total;
+}
+
+template <typename Fold, typename T>
+MXNET_ALWAYS_INLINE typename Fold::template Acc<T> FoldBody<Fold, T>::Run(const char* x,
+                                                                          int64_t stride,
+                                                                          int64_t n) {
+  using Acc = typename Fold::template Acc<T>;
+  constexpr int kLanes = Fold::template kLanes<T>;
   const Acc start = Fold::template Start<T>(LoadAt<T>(x));
   Acc result = start;
   int64_t i = 0;
@@ -165,7 +219,11 @@ typename Fold::template Acc<T> FoldRun(Blocks blocks, const char* x, int64_t str
   if (n <= Fold::kBlock) return blocks.Run(x, stride, n);
   constexpr int kLanes = Fold::template kLanes<T>;
   const int64_t half = n / 2 / kLanes * kLanes;
-  return Fold::template Merge<T>(FoldRun<Fold, T>(blocks, x, stride, half),
+  const auto first = FoldRun<Fold, T>(blocks, x, stride, half);
+  if constexpr (std::is_same_v<typename Fold::template Acc<T>, bool>) {
+    if (Fold::IsSettled(first)) return first;
+  }
+  return Fold::template Merge<T>(first,
                                  FoldRun<Fold, T>(blocks, x + half * stride, stride, n - half));
 }
 
@@ -179,13 +237,6 @@ typename Fold::template Acc<T> FoldLine(const Reduction& r, const char* x, int64
     }
   }
   return FoldRun<Fold, T>(LyingBlocks<Fold, T>{}, x, stride, n);
-}
-
-/*! \brief The accumulator before the first element, which is at x, unless a reader makes it. */
-template <typename Fold, typename T>
-typename Fold::template Acc<T> StartAt(const char* x) {
-  if constexpr (Fold::kReads) return Fold::template Start<T>(Computed<T>{});
-  if constexpr (!Fold::kReads) return Fold::template Start<T>(LoadAt<T>(x));
 }
 
 /*! \brief Each result from its elements, where those lie closest together. */
@@ -208,17 +259,28 @@ void FoldLines(const Reduction& r, char* out) {
 
 /*! \brief Combines each of n elements with an accumulator of its own. */
 template <typename Fold, typename T>
-void CombineRow(const char* x, int64_t stride, int64_t n, typename Fold::template Acc<T>* total) {
-  if (stride == sizeof(T)) {
-    auto* elements = reinterpret_cast<const Stored<T>*>(x);
-    for (int64_t j = 0; j < n; ++j) {
-      total[j] = Fold::template Combine<T>(total[j], Load<T>(elements[j]));
-    }
-  } else {
-    for (int64_t j = 0; j < n; ++j) {
-      total[j] = Fold::template Combine<T>(total[j], LoadAt<T>(x + j * stride));
+struct CombineRowBody {
+  static MXNET_ALWAYS_INLINE void Run(const char* x, int64_t stride, int64_t n,
+                                      typename Fold::template Acc<T>* total) {
+    if (stride == sizeof(T)) {
+      auto* elements = reinterpret_cast<const Stored<T>*>(x);
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) {
+        total[j] = Fold::template Combine<T>(total[j], Load<T>(elements[j]));
+      }
+    } else {
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < n; ++j) {
+        total[j] = Fold::template Combine<T>(total[j], LoadAt<T>(x + j * stride));
+      }
     }
   }
+};
+
+template <typename Fold, typename T>
+void CombineRow(const char* x, int64_t stride, int64_t n, typename Fold::template Acc<T>* total) {
+  static const auto run = internal::FoldFunction<CombineRowBody<Fold, T>, T>();
+  run(x, stride, n, total);
 }
 
 /*! \brief CombineRow of elements, which a reader may have to make, of results from `result` on. */

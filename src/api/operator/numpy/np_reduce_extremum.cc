@@ -32,6 +32,8 @@ struct MaxFold {
   static Acc<T> Combine(Acc<T> a, Computed<T> x) {
     return IsNan(a) || GreaterEqualValue(a, x) ? a : x;
   }
+  /*! \brief Whether further elements make no difference; asked of bools only. */
+  static bool IsSettled(bool total) { return total; }
   template <typename T>
   static Acc<T> Merge(Acc<T> a, Acc<T> b) {
     return Combine<T>(a, b);
@@ -53,6 +55,7 @@ struct MinFold : MaxFold {
   static Acc<T> Combine(Acc<T> a, Computed<T> x) {
     return IsNan(a) || LessEqualValue(a, x) ? a : x;
   }
+  static bool IsSettled(bool total) { return !total; }
   template <typename T>
   static Acc<T> Merge(Acc<T> a, Acc<T> b) {
     return Combine<T>(a, b);
@@ -85,6 +88,7 @@ struct AnyFold {
   static bool Combine(bool a, Computed<T> x) {
     return a | (x != Computed<T>(0));
   }
+  static bool IsSettled(bool total) { return total; }
   template <typename T>
   static bool Merge(bool a, bool b) {
     return a | b;
@@ -100,11 +104,64 @@ struct AllFold : AnyFold {
   static bool Combine(bool a, Computed<T> x) {
     return a & (x != Computed<T>(0));
   }
+  static bool IsSettled(bool total) { return !total; }
   template <typename T>
   static bool Merge(bool a, bool b) {
     return a & b;
   }
 };
+
+/*! \brief Whether any of a run of elements is not zero. */
+template <typename T>
+struct AnyTrue {
+  static MXNET_ALWAYS_INLINE bool Run(const Stored<T>* x, int64_t n) {
+    // A few elements at a time, to stop at the first block that says it.
+    constexpr int64_t kBlock = 1024 / sizeof(T);
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = std::min(n, begin + kBlock);
+      int found = 0;
+      for (int64_t i = begin; i < end; ++i) found |= Load<T>(x[i]) != Computed<T>(0);
+      if (found != 0) return true;
+    }
+    return false;
+  }
+};
+
+/*! \brief Whether any of a run of elements is zero. */
+template <typename T>
+struct AnyFalse {
+  static MXNET_ALWAYS_INLINE bool Run(const Stored<T>* x, int64_t n) {
+    constexpr int64_t kBlock = 1024 / sizeof(T);
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = std::min(n, begin + kBlock);
+      int found = 0;
+      for (int64_t i = begin; i < end; ++i) found |= Load<T>(x[i]) == Computed<T>(0);
+      if (found != 0) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+template <typename T>
+struct DenseFold<AnyFold, T> {
+  static constexpr bool kExists = true;
+  static bool Run(const T* x, int64_t n) {
+    static const auto run = ForCpu<AnyTrue<T>>();
+    return run(reinterpret_cast<const Stored<T>*>(x), n);
+  }
+};
+template <typename T>
+struct DenseFold<AllFold, T> {
+  static constexpr bool kExists = true;
+  static bool Run(const T* x, int64_t n) {
+    static const auto run = ForCpu<AnyFalse<T>>();
+    return !run(reinterpret_cast<const Stored<T>*>(x), n);
+  }
+};
+
+namespace {
 
 constexpr FoldTable kMaxTable = FoldLoops<MaxFold>();
 constexpr FoldTable kMinTable = FoldLoops<MinFold>();

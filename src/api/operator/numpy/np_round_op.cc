@@ -3,6 +3,7 @@
  * \brief round: to a number of decimals.
  */
 #include <cmath>
+#include <limits>
 
 #include "api/common/arguments.h"
 #include "api/common/describe.h"
@@ -12,21 +13,31 @@ namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief Where no such scale is representable, every number is its own rounding, or zero. */
+/*! \brief Rounds n floats in place, to decimals of which `scale` makes whole numbers. */
 template <typename T>
-T RoundTo(T value, T scale, int64_t decimals) {
-  if (decimals == 0) return std::nearbyint(value);
-  if (std::isinf(scale) && std::isfinite(value)) return decimals > 0 ? value : T(0);
-  if (decimals > 0) return std::nearbyint(value * scale) / scale;
-  return std::nearbyint(value / scale) * scale;
-}
+struct RoundBody {
+  static MXNET_ALWAYS_INLINE void Run(T* x, int64_t n, double scale_of_all, int64_t decimals) {
+    using C = Computed<T>;
+    const C scale = static_cast<C>(scale_of_all);
+    if (decimals == 0) {
+      for (int64_t i = 0; i < n; ++i) x[i] = T(std::rint(Load<T>(x[i])));
+    } else if (scale > std::numeric_limits<C>::max()) {
+      // Where no such scale is representable, every number is its own rounding, or zero.
+      for (int64_t i = 0; i < n; ++i) {
+        if (decimals < 0 && std::isfinite(Load<T>(x[i]))) x[i] = T(C(0));
+      }
+    } else if (decimals > 0) {
+      for (int64_t i = 0; i < n; ++i) x[i] = T(std::rint(Load<T>(x[i]) * scale) / scale);
+    } else {
+      for (int64_t i = 0; i < n; ++i) x[i] = T(std::rint(Load<T>(x[i]) / scale) * scale);
+    }
+  }
+};
 
 template <typename T>
 void RoundFloats(T* x, int64_t n, int64_t decimals) {
-  const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
-  for (int64_t i = 0; i < n; ++i) {
-    x[i] = T(RoundTo(Load<T>(x[i]), static_cast<Computed<T>>(scale), decimals));
-  }
+  static const auto run = ForCpu<RoundBody<T>>();
+  run(x, n, std::pow(10.0, std::abs(static_cast<double>(decimals))), decimals);
 }
 
 /*! \brief Integers have no decimals; to tens, hundreds and so on they round by way of double. */

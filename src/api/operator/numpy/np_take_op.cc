@@ -12,23 +12,30 @@
 #include "api/common/operand.h"
 #include "api/common/views.h"
 #include "api/operator/numpy/np_elemwise.h"
+#include "op/kernels/index/take.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief An index within the axis, as the mode says. */
-int64_t PositionOf(int64_t index, int64_t extent, int axis, std::string_view mode) {
-  if (mode == "clip") return std::clamp<int64_t>(index, 0, extent - 1);
-  if (mode == "wrap") {
-    const int64_t rest = index % extent;
-    return rest < 0 ? rest + extent : rest;
-  }
-  if (index < -extent || index >= extent) {
-    MXNET_THROW("IndexError") << "index " << index << " is out of bounds for axis " << axis
+/*! \brief Indices that the mode makes positions within the axis; those of "raise" stay. */
+NDArray InBounds(const NDArray& indices, int64_t extent, int axis, std::string_view mode) {
+  const auto* index = indices.data_as<const int64_t>();
+  const int64_t n = indices.size();
+  if (mode == "raise") {
+    const int64_t out = FindOutOfBounds(index, n, extent);
+    if (out == n) return indices;
+    MXNET_THROW("IndexError") << "index " << index[out] << " is out of bounds for axis " << axis
                               << " with size " << extent;
   }
-  return index < 0 ? index + extent : index;
+  NDArray positions = NDArray::Empty(indices.shape(), kInt64);
+  const bool clips = mode == "clip";
+  std::transform(index, index + n, positions.data_as<int64_t>(), [&](int64_t one) {
+    if (clips) return std::clamp<int64_t>(one, 0, extent - 1);
+    const int64_t rest = one % extent;
+    return rest < 0 ? rest + extent : rest;
+  });
+  return positions;
 }
 
 NDArray IndicesOf(const MXNetArgValue& arg) {
@@ -37,7 +44,9 @@ NDArray IndicesOf(const MXNetArgValue& arg) {
     MXNET_THROW("TypeError") << arg.text() << " expected integers, got "
                              << DataTypeName(given.dtype());
   }
-  return AsType(given.tensor(), kInt64);
+  const bool is_ready = given.dtype() == kInt64 && IsContiguous(given.tensor()) &&
+                        IsAligned(given.tensor()) && IsHost(given.ctx());
+  return is_ready ? given : AsType(given.tensor(), kInt64);
 }
 
 /*! \brief The shape with that of the indices in the place of an axis. */
@@ -54,11 +63,18 @@ NDArray Take(const NDArray& array, const NDArray& indices, int axis, std::string
   if (extent == 0 && indices.size() > 0) {
     MXNET_THROW("IndexError") << "cannot do a non-empty take from an empty axes.";
   }
-  std::vector<int64_t> positions(static_cast<size_t>(indices.size()));
-  const int64_t* index = indices.data_as<int64_t>();
-  std::transform(index, index + indices.size(), positions.begin(),
-                 [&](int64_t one) { return PositionOf(one, extent, axis, mode); });
-  const NDArray taken = PickFromAxis(array, axis, std::move(positions));
+  const NDArray positions = InBounds(indices, extent, axis, mode);
+  const auto* position = positions.data_as<const int64_t>();
+  if (array.ndim() == 1 && IsHost(array.ctx()) && IsAligned(array.tensor())) {
+    const NDArray elements = NDArray::Empty(indices.shape(), array.dtype(), array.ctx());
+    const int64_t item = ItemSize(array.dtype());
+    TakeElements(array.data_as<char>(), array->strides[0] * item, extent, item, position,
+                 positions.size(), elements.data_as<char>());
+    return elements;
+  }
+  std::vector<int64_t> places(position, position + positions.size());
+  for (int64_t& place : places) place += place < 0 ? extent : 0;
+  const NDArray taken = PickFromAxis(array, axis, std::move(places));
   if (array.ndim() - 1 + indices.ndim() > kMaxNdim) {
     MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got "
                               << array.ndim() - 1 + indices.ndim();

@@ -70,7 +70,7 @@ Tuple Nonzero(const NDArray& array) {
     MXNET_THROW("ValueError") << "Calling nonzero on 0d arrays is not allowed. Use "
                               << "np.atleast_1d(scalar).nonzero() instead.";
   }
-  const NDArray positions = FlatNonzero(AsMask(array.tensor()));
+  const NDArray positions = FlatNonzero(AsMask(array));
   std::vector<Any> items;
   for (const NDArray& indices : UnravelPositions(positions, array.shape())) {
     items.push_back(runtime::details::AnyOfObject(indices));

@@ -1,0 +1,31 @@
+/*!
+ * \file take.h
+ * \brief Elements by position.
+ */
+#ifndef MXNET_SRC_OP_KERNELS_INDEX_TAKE_H_
+#define MXNET_SRC_OP_KERNELS_INDEX_TAKE_H_
+
+#include <cstdint>
+
+namespace mxnet {
+namespace op {
+
+/*! \brief The number of the first of n indices that is not from -extent to extent - 1; n if none.
+ */
+int64_t FindOutOfBounds(const int64_t* indices, int64_t n, int64_t extent);
+
+/*!
+ * \brief out[i] = data[indices[i]] for elements of `item` bytes, 1, 2, 4, 8 or 16; negative indices
+ * count from the end. data is `stride` bytes from one element to the next.
+ */
+void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item,
+                  const int64_t* indices, int64_t n, char* out);
+
+/*! \brief data[indices[i]] = values[i], in this order; the values step by `value_stride` bytes. */
+void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const int64_t* indices,
+                 int64_t n, const char* values, int64_t value_stride);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_KERNELS_INDEX_TAKE_H_
