@@ -66,7 +66,7 @@ def is_visible(array: Any) -> bool:
     """Whether the CPU may read the memory of an array where it is."""
     from .registry import get_global_func
 
-    visible: bool = get_global_func("mx.context.host_visible")(array)
+    visible: bool = get_global_func("runtime.host_visible")(array)
     return visible
 
 
@@ -77,7 +77,7 @@ def host_view(array: Any) -> Any:
     """
     from .registry import get_global_func
 
-    return get_global_func("mx.context.host_view")(array)
+    return get_global_func("runtime.host_view")(array)
 
 
 def exported(array: Any, dl_device: tuple[int, int] | None, copy: bool | None) -> tuple[Any, bool]:
@@ -95,14 +95,14 @@ def exported(array: Any, dl_device: tuple[int, int] | None, copy: bool | None) -
         )
     from .registry import get_global_func
 
-    return get_global_func("mx.context.copy")(array, "cpu"), True
+    return get_global_func("runtime.copy_to_context")(array, "cpu"), True
 
 
 def names() -> list[str]:
     """The kinds of which there are devices now."""
     from .registry import get_global_func
 
-    return sorted(["cpu", *(row[0] for row in get_global_func("mx.acc.loaded")())])
+    return sorted(get_global_func("runtime.device_kinds")())
 
 
 def configure(context: Any, options: dict[str, Any]) -> dict[str, str]:
@@ -115,5 +115,5 @@ def configure(context: Any, options: dict[str, Any]) -> dict[str, str]:
             kind = type(value).__name__
             raise TypeError(f"configure: {key!r} expected str, bool, int or float, got {kind}")
         flat += key, str(value)
-    answers = iter(get_global_func("mx.acc.configure")(context, *flat))
+    answers = iter(get_global_func("runtime.configure_device")(context, *flat))
     return dict(zip(answers, answers, strict=True))

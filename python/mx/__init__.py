@@ -15,6 +15,7 @@ from . import numpy as np
 from . import numpy_extension as npx
 from ._acc.attribute import offer as _offer_accelerators
 from ._acc.loading import load_acc, unload_acc
+from ._acc.loading import use_namespace as _use_namespace
 from ._acc.placement import AccFallbackWarning, acc_fallback, acc_stats, waitall
 from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
 from .context import Context, cpu, current_context
@@ -51,4 +52,5 @@ sys.modules["mx.npx"] = numpy_extension
 
 ffi.register_error("AxisError", AxisError)
 
+_use_namespace(globals())
 _offer_accelerators()

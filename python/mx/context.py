@@ -9,4 +9,4 @@ from . import _library  # noqa: F401  registers the functions of this module
 
 __all__ = ["Context", "cpu", "current_context"]
 
-current_context = ffi.get_global_func("mx.context.current")
+current_context = ffi.get_global_func("runtime.current_context")

@@ -175,7 +175,7 @@ MXNET_REGISTER_API("mx.acc.empty_cache")
       used->device(ctx.device_id)->TrimPool();
     });
 
-MXNET_REGISTER_API("mx.acc.configure")
+MXNET_REGISTER_API("runtime.configure_device")
     .describe("Passes options to an accelerator; returns what it answers, key, value, key, ...")
     .add_argument("ctx", "Context", "The device.")
     .add_variadic("options", "str", "Key, value, key, value, ...")
@@ -261,7 +261,7 @@ MXNET_REGISTER_API("mx.context.place")
       return Tuple({Number(reinterpret_cast<uintptr_t>(place.data)), Number(place.byte_offset)});
     });
 
-MXNET_REGISTER_API("mx.context.copy")
+MXNET_REGISTER_API("runtime.copy_to_context")
     .describe("The array itself if it is in the context, else a row-major copy there.")
     .arg("array", "Any array.")
     .arg("ctx", "Where it is wanted.")

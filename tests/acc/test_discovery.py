@@ -172,10 +172,14 @@ def test_says_why_one_of_the_environment_fails(found, tmp_path: Path) -> None:
     found(MXNET_ACC_LIBRARIES=f"{tmp_path}{os.pathsep}{tmp_path}/none")
     with pytest.raises(ImportError, match="libfoo.so.*it is no ELF"):
         mx.Context("foo")
+    with pytest.raises(ImportError, match="libfoo.so.*it is no ELF"):
+        mx.np.zeros(1, ctx="foo(0)")
     with pytest.raises(AttributeError, match="mx.foo: .*libfoo.so .*it is no ELF"):
         mx.foo  # noqa: B018
     with pytest.raises(ValueError, match="expected one of"):
         mx.Context("bar")
+    with pytest.raises(ValueError, match=r"unknown context 'bar\(0\)'"):
+        mx.np.zeros(1, ctx="bar(0)")
     assert [Path(each.path).name for each in mx.accelerators().failures] == ["libfoo.so", "none"]
 
 

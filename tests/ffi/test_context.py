@@ -63,7 +63,7 @@ except RuntimeError as error:
 """
     done = run_python(script)
     assert done.stdout.strip() == (
-        "mx.context.push is not registered; import mx before entering a context"
+        "nothing that keeps a current context is loaded; import mx before entering a context"
     ), done.stderr
 
 
@@ -71,8 +71,8 @@ def test_with_uses_the_registered_stack(run_python):
     script = """
 import ffi
 stack = []
-ffi.register_func("mx.context.push", stack.append)
-ffi.register_func("mx.context.pop", stack.pop)
+ffi.register_func("runtime.push_context", stack.append, override=True)
+ffi.register_func("runtime.pop_context", stack.pop, override=True)
 with ffi.cpu(1) as context:
     assert context is ffi.cpu(1) and stack == [ffi.cpu(1)]
     with ffi.cpu(2):

@@ -140,7 +140,8 @@ namespace details MXNET_HIDDEN {
 /*!
  * \brief Asks the runtime about a kind of device, which accelerators add to; 0 where it knows none.
  *
- * By a function of the registry, so that a runtime without it says just that.
+ * By a function of the registry, so that a runtime without it says just that. Throws why a library
+ * that has such devices did not load.
  */
 [[gnu::cold]] inline int64_t AskOfDevice(const char* function, MXNetValue argument, int type_code) {
   MXNetFunctionHandle func = nullptr;
@@ -149,7 +150,8 @@ namespace details MXNET_HIDDEN {
   if (MXNetFuncGetGlobal(function, &func) != 0 || func == nullptr) return 0;
   const int status = MXNetFuncCall(func, &argument, &type_code, 1, &result, &result_code);
   MXNetFuncFree(func);
-  return status == 0 && result_code == kMXNetInt ? result.v_int64 : 0;
+  MXNET_CHECK_CALL(status);
+  return result_code == kMXNetInt ? result.v_int64 : 0;
 }
 
 /*! \brief The number of the kind of device of that name; 0 where there is none. */
@@ -162,8 +164,11 @@ inline int DeviceKindNumber(std::string_view name) {
 
 }  // namespace details MXNET_HIDDEN
 
-/*! \brief Parses "cpu", "cpu(1)" and the like; false where the text is no context. */
-inline bool ParseContext(std::string_view text, Context* out) noexcept {
+/*!
+ * \brief Parses "cpu", "cpu(1)" and the like; false where the text is no context. Throws why an
+ * accelerator of that name did not load, if one was found.
+ */
+inline bool ParseContext(std::string_view text, Context* out) {
   const bool is_cpu = text.substr(0, 4) == "cpu(";
   const std::string_view name = text.substr(0, is_cpu ? 3 : text.find('('));
   text.remove_prefix(name.size());

@@ -67,11 +67,15 @@ class Context:
         return devices.configure(self, options)
 
     def __enter__(self) -> Context:
-        _stack_function("mx.context.push")(self)
+        from ..registry import get_global_func
+
+        get_global_func("runtime.push_context")(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        _stack_function("mx.context.pop")()
+        from ..registry import get_global_func
+
+        get_global_func("runtime.pop_context")()
 
 
 def _wrong(cls: type[Exception], index: int, name: str, expected: str, got: str) -> Exception:
@@ -85,15 +89,6 @@ def _make(number: int, device_id: int) -> Context:
     fill(context, "device_type", devices.name_of(number))
     fill(context, "device_id", device_id)
     return context
-
-
-def _stack_function(name: str) -> Any:
-    from .registry import get_global
-
-    function = get_global(name)
-    if function is None:
-        raise RuntimeError(f"{name} is not registered; import mx before entering a context")
-    return function
 
 
 _cpus: dict[int, Context] = {}

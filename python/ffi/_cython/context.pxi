@@ -1,15 +1,5 @@
 from ffi import devices
 
-cdef object context_push = None
-cdef object context_pop = None
-
-
-cdef object context_function(str name):
-    function = get_global(name)
-    if function is None:
-        raise RuntimeError(f"{name} is not registered; import mx before entering a context")
-    return function
-
 
 cdef class Context:
     """A device: its kind and its ordinal among devices of that kind.
@@ -67,11 +57,11 @@ cdef class Context:
         return devices.configure(self, options)
 
     def __enter__(self):
-        context_function("mx.context.push")(self)
+        get_global("runtime.push_context")(self)
         return self
 
     def __exit__(self, *exc_info):
-        context_function("mx.context.pop")()
+        get_global("runtime.pop_context")()
 
 
 cdef tuple cpu_contexts = tuple(map(Context, ["cpu"] * 16, range(16)))

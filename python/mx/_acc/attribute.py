@@ -8,11 +8,11 @@ only until somebody has looked. What other packages have, `mx.acc(name)` finds.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 
 from ffi import Context
 
+from . import loading
 from .loading import CONTEXTS
 
 VARIABLE = "MXNET_ACC_LIBRARIES"
@@ -28,12 +28,12 @@ def is_on() -> bool:
 def offer() -> None:
     """Has `mx.<name>` look for accelerators, where the environment or the package may have any."""
     if is_on() and (os.environ.get(VARIABLE) or os.path.isdir(BUNDLED)):
-        vars(sys.modules["mx"])["__getattr__"] = find
+        loading.namespace["__getattr__"] = find
 
 
 def withdraw() -> None:
     """What there was to be found is in mx now."""
-    vars(sys.modules["mx"]).pop("__getattr__", None)
+    loading.namespace.pop("__getattr__", None)
 
 
 def find(name: str) -> Callable[..., Context]:

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ffi
 from ffi import Context
@@ -19,10 +20,18 @@ _take_untold = ffi.get_global_func("mx.acc.take_untold")
 
 LIBRARY_SUFFIXES = (".so",)
 
+# What mx has, by name: an accelerator that is loaded gets its own. mx hands it down.
+namespace: dict[str, Any] = {}
 # The functions mx.<name> that loading made, by name.
 CONTEXTS: dict[str, Callable[..., Context]] = {}
 # How each of them was found.
 FOUND: dict[str, str] = {}
+
+
+def use_namespace(names: dict[str, Any]) -> None:
+    """Has accelerators found among these names from now on."""
+    global namespace
+    namespace = names
 
 
 def library_in(path: str | os.PathLike[str]) -> str:
@@ -110,16 +119,12 @@ def load_library(
     timeout: float | None = None,
 ) -> Context:
     """Does what load_acc says with the absolute path of a library; found says who named it."""
-    import mx
-
-    # Not hasattr, which would look for an accelerator of that name.
-    taken = vars(mx)
-    if acc_name is not None and acc_name not in CONTEXTS and acc_name in taken:
+    if acc_name is not None and acc_name not in CONTEXTS and acc_name in namespace:
         raise ValueError(f"load_acc: the name {acc_name!r} is taken by mx.{acc_name}")
     context: Context = _load(path, acc_name or "", isolate, float(timeout or 0))
     name = context.device_type
     if name not in CONTEXTS:
-        if name in taken:
+        if name in namespace:
             _unload(name)
             raise ValueError(
                 f"load_acc: the library names itself {name!r}, which is taken by mx.{name}; "
@@ -127,7 +132,7 @@ def load_library(
             )
         CONTEXTS[name] = context_function(name)
         FOUND[name] = found
-    setattr(mx, name, CONTEXTS[name])
+    namespace[name] = CONTEXTS[name]
     return context
 
 
@@ -140,9 +145,7 @@ def unload_acc(name: str) -> None:
     Raises ValueError where none of that name is loaded, RuntimeError while arrays are on it.
     """
     untold = _unload(name)
-    import mx
-
-    delattr(mx, name)
+    del namespace[name]
     CONTEXTS.pop(name, None)
     FOUND.pop(name, None)
     _warn_of(untold)

@@ -104,7 +104,7 @@ def _discovery() -> Discovery:
     return DISCOVERY
 
 
-@ffi.register_func("mx.acc.find", override=True)
+@ffi.register_func("runtime.find_device_kind", override=True)
 def _find(name: str) -> None:
     """Loads the accelerator of that name, if one is found; raises why it did not load."""
     _discovery().look_for(name)

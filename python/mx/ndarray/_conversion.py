@@ -16,8 +16,8 @@ MADE_BY = "ndarray objects are made by mx.np.array, mx.np.zeros and their like"
 
 _array = front_end("array")
 _astype = front_end("astype")
-_in_context = ffi.get_global_func("mx.context.copy")
-_host_view = ffi.get_global_func("mx.context.host_view")
+_in_context = ffi.get_global_func("runtime.copy_to_context")
+_host_view = ffi.get_global_func("runtime.host_view")
 
 
 def in_place(array: Any) -> Any:

@@ -48,7 +48,7 @@ FUNCTIONS = (
 )
 
 _array = front_end("array")
-_in_context = ffi.get_global_func("mx.context.copy")
+_in_context = ffi.get_global_func("runtime.copy_to_context")
 _reshape = front_end("reshape")
 _transpose = front_end("transpose")
 _swapaxes = front_end("swapaxes")

@@ -17,12 +17,12 @@ namespace {
 /*! \brief Another function than ReleaseBase, which would make the view one of the accelerator's. */
 void ReleaseArray(void* array, size_t) { details::Release(static_cast<MXNetObject*>(array)); }
 
-MXNET_REGISTER_API("mx.context.host_visible")
+MXNET_REGISTER_API("runtime.host_visible")
     .describe("Whether the CPU may read and write the memory of an array where it is.")
     .arg("array", "Any array.")
     .set_body_typed(&IsHostVisible);
 
-MXNET_REGISTER_API("mx.context.host_view")
+MXNET_REGISTER_API("runtime.host_view")
     .describe(
         "An array of the host over the same memory, once the work under way is done; the array "
         "itself where it is of the host, None where the CPU cannot read it.")

@@ -4,8 +4,9 @@
  */
 #include "acc/dispatch/dispatch.h"
 
-#include <mxnet/runtime/packed_func.h>
+#include <mxnet/runtime/registry.h>
 
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -28,17 +29,8 @@ namespace {
 
 /*! \brief The context that the calling thread makes arrays in. */
 Context CurrentContext() {
-  static MXNetFunctionHandle current = [] {
-    MXNetFunctionHandle func = nullptr;
-    MXNetFuncGetGlobal("mx.context.current", &func);
-    return func;
-  }();
-  MXNetValue result;
-  int type_code = kMXNetNull;
-  if (current == nullptr || MXNetFuncCall(current, nullptr, nullptr, 0, &result, &type_code) != 0) {
-    return kHost;
-  }
-  return result.v_ctx;
+  const ContextStack* stack = context_stack.load(std::memory_order_acquire);
+  return stack == nullptr ? kHost : Context(stack->current());
 }
 
 /*! \brief The kind of the last error says that a view's body needs elements after all. */
@@ -83,13 +75,25 @@ Context ContextOf(const Call& call) {
   return places.context_index >= 0 && !follows ? CurrentContext() : kHost;
 }
 
+MXNET_REGISTER_API("mx.acc.warn")
+    .describe(
+        "Tells the user that an operator runs on the CPU, once for each. The front end replaces "
+        "it; without one the text goes to stderr.")
+    .add_argument("accelerator", "str", "The accelerator that does not carry it out.")
+    .add_argument("operator", "str", "The operator.")
+    .add_argument("reason", "str", "Why it does not.")
+    .add_argument("so_far", "str", "The operators that ran on the CPU so far.")
+    .returns("None")
+    .set_body_typed([](const std::string& accelerator, const std::string& name,
+                       const std::string& reason, const std::string&) {
+      std::fprintf(stderr, "mx: %s: %s runs on the CPU: %s\n", accelerator.c_str(), name.c_str(),
+                   reason.c_str());
+    });
+
 /*! \brief Tells the user, once for each operator, where it runs. */
 void Warn(const std::string& accelerator, Stats* stats, const OperatorStats& first,
           const std::string& reason) {
-  MXNetFunctionHandle handle = nullptr;
-  MXNET_CHECK_CALL(MXNetFuncGetGlobal("mx.acc.warn", &handle));
-  if (handle == nullptr) return;
-  const PackedFunc warn(ObjectRef::Steal(handle));
+  const PackedFunc warn = PackedFunc::GetGlobal("mx.acc.warn");
   warn(accelerator, first.name(), reason, stats->NamesOnCpu());
 }
 

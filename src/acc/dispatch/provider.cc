@@ -27,6 +27,11 @@ class Provider : public DeviceProvider {
     // Whoever uses a parent's accelerator is told so then.
     return slot->accelerator.load() != nullptr || slot->is_parents.load() ? slot->device_type : 0;
   }
+  std::vector<std::string> KindNames() override {
+    std::vector<std::string> names;
+    for (const Slot* slot : Table::Global()->Loaded()) names.push_back(slot->name);
+    return names;
+  }
   void AwaitContent(const ArrayObject* array) override {
     const DeviceMemory* memory = MemoryOf(array);
     if (memory == nullptr) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/common/dispatch.h"
+#include "runtime/core/devices.h"
 
 namespace mxnet {
 namespace op {
@@ -26,30 +27,27 @@ std::vector<Context>* OuterContexts() {
   return &outer;
 }
 
-MXNET_REGISTER_API("mx.context.push")
-    .describe("Makes a context the current one of this thread, until it is popped.")
-    .add_argument("ctx", "Context | str", "The context.")
-    .returns("None")
-    .set_body_typed([](Context ctx) {
-      OuterContexts()->push_back(current);
-      current = ctx;
-    });
+void Push(DLDevice ctx) {
+  OuterContexts()->push_back(current);
+  current = ctx;
+}
 
-MXNET_REGISTER_API("mx.context.pop")
-    .describe("Restores the context that was current before the last push on this thread.")
-    .returns("None")
-    .set_body_typed([]() {
-      if (OuterContexts()->empty()) {
-        MXNET_THROW("RuntimeError") << "mx.context.pop: no context was pushed on this thread";
-      }
-      current = OuterContexts()->back();
-      OuterContexts()->pop_back();
-    });
+bool Pop() {
+  if (OuterContexts()->empty()) return false;
+  current = OuterContexts()->back();
+  OuterContexts()->pop_back();
+  return true;
+}
 
-MXNET_REGISTER_API("mx.context.current")
-    .describe("Returns the context that new arrays of this thread go to.")
-    .returns("Context")
-    .set_body_typed([]() { return current; });
+DLDevice Current() { return current; }
+
+constexpr runtime::ContextStack kStack{&Push, &Pop, &Current};
+
+[[maybe_unused]] const bool is_used = [] {
+  const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(&kStack));
+  PackedFunc::GetGlobal("runtime.use_context_stack")(address);
+  return true;
+}();
 
 }  // namespace
 

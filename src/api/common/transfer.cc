@@ -14,7 +14,7 @@ namespace {
 constexpr Context kHost{kDLCPU, 0};
 
 NDArray InContext(const NDArray& array, Context ctx) {
-  static const PackedFunc copy = PackedFunc::GetGlobal("mx.context.copy");
+  static const PackedFunc copy = PackedFunc::GetGlobal("runtime.copy_to_context");
   return copy(array, ctx);
 }
 

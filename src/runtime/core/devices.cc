@@ -1,15 +1,18 @@
 /*!
  * \file devices.cc
- * \brief Names of devices, for the headers.
+ * \brief Devices and the current context, for the headers and the front ends.
  */
 #include "runtime/core/devices.h"
 
 #include <mxnet/runtime/registry.h>
 
+#include <utility>
+
 namespace mxnet {
 namespace runtime {
 
 std::atomic<DeviceProvider*> device_provider{nullptr};
+std::atomic<const ContextStack*> context_stack{nullptr};
 
 namespace {
 
@@ -18,10 +21,13 @@ int KindNumber(const std::string& name) {
   return provider == nullptr ? 0 : provider->KindNumber(name);
 }
 
-/*! \brief Has the front end look for an accelerator of the name; throws why one did not load. */
-void Find(const std::string& name) {
-  const PackedFunc find = PackedFunc::GetGlobal("mx.acc.find");
-  if (find.get() != nullptr) find(name);
+const ContextStack& Stack() {
+  const ContextStack* stack = context_stack.load(std::memory_order_acquire);
+  if (stack == nullptr) {
+    MXNET_THROW("RuntimeError") << "nothing that keeps a current context is loaded; import mx "
+                                << "before entering a context";
+  }
+  return *stack;
 }
 
 MXNET_REGISTER_API("runtime.device_kind_name")
@@ -42,9 +48,57 @@ MXNET_REGISTER_API("runtime.device_kind_number")
       if (name == "cpu") return static_cast<int>(kDLCPU);
       const int known = KindNumber(name);
       if (known != 0) return known;
-      Find(name);
+      PackedFunc::GetGlobal("runtime.find_device_kind")(name);
       return KindNumber(name);
     });
+
+MXNET_REGISTER_API("runtime.find_device_kind")
+    .describe(
+        "Looks for devices of a kind that is not known; throws why they could not be used. The "
+        "front end replaces it; without one it does nothing.")
+    .arg("name", "Such as 'npu'.")
+    .set_body_typed([](const std::string&) {});
+
+MXNET_REGISTER_API("runtime.device_kinds")
+    .describe("The names of the kinds of which there are devices now.")
+    .returns("tuple[str, ...]")
+    .set_body_typed([] {
+      DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
+      std::vector<Any> names{details::ToAny(std::string("cpu"))};
+      if (provider != nullptr) {
+        for (const std::string& name : provider->KindNames()) names.push_back(details::ToAny(name));
+      }
+      return Tuple(std::move(names));
+    });
+
+MXNET_REGISTER_API("runtime.use_context_stack")
+    .describe("Has the functions below use what keeps the current context.")
+    .add_argument("stack", "int", "Address of a ContextStack of src/runtime/core/devices.h.")
+    .returns("None")
+    .set_body_typed([](uint64_t stack) {
+      context_stack.store(reinterpret_cast<const ContextStack*>(static_cast<uintptr_t>(stack)),
+                          std::memory_order_release);
+    });
+
+MXNET_REGISTER_API("runtime.push_context")
+    .describe("Makes a context the current one of this thread, until it is popped.")
+    .add_argument("ctx", "Context | str", "The context.")
+    .returns("None")
+    .set_body_typed([](Context ctx) { Stack().push(ctx); });
+
+MXNET_REGISTER_API("runtime.pop_context")
+    .describe("Restores the context that was current before the last push on this thread.")
+    .returns("None")
+    .set_body_typed([] {
+      if (!Stack().pop()) {
+        MXNET_THROW("RuntimeError") << "runtime.pop_context: no context was pushed on this thread";
+      }
+    });
+
+MXNET_REGISTER_API("runtime.current_context")
+    .describe("Returns the context that new arrays of this thread go to.")
+    .returns("Context")
+    .set_body_typed([] { return Context(Stack().current()); });
 
 }  // namespace
 }  // namespace runtime

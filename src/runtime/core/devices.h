@@ -1,6 +1,6 @@
 /*!
  * \file devices.h
- * \brief What the runtime asks of whoever knows the devices beside the CPU.
+ * \brief What the runtime asks of whoever knows the devices beside the CPU, and the current one.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_DEVICES_H_
 #define MXNET_SRC_RUNTIME_CORE_DEVICES_H_
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "runtime/core/function.h"
 
@@ -44,6 +45,8 @@ class DeviceProvider {
   virtual const char* KindName(int device_type) = 0;
   /*! \brief The number of a kind of device; 0 where no kind has the name. */
   virtual int KindNumber(const std::string& name) = 0;
+  /*! \brief The names of the kinds of which there are devices now. */
+  virtual std::vector<std::string> KindNames() = 0;
   /*! \brief Waits for what an array of a device is to hold; throws where that is lost. */
   virtual void AwaitContent(const ArrayObject* array) = 0;
   /*!
@@ -57,6 +60,19 @@ class DeviceProvider {
 
 /*! \brief The provider, set once by the code that has one; NULL before. */
 extern std::atomic<DeviceProvider*> device_provider;
+
+/*!
+ * \brief The contexts of each thread's `with` blocks, kept by whoever makes arrays in the current
+ * one. Its functions throw nothing of ours.
+ */
+struct ContextStack {
+  void (*push)(DLDevice ctx);
+  bool (*pop)(); /*!< false where nothing was pushed */
+  DLDevice (*current)();
+};
+
+/*! \brief Set once by the code that has one, with runtime.use_context_stack; NULL before. */
+extern std::atomic<const ContextStack*> context_stack;
 
 }  // namespace runtime
 }  // namespace mxnet

@@ -89,6 +89,13 @@ MXNET_REGISTER_API("ffi.host_function")
       return made;
     });
 
+MXNET_REGISTER_API("ffi.callable_name")
+    .describe(
+        "What messages call a callable of the host language. The front end replaces it; without "
+        "one it has no name.")
+    .arg("callable", "Its function.")
+    .set_body_typed([](FunctionView) { return "function"; });
+
 }  // namespace
 }  // namespace runtime
 }  // namespace mxnet
