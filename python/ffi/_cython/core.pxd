@@ -78,3 +78,4 @@ cdef class Context:
 cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf,
                              PyObject* kwnames) noexcept
 cdef bint is_operand_type(PyObject* obj)
+cdef PyObject* wrap_array(void* handle) noexcept

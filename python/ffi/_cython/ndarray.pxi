@@ -11,6 +11,18 @@ cdef inline int64_t itemsize_of(const DLTensor* tensor) noexcept:
     return tensor.dtype.bits * tensor.dtype.lanes // 8
 
 
+cdef enum:
+    MOST_STRIDES = 64  # of the axes that arrays have
+
+
+cdef inline int64_t size_of(const DLTensor* tensor) noexcept:
+    cdef int64_t size = 1
+    cdef int i
+    for i in range(tensor.ndim):
+        size *= tensor.shape[i]
+    return size
+
+
 cdef dict buffer_formats = {
     (kDLBool, 8): b"?", (kDLInt, 8): b"b", (kDLInt, 16): b"h", (kDLInt, 32): b"i",
     (kDLInt, 64): b"q" if sizeof(long) != 8 else b"l", (kDLUInt, 8): b"B", (kDLUInt, 16): b"H",
@@ -47,11 +59,14 @@ cdef class NDArray(ObjectBase):
         """Bytes from one element to the next along each axis, a tuple of int."""
         cdef DLTensor* tensor = tensor_of(self)
         cdef int64_t item = itemsize_of(tensor)
+        cdef int64_t strides[MOST_STRIDES]
+        cdef MXNetIntArray run
         cdef int i
-        strides = []
         for i in range(tensor.ndim):
-            strides.append(tensor.strides[i] * item)
-        return tuple(strides)
+            strides[i] = tensor.strides[i] * item
+        run.data = strides
+        run.size = tensor.ndim
+        return MXNetPass(make_ints(&run, False))
 
     @property
     def ndim(self):
@@ -61,12 +76,7 @@ cdef class NDArray(ObjectBase):
     @property
     def size(self):
         """Number of elements."""
-        cdef DLTensor* tensor = tensor_of(self)
-        cdef int64_t size = 1
-        cdef int i
-        for i in range(tensor.ndim):
-            size *= tensor.shape[i]
-        return size
+        return size_of(tensor_of(self))
 
     @property
     def itemsize(self):
@@ -76,7 +86,7 @@ cdef class NDArray(ObjectBase):
     @property
     def nbytes(self):
         """Bytes of all elements."""
-        return self.size * self.itemsize
+        return size_of(tensor_of(self)) * itemsize_of(tensor_of(self))
 
     @property
     def dtype(self):

@@ -93,7 +93,7 @@ cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
     return MXNetOfferHost(obj) if obj != NULL else NULL
 
 
-cdef inline PyObject* wrap_array(void* handle) noexcept:
+cdef PyObject* wrap_array(void* handle) noexcept:
     """The same for an array."""
     return MXNetNewArray(ndarray_type, handle)
 

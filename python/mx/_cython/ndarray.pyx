@@ -12,10 +12,15 @@ import numpy
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from ffi._cython.core cimport NDArray, call_function, is_operand_type
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+from ffi._cython.core cimport (
+    DLDataType, DLTensor, MXNetNDArrayCreate, MXNetNDArrayHandle, MXNetNDArrayObject, MXNetNDArrayView,
+    NDArray, call_function, is_operand_type, kDLBool, kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt, wrap_array,
+)
 
 from mx import _dtypes
-from mx.ndarray import _conversion, _indexing, _install, _operators, _representation
+from mx.ndarray import _conversion, _indexing, _install, _methods, _operators, _representation
 
 cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(PyObject* obj) noexcept
@@ -24,6 +29,12 @@ cdef extern from "Python.h":
     PyTypeObject PySlice_Type
     PyTypeObject PyTuple_Type
     PyObject* Py_None
+    PyObject* Py_Ellipsis
+    Py_ssize_t PyTuple_GET_SIZE(PyObject* obj) noexcept
+    int PySlice_Unpack(PyObject* obj, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t* step) noexcept
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t extent, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t step) noexcept
+    void PyErr_Clear() noexcept
+    object PyComplex_FromDoubles(double real, double imag)
     ctypedef struct PySliceObject:
         PyObject* start
         PyObject* stop
@@ -40,6 +51,7 @@ cdef extern from *:
     """
     /* Lets Cython see a result of plain C as a new reference, NULL as an exception. */
     static inline PyObject* MXNetPass(PyObject* obj) { return obj; }
+    static inline PyObject** MXNetItemsOf(PyObject* tuple) { return ((PyTupleObject*)tuple)->ob_item; }
     /* The module of an extension type is the part of its name before the last dot. */
     static inline void MXNetSetTypeName(PyObject* type, const char* name) {
       ((PyTypeObject*)type)->tp_name = name;
@@ -52,6 +64,7 @@ cdef extern from *:
     }
     """
     object MXNetPass(PyObject* obj)
+    PyObject** PyTuple_ITEMS "MXNetItemsOf"(PyObject* obj) noexcept
     void MXNetSetTypeName(object cls, const char* name) noexcept
     int MXNetSetMember(object cls, object name, object value) except -1
 
@@ -163,6 +176,8 @@ cdef object encode_key(object key):
     cdef PyTypeObject* kind = Py_TYPE(<PyObject*>key)
     if kind == &PyLong_Type:
         return key
+    if kind == <PyTypeObject*>ndarray:
+        return key
     if kind == &PySlice_Type:
         return (encode_item(key),)
     if kind == &PyTuple_Type:
@@ -183,10 +198,20 @@ cdef tuple encode_items(tuple items):
 
 cdef object fetch(object self, object key):
     cdef PyObject* args[2]
+    plain = plain_item(self, key)
+    if plain is not None:
+        return plain
     encoded = encode_key(key)
     args[0] = <PyObject*>self
     args[1] = <PyObject*>encoded
     return call(get_item, args, 2)
+
+
+include "numbers.pxi"
+include "views.pxi"
+
+# NumPy's types by code, bits and lanes, those that arrays were asked for.
+cdef dict dtypes = {}
 
 
 cdef class ndarray(NDArray):
@@ -198,7 +223,31 @@ cdef class ndarray(NDArray):
     @property
     def dtype(self):
         """The element type. ImportError for bfloat16 without ml_dtypes."""
-        return _dtypes.as_numpy(NDArray.dtype.__get__(self))
+        cdef DLDataType dtype
+        if self.chandle == NULL:
+            return _dtypes.as_numpy(NDArray.dtype.__get__(self))
+        dtype = (<MXNetNDArrayObject*>self.chandle).tensor.dtype
+        cdef int key = (dtype.code << 24) | (dtype.bits << 16) | dtype.lanes
+        found = dtypes.get(key)
+        if found is None:
+            found = dtypes[key] = _dtypes.as_numpy(NDArray.dtype.__get__(self))
+        return found
+
+    @property
+    def T(self):
+        """View with the axes reversed."""
+        view = reversed_axes(self)
+        return _methods.transposed(self) if view is None else view
+
+    @property
+    def real(self):
+        """The real parts: a view of complex elements, else the array itself."""
+        if self.chandle != NULL and (<MXNetNDArrayObject*>self.chandle).tensor.dtype.code in (kDLFloat, kDLInt, kDLUInt):
+            return self
+        return _methods.real(self)
+
+    @real.setter
+    def real(self, value): _methods.set_real(self, value)
 
     def __add__(self, other): return binary(add, self, other, other)
 
@@ -264,13 +313,58 @@ cdef class ndarray(NDArray):
     def __getitem__(self, key): return fetch(self, key)
     def __setitem__(self, key, value): set_item(self, encode_key(key), value)
     def __delitem__(self, key): _indexing.delitem(self, key)
-    def __len__(self): return _indexing.length(self)
+    def __len__(self):
+        if self.chandle == NULL or (<MXNetNDArrayObject*>self.chandle).tensor.ndim == 0:
+            return _indexing.length(self)
+        return (<MXNetNDArrayObject*>self.chandle).tensor.shape[0]
+
     def __iter__(self): return _indexing.iterate(self)
     def __contains__(self, value): return _indexing.contains(self, value)
-    def __bool__(self): return _conversion.truth(self)
-    def __int__(self): return _conversion.integer(self)
-    def __float__(self): return _conversion.real_number(self)
-    def __index__(self): return _conversion.index(self)
+    def __bool__(self):
+        number = only_number(self, False)
+        return _conversion.truth(self) if number is None else bool(number)
+
+    def __int__(self):
+        number = only_number(self, True)
+        return _conversion.integer(self) if number is None else int(number)
+
+    def __float__(self):
+        number = only_number(self, True)
+        return _conversion.real_number(self) if number is None else float(number)
+
+    def item(self, *args):
+        """One element as a Python number: the only one, or that at an index."""
+        number = None
+        if not args:
+            number = only_number(self, False)
+        elif len(args) == 1 and type(args[0]) is int:
+            number = number_of(self, args[0])
+        return _conversion.item(self, *args) if number is None else number
+
+    def tolist(self):
+        """The elements as nested lists of Python numbers; a number for an array without axes."""
+        cdef const DLTensor* tensor = host_tensor(self)
+        if tensor == NULL or tensor.ndim == 0 or not has_numbers(tensor.dtype):
+            return _conversion.tolist(self)
+        return list_of(tensor, <const char*>tensor.data + tensor.byte_offset, 0)
+
+    def conjugate(self):
+        """The complex conjugates; of other elements the array itself."""
+        if self.chandle != NULL and (<MXNetNDArrayObject*>self.chandle).tensor.dtype.code != kDLComplex:
+            return self
+        return _methods.conjugate(self)
+
+    conj = conjugate
+
+    def __complex__(self):
+        """complex(self), for an array without axes."""
+        number = only_number(self, True)
+        return _conversion.complex_number(self) if number is None else complex(number)
+
+    def __index__(self):
+        number = only_number(self, True)
+        return number if type(number) is int else _conversion.index(self)
+
     def __repr__(self): return _representation.SPECIAL["__repr__"](self)
     def __str__(self): return _representation.SPECIAL["__str__"](self)
 

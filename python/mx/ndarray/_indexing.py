@@ -89,7 +89,7 @@ def iterate(self: Any, /) -> Iterator[Any]:
     """The items along the first axis, as views. TypeError for an array without axes."""
     if not self.ndim:
         raise TypeError("iteration over a 0-d array")
-    return (_getitem(self, index) for index in range(self.shape[0]))
+    return (self[index] for index in range(self.shape[0]))
 
 
 def contains(self: Any, value: Any, /) -> bool:

@@ -1,0 +1,154 @@
+# Views that integers, slices, new axes and an Ellipsis give of arrays of the CPU: their geometry is
+# made here, without a call of the operator that every other key and array takes.
+
+# Of an array and of a key, so that a view has no more axes than arrays may have.
+cdef enum:
+    MOST_AXES = 16
+
+cdef struct Geometry:
+    char* data
+    int ndim
+    int axis  # the next of the array's
+    int64_t shape[2 * MOST_AXES]
+    int64_t strides[2 * MOST_AXES]
+
+
+cdef inline void keep_axes(Geometry* view, const DLTensor* tensor, int count) noexcept:
+    cdef int i
+    for i in range(count):
+        view.shape[view.ndim] = tensor.shape[view.axis]
+        view.strides[view.ndim] = tensor.strides[view.axis]
+        view.ndim += 1
+        view.axis += 1
+
+
+cdef inline bint take_index(Geometry* view, const DLTensor* tensor, PyObject* item) noexcept:
+    """Applies an integer; False for one that is out of bounds."""
+    cdef int overflow = 0
+    cdef int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow)
+    cdef int64_t extent = tensor.shape[view.axis]
+    if index < 0:
+        index += extent
+    if overflow != 0 or index < 0 or index >= extent:
+        return False
+    view.data += index * tensor.strides[view.axis] * (tensor.dtype.bits * tensor.dtype.lanes // 8)
+    view.axis += 1
+    return True
+
+
+cdef inline bint is_int_or_none(PyObject* bound) noexcept:
+    return bound == Py_None or Py_TYPE(bound) == &PyLong_Type
+
+
+cdef inline bint take_slice(Geometry* view, const DLTensor* tensor, PyObject* item) noexcept:
+    """Applies a slice; False for one that needs a look at its parts."""
+    cdef PySliceObject* parts = <PySliceObject*>item
+    cdef Py_ssize_t start, stop, step, length
+    cdef int64_t stride = tensor.strides[view.axis]
+    # Bounds beyond all integers are cut when they are unpacked.
+    if not (is_int_or_none(parts.start) and is_int_or_none(parts.stop) and is_int_or_none(parts.step)):
+        return False
+    if PySlice_Unpack(item, &start, &stop, &step) != 0:
+        PyErr_Clear()
+        return False
+    length = PySlice_AdjustIndices(tensor.shape[view.axis], &start, &stop, step)
+    if length > 0:
+        view.data += start * stride * (tensor.dtype.bits * tensor.dtype.lanes // 8)
+    view.shape[view.ndim] = length
+    view.strides[view.ndim] = stride * step if length > 1 else stride
+    view.ndim += 1
+    view.axis += 1
+    return True
+
+
+cdef inline int axes_of_item(PyObject* item) noexcept:
+    """How many axes an item is of; -1 for what is no plain item."""
+    cdef PyTypeObject* kind = Py_TYPE(item)
+    if kind == &PyLong_Type or kind == &PySlice_Type:
+        return 1
+    return 0 if item == Py_None or item == Py_Ellipsis else -1
+
+
+cdef inline bint take_item(Geometry* view, const DLTensor* tensor, PyObject* item, int free) noexcept:
+    if Py_TYPE(item) == &PyLong_Type:
+        return take_index(view, tensor, item)
+    if Py_TYPE(item) == &PySlice_Type:
+        return take_slice(view, tensor, item)
+    if item == Py_Ellipsis:
+        keep_axes(view, tensor, free)
+    else:
+        view.shape[view.ndim] = 1
+        view.strides[view.ndim] = 0
+        view.ndim += 1
+    return True
+
+
+cdef object view_of(void* base, const DLTensor* tensor, Geometry* view):
+    """The view; None where it cannot be made."""
+    cdef MXNetNDArrayHandle made = NULL
+    if MXNetNDArrayView(base, view.data, view.shape, view.strides, view.ndim, tensor.dtype, &made) != 0:
+        return None
+    return MXNetPass(wrap_array(made))
+
+
+cdef object element_of(const DLTensor* tensor, const char* data):
+    """A new array of one element; None where it cannot be made."""
+    cdef MXNetNDArrayHandle made = NULL
+    if MXNetNDArrayCreate(NULL, 0, tensor.dtype, tensor.device, 0, &made) != 0:
+        return None
+    memcpy((<MXNetNDArrayObject*>made).tensor.data, data, tensor.dtype.bits * tensor.dtype.lanes // 8)
+    return MXNetPass(wrap_array(made))
+
+
+cdef object plain_item(NDArray self, object key):
+    """self[key] for a plain key of an array of the CPU; None for others, and for what is wrong."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    cdef PyObject** items
+    cdef PyObject* single = <PyObject*>key
+    cdef Py_ssize_t count = 1
+    cdef Geometry view
+    cdef int axes = 0, own, i
+    cdef bint is_element = True, has_ellipsis = False
+    if tensor == NULL or tensor.ndim > MOST_AXES:
+        return None
+    if Py_TYPE(single) == &PyTuple_Type:
+        count = PyTuple_GET_SIZE(single)
+        items = PyTuple_ITEMS(single)
+    else:
+        items = &single
+    if count > MOST_AXES:
+        return None
+    for i in range(<int>count):
+        own = axes_of_item(items[i])
+        if own < 0 or (items[i] == Py_Ellipsis and has_ellipsis):
+            return None
+        has_ellipsis = has_ellipsis or items[i] == Py_Ellipsis
+        is_element = is_element and Py_TYPE(items[i]) == &PyLong_Type
+        axes += own
+    if axes > tensor.ndim:
+        return None
+    view.data = <char*>tensor.data + tensor.byte_offset
+    view.ndim = 0
+    view.axis = 0
+    for i in range(<int>count):
+        if not take_item(&view, tensor, items[i], tensor.ndim - axes):
+            return None
+    if is_element and axes == tensor.ndim:
+        return element_of(tensor, view.data)
+    keep_axes(&view, tensor, tensor.ndim - view.axis)
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object reversed_axes(NDArray self):
+    """A view with the axes in reverse; None where the operator has to make it."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    cdef Geometry view
+    cdef int i
+    if tensor == NULL or tensor.ndim > MOST_AXES:
+        return None
+    view.data = <char*>tensor.data + tensor.byte_offset
+    view.ndim = tensor.ndim
+    for i in range(tensor.ndim):
+        view.shape[i] = tensor.shape[tensor.ndim - 1 - i]
+        view.strides[i] = tensor.strides[tensor.ndim - 1 - i]
+    return view_of(self.chandle, tensor, &view)
