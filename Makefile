@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-build-isolation
 # The makes that a test starts are not part of this one.
 ALONE := env -u MAKEFLAGS -u MAKELEVEL
-CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz benchmarks examples -name build -prune -o \
+CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz tests/library benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
 .PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build sanitized bench \

@@ -50,7 +50,7 @@ def register_from_python() -> None:
     registered = ffi.get_global_func("example.scale")
     print("   ffi.get_global_func('example.scale')(mx.np.ones(3), 2.5)")
     print("     ", registered(mx.np.ones(3), 2.5))
-    called_by_cpp = ffi.get_global_func("testing.call")
+    called_by_cpp = ffi.get_global_func("ffi.call")
     print("   the same, called by C++")
     print("     ", called_by_cpp(registered, mx.np.ones(3), 2.5))
     ffi.remove_global_func("example.scale")

@@ -22,7 +22,7 @@ LAYERS = (
     ("src/runtime/core",),
     ("src/runtime/library",),
     ("src/runtime/ndarray",),
-    ("src/runtime/diagnostics", "src/runtime"),
+    ("src/runtime/diagnostics",),
     ("src/acc/check", "src/acc/sync"),
     ("src/acc/plugin",),
     ("src/acc/isolated",),

@@ -18,6 +18,9 @@ import ffi
 from ffi import stubgen
 from ffi.stubgen.classes import list_class_keys
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests import library
+
 PACKAGES = Path(ffi.__file__).parent.parent
 
 USE = """\
@@ -102,6 +105,7 @@ def pyright_lines(folder: Path) -> set[tuple[str, int]]:
 
 def main() -> int:
     """Exit status 1, with what is wrong, where a checker says otherwise than expected."""
+    library.load()
     wrong = {("use.py", i) for i, line in enumerate(USE.splitlines(), 1) if "# wrong" in line}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

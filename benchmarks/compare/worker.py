@@ -102,11 +102,11 @@ def growth(block: Block, number: int) -> int:
 
 def own_calls(registered: int) -> tuple[dict[str, Call], list[str]]:
     """Our calls by case, after registering that many more functions, and what failed."""
-    from benchmarks.peers import roster
+    from benchmarks.peers import mxffi_peer, roster
     from benchmarks.peers.common import require
 
     ffi = require("ffi")
-    body = ffi.get_global_func("testing.nop")
+    body = mxffi_peer.built_in("nop").value
     for index in range(registered):
         ffi.register_func(f"benchmarks.filler_{index}", body)
     gathered = roster.Gathered(roster.OWN)

@@ -1,5 +1,5 @@
 // Functions of a library outside the package. The untyped ones have the bodies that the functions
-// of the same names have in the package ("testing.nop", ...), to compare them with those.
+// of the same names have in the tests' library ("testing.nop", ...), to compare them with those.
 #include <mxnet/runtime/registry.h>
 
 #include <cmath>

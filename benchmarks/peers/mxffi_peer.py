@@ -69,9 +69,19 @@ def runtime() -> Any:
     return ffi.load_library(folder / "libmxnet_runtime.so")
 
 
+def testing() -> Any:
+    """The library that the tests load, too."""
+    require("ffi")
+    from tests import library
+
+    return library.load()
+
+
 def built_in(name: str) -> Attribute:
-    """The function `testing.<name>` of the runtime."""
-    return Attribute(f"library.{name}", runtime(), runtime()[f"testing.{name}"])
+    """The function `ffi.<name>` of the runtime, or `testing.<name>` of the tests' library."""
+    if name in ("echo", "call"):
+        return Attribute(f"library.{name}", runtime(), runtime()[f"ffi.{name}"])
+    return Attribute(f"library.{name}", testing(), testing()[f"testing.{name}"])
 
 
 def typed_call() -> dict[str, Call]:
@@ -84,10 +94,10 @@ def typed_call() -> dict[str, Call]:
 
 
 def library_calls() -> Calls:
-    """The same bodies in two columns: those of the package, and those of that library."""
-    ffi, built = require("ffi"), library()
+    """The same bodies in two columns: those built before, and those of that library."""
+    built = library()
     tables = {
-        BUILT_IN: twice_built(lambda name: ffi.get_global_func(f"testing.{name}")),
+        BUILT_IN: twice_built(lambda name: built_in(name).value),
         OURS: twice_built(lambda name: built[f"benchmarks.{name}"]),
     }
     return {
@@ -96,7 +106,7 @@ def library_calls() -> Calls:
 
 
 def twice_built(found: Callable[[str], Any]) -> dict[str, Call]:
-    """Calls of the functions that the package and the library both have, looked up by `found`."""
+    """Calls of the functions that both libraries have, looked up by `found`."""
     nop = {"f": found("nop")}
     return {
         cases.NO_ARGUMENTS: Call("f()", nop),
@@ -127,7 +137,7 @@ def value_calls() -> Calls:
     """Objects, containers and texts."""
     ffi = require("ffi")
     table = {
-        **echo_calls(built_in("echo"), ffi.get_class("testing.Counter")(1)),
+        **echo_calls(built_in("echo"), testing()["testing.Counter"](1)),
         **container_calls(attribute("ffi.Array", ffi), attribute("ffi.Map", ffi)),
         cases.CALLBACK: Call("f(g)", {"f": built_in("call"), "g": ffi.convert(do_nothing)}),
     }

@@ -119,7 +119,7 @@ TEST_CASE("threads share objects, and the last one frees them") {
   std::vector<ObjectRef> shared(8);
   for (ObjectRef& ref : shared) ref = ObjectRef::Steal(NewObject<Counted>(index));
   Array<Any> array({details::ToAny(shared[0]), details::ToAny(std::string("text"))});
-  const PackedFunc echo = Global("testing.echo");
+  const PackedFunc echo = Global("ffi.echo");
   std::atomic<int> wrong{0};
   InThreads([&](int thread, int round) {
     ObjectRef copy = shared[(thread + round) % shared.size()];
@@ -159,7 +159,7 @@ TEST_CASE("blocks of the pool move between threads") {
 TEST_CASE("threads call while traces begin and end") {
   const PackedFunc start = Global("ffi.trace.start"), stop = Global("ffi.trace.stop");
   const PackedFunc calls = Global("ffi.trace.calls"), json = Global("ffi.trace.json");
-  const PackedFunc echo = Global("testing.echo");
+  const PackedFunc echo = Global("ffi.echo");
   std::atomic<int> wrong{0};
   InThreads([&](int thread, int round) {
     if (thread > 0) {
@@ -177,12 +177,12 @@ TEST_CASE("threads call while traces begin and end") {
 
 TEST_CASE("a trace taken from C++ has what was called meanwhile") {
   const ObjectRef trace = Global("ffi.trace.start")().As<ObjectRef>();
-  Global("testing.echo")(std::string("text"));
+  Global("ffi.echo")(std::string("text"));
   Global("ffi.trace.stop")(trace);
   const Tuple calls = Global("ffi.trace.calls")(trace).As<Tuple>();
   REQUIRE(calls.size() >= 1);
   const Tuple call = calls[0].As<Tuple>();
-  CHECK(call[0].As<std::string>() == "testing.echo");
+  CHECK(call[0].As<std::string>() == "ffi.echo");
   CHECK(call[1].As<std::string>() == "'text'");
   CHECK(call[2].As<std::string>() == "'text'");
   CHECK_FALSE(call[3].As<bool>());

@@ -130,7 +130,7 @@ TEST_CASE("a lent tensor that is kept is copied") {
   int64_t shape[2] = {2, 3};
   int64_t strides[2] = {1, 2};
   DLTensor tensor{data, DLDevice{kDLCPU, 0}, 2, kFloat32, shape, strides, 0};
-  PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+  PackedFunc echo = PackedFunc::GetGlobal("ffi.echo");
   MXNetValue value{};
   value.v_handle = &tensor;
   int code = kMXNetReadOnlyArray;
@@ -167,7 +167,7 @@ TEST_CASE("a tensor that may be shared is shared where it is kept") {
       MXNetValue value{};
       value.v_handle = const_cast<MXNetLentTensor*>(&lent);
       int code = kMXNetLentArray;
-      PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+      PackedFunc echo = PackedFunc::GetGlobal("ffi.echo");
       NDArray kept = echo.CallPacked(&value, &code, 1).As<NDArray>();
       CHECK(owner.references == 1);
       CHECK(kept.data() == data);
@@ -189,7 +189,7 @@ TEST_CASE("a tensor that may be shared is shared where it is kept") {
 }
 
 TEST_CASE("a lent tensor without elements has no memory to copy") {
-  const PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+  const PackedFunc echo = PackedFunc::GetGlobal("ffi.echo");
   constexpr int64_t kMany = int64_t{1} << 40;
   for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 0, 3}, {kMany, 0, 3}, {0, 2}}) {
     std::vector<int64_t> strides(shape.size(), -7);

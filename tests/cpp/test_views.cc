@@ -117,7 +117,7 @@ TEST_CASE("a view may be moved and be of nothing") {
 }
 
 TEST_CASE("a result may be written where one was before") {
-  const PackedFunc echo = PackedFunc::GetGlobal("testing.echo");
+  const PackedFunc echo = PackedFunc::GetGlobal("ffi.echo");
   const PackedFunc fail = PackedFunc::GetGlobal("testing.throw_error");
   const PackedFunc func = AddOne();
   MXNetValue value{};

@@ -158,7 +158,7 @@ def test_cpp_types(expression, code, types, back, library):
 @each_argument
 def test_comes_back(expression, code, types, back):
     given = value_of(expression)
-    returned = ffi.get_global_func("testing.echo")(given)
+    returned = ffi.get_global_func("ffi.echo")(given)
     assert returned is given if back == ITSELF else same(returned, value_of(back))
 
 

@@ -10,10 +10,16 @@ import pytest
 
 import ffi
 from ffi._backend import core
+from tests import library
 from tests.native import compile_file, compile_library
 
 from .growth import Judge
 from .inline import C_SOURCE, SLOW
+
+
+def pytest_configure():
+    """Before modules are imported: some look functions of the library up."""
+    library.load()
 
 
 @pytest.fixture
@@ -24,13 +30,13 @@ def api():
 
 @pytest.fixture
 def echo():
-    return ffi.get_global_func("testing.echo")
+    return ffi.get_global_func("ffi.echo")
 
 
 @pytest.fixture
 def call():
     """Calls its first argument, from C++, with the others."""
-    return ffi.get_global_func("testing.call")
+    return ffi.get_global_func("ffi.call")
 
 
 @pytest.fixture
@@ -60,6 +66,8 @@ def run_python():
     """Runs a script in a new interpreter, on the same path unless env says otherwise."""
 
     def run(script, **env):
+        if "testing." in script:
+            script = f"import ffi; ffi.load_library({library.path()!r}); {script.lstrip()}"
         environment = {**os.environ, **env}
         return subprocess.run(
             [sys.executable, "-c", script],

@@ -14,7 +14,7 @@ import numpy
 
 from .values import Converts, DoNothing, Pair, nested
 
-ECHO = "testing.echo: argument 0 ('value')"
+ECHO = "ffi.echo: argument 0 ('value')"
 UNSUPPORTED = (
     "; expected None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a "
     "callable, an ffi object, or a tuple, list or dict of these"
@@ -30,8 +30,8 @@ class Refusal:
 
 
 def of_value(make, cls, text, where=ECHO):
-    """What testing.echo says of a value."""
-    return Refusal(lambda api: api.get_global("testing.echo")(make()), cls, f"{where} {text}")
+    """What ffi.echo says of a value."""
+    return Refusal(lambda api: api.get_global("ffi.echo")(make()), cls, f"{where} {text}")
 
 
 def of_call(name, args, kwargs, cls, message):
@@ -133,12 +133,12 @@ VALUES = {
         NamesakeOfNumpy, TypeError, "has unsupported type numpy.ndarray" + UNSUPPORTED
     ),
     "index that is no int": Refusal(
-        lambda api: api.get_global("testing.echo")(IndexIsText()),
+        lambda api: api.get_global("ffi.echo")(IndexIsText()),
         TypeError,
         "__index__ returned non-int (type str)",
     ),
     "index that is itself": Refusal(
-        lambda api: api.get_global("testing.echo")(IndexIsSelf()),
+        lambda api: api.get_global("ffi.echo")(IndexIsSelf()),
         TypeError,
         "__index__ returned non-int (type IndexIsSelf)",
     ),
@@ -174,7 +174,7 @@ VALUES = {
         ECHO + " item 1 value",
     ),
     "converter that fails": Refusal(
-        lambda api: api.get_global("testing.echo")([FailsToConvert()]), OSError, "not now"
+        lambda api: api.get_global("ffi.echo")([FailsToConvert()]), OSError, "not now"
     ),
     "__ffi_convert__ that is None": of_value(
         ConvertsNoMore,
@@ -355,12 +355,11 @@ CALLS = {
         "testing.keywords: argument 3 ('d') was given by position and by keyword",
     ),
     "keyword of a variadic function": of_call(
-        "testing.echo",
+        "ffi.echo",
         (1,),
         {"args": 2},
         TypeError,
-        "testing.echo: takes 'args' by position only: as many arguments as there are, after all "
-        "others",
+        "ffi.echo: takes 'args' by position only: as many arguments as there are, after all others",
     ),
     "keyword of an undescribed function": of_call(
         "tests.undescribed",
@@ -391,11 +390,11 @@ CALLS = {
         "testing.nop: argument 1 ('args') has unsupported type set" + UNSUPPORTED,
     ),
     "wrong type": of_call(
-        "testing.call",
+        "ffi.call",
         ("text",),
         {},
         TypeError,
-        "testing.call: argument 0 ('func') expected function, got str",
+        "ffi.call: argument 0 ('func') expected function, got str",
     ),
     "unknown dtype": of_call(
         "testing.dtype",
@@ -412,12 +411,12 @@ CALLS = {
         "testing.dtype: argument 0 ('dtype') expected dtype, got list",
     ),
     "result of a callback": Refusal(
-        lambda api: api.get_global("testing.call")(api.convert_function(set, "tests.set")),
+        lambda api: api.get_global("ffi.call")(api.convert_function(set, "tests.set")),
         TypeError,
         "set: result has unsupported type set" + UNSUPPORTED,
     ),
     "callback without a name": Refusal(
-        lambda api: api.get_global("testing.call")(NamelessCallable()),
+        lambda api: api.get_global("ffi.call")(NamelessCallable()),
         TypeError,
         "NamelessCallable: result has unsupported type object" + UNSUPPORTED,
     ),

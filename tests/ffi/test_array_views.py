@@ -7,7 +7,7 @@ import ffi
 
 torch = pytest.importorskip("torch")
 ml_dtypes = pytest.importorskip("ml_dtypes")
-echo = ffi.get_global_func("testing.echo").returning(ffi.NDArray)
+echo = ffi.get_global_func("ffi.echo").returning(ffi.NDArray)
 
 # Those that torch has; ml_dtypes has all.
 EXTENDED = ["bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"]
@@ -58,7 +58,7 @@ def test_representation_without_mx(run_python):
 import numpy, ffi
 read_only = numpy.zeros((2, 3), "int16")
 read_only.flags.writeable = False
-print(repr(ffi.get_global_func("testing.echo")(ffi.from_dlpack(read_only))))
+print(repr(ffi.get_global_func("ffi.echo")(ffi.from_dlpack(read_only))))
 """
     done = run_python(script)
     assert "NDArray shape=(2, 3) dtype=int16 ctx=cpu(0) read_only=True>" in done.stdout

@@ -52,7 +52,7 @@ def test_cycles(cycle, run_python):
     script = f"""
 import functools
 import ffi
-call = ffi.get_global_func("testing.call")
+call = ffi.get_global_func("ffi.call")
 {cycle}
 try:
     action()

@@ -5,8 +5,6 @@ import gc
 import inspect
 import pickle
 import pydoc
-import subprocess
-import sys
 import weakref
 
 import pytest
@@ -310,7 +308,7 @@ class Counter(ffi.Object):
 counter = Counter(3)
 assert (counter.name, counter.add(5), counter.value, Counter.__doc__) == ("mine", 8, 3, "Mine.")
 assert isinstance(ffi.get_class("testing.NamedCounter")(1), Counter)
-echo = ffi.get_global_func("testing.echo")
+echo = ffi.get_global_func("ffi.echo")
 assert echo(counter) is counter
 """
 
@@ -339,9 +337,8 @@ def test_nothing_leaks(action, assert_flat):
     assert_flat(action)
 
 
-def test_objects_at_exit():
-    script = "import ffi; kept = ffi.get_class('testing.Node')(ffi.get_class('testing.Counter')(1))"
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+def test_objects_at_exit(run_python):
+    ran = run_python("kept = ffi.get_class('testing.Node')(ffi.get_class('testing.Counter')(1))")
     assert (ran.returncode, ran.stderr) == (0, "")
 
 

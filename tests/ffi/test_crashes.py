@@ -10,7 +10,7 @@ import faulthandler, resource, sys, threading
 import ffi
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 ffi.load_library({path!r})
-crash, call = ffi.get_global_func("native.crash"), ffi.get_global_func("testing.call")
+crash, call = ffi.get_global_func("native.crash"), ffi.get_global_func("ffi.call")
 """
 
 
@@ -50,7 +50,7 @@ def test_report(crash, number, name):
     assert header.endswith(", which runs these registered functions, the last called first:")
     assert innermost.startswith("  native.crash with 2 arguments, ")
     assert "native_ops.cc:" in innermost
-    assert outer.startswith("  testing.call with 3 arguments, ")
+    assert outer.startswith("  ffi.call with 3 arguments, ")
     assert any("Current thread" in line for line in rest), "faulthandler follows"
 
 

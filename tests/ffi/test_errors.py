@@ -105,7 +105,7 @@ def test_traceback_names_the_cpp_function(throw):
     error = stop_process(throw, "ValueError", "m")
     entries = traceback.extract_tb(error.__traceback__)
     assert entries[0].filename == __file__
-    cpp = [entry for entry in entries if entry.filename.endswith("testing_functions.cc")]
+    cpp = [entry for entry in entries if entry.filename.endswith("library/functions.cc")]
     assert cpp[0].name == throw.name
     assert all(entry.lineno > 1 for entry in cpp)
     assert entries[-len(cpp) :] == cpp, "the C++ functions are called last"
@@ -162,8 +162,8 @@ def test_python_exception_keeps_its_traceback(call):
 
     error = stop_process(call, middle)
     names = [entry.name for entry in traceback.extract_tb(error.__traceback__)]
-    ours = [name for name in names if name in ("testing.call", "middle", "innermost")]
-    assert ours == ["testing.call", "middle", "innermost"]
+    ours = [name for name in names if name in ("ffi.call", "middle", "innermost")]
+    assert ours == ["ffi.call", "middle", "innermost"]
 
 
 def test_python_exception_keeps_its_cause(call):
@@ -203,7 +203,7 @@ def test_cpp_error_through_a_callback(call, throw):
     error = stop_process(call, lambda: throw("IndexError", "m"))
     assert type(error) is IndexError
     names = [entry.name for entry in traceback.extract_tb(error.__traceback__)]
-    assert names.index("testing.call") < names.index(throw.name)
+    assert names.index("ffi.call") < names.index(throw.name)
 
 
 def test_exception_whose_text_fails(call):

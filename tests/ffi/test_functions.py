@@ -144,8 +144,8 @@ def test_front_end_refusal(front_end, args, kwargs, cls, message):
 @pytest.mark.parametrize(
     ("name", "args", "where"),
     [
-        ("testing.echo", (1, object()), "argument 1 ('args') has"),
-        ("testing.echo", (1, 2, object()), "argument 2 ('args') has"),
+        ("ffi.echo", (1, object()), "argument 1 ('args') has"),
+        ("ffi.echo", (1, 2, object()), "argument 2 ('args') has"),
         ("testing.dtype", (1, object()), "argument 1 has"),
         ("testing.keywords", (1, 2, 3, 4, object()), "argument 4 has"),
     ],
@@ -234,7 +234,7 @@ def test_info():
         True,
         "tuple[Any, ...]",
     )
-    assert info.file.endswith("testing_functions.cc")
+    assert info.file.endswith("library/functions.cc")
     assert info.line > 1
     assert info.params[1] == ParamInfo("b", "int", "Optional.", OPTIONAL, 2)
     assert [param.name for param in info.params] == ["a", "b", "c", "d"]
@@ -279,7 +279,7 @@ def test_repr():
 
 def test_function_on_a_class_is_a_method():
     class Holder:
-        echo = ffi.get_global_func("testing.echo")
+        echo = ffi.get_global_func("ffi.echo")
 
         def __len__(self):
             return 0
@@ -403,7 +403,7 @@ def test_more_parameters_than_can_be_described():
     exec(f"def function({', '.join(f'p{i}' for i in range(65))}): return p0", namespace)
     with pytest.raises(ValueError, match="tests.many: 65 parameters .* at most 64"):
         ffi.register_func("tests.many", namespace["function"])
-    assert ffi.get_global_func("testing.call")(namespace["function"], *range(65)) == 0
+    assert ffi.get_global_func("ffi.call")(namespace["function"], *range(65)) == 0
 
 
 def test_texts_are_read_where_they_lie():

@@ -24,10 +24,10 @@ def test_what_cannot_be_is_refused(name, kind, echo):
     arguments, text = HOSTILE[name]
     cls = TypeError if "elements" in text else ValueError
     where = {
-        "testing.echo: argument 0 ('value')": lambda: echo(kind(**arguments)),
-        "testing.echo: argument 0 ('value') item 1": lambda: echo([1, kind(**arguments)]),
+        "ffi.echo: argument 0 ('value')": lambda: echo(kind(**arguments)),
+        "ffi.echo: argument 0 ('value') item 1": lambda: echo([1, kind(**arguments)]),
         "from_dlpack: argument 0 ('obj')": lambda: ffi.from_dlpack(kind(**arguments)),
-        "<lambda>: result": lambda: ffi.get_global_func("testing.call")(lambda: kind(**arguments)),
+        "<lambda>: result": lambda: ffi.get_global_func("ffi.call")(lambda: kind(**arguments)),
     }
     for place, action in where.items():
         assert error_of(action) == (cls, f"{place} {text}")
@@ -113,8 +113,8 @@ NO_TENSOR = {
 def test_capsule_without_a_tensor_that_can_be_read(echo, make, error, message):
     given = make()
     for call, where in (
-        (lambda: echo(given), "testing.echo: argument 0 ('value')"),
-        (lambda: echo([given]), "testing.echo: argument 0 ('value') item 0"),
+        (lambda: echo(given), "ffi.echo: argument 0 ('value')"),
+        (lambda: echo([given]), "ffi.echo: argument 0 ('value') item 0"),
         (lambda: ffi.from_dlpack(given), "from_dlpack: argument 0 ('obj')"),
     ):
         assert error_of(call) == (error, f"{where} {message}")

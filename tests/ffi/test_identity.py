@@ -13,7 +13,7 @@ MAKERS = {
     "array": lambda api: api.get_global("ffi.Array")([1, "two"]),
     "map": lambda api: api.get_global("ffi.Map")({"a": 1}),
     "ndarray": lambda api: api.from_dlpack(numpy.ones((2, 3))),
-    "function": lambda api: api.get_global("testing.type_code"),
+    "function": lambda api: api.get_global("ffi.backtrace.set_mode"),
     "callback": lambda api: api.convert_function(lambda x: x),
 }
 each_kind = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
@@ -64,7 +64,7 @@ class Named(ffi.Array):
     pass
 
 ffi.register_object(7, Named)
-echo = ffi.get_global_func("testing.echo")
+echo = ffi.get_global_func("ffi.echo")
 array = Named([1])
 array.name = "mine"
 assert type(array) is Named and echo(array) is array and echo(array).name == "mine"

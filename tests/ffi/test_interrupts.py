@@ -14,7 +14,7 @@ import ffi
 signal.signal(signal.SIGINT, signal.default_int_handler)
 ffi.load_library({path!r})
 spin = ffi.get_global_func({name!r})
-call = ffi.get_global_func("testing.call")
+call = ffi.get_global_func("ffi.call")
 subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {{os.getpid()}}"])
 start = time.monotonic()
 try:
@@ -96,7 +96,7 @@ import os, sys, threading, warnings
 import numpy, ffi
 # Since 3.12 Python warns of forks like this.
 warnings.simplefilter("ignore", DeprecationWarning)
-echo = ffi.get_global_func("testing.echo")
+echo = ffi.get_global_func("ffi.echo")
 stop = threading.Event()
 def work():
     while not stop.is_set():
@@ -178,9 +178,9 @@ def test_fork_while_a_library_loads(run_python, tmp_path):
 PROCESSES = """
 import multiprocessing, sys
 import ffi
-echo = ffi.get_global_func("testing.echo")
+echo = ffi.get_global_func("ffi.echo")
 def work(x):
-    return ffi.get_global_func("testing.call")(lambda y: y * 2, x)
+    return ffi.get_global_func("ffi.call")(lambda y: y * 2, x)
 if __name__ == "__main__":
     with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
         print(pool.map(work, range(5)), pool.map(echo, ["a", (1, 2)]))
@@ -251,7 +251,7 @@ interpreters.run_string(interpreters.create(), setup + code)
 
 @pytest.mark.parametrize(
     ("first", "last"),
-    [("", ""), ("import ffi", "print(ffi.get_global_func('testing.echo')('main'))")],
+    [("", ""), ("import ffi", "print(ffi.get_global_func('ffi.echo')('main'))")],
     ids=["alone", "after the main one"],
 )
 def test_subinterpreter(run_python, first, last):

@@ -7,7 +7,7 @@ import ffi
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-echo = ffi.get_global_func("testing.echo").returning(ffi.NDArray)
+echo = ffi.get_global_func("ffi.echo").returning(ffi.NDArray)
 
 
 def type_code(value) -> str:
@@ -30,7 +30,7 @@ def test_element_types(name):
     array = jnp.arange(6).reshape(2, 3).astype(name)
     shared = echo(array)
     assert (shared.dtype, shared.shape) == (name, array.shape)
-    assert ffi.get_global_func("testing.echo")(array) is array
+    assert ffi.get_global_func("ffi.echo")(array) is array
 
 
 @pytest.mark.parametrize("make", LAYOUTS.values(), ids=LAYOUTS)

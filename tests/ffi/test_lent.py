@@ -114,7 +114,7 @@ def test_memory_is_shared_both_ways(make):
     given = make()
     kept = own(given)
     assert isinstance(kept, ffi.NDArray) and kept is not given
-    assert ffi.get_global_func("testing.echo")(kept) is kept
+    assert ffi.get_global_func("ffi.echo")(kept) is kept
     before = [int(byte) for byte in numpy.asarray(kept).view("uint8").ravel()]
     if kept.strides == own(numpy.zeros(kept.shape, kept.dtype)).strides:
         fill_bytes(given, 1)
@@ -174,7 +174,7 @@ def test_a_released_view_is_shared_all_the_same(echo):
 
 
 def test_another_thread_drops_what_is_shared(native):
-    held = [ffi.get_global_func("testing.echo")([numpy.zeros(3), len, lambda: None])]
+    held = [ffi.get_global_func("ffi.echo")([numpy.zeros(3), len, lambda: None])]
     alive = weakref.ref(held[0][0])
     thread = threading.Thread(target=held.clear)
     thread.start()

@@ -57,7 +57,7 @@ CXX_REGISTRATIONS = """
 #include <mxnet/runtime/registry.h>
 MXNET_REGISTER_API("first.twice").set_body_typed([](int x) { return 2 * x; });
 MXNET_REGISTER_API("testing.nop").set_body_typed([](int x) { return x; });
-MXNET_REGISTER_API("testing.echo").set_body_typed([](int x) { return x; });
+MXNET_REGISTER_API("ffi.echo").set_body_typed([](int x) { return x; });
 """
 
 THROWING = """
@@ -223,7 +223,7 @@ def test_a_library_that_came_with_another(folder):
 def test_a_library_that_was_in_the_process_before(run_python):
     # In another process, because a Module keeps the functions of its library alive.
     path = str(Path(ffi.__file__).parent / "lib" / "libmxnet_runtime.so")
-    done = run_python(f"import ffi; print(ffi.load_library({path!r})['testing.echo']('text'))")
+    done = run_python(f"import ffi; print(ffi.load_library({path!r})['ffi.echo']('text'))")
     assert (done.stdout, done.stderr) == ("text\n", "")
 
 
@@ -375,7 +375,7 @@ REFUSED = {
         compiled("registrations", CXX_REGISTRATIONS, ".cc"),
         ImportError,
         "2 of its registrations failed\n  ValueError: function 'testing.nop' is .*\n"
-        "  ValueError: function 'testing.echo' is registered already",
+        "  ValueError: function 'ffi.echo' is registered already",
     ),
 }
 
@@ -392,7 +392,7 @@ def test_refuses(folder, capfd, make, error, message):
             assert caught.value.path == str(path)
     assert ffi.list_global_func_names() == before
     assert capfd.readouterr().err == ""
-    assert ffi.get_global_func("testing.echo")("text") == "text"
+    assert ffi.get_global_func("ffi.echo")("text") == "text"
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_without_memory(name, run_python):
 DEEP = """
 import sys, threading
 import ffi
-call = ffi.get_global_func("testing.call")
+call = ffi.get_global_func("ffi.call")
 def dive(left):
     return call(dive, left - 1) if left else 0
 def run():

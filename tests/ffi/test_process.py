@@ -83,7 +83,7 @@ INTERRUPTED = """
 import random, signal, sys
 import ffi
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-call = ffi.get_global_func("testing.call")
+call = ffi.get_global_func("ffi.call")
 lost = []
 sys.unraisablehook = lambda failure: lost.append(repr(failure.exc_value))
 
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_a_process(run_python):
 import os, signal, subprocess
 import ffi
 signal.signal(signal.SIGINT, signal.default_int_handler)
-call = ffi.get_global_func("testing.call")
+call = ffi.get_global_func("ffi.call")
 subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -INT {os.getpid()}"])
 def callback():
     return call(lambda: None)
@@ -172,7 +172,7 @@ def test_exit_while_daemon_threads_call_back(run_python):
     script = """
 import threading, time
 import ffi
-call = ffi.get_global_func("testing.call")
+call = ffi.get_global_func("ffi.call")
 def work():
     while True:
         call(lambda: sum(range(1000)))
@@ -188,7 +188,7 @@ time.sleep(0.1)
 def test_exit(run_python, statement):
     script = f"""
 import ffi
-echo, call = ffi.get_global_func("testing.echo"), ffi.get_global_func("testing.call")
+echo, call = ffi.get_global_func("ffi.echo"), ffi.get_global_func("ffi.call")
 {statement}
 print("ready")
 """
@@ -206,7 +206,7 @@ def test_exit_by_an_error(run_python):
 
 
 def test_exit_by_sys_exit_in_a_callback(run_python):
-    script = "import ffi, sys; ffi.get_global_func('testing.call')(sys.exit, 5)"
+    script = "import ffi, sys; ffi.get_global_func('ffi.call')(sys.exit, 5)"
     assert run_python(script).returncode == 5
 
 

@@ -180,7 +180,7 @@ class Fails:
         (Fails, OSError),
     ],
 )
-@pytest.mark.parametrize("take", [ffi.from_dlpack, ffi.get_global_func("testing.echo")])
+@pytest.mark.parametrize("take", [ffi.from_dlpack, ffi.get_global_func("ffi.echo")])
 def test_bad_dlpack(make, classes, take):
     with pytest.raises(classes):
         take(make())

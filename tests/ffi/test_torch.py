@@ -9,7 +9,7 @@ import pytest
 import ffi
 
 torch = pytest.importorskip("torch")
-echo = ffi.get_global_func("testing.echo").returning(ffi.NDArray)
+echo = ffi.get_global_func("ffi.echo").returning(ffi.NDArray)
 
 DTYPES = (
     *(torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8),
@@ -102,7 +102,7 @@ def test_tensors_that_cannot_be_shared(make):
     with pytest.raises(BufferError) as caught:
         echo(tensor)
     text = str(caught.value)
-    assert text.startswith("testing.echo: argument 0 ('value') is a torch.Tensor that cannot be ")
+    assert text.startswith("ffi.echo: argument 0 ('value') is a torch.Tensor that cannot be ")
     assert "\n" not in text and "Exception raised from" not in text
     with pytest.raises((BufferError, ValueError)):
         ffi.from_dlpack(tensor)

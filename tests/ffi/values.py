@@ -24,7 +24,7 @@ class Value:
     make: Any
     kind: str
     back: Any = SAME
-    """What testing.echo returns, where that is not an equal value of the same type."""
+    """What ffi.echo returns, where that is not an equal value of the same type."""
 
 
 class Whole(int):

@@ -34,7 +34,7 @@ int Run(MXNetArgs args) {
   Shape shape{3, 4};
   Tuple pair({number, text});
   NDArray tensor = NDArray::Empty(shape, DLDataType{kDLFloat, 32, 1}, DLDevice{kDLCPU, 0});
-  PackedFunc function = PackedFunc::GetGlobal("testing.nop");
+  PackedFunc function = PackedFunc::GetGlobal("ffi.echo");
   FunctionView view = function;
   ObjectRef none;
   const ObjectRef& reference = array;

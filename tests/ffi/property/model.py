@@ -110,7 +110,7 @@ def bits_of(value):
 
 
 def back(value, depth=0):
-    """What testing.echo makes of a value; raises Refusal."""
+    """What ffi.echo makes of a value; raises Refusal."""
     for kinds, rule in RULES:
         if isinstance(value, kinds):
             return rule(value, depth)

@@ -12,9 +12,9 @@ import ffi
 from . import model
 from .strategies import HASHABLE, keys, values, values_and_refused
 
-WHERE = "testing.echo: argument 0 ('value')"
-echo = ffi.get_global_func("testing.echo")
-call = ffi.get_global_func("testing.call")
+WHERE = "ffi.echo: argument 0 ('value')"
+echo = ffi.get_global_func("ffi.echo")
+call = ffi.get_global_func("ffi.call")
 
 
 @given(values())

@@ -1,15 +1,16 @@
 /*!
- * \file testing_descriptions.cc
- * \brief Functions whose descriptions come from their C++ signatures; always registered.
+ * \file descriptions.cc
+ * \brief Functions whose descriptions come from their C++ signatures.
  */
 #include <mxnet/runtime/enum.h>
 #include <mxnet/runtime/overload.h>
 
-#include "runtime/testing_numbers.h"
+#include "numbers.h"
 
-namespace mxnet {
-namespace runtime {
+namespace testing {
 namespace {
+
+using namespace mxnet::runtime;  // NOLINT(build/namespaces): tests of all of it
 
 MXNET_REGISTER_API("testing.typed")
     .describe("Has a parameter of each kind whose type its C++ signature tells.")
@@ -34,7 +35,6 @@ MXNET_REGISTER_API("testing.total")
       return first;
     });
 
-// After enum_functions.cc, which initializes first: in the order of the names of the files.
 enum class Mode { kFast = 1, kExact = 2, kSlow = -3 };
 enum Color : uint8_t { kRed, kGreen };
 
@@ -97,5 +97,4 @@ MXNET_REGISTER_API("testing.overloaded")
     });
 
 }  // namespace
-}  // namespace runtime
-}  // namespace mxnet
+}  // namespace testing

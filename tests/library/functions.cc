@@ -1,48 +1,21 @@
 /*!
- * \file testing_functions.cc
- * \brief Functions that measure and test the boundary itself; always registered.
+ * \file functions.cc
+ * \brief Functions that measure and test the boundary itself.
  */
 #include <mxnet/runtime/registry.h>
 
 #include <cstring>
 
-#include "runtime/core/pool.h"
-
-namespace mxnet {
-namespace runtime {
+namespace testing {
 namespace {
 
-/*! \brief One call of testing.call inside others, which could be given itself without end. */
-class Level {
- public:
-  Level() {
-    if (__builtin_expect(depth_ >= kMaxDepth, 0)) ThrowTooDeep();
-    ++depth_;
-  }
-  ~Level() { --depth_; }
-
- private:
-  [[noreturn, gnu::cold, gnu::noinline]] static void ThrowTooDeep() {
-    MXNET_THROW("RecursionError") << "testing.call: too many calls inside";
-  }
-
-  static constexpr int kMaxDepth = 1000;
-  static __thread int depth_ MXNET_TLS_INITIAL_EXEC;
-};
-__thread int Level::depth_ MXNET_TLS_INITIAL_EXEC = 0;
+using namespace mxnet::runtime;  // NOLINT(build/namespaces): tests of all of it
 
 MXNET_REGISTER_API("testing.nop")
     .describe("Does nothing with any arguments.")
     .add_variadic("args", "Any", "Ignored.")
     .returns("None")
     .set_body([](MXNetArgs, MXNetRetValue*) {});
-
-MXNET_REGISTER_API("testing.echo")
-    .describe("Returns its first argument.")
-    .add_argument("value", "Any", "What comes back.")
-    .add_variadic("args", "Any", "Ignored.")
-    .returns("Any")
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = args[0]; });
 
 MXNET_REGISTER_API("testing.keywords")
     .describe("Takes arguments by position or keyword and returns them as a tuple.")
@@ -81,17 +54,6 @@ MXNET_REGISTER_API("testing.return_error")
     .add_argument("message", "str", "Its text.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = Error(args[0].As<std::string>(), args[1].As<std::string>());
-    });
-
-MXNET_REGISTER_API("testing.call")
-    .describe("Calls a function from C++ and returns its result.")
-    .add_argument("func", "Callable[..., Any]", "What is called.")
-    .add_variadic("args", "Any", "Its arguments.")
-    .returns("Any")
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      const auto func = args[0].As<FunctionView>();
-      const Level level;
-      func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1, ret);
     });
 
 MXNET_REGISTER_API("testing.same_object")
@@ -144,5 +106,4 @@ MXNET_REGISTER_API("testing.type_code")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) { *ret = args[0].type_name(); });
 
 }  // namespace
-}  // namespace runtime
-}  // namespace mxnet
+}  // namespace testing

@@ -1,16 +1,17 @@
 /*!
- * \file testing_classes.cc
- * \brief Classes that test how C++ objects look in Python; always registered.
+ * \file classes.cc
+ * \brief Classes that test how C++ objects look in Python.
  */
 #include <mxnet/runtime/class.h>
 
 #include <optional>
 
-#include "runtime/testing_numbers.h"
+#include "numbers.h"
 
-namespace mxnet {
-namespace runtime {
+namespace testing {
 namespace {
+
+using namespace mxnet::runtime;  // NOLINT(build/namespaces): tests of all of it
 
 struct Counter {
   explicit Counter(int64_t start, std::string label) : value(start), name(std::move(label)) {}
@@ -146,5 +147,4 @@ MXNET_REGISTER_API("testing.call_method")
     .set_body_typed([](const Counter& counter) { return counter.value; });
 
 }  // namespace
-}  // namespace runtime
-}  // namespace mxnet
+}  // namespace testing

@@ -1,16 +1,15 @@
 /*!
- * \file testing_numbers.h
+ * \file numbers.h
  * \brief Arithmetic of the functions and classes that test the boundary, which get any numbers.
  */
-#ifndef MXNET_SRC_RUNTIME_TESTING_NUMBERS_H_
-#define MXNET_SRC_RUNTIME_TESTING_NUMBERS_H_
+#ifndef MXNET_TESTS_LIBRARY_NUMBERS_H_
+#define MXNET_TESTS_LIBRARY_NUMBERS_H_
 
 #include <mxnet/runtime/error.h>
 
 #include <cstdint>
 
-namespace mxnet {
-namespace runtime {
+namespace testing {
 
 /*! \brief a + b, or an OverflowError. */
 inline int64_t CheckedSum(int64_t a, int64_t b) {
@@ -30,7 +29,6 @@ inline int64_t CheckedInt(double value) {
   return static_cast<int64_t>(value);
 }
 
-}  // namespace runtime
-}  // namespace mxnet
+}  // namespace testing
 
-#endif  // MXNET_SRC_RUNTIME_TESTING_NUMBERS_H_
+#endif  // MXNET_TESTS_LIBRARY_NUMBERS_H_
