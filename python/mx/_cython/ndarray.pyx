@@ -35,6 +35,7 @@ cdef extern from "Python.h":
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t extent, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t step) noexcept
     void PyErr_Clear() noexcept
     object PyComplex_FromDoubles(double real, double imag)
+    object PyBytes_FromStringAndSize(const char* data, Py_ssize_t size)
     ctypedef struct PySliceObject:
         PyObject* start
         PyObject* stop
@@ -164,6 +165,8 @@ cdef inline object encode_item(object item):
     cdef PySliceObject* parts
     if kind == &PyLong_Type or item is None:
         return item
+    if <PyObject*>item == Py_Ellipsis:
+        return "..."
     if kind == &PySlice_Type:
         parts = <PySliceObject*><PyObject*>item
         if is_plain_bound(parts.start) and is_plain_bound(parts.stop) and is_plain_bound(parts.step):
@@ -178,7 +181,7 @@ cdef object encode_key(object key):
         return key
     if kind == <PyTypeObject*>ndarray:
         return key
-    if kind == &PySlice_Type:
+    if kind == &PySlice_Type or <PyObject*>key == Py_Ellipsis or key is None:
         return (encode_item(key),)
     if kind == &PyTuple_Type:
         return encode_items(<tuple>key)
@@ -210,8 +213,8 @@ cdef object fetch(object self, object key):
 include "numbers.pxi"
 include "views.pxi"
 
-# NumPy's types by code, bits and lanes, those that arrays were asked for.
-cdef dict dtypes = {}
+# NumPy's types by code and bytes, those of one lane that arrays were asked for. They are kept.
+cdef PyObject* dtypes[8][17]
 
 
 cdef class ndarray(NDArray):
@@ -227,10 +230,13 @@ cdef class ndarray(NDArray):
         if self.chandle == NULL:
             return _dtypes.as_numpy(NDArray.dtype.__get__(self))
         dtype = (<MXNetNDArrayObject*>self.chandle).tensor.dtype
-        cdef int key = (dtype.code << 24) | (dtype.bits << 16) | dtype.lanes
-        found = dtypes.get(key)
-        if found is None:
-            found = dtypes[key] = _dtypes.as_numpy(NDArray.dtype.__get__(self))
+        cdef bint is_kept = dtype.code < 8 and dtype.bits <= 128 and dtype.bits % 8 == 0 and dtype.lanes == 1
+        if is_kept and dtypes[dtype.code][dtype.bits // 8] != NULL:
+            return <object>dtypes[dtype.code][dtype.bits // 8]
+        found = _dtypes.as_numpy(NDArray.dtype.__get__(self))
+        if is_kept:
+            Py_INCREF(found)
+            dtypes[dtype.code][dtype.bits // 8] = <PyObject*>found
         return found
 
     @property
@@ -347,6 +353,21 @@ cdef class ndarray(NDArray):
         if tensor == NULL or tensor.ndim == 0 or not has_numbers(tensor.dtype):
             return _conversion.tolist(self)
         return list_of(tensor, <const char*>tensor.data + tensor.byte_offset, 0)
+
+    def tobytes(self, order="C"):
+        """The bytes of the elements in row-major order, or another order as numpy.ndarray.tobytes."""
+        cdef const DLTensor* tensor = host_tensor(self)
+        if tensor == NULL or tensor.ndim != 1 or order != "C" or not has_numbers(tensor.dtype):
+            return _conversion.tobytes(self, order)
+        if tensor.shape[0] > 1 and tensor.strides[0] != 1:
+            return _conversion.tobytes(self, order)
+        return PyBytes_FromStringAndSize(<const char*>tensor.data + tensor.byte_offset,
+                                         tensor.shape[0] * (tensor.dtype.bits // 8))
+
+    def __round__(self, ndigits=None):
+        """round(self, ndigits) as a Python number, for an array without axes."""
+        number = only_number(self, True)
+        return _conversion.rounded(self, ndigits) if number is None else round(number, ndigits)
 
     def conjugate(self):
         """The complex conjugates; of other elements the array itself."""

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/common/cast.h"
+#include "op/kernels/elementwise/gather.h"
 
 namespace mxnet {
 namespace op {
@@ -51,6 +52,14 @@ void FillRun(char* to, const char* from, int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * Size, element, Size);
 }
 
+/*! \brief Whether elements can be read as integers; a foreign array's may lie anywhere. */
+template <int64_t Size>
+bool IsAlignedRun(const char* from, int64_t stride) {
+  constexpr uintptr_t kUnit = Size < 8 ? Size : 8;
+  const auto bits = reinterpret_cast<uintptr_t>(from) | static_cast<uintptr_t>(stride);
+  return (bits & (kUnit - 1)) == 0;
+}
+
 /*! \brief Moves elements of Size bytes, whatever their type and alignment. */
 template <int64_t Size>
 void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
@@ -61,6 +70,9 @@ void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
     return;
   }
   if (strides[0] == Size && strides[1] == 0) return FillRun<Size>(to, from, n);
+  if (strides[0] == Size && IsAlignedRun<Size>(from, strides[1])) {
+    return GatherStrided(from, strides[1], Size, n, to);
+  }
   const int64_t step = strides[0];
   const int64_t step_from = strides[1];
 #pragma GCC unroll 4

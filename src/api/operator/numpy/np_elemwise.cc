@@ -4,6 +4,8 @@
  */
 #include "api/operator/numpy/np_elemwise.h"
 
+#include "op/kernels/elementwise/gather.h"
+
 namespace mxnet {
 namespace op {
 namespace {
@@ -42,18 +44,31 @@ LoopInput Convert(Operand* operand, DLDataType dtype, ElementBuffer* buffer) {
   return {nullptr, buffer};
 }
 
+/*! \brief Runs shorter than this are not worth bringing together. */
+constexpr int64_t kFewElements = 32;
+
 template <int Count>
 void WalkLoop(InnerLoop loop, const LoopInput* inputs, const DLTensor& target) {
   StridedLoop<Count + 1> walk(TensorShape(target));
   walk.Set(0, target);
+  int64_t items[Count + 1] = {ItemSize(target.dtype)};
   for (int i = 0; i < Count; ++i) {
     if (inputs[i].tensor != nullptr) {
+      items[i + 1] = ItemSize(inputs[i].tensor->dtype);
       walk.Set(i + 1, *inputs[i].tensor);
     } else {
+      items[i + 1] = 0;
       walk.SetScalar(i + 1, inputs[i].scalar);
     }
   }
-  walk.Run(loop);
+  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+    bool reads_dense = true;
+    for (int i = 1; i <= Count; ++i) reads_dense &= strides[i] == items[i] || strides[i] == 0;
+    // Results that have to be scattered again take as long as the loop over what lies apart.
+    const bool writes_dense = strides[0] == items[0];
+    if (reads_dense || !writes_dense || n < kFewElements) return loop(data, strides, n);
+    RunGathered(loop, items, Count + 1, data, strides, n);
+  });
 }
 
 void Walk(InnerLoop loop, const LoopInput* inputs, int count, const DLTensor& target) {

@@ -255,11 +255,17 @@ const DLTensor* HostTensor(const MXNetArgs& args, int i) {
   return IsHost(tensor.device) && IsAligned(tensor) ? &tensor : nullptr;
 }
 
-/*! \brief Whether a key is a row-major array of int64, and the array that it indexes has one axis.
- */
+/*! \brief Whether a key is an array of int64, and the array that it indexes has one axis. */
 bool IsPlainIndex(const DLTensor* array, const DLTensor* key) {
   return array != nullptr && key != nullptr && array->ndim == 1 && key->ndim > 0 &&
-         key->dtype == kInt64 && IsContiguous(*key);
+         key->dtype == kInt64;
+}
+
+/*! \brief The tensor, or a row-major copy of it that *copy keeps. */
+const DLTensor* RowMajor(const DLTensor* tensor, NDArray* copy) {
+  if (IsContiguous(*tensor)) return tensor;
+  *copy = Contiguous(*tensor);
+  return &copy->tensor();
 }
 
 void CheckPlainIndex(const DLTensor& array, const DLTensor& key, int64_t count) {
@@ -272,7 +278,9 @@ void CheckPlainIndex(const DLTensor& array, const DLTensor& key, int64_t count) 
 bool TryGetPlain(const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor* array = HostTensor(args, 0);
   const DLTensor* key = HostTensor(args, 1);
+  NDArray copies[2];
   if (IsPlainIndex(array, key)) {
+    key = RowMajor(key, &copies[0]);
     const int64_t count = TensorSize(*key);
     CheckPlainIndex(*array, *key, count);
     NDArray taken = NDArray::Empty(TensorShape(*key), array->dtype, array->device);
@@ -284,9 +292,10 @@ bool TryGetPlain(const MXNetArgs& args, MXNetRetValue* ret) {
     return true;
   }
   const bool is_mask = array != nullptr && key != nullptr && IsBoolDType(key->dtype) &&
-                       key->ndim > 0 && TensorShape(*array) == TensorShape(*key) &&
-                       IsContiguous(*array) && IsContiguous(*key);
+                       key->ndim > 0 && TensorShape(*array) == TensorShape(*key);
   if (!is_mask) return false;
+  key = RowMajor(key, &copies[0]);
+  array = RowMajor(array, &copies[1]);
   const auto* mask = static_cast<const uint8_t*>(TensorData(*key));
   const int64_t size = TensorSize(*key);
   const int64_t count = CountNonzero(mask, size);
@@ -308,10 +317,12 @@ bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   const bool is_number = IsNumber(args.type_codes[2]);
   const int64_t count = TensorSize(*key);
   if (!is_number && (value == nullptr || value->dtype != tensor.dtype ||
-                     TensorShape(*value) != TensorShape(*key) || !IsContiguous(*value) ||
-                     MayOverlap(*value, tensor))) {
+                     TensorShape(*value) != TensorShape(*key) || MayOverlap(*value, tensor))) {
     return false;
   }
+  NDArray copies[2];
+  key = RowMajor(key, &copies[0]);
+  if (!is_number) value = RowMajor(value, &copies[1]);
   CheckPlainIndex(tensor, *key, count);
   ElementBuffer number;
   if (is_number) StoreNumber(args.values[2], args.type_codes[2], tensor.dtype, &number);

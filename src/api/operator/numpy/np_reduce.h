@@ -11,6 +11,7 @@
 
 #include "api/operator/numpy/np_elemwise.h"
 #include "api/operator/numpy/np_reduce_read.h"
+#include "op/kernels/elementwise/gather.h"
 
 namespace mxnet {
 namespace op {
@@ -134,17 +135,13 @@ typename Fold::template Acc<T> FoldBlock(const char* x, int64_t stride, int64_t 
   if (stride == sizeof(T) || n < kFew) return run(x, stride, n);
   // Elements that lie apart are brought together before they are folded.
   ReadBuffer<T> buffer;
-  auto* dense = reinterpret_cast<Stored<T>*>(buffer.bytes);
   auto total = StartAt<Fold, T>(x);
   for (int64_t begin = 0; begin < n; begin += kReadBlock) {
     const int64_t count = std::min(kReadBlock, n - begin);
-    const char* from = x + begin * stride;
-    for (int64_t i = 0; i < count; ++i) {
-      dense[i] = *reinterpret_cast<const Stored<T>*>(from + i * stride);
-    }
+    GatherStrided(x + begin * stride, stride, sizeof(T), count, buffer.bytes);
     if constexpr (DenseFold<Fold, T>::kExists) {
       total = Fold::template Merge<T>(
-          total, DenseFold<Fold, T>::Run(reinterpret_cast<const T*>(dense), count));
+          total, DenseFold<Fold, T>::Run(reinterpret_cast<const T*>(buffer.bytes), count));
     } else if (begin == 0) {
       total = run(buffer.bytes, sizeof(T), count);
     } else {
@@ -314,8 +311,15 @@ void FoldRows(const Reduction& r, char* out) {
       const int64_t n = std::min(kTile, width - begin);
       const char* first = row + begin * stride;
       for (int64_t j = 0; j < n; ++j) total[j] = StartAt<Fold, T>(first + j * stride);
-      ForEachOffset(first, r.folded(), r.folded_strides(), r.folded().ndim,
-                    [&](const char* x) { CombineRowOf<Fold, T>(r, x, stride, n, result, total); });
+      int64_t rows = 0;
+      ForEachOffset(first, r.folded(), r.folded_strides(), r.folded().ndim, [&](const char* x) {
+        if constexpr (std::is_same_v<Acc, bool>) {
+          // Now and then it is asked whether further rows make a difference.
+          if (rows < 0) return;
+          if (++rows % 8 == 0 && std::all_of(total, total + n, Fold::IsSettled)) rows = -1;
+        }
+        CombineRowOf<Fold, T>(r, x, stride, n, result, total);
+      });
       for (int64_t j = 0; j < n; ++j) to[result++] = Result(total[j]);
     }
   });

@@ -78,11 +78,11 @@ Tuple Nonzero(const NDArray& array) {
   return Tuple(std::move(items));
 }
 
-/*! \brief Calls a registered operator of two arguments. */
-Any CallBinary(const PackedFunc& func, const Any& a, const MXNetArgValue& b) {
-  const MXNetValue values[] = {a.value(), b.value()};
-  const int type_codes[] = {a.type_code(), b.type_code()};
-  return func.CallPacked(values, type_codes, 2).any();
+/*! \brief Calls a registered operator of two arguments, to a new array or to `out`. */
+Any CallBinary(const PackedFunc& func, const Any& a, const MXNetArgValue& b, const Any& out) {
+  const MXNetValue values[] = {a.value(), b.value(), out.value()};
+  const int type_codes[] = {a.type_code(), b.type_code(), out.type_code()};
+  return func.CallPacked(values, type_codes, 3).any();
 }
 
 /*! \brief Whether a limit is None, or a Python int that no value of an integer type is beyond. */
@@ -205,8 +205,12 @@ MXNET_REGISTER_OP("_npi.clip")
       if (a.is_array() && common != dtype) {
         clipped = runtime::details::ToAny(AsType(a.tensor(), common));
       }
-      if (!no_minimum) clipped = CallBinary(maximum, clipped, low);
-      if (!no_maximum) clipped = CallBinary(minimum, clipped, high);
+      if (!no_minimum) clipped = CallBinary(maximum, clipped, low, Any());
+      if (!no_maximum) {
+        // What the lower limit made is nobody's yet, and takes the elements again.
+        const bool stays = !no_minimum && IsNumber(high.type_code()) && common == dtype;
+        clipped = CallBinary(minimum, clipped, high, stays ? clipped : Any());
+      }
       ReturnInto(clipped.As<NDArray>(), args[3], ret);
     });
 

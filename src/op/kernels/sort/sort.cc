@@ -179,7 +179,7 @@ void SortLine(KeyOf<T>* bits, int64_t stride, int64_t n, KeyOf<T>* keys) {
   KeyOf<T>* sorted = keys;
   if (n < kFewElements) {
     std::sort(keys, keys + n);
-  } else {
+  } else if (!std::is_sorted(keys, keys + n)) {
     sorted = RadixSort(keys, keys + n, n, VaryingBits(keys, n));
   }
   from_keys(sorted, bits, stride, n);

@@ -85,6 +85,22 @@ T ExtremumOf(const T* x, int64_t n, bool* has_nan) {
   return run(x, n, has_nan);
 }
 
+/*! \brief Position of the first of n elements that is a value, which is there. */
+template <typename T>
+struct FindValue {
+  static MXNET_ALWAYS_INLINE int64_t Run(const T* x, int64_t n, T value) {
+    constexpr int64_t kGroup = 128 / sizeof(T);
+    int64_t begin = 0;
+    for (; begin + kGroup <= n; begin += kGroup) {
+      int found = 0;
+      for (int64_t i = 0; i < kGroup; ++i) found |= x[begin + i] == value;
+      if (found != 0) break;
+    }
+    while (x[begin] != value) ++begin;
+    return begin;
+  }
+};
+
 /*! \brief Position of the first NaN, or else of the first of the largest, or smallest, elements. */
 template <bool kLargest, typename T>
 int64_t FindExtremum(const T* x, int64_t n) {
@@ -104,8 +120,8 @@ int64_t FindExtremum(const T* x, int64_t n) {
       best_block = begin;
     }
   }
-  while (x[best_block] != best) ++best_block;
-  return best_block;
+  static const auto find = ForCpu<FindValue<T>>();
+  return best_block + find(x + best_block, n - best_block, best);
 }
 
 }  // namespace op

@@ -1,0 +1,30 @@
+/*!
+ * \file gather.h
+ * \brief Elements at even steps, brought together.
+ */
+#ifndef MXNET_SRC_OP_KERNELS_ELEMENTWISE_GATHER_H_
+#define MXNET_SRC_OP_KERNELS_ELEMENTWISE_GATHER_H_
+
+#include <cstdint>
+
+namespace mxnet {
+namespace op {
+
+/*! \brief Copies n elements of `item` bytes, 1, 2, 4, 8 or 16, that are `stride` bytes apart. */
+void GatherStrided(const char* from, int64_t stride, int64_t item, int64_t n, char* dense);
+
+/*!
+ * \brief Runs a loop of `count` operands, 0 being what is written, on chunks that are brought
+ * together first, so that the loop is that of dense elements.
+ *
+ * What is written is dense, and apart from the others or one of them. Operands of stride 0 stay as
+ * they are.
+ */
+void RunGathered(void (*loop)(char* const* data, const int64_t* strides, int64_t n),
+                 const int64_t* items, int count, char* const* data, const int64_t* strides,
+                 int64_t n);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_KERNELS_ELEMENTWISE_GATHER_H_
