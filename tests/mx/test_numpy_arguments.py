@@ -62,7 +62,7 @@ CALLS = [
     *("m.clip(bools, -1, small)", "m.clip(bools, small, 3)", "m.clip(small, 0, np.float32(1.5))"),
     *("m.clip(small, bools, None)", "m.clip(np.uint8([1, 200]), -1, np.int16([3, 4]))"),
     *("m.clip(small, 40000, 2.0)", "m.clip(small, 2.0, 40000)", "m.clip(small, -1, 40000.5)"),
-    *("m.clip(bools, -1, 1)", "m.clip(bools, bools, None)"),
+    *("m.clip(bools, -1, 1)", "m.clip(bools, bools, None)", "m.clip(bools, bools, -1)"),
     *("m.clip(a, min=1)", "m.clip(a, max=2)", "m.clip(a, min=-1, max=[1, 2, 3])"),
     *("m.asarray(a).clip(min=2)", "m.asarray(a).clip(-1, max=2)"),
     # Squares, conjugates and comparisons.

@@ -208,7 +208,8 @@ MXNET_REGISTER_OP("_npi.clip")
       if (!no_minimum) clipped = CallBinary(maximum, clipped, low, Any());
       if (!no_maximum) {
         // What the lower limit made is nobody's yet, and takes the elements again.
-        const bool stays = !no_minimum && IsNumber(high.type_code()) && common == dtype;
+        const bool stays = !no_minimum && common == dtype && IsNumber(high.type_code()) &&
+                           PromoteWeak(dtype, KindOfNumber(high.type_code())) == dtype;
         clipped = CallBinary(minimum, clipped, high, stays ? clipped : Any());
       }
       ReturnInto(clipped.As<NDArray>(), args[3], ret);
