@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "acc/device/arrays.h"
-#include "acc/device/copy.h"
 #include "acc/device/table.h"
+#include "acc/device/transfers.h"
 #include "acc/dispatch/dispatch.h"
 #include "acc/dispatch/executor_cache.h"
-#include "acc/dispatch/operator_functions.h"
 #include "acc/isolated/process.h"
 
 namespace mxnet {

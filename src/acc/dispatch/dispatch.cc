@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "acc/device/arrays.h"
-#include "acc/device/copy.h"
 #include "acc/device/table.h"
+#include "acc/device/transfers.h"
 #include "acc/dispatch/executor_cache.h"
 #include "acc/dispatch/host_call.h"
 #include "acc/dispatch/moved_call.h"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "acc/device/accelerator.h"
+#include "acc/device/table.h"
 #include "acc/dispatch/call.h"
 
 namespace mxnet {
@@ -34,6 +35,16 @@ bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* 
 /*! \brief Carries an operator out on a device; false where it does not, with the reason. Throws. */
 bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
                  int* ret_type_code, std::string* reason);
+
+/*!
+ * \brief Registers "acc.<name>.<operator>" for each operator, which carries it out there or fails.
+ *
+ * Nothing where the library is not asked for operators.
+ */
+void RegisterOperators(Slot* slot);
+
+/*! \brief Takes what RegisterOperators registered out of the registry. */
+void RemoveOperators(const std::string& accelerator);
 
 /*! \brief Lets the runtime ask for accelerators; called when there is one. */
 void UseProvider();

@@ -12,7 +12,7 @@
 
 #include "acc/device/accelerator.h"
 #include "acc/device/arrays.h"
-#include "acc/device/copy.h"
+#include "acc/device/transfers.h"
 
 namespace mxnet {
 namespace acc {

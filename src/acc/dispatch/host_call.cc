@@ -7,7 +7,7 @@
 #include <mxnet/runtime/packed_func.h>
 
 #include "acc/device/arrays.h"
-#include "acc/device/copy.h"
+#include "acc/device/transfers.h"
 
 namespace mxnet {
 namespace acc {

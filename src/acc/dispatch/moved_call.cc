@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "acc/device/copy.h"
 #include "acc/device/device.h"
+#include "acc/device/transfers.h"
 
 namespace mxnet {
 namespace acc {

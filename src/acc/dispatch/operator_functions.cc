@@ -2,8 +2,6 @@
  * \file operator_functions.cc
  * \brief Functions that call an operator on one accelerator.
  */
-#include "acc/dispatch/operator_functions.h"
-
 #include <mxnet/runtime/packed_func.h>
 
 #include <memory>

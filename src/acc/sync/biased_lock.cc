@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "acc/sync/thread_barrier.h"
+#include "acc/sync/threads.h"
 
 namespace mxnet {
 namespace acc {

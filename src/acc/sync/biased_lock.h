@@ -7,8 +7,7 @@
 
 #include <atomic>
 
-#include "acc/sync/this_thread.h"
-#include "acc/sync/thread_barrier.h"
+#include "acc/sync/threads.h"
 
 namespace mxnet {
 namespace acc {

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "acc/sync/this_thread.h"
+#include "acc/sync/threads.h"
 
 namespace mxnet {
 namespace acc {

@@ -8,8 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "acc/sync/this_thread.h"
-#include "acc/sync/thread_barrier.h"
+#include "acc/sync/threads.h"
 
 namespace mxnet {
 namespace acc {

@@ -1,9 +1,10 @@
 /*!
- * \file copy.h
- * \brief Copies of arrays between the host and devices, of any strides.
+ * \file transfers.h
+ * \brief Arrays in another place: copies of any strides between the host and devices, and views of
+ * memory of a device that the CPU can read.
  */
-#ifndef MXNET_SRC_ACC_DEVICE_COPY_H_
-#define MXNET_SRC_ACC_DEVICE_COPY_H_
+#ifndef MXNET_SRC_ACC_DEVICE_TRANSFERS_H_
+#define MXNET_SRC_ACC_DEVICE_TRANSFERS_H_
 
 #include <mxnet/runtime/ndarray.h>
 
@@ -35,7 +36,19 @@ NDArray Borrowed(const DLTensor& tensor);
 /*! \brief Bytes of the elements of an array. */
 int64_t ByteCount(const NDArray& array);
 
+/*! \brief Whether the CPU may read and write the memory of an array where it is. */
+bool IsHostVisible(const NDArray& array);
+
+/*!
+ * \brief An array of the host over the same memory, which it keeps; none where the CPU cannot read
+ * it, and the array itself where it is of the host.
+ *
+ * Waits for the work under way on the device, and throws where that has spoiled the array. What is
+ * given to the device afterwards is not waited for.
+ */
+NDArray HostView(const NDArray& array);
+
 }  // namespace acc
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_ACC_DEVICE_COPY_H_
+#endif  // MXNET_SRC_ACC_DEVICE_TRANSFERS_H_

@@ -1,8 +1,8 @@
 /*!
- * \file thread_barrier.cc
- * \brief Linux's membarrier.
+ * \file threads.cc
+ * \brief A byte of each thread, and Linux's membarrier.
  */
-#include "acc/sync/thread_barrier.h"
+#include "acc/sync/threads.h"
 
 #if defined(__linux__) && __has_include(<linux/membarrier.h>)
 #include <linux/membarrier.h>
@@ -12,6 +12,8 @@
 
 namespace mxnet {
 namespace acc {
+
+__thread char this_thread MXNET_TLS_INITIAL_EXEC = 0;
 
 #if defined(SYS_membarrier)
 bool HasThreadBarrier() {
