@@ -10,7 +10,7 @@ import pytest
 import mx
 from mx import _library
 
-from .compare import quiet
+from .compare import DTYPES, assert_same, quiet
 
 # Units in the last place from the correct result that a function of one value may have.
 ULPS = 4
@@ -294,3 +294,37 @@ def test_a_level_that_the_processor_lacks_is_told():
     _library._warn_of_lesser_level("avx2", "avx2")
     with pytest.warns(RuntimeWarning, match="is avx512, but this processor has no more than avx2"):
         _library._warn_of_lesser_level("avx512", "avx2")
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if np.dtype(d).kind in "iu"])
+def test_integer_division(dtype, name):
+    """Every rounding, by arrays and by one number for all, of which powers of two are shifts."""
+    limits = np.iinfo(dtype)
+    near = [n for n in (-10, -7, -3, -2, -1, 0, 1, 2, 3, 7, 8, 10) if n >= limits.min]
+    numbers = [limits.min, limits.min + 1, limits.max - 1, limits.max, *near]
+    random = np.random.default_rng(5)
+    spread = random.integers(limits.min, limits.max, 200, dtype, endpoint=True)
+    x = np.concatenate([np.array(numbers, dtype), spread])
+    a, b = np.repeat(x, len(x)), np.tile(x, len(x))
+    with quiet():
+        assert_same(getattr(mx.np, name)(a, b), getattr(np, name)(a, b))
+        for number in x:
+            divide, expected = getattr(mx.np, name), getattr(np, name)(x, number)
+            assert_same(divide(mx.np.array(x), int(number)), expected)
+            assert_same(divide(mx.np.array(x)[::2], int(number)), expected[::2])
+
+
+@pytest.mark.parametrize("step", [2, 3, -1, -2])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32", "float64", "complex128"])
+def test_chunks_of_what_lies_apart(dtype, step):
+    """Runs of some chunks and a part of one, of both operands and of one."""
+    array = np.arange(1, 2001).astype(dtype)
+    ours = mx.np.array(array)
+    with quiet():
+        assert_same(ours[::step] + ours[::step], array[::step] + array[::step])
+        some = len(array[::step])
+        assert_same(ours[:some] * ours[::step], array[:some] * array[::step])
+        assert_same(mx.np.maximum(ours[::step], 9), np.maximum(array[::step], 9))
+        assert_same(ours[::step].copy(), array[::step].copy())
+        assert_same(ours[::step].max(), array[::step].max())
