@@ -34,7 +34,7 @@ LAYERS = (
     ("src/api",),
     ("python/ffi",),
     ("python/mx/_dtypes", "python/mx/_library"),
-    ("python/mx/context", "python/mx/_registry", "python/mx/_api_internal"),
+    ("python/mx/context", "python/mx/_registry", "python/mx/_api_internal", "python/mx/op"),
     ("python/mx/ndarray", "python/mx/_cython"),
     ("python/mx/numpy", "python/mx/numpy_extension"),
     ("python/mx/_acc", "python/mx/acc"),

@@ -10,7 +10,7 @@ from numpy.exceptions import AxisError
 
 import ffi
 
-from . import context, ndarray, numpy, numpy_extension, test_utils
+from . import context, ndarray, numpy, numpy_extension, op, test_utils
 from . import numpy as np
 from . import numpy_extension as npx
 from ._acc.attribute import offer as _offer_accelerators
@@ -39,6 +39,7 @@ __all__ = [
     "npx",
     "numpy",
     "numpy_extension",
+    "op",
     "test_utils",
     "unload_acc",
     "waitall",

@@ -335,6 +335,18 @@ typedef enum {
   kMXNetParamWritten = 16     /*!< an array whose elements the body changes */
 } MXNetParamFlag;
 
+/*! \brief What a parameter of an operator is. */
+typedef enum {
+  kMXNetRoleAttribute = 0, /*!< a value that selects what is computed */
+  kMXNetRoleArray = 1,     /*!< an input: an array, a number, or a nested sequence */
+  kMXNetRoleArrays = 2,    /*!< inputs: a sequence of those */
+  kMXNetRoleOut = 3,       /*!< the array that the result is written to, or None */
+  kMXNetRoleContext = 4,   /*!< where the result is made */
+  kMXNetRoleDType = 5,     /*!< an element type */
+  kMXNetRoleShape = 6,     /*!< extents */
+  kMXNetRoleAxes = 7       /*!< an axis, or several */
+} MXNetParamRole;
+
 /*! \brief Flags of a function. */
 typedef enum {
   /*! An operator: given arrays of an accelerator, or a context of one, it is carried out there, or
@@ -369,7 +381,7 @@ typedef struct {
       type; /*!< type expression for people and stubs, "int | tuple[int, ...]"; may be NULL */
   const char* doc; /*!< may be NULL */
   int32_t flags;   /*!< MXNetParamFlag, or-ed */
-  int32_t reserved;
+  int32_t role;    /*!< MXNetParamRole */
   MXNetAny default_value;
 } MXNetParamInfo;
 
@@ -403,6 +415,9 @@ typedef struct MXNetFuncInfo {
   const struct MXNetFuncInfo* const* overloads;
   size_t num_overloads;
   uint64_t flags; /*!< MXNetFuncFlag, or-ed */
+  /*! What the function computes, an MXNetOperator of mxnet/op/c_operator_api.h; NULL for functions
+   *  that are no operators. It is copied; what it refers to lives until its free is called. */
+  const void* op;
 } MXNetFuncInfo;
 
 /*! \brief What the signature of a body says of one parameter. */

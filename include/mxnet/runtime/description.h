@@ -46,6 +46,9 @@ class Description {
     params_.push_back({kept_name, kept_type, kept_doc, flags, 0, AsBorrowed(kept_->value)});
   }
 
+  /*! \brief Says what the parameter added last is, MXNetParamRole. */
+  [[gnu::cold]] void SetRole(int32_t role) { params_.back().role = role; }
+
   /*! \brief Adds flags to the parameter added last. */
   [[gnu::cold]] void MarkLast(int32_t flags) {
     if (!params_.empty()) params_.back().flags |= flags;

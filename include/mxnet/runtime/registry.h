@@ -32,6 +32,12 @@
 namespace mxnet {
 namespace runtime {
 
+/*! \brief The type of a parameter of an operator: a Python type expression, and MXNetParamRole. */
+struct ParamType {
+  const char* text;
+  int32_t role;
+};
+
 /*! \brief Collects the one description of a function. */
 class MXNET_HIDDEN Registry {
  public:
@@ -69,6 +75,19 @@ class MXNET_HIDDEN Registry {
                                        std::string doc) {
     return Add(std::move(name), std::move(type), std::move(doc), kMXNetParamOptional,
                Kept(std::move(default_value)));
+  }
+  /*! \brief The same for parameters of operators, whose role is told by the type. */
+  [[gnu::cold]] Registry& add_argument(std::string name, ParamType type, std::string doc) {
+    add_argument(std::move(name), std::string(type.text), std::move(doc));
+    about_.SetRole(type.role);
+    return *this;
+  }
+  template <typename T>
+  [[gnu::cold]] Registry& add_argument(std::string name, ParamType type, T default_value,
+                                       std::string doc) {
+    add_argument(std::move(name), std::string(type.text), std::move(default_value), std::move(doc));
+    about_.SetRole(type.role);
+    return *this;
   }
   /*! \brief Any number of further arguments. */
   [[gnu::cold]] Registry& add_variadic(std::string name, std::string type, std::string doc) {
@@ -113,6 +132,17 @@ class MXNET_HIDDEN Registry {
   /*! \brief Adds MXNetFuncFlag, or-ed: what makes a function an operator. */
   [[gnu::cold]] Registry& flags(uint64_t flags) {
     flags_ |= flags;
+    return *this;
+  }
+  /*! \brief What the function computes, an MXNetOperator, which is copied; see mxnet/op/operator.h.
+   */
+  [[gnu::cold]] Registry& set_operator(const void* op) {
+    op_ = op;
+    return *this;
+  }
+  /*! \brief A function that is there as the body. */
+  [[gnu::cold]] Registry& set_function(PackedFunc body) {
+    body_ = std::move(body);
     return *this;
   }
   /*! \brief The body, a lambda `void(MXNetArgs args, MXNetRetValue* ret)`. */
@@ -166,6 +196,7 @@ class MXNET_HIDDEN Registry {
     info.line = line_;
     info.release_lock_bytes = release_bytes_;
     info.flags = flags_;
+    info.op = op_;
     MXNET_CHECK_CALL(MXNetFuncSetInfo(body.get(), &info));
     MXNET_CHECK_CALL(MXNetFuncRegisterGlobal(name_.c_str(), body.get(), override_ ? 1 : 0));
   }
@@ -200,6 +231,7 @@ class MXNET_HIDDEN Registry {
   std::optional<Error> failure_;
   int64_t release_bytes_{-1};
   uint64_t flags_{0};
+  const void* op_{nullptr};
   bool override_{false};
   bool names_errors_{false};
 };

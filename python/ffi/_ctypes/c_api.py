@@ -102,6 +102,14 @@ PARAM_VARIADIC = 2
 PARAM_FRONT_END = 4
 PARAM_KEYWORD_ONLY = 8
 PARAM_WRITTEN = 16
+ROLE_ATTRIBUTE = 0
+ROLE_ARRAY = 1
+ROLE_ARRAYS = 2
+ROLE_OUT = 3
+ROLE_CONTEXT = 4
+ROLE_DTYPE = 5
+ROLE_SHAPE = 6
+ROLE_AXES = 7
 FUNC_OPERATOR = 1
 FUNC_VIEW = 2
 FUNC_FOLLOWS_INPUT = 4
@@ -314,7 +322,7 @@ class MXNetParamInfo(Structure):
         ("type", c_char_p),
         ("doc", c_char_p),
         ("flags", c_int32),
-        ("reserved", c_int32),
+        ("role", c_int32),
         ("default_value", MXNetAny),
     ]
 
@@ -339,6 +347,7 @@ MXNetFuncInfo._fields_ = [
     ("overloads", POINTER(POINTER(MXNetFuncInfo))),
     ("num_overloads", c_size_t),
     ("flags", c_uint64),
+    ("op", c_void_p),
 ]
 
 

@@ -66,6 +66,14 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetParamFrontEnd
         kMXNetParamKeywordOnly
         kMXNetParamWritten
+        kMXNetRoleAttribute
+        kMXNetRoleArray
+        kMXNetRoleArrays
+        kMXNetRoleOut
+        kMXNetRoleContext
+        kMXNetRoleDType
+        kMXNetRoleShape
+        kMXNetRoleAxes
         kMXNetFuncOperator
         kMXNetFuncView
         kMXNetFuncFollowsInput
@@ -227,7 +235,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const char* type
         const char* doc
         int32_t flags
-        int32_t reserved
+        int32_t role
         MXNetAny default_value
 
     ctypedef struct MXNetFuncInfo:
@@ -246,6 +254,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const MXNetFuncInfo* const* overloads
         size_t num_overloads
         uint64_t flags
+        const void* op
 
     ctypedef struct MXNetParamSignature:
         const char* type

@@ -148,7 +148,7 @@ cdef class InfoBuilder:
             self.params[i].type = self.text(type_text)
             self.params[i].doc = self.text(doc)
             self.params[i].flags = flags
-            self.params[i].reserved = 0
+            self.params[i].role = 0
             self.texts.append(default)
             self.params[i].default_value.reserved = 0
             if make_arg(<PyObject*>default, &self.params[i].default_value.value,
@@ -168,6 +168,7 @@ cdef class InfoBuilder:
         self.info.release_lock_bytes = raw["release_lock_bytes"]
         self.info.overloads = NULL
         self.info.num_overloads = 0
+        self.info.op = NULL
         self.info.flags = 0
 
     def __dealloc__(self):

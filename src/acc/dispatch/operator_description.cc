@@ -36,6 +36,20 @@ DLTensor LikeTensor(const MXAccGeometry& geometry) {
       0};
 }
 
+/*! \brief What the operator says of its result. */
+MetaGeometry Inferred(const Call& call) {
+  MetaGeometry result;
+  result.shape.resize(MXNET_MAX_NDIM);
+  MXNetTensorSpec spec{{}, {}, 0, kMXNetWeakNone, result.shape.data()};
+  int count = 1;
+  MXNET_CHECK_CALL(MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
+                                      call.args.type_codes, call.args.size, &spec, &count));
+  if (count != 1) throw NotOffered("it returns something else than one new array");
+  result.dtype = spec.dtype;
+  result.shape.resize(static_cast<size_t>(spec.ndim));
+  return result;
+}
+
 /*! \brief What the body asks for where its arrays have no elements. */
 MetaGeometry AskBody(const Call& call, int out_argument) {
   const Arguments::Replace replace = [](const MXNetValue& value, int type_code,
@@ -139,7 +153,8 @@ void OperatorDescription::AddOut(int index, const MXNetValue& value, int type_co
 }
 
 void OperatorDescription::FindResult(const Call& call) {
-  MetaGeometry result = AskBody(call, out_argument_);
+  const bool tells = call.func.info->op() != nullptr;
+  MetaGeometry result = tells ? Inferred(call) : AskBody(call, out_argument_);
   std::vector<int64_t> strides = RowMajor(ShapeView(result.shape.data(), result.shape.size()));
   const DLTensor made{nullptr,
                       DLDevice{static_cast<DLDeviceType>(ctx_.device_type), ctx_.device_id},

@@ -73,6 +73,7 @@ void RegisterOperator(Slot* slot, const ObjectRef& func, const std::string& name
   MXNetFuncInfo info = reinterpret_cast<const FunctionObject*>(func.get())->info->view();
   info.name = name.c_str();
   info.flags = 0;
+  info.op = nullptr;
   MXNET_CHECK_CALL(MXNetFuncSetInfo(handle, &info));
   MXNET_CHECK_CALL(MXNetFuncRegisterGlobal(name.c_str(), handle, 1));
 }

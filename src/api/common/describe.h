@@ -21,22 +21,27 @@
 namespace mxnet {
 namespace op {
 
-constexpr char kShapeType[] = "int | Sequence[int]";
+using runtime::ParamType;
+
+constexpr ParamType kShapeType{"int | Sequence[int]", kMXNetRoleShape};
 constexpr char kShapeDoc[] = "Extents of the array.";
-constexpr char kDTypeType[] = "DTypeLike | None";
+constexpr ParamType kDTypeType{"DTypeLike | None", kMXNetRoleDType};
+constexpr ParamType kRequiredDTypeType{"DTypeLike", kMXNetRoleDType};
 constexpr char kDTypeDoc[] = "Element type; float32 if None.";
 constexpr char kLikeDTypeDoc[] = "Element type; that of the given array if None.";
 constexpr char kOrderDoc[] = "Memory layout; only row-major, 'C', is supported.";
-constexpr char kContextType[] = "Context | str | None";
+constexpr ParamType kContextType{"Context | str | None", kMXNetRoleContext};
 constexpr char kContextDoc[] = "Where the array is allocated; the current context if None.";
 constexpr char kLikeContextDoc[] = "Where the array is allocated; where the given one is if None.";
-constexpr char kArrayType[] = "ArrayLike";
+constexpr ParamType kArrayType{"ArrayLike", kMXNetRoleArray};
+constexpr ParamType kOptionalArrayType{"ArrayLike | None", kMXNetRoleArray};
 constexpr char kArrayDoc[] = "Input array.";
-constexpr char kArraysType[] = "Sequence[ArrayLike]";
-constexpr char kAxisType[] = "int";
-constexpr char kOptionalAxisType[] = "int | None";
-constexpr char kAxesType[] = "int | Sequence[int]";
-constexpr char kOptionalAxesType[] = "int | Sequence[int] | None";
+constexpr ParamType kArraysType{"Sequence[ArrayLike]", kMXNetRoleArrays};
+constexpr ParamType kOutType{"ndarray | None", kMXNetRoleOut};
+constexpr ParamType kAxisType{"int", kMXNetRoleAxes};
+constexpr ParamType kOptionalAxisType{"int | None", kMXNetRoleAxes};
+constexpr ParamType kAxesType{"int | Sequence[int]", kMXNetRoleAxes};
+constexpr ParamType kOptionalAxesType{"int | Sequence[int] | None", kMXNetRoleAxes};
 
 /*! \brief Bytes of operands from which a copy takes longer than giving up the lock of Python. */
 constexpr int kReleaseBytes = 1 << 16;

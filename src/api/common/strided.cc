@@ -4,6 +4,8 @@
  */
 #include "api/common/strided.h"
 
+#include <mxnet/op/extent.h>
+
 #include <algorithm>
 #include <string>
 
@@ -16,7 +18,7 @@ namespace {
   for (int i = 0; i < count; ++i) {
     text += " (";
     for (int d = 0; d < shapes[i].ndim(); ++d) {
-      text += (d == 0 ? "" : ",") + std::to_string(shapes[i][d]);
+      text += (d == 0 ? "" : ",") + ExtentText(shapes[i][d]);
     }
     text += shapes[i].ndim() == 1 ? ",)" : ")";
   }
@@ -33,8 +35,9 @@ void BroadcastShapes(const ShapeView* shapes, int count, DimBuffer* out) {
     for (int i = 0; i < count; ++i) {
       const int own = d - (out->ndim - shapes[i].ndim());
       if (own < 0 || shapes[i][own] == 1 || shapes[i][own] == extent) continue;
-      if (extent != 1) ThrowNoBroadcast(shapes, count);
-      extent = shapes[i][own];
+      const int64_t other = shapes[i][own];
+      if (extent != 1 && AreDifferent(extent, other)) ThrowNoBroadcast(shapes, count);
+      extent = BroadcastExtent(extent, other);
     }
     (*out)[d] = extent;
   }

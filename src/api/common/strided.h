@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_API_COMMON_STRIDED_H_
 #define MXNET_SRC_API_COMMON_STRIDED_H_
 
+#include <mxnet/op/dims.h>
 #include <mxnet/runtime/extents.h>
 #include <mxnet/runtime/ndarray.h>
 
@@ -12,26 +13,6 @@
 
 namespace mxnet {
 namespace op {
-
-/*! \brief Up to kMaxNdim integers without an allocation; only the first ndim are set. */
-struct DimBuffer {
-  int ndim{0};
-  int64_t data[kMaxNdim];
-
-  DimBuffer() noexcept {}  // NOLINT: data stays uninitialized on purpose
-  explicit DimBuffer(ShapeView dims) noexcept : ndim(dims.ndim()) {
-    for (int i = 0; i < ndim; ++i) data[i] = dims[i];
-  }
-  int64_t& operator[](int i) noexcept { return data[i]; }
-  int64_t operator[](int i) const noexcept { return data[i]; }
-  void push_back(int64_t value) noexcept { data[ndim++] = value; }
-  ShapeView view() const noexcept { return {data, static_cast<size_t>(ndim)}; }
-  int64_t product() const noexcept {
-    int64_t size = 1;
-    for (int i = 0; i < ndim; ++i) size *= data[i];
-    return size;
-  }
-};
 
 /*! \brief The common shape; ValueError where the shapes do not broadcast together. */
 void BroadcastShapes(const ShapeView* shapes, int count, DimBuffer* out);

@@ -159,6 +159,23 @@ FunctionInfo::FunctionInfo(const MXNetFuncInfo& info, bool is_overload) {
     MXNET_THROW("ValueError") << info_.name << ": an overload has overloads itself";
   }
   CopyOverloads();
+  CopyOperator();
+}
+
+FunctionInfo::~FunctionInfo() {
+  if (op_.free != nullptr) op_.free(op_.self);
+}
+
+void FunctionInfo::CopyOperator() {
+  const auto* op = static_cast<const MXNetOperator*>(info_.op);
+  if (op == nullptr) return;
+  CheckSize(op->struct_size, sizeof(op_));
+  const bool is_placed = (op->properties & (kMXNetOpZeros | kMXNetOpAnywhere)) != 0;
+  if (op->infer == nullptr || (op->run == nullptr && op->view == nullptr && !is_placed)) {
+    MXNET_THROW("ValueError") << info_.name << ": an operator has to have infer, and run or view";
+  }
+  op_ = *op;
+  info_.op = &op_;
 }
 
 void FunctionInfo::CopyOverloads() {
@@ -204,7 +221,7 @@ void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
     if ((param.flags & kMXNetParamVariadic) != 0) {
       variadic_ = true;
     } else if ((param.flags & kMXNetParamFrontEnd) == 0) {
-      if (param.type != nullptr && std::strncmp(param.type, "Context", 7) == 0) {
+      if (param.role == kMXNetRoleContext) {
         context_param_ = static_cast<int>(body_params_.size());
       }
       body_params_.push_back(&param);

@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_RUNTIME_CORE_FUNCTION_H_
 #define MXNET_SRC_RUNTIME_CORE_FUNCTION_H_
 
+#include <mxnet/op/c_operator_api.h>
 #include <mxnet/runtime/any.h>
 
 #include <cstddef>
@@ -30,13 +31,18 @@ class FunctionInfo {
  public:
   FunctionInfo();
   explicit FunctionInfo(const MXNetFuncInfo& info, bool is_overload = false);
+  ~FunctionInfo();
+  FunctionInfo(const FunctionInfo&) = delete;
+  FunctionInfo& operator=(const FunctionInfo&) = delete;
 
   const MXNetFuncInfo& view() const { return info_; }
   /*! \brief Parameters the body sees, in order: all but the front end's own. */
   const std::vector<const MXNetParamInfo*>& body_params() const { return body_params_; }
   bool variadic() const { return variadic_; }
-  /*! \brief The body's parameter that takes a context, by its type; -1 for none. */
+  /*! \brief The body's parameter that takes a context; -1 for none. */
   int context_param() const { return context_param_; }
+  /*! \brief The operator that the function is; NULL for any other. */
+  const MXNetOperator* op() const { return info_.op == nullptr ? nullptr : &op_; }
   /*! \brief Whether any arguments are fine, so that a call needs no check. */
   bool takes_anything() const { return body_params_.empty() && (variadic_ || !info_.described); }
 
@@ -44,6 +50,7 @@ class FunctionInfo {
   const char* Keep(const char* text);
   void CopyParams(const MXNetFuncInfo& info);
   void CopyOverloads();
+  void CopyOperator();
 
   std::deque<std::string> strings_;
   std::vector<MXNetParamInfo> params_;
@@ -52,6 +59,7 @@ class FunctionInfo {
   std::vector<const MXNetFuncInfo*> overload_views_;
   bool variadic_{false};
   int context_param_{-1};
+  MXNetOperator op_{};
   MXNetFuncInfo info_{};
 };
 
@@ -78,6 +86,9 @@ struct FunctionObject {
 
   int Call(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
            int* ret_type_code) const;
+  /*! \brief Writes the arguments of the named parameters, with the defaults of those not given. */
+  int Fill(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* filled,
+           int* filled_codes) const;
 
  private:
   int CallChecked(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
@@ -89,9 +100,6 @@ struct FunctionObject {
   /*! \brief With more arguments than named parameters, some of which were not given. */
   int CallVariadic(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                    int* ret_type_code) const;
-  /*! \brief Writes the arguments of the named parameters, with the defaults of those not given. */
-  int Fill(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* filled,
-           int* filled_codes) const;
 };
 
 }  // namespace runtime

@@ -78,7 +78,7 @@ MXNET_REGISTER_OP("_npi.astype")
     .flags(kMXNetFuncView)
     .describe("Convert an array to another element type.")
     .add_argument("a", kArrayType, kArrayDoc)
-    .add_argument("dtype", "DTypeLike", "Element type of the result.")
+    .add_argument("dtype", kRequiredDTypeType, "Element type of the result.")
     .add_argument("copy", "bool", true, "If False, an array of that type already is shared.")
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {

@@ -160,7 +160,7 @@ MXNET_REGISTER_OP("_npi.trace")
     .add_argument("axis1", kAxisType, 0, "Axis of the rows.")
     .add_argument("axis2", kAxisType, 1, "Axis of the columns.")
     .add_argument("dtype", kDTypeType, nullptr, "Type of the result, as of sum.")
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .add_argument("out", kOutType, nullptr, kOutDoc)
     .written()
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       *ret = SumOfLast(DiagonalByArguments(args), args[4], args[5]);

@@ -5,8 +5,10 @@
 #ifndef MXNET_SRC_API_OPERATOR_NUMPY_NP_ELEMWISE_H_
 #define MXNET_SRC_API_OPERATOR_NUMPY_NP_ELEMWISE_H_
 
+#include <mxnet/op/operator.h>
 #include <mxnet/runtime/registry.h>
 
+#include "api/call/outputs.h"
 #include "api/common/cast.h"
 #include "api/common/describe.h"
 #include "api/common/operand.h"
@@ -182,15 +184,6 @@ LoopTable UnaryLoops() {
 
 /* ---- operators ---- */
 
-/*! \brief What the loop type is made of where the operands' common type has no loop of its own. */
-enum class TypeRule {
-  kCommon,       /*!< the common type */
-  kCommonNoBool, /*!< the same, int8 for bool */
-  kTrueDivide,   /*!< float64 for bool and integers */
-  kFloat,        /*!< the smallest float that holds each operand */
-  kBool          /*!< that of two arrays of one type; else each operand is compared with zero */
-};
-
 enum class ResultRule {
   kSame, /*!< the loop type */
   kBool,
@@ -205,7 +198,7 @@ inline DLDataType ResultDType(ResultRule rule, DLDataType dtype) {
 /*! \brief A binary operator. A loop of type T is the one two arrays of type T use. */
 struct BinaryOp {
   LoopTable table;
-  TypeRule rule{TypeRule::kCommon};
+  MXNetTypeRule rule{kMXNetTypesCommon};
   ResultRule result{ResultRule::kSame};
   const char* hint{""}; /*!< ends the message about an unsupported type */
   /*! \brief Throws for values of an integer operand x2 the operator refuses; may be NULL. */
@@ -214,44 +207,25 @@ struct BinaryOp {
 
 struct UnaryOp {
   LoopTable table;
-  TypeRule rule{TypeRule::kCommon};
+  MXNetTypeRule rule{kMXNetTypesCommon};
   ResultRule result{ResultRule::kSame};
   const char* hint{""};
 };
 
-/*! \brief The fast path: false, and nothing done, where the operands are not dense and alike. */
-bool RunBinaryDense(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+/* ---- the functions of operators, whose data is a BinaryOp or a UnaryOp ---- */
 
-/*! \brief Body of a binary operator with arguments x1, x2 and out. */
-void RunBinary(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+void InferBinary(const InferCall& call, const NoAttributes&);
+void RunBinary(const RunCall& call, const NoAttributes&);
+/*! \brief Of dense operands that are alike, or of one and a number. */
+bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 
-/*! \brief Body of a unary operator with arguments x and out. */
-void RunUnary(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+void InferUnary(const InferCall& call, const NoAttributes&);
+void RunUnary(const RunCall& call, const NoAttributes&);
+/*! \brief Of a dense operand, into a new array. */
+bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 
-/* ---- the slow paths, for any operands ---- */
-
-/*! \brief An input of a loop: an array that broadcasts to the result, or one element. */
-struct LoopInput {
-  const DLTensor* tensor;
-  const void* scalar; /*!< used where tensor is NULL */
-};
-
-/*!
- * \brief Runs a loop over the inputs into a new array, or into `out` where it is not None.
- *
- * TypeError or ValueError where out cannot take the result; *ret is the result.
- */
-void RunLoop(InnerLoop loop, const LoopInput* inputs, int count, ShapeView shape, DLDataType dtype,
-             Context ctx, const MXNetArgValue& out, MXNetRetValue* ret);
-
-/*! \brief RunBinary for operands of any kind. */
-void RunBinaryAny(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
-
-/*! \brief RunUnary for an operand of any kind. */
-void RunUnaryAny(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
-
-/*! \brief The array a result goes to by `out`; ValueError or TypeError where it does not fit. */
-NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype);
+/*! \brief Runs a loop over operands that broadcast to the shape of out. */
+void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out);
 
 /*! \brief Returns the result, or writes it to `out` where that is not None and returns that. */
 void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret);
@@ -266,34 +240,38 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
   "ValueError for shapes that do not broadcast, TypeError for data types without this " \
   "operation, OverflowError for a Python integer beyond the data type of the other operand."
 
-#define MXNET_OUT_DOC                                                                    \
-  "Array of the result's shape that the result is written to and that is returned; its " \
-  "data type must take the result's by a 'same_kind' cast."
-
 #define MXNET_FLOAT_DOC                                                                   \
   "\n\nIntegers and bool give a float: 8 bits and bool float16, 16 bits float32, others " \
   "float64."
 
-#define MXNET_REGISTER_BINARY(Name, Doc, Body)                       \
-  MXNET_REGISTER_OP("_npi." Name)                                    \
-      .describe(Doc MXNET_BROADCAST_DOC)                             \
-      .add_argument("x1", "ArrayLike", "First operand.")             \
-      .add_argument("x2", "ArrayLike", "Second operand.")            \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC) \
-      .written()                                                     \
-      .release_gil(kReleaseGilBytes)                                 \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { Body; })
+#define MXNET_REGISTER_BINARY(Name, Doc, Op)                                     \
+  MXNET_REGISTER_OPERATOR("_npi." Name, NoAttributes)                            \
+      .describe(Doc MXNET_BROADCAST_DOC)                                         \
+      .input("x1", "First operand.")                                             \
+      .input("x2", "Second operand.")                                            \
+      .out()                                                                     \
+      .types((Op).rule)                                                          \
+      .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput) \
+      .release_gil(kReleaseGilBytes)                                             \
+      .data(&(Op))                                                               \
+      .infer(&InferBinary)                                                       \
+      .run(&RunBinary)                                                           \
+      .quick(&QuickBinary)
 
 #define MXNET_REGISTER_UNARY(Name, Doc, Op)                                                   \
-  MXNET_REGISTER_OP("_npi." Name)                                                             \
+  MXNET_REGISTER_OPERATOR("_npi." Name, NoAttributes)                                         \
       .describe(Doc                                                                           \
                 "\n\nThe result has the shape of x. Raises TypeError for data types without " \
                 "this operation.")                                                            \
-      .add_argument("x", "ArrayLike", "Operand.")                                             \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                          \
-      .written()                                                                              \
+      .input("x", "Operand.")                                                                 \
+      .out()                                                                                  \
+      .types((Op).rule)                                                                       \
+      .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput)              \
       .release_gil(kReleaseGilBytes)                                                          \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunUnary(Op, args, ret); })
+      .data(&(Op))                                                                            \
+      .infer(&InferUnary)                                                                     \
+      .run(&RunUnary)                                                                         \
+      .quick(&QuickUnary)
 
 }  // namespace op
 }  // namespace mxnet

@@ -83,19 +83,15 @@ const BinaryOp kAdd{
     BinaryLoops<Add, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>()};
 const BinaryOp kSubtract{
     BinaryLoops<Subtract, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-    TypeRule::kCommon, ResultRule::kSame, "; use bitwise_xor or logical_xor for bool"};
+    kMXNetTypesCommon, ResultRule::kSame, "; use bitwise_xor or logical_xor for bool"};
 const BinaryOp kMultiply{
     BinaryLoops<Multiply, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>()};
-const BinaryOp kDivide{BinaryLoops<Divide, FloatTypes, ComplexTypes>(), TypeRule::kTrueDivide};
+const BinaryOp kDivide{BinaryLoops<Divide, FloatTypes, ComplexTypes>(), kMXNetTypesTrueDivide};
 
-MXNET_REGISTER_BINARY("add", "Adds elementwise; for bool it is logical or.",
-                      RunBinary(kAdd, args, ret));
-MXNET_REGISTER_BINARY("subtract", "Subtracts elementwise. bool has no subtraction.",
-                      RunBinary(kSubtract, args, ret));
-MXNET_REGISTER_BINARY("multiply", "Multiplies elementwise; for bool it is logical and.",
-                      RunBinary(kMultiply, args, ret));
-MXNET_REGISTER_BINARY("divide", "Divides elementwise; integers and bool give float64.",
-                      RunBinary(kDivide, args, ret));
+MXNET_REGISTER_BINARY("add", "Adds elementwise; for bool it is logical or.", kAdd);
+MXNET_REGISTER_BINARY("subtract", "Subtracts elementwise. bool has no subtraction.", kSubtract);
+MXNET_REGISTER_BINARY("multiply", "Multiplies elementwise; for bool it is logical and.", kMultiply);
+MXNET_REGISTER_BINARY("divide", "Divides elementwise; integers and bool give float64.", kDivide);
 
 }  // namespace
 }  // namespace op

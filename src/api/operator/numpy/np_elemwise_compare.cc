@@ -69,6 +69,7 @@ void MixedRun(char* const* data, const int64_t* strides, int64_t n) {
   }
 }
 
+/*! \brief Begins with what the functions of every binary operator read. */
 struct Comparison {
   BinaryOp op;
   InnerLoop signed_unsigned;
@@ -85,16 +86,22 @@ Comparison MakeComparison() {
     table.loops[kIndexFloat64] = &WideComparison<Op, double>;
   }
 #endif
-  return {{table, TypeRule::kCommon, ResultRule::kBool},
+  return {{table, kMXNetTypesCommon, ResultRule::kBool},
           &MixedRun<Op, int64_t, uint64_t>,
           &MixedRun<Op, uint64_t, int64_t>};
 }
 
-bool IsSigned(const Operand& x) { return x.dtype().code == kDLInt; }
-bool IsUInt64(const Operand& x) { return x.dtype() == kUInt64; }
+bool IsSigned(DLDataType dtype) { return dtype.code == kDLInt; }
+
+/*! \brief int64 and uint64, whose common type would be float64, are compared as they are. */
+InnerLoop MixedLoop(const Comparison& comparison, DLDataType a, DLDataType b) {
+  if (IsSigned(a) && b == kUInt64) return comparison.signed_unsigned;
+  if (a == kUInt64 && IsSigned(b)) return comparison.unsigned_signed;
+  return nullptr;
+}
 
 /*! \brief Where a scalar lies beside the values of dtype: -1 below, 1 above, 0 among them. */
-int SideOf(const Operand& scalar, DLDataType dtype) {
+int8_t SideOf(const Operand& scalar, DLDataType dtype) {
   if (scalar.kind() != WeakKind::kInt || !IsIntDType(dtype)) return 0;
   const int64_t value = scalar.int_value();
   if (!scalar.is_large_uint() && value < 0) {
@@ -105,49 +112,52 @@ int SideOf(const Operand& scalar, DLDataType dtype) {
   return digits < 64 && static_cast<uint64_t>(value) >> digits != 0 ? 1 : 0;
 }
 
-/*! \brief Runs a loop whose inputs are of their own types. */
-void RunMixed(InnerLoop loop, const LoopInput& a, const LoopInput& b, const Operand& x1,
-              const Operand& x2, const MXNetArgs& args, MXNetRetValue* ret) {
-  const ShapeView shapes[2] = {x1.shape(), x2.shape()};
+DLTensor TensorOver(const void* element, DLDataType dtype) {
+  return {const_cast<void*>(element), Context{kDLCPU, 0}, 0, dtype, nullptr, nullptr, 0};
+}
+
+/*! \brief Compares inputs of types of their own, into a new array or `out`. */
+void CompareInto(InnerLoop loop, const Operand& a, const Operand& b, const DLTensor* inputs,
+                 const MXNetArgs& args, MXNetRetValue* ret) {
+  const ShapeView shapes[2] = {a.shape(), b.shape()};
   DimBuffer shape;
   BroadcastShapes(shapes, 2, &shape);
-  const LoopInput inputs[2] = {a, b};
-  const Context ctx = ContextOf(x1, x2);
-  RunLoop(loop, inputs, 2, shape.view(), kBool, ctx, args[2], ret);
+  NDArray result = NDArray::Empty(shape.view(), kBool, ContextOf(a, b));
+  Walk(loop, inputs, 2, result.tensor());
+  ReturnInto(std::move(result), args[2], ret);
 }
 
 /*! \brief A scalar beyond the other operand's type compares alike with every element. */
-bool RunOutOfRange(const Comparison& comparison, const Operand& a, const Operand& b,
-                   const MXNetArgs& args, MXNetRetValue* ret) {
+bool CompareOutOfRange(const Comparison& comparison, const Operand& a, const Operand& b,
+                       const MXNetArgs& args, MXNetRetValue* ret) {
   if (a.is_array() == b.is_array()) return false;
-  const int8_t left = static_cast<int8_t>(a.is_array() ? 0 : SideOf(a, b.dtype()));
-  const int8_t right = static_cast<int8_t>(b.is_array() ? 0 : SideOf(b, a.dtype()));
+  const int8_t left = a.is_array() ? int8_t{0} : SideOf(a, b.dtype());
+  const int8_t right = b.is_array() ? int8_t{0} : SideOf(b, a.dtype());
   if (left == 0 && right == 0) return false;
-  RunMixed(comparison.op.table.loops[kIndexInt8], {nullptr, &left}, {nullptr, &right}, a, b, args,
-           ret);
+  const DLTensor inputs[2] = {TensorOver(&left, kInt8), TensorOver(&right, kInt8)};
+  CompareInto(comparison.op.table.loops[kIndexInt8], a, b, inputs, args, ret);
   return true;
 }
 
-/*! \brief int64 against uint64, whose common type would be float64. */
-bool RunMixedSigns(const Comparison& comparison, Operand* a, Operand* b, const MXNetArgs& args,
-                   MXNetRetValue* ret) {
-  const bool signed_first = IsSigned(*a) && IsUInt64(*b);
-  if (!signed_first && !(IsUInt64(*a) && IsSigned(*b))) return false;
-  if (a->is_array() != b->is_array()) return false;
-  const LoopInput left{&a->TensorAs(signed_first ? kInt64 : kUInt64), nullptr};
-  const LoopInput right{&b->TensorAs(signed_first ? kUInt64 : kInt64), nullptr};
-  RunMixed(signed_first ? comparison.signed_unsigned : comparison.unsigned_signed, left, right, *a,
-           *b, args, ret);
+bool CompareMixedSigns(const Comparison& comparison, Operand* a, Operand* b, const MXNetArgs& args,
+                       MXNetRetValue* ret) {
+  const InnerLoop loop = MixedLoop(comparison, a->dtype(), b->dtype());
+  if (loop == nullptr || a->is_array() != b->is_array()) return false;
+  const bool signed_first = IsSigned(a->dtype());
+  const DLTensor inputs[2] = {a->TensorAs(signed_first ? kInt64 : kUInt64),
+                              b->TensorAs(signed_first ? kUInt64 : kInt64)};
+  CompareInto(loop, *a, *b, inputs, args, ret);
   return true;
 }
 
-void RunComparison(const Comparison& comparison, const MXNetArgs& args, MXNetRetValue* ret) {
-  if (RunBinaryDense(comparison.op, args, ret)) return;
+/*! \brief Besides what is quick of all operators, integers that have no common type. */
+bool QuickCompare(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  const auto& comparison = *static_cast<const Comparison*>(data);
+  if (QuickBinary(&comparison.op, args, ret)) return true;
   Operand a(args[0]);
   Operand b(args[1]);
-  if (RunOutOfRange(comparison, a, b, args, ret)) return;
-  if (RunMixedSigns(comparison, &a, &b, args, ret)) return;
-  RunBinaryAny(comparison.op, args, ret);
+  return CompareOutOfRange(comparison, a, b, args, ret) ||
+         CompareMixedSigns(comparison, &a, &b, args, ret);
 }
 
 const Comparison kEqual = MakeComparison<Equal>();
@@ -163,16 +173,15 @@ const Comparison kGreaterEqual = MakeComparison<GreaterEqual>();
   "size, compare by value; complex numbers by real, then imaginary part; NaN is unequal " \
   "to everything."
 
-MXNET_REGISTER_BINARY("equal", MXNET_COMPARE_DOC("is equal to"), RunComparison(kEqual, args, ret));
-MXNET_REGISTER_BINARY("not_equal", MXNET_COMPARE_DOC("differs from"),
-                      RunComparison(kNotEqual, args, ret));
-MXNET_REGISTER_BINARY("less", MXNET_COMPARE_DOC("is less than"), RunComparison(kLess, args, ret));
-MXNET_REGISTER_BINARY("less_equal", MXNET_COMPARE_DOC("is less than or equal to"),
-                      RunComparison(kLessEqual, args, ret));
-MXNET_REGISTER_BINARY("greater", MXNET_COMPARE_DOC("is greater than"),
-                      RunComparison(kGreater, args, ret));
-MXNET_REGISTER_BINARY("greater_equal", MXNET_COMPARE_DOC("is greater than or equal to"),
-                      RunComparison(kGreaterEqual, args, ret));
+#define MXNET_REGISTER_COMPARISON(Name, Relation, Of) \
+  MXNET_REGISTER_BINARY(Name, MXNET_COMPARE_DOC(Relation), (Of).op).quick(&QuickCompare)
+
+MXNET_REGISTER_COMPARISON("equal", "is equal to", kEqual);
+MXNET_REGISTER_COMPARISON("not_equal", "differs from", kNotEqual);
+MXNET_REGISTER_COMPARISON("less", "is less than", kLess);
+MXNET_REGISTER_COMPARISON("less_equal", "is less than or equal to", kLessEqual);
+MXNET_REGISTER_COMPARISON("greater", "is greater than", kGreater);
+MXNET_REGISTER_COMPARISON("greater_equal", "is greater than or equal to", kGreaterEqual);
 
 }  // namespace
 }  // namespace op

@@ -297,37 +297,47 @@ void RefuseNegative(const BinaryOp&, const DLTensor& x2) {
   });
 }
 
-const BinaryOp kFloorDivide{DivisionLoops<FloorDivide>(), TypeRule::kCommonNoBool};
-const BinaryOp kRemainder{DivisionLoops<Mod>(), TypeRule::kCommonNoBool};
-const BinaryOp kPower{PowerLoops<Power::Root>(), TypeRule::kCommonNoBool, ResultRule::kSame, "",
+const BinaryOp kFloorDivide{DivisionLoops<FloorDivide>(), kMXNetTypesCommonNoBool};
+const BinaryOp kRemainder{DivisionLoops<Mod>(), kMXNetTypesCommonNoBool};
+const BinaryOp kPower{PowerLoops<Power::Root>(), kMXNetTypesCommonNoBool, ResultRule::kSame, "",
                       &RefuseNegative};
-const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), TypeRule::kCommonNoBool,
+const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), kMXNetTypesCommonNoBool,
                            ResultRule::kSame, "", &RefuseNegative};
 
-/*!
- * \brief Body of power. With one exponent for all, not with one that is the same in a row by
- * chance, the power 0.5 is the square root.
+/*! \brief Whether there is one exponent for all, and not one that is the same in a row by chance.
  */
-void RunPower(const MXNetArgs& args, MXNetRetValue* ret) {
-  const MXNetArgValue exponent = args[1];
+bool IsOneExponent(const MXNetValue& value, int type_code) {
   const DLTensor* tensor = nullptr;
-  bool is_one = exponent.type_code() == kMXNetFloat;
-  if (!is_one && exponent.TryAs(&tensor) == Match::kOk) {
-    is_one = TensorSize(*tensor) == 1;
-  }
-  RunBinary(is_one ? kPowerOfOne : kPower, args, ret);
+  if (type_code == kMXNetFloat) return true;
+  const bool is_tensor =
+      TypeTraits<const DLTensor*>::TryFrom(value, type_code, &tensor) == Match::kOk;
+  return is_tensor && TensorSize(*tensor) == 1;
+}
+
+/*! \brief RunBinary of power: with one exponent the power 0.5 is the square root. */
+void RunPower(const RunCall& call, const NoAttributes& none) {
+  RunCall own = call;
+  own.data = TensorSize(call.in[1]) == 1 ? &kPowerOfOne : &kPower;
+  RunBinary(own, none);
+}
+
+bool QuickPower(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
+  const bool is_one = IsOneExponent(args.values[1], args.type_codes[1]);
+  return QuickBinary(is_one ? &kPowerOfOne : &kPower, args, ret);
 }
 
 MXNET_REGISTER_BINARY("floor_divide",
                       "Divides and rounds towards minus infinity. An integer divided by 0 gives 0.",
-                      RunBinary(kFloorDivide, args, ret));
+                      kFloorDivide);
 MXNET_REGISTER_BINARY("remainder", "Remainder of floor_divide, which has the sign of x2.",
-                      RunBinary(kRemainder, args, ret));
+                      kRemainder);
 MXNET_REGISTER_BINARY(
     "power",
     "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a "
     "ValueError. With one exponent for all the power 0.5 is the square root.",
-    RunPower(args, ret));
+    kPower)
+    .run(&RunPower)
+    .quick(&QuickPower);
 
 }  // namespace
 }  // namespace op

@@ -130,12 +130,12 @@ struct Softsign {
 
 template <typename Op>
 UnaryOp Analytic() {
-  return {MathUnaryLoops<Op, ComplexTypes>(), TypeRule::kFloat};
+  return {MathUnaryLoops<Op, ComplexTypes>(), kMXNetTypesFloat};
 }
 
 template <typename Op>
 UnaryOp Real() {
-  return {UnaryLoops<Op, FloatTypes>(), TypeRule::kFloat};
+  return {UnaryLoops<Op, FloatTypes>(), kMXNetTypesFloat};
 }
 
 const UnaryOp kExp = Analytic<Exp>();
@@ -145,8 +145,8 @@ const UnaryOp kLog = Analytic<Log>();
 const UnaryOp kLog2 = Analytic<Log2>();
 const UnaryOp kLog10 = Analytic<Log10>();
 const UnaryOp kLog1p = Analytic<Log1p>();
-const UnaryOp kSqrt{UnaryLoops<Sqrt, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
-const UnaryOp kCbrt{MathUnaryLoops<Cbrt>(), TypeRule::kFloat};
+const UnaryOp kSqrt{UnaryLoops<Sqrt, FloatTypes, ComplexTypes>(), kMXNetTypesFloat};
+const UnaryOp kCbrt{MathUnaryLoops<Cbrt>(), kMXNetTypesFloat};
 const UnaryOp kSigmoid = Real<Sigmoid>();
 const UnaryOp kSoftsign = Real<Softsign>();
 

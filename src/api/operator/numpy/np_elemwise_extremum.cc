@@ -50,15 +50,14 @@ const BinaryOp kFmin{AllLoops<Fmin>()};
 MXNET_REGISTER_BINARY("maximum",
                       "The larger of two elements; NaN where either is NaN. Complex numbers are "
                       "ordered by real, then imaginary part.",
-                      RunBinary(kMaximum, args, ret));
+                      kMaximum);
 MXNET_REGISTER_BINARY("minimum",
                       "The smaller of two elements; NaN where either is NaN. Complex numbers are "
                       "ordered by real, then imaginary part.",
-                      RunBinary(kMinimum, args, ret));
-MXNET_REGISTER_BINARY("fmax", "The larger of two elements; of a number and NaN the number.",
-                      RunBinary(kFmax, args, ret));
+                      kMinimum);
+MXNET_REGISTER_BINARY("fmax", "The larger of two elements; of a number and NaN the number.", kFmax);
 MXNET_REGISTER_BINARY("fmin", "The smaller of two elements; of a number and NaN the number.",
-                      RunBinary(kFmin, args, ret));
+                      kFmin);
 
 }  // namespace
 }  // namespace op

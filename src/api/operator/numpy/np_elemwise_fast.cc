@@ -125,7 +125,8 @@ bool ReadDense(const BinaryOp& op, const MXNetArgs& args, DenseCall* call) {
 
 }  // namespace
 
-bool RunBinaryDense(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
+bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  const auto& op = *static_cast<const BinaryOp*>(data);
   DenseCall call;
   if (!ReadDense(op, args, &call)) return false;
   const DLTensor& a = *call.shaped;
@@ -152,28 +153,22 @@ bool RunBinaryDense(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* re
   return true;
 }
 
-void RunBinary(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
-  if (!RunBinaryDense(op, args, ret)) RunBinaryAny(op, args, ret);
-}
-
-void RunUnary(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
+bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  const auto& op = *static_cast<const UnaryOp*>(data);
   const DLTensor* operand = OperandArg(args, 0);
-  if (operand != nullptr && args.type_codes[1] == kMXNetNull) {
-    const DLTensor& x = *operand;
-    const int index = IndexOfDType(x.dtype);
-    const int64_t item = ItemSize(x.dtype);
-    int64_t size;
-    if (index >= 0 && op.table.loops[index] != nullptr && IsDense(x, item, &size)) {
-      const DLDataType dtype = ResultDType(op.result, x.dtype);
-      NDArray result = NDArray::Empty(TensorShape(x), dtype, x.device);
-      char* const data[2] = {static_cast<char*>(result.data()), static_cast<char*>(x.data)};
-      const int64_t strides[2] = {ItemSize(dtype), item};
-      op.table.loops[index](data, strides, size);
-      *ret = std::move(result);
-      return;
-    }
-  }
-  RunUnaryAny(op, args, ret);
+  if (operand == nullptr || args.type_codes[1] != kMXNetNull) return false;
+  const DLTensor& x = *operand;
+  const int index = IndexOfDType(x.dtype);
+  const int64_t item = ItemSize(x.dtype);
+  int64_t size;
+  if (index < 0 || op.table.loops[index] == nullptr || !IsDense(x, item, &size)) return false;
+  const DLDataType dtype = ResultDType(op.result, x.dtype);
+  NDArray result = NDArray::Empty(TensorShape(x), dtype, x.device);
+  char* const pointers[2] = {static_cast<char*>(result.data()), static_cast<char*>(x.data)};
+  const int64_t strides[2] = {ItemSize(dtype), item};
+  op.table.loops[index](pointers, strides, size);
+  *ret = std::move(result);
+  return true;
 }
 
 }  // namespace op

@@ -46,19 +46,18 @@ struct LogAddExp {
   }
 };
 
-const BinaryOp kArctan2{MathBinaryLoops<Arctan2>(), TypeRule::kFloat};
-const BinaryOp kHypot{MathBinaryLoops<Hypot>(), TypeRule::kFloat};
-const BinaryOp kCopysign{BinaryLoops<Copysign, FloatTypes>(), TypeRule::kFloat};
-const BinaryOp kLogAddExp{BinaryLoops<LogAddExp, FloatTypes>(), TypeRule::kFloat};
+const BinaryOp kArctan2{MathBinaryLoops<Arctan2>(), kMXNetTypesFloat};
+const BinaryOp kHypot{MathBinaryLoops<Hypot>(), kMXNetTypesFloat};
+const BinaryOp kCopysign{BinaryLoops<Copysign, FloatTypes>(), kMXNetTypesFloat};
+const BinaryOp kLogAddExp{BinaryLoops<LogAddExp, FloatTypes>(), kMXNetTypesFloat};
 
 MXNET_REGISTER_BINARY("arctan2",
                       "Angle in radians, from -pi to pi, of the point with coordinates (x2, x1).",
-                      RunBinary(kArctan2, args, ret));
+                      kArctan2);
 MXNET_REGISTER_BINARY("hypot", "Length of the hypotenuse, sqrt(x1**2 + x2**2), without overflow.",
-                      RunBinary(kHypot, args, ret));
-MXNET_REGISTER_BINARY("copysign", "x1 with the sign of x2.", RunBinary(kCopysign, args, ret));
-MXNET_REGISTER_BINARY("logaddexp", "log(exp(x1) + exp(x2)), without overflow.",
-                      RunBinary(kLogAddExp, args, ret));
+                      kHypot);
+MXNET_REGISTER_BINARY("copysign", "x1 with the sign of x2.", kCopysign);
+MXNET_REGISTER_BINARY("logaddexp", "log(exp(x1) + exp(x2)), without overflow.", kLogAddExp);
 
 }  // namespace
 }  // namespace op

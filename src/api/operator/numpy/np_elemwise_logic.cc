@@ -84,7 +84,7 @@ LoopTable ShiftLoops() {
 template <typename Op>
 BinaryOp LogicalOp() {
   return {BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-          TypeRule::kBool, ResultRule::kBool};
+          kMXNetTypesBool, ResultRule::kBool};
 }
 
 const BinaryOp kBitwiseAnd{BitLoops<And>()};
@@ -93,28 +93,25 @@ const BinaryOp kBitwiseXor{BitLoops<Xor>()};
 const BinaryOp kLogicalAnd = LogicalOp<LogicalAnd>();
 const BinaryOp kLogicalOr = LogicalOp<LogicalOr>();
 const BinaryOp kLogicalXor = LogicalOp<LogicalXor>();
-const BinaryOp kLeftShift{ShiftLoops<LeftShift>(), TypeRule::kCommonNoBool};
-const BinaryOp kRightShift{ShiftLoops<RightShift>(), TypeRule::kCommonNoBool};
+const BinaryOp kLeftShift{ShiftLoops<LeftShift>(), kMXNetTypesCommonNoBool};
+const BinaryOp kRightShift{ShiftLoops<RightShift>(), kMXNetTypesCommonNoBool};
 
-MXNET_REGISTER_BINARY("bitwise_and", "Ands the bits of integers, or bools.",
-                      RunBinary(kBitwiseAnd, args, ret));
-MXNET_REGISTER_BINARY("bitwise_or", "Ors the bits of integers, or bools.",
-                      RunBinary(kBitwiseOr, args, ret));
-MXNET_REGISTER_BINARY("bitwise_xor", "Exclusive-ors the bits of integers, or bools.",
-                      RunBinary(kBitwiseXor, args, ret));
+MXNET_REGISTER_BINARY("bitwise_and", "Ands the bits of integers, or bools.", kBitwiseAnd);
+MXNET_REGISTER_BINARY("bitwise_or", "Ors the bits of integers, or bools.", kBitwiseOr);
+MXNET_REGISTER_BINARY("bitwise_xor", "Exclusive-ors the bits of integers, or bools.", kBitwiseXor);
 MXNET_REGISTER_BINARY("logical_and", "Whether both elements are true, that is not zero.",
-                      RunBinary(kLogicalAnd, args, ret));
+                      kLogicalAnd);
 MXNET_REGISTER_BINARY("logical_or", "Whether at least one element is true, that is not zero.",
-                      RunBinary(kLogicalOr, args, ret));
+                      kLogicalOr);
 MXNET_REGISTER_BINARY("logical_xor", "Whether exactly one element is true, that is not zero.",
-                      RunBinary(kLogicalXor, args, ret));
+                      kLogicalXor);
 MXNET_REGISTER_BINARY("left_shift",
                       "Shifts the bits of x1 left by x2; a distance beyond its bits gives 0.",
-                      RunBinary(kLeftShift, args, ret));
+                      kLeftShift);
 MXNET_REGISTER_BINARY("right_shift",
                       "Shifts the bits of x1 right by x2, keeping the sign; a distance beyond its "
                       "bits gives 0, or -1 for a negative integer.",
-                      RunBinary(kRightShift, args, ret));
+                      kRightShift);
 
 }  // namespace
 }  // namespace op

@@ -91,7 +91,7 @@ LoopTable RoundLoops() {
 template <typename Op>
 UnaryOp Predicate() {
   return {UnaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-          TypeRule::kCommon, ResultRule::kBool};
+          kMXNetTypesCommon, ResultRule::kBool};
 }
 
 const LoopTable kInvertLoops = UnaryLoops<Invert, BoolType, SignedTypes, UnsignedTypes>();
@@ -99,7 +99,7 @@ const LoopTable kInvertLoops = UnaryLoops<Invert, BoolType, SignedTypes, Unsigne
 const UnaryOp kFloor{RoundLoops<Floor>()};
 const UnaryOp kCeil{RoundLoops<Ceil>()};
 const UnaryOp kTrunc{RoundLoops<Trunc>()};
-const UnaryOp kRint{UnaryLoops<Rint, FloatTypes, ComplexTypes>(), TypeRule::kFloat};
+const UnaryOp kRint{UnaryLoops<Rint, FloatTypes, ComplexTypes>(), kMXNetTypesFloat};
 const UnaryOp kIsNan = Predicate<IsNanOp>();
 const UnaryOp kIsInf = Predicate<IsInf>();
 const UnaryOp kIsFinite = Predicate<IsFinite>();

@@ -127,14 +127,14 @@ const LoopTable kAbsoluteLoops =
     UnaryLoops<Absolute, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
 const LoopTable kConjugateLoops = NumberLoops<Conjugate>();
 
-const UnaryOp kNegative{NumberLoops<Negative>(), TypeRule::kCommon, ResultRule::kSame,
+const UnaryOp kNegative{NumberLoops<Negative>(), kMXNetTypesCommon, ResultRule::kSame,
                         "; use invert or logical_not for bool"};
 const UnaryOp kPositive{NumberLoops<Positive>()};
-const UnaryOp kAbsolute{kAbsoluteLoops, TypeRule::kCommon, ResultRule::kReal};
+const UnaryOp kAbsolute{kAbsoluteLoops, kMXNetTypesCommon, ResultRule::kReal};
 const UnaryOp kSign{NumberLoops<Sign>()};
-const UnaryOp kSquare{NumberLoops<Square>(), TypeRule::kCommonNoBool};
-const UnaryOp kReciprocal{NumberLoops<Reciprocal>(), TypeRule::kCommonNoBool};
-const UnaryOp kConjugate{kConjugateLoops, TypeRule::kCommonNoBool};
+const UnaryOp kSquare{NumberLoops<Square>(), kMXNetTypesCommonNoBool};
+const UnaryOp kReciprocal{NumberLoops<Reciprocal>(), kMXNetTypesCommonNoBool};
+const UnaryOp kConjugate{kConjugateLoops, kMXNetTypesCommonNoBool};
 const UnaryOp kRelu{UnaryLoops<Relu, SignedTypes, UnsignedTypes, FloatTypes>()};
 
 MXNET_REGISTER_UNARY("negative", "-x. Integers wrap; bool has no negative.", kNegative);

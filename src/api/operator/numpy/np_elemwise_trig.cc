@@ -120,7 +120,7 @@ struct Arctanh {
 
 template <typename Op>
 UnaryOp Analytic() {
-  return {MathUnaryLoops<Op, ComplexTypes>(), TypeRule::kFloat};
+  return {MathUnaryLoops<Op, ComplexTypes>(), kMXNetTypesFloat};
 }
 
 const UnaryOp kSin = Analytic<Sin>();

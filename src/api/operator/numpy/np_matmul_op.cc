@@ -119,7 +119,7 @@ MXNET_REGISTER_OP("_npi.matmul")
         "the left side and a column on the right, and that axis is not in the result.")
     .add_argument("x1", kArrayType, "First array, of at least one axis.")
     .add_argument("x2", kArrayType, "Second array, of at least one axis.")
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .add_argument("out", kOutType, nullptr, kOutDoc)
     .written()
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {

@@ -36,22 +36,22 @@ void SortByStride(DimBuffer* shape, DimBuffer* strides) {
   }
 }
 
+/*! \brief Which axes fold; AxisError or ValueError where one is wrong. */
+void MarkFolded(int ndim, const std::optional<Axes>& given, bool* is_folded) {
+  std::fill_n(is_folded, ndim, !given);
+  if (!given) return;
+  // NumPy lets a 0-d array be folded along its axis 0, which it does not have.
+  if (ndim == 0 && given->single && ((*given)[0] == 0 || (*given)[0] == -1)) return;
+  DimBuffer axes;
+  NormalizeAxes(given->view(), ndim, &axes, "duplicate value in 'axis'");
+  for (int64_t axis : axes.view()) is_folded[axis] = true;
+}
+
 }  // namespace
 
-Reduction::Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims) {
-  DimBuffer axes;
-  if (!axis.is_null()) {
-    const IntsArgument given(axis);
-    // NumPy lets a 0-d array be folded along its axis 0, which it does not have.
-    const bool scalar = a.ndim == 0 && given.is_single() && (given[0] == 0 || given[0] == -1);
-    if (!scalar) NormalizeAxes(given.view(), a.ndim, &axes, "duplicate value in 'axis'");
-  }
-  for (int d = 0; d < a.ndim; ++d) is_folded_[d] = axis.is_null();
-  for (int i = 0; i < axes.ndim; ++i) is_folded_[axes[i]] = true;
-  for (int d = 0; d < a.ndim; ++d) {
-    broadcast_shape_.push_back(is_folded_[d] ? 1 : a.shape[d]);
-    if (keepdims || !is_folded_[d]) out_shape_.push_back(broadcast_shape_[d]);
-  }
+Reduction::Reduction(const DLTensor& a, const std::optional<Axes>& axes) {
+  MarkFolded(a.ndim, axes, is_folded_);
+  for (int d = 0; d < a.ndim; ++d) broadcast_shape_.push_back(is_folded_[d] ? 1 : a.shape[d]);
   Split(a);
 }
 
@@ -76,11 +76,35 @@ bool Reduction::folds_rows() const noexcept {
   return kept < Magnitude(folded_strides_[folded_.ndim - 1]) && kept_[kept_.ndim - 1] > 3;
 }
 
-NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape,
-             Context ctx) {
-  const int index = CheckedIndexOfDType(dtype);
-  NDArray result = NDArray::Empty(shape, table.results[index], ctx);
-  table.loops[index](r, result.data_as<char>());
+void SetReduced(DLDataType dtype, ShapeView shape, const ReduceAttributes& attributes,
+                MXNetTensorSpec* out) {
+  bool is_folded[kMaxNdim];
+  MarkFolded(shape.ndim(), attributes.axis, is_folded);
+  out->dtype = dtype;
+  out->ndim = 0;
+  for (int d = 0; d < shape.ndim(); ++d) {
+    if (is_folded[d] && !attributes.keepdims) continue;
+    out->shape[out->ndim++] = is_folded[d] ? 1 : shape[static_cast<size_t>(d)];
+  }
+}
+
+int64_t FoldedCount(ShapeView shape, const std::optional<Axes>& axes) {
+  bool is_folded[kMaxNdim];
+  MarkFolded(shape.ndim(), axes, is_folded);
+  int64_t count = 1;
+  for (int d = 0; d < shape.ndim(); ++d) {
+    if (is_folded[d]) count = MultiplyExtent(count, shape[static_cast<size_t>(d)]);
+  }
+  return count;
+}
+
+void FoldInto(const FoldTable& table, const Reduction& r, DLDataType dtype, const DLTensor& out) {
+  table.loops[CheckedIndexOfDType(dtype)](r, static_cast<char*>(TensorData(out)));
+}
+
+NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape) {
+  NDArray result = NDArray::Empty(shape, table.results[CheckedIndexOfDType(dtype)]);
+  FoldInto(table, r, dtype, result.tensor());
   return result;
 }
 

@@ -5,7 +5,7 @@
 #ifndef MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_H_
 #define MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_H_
 
-#include <mxnet/runtime/registry.h>
+#include <mxnet/op/operator.h>
 
 #include <algorithm>
 
@@ -25,8 +25,8 @@ namespace op {
  */
 class Reduction {
  public:
-  /*! \brief axis is None, an int or a tuple of ints; AxisError or ValueError where it is wrong. */
-  Reduction(const DLTensor& a, const MXNetArgValue& axis, bool keepdims);
+  /*! \brief AxisError or ValueError where an axis is wrong; no axes are all. */
+  Reduction(const DLTensor& a, const std::optional<Axes>& axes);
 
   /*!
    * \brief Has a reader, which outlives the fold, make the elements; NULL takes them as they are.
@@ -36,8 +36,6 @@ class Reduction {
   void set_reader(const BlockReader* reader) noexcept { reader_ = reader; }
   const BlockReader* reader() const noexcept { return reader_; }
 
-  /*! \brief Shape of the result, with extents of 1 for folded axes where keepdims is set. */
-  ShapeView out_shape() const noexcept { return out_shape_.view(); }
   /*! \brief Shape of the result with keepdims, which broadcasts against the tensor. */
   ShapeView broadcast_shape() const noexcept { return broadcast_shape_.view(); }
   /*! \brief Number of elements that fold into one. */
@@ -60,7 +58,6 @@ class Reduction {
   const BlockReader* reader_{nullptr};
   bool is_folded_[kMaxNdim];
   int64_t count_{1};
-  DimBuffer out_shape_;
   DimBuffer broadcast_shape_;
   DimBuffer kept_;
   DimBuffer kept_strides_;
@@ -340,6 +337,19 @@ void FoldAll(const Reduction& r, char* out) {
   }
 }
 
+/*! \brief The attributes of a reduction. */
+struct ReduceAttributes {
+  std::optional<Axes> axis;
+  bool keepdims{false};
+};
+
+/*! \brief Writes the shape of a result: with extents of 1 for folded axes where they are kept. */
+void SetReduced(DLDataType dtype, ShapeView shape, const ReduceAttributes& attributes,
+                MXNetTensorSpec* out);
+
+/*! \brief How many elements fold into one; symbolic where that is. */
+int64_t FoldedCount(ShapeView shape, const std::optional<Axes>& axes);
+
 /*! \brief The loops of one reduction and its result types, by the DTypeIndex of the elements. */
 struct FoldTable {
   void (*loops[kNumDTypes])(const Reduction& r, char* out){};
@@ -367,9 +377,11 @@ constexpr FoldTable FoldLoops() {
   return table;
 }
 
-/*! \brief A new array of the reduction of elements of `dtype`, of shape `shape`. */
-NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape,
-             Context ctx);
+/*! \brief Writes the reduction of elements of `dtype` to a row-major tensor of the table's type. */
+void FoldInto(const FoldTable& table, const Reduction& r, DLDataType dtype, const DLTensor& out);
+
+/*! \brief The same into a new array. */
+NDArray Fold(const FoldTable& table, const Reduction& r, DLDataType dtype, ShapeView shape);
 
 /*! \brief The sum, accumulated as NumPy does: integers in 64 bits, two-byte floats in float32. */
 extern const FoldTable kSumTable;

@@ -64,63 +64,73 @@ constexpr FindTable FindLoops() {
            &FindFirst<Order, double>, &FindFirst<Order, Complex64>, &FindFirst<Order, Complex128>}};
 }
 
-constexpr FindTable kLargest = FindLoops<Largest>();
-constexpr FindTable kSmallest = FindLoops<Smallest>();
+/*! \brief A search, and its name for messages. */
+struct Search {
+  FindTable table;
+  const char* name;
+};
 
-/*!
- * \brief The positions as out, where there is one, has them: integers that int64 can hold, as in
- * NumPy. TypeError for others.
- */
-NDArray PositionsFor(const MXNetArgValue& out, NDArray positions) {
-  const DLTensor* tensor = nullptr;
-  if (out.is_null() || out.TryAs(&tensor) != Match::kOk) return positions;
-  if (PromoteTypes(tensor->dtype, kInt64) != kInt64) {
-    MXNET_THROW("TypeError") << out.text() << ": Cannot cast array data from dtype('"
-                             << DataTypeName(tensor->dtype)
-                             << "') to dtype('int64') according to the rule 'safe'";
+constexpr Search kLargest{FindLoops<Largest>(), "argmax"};
+constexpr Search kSmallest{FindLoops<Smallest>(), "argmin"};
+
+struct FindAttributes {
+  std::optional<int64_t> axis;
+  bool keepdims{false};
+
+  /*! \brief The same as those of a reduction. */
+  ReduceAttributes reduce() const {
+    ReduceAttributes attributes;
+    attributes.keepdims = keepdims;
+    if (!axis) return attributes;
+    attributes.axis.emplace();
+    attributes.axis->push_back(*axis);
+    attributes.axis->single = true;
+    return attributes;
   }
-  return AsType(positions.tensor(), tensor->dtype);
+};
+
+void InferFind(const InferCall& call, const FindAttributes& attributes) {
+  const auto& search = *static_cast<const Search*>(call.data);
+  const ReduceAttributes reduce = attributes.reduce();
+  SetReduced(kInt64, ShapeOf(call.in[0]), reduce, call.out);
+  if (FoldedCount(ShapeOf(call.in[0]), reduce.axis) == 0) {
+    MXNET_THROW("ValueError") << "attempt to get " << search.name << " of an empty sequence";
+  }
 }
 
-/*! \brief Body with arguments a, axis, out, keepdims. */
-void RunFind(const FindTable& table, const char* name, const MXNetArgs& args, MXNetRetValue* ret) {
-  Operand a(args[0]);
-  if (!args[1].is_null()) ToInt(args[1]);
-  const DLTensor* elements = &a.TensorAs(a.dtype());
+void RunFind(const RunCall& call, const FindAttributes& attributes) {
+  const auto& search = *static_cast<const Search*>(call.data);
+  const DLTensor* elements = call.in;
   NDArray flat;
-  if (args[1].is_null() && !IsContiguous(*elements) && !IsMeta(*elements)) {
+  if (!attributes.axis && !IsContiguous(*elements)) {
     // Positions count in row-major order, which the folded axes of another layout are not in.
     flat = Contiguous(*elements);
     elements = &flat.tensor();
   }
-  const Reduction r(*elements, args[1], ToFlag(args[3]));
-  if (r.count() == 0) {
-    MXNET_THROW("ValueError") << "attempt to get " << name << " of an empty sequence";
-  }
-  NDArray result = NDArray::Empty(r.out_shape(), kInt64, a.ctx());
-  const auto find = table.find[CheckedIndexOfDType(a.dtype())];
+  const Reduction r(*elements, attributes.reduce().axis);
+  const auto find = search.table.find[CheckedIndexOfDType(elements->dtype)];
   const int64_t stride = r.folded().ndim == 0 ? 0 : r.folded_strides()[0];
-  auto* to = result.data_as<int64_t>();
-  if (result.size() != 0) {
-    ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim,
-                  [&](const char* x) { *to++ = find(x, stride, r.count()); });
-  }
-  ReturnInto(PositionsFor(args[2], std::move(result)), args[2], ret);
+  auto* to = static_cast<int64_t*>(TensorData(call.out[0]));
+  if (TensorSize(call.out[0]) == 0) return;
+  ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim,
+                [&](const char* x) { *to++ = find(x, stride, r.count()); });
 }
 
-#define MXNET_REGISTER_FIND(Name, Doc, Table)                                                \
-  MXNET_REGISTER_OP("_npi." Name)                                                            \
+#define MXNET_REGISTER_FIND(Name, Doc, Op)                                                   \
+  MXNET_REGISTER_OPERATOR("_npi." Name, FindAttributes)                                      \
       .describe(Doc                                                                          \
                 " The result is int64. Raises ValueError for no elements, AxisError for an " \
                 "axis the array has not.")                                                   \
-      .add_argument("a", kArrayType, "Elements to search.")                                  \
-      .add_argument("axis", kOptionalAxisType, nullptr,                                      \
-                    "Axis that is searched; None searches the flattened array.")             \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                         \
-      .written()                                                                             \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                           \
+      .input("a", "Elements to search.")                                                     \
+      .attribute("axis", &FindAttributes::axis, nullptr,                                     \
+                 "Axis that is searched; None searches the flattened array.")                \
+      .out()                                                                                 \
+      .attribute("keepdims", &FindAttributes::keepdims, false, MXNET_KEEPDIMS_DOC)           \
+      .properties(kMXNetOpNarrowOut)                                                         \
       .release_gil(kReleaseGilBytes)                                                         \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFind(Table, Name, args, ret); })
+      .data(&(Op))                                                                           \
+      .infer(&InferFind)                                                                     \
+      .run(&RunFind)
 
 MXNET_REGISTER_FIND("argmax", "Position of the first NaN, or else of the first largest element.",
                     kLargest);

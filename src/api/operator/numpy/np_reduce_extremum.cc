@@ -163,45 +163,56 @@ struct DenseFold<AllFold, T> {
 
 namespace {
 
-constexpr FoldTable kMaxTable = FoldLoops<MaxFold>();
-constexpr FoldTable kMinTable = FoldLoops<MinFold>();
-constexpr FoldTable kAnyTable = FoldLoops<AnyFold>();
-constexpr FoldTable kAllTable = FoldLoops<AllFold>();
+/*! \brief A reduction to elements of the table's types. */
+struct Extremum {
+  FoldTable table;
+  const char* identity_of; /*!< what has no value for no elements; NULL where there is one */
+};
 
-/*! \brief Body with arguments a, axis, out, keepdims; `needs` names one without an identity. */
-void RunFold(const FoldTable& table, const char* needs, const MXNetArgs& args, MXNetRetValue* ret) {
-  Operand a(args[0]);
-  const Reduction r(a.TensorAs(a.dtype()), args[1], ToFlag(args[3]));
-  if (needs != nullptr && r.count() == 0) {
-    MXNET_THROW("ValueError") << "zero-size array to reduction operation " << needs
+constexpr Extremum kMax{FoldLoops<MaxFold>(), "maximum"};
+constexpr Extremum kMin{FoldLoops<MinFold>(), "minimum"};
+constexpr Extremum kAny{FoldLoops<AnyFold>(), nullptr};
+constexpr Extremum kAll{FoldLoops<AllFold>(), nullptr};
+
+void InferFold(const InferCall& call, const ReduceAttributes& attributes) {
+  const auto& op = *static_cast<const Extremum*>(call.data);
+  const ShapeView shape = ShapeOf(call.in[0]);
+  SetReduced(op.table.results[CheckedIndexOfDType(call.in[0].dtype)], shape, attributes, call.out);
+  if (op.identity_of != nullptr && FoldedCount(shape, attributes.axis) == 0) {
+    MXNET_THROW("ValueError") << "zero-size array to reduction operation " << op.identity_of
                               << " which has no identity";
   }
-  ReturnInto(Fold(table, r, a.dtype(), r.out_shape(), a.ctx()), args[2], ret);
 }
 
-#define MXNET_REGISTER_FOLD(Name, Doc, Table, Needs)                    \
-  MXNET_REGISTER_OP("_npi." Name)                                       \
-      .describe(Doc)                                                    \
-      .add_argument("a", kArrayType, "Elements to fold.")               \
-      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC) \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)    \
-      .written()                                                        \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)      \
-      .release_gil(kReleaseGilBytes)                                    \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunFold(Table, Needs, args, ret); })
+void RunFold(const RunCall& call, const ReduceAttributes& attributes) {
+  const auto& op = *static_cast<const Extremum*>(call.data);
+  FoldInto(op.table, Reduction(call.in[0], attributes.axis), call.in[0].dtype, call.out[0]);
+}
+
+#define MXNET_REGISTER_FOLD(Name, Doc, Op)                                           \
+  MXNET_REGISTER_OPERATOR("_npi." Name, ReduceAttributes)                            \
+      .describe(Doc)                                                                 \
+      .input("a", "Elements to fold.")                                               \
+      .attribute("axis", &ReduceAttributes::axis, nullptr, MXNET_AXIS_DOC)           \
+      .out()                                                                         \
+      .attribute("keepdims", &ReduceAttributes::keepdims, false, MXNET_KEEPDIMS_DOC) \
+      .release_gil(kReleaseGilBytes)                                                 \
+      .data(&(Op))                                                                   \
+      .infer(&InferFold)                                                             \
+      .run(&RunFold)
 
 MXNET_REGISTER_FOLD("max",
                     "Largest element over axes; NaN where there is one. ValueError for no "
                     "elements.",
-                    kMaxTable, "maximum");
+                    kMax);
 MXNET_REGISTER_FOLD("min",
                     "Smallest element over axes; NaN where there is one. ValueError for no "
                     "elements.",
-                    kMinTable, "minimum");
+                    kMin);
 MXNET_REGISTER_FOLD("any", "Whether any element over axes is true, that is not zero, as bool.",
-                    kAnyTable, nullptr);
+                    kAny);
 MXNET_REGISTER_FOLD("all", "Whether all elements over axes are true, that is not zero, as bool.",
-                    kAllTable, nullptr);
+                    kAll);
 
 }  // namespace
 }  // namespace op

@@ -40,34 +40,36 @@ DLDataType MeanDType(DLDataType dtype) {
 }
 
 /*! \brief Divides in place; by zero it gives NaN or infinity. */
-void DivideBy(const NDArray& array, double divisor) {
-  DispatchDType(array.dtype(), [&](auto tag) {
+void DivideBy(const DLTensor& array, double divisor) {
+  const int64_t size = TensorSize(array);
+  DispatchDType(array.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<T>) {
-      T* x = array.data_as<T>();
-      for (int64_t i = 0, n = array.size(); i < n; ++i) x[i] /= static_cast<T>(divisor);
+      T* x = static_cast<T*>(TensorData(array));
+      for (int64_t i = 0; i < size; ++i) x[i] /= static_cast<T>(divisor);
     } else if constexpr (kIsComplexType<T>) {
       using Part = typename T::value_type;
-      Part* x = array.data_as<Part>();
-      for (int64_t i = 0, n = 2 * array.size(); i < n; ++i) x[i] /= static_cast<Part>(divisor);
+      Part* x = static_cast<Part*>(TensorData(array));
+      for (int64_t i = 0; i < 2 * size; ++i) x[i] /= static_cast<Part>(divisor);
     }
   });
 }
 
-void SquareRoot(const NDArray& array) {
-  DispatchDType(array.dtype(), [&](auto tag) {
+void SquareRoot(const DLTensor& array) {
+  const int64_t size = TensorSize(array);
+  DispatchDType(array.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<T>) {
-      T* x = array.data_as<T>();
-      for (int64_t i = 0, n = array.size(); i < n; ++i) x[i] = std::sqrt(x[i]);
+      T* x = static_cast<T*>(TensorData(array));
+      for (int64_t i = 0; i < size; ++i) x[i] = std::sqrt(x[i]);
     }
   });
 }
 
 /*! \brief The mean in the type it is computed in. */
-NDArray Mean(const Reduction& r, DLDataType dtype, ShapeView shape, Context ctx) {
-  NDArray mean = Fold(kSumTable, r, dtype, shape, ctx);
-  DivideBy(mean, static_cast<double>(r.count()));
+NDArray Mean(const Reduction& r, DLDataType dtype, ShapeView shape) {
+  NDArray mean = Fold(kSumTable, r, dtype, shape);
+  DivideBy(mean.tensor(), static_cast<double>(r.count()));
   return mean;
 }
 
@@ -114,77 +116,121 @@ void DropImaginary(const NDArray& array) {
   });
 }
 
-NDArray Cast(NDArray array, DLDataType dtype) {
-  return array.dtype() == dtype ? array : AsType(array.tensor(), dtype);
+struct MomentAttributes : ReduceAttributes {
+  std::optional<DLDataType> dtype;
+  double ddof{0};
+};
+
+/*! \brief The type of the elements and, but for complex numbers, of the result. */
+DLDataType MomentDType(DLDataType elements, const MomentAttributes& attributes) {
+  return attributes.dtype.value_or(MeanDType(elements));
 }
 
-/*! \brief Body with arguments a, axis, dtype, out, keepdims. */
-void RunMean(const MXNetArgs& args, MXNetRetValue* ret) {
-  Operand a(args[0]);
-  const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
+/*!
+ * \brief A tensor of the type that is computed in: the output itself where it is of that type.
+ *
+ * Finish writes it to the output where it is not.
+ */
+class ComputedOutput {
+ public:
+  ComputedOutput(const DLTensor& out, DLDataType dtype) : out_(out), tensor_(out) {
+    if (out.dtype == dtype) return;
+    own_ = NDArray::Empty(TensorShape(out), dtype);
+    tensor_ = own_.tensor();
+  }
+  const DLTensor& tensor() const noexcept { return tensor_; }
+  void Finish() const {
+    if (own_.defined()) CopyCast(tensor_, out_);
+  }
+
+ private:
+  const DLTensor& out_;
+  DLTensor tensor_;
+  NDArray own_;
+};
+
+void InferMean(const InferCall& call, const MomentAttributes& attributes) {
+  const DLDataType dtype = MomentDType(call.in[0].dtype, attributes);
+  CheckedIndexOfDType(dtype);
+  SetReduced(dtype, ShapeOf(call.in[0]), attributes, call.out);
+}
+
+void RunMean(const RunCall& call, const MomentAttributes& attributes) {
+  const DLTensor& a = call.in[0];
+  const DLDataType dtype = MomentDType(a.dtype, attributes);
   const DLDataType compute = ComputeDType(dtype);
-  const ConvertedElements elements(&a, args[2].is_null() ? compute : dtype, compute);
-  Reduction r(elements.tensor(), args[1], ToFlag(args[4]));
+  const ConvertedElements elements(a, attributes.dtype ? dtype : compute, compute);
+  Reduction r(a, attributes.axis);
   r.set_reader(elements.reader());
-  AnnounceResult(r.out_shape(), dtype, a.ctx());
-  ReturnInto(Cast(Mean(r, compute, r.out_shape(), a.ctx()), dtype), args[3], ret);
+  const ComputedOutput mean(call.out[0], kSumTable.results[CheckedIndexOfDType(compute)]);
+  FoldInto(kSumTable, r, compute, mean.tensor());
+  DivideBy(mean.tensor(), static_cast<double>(r.count()));
+  mean.Finish();
 }
 
-/*! \brief Body with arguments a, axis, dtype, out, ddof, keepdims. */
-void RunVariance(bool root, const MXNetArgs& args, MXNetRetValue* ret) {
-  Operand a(args[0]);
-  const auto ddof = args[4].As<double>();
-  const DLDataType dtype = DTypeOr(args[2], MeanDType(a.dtype()));
+void InferVariance(const InferCall& call, const MomentAttributes& attributes) {
+  const DLDataType dtype = MomentDType(call.in[0].dtype, attributes);
+  CheckedIndexOfDType(dtype);
+  SetReduced(RealOfDType(dtype), ShapeOf(call.in[0]), attributes, call.out);
+}
+
+template <bool kRoot>
+void RunVariance(const RunCall& call, const MomentAttributes& attributes) {
+  const DLTensor& a = call.in[0];
+  const DLDataType dtype = MomentDType(a.dtype, attributes);
   // As NumPy has it, a real dtype makes the mean real, and not the distance from it.
-  const bool real_mean = IsComplexDType(a.dtype()) && IsFloatDType(dtype);
-  const DLDataType compute = real_mean ? PromoteTypes(a.dtype(), dtype) : ComputeDType(dtype);
-  const bool at_once = args[2].is_null() || real_mean;
-  const ConvertedElements elements(&a, at_once ? compute : dtype, compute);
-  Reduction r(elements.tensor(), args[1], ToFlag(args[5]));
+  const bool real_mean = IsComplexDType(a.dtype) && IsFloatDType(dtype);
+  const DLDataType compute = real_mean ? PromoteTypes(a.dtype, dtype) : ComputeDType(dtype);
+  const bool at_once = !attributes.dtype || real_mean;
+  const ConvertedElements elements(a, at_once ? compute : dtype, compute);
+  Reduction r(a, attributes.axis);
   r.set_reader(elements.reader());
-  AnnounceResult(r.out_shape(), RealOfDType(dtype), a.ctx());
-  const NDArray mean = Mean(r, compute, r.out_shape(), a.ctx());
+  const NDArray mean = Mean(r, compute, TensorShape(call.out[0]));
   if (real_mean) DropImaginary(mean);
   const Deviations squares(elements.reader(), mean);
   r.set_reader(&squares);
-  NDArray variance = Fold(kSumTable, r, RealOfDType(compute), r.out_shape(), a.ctx());
-  DivideBy(variance, std::max(static_cast<double>(r.count()) - ddof, 0.0));
-  if (root) SquareRoot(variance);
-  ReturnInto(Cast(std::move(variance), RealOfDType(dtype)), args[3], ret);
+  const DLDataType real = RealOfDType(compute);
+  const ComputedOutput variance(call.out[0], kSumTable.results[CheckedIndexOfDType(real)]);
+  FoldInto(kSumTable, r, real, variance.tensor());
+  DivideBy(variance.tensor(), std::max(static_cast<double>(r.count()) - attributes.ddof, 0.0));
+  if (kRoot) SquareRoot(variance.tensor());
+  variance.Finish();
 }
 
 constexpr char kMomentDTypeDoc[] =
     "Type of the elements and the result; float64 for integers and bool, else that of a.";
 
-MXNET_REGISTER_OP("_npi.mean")
+MXNET_REGISTER_OPERATOR("_npi.mean", MomentAttributes)
     .describe(
         "Arithmetic mean of elements over axes. float16 and bfloat16 accumulate in float32. Of no "
         "elements it is NaN.")
-    .add_argument("a", kArrayType, "Elements to average.")
-    .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)
-    .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
-    .written()
-    .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)
+    .input("a", "Elements to average.")
+    .attribute("axis", &MomentAttributes::axis, nullptr, MXNET_AXIS_DOC)
+    .attribute("dtype", &MomentAttributes::dtype, nullptr, kMomentDTypeDoc)
+    .out()
+    .attribute("keepdims", &MomentAttributes::keepdims, false, MXNET_KEEPDIMS_DOC)
+    .types(kMXNetTypesNumbersByDType)
     .release_gil(kReleaseGilBytes)
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunMean(args, ret); });
+    .infer(&InferMean)
+    .run(&RunMean);
 
-#define MXNET_REGISTER_VARIANCE(Name, Doc, Root)                                            \
-  MXNET_REGISTER_OP("_npi." Name)                                                           \
-      .describe(Doc                                                                         \
-                " Of complex numbers it is that of the distance from the mean, a real "     \
-                "number; with a real dtype, from the mean of the real parts. Of no "        \
-                "elements it is NaN.")                                                      \
-      .add_argument("a", kArrayType, "Elements.")                                           \
-      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                     \
-      .add_argument("dtype", kDTypeType, nullptr, kMomentDTypeDoc)                          \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                        \
-      .written()                                                                            \
-      .add_argument("ddof", "int | float", 0,                                               \
-                    "The divisor is the number of elements less ddof, and no less than 0.") \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                          \
-      .release_gil(kReleaseGilBytes)                                                        \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunVariance(Root, args, ret); })
+#define MXNET_REGISTER_VARIANCE(Name, Doc, Root)                                         \
+  MXNET_REGISTER_OPERATOR("_npi." Name, MomentAttributes)                                \
+      .describe(Doc                                                                      \
+                " Of complex numbers it is that of the distance from the mean, a real "  \
+                "number; with a real dtype, from the mean of the real parts. Of no "     \
+                "elements it is NaN.")                                                   \
+      .input("a", "Elements.")                                                           \
+      .attribute("axis", &MomentAttributes::axis, nullptr, MXNET_AXIS_DOC)               \
+      .attribute("dtype", &MomentAttributes::dtype, nullptr, kMomentDTypeDoc)            \
+      .out()                                                                             \
+      .attribute("ddof", &MomentAttributes::ddof, 0,                                     \
+                 "The divisor is the number of elements less ddof, and no less than 0.") \
+      .attribute("keepdims", &MomentAttributes::keepdims, false, MXNET_KEEPDIMS_DOC)     \
+      .types(kMXNetTypesNumbersByDType)                                                  \
+      .release_gil(kReleaseGilBytes)                                                     \
+      .infer(&InferVariance)                                                             \
+      .run(&RunVariance<Root>)
 
 MXNET_REGISTER_VARIANCE("var", "Variance of elements over axes.", false);
 MXNET_REGISTER_VARIANCE("std", "Standard deviation of elements over axes.", true);

@@ -7,13 +7,10 @@
 namespace mxnet {
 namespace op {
 
-ConvertedElements::ConvertedElements(Operand* a, DLDataType dtype, DLDataType compute)
+ConvertedElements::ConvertedElements(const DLTensor& tensor, DLDataType dtype, DLDataType compute)
     : first_item_(ItemSize(dtype)), second_item_(ItemSize(compute)) {
-  // Python numbers are read again, for no other type between would keep their value.
-  if (!a->is_array() || a->kind_of_numbers() != WeakKind::kNone) a->TensorAs(dtype);
-  tensor_ = &a->tensor();
-  if (tensor_->dtype != dtype) {
-    first_ = CastLoop(CheckedIndexOfDType(tensor_->dtype), CheckedIndexOfDType(dtype));
+  if (tensor.dtype != dtype) {
+    first_ = CastLoop(CheckedIndexOfDType(tensor.dtype), CheckedIndexOfDType(dtype));
   }
   if (dtype == compute) return;
   const InnerLoop last = CastLoop(CheckedIndexOfDType(dtype), CheckedIndexOfDType(compute));

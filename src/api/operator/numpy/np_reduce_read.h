@@ -6,7 +6,6 @@
 #define MXNET_SRC_API_OPERATOR_NUMPY_NP_REDUCE_READ_H_
 
 #include "api/common/cast.h"
-#include "api/common/operand.h"
 
 namespace mxnet {
 namespace op {
@@ -39,17 +38,15 @@ struct ReadBuffer {
 };
 
 /*!
- * \brief The elements of an operand converted to a type, and from that to another.
- *
- * An array's are converted as they are read, in blocks; numbers and sequences become an array.
+ * \brief The elements of a tensor converted to a type, and from that to another, in blocks as they
+ * are read.
  */
 class ConvertedElements final : public BlockReader {
  public:
-  ConvertedElements(Operand* a, DLDataType dtype, DLDataType compute);
-  ConvertedElements(Operand* a, DLDataType dtype) : ConvertedElements(a, dtype, dtype) {}
+  ConvertedElements(const DLTensor& tensor, DLDataType dtype, DLDataType compute);
+  ConvertedElements(const DLTensor& tensor, DLDataType dtype)
+      : ConvertedElements(tensor, dtype, dtype) {}
 
-  /*! \brief What a Reduction is made of. */
-  const DLTensor& tensor() const noexcept { return *tensor_; }
   /*! \brief NULL where the tensor is of the type already. */
   const BlockReader* reader() const noexcept { return first_ == nullptr ? nullptr : this; }
 
@@ -57,7 +54,6 @@ class ConvertedElements final : public BlockReader {
             char* out) const override;
 
  private:
-  const DLTensor* tensor_;
   InnerLoop first_{nullptr};
   InnerLoop second_{nullptr};
   int64_t first_item_;

@@ -75,42 +75,53 @@ struct ProdFold {
   }
 };
 
+constexpr FoldTable kSumLoops = FoldLoops<SumFold>();
 constexpr FoldTable kProdTable = FoldLoops<ProdFold>();
 
-/*! \brief Body of a reduction with arguments a, axis, dtype, out, keepdims. */
-void RunTotal(const FoldTable& table, const MXNetArgs& args, MXNetRetValue* ret) {
-  Operand a(args[0]);
-  const bool converts = !args[2].is_null();
-  const DLDataType dtype = converts ? DTypeOf(args[2]) : a.dtype();
-  const ConvertedElements elements(&a, dtype);
-  Reduction r(elements.tensor(), args[1], ToFlag(args[4]));
+struct TotalAttributes : ReduceAttributes {
+  std::optional<DLDataType> dtype;
+};
+
+void InferTotal(const InferCall& call, const TotalAttributes& attributes) {
+  const auto& table = *static_cast<const FoldTable*>(call.data);
+  const DLDataType elements = attributes.dtype.value_or(call.in[0].dtype);
+  const DLDataType total = table.results[CheckedIndexOfDType(elements)];
+  SetReduced(attributes.dtype.value_or(total), ShapeOf(call.in[0]), attributes, call.out);
+}
+
+void RunTotal(const RunCall& call, const TotalAttributes& attributes) {
+  const auto& table = *static_cast<const FoldTable*>(call.data);
+  const DLTensor& out = call.out[0];
+  const DLDataType dtype = attributes.dtype.value_or(call.in[0].dtype);
+  const ConvertedElements elements(call.in[0], dtype);
+  Reduction r(call.in[0], attributes.axis);
   r.set_reader(elements.reader());
-  if (converts) AnnounceResult(r.out_shape(), dtype, a.ctx());
-  NDArray total = Fold(table, r, dtype, r.out_shape(), a.ctx());
-  if (converts && total.dtype() != dtype) total = AsType(total.tensor(), dtype);
-  ReturnInto(std::move(total), args[3], ret);
+  if (table.results[IndexOfDType(dtype)] == out.dtype) return FoldInto(table, r, dtype, out);
+  CopyCast(Fold(table, r, dtype, TensorShape(out)).tensor(), out);
 }
 
 #define MXNET_REGISTER_TOTAL(Name, Doc, Table)                                                 \
-  MXNET_REGISTER_OP("_npi." Name)                                                              \
+  MXNET_REGISTER_OPERATOR("_npi." Name, TotalAttributes)                                       \
       .describe(Doc                                                                            \
                 "\n\nbool and integers give int64 or uint64; float16 and bfloat16 accumulate " \
                 "in float32. Of no elements it is the neutral element.")                       \
-      .add_argument("a", kArrayType, "Elements to fold.")                                      \
-      .add_argument("axis", kOptionalAxesType, nullptr, MXNET_AXIS_DOC)                        \
-      .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.")   \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                           \
-      .written()                                                                               \
-      .add_argument("keepdims", "bool", false, MXNET_KEEPDIMS_DOC)                             \
+      .input("a", "Elements to fold.")                                                         \
+      .attribute("axis", &TotalAttributes::axis, nullptr, MXNET_AXIS_DOC)                      \
+      .attribute("dtype", &TotalAttributes::dtype, nullptr,                                    \
+                 "Type of the result, converted to first.")                                    \
+      .out()                                                                                   \
+      .attribute("keepdims", &TotalAttributes::keepdims, false, MXNET_KEEPDIMS_DOC)            \
+      .types(kMXNetTypesNumbersByDType)                                                        \
       .release_gil(kReleaseGilBytes)                                                           \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunTotal(Table, args, ret); })
+      .data(&(Table))                                                                          \
+      .infer(&InferTotal)                                                                      \
+      .run(&RunTotal)
 
-MXNET_REGISTER_TOTAL("sum", "Sum of elements over axes.", kSumTable);
+MXNET_REGISTER_TOTAL("sum", "Sum of elements over axes.", kSumLoops);
 MXNET_REGISTER_TOTAL("prod", "Product of elements over axes.", kProdTable);
 
 }  // namespace
 
-constexpr FoldTable kSumLoops = FoldLoops<SumFold>();
 const FoldTable kSumTable = kSumLoops;
 
 }  // namespace op

@@ -50,38 +50,48 @@ void RoundIntegers(T* x, int64_t n, int64_t decimals) {
   }
 }
 
-void RoundInPlace(const NDArray& array, int64_t decimals) {
-  DispatchDType(array.dtype(), [&](auto tag) {
+void RoundInPlace(const DLTensor& array, int64_t decimals) {
+  const int64_t size = TensorSize(array);
+  void* data = TensorData(array);
+  DispatchDType(array.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsComplexType<T>) {
       using Part = typename T::value_type;
-      RoundFloats(array.data_as<Part>(), 2 * array.size(), decimals);
+      RoundFloats(static_cast<Part*>(data), 2 * size, decimals);
     } else if constexpr (kIsFloatType<T>) {
-      RoundFloats(array.data_as<T>(), array.size(), decimals);
+      RoundFloats(static_cast<T*>(data), size, decimals);
     } else if constexpr (kIsIntType<T>) {
-      RoundIntegers(array.data_as<T>(), array.size(), decimals);
+      RoundIntegers(static_cast<T*>(data), size, decimals);
     }
   });
 }
 
-MXNET_REGISTER_OP("_npi.round")
+struct RoundAttributes {
+  int64_t decimals;
+};
+
+void InferRound(const InferCall& call, const RoundAttributes&) {
+  const DLDataType dtype = call.in[0].dtype;
+  SetSpec(IsBoolDType(dtype) ? kFloat16 : dtype, ShapeOf(call.in[0]), call.out);
+}
+
+void RunRound(const RunCall& call, const RoundAttributes& attributes) {
+  CopyCast(call.in[0], call.out[0]);
+  RoundInPlace(call.out[0], attributes.decimals);
+}
+
+MXNET_REGISTER_OPERATOR("_npi.round", RoundAttributes)
     .describe(
         "Round to a number of decimals, of two nearest ones to the even one.\n\n"
         "The result has the shape and type of a; float16 for bool.")
-    .add_argument("a", kArrayType, kArrayDoc)
-    .add_argument("decimals", "int", 0, "How many; negative ones are places before the point.")
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
-    .written()
+    .input("a", kArrayDoc)
+    .attribute("decimals", &RoundAttributes::decimals, 0,
+               "How many; negative ones are places before the point.")
+    .out()
+    .properties(kMXNetOpElementwise)
     .release_gil(kReleaseBytes)
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      Operand a(args[0]);
-      const int64_t decimals = ToInt(args[1]);
-      const DLDataType dtype = IsBoolDType(a.dtype()) ? kFloat16 : a.dtype();
-      AnnounceResult(a.shape(), dtype, a.ctx());
-      NDArray rounded = AsType(a.TensorAs(dtype), dtype);
-      RoundInPlace(rounded, decimals);
-      ReturnInto(std::move(rounded), args[2], ret);
-    });
+    .infer(&InferRound)
+    .run(&RunRound);
 
 }  // namespace
 }  // namespace op

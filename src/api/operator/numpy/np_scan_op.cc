@@ -48,49 +48,64 @@ void FoldPrevious(T* x, int64_t step, int64_t n) {
 
 /*! \brief Turns the elements along an axis into what is folded up to each, in place. */
 template <typename Op>
-void ScanInPlace(const NDArray& array, int axis) {
+void ScanInPlace(const DLTensor& array, int axis) {
   int64_t step = 1;
-  for (int d = axis + 1; d < array.ndim(); ++d) step *= array.shape()[static_cast<size_t>(d)];
-  const int64_t run = step * array.shape()[static_cast<size_t>(axis)];
+  for (int d = axis + 1; d < array.ndim; ++d) step *= array.shape[d];
+  const int64_t run = step * array.shape[axis];
   if (run == 0) return;
-  DispatchDType(array.dtype(), [&](auto tag) {
+  DispatchDType(array.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* x = array.data_as<T>();
-    for (T* end = x + array.size(); x < end; x += run) FoldPrevious<Op>(x, step, run);
+    T* x = static_cast<T*>(TensorData(array));
+    for (T* end = x + TensorSize(array); x < end; x += run) FoldPrevious<Op>(x, step, run);
   });
 }
 
-/*! \brief Body with arguments a, axis, dtype, out. */
-template <typename Op>
-void RunScan(const MXNetArgs& args, MXNetRetValue* ret) {
-  Operand a(args[0]);
-  const DLDataType total = kSumTable.results[CheckedIndexOfDType(a.dtype())];
-  const DLDataType dtype = DTypeOr(args[2], total);
-  const DLTensor& elements = a.TensorAs(a.dtype());
-  const int64_t size = TensorSize(elements);
-  const bool flat = args[1].is_null() || elements.ndim == 0;
+struct ScanAttributes {
+  std::optional<Axis> axis;
+  std::optional<DLDataType> dtype;
+};
+
+void InferScan(const InferCall& call, const ScanAttributes& attributes) {
+  const MXNetTensorSpec& a = call.in[0];
+  const DLDataType total = kSumTable.results[CheckedIndexOfDType(a.dtype)];
+  const DLDataType dtype = attributes.dtype.value_or(total);
+  CheckedIndexOfDType(dtype);
+  const bool flat = !attributes.axis || a.ndim == 0;
   // NumPy takes a 0-d array for one of a single element.
-  const int axis = NormalizeAxis(ToAxisOr(args[1], 0), flat ? 1 : elements.ndim);
-  AnnounceResult(flat ? ShapeView(&size, 1) : a.shape(), dtype, a.ctx());
-  NDArray scanned = AsType(elements, dtype);
-  if (flat) scanned = Flattened(scanned);
-  ScanInPlace<Op>(scanned, axis);
-  ReturnInto(std::move(scanned), args[3], ret);
+  NormalizeAxis(attributes.axis.value_or(Axis{}).value, flat ? 1 : a.ndim);
+  if (!flat) return SetSpec(dtype, ShapeOf(a), call.out);
+  const int64_t size = SizeOf(ShapeOf(a));
+  SetSpec(dtype, ShapeView(&size, 1), call.out);
+}
+
+template <typename Op>
+void RunScan(const RunCall& call, const ScanAttributes& attributes) {
+  DLTensor elements = call.out[0];
+  const bool flat = elements.ndim != call.in[0].ndim || !attributes.axis;
+  // What is flattened is copied in the shape that it has.
+  elements.ndim = call.in[0].ndim;
+  elements.shape = call.in[0].shape;
+  elements.strides = nullptr;
+  CopyCast(call.in[0], elements);
+  const int axis = flat ? 0 : NormalizeAxis(attributes.axis->value, call.out[0].ndim);
+  ScanInPlace<Op>(call.out[0], axis);
 }
 
 #define MXNET_REGISTER_SCAN(Name, Doc, Op)                                                   \
-  MXNET_REGISTER_OP("_npi." Name)                                                            \
+  MXNET_REGISTER_OPERATOR("_npi." Name, ScanAttributes)                                      \
       .describe(Doc                                                                          \
                 " along an axis, of the shape of a, or of the flattened array. bool and "    \
                 "integers give int64 or uint64. Raises AxisError for an axis the array has " \
                 "not.")                                                                      \
-      .add_argument("a", kArrayType, kArrayDoc)                                              \
-      .add_argument("axis", kOptionalAxisType, nullptr, "The axis; None flattens.")          \
-      .add_argument("dtype", kDTypeType, nullptr, "Type of the result, converted to first.") \
-      .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)                         \
-      .written()                                                                             \
+      .input("a", kArrayDoc)                                                                 \
+      .attribute("axis", &ScanAttributes::axis, nullptr, "The axis; None flattens.")         \
+      .attribute("dtype", &ScanAttributes::dtype, nullptr,                                   \
+                 "Type of the result, converted to first.")                                  \
+      .out()                                                                                 \
+      .types(kMXNetTypesNumbersByDType)                                                      \
       .release_gil(kReleaseGilBytes)                                                         \
-      .set_body([](MXNetArgs args, MXNetRetValue* ret) { RunScan<Op>(args, ret); })
+      .infer(&InferScan)                                                                     \
+      .run(&RunScan<Op>)
 
 MXNET_REGISTER_SCAN("cumsum", "Running sums", Plus);
 MXNET_REGISTER_SCAN("cumprod", "Running products", Times);

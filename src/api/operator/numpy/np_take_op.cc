@@ -94,7 +94,7 @@ MXNET_REGISTER_OP("_npi.take")
     .add_argument("a", kArrayType, kArrayDoc)
     .add_argument("indices", kArrayType, "Integers; their shape takes the place of the axis.")
     .add_argument("axis", kOptionalAxisType, nullptr, "The axis; if None a is flattened first.")
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .add_argument("out", kOutType, nullptr, kOutDoc)
     .written()
     .add_argument("mode", "str", "raise",
                   "What an index out of bounds does: 'raise', 'wrap' around, or 'clip'.")

@@ -180,7 +180,7 @@ MXNET_REGISTER_OP("_npi.dot")
         "elementwise product where one of them has no axes.")
     .add_argument("a", kArrayType, "First array.")
     .add_argument("b", kArrayType, "Second array.")
-    .add_argument("out", "ndarray | None", nullptr, MXNET_OUT_DOC)
+    .add_argument("out", kOutType, nullptr, kOutDoc)
     .written()
     .release_gil(kReleaseBytes)
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {

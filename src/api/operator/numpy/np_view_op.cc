@@ -64,7 +64,7 @@ MXNET_REGISTER_OP("_npi.view")
     .flags(kMXNetFuncView)
     .describe("A view of the memory of an array as elements of another type, along its last axis.")
     .add_argument("a", "ndarray", kArrayDoc)
-    .add_argument("dtype", "DTypeLike | None", nullptr, "The type; that of the array if None.")
+    .add_argument("dtype", kDTypeType, nullptr, "The type; that of the array if None.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const NDArray array = args[0].As<NDArray>();
       *ret = ViewAs(array, DTypeOr(args[1], array.dtype()));
@@ -74,7 +74,7 @@ MXNET_REGISTER_OP("_npi.real")
     .flags(kMXNetFuncView)
     .describe(
         "The real part, of the shape of val: a view into a complex array, another array itself.")
-    .add_argument("val", "ArrayLike", "The array.")
+    .add_argument("val", kArrayType, "The array.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       NDArray array = ToArray(args[0]);
       *ret = IsComplexDType(array.dtype()) ? PartView(array, 0) : array;
@@ -85,7 +85,7 @@ MXNET_REGISTER_OP("_npi.imag")
     .describe(
         "The imaginary part, of the shape of val: a view into a complex array, else zeros, which "
         "are read-only.")
-    .add_argument("val", "ArrayLike", "The array.")
+    .add_argument("val", kArrayType, "The array.")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const NDArray array = ToArray(args[0]);
       *ret = IsComplexDType(array.dtype())

@@ -1,0 +1,186 @@
+/*!
+ * \file mxnet/op/c_operator_api.h
+ * \brief What an operator is, in plain C: what it takes and gives, and how it is computed.
+ *
+ * A function is an operator where its description (MXNetFuncInfo) has one. C++ authors write
+ * mxnet/op/operator.h instead, which fills these structs. Whoever wants to know what an operator
+ * gives without computing it (a graph, the plan of its memory, a library of an accelerator) reads
+ * the same description that a call of the function is carried out by.
+ *
+ * Every function of an operator returns 0, or -1 after MXNetSetLastError, and throws nothing.
+ */
+#ifndef MXNET_OP_C_OPERATOR_API_H_
+#define MXNET_OP_C_OPERATOR_API_H_
+
+#include <mxnet/runtime/c_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*! \brief The Python number that an input is, whose type gives way to that of arrays. */
+typedef enum {
+  kMXNetWeakNone = 0, /*!< a tensor: its type counts */
+  kMXNetWeakBool = 1,
+  kMXNetWeakInt = 2,
+  kMXNetWeakFloat = 3,
+  kMXNetWeakComplex = 4
+} MXNetWeakKind;
+
+/*!
+ * \brief A tensor without its elements.
+ *
+ * An extent is symbolic where it is negative: a number that MXNetExtentSymbol and
+ * MXNetExtentCombine give, by which equal extents are known to be equal.
+ */
+typedef struct {
+  DLDataType dtype;
+  DLDataType given; /*!< of an input the type before promotion, for messages */
+  int32_t ndim;     /*!< -1 for an optional input that is not given */
+  int32_t weak;     /*!< MXNetWeakKind of an input */
+  int64_t* shape;   /*!< of an output room for MXNET_MAX_NDIM extents */
+} MXNetTensorSpec;
+
+/*! \brief Axes that a tensor has at most. */
+#define MXNET_MAX_NDIM 64
+
+/*! \brief Properties of an operator, or-ed. */
+typedef enum {
+  /*! Each element of the output is of the elements at the same place of the inputs, broadcast. */
+  kMXNetOpElementwise = 1,
+  /*! The output may lie where an input of the same spec does. */
+  kMXNetOpInPlace = 2,
+  /*! Writes to outputs of any strides; else only to row-major ones. */
+  kMXNetOpStridedOutput = 4,
+  /*! The extents of the outputs depend on elements, so that infer makes new symbols for them. */
+  kMXNetOpDataDependent = 8,
+  /*! The same inputs may give other outputs. */
+  kMXNetOpRandom = 16,
+  /*! Reads and writes no element, so that it does not matter on which device they are. */
+  kMXNetOpAnywhere = 32,
+  /*! The outputs are placed filled with zeros, and nothing is left for run, which may be NULL. */
+  kMXNetOpZeros = 64,
+  /*! What view gives cannot be written to. */
+  kMXNetOpReadOnly = 128,
+  /*! `out` is of a type all of whose values the output's type has, be it narrower. */
+  kMXNetOpNarrowOut = 256
+} MXNetOpProperty;
+
+/*! \brief How the types of the inputs are made one before an operator sees them. */
+typedef enum {
+  kMXNetTypesAsGiven = 0,      /*!< not at all; a Python number has the type of its kind */
+  kMXNetTypesCommon = 1,       /*!< the type that holds both */
+  kMXNetTypesCommonNoBool = 2, /*!< the same, int8 for bool */
+  kMXNetTypesTrueDivide = 3,   /*!< the same, float64 for bool and integers */
+  kMXNetTypesFloat = 4,        /*!< the smallest float that holds each */
+  kMXNetTypesBool = 5, /*!< bool, whether an element is not zero; tensors of one type stay */
+  /*! Tensors as given; Python numbers, and sequences of them, have the type that the parameter of
+   *  role kMXNetRoleDType asks for, so that no type between takes from their value. */
+  kMXNetTypesNumbersByDType = 6
+} MXNetTypeRule;
+
+/*! \brief An operator. Members are added at the end only; struct_size tells which are known. */
+typedef struct MXNetOperator {
+  size_t struct_size;
+  int32_t version;     /*!< of its meaning: raised where the same call gives something else */
+  int32_t num_outputs; /*!< -1 where attributes tell */
+  uint64_t properties; /*!< MXNetOpProperty, or-ed */
+  int32_t type_rule;   /*!< MXNetTypeRule */
+  int32_t reserved;
+  size_t attrs_size; /*!< bytes of what read makes, aligned for anything */
+  void* self;        /*!< handed to all functions */
+  /*! Called once when the function goes; may be NULL. */
+  void (*free)(void* self);
+  /*! Reads the attributes among the arguments of a call, in the order of the body's parameters. */
+  int (*read)(void* self, const MXNetValue* values, const int* type_codes, int num_args,
+              MXNetFunctionHandle func, void* attrs);
+  /*! Ends what read made; may be NULL where there is nothing to do. */
+  void (*destroy)(void* self, void* attrs);
+  /*!
+   * The specs of the outputs. Inputs are in the order of the parameters, the items of a sequence
+   * one after the other, and have the types that type_rule gives. Touches no elements.
+   */
+  int (*infer)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
+               MXNetTensorSpec* outputs, int num_out);
+  /*! How many outputs there are; NULL where num_outputs tells. */
+  int (*count_outputs)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
+                       int* num_out);
+  /*! Bytes that run needs beside its outputs; may be NULL for none. */
+  int (*workspace)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
+                   size_t* bytes);
+  /*!
+   * Writes the outputs, which are of the specs that infer gave, and share memory with no input but
+   * as kMXNetOpInPlace allows. Inputs that are not given have ndim -1. workspace is aligned to 64
+   * bytes. May be NULL where view never declines.
+   */
+  int (*run)(void* self, const DLTensor* inputs, int num_in, const void* attrs, DLTensor* outputs,
+             int num_out, void* workspace);
+  /*!
+   * Writes strides and byte_offset of an output that shows elements of the first input, whose shape
+   * is the one that infer gave, and *done; *done is 0 where the strides do not allow it and run has
+   * to copy. NULL where the outputs are always new.
+   */
+  int (*view)(void* self, const DLTensor* input, const void* attrs, DLTensor* outputs, int num_out,
+              int* done);
+  /*! Arithmetic operations of a run, for the choice between devices; may be NULL. */
+  int (*operations)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
+                    int64_t* count);
+  /*! Reserved for the gradient; NULL. */
+  void* gradient;
+} MXNetOperator;
+
+/*!
+ * \brief The body of functions that are operators: turns the arguments of a call into inputs,
+ * attributes and outputs, and runs. ImportError where the package `mx` is not loaded.
+ */
+MXNET_DLL int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* values,
+                                const int* type_codes, int num_args, MXNetValue* ret,
+                                int* ret_type_code);
+
+/*!
+ * \brief The specs of what a call gives, without carrying it out.
+ *
+ * Inputs are arrays of any device, numbers, sequences, or objects of the class mx.TensorSpec.
+ * *num_out is how many outputs there is room for, and then how many there are. Errors are those of
+ * the call. NotImplementedError where the function is no operator.
+ */
+MXNET_DLL int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values,
+                                 const int* type_codes, int num_args, MXNetTensorSpec* outputs,
+                                 int* num_out);
+
+/*!
+ * \brief Reads an int or several (a tuple, list, or array of at most one axis) as a call does.
+ *
+ * out has room for MXNET_MAX_NDIM; *single tells whether it was one int. func and index are those
+ * of the argument, for messages.
+ */
+MXNET_DLL int MXNetOperatorReadInts(const MXNetValue* value, int type_code,
+                                    MXNetFunctionHandle func, int index, int64_t* out,
+                                    int32_t* count, int32_t* single);
+
+/*! \brief The symbolic extent of a name; the same for the same name. */
+MXNET_DLL int MXNetExtentSymbol(const char* name, int64_t* out);
+
+/*! \brief What MXNetExtentCombine does with two extents, of which either may be symbolic. */
+typedef enum {
+  kMXNetExtentAdd = 0,
+  kMXNetExtentSubtract = 1,
+  kMXNetExtentMultiply = 2,
+  kMXNetExtentFloorDivide = 3,
+  kMXNetExtentBroadcast = 4 /*!< the extent of two axes that broadcast together */
+} MXNetExtentOperation;
+
+/*!
+ * \brief The extent that two give. Equal results are the same number, also by other ways: what is
+ * added, subtracted and multiplied is kept as a polynomial.
+ */
+MXNET_DLL int MXNetExtentCombine(int32_t operation, int64_t a, int64_t b, int64_t* out);
+
+/*! \brief The text of an extent, "2*batch + 1"; valid as long as the process lives. */
+MXNET_DLL int MXNetExtentText(int64_t extent, const char** out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MXNET_OP_C_OPERATOR_API_H_ */

@@ -1,0 +1,38 @@
+"""What operators give, without computing it: their outputs' shapes and element types.
+
+spec = mx.op.TensorSpec(("batch", 3), "float32")
+mx.op.infer(mx.np.add, spec, mx.np.ones(3))  # one TensorSpec of shape ("batch", 3)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import ffi
+
+from . import _library  # noqa: F401 - whose operators these are
+
+TensorSpec: Any = ffi.get_class("mx.TensorSpec")
+
+_infer = ffi.get_global_func("mx.op.infer")
+
+__all__ = ["TensorSpec", "infer"]
+
+
+def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
+    """The specs of what `operator(*args, **kwargs)` gives, one TensorSpec an output.
+
+    Arguments are those of the call; where it takes an array, a TensorSpec will do, whose shape may
+    have names in place of numbers. Equal extents have equal texts: of arrays of shape ("n", 2) and
+    ("n", 3) the concatenated shape is ("n", 5).
+
+    Raises what the call would raise for these shapes and types, and NotImplementedError where
+    `operator` is none that tells what it gives.
+    """
+    if not isinstance(operator, ffi.Function):
+        raise TypeError(f"infer: expected an operator, got {type(operator).__name__}")
+    bound = inspect.signature(operator).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return list(_infer(operator, *bound.args, *bound.kwargs.values()))

@@ -1,0 +1,100 @@
+/*!
+ * \file operator_call.h
+ * \brief A call of an operator: its arguments as inputs and attributes, and its outputs.
+ */
+#ifndef MXNET_SRC_API_CALL_OPERATOR_CALL_H_
+#define MXNET_SRC_API_CALL_OPERATOR_CALL_H_
+
+#include <mxnet/op/c_operator_api.h>
+#include <mxnet/runtime/packed_func.h>
+
+#include <memory>
+#include <vector>
+
+#include "api/call/input_types.h"
+#include "api/common/operand.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief How the inputs of a call are promoted. */
+struct TypeRule {
+  int32_t rule;     /*!< MXNetTypeRule */
+  bool asks;        /*!< whether a type is asked for */
+  DLDataType dtype; /*!< the one */
+};
+
+/*! \brief The attributes of one call, in memory of the call's own. */
+class CallAttributes {
+ public:
+  /*! \brief Throws what is wrong with them. */
+  CallAttributes(const MXNetOperator& op, const MXNetArgs& args);
+  ~CallAttributes() {
+    if (op_.destroy != nullptr) op_.destroy(op_.self, room());
+  }
+  CallAttributes(const CallAttributes&) = delete;
+  CallAttributes& operator=(const CallAttributes&) = delete;
+
+  const void* get() { return room(); }
+
+ private:
+  void* room() { return __builtin_expect(large_ == nullptr, 1) ? small_ : large_.get(); }
+
+  const MXNetOperator& op_;
+  std::unique_ptr<char[]> large_;
+  alignas(16) char small_[1024];
+};
+
+/*! \brief The inputs of one call, of which few need memory of the heap. */
+class CallInputs {
+ public:
+  CallInputs() = default;
+  ~CallInputs();
+  CallInputs(const CallInputs&) = delete;
+  CallInputs& operator=(const CallInputs&) = delete;
+
+  /*! \brief Adds what an argument is. Throws where it is no operand. */
+  void Add(const MXNetArgValue& arg);
+  /*! \brief Adds one that is not given. */
+  void AddNone();
+
+  int size() const noexcept { return size_; }
+  /*! \brief NULL for one that is not given. */
+  Operand* operator[](int i) noexcept { return i < kFew ? few_[i] : more_[i - kFew].get(); }
+
+  /*! \brief Writes the specs; of the types by rule, which are what inputs are converted to. */
+  void Specs(const TypeRule& rule, MXNetTensorSpec* out);
+  /*! \brief Converts inputs to the types of the specs, and writes them as tensors. */
+  void Tensors(const MXNetTensorSpec* specs, DLTensor* out);
+  /*! \brief Where the first array is; false where there is none. */
+  bool FindContext(Context* ctx);
+
+ private:
+  static constexpr int kFew = 4;
+
+  int size_{0};
+  Operand* few_[kFew];
+  std::vector<std::unique_ptr<Operand>> more_;
+  std::vector<std::unique_ptr<ElementBuffer>> more_scalars_;
+  ElementBuffer scalars_[kFew];
+  alignas(Operand) char room_[kFew][sizeof(Operand)];
+};
+
+/*! \brief The inputs of a call of which only the specs are asked, wherever elements are. */
+class SpecInputs {
+ public:
+  void Add(const MXNetArgValue& arg);
+  void AddNone();
+  /*! \brief The specs, of the types by rule. */
+  const std::vector<MXNetTensorSpec>& Specs(const TypeRule& rule);
+
+ private:
+  std::vector<MXNetTensorSpec> specs_;
+  std::vector<InputType> types_;
+  std::vector<std::unique_ptr<Operand>> sequences_;
+};
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_API_CALL_OPERATOR_CALL_H_

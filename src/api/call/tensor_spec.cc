@@ -1,0 +1,86 @@
+/*!
+ * \file tensor_spec.cc
+ * \brief Asking an operator what it gives, from Python.
+ */
+#include "api/call/tensor_spec.h"
+
+#include <mxnet/op/dims.h>
+#include <mxnet/op/extent.h>
+#include <mxnet/runtime/container/array.h>
+
+#include "api/common/dispatch.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+int64_t ExtentOf(const TensorSpec::Extent& extent) {
+  if (const auto* known = std::get_if<int64_t>(&extent)) {
+    if (*known < 0) MXNET_THROW("ValueError") << "an extent is " << *known;
+    return *known;
+  }
+  int64_t symbol = 0;
+  MXNET_CHECK_CALL(MXNetExtentSymbol(std::get<std::string>(extent).c_str(), &symbol));
+  return symbol;
+}
+
+/*! \brief More outputs than an operator commonly has are asked for a second time. */
+std::vector<TensorSpec> Infer(const MXNetArgs& args) {
+  const PackedFunc func = args[0].As<PackedFunc>();
+  int room = 4;
+  while (true) {
+    int count = room;
+    std::vector<DimBuffer> shapes(static_cast<size_t>(room));
+    std::vector<MXNetTensorSpec> specs;
+    for (DimBuffer& shape : shapes) specs.push_back({{}, {}, 0, kMXNetWeakNone, shape.data});
+    MXNET_CHECK_CALL(MXNetOperatorInfer(func.get(), args.values + 1, args.type_codes + 1,
+                                        args.size() - 1, specs.data(), &count));
+    if (count <= room) {
+      return std::vector<TensorSpec>(specs.begin(), specs.begin() + count);
+    }
+    room = count;
+  }
+}
+
+MXNET_REGISTER_CLASS(TensorSpec, "mx.TensorSpec")
+    .describe("A tensor without its elements: a shape and an element type.")
+    .def_init<std::vector<TensorSpec::Extent>, DLDataType>()
+    .arg("shape", "Extents: numbers, or names of symbols for those that are not known.")
+    .arg("dtype", "Element type.")
+    .def_property("shape", &TensorSpec::shape, "Extents: numbers, and texts of symbolic ones.")
+    .def_property("dtype", &TensorSpec::dtype, "Element type.");
+
+MXNET_REGISTER_API("mx.op.infer")
+    .describe(
+        "What an operator gives for arguments, of which arrays may be specs; nothing is computed. "
+        "Raises what a call would raise, and NotImplementedError for what is no operator.")
+    .add_argument("operator", "ffi.Function", "The operator.")
+    .add_variadic("args", "Any", "Its arguments in order.")
+    .returns("Sequence[TensorSpec]")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      std::vector<Ref<TensorSpec>> specs;
+      for (const TensorSpec& spec : Infer(args)) specs.push_back(Ref<TensorSpec>::Make(spec));
+      *ret = Array<Ref<TensorSpec>>(specs);
+    });
+
+}  // namespace
+
+TensorSpec::TensorSpec(const std::vector<Extent>& shape, DLDataType dtype) : dtype_(dtype) {
+  CheckedIndexOfDType(dtype);
+  if (shape.size() > kMaxNdim) {
+    MXNET_THROW("ValueError") << "an array has 0 to " << kMaxNdim << " dimensions, got "
+                              << shape.size();
+  }
+  for (const Extent& extent : shape) shape_.push_back(ExtentOf(extent));
+}
+
+std::vector<TensorSpec::Extent> TensorSpec::shape() const {
+  std::vector<Extent> shape;
+  for (int64_t extent : shape_) {
+    shape.push_back(IsSymbolic(extent) ? Extent(ExtentText(extent)) : Extent(extent));
+  }
+  return shape;
+}
+
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,80 @@
+/*!
+ * \file operator.cc
+ * \brief Hands calls of operators to whoever carries them out.
+ */
+#include "runtime/core/operator.h"
+
+#include <mxnet/runtime/error.h>
+
+#include <atomic>
+
+#include "runtime/core/c_api_guard.h"
+#include "runtime/core/function.h"
+
+namespace {
+
+using mxnet::runtime::FunctionObject;
+using mxnet::runtime::details::SetLastError;
+
+std::atomic<const MXNetOperatorAdapter*> adapter_of_process{nullptr};
+
+/*! \brief The adapter; NULL, and an error, where there is none. */
+const MXNetOperatorAdapter* Adapter() {
+  const auto* adapter = adapter_of_process.load(std::memory_order_acquire);
+  if (__builtin_expect(adapter == nullptr, 0)) {
+    SetLastError("ImportError",
+                 "operators are carried out by the package 'mx', which is not loaded");
+  }
+  return adapter;
+}
+
+/*! \brief The operator that a function is; NULL, and an error, for any other. */
+const MXNetOperator* OperatorOf(MXNetFunctionHandle func) {
+  const MXNetOperator* op = nullptr;
+  mxnet::runtime::Guard([&] {
+    mxnet::runtime::RequireNotNull(func, "MXNetOperatorInfer", "func");
+    const auto* function = static_cast<const FunctionObject*>(func);
+    op = function->info->op();
+    if (op != nullptr) return;
+    MXNET_THROW("NotImplementedError") << function->info->view().name << ": it is no operator that "
+                                       << "tells what it gives without being called";
+  });
+  return op;
+}
+
+}  // namespace
+
+void MXNetOperatorSetAdapter(const MXNetOperatorAdapter* adapter) {
+  adapter_of_process.store(adapter, std::memory_order_release);
+}
+
+int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* values, const int* type_codes,
+                      int num_args, MXNetValue* ret, int* ret_type_code) {
+  const MXNetOperatorAdapter* adapter = Adapter();
+  if (__builtin_expect(adapter == nullptr, 0)) return -1;
+  const MXNetOperator* op = static_cast<const FunctionObject*>(func)->info->op();
+  return adapter->call(op, func, values, type_codes, num_args, ret, ret_type_code);
+}
+
+int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const int* type_codes,
+                       int num_args, MXNetTensorSpec* outputs, int* num_out) {
+  const MXNetOperatorAdapter* adapter = Adapter();
+  const MXNetOperator* op = adapter == nullptr ? nullptr : OperatorOf(func);
+  if (op == nullptr) return -1;
+  const auto* function = static_cast<const FunctionObject*>(func);
+  const auto num_params = static_cast<int>(function->info->body_params().size());
+  if (num_args > num_params) {
+    return MXNetFuncRefuseCount(func, num_params, 0, num_args);
+  }
+  MXNetValue filled[mxnet::runtime::kMaxParams];
+  int filled_codes[mxnet::runtime::kMaxParams];
+  if (function->Fill(values, type_codes, num_args, filled, filled_codes) != 0) return -1;
+  return adapter->infer(op, func, filled, filled_codes, num_params, outputs, num_out);
+}
+
+int MXNetOperatorReadInts(const MXNetValue* value, int type_code, MXNetFunctionHandle func,
+                          int index, int64_t* out, int32_t* count, int32_t* single) {
+  const MXNetOperatorAdapter* adapter = Adapter();
+  if (adapter == nullptr) return -1;
+  return adapter->read_ints(value, type_code, func, index, out, count, single);
+}

@@ -1,0 +1,233 @@
+/*!
+ * \file symbolic_extent.cc
+ * \brief Extents that are not known yet: polynomials over symbols, each kept once.
+ *
+ * As every polynomial is kept in one order of its terms, two extents that are equal by arithmetic
+ * are the same number, however each was computed.
+ */
+#include <mxnet/op/c_operator_api.h>
+#include <mxnet/runtime/error.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/core/c_api_guard.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+/*! \brief What stands in a product: a name, or the text of a quotient or of a broadcast axis. */
+using Atom = int;
+/*! \brief Atoms in ascending order, one several times for a power. */
+using Monomial = std::vector<Atom>;
+
+/*! \brief Longer products come first, so that a text reads "2*n*m + n + 1". */
+struct LongerFirst {
+  bool operator()(const Monomial& a, const Monomial& b) const {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  }
+};
+/*! \brief Coefficients, none of them 0. */
+using Polynomial = std::map<Monomial, int64_t, LongerFirst>;
+
+/*! \brief All extents of the process. */
+class Extents {
+ public:
+  static Extents& Global() {
+    static auto* extents = new Extents();  // threads may ask while the process ends
+    return *extents;
+  }
+
+  int64_t Symbol(const std::string& name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return Intern({{{AtomOf(name)}, 1}});
+  }
+
+  int64_t Combine(int32_t operation, int64_t a, int64_t b) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Polynomial left = Of(a);
+    const Polynomial right = Of(b);
+    switch (operation) {
+      case kMXNetExtentAdd:
+        return Intern(Sum(left, right, 1));
+      case kMXNetExtentSubtract:
+        return Intern(Sum(left, right, -1));
+      case kMXNetExtentMultiply:
+        return Intern(Product(left, right));
+      case kMXNetExtentFloorDivide:
+        return Quotient(a, b);
+      case kMXNetExtentBroadcast:
+        return Broadcast(a, b);
+      default:
+        MXNET_THROW("ValueError") << "MXNetExtentCombine: there is no operation " << operation;
+    }
+  }
+
+  const char* Text(int64_t extent) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return Kept(TextOf(Of(extent)));
+  }
+
+ private:
+  /*! \brief -1 is left to those who mean "any" by it. */
+  static constexpr int64_t kFirst = -2;
+
+  Polynomial Of(int64_t extent) const {
+    if (extent > 0) return {{{}, extent}};
+    if (extent == 0) return {};
+    const auto index = static_cast<size_t>(kFirst - extent);
+    if (extent > kFirst || index >= polynomials_.size()) {
+      MXNET_THROW("ValueError") << extent << " is no extent, and no symbol of one";
+    }
+    return *polynomials_[index];
+  }
+
+  int64_t Intern(Polynomial polynomial) {
+    if (polynomial.empty()) return 0;
+    if (polynomial.size() == 1 && polynomial.begin()->first.empty()) {
+      const int64_t known = polynomial.begin()->second;
+      if (known < 0) MXNET_THROW("ValueError") << "an axis of " << known << " elements";
+      return known;
+    }
+    const auto next = kFirst - static_cast<int64_t>(polynomials_.size());
+    const auto [at, is_new] = numbers_.emplace(std::move(polynomial), next);
+    if (is_new) polynomials_.push_back(&at->first);
+    return at->second;
+  }
+
+  Atom AtomOf(const std::string& text) {
+    const auto [at, is_new] = atoms_.emplace(text, static_cast<Atom>(names_.size()));
+    if (is_new) names_.push_back(&at->first);
+    return at->second;
+  }
+
+  static int64_t Checked(bool overflow, int64_t value) {
+    if (overflow) MXNET_THROW("ValueError") << "an extent is longer than 2**63 - 1";
+    return value;
+  }
+
+  static void Add(const Monomial& monomial, int64_t coefficient, Polynomial* to) {
+    int64_t& sum = (*to)[monomial];
+    sum = Checked(__builtin_add_overflow(sum, coefficient, &sum), sum);
+    if (sum == 0) to->erase(monomial);
+  }
+
+  static Polynomial Sum(Polynomial a, const Polynomial& b, int sign) {
+    for (const auto& [monomial, coefficient] : b) Add(monomial, sign * coefficient, &a);
+    return a;
+  }
+
+  static Polynomial Product(const Polynomial& a, const Polynomial& b) {
+    Polynomial product;
+    for (const auto& [left, x] : a) {
+      for (const auto& [right, y] : b) {
+        Monomial both;
+        std::merge(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(both));
+        int64_t coefficient = 0;
+        coefficient = Checked(__builtin_mul_overflow(x, y, &coefficient), coefficient);
+        Add(both, coefficient, &product);
+      }
+    }
+    return product;
+  }
+
+  /*! \brief Every term divided by the one of b, where nothing is left over; else false. */
+  static bool TryDivide(const Polynomial& a, const Polynomial& b, Polynomial* out) {
+    if (b.size() != 1) return false;
+    const auto& [divisor, by] = *b.begin();
+    for (const auto& [monomial, coefficient] : a) {
+      const bool has_all =
+          std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end());
+      if (!has_all || coefficient % by != 0) return false;
+      Monomial rest;
+      std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(),
+                          std::back_inserter(rest));
+      Add(rest, coefficient / by, out);
+    }
+    return true;
+  }
+
+  int64_t Quotient(int64_t a, int64_t b) {
+    if (b == 0) MXNET_THROW("ValueError") << "an extent is divided by 0";
+    if (a >= 0 && b > 0) return a / b;
+    const Polynomial left = Of(a);
+    const Polynomial right = Of(b);
+    Polynomial exact;
+    if (left == right) return 1;
+    if (TryDivide(left, right, &exact)) return Intern(std::move(exact));
+    return Intern({{{AtomOf("(" + TextOf(left) + ")//(" + TextOf(right) + ")")}, 1}});
+  }
+
+  int64_t Broadcast(int64_t a, int64_t b) {
+    if (a == b || b == 1) return a;
+    // What is known and not 1 decides: the other is the same, or 1.
+    if (a == 1 || b >= 0) return b;
+    if (a >= 0) return a;
+    const std::string left = TextOf(Of(std::max(a, b)));
+    const std::string right = TextOf(Of(std::min(a, b)));
+    return Intern({{{AtomOf("broadcast(" + left + ", " + right + ")")}, 1}});
+  }
+
+  std::string TextOf(const Polynomial& polynomial) const {
+    std::string text;
+    for (const auto& [monomial, coefficient] : polynomial) {
+      const bool negative = coefficient < 0;
+      text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+      const uint64_t size = negative ? -static_cast<uint64_t>(coefficient) : coefficient;
+      std::string term = size == 1 && !monomial.empty() ? "" : std::to_string(size);
+      for (Atom atom : monomial) {
+        term += (term.empty() ? "" : "*") + *names_[static_cast<size_t>(atom)];
+      }
+      text += term;
+    }
+    return text.empty() ? "0" : text;
+  }
+
+  const char* Kept(std::string text) {
+    return texts_.emplace(std::move(text), 0).first->first.c_str();
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Atom> atoms_;
+  std::vector<const std::string*> names_;
+  std::map<Polynomial, int64_t> numbers_;
+  std::vector<const Polynomial*> polynomials_;
+  std::map<std::string, int> texts_;
+};
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::Extents;
+using mxnet::runtime::Guard;
+using mxnet::runtime::RequireNotNull;
+
+int MXNetExtentSymbol(const char* name, int64_t* out) {
+  return Guard([&] {
+    RequireNotNull(name, "MXNetExtentSymbol", "name");
+    RequireNotNull(out, "MXNetExtentSymbol", "out");
+    if (*name == '\0') MXNET_THROW("ValueError") << "MXNetExtentSymbol: a symbol has no name";
+    *out = Extents::Global().Symbol(name);
+  });
+}
+
+int MXNetExtentCombine(int32_t operation, int64_t a, int64_t b, int64_t* out) {
+  return Guard([&] {
+    RequireNotNull(out, "MXNetExtentCombine", "out");
+    *out = Extents::Global().Combine(operation, a, b);
+  });
+}
+
+int MXNetExtentText(int64_t extent, const char** out) {
+  return Guard([&] {
+    RequireNotNull(out, "MXNetExtentText", "out");
+    *out = Extents::Global().Text(extent);
+  });
+}
