@@ -11,15 +11,19 @@
  * members that it knows itself; sizes are never compared for equality. Who fills in a struct that
  * another made writes nothing beyond its struct_size: an older MXNet has no room there for what a
  * newer library knows, nor does it change that struct_size; only MXAccApi::struct_size is lowered
- * by the library. MXTensor and MXAccNodeSupport, which come in runs, keep their size within a MAJOR
- * version: what is added to them takes the place of what is reserved. A member of MXAccApi that is
- * NULL, or that lies beyond struct_size, is something the library does not do. What is marked
- * "required" must be there.
+ * by the library. MXTensor, MXAccAttribute, MXAccNodeSupport and what else comes in arrays keep
+ * their size within a MAJOR version: what is added to them takes the place of what is reserved. A
+ * member of MXAccApi that is NULL, or that lies beyond struct_size, is something the library does
+ * not do. What is marked "required" must be there.
  *
  * Errors. Functions return NULL for success, or a const MXAccError* of the library's. It belongs to
  * the library and stays valid until the calling thread's next call into the library, or until
  * finalize. No function exits, aborts or lets an exception out. Where a function fails, what it was
  * to fill in is not looked at, and nothing is left allocated.
+ *
+ * Self. Each function of the table is given MXAccApi::self first, which is whatever the library put
+ * there: one that serves several chips, or adapts other libraries, tells by it which table was
+ * called; one that does not need it leaves it NULL. Executors and models have a state of their own.
  *
  * Threads. MXNet calls mxacc_get_api, getAccName, initialize, getNumAcc and finalize one at a time,
  * none beside another call into the library. All other functions may be called by several threads
@@ -84,7 +88,8 @@ enum {
   kMXAccOutOfMemory = 4, /*!< of the device; MXNet frees what it keeps and tries once more */
   kMXAccNoDevice = 5,    /*!< the device is not there, or no longer */
   kMXAccRefused = 6,     /*!< by initialize: this library does not go with this MXNet */
-  kMXAccBadIndex = 7     /*!< an element that is used as an index is out of range */
+  kMXAccBadIndex = 7,    /*!< an element that is used as an index is out of range */
+  kMXAccCancelled = 8    /*!< should_stop said so */
 };
 
 /*! \brief Why a call failed. */
@@ -93,6 +98,7 @@ typedef struct MXAccError {
   int32_t code;        /*!< one of kMXAcc... above */
   const char* message; /*!< a sentence for the user; not NULL */
   uint64_t work;       /*!< see syncStream; 0 everywhere else */
+  int64_t node;        /*!< of supportedOps and loadModel: id of the node that is at fault; or 0 */
 } MXAccError;
 
 /*! \brief NULL, or why not. */
@@ -112,7 +118,8 @@ typedef struct MXAccDevice {
 /*! \brief Memory of the host; DLPack's kDLCPU. */
 #define kMXAccHost 1
 
-/*! \brief Kinds of elements; DLPack's numbers. */
+/*! \brief Kinds of elements; DLPack's numbers, also for those that are not listed (float8, float4):
+ * MXNet passes none of these today, and a library refuses what it does not know. */
 enum {
   kMXAccInt = 0,
   kMXAccUInt = 1,
@@ -151,6 +158,50 @@ enum { kMXAccDense = 0, kMXAccRowSparse = 1, kMXAccCSR = 2 };
 /*! \brief What a tensor is to the operator or model it is passed to. */
 enum { kMXAccInput = 0, kMXAccWeight = 1, kMXAccAuxiliary = 2, kMXAccOutput = 3 };
 
+/*! \brief Kinds of memory. */
+enum {
+  kMXAccDeviceMemory = 0, /*!< what the device computes with */
+  kMXAccPinnedMemory = 1, /*!< of the host, at an address of its own there, copied from fastest */
+  kMXAccHostMemory = 2    /*!< of the host; a shape tensor, which the library reads in the call */
+};
+
+/*! \brief An extent of a graph's tensor that is known only when the graph is run. */
+typedef struct MXAccDimension {
+  const char* symbol; /*!< "batch": the same extent wherever it stands; NULL where it is known */
+  int64_t minimum;    /*!< this and the others are -1 for unknown */
+  int64_t typical;    /*!< what to be fast for */
+  int64_t maximum;
+} MXAccDimension;
+
+/*! \brief Bits of MXAccTensorInfo::flags. */
+enum {
+  kMXAccDonated = 1,   /*!< an input that nobody reads afterwards: its memory may be an output's */
+  kMXAccUpdated = 2,   /*!< an auxiliary that the model also writes */
+  kMXAccShapeInput = 4 /*!< its elements are needed to know the shape of an output */
+};
+
+/*! \brief What graphs say of a tensor beyond what operators are told. */
+typedef struct MXAccTensorInfo {
+  size_t struct_size;
+  uint32_t flags;
+  int32_t memory;                   /*!< kMXAccDeviceMemory ... */
+  const MXAccDimension* dimensions; /*!< ndim of them; extents with a symbol are -1 in shape. NULL
+                                     *   where all are known */
+  /*!
+   * \brief Of a weight: its content, for sharing between models and for blobs without weights;
+   * hexadecimal, of equal bytes equal. May be NULL, as the others.
+   */
+  const char* content_hash;
+  const char* file;     /*!< absolute path of a file that has the bytes of a weight, to be mapped */
+  uint64_t file_offset; /*!< of its first byte there */
+  /*! \brief Quantized: element = scale * (stored - zero_point), one for each of axis, or for all.
+   */
+  const float* scales;
+  const int64_t* zero_points;
+  int32_t num_scales; /*!< 0: not quantized */
+  int32_t scale_axis; /*!< -1 where there is one for all */
+} MXAccTensorInfo;
+
 /*! \brief A tensor with what DLPack does not say of it. */
 typedef struct MXTensor {
   size_t struct_size;
@@ -168,7 +219,7 @@ typedef struct MXTensor {
    * by which syncStream says that it failed. No other call of the process has it. Else 0.
    */
   uint64_t work;
-  void* reserved[1]; /*!< NULL */
+  const MXAccTensorInfo* info; /*!< NULL for operators, and where there is nothing to say */
 } MXTensor;
 
 /* ---- what MXNet offers ---- */
@@ -198,6 +249,22 @@ typedef struct MXAccHost {
    */
   MXAccStatus (*alloc_output)(void* context, void* call, int32_t index, MXAccDataType dtype,
                               int32_t ndim, const int64_t* shape, MXTensor* out);
+  /*!
+   * \brief Whether the user has given a call up: 1, and then it ends soon, with kMXAccCancelled.
+   * call is what loadModel or infer was given. Cheap enough to be asked every millisecond. This and
+   * what follows may be NULL.
+   */
+  int32_t (*should_stop)(void* context, void* call);
+  /*! \brief How far such a call is, from 0 to 1. */
+  void (*progress)(void* context, void* call, double done);
+  /*!
+   * \brief Keeps the data of a weight of loadModel beyond that call, until release_weight is called
+   * as often. A library that copies weights, or has packed them anew, need not keep them.
+   */
+  MXAccStatus (*retain_weight)(void* context, const MXTensor* weight);
+  void (*release_weight)(void* context, const void* data);
+  /*! \brief What MXNet offers under a name, "mxnet.something.1"; NULL where it does not know it. */
+  const void* (*get_extension)(void* context, const char* name);
 } MXAccHost;
 
 /* ---- devices, streams ---- */
@@ -212,6 +279,14 @@ enum {
   kMXAccUnusable = 8   /*!< listed only to say, in reason, why it cannot be used */
 };
 
+/*! \brief What a device is: MXAccDeviceInfo::kind. */
+enum {
+  kMXAccOtherDevice = 0,
+  kMXAccCPUDevice = 1,
+  kMXAccGPUDevice = 2,
+  kMXAccNPUDevice = 3 /*!< for neural networks, and little else */
+};
+
 /*! \brief A device; MXNet sets struct_size and zeroes the rest before the call. */
 typedef struct MXAccDeviceInfo {
   size_t struct_size;
@@ -223,6 +298,10 @@ typedef struct MXAccDeviceInfo {
   const char* vendor;
   const char* driver; /*!< name and version */
   const char* reason; /*!< for kMXAccUnusable */
+  int32_t kind;       /*!< kMXAccOtherDevice ... */
+  uint32_t memories;  /*!< bit 1 << kMXAccPinnedMemory and so on, beside memory of the device */
+  uint64_t largest;   /*!< bytes of the largest mx_alloc that can succeed; 0 for unknown */
+  const char* bus;    /*!< "0000:3b:00.0", by which other tools know the device; may be NULL */
 } MXAccDeviceInfo;
 
 /*! \brief A queue of work on a device; NULL stands for blocking calls. */
@@ -231,6 +310,39 @@ typedef struct MXAccStreamOpaque* MXAccStream;
 typedef struct MXAccEventOpaque* MXAccEvent;
 
 /* ---- operators ---- */
+
+/*! \brief Kinds of values: MXAccAttribute::kind. */
+enum {
+  kMXAccNoValue = 0,  /*!< None; also where a parameter was not given and has no default */
+  kMXAccBoolean = 1,  /*!< integer is 0 or 1 */
+  kMXAccInteger = 2,  /*!< integer; number is the same, rounded */
+  kMXAccUnsigned = 3, /*!< beyond int64: the bits of integer are those of an uint64 */
+  kMXAccNumber = 4,   /*!< number, which may be infinite or no number */
+  kMXAccText = 5,     /*!< text */
+  kMXAccType = 6,     /*!< dtype; text is its name, "float32" */
+  kMXAccList = 7      /*!< size items, of a tuple or a list */
+};
+
+/*!
+ * \brief A value by name: an attribute of an operator, or an option. What its kind does not use is
+ * 0 or NULL.
+ */
+typedef struct MXAccAttribute {
+  size_t struct_size;
+  const char* name; /*!< of the parameter; NULL in a list */
+  /*! \brief The value once more, as JSON with NaN, Infinity and -Infinity: null, true, 1, 0.5,
+   * "text", [0, 1]. A number with a point or an exponent is a float, another one an int. */
+  const char* json;
+  int32_t kind; /*!< kMXAccNoValue ... */
+  MXAccDataType dtype;
+  int64_t size; /*!< of a list: how many items; of a text: its bytes without NUL */
+  int64_t integer;
+  double number;
+  const char* text;
+  const struct MXAccAttribute* items; /*!< of a list */
+  const int64_t* integers;            /*!< of a list whose items are all kMXAccInteger; else NULL */
+  void* reserved;                     /*!< NULL */
+} MXAccAttribute;
 
 /*!
  * \brief An operator with all that selects how it is carried out.
@@ -241,13 +353,12 @@ typedef struct MXAccEventOpaque* MXAccEvent;
  * those that were not given have their default. No attribute is made of the context, which dev_id
  * says, and of out, which outputs says.
  *
- * An attribute's value is JSON, with NaN, Infinity and -Infinity beside it: null, true, 1, 0.5,
- * "text", and [0, 1] for tuples and lists. A number with a point or an exponent is a float and
- * another one an int; both are Python's, which do not widen an array's type; a typed number is an
- * input without axes. A data type is text, "float32". So `x + 2` has the attribute x2 = "2", and
- * `x + [1, 2]` has x2 = "[1, 2]". An operator with an argument for which there is no such value is
- * not offered to the library. operators.json, which is installed with MXNet's Python package, lists
- * the operators with what each parameter is here.
+ * An attribute has its value in the members of its kind, and as JSON beside them: nobody has to
+ * read text. Ints and floats are Python's, which do not widen an array's type; a typed number is an
+ * input without axes. So `x + 2` has the attribute x2 of kMXAccInteger, and `x + [1, 2]` has x2 of
+ * kMXAccList. An operator with an argument for which there is no such value is not offered to the
+ * library. operators.json, which is installed with MXNet's Python package, lists the operators with
+ * what each parameter is here.
  *
  * How exact. Results are those of MXNet on the CPU within what rounding allows: float16 and
  * bfloat16 are added up in float32 or wider, float32 in float32 or wider from operands that keep
@@ -265,8 +376,7 @@ typedef struct MXAccOperator {
                             *   the user gives out, and strides are row-major or those of out */
   int32_t num_in;
   int32_t num_out;
-  const char* const* attr_keys; /*!< names of parameters */
-  const char* const* attr_vals; /*!< JSON */
+  const MXAccAttribute* attrs; /*!< in the order of the parameters */
   int32_t num_attrs;
 } MXAccOperator;
 
@@ -303,29 +413,172 @@ typedef struct MXAccExecutor {
 
 /* ---- graphs ---- */
 
+/*
+ * MXNet 0.1 does not run graphs on accelerators yet; it will by what follows, which does not change
+ * any more but at its ends. A library without supportedOps and loadModel is complete today.
+ */
+
+/*! \brief Version of the graph's JSON: MXAccGraph::version. */
+#define MXACC_GRAPH_VERSION 1
+
 /*! \brief Answers of supportedOps for a node. */
 enum {
   kMXAccNodeUnsupported = -1, /*!< stays on the CPU */
   kMXAccNodeAnyGroup = 0      /*!< goes into whatever subgraph suits; numbers above are groups */
 };
 
-/*! \brief What the library says of one node; MXNet sets struct_size and zeroes the rest. */
+/*! \brief Why a node is unsupported, for MXNet to act on: MXAccNodeSupport::why. */
+enum {
+  kMXAccWhyOther = 0,
+  kMXAccWhyOperator = 1,  /*!< this operator never */
+  kMXAccWhyVersion = 2,   /*!< not this version of it */
+  kMXAccWhyAttribute = 3, /*!< not with these attributes */
+  kMXAccWhyType = 4,      /*!< it would be if cast to MXAccNodeSupport::dtype */
+  kMXAccWhyLayout = 5,    /*!< it would be if laid out as MXAccNodeSupport::layout */
+  kMXAccWhyShape = 6,     /*!< not for these extents */
+  kMXAccWhyDynamic = 7,   /*!< it would be if all extents were known */
+  kMXAccWhyMemory = 8,    /*!< the device has not enough */
+  kMXAccWhySlow = 9       /*!< it could be, but the CPU is faster */
+};
+
+/*!
+ * \brief What the library says of one node; MXNet sets struct_size and zeroes the rest.
+ *
+ * Nodes of one group become one model if no path leaves the group and comes back; where one does,
+ * MXNet splits the group, and it may leave small groups on the CPU: the costs tell which.
+ */
 typedef struct MXAccNodeSupport {
   size_t struct_size;
-  int32_t id;         /*!< kMXAccNodeUnsupported, kMXAccNodeAnyGroup, or the number of a group */
-  float cost;         /*!< estimated microseconds; 0 for unknown */
-  const char* reason; /*!< why it is unsupported; valid until the thread's next call; may be NULL */
-  void* reserved[2];  /*!< NULL */
+  int32_t id;          /*!< kMXAccNodeUnsupported, kMXAccNodeAnyGroup, or the number of a group */
+  int32_t why;         /*!< kMXAccWhyOther ..., where it is unsupported */
+  MXAccDataType dtype; /*!< see kMXAccWhyType; all 0 for none */
+  float cost;          /*!< estimated microseconds of the node in its group; 0 for unknown */
+  float group_cost;    /*!< microseconds that each run of its group costs besides; 0 for unknown */
+  float byte_cost;     /*!< nanoseconds for each byte that is copied to it or from it; 0: unknown */
+  const char* layout;  /*!< see kMXAccWhyLayout; valid as reason is; may be NULL */
+  const char* reason;  /*!< why it is unsupported, for people; valid until the thread's next call;
+                        *   may be NULL */
+  void* reserved[2];   /*!< NULL */
 } MXAccNodeSupport;
 
-/*! \brief A graph for loadModel and supportedOps. */
+/*!
+ * \brief A graph for loadModel and supportedOps.
+ *
+ * The JSON is what mxnet_acc_graph.schema.json, which is beside this header, says: nodes with ids,
+ * each with its operator, the version of its meaning, attributes, inputs and outputs; entries with
+ * dtype, shape, role and layout; subgraphs for control flow. ONNX is the same graph for libraries
+ * that read that.
+ */
 typedef struct MXAccGraph {
   size_t struct_size;
-  const char* json;     /*!< the graph with dtype, shape, role and layout of every entry */
-  const MXTensor* data; /*!< inputs and weights by name; weights with their data, once */
+  const char* json;
+  const MXTensor* data; /*!< the graph's inputs, then its weights, in the order that the JSON lists
+                         *   them; weights have their data, in kMXAccHostMemory unless their info
+                         *   says otherwise, which is valid until the call returns, but see
+                         *   MXAccHost::retain_weight */
   int32_t num_data;
-  int32_t num_nodes;
+  int32_t num_nodes;       /*!< of the graph itself, without those of subgraphs */
+  int32_t version;         /*!< MXACC_GRAPH_VERSION; one that is too new is kMXAccUnsupported */
+  int32_t num_inputs;      /*!< of data; the others are weights */
+  const MXTensor* outputs; /*!< the graph's, without data, in the order of the JSON */
+  int32_t num_outputs;
+  int32_t reserved_number; /*!< 0 */
+  const void* onnx; /*!< a ModelProto without the data of weights; NULL where there is none */
+  size_t onnx_size;
 } MXAccGraph;
+
+/*! \brief An option of a model that the library knows, and its default. */
+typedef struct MXAccOption {
+  size_t struct_size;
+  /*!
+   * \brief Name, and the value that holds where none is given, whose kind is that of all values.
+   * Some names mean the same in every library: "precision" ("float32", "float16", ...: what may be
+   * computed in), "deterministic" (true: the same bits each time), "effort" (0 to 2: how long
+   * compiling may take), "streams" (how many runs at once to be fast for).
+   */
+  MXAccAttribute value;
+  const char* doc;     /*!< a sentence for people; may be NULL */
+  const char* choices; /*!< JSON list of all values that may be given; NULL where any may */
+} MXAccOption;
+
+/*! \brief A piece of a compiled model; export gives them out, import gets the same. */
+typedef struct MXAccPiece {
+  const char* key; /*!< "weights.0": no two pieces have the same */
+  const void* data;
+  size_t size;
+} MXAccPiece;
+
+/*! \brief Takes one piece, whose data may go when it returns; what it fails with, export does. */
+typedef MXAccStatus (*MXAccTakePiece)(void* context, const MXAccPiece* piece);
+
+/*! \brief Answers of checkModel. */
+enum {
+  kMXAccFits = 0,      /*!< a blob is as good as compiling anew */
+  kMXAccRecompile = 1, /*!< it works, but what is compiled now would be better */
+  kMXAccDoesNotFit = 2 /*!< another library, driver or device is needed */
+};
+
+/*! \brief Bits of MXAccModel::flags. */
+enum {
+  kMXAccModelConcurrent = 1,   /*!< infer may be called by several threads at once */
+  kMXAccModelKeepsWeights = 2, /*!< has a copy of its own: MXNet may drop those that it was given */
+  kMXAccModelUsesStreams = 4   /*!< infer with a stream may return before the work is done */
+};
+
+/*!
+ * \brief A compiled model, as an executor is one of an operator; filled in by the library. MXNet
+ * sets struct_size and zeroes the rest.
+ */
+typedef struct MXAccModel {
+  size_t struct_size;
+  uint32_t flags;
+  int32_t num_in; /*!< inputs and outputs are known by their place in these; names are for people */
+  int32_t num_out;
+  int32_t reserved_number;
+  void* state;
+  const MXTensor* inputs;   /*!< without data: type, shape, the layout that is best, memory in info.
+                             *   These belong to the model */
+  const MXTensor* outputs;  /*!< the same; also auxiliaries that are updated, and the best layout */
+  uint64_t workspace_bytes; /*!< memory of the device that each infer is given; 0 for none */
+  uint64_t weight_bytes;    /*!< memory of the device that the model itself takes */
+  /*!
+   * \brief Required. Runs it; inputs and outputs are as many as above and in that order. An output
+   * without data has no shape yet: MXAccHost::alloc_output makes it, with call. workspace is what
+   * mx_alloc gave, at least workspace_bytes. What failures in streams are told by is
+   * MXTensor::work of the outputs, as for executors.
+   */
+  MXAccStatus (*infer)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                       int32_t num_out, void* workspace, MXAccStream stream, void* call);
+  /*! \brief Frees state; no infer is under way, in a stream neither. May be NULL. */
+  void (*unloadModel)(void* state);
+  /*!
+   * \brief The shapes of outputs for inputs of these shapes, before a run: fills in ndim, and
+   * shape, which has room for MXACC_MAX_DIMS extents; -1 where the elements decide. Inputs have no
+   * data, but for those of kMXAccShapeInput. NULL where all shapes are known.
+   */
+  MXAccStatus (*inferShapes)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                             int32_t num_out);
+  /*! \brief Takes other data for weights of the same types and shapes, found by name; no infer is
+   * under way. NULL where it has to be compiled anew. */
+  MXAccStatus (*updateWeights)(void* state, const MXTensor* weights, int32_t count);
+  /*! \brief Gives the compiled model out, so that importModel can spare compiling it. With weights
+   * 0 without those, which importModel is then given. NULL where it cannot. */
+  MXAccStatus (*exportModel)(void* state, int32_t weights, MXAccTakePiece take, void* context);
+} MXAccModel;
+
+/*! \brief A piece of work that was done, for profiles. */
+typedef struct MXAccProfileRecord {
+  size_t struct_size;
+  const char* name;   /*!< of an operator, a kernel or a copy; valid during the call */
+  int64_t node;       /*!< of the graph; 0 where it is of none */
+  uint64_t work;      /*!< MXTensor::work of the call it is of; 0 where that is unknown */
+  MXAccStream stream; /*!< NULL for none */
+  int64_t begin_ns;   /*!< of CLOCK_MONOTONIC of the host */
+  int64_t end_ns;
+} MXAccProfileRecord;
+
+/*! \brief Takes records; any thread may call it, also while no call is under way. */
+typedef void (*MXAccProfileSink)(void* context, const MXAccProfileRecord* record);
 
 /*! \brief Receives a piece of text or data; called any number of times. */
 typedef void (*MXAccEmit)(void* context, const char* key, const char* value, size_t value_size);
@@ -338,38 +591,46 @@ typedef struct MXAccApi {
   int32_t abi_major;  /*!< the library sets both: MXACC_ABI_MAJOR as it was compiled. In every */
   int32_t abi_minor;  /*!< version they are here, so that MXNet can name both when it refuses one */
   const char* release; /*!< version of the library, for the user; may be NULL */
+  void* self;          /*!< the first argument of every function below; may be NULL */
+  /*! \brief The versions of the operators' meaning that the library knows, MXAccHost::operator_set
+   * being what this MXNet has; outside of them it is not loaded. Both 0: the library does not say.
+   */
+  int32_t operator_set_min;
+  int32_t operator_set_max;
 
   /*!
    * \brief Required. Writes the accelerator's name, [a-z][a-z0-9_]*, of at most size - 1
    * characters: "foo" makes mx.foo(0). Called first, even before initialize.
    */
-  MXAccStatus (*getAccName)(char* name, size_t size);
+  MXAccStatus (*getAccName)(void* self, char* name, size_t size);
   /*!
    * \brief Required. How many devices there are, from 0 on; after initialize. No dev_id out of that
    * range is ever passed. With none the library does not load: to say why, fail with the reason.
    */
-  MXAccStatus (*getNumAcc)(int32_t* count);
+  MXAccStatus (*getNumAcc)(void* self, int32_t* count);
   /*!
    * \brief Called once, after getAccName, with what mxacc_get_api was given. The place to refuse a
    * version of MXNet, with kMXAccRefused and a reason, and to find the devices.
    */
-  MXAccStatus (*initialize)(const MXAccHost* host);
+  MXAccStatus (*initialize)(void* self, const MXAccHost* host);
   /*! \brief Called before unloading, if initialize succeeded: nothing of the library is in use. */
-  void (*finalize)(void);
+  void (*finalize)(void* self);
   /*! \brief Describes a device. */
-  MXAccStatus (*getDeviceInfo)(int32_t dev_id, MXAccDeviceInfo* info);
+  MXAccStatus (*getDeviceInfo)(void* self, int32_t dev_id, MXAccDeviceInfo* info);
 
   /*!
-   * \brief size > 0 bytes on a device, aligned to alignment, a power of two; *out may be any handle
-   * that is not NULL and that no other living memory of the device has. Where a handle is no
-   * address, the memory behind it is aligned. Their content may be anything. Required with
-   * supportsImperative.
+   * \brief size > 0 bytes on a device, of a kind of memory (kMXAccDeviceMemory, or another that
+   * MXAccDeviceInfo::memories has, of which *out is an address of the host), aligned to alignment,
+   * a power of two; *out may be any handle that is not NULL and that no other living memory of the
+   * device has. Where a handle is no address, the memory behind it is aligned. Their content may be
+   * anything. Required with supportsImperative.
    */
-  MXAccStatus (*mx_alloc)(int32_t dev_id, size_t size, size_t alignment, void** out);
+  MXAccStatus (*mx_alloc)(void* self, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                          void** out);
   /*! \brief Frees what mx_alloc gave. Cannot fail. Required with mx_alloc. */
-  void (*mx_free)(int32_t dev_id, void* data);
+  void (*mx_free)(void* self, int32_t dev_id, void* data);
   /*! \brief Frees all that is allocated, before finalize; *live is how many there were. */
-  MXAccStatus (*mx_releaseAll)(int32_t dev_id, size_t* live);
+  MXAccStatus (*mx_releaseAll)(void* self, int32_t dev_id, size_t* live);
 
   /*!
    * \brief Copies count tensors of the host, sources, into tensors on the device; shapes and dtypes
@@ -377,10 +638,10 @@ typedef struct MXAccApi {
    * are row-major unless the device has kMXAccStrides; byte_offset counts in any case. Without a
    * stream the copies are done when it returns. Required with mx_alloc.
    */
-  MXAccStatus (*copyToAcc)(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+  MXAccStatus (*copyToAcc)(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                            int32_t count, MXAccStream stream);
   /*! \brief The same from the device to the host. Required with mx_alloc. */
-  MXAccStatus (*copyFromAcc)(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+  MXAccStatus (*copyFromAcc)(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                              int32_t count, MXAccStream stream);
   /*!
    * \brief The same within a device, or between two devices of the library, of which dev_id is that
@@ -388,12 +649,12 @@ typedef struct MXAccApi {
    * devices MXNet has it wait for an event of the sources' stream before, and afterwards has that
    * stream wait for an event of this one. Where it is unsupported, MXNet copies through the host.
    */
-  MXAccStatus (*copyWithinAcc)(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
-                               int32_t count, MXAccStream stream);
+  MXAccStatus (*copyWithinAcc)(void* self, int32_t dev_id, MXTensor* targets,
+                               const MXTensor* sources, int32_t count, MXAccStream stream);
 
   /*! \brief Streams and events: all of them, or none. Destroying waits for what is under way. */
-  MXAccStatus (*createStream)(int32_t dev_id, MXAccStream* out);
-  void (*destroyStream)(int32_t dev_id, MXAccStream stream);
+  MXAccStatus (*createStream)(void* self, int32_t dev_id, MXAccStream* out);
+  void (*destroyStream)(void* self, int32_t dev_id, MXAccStream stream);
   /*!
    * \brief Waits until all work given to the stream is done, whatever it returns. Then tells one
    * failure that was not told before, and MXNet calls it until it tells none.
@@ -404,63 +665,86 @@ typedef struct MXAccApi {
    * for lost that was given to the device since a syncStream that told nothing, and it is not
    * called again. What was given after a call that failed may have been carried out or not.
    */
-  MXAccStatus (*syncStream)(int32_t dev_id, MXAccStream stream);
-  MXAccStatus (*createEvent)(int32_t dev_id, MXAccEvent* out);
-  void (*destroyEvent)(int32_t dev_id, MXAccEvent event);
+  MXAccStatus (*syncStream)(void* self, int32_t dev_id, MXAccStream stream);
+  MXAccStatus (*createEvent)(void* self, int32_t dev_id, MXAccEvent* out);
+  void (*destroyEvent)(void* self, int32_t dev_id, MXAccEvent event);
   /*!
    * \brief Marks what was given to the stream so far, instead of what the event marked before.
    * There is always a stream, never NULL; dev_id is the device of both.
    */
-  MXAccStatus (*recordEvent)(int32_t dev_id, MXAccEvent event, MXAccStream stream);
+  MXAccStatus (*recordEvent)(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream);
   /*!
    * \brief Has the stream wait for what the event marks at this call; with no stream, the calling
    * thread. dev_id is the stream's device, or with no stream the event's. The event may be one of
    * another device of the library: that is how copies between devices are ordered. An event that
    * marks nothing is over, and so is one whose work failed.
    */
-  MXAccStatus (*waitEvent)(int32_t dev_id, MXAccEvent event, MXAccStream stream);
+  MXAccStatus (*waitEvent)(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream);
 
   /*! \brief *yes is 1 where accGetExecutor and mx_alloc may be called; NULL stands for 0. */
-  MXAccStatus (*supportsImperative)(int32_t* yes);
+  MXAccStatus (*supportsImperative)(void* self, int32_t* yes);
   /*!
    * \brief How an operator is carried out; kMXAccUnsupported where it is not, with the reason.
    * MXNet keeps either answer, for the operator, its attributes, and the types, shapes and strides
    * of its tensors, until configure is called for the device.
    */
-  MXAccStatus (*accGetExecutor)(const MXAccOperator* op, MXAccExecutor* out);
+  MXAccStatus (*accGetExecutor)(void* self, const MXAccOperator* op, MXAccExecutor* out);
 
   /*! \brief Says of each of graph->num_nodes nodes whether it runs here. */
-  MXAccStatus (*supportedOps)(int32_t dev_id, const MXAccGraph* graph, MXAccNodeSupport* nodes);
-  /*! \brief Compiles a graph under an id that is not in use. */
-  MXAccStatus (*loadModel)(const char* model_id, const MXAccGraph* graph, int32_t dev_id);
-  /*! \brief Forgets a model; no infer is under way. */
-  MXAccStatus (*unloadModel)(const char* model_id);
+  MXAccStatus (*supportedOps)(void* self, int32_t dev_id, const MXAccGraph* graph,
+                              MXAccNodeSupport* nodes);
   /*!
-   * \brief Runs a model: inputs and outputs by name. An output without data has no geometry yet:
-   * MXAccHost::alloc_output makes it, with call.
+   * \brief Compiles a graph. Options that are not among those of listOptions are kMXAccBadArgument;
+   * call is for MXAccHost::should_stop and progress. MXNet calls it by a thread of its own where it
+   * does not want to wait. Required with supportedOps.
    */
-  MXAccStatus (*infer)(const char* model_id, const MXTensor* in_data, int32_t num_in,
-                       MXTensor* out_data, int32_t num_out, MXAccStream stream, void* call);
-  /*! \brief Emits a compiled model, in pieces, so that importModel can spare compiling it. */
-  MXAccStatus (*exportModel)(const char* model_id, MXAccEmit emit, void* context);
-  /*! \brief kMXAccUnsupported where the blob does not fit this device, driver or library. */
-  MXAccStatus (*importModel)(const char* model_id, const void* blob, size_t size, int32_t dev_id);
+  MXAccStatus (*loadModel)(void* self, int32_t dev_id, const MXAccGraph* graph,
+                           const MXAccAttribute* options, int32_t num_options, void* call,
+                           MXAccModel* out);
+  /*! \brief *options are those that loadModel takes, *count of them; they stay until finalize. */
+  MXAccStatus (*listOptions)(void* self, const MXAccOption** options, int32_t* count);
+  /*!
+   * \brief Writes what decides whether compiled models of another time or machine fit: version of
+   * library and driver, kind of device; of at most size - 1 characters. MXNet keeps it beside them.
+   */
+  MXAccStatus (*modelKey)(void* self, int32_t dev_id, char* key, size_t size);
+  /*! \brief Whether what was exported under a key fits: *verdict is kMXAccFits ... */
+  MXAccStatus (*checkModel)(void* self, int32_t dev_id, const char* key, int32_t* verdict);
+  /*!
+   * \brief Makes a model of the pieces that exportModel gave out, of the key that they had then;
+   * weights are those of the graph where it was exported without. MXNet has mapped the file that
+   * the pieces are in, so that what is not read costs nothing; they go when it returns.
+   */
+  MXAccStatus (*importModel)(void* self, int32_t dev_id, const char* key, const MXAccPiece* pieces,
+                             int32_t num_pieces, const MXTensor* weights, int32_t num_weights,
+                             MXAccModel* out);
 
   /*!
    * \brief Whatever else the accelerator can do: takes keywords with values and emits others; both
    * are text. An unknown keyword is kMXAccBadArgument, and then nothing has changed. The number of
    * devices does not change.
    */
-  MXAccStatus (*configure)(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
-                           int32_t num_in, MXAccEmit emit, void* context);
+  MXAccStatus (*configure)(void* self, int32_t dev_id, const char* const* in_keys,
+                           const char* const* in_vals, int32_t num_in, MXAccEmit emit,
+                           void* context);
 
   /*!
    * \brief Sets size > 0 bytes of what mx_alloc gave, from byte_offset on, to 0. Without a stream
    * it is done when it returns; in a stream, work is what MXTensor::work is for others. Where the
    * member is NULL, or it is unsupported, MXNet copies zeros.
    */
-  MXAccStatus (*mx_zero)(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+  MXAccStatus (*mx_zero)(void* self, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                          MXAccStream stream, uint64_t work);
+
+  /*! \brief Begins to give records of what is done on a device to sink; ends with sink NULL, after
+   * which none comes. */
+  MXAccStatus (*profile)(void* self, int32_t dev_id, MXAccProfileSink sink, void* context);
+  /*!
+   * \brief What the library offers under a name, "vendor.something.1", which says what it points
+   * to; NULL where it does not know it. So neither a vendor's own functions nor what MXNet will ask
+   * for later needs another version of this header.
+   */
+  const void* (*getExtension)(void* self, const char* name);
 } MXAccApi;
 
 /*!

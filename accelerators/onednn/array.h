@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
+#include "../sdk/attribute.h"
 #include "../sdk/geometry.h"
-#include "../sdk/json.h"
 #include "../sdk/library.h"
 #include "../sdk/status.h"
 

@@ -29,7 +29,7 @@ Operand OperandOf(const MXAccOperator& op, const char* name) {
       return {true, InputOf(op, i), 0};
     }
   }
-  const std::optional<JsonValue> value = FindAttribute(op, name);
+  const std::optional<AttributeValue> value = FindAttribute(op, name);
   if (!value) throw Failure(kMXAccBadArgument, std::string(op.name) + " without " + name);
   return {false, {}, NumberOf(*value, name)};
 }

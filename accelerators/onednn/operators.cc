@@ -37,14 +37,14 @@ Array TheInput(const MXAccOperator& op) {
   return InputOf(op, 0);
 }
 
-double NumberOf(const JsonValue& value, const char* key) {
+double NumberOf(const AttributeValue& value, const char* key) {
   constexpr int64_t kExact = int64_t{1} << 53;
   switch (value.kind) {
-    case JsonValue::Kind::kFloat:
+    case AttributeValue::Kind::kFloat:
       return value.real;
-    case JsonValue::Kind::kBool:
+    case AttributeValue::Kind::kBool:
       return static_cast<double>(value.integer);
-    case JsonValue::Kind::kInt:
+    case AttributeValue::Kind::kInt:
       if (-kExact <= value.integer && value.integer <= kExact) {
         return static_cast<double>(value.integer);
       }

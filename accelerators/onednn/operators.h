@@ -54,7 +54,7 @@ Array TheOutput(const MXAccOperator& op);
 Array TheInput(const MXAccOperator& op);
 
 /*! \brief The value of an attribute; Failure where it is no number, or none that double has. */
-double NumberOf(const JsonValue& value, const char* key);
+double NumberOf(const AttributeValue& value, const char* key);
 /*! \brief Failure for other types than those of floats that oneDNN has. */
 void CheckFloat(const Array& array);
 

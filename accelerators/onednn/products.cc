@@ -250,12 +250,12 @@ void AddContraction(const Array& a, const Axes& a_axes, const Array& b, const Ax
   if (!IsDense(out)) plan->Copy(dense, out);
 }
 
-Axes AxesOf(const JsonValue& value, size_t ndim) {
-  const std::vector<JsonValue> single{value};
-  const bool is_array = value.kind == JsonValue::Kind::kArray;
+Axes AxesOf(const AttributeValue& value, size_t ndim) {
+  const std::vector<AttributeValue> single{value};
+  const bool is_array = value.kind == AttributeValue::Kind::kArray;
   Axes axes;
-  for (const JsonValue& item : is_array ? value.items : single) {
-    if (item.kind != JsonValue::Kind::kInt) Unsupported("axes that are no integers");
+  for (const AttributeValue& item : is_array ? value.items : single) {
+    if (item.kind != AttributeValue::Kind::kInt) Unsupported("axes that are no integers");
     const int64_t axis =
         item.integer < 0 ? item.integer + static_cast<int64_t>(ndim) : item.integer;
     if (axis < 0 || axis >= static_cast<int64_t>(ndim)) Unsupported("axes that are not there");
@@ -269,15 +269,15 @@ void AddTensorDot(const MXAccOperator& op, Plan* plan) {
   if (op.num_in != 2) Unsupported("other operands than two arrays");
   const Array a = InputOf(op, 0);
   const Array b = InputOf(op, 1);
-  const std::optional<JsonValue> axes = FindAttribute(op, "axes");
-  if (axes && axes->kind == JsonValue::Kind::kArray) {
+  const std::optional<AttributeValue> axes = FindAttribute(op, "axes");
+  if (axes && axes->kind == AttributeValue::Kind::kArray) {
     if (axes->items.size() != 2) Unsupported("axes that are no pair");
     const Axes a_axes = AxesOf(axes->items[0], a.shape.size());
     const Axes b_axes = AxesOf(axes->items[1], b.shape.size());
     if (a_axes.size() != b_axes.size()) Unsupported("axes that are no pairs");
     return AddContraction(a, a_axes, b, b_axes, op, plan);
   }
-  if (axes && axes->kind != JsonValue::Kind::kInt) Unsupported("axes that are no integers");
+  if (axes && axes->kind != AttributeValue::Kind::kInt) Unsupported("axes that are no integers");
   const auto count = static_cast<size_t>(std::max<int64_t>(axes ? axes->integer : 2, 0));
   if (count > a.shape.size() || count > b.shape.size()) Unsupported("axes that are not there");
   Axes a_axes;

@@ -22,12 +22,13 @@ constexpr int64_t kLongRun = 8192;
 constexpr int64_t kShortRun = 32;
 
 std::vector<bool> ReducedAxes(const MXAccOperator& op, size_t ndim) {
-  const std::optional<JsonValue> axis = FindAttribute(op, "axis");
-  if (!axis || axis->kind == JsonValue::Kind::kNull) return std::vector<bool>(ndim, true);
+  const std::optional<AttributeValue> axis = FindAttribute(op, "axis");
+  if (!axis || axis->kind == AttributeValue::Kind::kNull) return std::vector<bool>(ndim, true);
   std::vector<bool> reduced(ndim, false);
-  const std::vector<JsonValue> single{*axis};
-  for (const JsonValue& item : axis->kind == JsonValue::Kind::kArray ? axis->items : single) {
-    if (item.kind != JsonValue::Kind::kInt) Unsupported("axes that are no integers");
+  const std::vector<AttributeValue> single{*axis};
+  for (const AttributeValue& item :
+       axis->kind == AttributeValue::Kind::kArray ? axis->items : single) {
+    if (item.kind != AttributeValue::Kind::kInt) Unsupported("axes that are no integers");
     const int64_t at = item.integer < 0 ? item.integer + static_cast<int64_t>(ndim) : item.integer;
     if (at < 0 || at >= static_cast<int64_t>(ndim)) Unsupported("axes that are not there");
     if (reduced[static_cast<size_t>(at)]) Unsupported("axes that repeat");
@@ -108,8 +109,8 @@ bool AddColumnSums(const Array& a, const std::vector<bool>& reduced, const Array
 void CheckTypes(const MXAccOperator& op, const Array& a, const Array& out) {
   if (!IsFloat(a.dtype)) Unsupported("only float32, float16 and bfloat16, which oneDNN has");
   if (SameType(a.dtype, out.dtype)) return;
-  const std::optional<JsonValue> dtype = FindAttribute(op, "dtype");
-  const bool asked = dtype && dtype->kind == JsonValue::Kind::kText;
+  const std::optional<AttributeValue> dtype = FindAttribute(op, "dtype");
+  const bool asked = dtype && dtype->kind == AttributeValue::Kind::kText;
   // What is asked for is what elements are converted to first: to a larger type, nothing is lost.
   if (!asked || dtype->text != "float32" || !SameType(out.dtype, kFloat32)) {
     Unsupported("an output of another type than the result's");

@@ -20,8 +20,8 @@ constexpr int64_t kManyElements = 4096;
 
 /*! \brief Which axis it is; none of an array without axes, which has one element. */
 std::vector<bool> TheAxis(const MXAccOperator& op, size_t ndim) {
-  const std::optional<JsonValue> axis = FindAttribute(op, "axis");
-  if (axis && axis->kind != JsonValue::Kind::kInt) Unsupported("an axis that is no integer");
+  const std::optional<AttributeValue> axis = FindAttribute(op, "axis");
+  if (axis && axis->kind != AttributeValue::Kind::kInt) Unsupported("an axis that is no integer");
   const int64_t given = axis ? axis->integer : -1;
   const auto axes = static_cast<int64_t>(ndim == 0 ? 1 : ndim);
   if (given < -axes || given >= axes) Unsupported("an axis that is not there");
@@ -33,8 +33,8 @@ std::vector<bool> TheAxis(const MXAccOperator& op, size_t ndim) {
 void CheckTypes(const MXAccOperator& op, const Array& data, const Array& out) {
   CheckFloat(data);
   CheckFloat(out);
-  const std::optional<JsonValue> dtype = FindAttribute(op, "dtype");
-  const bool asked = dtype && dtype->kind == JsonValue::Kind::kText;
+  const std::optional<AttributeValue> dtype = FindAttribute(op, "dtype");
+  const bool asked = dtype && dtype->kind == AttributeValue::Kind::kText;
   const char* name = SameType(out.dtype, kFloat32)    ? "float32"
                      : out.dtype.code == kMXAccBfloat ? "bfloat16"
                                                       : "float16";
@@ -45,8 +45,8 @@ void CheckTypes(const MXAccOperator& op, const Array& data, const Array& out) {
 
 /*! \brief The data over the temperature, where there is one. */
 Array Divided(const MXAccOperator& op, const Array& data, Plan* plan) {
-  const std::optional<JsonValue> given = FindAttribute(op, "temperature");
-  if (!given || given->kind == JsonValue::Kind::kNull) return data;
+  const std::optional<AttributeValue> given = FindAttribute(op, "temperature");
+  if (!given || given->kind == AttributeValue::Kind::kNull) return data;
   const auto temperature = static_cast<float>(NumberOf(*given, "temperature"));
   if (!std::isfinite(temperature) || temperature == 0) {
     Unsupported("a temperature that is 0 or not finite");

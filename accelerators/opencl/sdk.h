@@ -5,8 +5,8 @@
 #ifndef OPENCL_SDK_H_
 #define OPENCL_SDK_H_
 
+#include "../sdk/attribute.h"
 #include "../sdk/geometry.h"
-#include "../sdk/json.h"
 #include "../sdk/library.h"
 #include "../sdk/status.h"
 

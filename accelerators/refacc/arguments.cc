@@ -15,23 +15,23 @@ MXNetAny AnyOf(int type_code, int64_t value = 0) {
 
 }  // namespace
 
-MXNetAny AttributeArguments::Make(const JsonValue& value) {
+MXNetAny AttributeArguments::Make(const AttributeValue& value) {
   switch (value.kind) {
-    case JsonValue::Kind::kNull:
+    case AttributeValue::Kind::kNull:
       return AnyOf(kMXNetNull);
-    case JsonValue::Kind::kBool:
+    case AttributeValue::Kind::kBool:
       return AnyOf(kMXNetBool, value.integer);
-    case JsonValue::Kind::kInt:
+    case AttributeValue::Kind::kInt:
       return AnyOf(kMXNetInt, value.integer);
-    case JsonValue::Kind::kUInt:
+    case AttributeValue::Kind::kUInt:
       return AnyOf(kMXNetUInt, value.integer);
-    case JsonValue::Kind::kArray:
+    case AttributeValue::Kind::kArray:
       return MakeTuple(value.items);
-    case JsonValue::Kind::kFloat:
-    case JsonValue::Kind::kText:
+    case AttributeValue::Kind::kFloat:
+    case AttributeValue::Kind::kText:
       break;
   }
-  if (value.kind == JsonValue::Kind::kFloat) {
+  if (value.kind == AttributeValue::Kind::kFloat) {
     MXNetAny any = AnyOf(kMXNetFloat);
     any.value.v_float64 = value.real;
     return any;
@@ -42,9 +42,9 @@ MXNetAny AttributeArguments::Make(const JsonValue& value) {
   return any;
 }
 
-MXNetAny AttributeArguments::MakeTuple(const std::vector<JsonValue>& items) {
+MXNetAny AttributeArguments::MakeTuple(const std::vector<AttributeValue>& items) {
   std::vector<MXNetAny> made;
-  for (const JsonValue& item : items) made.push_back(Make(item));
+  for (const AttributeValue& item : items) made.push_back(Make(item));
   const bool ints = std::all_of(made.begin(), made.end(),
                                 [](const MXNetAny& item) { return item.type_code == kMXNetInt; });
   MXNetAny any = AnyOf(ints ? kMXNetIntTuple : kMXNetTuple);

@@ -24,10 +24,10 @@ class AttributeArguments {
   AttributeArguments& operator=(const AttributeArguments&) = delete;
 
   /*! \brief An array becomes a tuple, of ints alone a run of them. */
-  MXNetAny Make(const JsonValue& value);
+  MXNetAny Make(const AttributeValue& value);
 
  private:
-  MXNetAny MakeTuple(const std::vector<JsonValue>& items);
+  MXNetAny MakeTuple(const std::vector<AttributeValue>& items);
 
   std::deque<std::string> texts_;
   std::deque<std::vector<int64_t>> runs_;

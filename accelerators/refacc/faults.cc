@@ -19,10 +19,15 @@ struct Kind {
   int32_t code;
 };
 constexpr Kind kKinds[] = {
-    {"failed", kMXAccFailed},           {"bad_argument", kMXAccBadArgument},
-    {"unsupported", kMXAccUnsupported}, {"memory", kMXAccOutOfMemory},
-    {"no_device", kMXAccNoDevice},      {"refused", kMXAccRefused},
-    {"bad_index", kMXAccBadIndex},      {"crash", kCrash},
+    {"failed", kMXAccFailed},
+    {"bad_argument", kMXAccBadArgument},
+    {"unsupported", kMXAccUnsupported},
+    {"memory", kMXAccOutOfMemory},
+    {"no_device", kMXAccNoDevice},
+    {"refused", kMXAccRefused},
+    {"bad_index", kMXAccBadIndex},
+    {"cancelled", kMXAccCancelled},
+    {"crash", kCrash},
 };
 
 constexpr const char* kCalls[] = {

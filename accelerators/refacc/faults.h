@@ -20,7 +20,7 @@ namespace refacc {
  *
  *   @3      the third call alone, or @3+, all from the third on, instead of all;
  *   =crash  the process ends, or one of failed, which is meant without it, bad_argument,
- *           unsupported, memory, no_device, refused and bad_index: the call says so.
+ *           unsupported, memory, no_device, refused, bad_index and cancelled: the call says so.
  *
  * Calls count from when the text is set. Any thread may call Reach.
  */

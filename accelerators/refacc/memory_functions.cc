@@ -14,13 +14,15 @@
 namespace refacc {
 namespace {
 
-MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
+MXAccStatus Alloc(void*, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                  void** out) {
   return OnDevice("mx_alloc", dev_id, [&](Device& device, const Settings& settings) {
+    CheckMemory(memory);
     *out = device.memory.Alloc(size, alignment, settings);
   });
 }
 
-void Free(int32_t dev_id, void* data) {
+void Free(void*, int32_t dev_id, void* data) {
   // It cannot fail: whoever asked for a fault gets at most a crash.
   (void)OnDevice("mx_free", dev_id, [&](Device& device, const Settings& settings) {
     const std::string wrong = device.memory.Free(data, settings.poison);
@@ -28,7 +30,7 @@ void Free(int32_t dev_id, void* data) {
   });
 }
 
-MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) {
+MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
   return OnDevice("mx_releaseAll", dev_id,
                   [&](Device& device, const Settings&) { *live = device.memory.ReleaseAll(); });
 }
@@ -104,24 +106,24 @@ MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MX
   });
 }
 
-MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                      MXAccStream stream) {
+MXAccStatus CopyToAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                      int32_t count, MXAccStream stream) {
   return Copy("copyToAcc", {Side::kDevice, Side::kHost}, dev_id, targets, sources, count, stream);
 }
 
-MXAccStatus CopyFromAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                        MXAccStream stream) {
+MXAccStatus CopyFromAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                        int32_t count, MXAccStream stream) {
   return Copy("copyFromAcc", {Side::kHost, Side::kDevice}, dev_id, targets, sources, count, stream);
 }
 
-MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                          MXAccStream stream) {
+MXAccStatus CopyWithinAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                          int32_t count, MXAccStream stream) {
   return Copy("copyWithinAcc", {Side::kDevice, Side::kDevice}, dev_id, targets, sources, count,
               stream);
 }
 
-MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream stream,
-                 uint64_t work) {
+MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                 MXAccStream stream, uint64_t work) {
   return OnDevice("mx_zero", dev_id, [&](Device& device, const Settings& settings) {
     const int64_t slow = settings.slow;
     const auto zero = [&device, data, byte_offset, size, slow] {

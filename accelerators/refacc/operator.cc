@@ -93,7 +93,7 @@ Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
   FindFunction();
   ReadParameters();
   for (int32_t i = 0; i < op.num_in; ++i) PlaceInput(op.inputs[i]);
-  for (int32_t i = 0; i < op.num_attrs; ++i) PlaceAttribute(op.attr_keys[i], op.attr_vals[i]);
+  for (int32_t i = 0; i < op.num_attrs; ++i) PlaceAttribute(op.attrs[i]);
   CheckComplete();
   PrepareCall();
 }
@@ -180,12 +180,13 @@ void Operator::PlaceInput(const MXTensor& input) {
   ++lengths_[argument];
 }
 
-void Operator::PlaceAttribute(const char* key, const char* value) {
+void Operator::PlaceAttribute(const MXAccAttribute& attribute) {
+  const char* key = attribute.name;
   const size_t argument = IndexOf(key);
   if (arguments_[argument].type_code != kMXNetMissing) {
     throw Failure(kMXAccBadArgument, "accGetExecutor: " + name_ + " is given '" + key + "' twice");
   }
-  arguments_[argument] = values_.Make(ReadJson(value));
+  arguments_[argument] = values_.Make(ReadAttribute(attribute));
 }
 
 void Operator::CheckComplete() const {

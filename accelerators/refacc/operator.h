@@ -67,7 +67,7 @@ class Operator {
   void ReadParameters();
   size_t IndexOf(const std::string& param) const;
   void PlaceInput(const MXTensor& input);
-  void PlaceAttribute(const char* key, const char* value);
+  void PlaceAttribute(const MXAccAttribute& attribute);
   void CheckComplete() const;
   void PrepareCall();
   void CopyResult(const MXNetAny& result, const MXTensor* outputs, char* const* addresses) const;

@@ -96,14 +96,14 @@ MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXT
 
 void FreeExecutor(void* state) { delete static_cast<Executor*>(state); }
 
-MXAccStatus SupportsImperative(int32_t* yes) {
+MXAccStatus SupportsImperative(void*, int32_t* yes) {
   return StatusOf([&] {
     TheLibrary().settings().faults.Reach("supportsImperative");
     *yes = 1;
   });
 }
 
-MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
   return OnDevice("accGetExecutor", op->dev_id, [&](Device&, const Settings& settings) {
     if (!settings.HasOperator(op->name)) {
       throw Failure(kMXAccUnsupported, std::string(op->name) + " is left out by 'operators'");

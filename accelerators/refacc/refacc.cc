@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kRelease[] = "1.0";
 
-MXAccStatus GetAccName(char* name, size_t size) {
+MXAccStatus GetAccName(void*, char* name, size_t size) {
   return StatusOf([&] {
     Settings settings = Settings::OfEnvironment();
     settings.faults.Reach("getAccName");
@@ -23,24 +23,24 @@ MXAccStatus GetAccName(char* name, size_t size) {
   });
 }
 
-MXAccStatus GetNumAcc(int32_t* count) {
+MXAccStatus GetNumAcc(void*, int32_t* count) {
   return StatusOf([&] {
     TheLibrary().settings().faults.Reach("getNumAcc");
     *count = static_cast<int32_t>(TheLibrary().num_devices());
   });
 }
 
-MXAccStatus Initialize(const MXAccHost* host) {
+MXAccStatus Initialize(void*, const MXAccHost* host) {
   return StatusOf([&] { MakeLibrary(host); });
 }
 
-void Finalize() {
+void Finalize(void*) {
   // It cannot fail, but crash.
   (void)StatusOf([] { TheLibrary().settings().faults.Reach("finalize"); });
   DropLibrary();
 }
 
-MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+MXAccStatus GetDeviceInfo(void*, int32_t dev_id, MXAccDeviceInfo* info) {
   return OnDevice("getDeviceInfo", dev_id, [&](Device& device, const Settings& settings) {
     const uint64_t used = device.memory.state().bytes;
     MXAccDeviceInfo told{};
@@ -72,7 +72,7 @@ void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, v
   tell("violation", state.violation);
 }
 
-MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
+MXAccStatus Configure(void*, int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
                       int32_t num_in, MXAccEmit emit, void* context) {
   return OnDevice("configure", dev_id, [&](Device& device, const Settings&) {
     bool check = false;

@@ -5,8 +5,8 @@
 #ifndef REFACC_SDK_H_
 #define REFACC_SDK_H_
 
+#include "../sdk/attribute.h"
 #include "../sdk/geometry.h"
-#include "../sdk/json.h"
 #include "../sdk/library.h"
 #include "../sdk/status.h"
 

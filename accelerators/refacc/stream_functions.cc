@@ -8,15 +8,15 @@
 namespace refacc {
 namespace {
 
-MXAccStatus CreateStream(int32_t dev_id, MXAccStream* out) {
+MXAccStatus CreateStream(void*, int32_t dev_id, MXAccStream* out) {
   return OnDevice("createStream", dev_id, [&](Device&, const Settings&) {
     *out = reinterpret_cast<MXAccStream>(new Stream);
   });
 }
 
-void DestroyStream(int32_t, MXAccStream stream) { delete FromHandle(stream); }
+void DestroyStream(void*, int32_t, MXAccStream stream) { delete FromHandle(stream); }
 
-MXAccStatus SyncStream(int32_t dev_id, MXAccStream stream) {
+MXAccStatus SyncStream(void*, int32_t dev_id, MXAccStream stream) {
   return StatusOf([&] {
     try {
       const DeviceCall call(TheLibrary(), "syncStream", dev_id);
@@ -30,20 +30,20 @@ MXAccStatus SyncStream(int32_t dev_id, MXAccStream stream) {
   });
 }
 
-MXAccStatus CreateEvent(int32_t dev_id, MXAccEvent* out) {
+MXAccStatus CreateEvent(void*, int32_t dev_id, MXAccEvent* out) {
   return OnDevice("createEvent", dev_id, [&](Device&, const Settings&) {
     *out = reinterpret_cast<MXAccEvent>(new Event);
   });
 }
 
-void DestroyEvent(int32_t, MXAccEvent event) { delete FromHandle(event); }
+void DestroyEvent(void*, int32_t, MXAccEvent event) { delete FromHandle(event); }
 
-MXAccStatus RecordEvent(int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+MXAccStatus RecordEvent(void*, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
   return OnDevice("recordEvent", dev_id,
                   [&](Device&, const Settings&) { FromHandle(event)->Record(FromHandle(stream)); });
 }
 
-MXAccStatus WaitEvent(int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+MXAccStatus WaitEvent(void*, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
   return OnDevice("waitEvent", dev_id,
                   [&](Device&, const Settings&) { FromHandle(event)->Wait(FromHandle(stream)); });
 }

@@ -21,6 +21,10 @@ void CheckDevice(int32_t dev_id, size_t num_devices) {
                                     (num_devices == 0 ? "" : ", only " + known));
 }
 
+void CheckMemory(int32_t memory) {
+  if (memory != kMXAccDeviceMemory) Unsupported("memory other than that of the device");
+}
+
 void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info) {
   told.struct_size = info->struct_size;
   std::memcpy(info, &told, std::min(info->struct_size, sizeof(told)));
@@ -34,7 +38,7 @@ void WriteName(const std::string& text, char* name, size_t size) {
   std::memcpy(name, text.c_str(), text.size() + 1);
 }
 
-MXAccStatus SupportsImperative(int32_t* yes) {
+MXAccStatus SupportsImperative(void*, int32_t* yes) {
   *yes = 1;
   return nullptr;
 }

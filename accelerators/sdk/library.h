@@ -17,6 +17,9 @@ void FillTable(const MXAccApi& table, MXAccApi* api, size_t size = sizeof(MXAccA
 /*! \brief Failure unless there is a device of that number. */
 void CheckDevice(int32_t dev_id, size_t num_devices);
 
+/*! \brief For mx_alloc: kMXAccUnsupported unless it is memory of the device. */
+void CheckMemory(int32_t memory);
+
 /*! \brief For getDeviceInfo: writes what goes into a description, whatever told.struct_size is. */
 void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info);
 
@@ -24,7 +27,7 @@ void FillDeviceInfo(MXAccDeviceInfo told, MXAccDeviceInfo* info);
 void WriteName(const std::string& text, char* name, size_t size);
 
 /*! \brief For supportsImperative, of a library that does. */
-MXAccStatus SupportsImperative(int32_t* yes);
+MXAccStatus SupportsImperative(void*, int32_t* yes);
 
 /*! \brief Tells the user, if MXNet has a log. */
 void Log(const MXAccHost& host, int32_t level, const std::string& message);

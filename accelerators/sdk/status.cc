@@ -17,7 +17,7 @@ thread_local ThreadError thread_error;
 
 MXAccStatus KeepError(int32_t code, const char* message, uint64_t work) {
   std::snprintf(thread_error.message, sizeof(thread_error.message), "%s", message);
-  thread_error.error = {sizeof(MXAccError), code, thread_error.message, work};
+  thread_error.error = {sizeof(MXAccError), code, thread_error.message, work, 0};
   return &thread_error.error;
 }
 

@@ -13,40 +13,44 @@ static const char kName[] = "myacc";
 
 /* Errors: constants here; with texts made up at run time there would be one for each thread. */
 static const MXAccError kUnsupported = {sizeof(MXAccError), kMXAccUnsupported,
-                                        "only add and negative of dense float32 are done here", 0};
-static const MXAccError kNoMemory = {sizeof(MXAccError), kMXAccOutOfMemory, "malloc has no more",
+                                        "only add and negative of dense float32 are done here", 0,
+                                        0};
+static const MXAccError kNoMemory = {sizeof(MXAccError), kMXAccOutOfMemory, "malloc has no more", 0,
                                      0};
-static const MXAccError kLongName = {sizeof(MXAccError), kMXAccBadArgument, "no room for it", 0};
+static const MXAccError kLongName = {sizeof(MXAccError), kMXAccBadArgument, "no room for it", 0, 0};
 
 /* ---- the library, its device, memory ---- */
 
-static MXAccStatus GetAccName(char* name, size_t size) {
+static MXAccStatus GetAccName(void* self, char* name, size_t size) {
+  (void)self; /* of the table, which is NULL here */
   if (size < sizeof(kName)) return &kLongName;
   memcpy(name, kName, sizeof(kName));
   return NULL;
 }
 
-static MXAccStatus GetNumAcc(int32_t* count) {
+static MXAccStatus GetNumAcc(void* self, int32_t* count) {
+  (void)self;
   *count = 1;
   return NULL;
 }
 
-static MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+static MXAccStatus GetDeviceInfo(void* self, int32_t dev_id, MXAccDeviceInfo* info) {
   const MXAccDeviceInfo mine = {
       .struct_size = info->struct_size, .flags = kMXAccHostVisible, .name = "memory of the host"};
-  (void)dev_id; /* below what getNumAcc says, here and everywhere */
+  (void)self, (void)dev_id; /* below what getNumAcc says, here and everywhere */
   memcpy(info, &mine, info->struct_size < sizeof(mine) ? info->struct_size : sizeof(mine));
   return NULL;
 }
 
-static MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
-  (void)dev_id;
+static MXAccStatus Alloc(void* self, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                         void** out) {
+  (void)self, (void)dev_id, (void)memory;
   if (alignment < sizeof(void*)) alignment = sizeof(void*);
   return posix_memalign(out, alignment, size) == 0 ? NULL : &kNoMemory;
 }
 
-static void Free(int32_t dev_id, void* data) {
-  (void)dev_id;
+static void Free(void* self, int32_t dev_id, void* data) {
+  (void)self, (void)dev_id;
   free(data);
 }
 
@@ -62,9 +66,9 @@ static size_t NumElements(const MXTensor* tensor) {
 
 /* One function for all directions, as both sides are addresses here. Without kMXAccStrides among
  * the device's flags MXNet passes dense tensors only; without streams, stream is NULL. */
-static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                        MXAccStream stream) {
-  (void)dev_id, (void)stream;
+static MXAccStatus Copy(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                        int32_t count, MXAccStream stream) {
+  (void)self, (void)dev_id, (void)stream;
   for (int32_t i = 0; i < count; ++i) {
     const size_t bytes = NumElements(&sources[i]) * (sources[i].tensor.dtype.bits / 8u);
     if (bytes != 0) memcpy(FirstElement(&targets[i]), FirstElement(&sources[i]), bytes);
@@ -107,12 +111,14 @@ static int IsSimple(const MXTensor* x, const MXTensor* like) {
   return 1;
 }
 
-static MXAccStatus SupportsImperative(int32_t* yes) {
+static MXAccStatus SupportsImperative(void* self, int32_t* yes) {
+  (void)self;
   *yes = 1;
   return NULL;
 }
 
-static MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+static MXAccStatus GetExecutor(void* self, const MXAccOperator* op, MXAccExecutor* out) {
+  (void)self;
   if (op->num_out != 1 || !IsSimple(&op->outputs[0], &op->outputs[0])) return &kUnsupported;
   for (int32_t i = 0; i < op->num_in; ++i) {
     if (!IsSimple(&op->inputs[i], &op->outputs[0])) return &kUnsupported;

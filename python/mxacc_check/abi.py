@@ -11,6 +11,7 @@ from ctypes import (
     Structure,
     c_char,
     c_char_p,
+    c_double,
     c_float,
     c_int,
     c_int32,
@@ -28,6 +29,7 @@ ABI_MINOR = 0
 NAME_SIZE = 32
 MAX_DIMS = 64
 HOST = 1
+GRAPH_VERSION = 1
 FAILED = 1
 BAD_ARGUMENT = 2
 UNSUPPORTED = 3
@@ -35,6 +37,7 @@ OUT_OF_MEMORY = 4
 NO_DEVICE = 5
 REFUSED = 6
 BAD_INDEX = 7
+CANCELLED = 8
 INT = 0
 UINT = 1
 FLOAT = 2
@@ -48,6 +51,12 @@ INPUT = 0
 WEIGHT = 1
 AUXILIARY = 2
 OUTPUT = 3
+DEVICE_MEMORY = 0
+PINNED_MEMORY = 1
+HOST_MEMORY = 2
+DONATED = 1
+UPDATED = 2
+SHAPE_INPUT = 4
 DEBUG = 0
 INFO = 1
 WARNING = 2
@@ -55,10 +64,38 @@ HOST_VISIBLE = 1
 ONE_THREAD = 2
 STRIDES = 4
 UNUSABLE = 8
+OTHER_DEVICE = 0
+CPUDEVICE = 1
+GPUDEVICE = 2
+NPUDEVICE = 3
+NO_VALUE = 0
+BOOLEAN = 1
+INTEGER = 2
+UNSIGNED = 3
+NUMBER = 4
+TEXT = 5
+TYPE = 6
+LIST = 7
 CONCURRENT = 1
 IN_PLACE = 2
 NODE_UNSUPPORTED = -1
 NODE_ANY_GROUP = 0
+WHY_OTHER = 0
+WHY_OPERATOR = 1
+WHY_VERSION = 2
+WHY_ATTRIBUTE = 3
+WHY_TYPE = 4
+WHY_LAYOUT = 5
+WHY_SHAPE = 6
+WHY_DYNAMIC = 7
+WHY_MEMORY = 8
+WHY_SLOW = 9
+FITS = 0
+RECOMPILE = 1
+DOES_NOT_FIT = 2
+MODEL_CONCURRENT = 1
+MODEL_KEEPS_WEIGHTS = 2
+MODEL_USES_STREAMS = 4
 
 
 class MXAccError(Structure):
@@ -67,6 +104,7 @@ class MXAccError(Structure):
         ("code", c_int32),
         ("message", c_char_p),
         ("work", c_uint64),
+        ("node", c_int64),
     ]
 
 
@@ -100,6 +138,31 @@ class MXAccGeometry(Structure):
     ]
 
 
+class MXAccDimension(Structure):
+    _fields_ = [
+        ("symbol", c_char_p),
+        ("minimum", c_int64),
+        ("typical", c_int64),
+        ("maximum", c_int64),
+    ]
+
+
+class MXAccTensorInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("flags", c_uint32),
+        ("memory", c_int32),
+        ("dimensions", POINTER(MXAccDimension)),
+        ("content_hash", c_char_p),
+        ("file", c_char_p),
+        ("file_offset", c_uint64),
+        ("scales", POINTER(c_float)),
+        ("zero_points", POINTER(c_int64)),
+        ("num_scales", c_int32),
+        ("scale_axis", c_int32),
+    ]
+
+
 class MXTensor(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -112,7 +175,7 @@ class MXTensor(Structure):
         ("num_parts", c_int32),
         ("reserved_number", c_int32),
         ("work", c_uint64),
-        ("reserved", c_void_p * 1),
+        ("info", POINTER(MXAccTensorInfo)),
     ]
 
 
@@ -142,6 +205,11 @@ class MXAccHost(Structure):
                 POINTER(MXTensor),
             ),
         ),
+        ("should_stop", CFUNCTYPE(c_int32, c_void_p, c_void_p)),
+        ("progress", CFUNCTYPE(None, c_void_p, c_void_p, c_double)),
+        ("retain_weight", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXTensor))),
+        ("release_weight", CFUNCTYPE(None, c_void_p, c_void_p)),
+        ("get_extension", CFUNCTYPE(c_void_p, c_void_p, c_char_p)),
     ]
 
 
@@ -156,11 +224,35 @@ class MXAccDeviceInfo(Structure):
         ("vendor", c_char_p),
         ("driver", c_char_p),
         ("reason", c_char_p),
+        ("kind", c_int32),
+        ("memories", c_uint32),
+        ("largest", c_uint64),
+        ("bus", c_char_p),
     ]
 
 
 MXAccStream = c_void_p
 MXAccEvent = c_void_p
+
+
+class MXAccAttribute(Structure):
+    pass
+
+
+MXAccAttribute._fields_ = [
+    ("struct_size", c_size_t),
+    ("name", c_char_p),
+    ("json", c_char_p),
+    ("kind", c_int32),
+    ("dtype", MXAccDataType),
+    ("size", c_int64),
+    ("integer", c_int64),
+    ("number", c_double),
+    ("text", c_char_p),
+    ("items", POINTER(MXAccAttribute)),
+    ("integers", POINTER(c_int64)),
+    ("reserved", c_void_p),
+]
 
 
 class MXAccOperator(Structure):
@@ -173,8 +265,7 @@ class MXAccOperator(Structure):
         ("outputs", POINTER(MXTensor)),
         ("num_in", c_int32),
         ("num_out", c_int32),
-        ("attr_keys", POINTER(c_char_p)),
-        ("attr_vals", POINTER(c_char_p)),
+        ("attrs", POINTER(MXAccAttribute)),
         ("num_attrs", c_int32),
     ]
 
@@ -204,7 +295,12 @@ class MXAccNodeSupport(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("id", c_int32),
+        ("why", c_int32),
+        ("dtype", MXAccDataType),
         ("cost", c_float),
+        ("group_cost", c_float),
+        ("byte_cost", c_float),
+        ("layout", c_char_p),
         ("reason", c_char_p),
         ("reserved", c_void_p * 2),
     ]
@@ -217,9 +313,87 @@ class MXAccGraph(Structure):
         ("data", POINTER(MXTensor)),
         ("num_data", c_int32),
         ("num_nodes", c_int32),
+        ("version", c_int32),
+        ("num_inputs", c_int32),
+        ("outputs", POINTER(MXTensor)),
+        ("num_outputs", c_int32),
+        ("reserved_number", c_int32),
+        ("onnx", c_void_p),
+        ("onnx_size", c_size_t),
     ]
 
 
+class MXAccOption(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("value", MXAccAttribute),
+        ("doc", c_char_p),
+        ("choices", c_char_p),
+    ]
+
+
+class MXAccPiece(Structure):
+    _fields_ = [
+        ("key", c_char_p),
+        ("data", c_void_p),
+        ("size", c_size_t),
+    ]
+
+
+MXAccTakePiece = CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXAccPiece))
+
+
+class MXAccModel(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("flags", c_uint32),
+        ("num_in", c_int32),
+        ("num_out", c_int32),
+        ("reserved_number", c_int32),
+        ("state", c_void_p),
+        ("inputs", POINTER(MXTensor)),
+        ("outputs", POINTER(MXTensor)),
+        ("workspace_bytes", c_uint64),
+        ("weight_bytes", c_uint64),
+        (
+            "infer",
+            CFUNCTYPE(
+                MXAccStatus,
+                c_void_p,
+                POINTER(MXTensor),
+                c_int32,
+                POINTER(MXTensor),
+                c_int32,
+                c_void_p,
+                MXAccStream,
+                c_void_p,
+            ),
+        ),
+        ("unloadModel", CFUNCTYPE(None, c_void_p)),
+        (
+            "inferShapes",
+            CFUNCTYPE(
+                MXAccStatus, c_void_p, POINTER(MXTensor), c_int32, POINTER(MXTensor), c_int32
+            ),
+        ),
+        ("updateWeights", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXTensor), c_int32)),
+        ("exportModel", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, MXAccTakePiece, c_void_p)),
+    ]
+
+
+class MXAccProfileRecord(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("node", c_int64),
+        ("work", c_uint64),
+        ("stream", MXAccStream),
+        ("begin_ns", c_int64),
+        ("end_ns", c_int64),
+    ]
+
+
+MXAccProfileSink = CFUNCTYPE(None, c_void_p, POINTER(MXAccProfileRecord))
 MXAccEmit = CFUNCTYPE(None, c_void_p, c_char_p, POINTER(c_char), c_size_t)
 
 
@@ -229,66 +403,114 @@ class MXAccApi(Structure):
         ("abi_major", c_int32),
         ("abi_minor", c_int32),
         ("release", c_char_p),
-        ("getAccName", CFUNCTYPE(MXAccStatus, POINTER(c_char), c_size_t)),
-        ("getNumAcc", CFUNCTYPE(MXAccStatus, POINTER(c_int32))),
-        ("initialize", CFUNCTYPE(MXAccStatus, POINTER(MXAccHost))),
-        ("finalize", CFUNCTYPE(None)),
-        ("getDeviceInfo", CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccDeviceInfo))),
-        ("mx_alloc", CFUNCTYPE(MXAccStatus, c_int32, c_size_t, c_size_t, POINTER(c_void_p))),
-        ("mx_free", CFUNCTYPE(None, c_int32, c_void_p)),
-        ("mx_releaseAll", CFUNCTYPE(MXAccStatus, c_int32, POINTER(c_size_t))),
+        ("self", c_void_p),
+        ("operator_set_min", c_int32),
+        ("operator_set_max", c_int32),
+        ("getAccName", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(c_char), c_size_t)),
+        ("getNumAcc", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(c_int32))),
+        ("initialize", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXAccHost))),
+        ("finalize", CFUNCTYPE(None, c_void_p)),
+        ("getDeviceInfo", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, POINTER(MXAccDeviceInfo))),
+        (
+            "mx_alloc",
+            CFUNCTYPE(
+                MXAccStatus, c_void_p, c_int32, c_int32, c_size_t, c_size_t, POINTER(c_void_p)
+            ),
+        ),
+        ("mx_free", CFUNCTYPE(None, c_void_p, c_int32, c_void_p)),
+        ("mx_releaseAll", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, POINTER(c_size_t))),
         (
             "copyToAcc",
             CFUNCTYPE(
-                MXAccStatus, c_int32, POINTER(MXTensor), POINTER(MXTensor), c_int32, MXAccStream
+                MXAccStatus,
+                c_void_p,
+                c_int32,
+                POINTER(MXTensor),
+                POINTER(MXTensor),
+                c_int32,
+                MXAccStream,
             ),
         ),
         (
             "copyFromAcc",
             CFUNCTYPE(
-                MXAccStatus, c_int32, POINTER(MXTensor), POINTER(MXTensor), c_int32, MXAccStream
+                MXAccStatus,
+                c_void_p,
+                c_int32,
+                POINTER(MXTensor),
+                POINTER(MXTensor),
+                c_int32,
+                MXAccStream,
             ),
         ),
         (
             "copyWithinAcc",
             CFUNCTYPE(
-                MXAccStatus, c_int32, POINTER(MXTensor), POINTER(MXTensor), c_int32, MXAccStream
-            ),
-        ),
-        ("createStream", CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccStream))),
-        ("destroyStream", CFUNCTYPE(None, c_int32, MXAccStream)),
-        ("syncStream", CFUNCTYPE(MXAccStatus, c_int32, MXAccStream)),
-        ("createEvent", CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccEvent))),
-        ("destroyEvent", CFUNCTYPE(None, c_int32, MXAccEvent)),
-        ("recordEvent", CFUNCTYPE(MXAccStatus, c_int32, MXAccEvent, MXAccStream)),
-        ("waitEvent", CFUNCTYPE(MXAccStatus, c_int32, MXAccEvent, MXAccStream)),
-        ("supportsImperative", CFUNCTYPE(MXAccStatus, POINTER(c_int32))),
-        ("accGetExecutor", CFUNCTYPE(MXAccStatus, POINTER(MXAccOperator), POINTER(MXAccExecutor))),
-        (
-            "supportedOps",
-            CFUNCTYPE(MXAccStatus, c_int32, POINTER(MXAccGraph), POINTER(MXAccNodeSupport)),
-        ),
-        ("loadModel", CFUNCTYPE(MXAccStatus, c_char_p, POINTER(MXAccGraph), c_int32)),
-        ("unloadModel", CFUNCTYPE(MXAccStatus, c_char_p)),
-        (
-            "infer",
-            CFUNCTYPE(
                 MXAccStatus,
-                c_char_p,
-                POINTER(MXTensor),
+                c_void_p,
                 c_int32,
+                POINTER(MXTensor),
                 POINTER(MXTensor),
                 c_int32,
                 MXAccStream,
-                c_void_p,
             ),
         ),
-        ("exportModel", CFUNCTYPE(MXAccStatus, c_char_p, MXAccEmit, c_void_p)),
-        ("importModel", CFUNCTYPE(MXAccStatus, c_char_p, c_void_p, c_size_t, c_int32)),
+        ("createStream", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, POINTER(MXAccStream))),
+        ("destroyStream", CFUNCTYPE(None, c_void_p, c_int32, MXAccStream)),
+        ("syncStream", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, MXAccStream)),
+        ("createEvent", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, POINTER(MXAccEvent))),
+        ("destroyEvent", CFUNCTYPE(None, c_void_p, c_int32, MXAccEvent)),
+        ("recordEvent", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, MXAccEvent, MXAccStream)),
+        ("waitEvent", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, MXAccEvent, MXAccStream)),
+        ("supportsImperative", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(c_int32))),
+        (
+            "accGetExecutor",
+            CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXAccOperator), POINTER(MXAccExecutor)),
+        ),
+        (
+            "supportedOps",
+            CFUNCTYPE(
+                MXAccStatus, c_void_p, c_int32, POINTER(MXAccGraph), POINTER(MXAccNodeSupport)
+            ),
+        ),
+        (
+            "loadModel",
+            CFUNCTYPE(
+                MXAccStatus,
+                c_void_p,
+                c_int32,
+                POINTER(MXAccGraph),
+                POINTER(MXAccAttribute),
+                c_int32,
+                c_void_p,
+                POINTER(MXAccModel),
+            ),
+        ),
+        (
+            "listOptions",
+            CFUNCTYPE(MXAccStatus, c_void_p, POINTER(POINTER(MXAccOption)), POINTER(c_int32)),
+        ),
+        ("modelKey", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, POINTER(c_char), c_size_t)),
+        ("checkModel", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, c_char_p, POINTER(c_int32))),
+        (
+            "importModel",
+            CFUNCTYPE(
+                MXAccStatus,
+                c_void_p,
+                c_int32,
+                c_char_p,
+                POINTER(MXAccPiece),
+                c_int32,
+                POINTER(MXTensor),
+                c_int32,
+                POINTER(MXAccModel),
+            ),
+        ),
         (
             "configure",
             CFUNCTYPE(
                 MXAccStatus,
+                c_void_p,
                 c_int32,
                 POINTER(c_char_p),
                 POINTER(c_char_p),
@@ -299,8 +521,12 @@ class MXAccApi(Structure):
         ),
         (
             "mx_zero",
-            CFUNCTYPE(MXAccStatus, c_int32, c_void_p, c_uint64, c_size_t, MXAccStream, c_uint64),
+            CFUNCTYPE(
+                MXAccStatus, c_void_p, c_int32, c_void_p, c_uint64, c_size_t, MXAccStream, c_uint64
+            ),
         ),
+        ("profile", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, MXAccProfileSink, c_void_p)),
+        ("getExtension", CFUNCTYPE(c_void_p, c_void_p, c_char_p)),
     ]
 
 

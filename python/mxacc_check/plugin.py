@@ -5,6 +5,7 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import itertools
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -26,6 +27,7 @@ CODES = {
     "no_device": abi.NO_DEVICE,
     "refused": abi.REFUSED,
     "bad_index": abi.BAD_INDEX,
+    "cancelled": abi.CANCELLED,
 }
 KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 NAMED_KINDS = {"bfloat16": 4}  # which is of no kind of NumPy's own
@@ -93,20 +95,24 @@ class Memory:
         self.plugin.free(self.dev_id, self.handle)
 
 
+def data_type(dtype: np.dtype[Any]) -> abi.MXAccDataType:
+    kind = NAMED_KINDS.get(dtype.name, KINDS.get(dtype.kind, 0))
+    return abi.MXAccDataType(kind, 8 * dtype.itemsize, 1)
+
+
 def geometry(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> abi.MXAccGeometry:
     """The geometry of an array of the host, or of memory of a device."""
     on_host = isinstance(array, np.ndarray)
     shape = array if isinstance(array, np.ndarray) else array.array
     extents = ctypes.c_int64 * max(shape.ndim, 1)
     steps = (step // shape.itemsize for step in shape.strides)
-    kind = NAMED_KINDS.get(shape.dtype.name, KINDS.get(shape.dtype.kind, 0))
     return abi.MXAccGeometry(
         array.ctypes.data if isinstance(array, np.ndarray) else array.handle,
         abi.MXAccDevice(abi.HOST, 0)
         if isinstance(array, np.ndarray)
         else abi.MXAccDevice(ACC_DEVICE, array.dev_id),
         shape.ndim,
-        dtype or abi.MXAccDataType(kind, 8 * shape.itemsize, 1),
+        dtype or data_type(shape.dtype),
         extents(*shape.shape),
         extents(*steps),
         0 if on_host else array.byte_offset,  # type: ignore[union-attr]
@@ -135,6 +141,42 @@ def tensors(
     return (abi.MXTensor * max(len(made), 1))(*made)
 
 
+def attribute_struct(name: str | None, value: Any, is_type: bool = False) -> abi.MXAccAttribute:
+    """A value of JSON as a library gets it."""
+    made = abi.MXAccAttribute(
+        ctypes.sizeof(abi.MXAccAttribute),
+        None if name is None else name.encode(),
+        json.dumps(value).encode(),
+    )
+    if isinstance(value, bool):
+        made.kind, made.integer = abi.BOOLEAN, value
+    elif isinstance(value, int):
+        made.kind = abi.INTEGER if value < 2**63 else abi.UNSIGNED
+        made.integer, made.number = ctypes.c_int64(value).value, value
+    elif isinstance(value, float):
+        made.kind, made.number = abi.NUMBER, value
+    elif isinstance(value, str):
+        made.kind, made.text, made.size = abi.TEXT, value.encode(), len(value.encode())
+        if is_type:
+            made.kind, made.dtype = abi.TYPE, data_type(np.dtype(value))
+    elif isinstance(value, list):
+        items = [attribute_struct(None, item) for item in value]
+        made.kind, made.size = abi.LIST, len(items)
+        made.items = (abi.MXAccAttribute * max(len(items), 1))(*items)
+        if all(item.kind == abi.INTEGER for item in items):
+            made.integers = (ctypes.c_int64 * max(len(items), 1))(*value)
+    return made
+
+
+def attribute_structs(attributes: Mapping[str, str]) -> Any:
+    """An array of MXAccAttribute of values that are JSON."""
+    made = [
+        attribute_struct(name, json.loads(value), is_type=name == "dtype")
+        for name, value in attributes.items()
+    ]
+    return (abi.MXAccAttribute * max(len(made), 1))(*made)
+
+
 def operator_struct(
     name: str,
     inputs: Mapping[str, Array | Memory],
@@ -144,7 +186,7 @@ def operator_struct(
     operator_set: int = OPERATOR_SET,
 ) -> abi.MXAccOperator:
     """What an executor is asked for; attributes are JSON."""
-    texts = ctypes.c_char_p * max(len(attributes), 1)
+    attrs = attribute_structs(attributes)
     operator = abi.MXAccOperator(
         ctypes.sizeof(abi.MXAccOperator),
         name.encode(),
@@ -154,8 +196,7 @@ def operator_struct(
         tensors(outputs, role=3),
         len(inputs),
         len(outputs),
-        texts(*(key.encode() for key in attributes)),
-        texts(*(value.encode() for value in attributes.values())),
+        attrs,
         len(attributes),
     )
     # Where the data are is not the executor's business yet.
@@ -259,7 +300,7 @@ class Plugin:
         """Ends the library's work and unloads it."""
         if self.initialized and self.api.finalize:
             self.watch("finalize")
-            self.api.finalize()
+            self.api.finalize(self.api.self)
         self.watch("dlclose")
         _ctypes.dlclose(self.library._handle)
 
@@ -275,7 +316,7 @@ class Plugin:
         member = getattr(self.api, function)
         with self.guard:
             self.watch(function)
-            status = member(*args)
+            status = member(self.api.self, *args)
         self.check(function, status)
 
     def has(self, function: str) -> bool:
@@ -325,15 +366,21 @@ class Plugin:
 
     # ---- memory ----
 
-    def alloc(self, size: int, alignment: int = 64, dev_id: int = 0) -> int | None:
+    def alloc(
+        self,
+        size: int,
+        alignment: int = 64,
+        dev_id: int = 0,
+        memory: int = abi.DEVICE_MEMORY,
+    ) -> int | None:
         handle = ctypes.c_void_p()
-        self.call("mx_alloc", dev_id, size, alignment, ctypes.byref(handle))
+        self.call("mx_alloc", dev_id, memory, size, alignment, ctypes.byref(handle))
         return handle.value
 
     def free(self, dev_id: int, handle: int | None) -> None:
         with self.guard:
             self.watch("mx_free")
-            self.api.mx_free(dev_id, handle)
+            self.api.mx_free(self.api.self, dev_id, handle)
 
     def empty(
         self,
@@ -414,7 +461,7 @@ class Plugin:
         function = f"destroy{kind}"
         with self.guard:
             self.watch(function)
-            getattr(self.api, function)(dev_id, handle)
+            getattr(self.api, function)(self.api.self, dev_id, handle)
 
     # ---- operators ----
 

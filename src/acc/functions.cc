@@ -118,7 +118,7 @@ MXNET_REGISTER_API("mx.acc.loaded")
       ForEachLoaded([&](const Slot& slot, const Accelerator* accelerator) {
         const MXAccApi& api = accelerator->api();
         const Plugin& plugin = accelerator->plugin();
-        const int64_t pid = plugin.isolated() ? plugin.stand_in()->Pid() : int64_t{0};
+        const int64_t pid = plugin.isolated() ? plugin.adapter()->Pid() : int64_t{0};
         const bool ended = pid != 0 && !isolated::Process::IsRunning(pid);
         rows.push_back(Any::Of(
             Tuple({Text(slot.name), Text(plugin.path()),

@@ -31,7 +31,7 @@ static void Flush(Lazy* stream) {
     kept->target = *kept->given_target;
     kept->source = *kept->given_source;
 #endif
-    CopyNow(0, &kept->target, &kept->source, 1, NULL);
+    CopyNow(NULL, 0, &kept->target, &kept->source, 1, NULL);
   }
   stream->count = 0;
 }
@@ -40,10 +40,10 @@ static void FlushAll(void) {
   for (Lazy* stream = all_streams; stream != NULL; stream = stream->next) Flush(stream);
 }
 
-static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                        MXAccStream stream) {
+static MXAccStatus Copy(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                        int32_t count, MXAccStream stream) {
   Lazy* lazy = (Lazy*)stream;
-  if (lazy == NULL) return CopyNow(dev_id, targets, sources, count, NULL);
+  if (lazy == NULL) return CopyNow(self, dev_id, targets, sources, count, NULL);
   for (int32_t i = 0; i < count; ++i) {
     if (lazy->count == kMostKept) Flush(lazy);
     Kept* kept = &lazy->kept[lazy->count++];
@@ -56,7 +56,7 @@ static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sourc
   return NULL;
 }
 
-static MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+static MXAccStatus Zero(void* self, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                         MXAccStream stream, uint64_t work) {
   static char zeros[8 << 20];
   MXTensor target = {.tensor = {.data = data, .ndim = 1, .dtype = {kMXAccUInt, 8, 1}}};
@@ -72,10 +72,10 @@ static MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t
   target.tensor.byte_offset = byte_offset;
   source.tensor.data = zeros;
   target.tensor.shape = source.tensor.shape = shape;
-  return Copy(dev_id, &target, &source, 1, stream);
+  return Copy(self, dev_id, &target, &source, 1, stream);
 }
 
-static MXAccStatus CreateStream(int32_t dev_id, MXAccStream* out) {
+static MXAccStatus CreateStream(void* self, int32_t dev_id, MXAccStream* out) {
   Lazy* stream = calloc(1, sizeof(Lazy));
   pthread_mutex_lock(&lazy_mutex);
   stream->next = all_streams;
@@ -85,12 +85,12 @@ static MXAccStatus CreateStream(int32_t dev_id, MXAccStream* out) {
   return NULL;
 }
 
-static MXAccStatus SyncStream(int32_t dev_id, MXAccStream stream) {
+static MXAccStatus SyncStream(void* self, int32_t dev_id, MXAccStream stream) {
   FlushAll();
   return NULL;
 }
 
-static void DestroyStream(int32_t dev_id, MXAccStream stream) {
+static void DestroyStream(void* self, int32_t dev_id, MXAccStream stream) {
 #ifndef DROP
   FlushAll();
 #endif
@@ -100,18 +100,18 @@ static void DestroyStream(int32_t dev_id, MXAccStream stream) {
   free(stream);
 }
 
-static MXAccStatus CreateEvent(int32_t dev_id, MXAccEvent* out) {
+static MXAccStatus CreateEvent(void* self, int32_t dev_id, MXAccEvent* out) {
   *out = malloc(1);
   return NULL;
 }
 
-static void DestroyEvent(int32_t dev_id, MXAccEvent event) { free(event); }
+static void DestroyEvent(void* self, int32_t dev_id, MXAccEvent event) { free(event); }
 
-static MXAccStatus RecordEvent(int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+static MXAccStatus RecordEvent(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
   return NULL;
 }
 
-static MXAccStatus WaitEvent(int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+static MXAccStatus WaitEvent(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
 #ifndef NO_WAIT
   FlushAll();
 #endif

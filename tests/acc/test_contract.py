@@ -84,7 +84,7 @@ def test_allocations_differ(plugin, size, alignment):
     if plugin.info().flags & abi.HOST_VISIBLE:
         assert all(handle % alignment == 0 for handle in handles)
     for handle in handles:
-        plugin.api.mx_free(0, handle)
+        plugin.api.mx_free(plugin.api.self, 0, handle)
 
 
 def test_byte_offset_counts_in_copies(plugin):

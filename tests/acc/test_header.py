@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_the_template(tmp_path, compiler, standard):
 
 
 def test_the_template_is_small():
-    assert len(TEMPLATE.read_text().splitlines()) <= 150
+    assert len(TEMPLATE.read_text().splitlines()) <= 160
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
@@ -77,7 +78,7 @@ def test_ctypes_sees_the_structs_as_the_header_has_them(tmp_path):
     }
     names = [(key, [name for name, *_ in struct._fields_]) for key, struct in structs.items()]
     lines = [
-        f'printf("{{\\"size\\": %zu", sizeof({struct}));'
+        f'printf("{{\\"sizeof\\": %zu", sizeof({struct}));'
         + "".join(f'printf(", \\"{name}\\": %zu", offsetof({struct}, {name}));' for name in fields)
         + 'printf("}\\n");'
         for struct, fields in names
@@ -93,5 +94,14 @@ def test_ctypes_sees_the_structs_as_the_header_has_them(tmp_path):
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     for (key, struct), line in zip(structs.items(), printed.splitlines(), strict=True):
         expected = {name: getattr(struct, name).offset for name, *_ in struct._fields_}
-        expected["size"] = ctypes.sizeof(struct)
+        expected["sizeof"] = ctypes.sizeof(struct)
         assert json.loads(line) == expected, key
+
+
+def test_the_schema_of_graphs():
+    """It is of the version that the header has, and refers to nothing that it does not define."""
+    schema = json.loads((HEADER.parent / "mxnet_acc_graph.schema.json").read_text())
+    assert schema["properties"]["version"]["const"] == abi.GRAPH_VERSION
+    assert set(schema["required"]) <= set(schema["properties"])
+    referred = re.findall(r'"\$ref": "#/\$defs/(\w+)"', json.dumps(schema))
+    assert set(referred) == set(schema["$defs"])

@@ -101,10 +101,10 @@ def test_refuses_files(
 
 # C code of libraries that hold no promise; each is compiled with the vendor's header.
 ENTRY = "MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {{ (void)host; {} }}"
-NAME = "static MXAccStatus name(char* n, size_t s) {{ (void)s; strcpy(n, {}); return 0; }}"
+NAME = "static MXAccStatus name(void* self, char* n, size_t s) {{ strcpy(n, {}); return 0; }}"
 FAIL = '{{ static const MXAccError e = {{sizeof(MXAccError), kMXAcc{}, "{}"}}; return &e; }}'
-INIT = "static MXAccStatus init(const MXAccHost* h) { (void)h; return 0; }"
-COUNT = "static MXAccStatus count(int32_t* n) {{ *n = {}; return 0; }}"
+INIT = "static MXAccStatus init(void* self, const MXAccHost* h) { (void)h; return 0; }"
+COUNT = "static MXAccStatus count(void* self, int32_t* n) {{ *n = {}; return 0; }}"
 FILL = (
     "api->struct_size = sizeof(*api); api->abi_major = 1; api->abi_minor = 0; "
     "api->getAccName = name; api->getNumAcc = count; api->initialize = init; {} return 0;"
@@ -142,14 +142,11 @@ HOSTILE: dict[str, tuple[str, str]] = {
         "the size of its table as 1048576",
     ),
     "rubbish function": (
-        complete(more="api->mx_alloc = (MXAccStatus (*)(int32_t, size_t, size_t, void**))64;"),
+        complete(more="api->mx_alloc = (void*)64;"),
         "mx_free|no function at the address of mx_alloc",
     ),
     "half of memory": (
-        complete(
-            more="api->mx_free = (void (*)(int32_t, void*))(void*)abort;"
-            "api->mx_alloc = (MXAccStatus (*)(int32_t, size_t, size_t, void**))abort;"
-        ),
+        complete(more="api->mx_free = (void*)abort;api->mx_alloc = (void*)abort;"),
         "its table lacks copyToAcc",
     ),
     "name with a control character": (complete('"b\\aad"'), "names itself 'b ad'"),

@@ -22,21 +22,25 @@ SPY = r"""
 static int calls;
 static char text[4096];
 static MXAccError refused = {sizeof(MXAccError), kMXAccUnsupported, text};
-static MXAccStatus GetAccName(char* name, size_t size) { return strcpy(name, "spy"), NULL; }
-static MXAccStatus GetNumAcc(int32_t* count) { return *count = 2, NULL; }
-static MXAccStatus Alloc(int32_t dev, size_t size, size_t alignment, void** out) {
+static MXAccStatus GetAccName(void* self, char* name, size_t size) {
+  return strcpy(name, "spy"), NULL;
+}
+static MXAccStatus GetNumAcc(void* self, int32_t* count) { return *count = 2, NULL; }
+static MXAccStatus Alloc(void* self, int32_t dev, int32_t memory, size_t size,
+                         size_t alignment, void** out) {
   *out = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   return NULL;
 }
-static void Free(int32_t dev, void* data) { free(data); }
-static MXAccStatus Copy(int32_t dev, MXTensor* to, const MXTensor* from, int32_t n, MXAccStream s) {
+static void Free(void* self, int32_t dev, void* data) { free(data); }
+static MXAccStatus Copy(void* self, int32_t dev, MXTensor* to, const MXTensor* from, int32_t n,
+                        MXAccStream s) {
   size_t size = from->tensor.dtype.bits / 8;
   for (int i = 0; i < from->tensor.ndim; ++i) size *= from->tensor.shape[i];
   memcpy((char*)to->tensor.data + to->tensor.byte_offset,
          (char*)from->tensor.data + from->tensor.byte_offset, size);
   return NULL;
 }
-static MXAccStatus Imperative(int32_t* yes) { return *yes = 1, NULL; }
+static MXAccStatus Imperative(void* self, int32_t* yes) { return *yes = 1, NULL; }
 static char* Put(char* at, const MXTensor* t) {
   static const char* kinds[] = {"int", "uint", "float", "?", "bfloat", "complex", "bool"};
   at += sprintf(at, " %s:%s%d", t->name == NULL ? "->" : t->name, kinds[t->tensor.dtype.code],
@@ -47,17 +51,18 @@ static char* Put(char* at, const MXTensor* t) {
   }
   return at + sprintf(at, t->tensor.ndim == 0 ? "[]" : "]");
 }
-static MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+static MXAccStatus GetExecutor(void* self, const MXAccOperator* op, MXAccExecutor* out) {
   char* at = text + sprintf(text, "#%d %s on %d", ++calls, op->name, op->dev_id);
   for (int i = 0; i < op->num_in; ++i) at = Put(at, &op->inputs[i]);
   for (int i = 0; i < op->num_attrs; ++i) {
-    at += sprintf(at, " %s=%s", op->attr_keys[i], op->attr_vals[i]);
+    at += sprintf(at, " %s=%s", op->attrs[i].name, op->attrs[i].json);
   }
   for (int i = 0; i < op->num_out; ++i) at = Put(at, &op->outputs[i]);
   return &refused;
 }
-static MXAccStatus Configure(int32_t dev, const char* const* keys, const char* const* values,
-                             int32_t n, MXAccEmit emit, void* context) { return NULL; }
+static MXAccStatus Configure(void* self, int32_t dev, const char* const* keys,
+                             const char* const* values, int32_t n, MXAccEmit emit,
+                             void* context) { return NULL; }
 MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {
   MXAccApi table = {.struct_size = sizeof(MXAccApi), .abi_major = 1, .getAccName = GetAccName,
                     .getNumAcc = GetNumAcc, .mx_alloc = Alloc, .mx_free = Free, .copyToAcc = Copy,

@@ -40,9 +40,9 @@ def everything(plugin) -> None:
         plugin.call("waitEvent", 0, event, stream)
         plugin.call("syncStream", 0, stream)
     finally:
-        plugin.api.destroyStream(0, stream)
+        plugin.api.destroyStream(plugin.api.self, 0, stream)
         if event:
-            plugin.api.destroyEvent(0, event)
+            plugin.api.destroyEvent(plugin.api.self, 0, event)
     plugin.configure()
     plugin.call("mx_releaseAll", 0, ctypes.byref(ctypes.c_size_t()))
 

@@ -209,7 +209,7 @@ def test_no_handle_is_given_twice(load):
         handle = plugin.alloc(1)
         assert handle not in given
         given.add(handle)
-        plugin.api.mx_free(0, handle)
+        plugin.api.mx_free(plugin.api.self, 0, handle)
 
 
 @pytest.mark.parametrize("step", [1, 16, 1 << 10, 1 << 20])
@@ -261,7 +261,7 @@ def test_no_more_memory_than_the_limit(load):
     assert caught.value.code == "memory"
     plugin.alloc(400)
     plugin.alloc(1000, dev_id=1)
-    plugin.api.mx_free(0, first)
+    plugin.api.mx_free(plugin.api.self, 0, first)
     plugin.alloc(600)
     plugin.configure(memory=0)
     plugin.alloc(1 << 20)

@@ -42,7 +42,7 @@ def test_work_is_done_in_order(plugin):
     plugin.copy("copyFromAcc", back, memory, stream)
     plugin.call("syncStream", 0, stream)
     assert (back == 4.0**5).all()
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
     executor.close()
     again.close()
 
@@ -55,7 +55,7 @@ def test_calls_return_before_the_work_is_done(plugin):
     waiting = seconds(lambda: plugin.call("syncStream", 0, stream))
     assert calling < waiting
     assert calling + waiting >= 5 * LONG / 1e6
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
 
 
 def test_destroying_waits(plugin):
@@ -63,7 +63,7 @@ def test_destroying_waits(plugin):
     memory, back = plugin.to_device(ONES), np.zeros(4, "float32")
     plugin.configure(slow=LONG)
     plugin.copy("copyFromAcc", back, memory, stream)
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
     assert (back == 1).all()
 
 
@@ -76,12 +76,12 @@ def test_an_event_orders_two_streams(plugin, waiter):
     plugin.call("recordEvent", 0, event, first)
     plugin.configure(slow=0)
     plugin.call("waitEvent", 0, event, second if waiter == "stream" else None)
-    plugin.api.destroyEvent(0, event)
+    plugin.api.destroyEvent(plugin.api.self, 0, event)
     plugin.copy("copyFromAcc", back, memory, second)
     plugin.call("syncStream", 0, second)
     assert (back == 1).all()
     for stream in (first, second):
-        plugin.api.destroyStream(0, stream)
+        plugin.api.destroyStream(plugin.api.self, 0, stream)
 
 
 def test_an_event_marks_what_was_recorded_last(plugin):
@@ -93,8 +93,8 @@ def test_an_event_marks_what_was_recorded_last(plugin):
     plugin.copy("copyToAcc", memory, ONES, stream)
     plugin.call("recordEvent", 0, event, stream)
     assert seconds(lambda: plugin.call("waitEvent", 0, event, None)) > LONG / 2e6
-    plugin.api.destroyEvent(0, event)
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyEvent(plugin.api.self, 0, event)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
 
 
 def test_the_first_error_of_the_work_is_told_once(plugin):
@@ -107,7 +107,7 @@ def test_the_first_error_of_the_work_is_told_once(plugin):
     with pytest.raises(AccError, match="was freed before"):
         plugin.call("syncStream", 0, stream)
     plugin.call("syncStream", 0, stream)
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
     assert plugin.configure()["violations"] == "1"
 
 
@@ -134,7 +134,7 @@ def test_what_is_told_of_faults_of_work(load, failures):
     plugin.configure(faults="")
     plugin.copy("copyFromAcc", back, memory)
     assert back.tolist() == [0, 0, 1, 0]  # what failed has done nothing
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
 
 
 def test_waiting_is_done_also_where_it_is_told_to_fail(plugin):
@@ -145,7 +145,7 @@ def test_waiting_is_done_also_where_it_is_told_to_fail(plugin):
         plugin.call("syncStream", 0, stream)
     assert (back == 1).all()
     plugin.configure(faults="")
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
 
 
 def test_an_operator_that_looks_at_signals_does_not_wait_for_python(accelerators, tmp_path):

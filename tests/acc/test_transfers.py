@@ -15,16 +15,19 @@ import mx
 RECORDER = r"""
 #include <stdio.h>
 static char text[4096];
-static MXAccStatus GetAccName(char* name, size_t size) { return strcpy(name, "recorder"), NULL; }
-static MXAccStatus GetNumAcc(int32_t* count) { return *count = 2, NULL; }
-static MXAccStatus Describe(int32_t dev, MXAccDeviceInfo* info) {
+static MXAccStatus GetAccName(void* self, char* name, size_t size) {
+  return strcpy(name, "recorder"), NULL;
+}
+static MXAccStatus GetNumAcc(void* self, int32_t* count) { return *count = 2, NULL; }
+static MXAccStatus Describe(void* self, int32_t dev, MXAccDeviceInfo* info) {
   return info->flags = kMXAccStrides, NULL;
 }
-static MXAccStatus Alloc(int32_t dev, size_t size, size_t alignment, void** out) {
+static MXAccStatus Alloc(void* self, int32_t dev, int32_t memory, size_t size,
+                         size_t alignment, void** out) {
   *out = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   return NULL;
 }
-static void Free(int32_t dev, void* data) { free(data); }
+static void Free(void* self, int32_t dev, void* data) { free(data); }
 static void CopyAxis(const MXAccGeometry* to, const MXAccGeometry* from, int axis, char* at,
                      const char* source, size_t item) {
   if (axis == to->ndim) {
@@ -47,23 +50,23 @@ static void CopyOne(const char* what, int32_t dev, MXAccGeometry* to, const MXAc
           (unsigned long long)(uintptr_t)address);
   CopyAxis(to, from, 0, target, source, item);
 }
-static MXAccStatus CopyTo(int32_t dev, MXTensor* to, const MXTensor* from, int32_t n,
+static MXAccStatus CopyTo(void* self, int32_t dev, MXTensor* to, const MXTensor* from, int32_t n,
                           MXAccStream stream) {
   for (int i = 0; i < n; ++i) CopyOne("to", dev, &to[i].tensor, &from[i].tensor, &from[i].tensor);
   return NULL;
 }
-static MXAccStatus CopyFrom(int32_t dev, MXTensor* to, const MXTensor* from, int32_t n,
+static MXAccStatus CopyFrom(void* self, int32_t dev, MXTensor* to, const MXTensor* from, int32_t n,
                             MXAccStream stream) {
   for (int i = 0; i < n; ++i) CopyOne("from", dev, &to[i].tensor, &from[i].tensor, &to[i].tensor);
   return NULL;
 }
-static MXAccStatus CopyWithin(int32_t dev, MXTensor* to, const MXTensor* from, int32_t n,
-                              MXAccStream stream) {
+static MXAccStatus CopyWithin(void* self, int32_t dev, MXTensor* to, const MXTensor* from,
+                              int32_t n, MXAccStream stream) {
   for (int i = 0; i < n; ++i) CopyOne("within", dev, &to[i].tensor, &from[i].tensor, NULL);
   return NULL;
 }
-static MXAccStatus Configure(int32_t dev, const char* const* keys, const char* const* values,
-                             int32_t n, MXAccEmit emit, void* context) {
+static MXAccStatus Configure(void* self, int32_t dev, const char* const* keys,
+                             const char* const* values, int32_t n, MXAccEmit emit, void* context) {
   emit(context, "copies", text, strlen(text));
   return text[0] = 0, NULL;
 }

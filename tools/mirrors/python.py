@@ -59,7 +59,8 @@ class Writer:
     def _struct(self, name: str, members: list[Value]) -> None:
         base = "Union" if name in self._header.unions else "Structure"
         # What a run of elements begins at, and bytes, which end where their size says.
-        sized = {a.name for a, b in zip(members, members[1:], strict=False) if b.name == "size"}
+        pairs = zip(members, members[1:], strict=False)
+        sized = {a.name for a, b in pairs if b.name == "size" and a.type.endswith("*")}
         fields = [
             f'    ("{m.name}", {"c_void_p" if m.name in sized else self._member(m)}),'
             for m in members

@@ -99,12 +99,12 @@ DType Promote(DType a, DType b) {
   return BitsOf(a) >= BitsOf(b) ? a : b;
 }
 
-DType PromoteWeak(DType dtype, JsonValue::Kind kind) {
+DType PromoteWeak(DType dtype, AttributeValue::Kind kind) {
   switch (kind) {
-    case JsonValue::Kind::kBool:
+    case AttributeValue::Kind::kBool:
       return dtype;
-    case JsonValue::Kind::kInt:
-    case JsonValue::Kind::kUInt:
+    case AttributeValue::Kind::kInt:
+    case AttributeValue::Kind::kUInt:
       return RankOf(dtype) == 0 ? DType::kInt64 : dtype;
     default:
       return RankOf(dtype) <= 1 ? DType::kFloat64 : dtype;

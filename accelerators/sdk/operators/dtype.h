@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "../json.h"
+#include "../attribute.h"
 
 namespace mxacc {
 
@@ -48,7 +48,7 @@ inline bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DT
 /*! \brief The type of two arrays together. */
 DType Promote(DType a, DType b);
 /*! \brief The type of an array and a Python number of that kind. */
-DType PromoteWeak(DType dtype, JsonValue::Kind kind);
+DType PromoteWeak(DType dtype, AttributeValue::Kind kind);
 /*! \brief The smallest float that holds the type. */
 DType FloatOf(DType dtype);
 

@@ -139,7 +139,7 @@ Formula FormulaOf(const char* name, DType dtype) {
 Operand FindOperand(const Request& request, const char* name) {
   const MXAccGeometry* input = request.FindInput(name);
   if (input != nullptr) return {input, {}, DTypeOf(input->dtype)};
-  std::optional<JsonValue> value = request.Attribute(name);
+  std::optional<AttributeValue> value = request.Attribute(name);
   if (!value || !IsNumber(*value)) {
     Unsupported(request.name() + " with a '" + name + "' that is neither an array nor a number");
   }
@@ -248,7 +248,7 @@ Elementwise FindClip(const Request& request) {
 
 Elementwise FindAsType(const Request& request) {
   request.CheckNames({"a", "dtype", "copy"});
-  const std::optional<JsonValue> copy = request.Attribute("copy");
+  const std::optional<AttributeValue> copy = request.Attribute("copy");
   const Operand a = FindOperand(request, "a");
   const DType dtype = DTypeOf(request.output().dtype);
   if (a.input == nullptr) Unsupported("astype of a number");
@@ -258,7 +258,7 @@ Elementwise FindAsType(const Request& request) {
 
 Elementwise FindRound(const Request& request) {
   request.CheckNames({"a", "decimals"});
-  const std::optional<JsonValue> decimals = request.Attribute("decimals");
+  const std::optional<AttributeValue> decimals = request.Attribute("decimals");
   const Operand a = FindOperand(request, "a");
   if (a.input == nullptr || a.dtype == DType::kBool) Unsupported("round of bool, or of a number");
   if (decimals && decimals->integer != 0) Unsupported("round to decimals");
@@ -287,7 +287,7 @@ Elementwise FindFill(const Request& request, const Fill& fill) {
   if (fill.content == Content::kGiven) {
     value = FindOperand(request, "fill_value");
   } else {
-    value.number.kind = JsonValue::Kind::kInt;
+    value.number.kind = AttributeValue::Kind::kInt;
     value.number.integer = fill.content == Content::kOne ? 1 : 0;
   }
   return Make({std::move(value)}, FormulaOf("identity", dtype), dtype);

@@ -50,8 +50,8 @@ std::vector<Movement> FindReshape(const Request& request) {
 
 /*! \brief The attribute axis among ndim; kMXAccUnsupported where it is not one of them. */
 int32_t AxisOf(const Request& request, int32_t ndim) {
-  const std::optional<JsonValue> value = request.Attribute("axis");
-  const bool is_int = value && value->kind == JsonValue::Kind::kInt;
+  const std::optional<AttributeValue> value = request.Attribute("axis");
+  const bool is_int = value && value->kind == AttributeValue::Kind::kInt;
   const int64_t axis = !is_int ? ndim : value->integer < 0 ? value->integer + ndim : value->integer;
   if (axis < 0 || axis >= ndim) Unsupported(request.name() + " along an axis that there is not");
   return static_cast<int32_t>(axis);

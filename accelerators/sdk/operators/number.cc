@@ -9,7 +9,7 @@
 namespace mxacc {
 namespace {
 
-using Kind = JsonValue::Kind;
+using Kind = AttributeValue::Kind;
 
 /*! \brief Rounded to odd, so that rounding it once more gives what rounding the double gives. */
 float OddFloat(double value) {
@@ -26,7 +26,7 @@ float OddFloat(double value) {
 }
 
 /*! \brief Whether an integer type of those bits holds the value. */
-bool Holds(DType dtype, const JsonValue& value) {
+bool Holds(DType dtype, const AttributeValue& value) {
   const int bits = BitsOf(dtype);
   const bool is_large = value.kind == Kind::kUInt;
   if (ClassOf(dtype) == Class::kUnsigned) {
@@ -37,29 +37,29 @@ bool Holds(DType dtype, const JsonValue& value) {
   return !is_large && value.integer <= limit && value.integer >= -limit - 1;
 }
 
-double RealOf(const JsonValue& value) {
+double RealOf(const AttributeValue& value) {
   if (value.kind == Kind::kFloat) return value.real;
   if (value.kind == Kind::kUInt) return static_cast<double>(static_cast<uint64_t>(value.integer));
   return static_cast<double>(value.integer);
 }
 
-float SingleOf(const JsonValue& value) {
+float SingleOf(const AttributeValue& value) {
   if (value.kind == Kind::kUInt) return static_cast<float>(static_cast<uint64_t>(value.integer));
   return static_cast<float>(value.integer);
 }
 
 }  // namespace
 
-bool IsNumber(const JsonValue& value) {
+bool IsNumber(const AttributeValue& value) {
   return value.kind != Kind::kNull && value.kind != Kind::kText && value.kind != Kind::kArray;
 }
 
-bool IsNegative(const JsonValue& value) {
+bool IsNegative(const AttributeValue& value) {
   return value.kind == Kind::kFloat ? value.real < 0
                                     : value.kind != Kind::kUInt && value.integer < 0;
 }
 
-Number::Number(const JsonValue& value, DType dtype) : dtype_(dtype), value_{} {
+Number::Number(const AttributeValue& value, DType dtype) : dtype_(dtype), value_{} {
   if (!IsNumber(value)) Unsupported("an argument that is neither an array nor a number");
   if (ClassOf(dtype) == Class::kBool) {
     value_.integer = RealOf(value) != 0;

@@ -19,7 +19,7 @@ class Number {
   };
 
   /*! \brief kMXAccUnsupported where the CPU would not take it, or it is no number. */
-  Number(const JsonValue& value, DType dtype);
+  Number(const AttributeValue& value, DType dtype);
 
   DType dtype() const { return dtype_; }
   const Value& value() const { return value_; }
@@ -30,9 +30,9 @@ class Number {
 };
 
 /*! \brief Whether it is a number or a bool. */
-bool IsNumber(const JsonValue& value);
+bool IsNumber(const AttributeValue& value);
 /*! \brief Whether it is below zero. */
-bool IsNegative(const JsonValue& value);
+bool IsNegative(const AttributeValue& value);
 
 }  // namespace mxacc
 

@@ -126,13 +126,14 @@ ProductAxes OuterAxes(const Inputs& inputs) {
 }
 
 /*! \brief Axes given as an int or a list of them, none twice. */
-std::vector<int32_t> AxesOf(const JsonValue& value, int32_t ndim) {
-  const bool is_list = value.kind == JsonValue::Kind::kArray;
-  const std::vector<JsonValue> items = is_list ? value.items : std::vector<JsonValue>{value};
+std::vector<int32_t> AxesOf(const AttributeValue& value, int32_t ndim) {
+  const bool is_list = value.kind == AttributeValue::Kind::kArray;
+  const std::vector<AttributeValue> items =
+      is_list ? value.items : std::vector<AttributeValue>{value};
   std::vector<int32_t> axes;
-  for (const JsonValue& item : items) {
+  for (const AttributeValue& item : items) {
     const int64_t axis = item.integer < 0 ? item.integer + ndim : item.integer;
-    const bool right = item.kind == JsonValue::Kind::kInt && axis >= 0 && axis < ndim &&
+    const bool right = item.kind == AttributeValue::Kind::kInt && axis >= 0 && axis < ndim &&
                        std::find(axes.begin(), axes.end(), axis) == axes.end();
     if (!right) Unsupported("tensordot over axes that the array has not");
     axes.push_back(static_cast<int32_t>(axis));
@@ -141,17 +142,17 @@ std::vector<int32_t> AxesOf(const JsonValue& value, int32_t ndim) {
 }
 
 ProductAxes TensorDotAxes(const Request& request, const Inputs& inputs) {
-  const std::optional<JsonValue> given = request.Attribute("axes");
-  JsonValue count;
-  count.kind = JsonValue::Kind::kInt;
+  const std::optional<AttributeValue> given = request.Attribute("axes");
+  AttributeValue count;
+  count.kind = AttributeValue::Kind::kInt;
   count.integer = 2;
-  const JsonValue& axes = given ? *given : count;
-  if (axes.kind == JsonValue::Kind::kArray && axes.items.size() == 2) {
+  const AttributeValue& axes = given ? *given : count;
+  if (axes.kind == AttributeValue::Kind::kArray && axes.items.size() == 2) {
     return Contract(inputs, AxesOf(axes.items[0], inputs.a.ndim),
                     AxesOf(axes.items[1], inputs.b.ndim));
   }
   const int64_t limit = std::min(inputs.a.ndim, inputs.b.ndim);
-  if (axes.kind != JsonValue::Kind::kInt || axes.integer > limit) {
+  if (axes.kind != AttributeValue::Kind::kInt || axes.integer > limit) {
     Unsupported("tensordot over axes that the arrays have not");
   }
   std::vector<int32_t> of_a;

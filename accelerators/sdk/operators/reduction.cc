@@ -26,15 +26,16 @@ constexpr struct {
 
 /*! \brief The axes that are folded: the attribute axis. */
 std::vector<bool> FoldedAxes(const Request& request, const MXAccGeometry& a) {
-  const std::optional<JsonValue> axis = request.Attribute("axis");
+  const std::optional<AttributeValue> axis = request.Attribute("axis");
   const auto ndim = static_cast<size_t>(a.ndim);
   if (!axis) return std::vector<bool>(ndim, true);
   std::vector<bool> folded(ndim, false);
-  const bool is_list = axis->kind == JsonValue::Kind::kArray;
-  const std::vector<JsonValue> items = is_list ? axis->items : std::vector<JsonValue>{*axis};
-  for (const JsonValue& item : items) {
+  const bool is_list = axis->kind == AttributeValue::Kind::kArray;
+  const std::vector<AttributeValue> items =
+      is_list ? axis->items : std::vector<AttributeValue>{*axis};
+  for (const AttributeValue& item : items) {
     const int64_t given = item.integer < 0 ? item.integer + a.ndim : item.integer;
-    const bool right = item.kind == JsonValue::Kind::kInt && given >= 0 && given < a.ndim &&
+    const bool right = item.kind == AttributeValue::Kind::kInt && given >= 0 && given < a.ndim &&
                        !folded[static_cast<size_t>(given)];
     if (!right) Unsupported(request.name() + " over axes that the array has not");
     folded[static_cast<size_t>(given)] = true;
@@ -64,7 +65,7 @@ FoldAxes SplitAxes(const Request& request, const MXAccGeometry& a) {
 
 /*! \brief The attribute dtype, or another. */
 DType DTypeOr(const Request& request, DType otherwise) {
-  const std::optional<JsonValue> dtype = request.Attribute("dtype");
+  const std::optional<AttributeValue> dtype = request.Attribute("dtype");
   return dtype ? DTypeOf(dtype->text) : otherwise;
 }
 
@@ -83,8 +84,8 @@ void SetFloatTypes(const Request& request, DType dtype, Reduction* reduction) {
   const DType element = DTypeOr(request, IsFloat(dtype) ? dtype : DType::kFloat64);
   if (!IsFloat(element)) Unsupported(request.name() + " as integers");
   reduction->element = reduction->total = reduction->stored = element;
-  const std::optional<JsonValue> ddof = request.Attribute("ddof");
-  if (ddof && ddof->kind != JsonValue::Kind::kInt) Unsupported("a ddof that is no integer");
+  const std::optional<AttributeValue> ddof = request.Attribute("ddof");
+  if (ddof && ddof->kind != AttributeValue::Kind::kInt) Unsupported("a ddof that is no integer");
   if (ddof) reduction->ddof = ddof->integer;
 }
 

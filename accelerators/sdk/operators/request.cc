@@ -43,20 +43,20 @@ int Request::IndexOf(const MXAccGeometry& input) const {
   return i;
 }
 
-std::optional<JsonValue> Request::Attribute(const char* key) const {
-  std::optional<JsonValue> value = FindAttribute(op_, key);
-  if (value && value->kind == JsonValue::Kind::kNull) return std::nullopt;
+std::optional<AttributeValue> Request::Attribute(const char* key) const {
+  std::optional<AttributeValue> value = FindAttribute(op_, key);
+  if (value && value->kind == AttributeValue::Kind::kNull) return std::nullopt;
   return value;
 }
 
 bool Request::Flag(const char* key) const {
-  const std::optional<JsonValue> value = Attribute(key);
+  const std::optional<AttributeValue> value = Attribute(key);
   return value && value->integer != 0;
 }
 
 bool Request::IsNull(const char* key) const {
-  const std::optional<JsonValue> value = FindAttribute(op_, key);
-  return value && value->kind == JsonValue::Kind::kNull;
+  const std::optional<AttributeValue> value = FindAttribute(op_, key);
+  return value && value->kind == AttributeValue::Kind::kNull;
 }
 
 void Request::CheckNames(std::initializer_list<const char*> names) const {
@@ -67,7 +67,7 @@ void Request::CheckNames(std::initializer_list<const char*> names) const {
     if (!known) Unsupported(name() + " with '" + (given == nullptr ? "" : given) + "'");
   };
   for (int32_t i = 0; i < op_.num_in; ++i) check(op_.inputs[i].name);
-  for (int32_t i = 0; i < op_.num_attrs; ++i) check(op_.attr_keys[i]);
+  for (int32_t i = 0; i < op_.num_attrs; ++i) check(op_.attrs[i].name);
 }
 
 void Request::CheckOutput(DType dtype) const {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "../attribute.h"
 #include "../geometry.h"
-#include "../json.h"
 #include "dtype.h"
 
 namespace mxacc {
@@ -31,7 +31,7 @@ class Request {
   const MXAccGeometry& output() const { return op_.outputs[0].tensor; }
 
   /*! \brief The value of an attribute; none where it was not given or is null. */
-  std::optional<JsonValue> Attribute(const char* key) const;
+  std::optional<AttributeValue> Attribute(const char* key) const;
   bool Flag(const char* key) const;
   /*! \brief Whether it was given, and is null. */
   bool IsNull(const char* key) const;

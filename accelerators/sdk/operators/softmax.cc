@@ -11,10 +11,10 @@ namespace {
 
 /*! \brief The last axis where none is given; -1 for a number, which has none. */
 int32_t AxisOf(const Request& request, int32_t ndim) {
-  const std::optional<JsonValue> axis = request.Attribute("axis");
+  const std::optional<AttributeValue> axis = request.Attribute("axis");
   const int64_t given = axis ? axis->integer : -1;
   const int64_t axes = ndim == 0 ? 1 : ndim;
-  const bool is_int = !axis || axis->kind == JsonValue::Kind::kInt;
+  const bool is_int = !axis || axis->kind == AttributeValue::Kind::kInt;
   if (!is_int || given < -axes || given >= axes) {
     Unsupported(request.name() + " along an axis that the array has not");
   }
@@ -22,7 +22,7 @@ int32_t AxisOf(const Request& request, int32_t ndim) {
 }
 
 void SetTypes(const Request& request, DType data, Softmax* softmax) {
-  const std::optional<JsonValue> dtype = request.Attribute("dtype");
+  const std::optional<AttributeValue> dtype = request.Attribute("dtype");
   softmax->stored = dtype ? DTypeOf(dtype->text) : IsFloat(data) ? data : DType::kFloat32;
   if (!IsFloat(softmax->stored)) Unsupported(request.name() + " as integers");
   softmax->dtype = softmax->stored == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
@@ -30,7 +30,7 @@ void SetTypes(const Request& request, DType data, Softmax* softmax) {
 
 /*! \brief As it is in the type that is computed in. */
 double TemperatureOf(const Request& request, DType dtype) {
-  const std::optional<JsonValue> temperature = request.Attribute("temperature");
+  const std::optional<AttributeValue> temperature = request.Attribute("temperature");
   if (!temperature) return 1;
   const Number::Value value = Number(*temperature, dtype).value();
   const double real = dtype == DType::kFloat64 ? value.real : value.single;

@@ -77,20 +77,20 @@ struct DeviceMembers {
   using All = Devices<Backend>;
   using Device = typename Backend::Device;
 
-  static MXAccStatus GetAccName(char* name, size_t size) {
+  static MXAccStatus GetAccName(void*, char* name, size_t size) {
     return StatusOf([&] { WriteName(Backend::kName, name, size); });
   }
-  static MXAccStatus GetNumAcc(int32_t* count) {
+  static MXAccStatus GetNumAcc(void*, int32_t* count) {
     return StatusOf([&] { *count = static_cast<int32_t>(All::Get().size()); });
   }
-  static MXAccStatus Initialize(const MXAccHost* host) {
+  static MXAccStatus Initialize(void*, const MXAccHost* host) {
     return StatusOf([&] { OneLibrary<All>::Make([&] { return new All(host); }); });
   }
-  static void Finalize() {
+  static void Finalize(void*) {
     Backend::Forget();
     OneLibrary<All>::Drop();
   }
-  static MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+  static MXAccStatus GetDeviceInfo(void*, int32_t dev_id, MXAccDeviceInfo* info) {
     return StatusOf([&] {
       const Device& device = All::Get().at(dev_id);
       MXAccDeviceInfo told{};
@@ -102,7 +102,7 @@ struct DeviceMembers {
       FillDeviceInfo(told, info);
     });
   }
-  static MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
+  static MXAccStatus Configure(void*, int32_t dev_id, const char* const* in_keys,
                                const char* const* in_vals, int32_t num_in, MXAccEmit emit,
                                void* context) {
     return OnDevice<Backend>(dev_id, [&](Device& device) {

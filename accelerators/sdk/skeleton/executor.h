@@ -114,7 +114,7 @@ template <typename Backend>
 struct OperatorMembers {
   using Device = typename Backend::Device;
 
-  static MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+  static MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
     return OnDevice<Backend>(op->dev_id, [&](Device& device) {
       GiveExecutor(new typename Backend::Executor(&device, *op), out);
     });

@@ -33,16 +33,20 @@ template <typename Backend>
 struct MemoryMembers {
   using Device = typename Backend::Device;
 
-  static MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
-    return OnDevice<Backend>(dev_id, [&](Device& device) { *out = device.Alloc(size, alignment); });
+  static MXAccStatus Alloc(void*, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                           void** out) {
+    return OnDevice<Backend>(dev_id, [&](Device& device) {
+      CheckMemory(memory);
+      *out = device.Alloc(size, alignment);
+    });
   }
-  static void Free(int32_t dev_id, void* data) {
+  static void Free(void*, int32_t dev_id, void* data) {
     (void)OnDevice<Backend>(dev_id, [&](Device& device) {
       if (device.memory.Free(data)) return;
       Devices<Backend>::Get().Warn("mx_free: no living memory of the device");
     });
   }
-  static MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) {
+  static MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
     return OnDevice<Backend>(dev_id, [&](Device& device) { *live = device.memory.ReleaseAll(); });
   }
 
@@ -59,8 +63,8 @@ struct HostCopyMembers {
   using Device = typename Backend::Device;
 
   /*! \brief One function for all directions, as both sides are addresses. */
-  static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                          MXAccStream) {
+  static MXAccStatus Copy(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                          int32_t count, MXAccStream) {
     return OnDevice<Backend>(dev_id, [&](Device&) {
       CheckCopies(targets, sources, count);
       for (int32_t i = 0; i < count; ++i) {
@@ -72,7 +76,7 @@ struct HostCopyMembers {
       }
     });
   }
-  static MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+  static MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                           MXAccStream, uint64_t) {
     return OnDevice<Backend>(
         dev_id, [&](Device&) { std::memset(static_cast<char*>(data) + byte_offset, 0, size); });
@@ -163,8 +167,8 @@ struct CopyMembers {
   using CopyOne = void (*)(Commands*, const MXAccGeometry&, const MXAccGeometry&);
 
   template <CopyOne copy>
-  static MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                          MXAccStream stream) {
+  static MXAccStatus Copy(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                          int32_t count, MXAccStream stream) {
     return OnDevice<Backend>(dev_id, [&](Device& device) {
       CheckCopies(targets, sources, count);
       Commands commands(&device, reinterpret_cast<typename Backend::Stream*>(stream),
@@ -174,7 +178,7 @@ struct CopyMembers {
     });
   }
 
-  static MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+  static MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                           MXAccStream stream, uint64_t work) {
     return OnDevice<Backend>(dev_id, [&](Device& device) {
       const Bytes bytes(dev_id, data, byte_offset, size);

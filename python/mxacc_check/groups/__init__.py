@@ -10,6 +10,7 @@ from . import (
     leaks,
     load,
     memory,
+    models,
     names,
     operators,
     queues,
@@ -38,5 +39,6 @@ GROUPS = (
     threads.group,
     leaks.group,
     configure.group,
+    models.group,
     reload.group,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from mx._acc import elf
 
 from .. import abi
+from ..plugin import OPERATOR_SET
 from ..suite import Group, Run
 
 group = Group("contract", "the table of functions, and what the library exports")
@@ -17,7 +18,7 @@ STREAMS = [
     *("createStream", "destroyStream", "syncStream"),
     *("createEvent", "destroyEvent", "recordEvent", "waitEvent"),
 ]
-GRAPHS = ["supportedOps", "loadModel", "unloadModel", "infer", "exportModel", "importModel"]
+GRAPHS = ["supportedOps", "loadModel", "importModel"]
 NULL_OR_REQUIRED = 'What is marked "required" must be there.'
 
 
@@ -86,11 +87,25 @@ def required(run: Run) -> None:
         reasons |= dict.fromkeys(("mx_free", "copyToAcc", "copyFromAcc"), "with mx_alloc")
     if plugin.imperative():
         reasons |= dict.fromkeys(("mx_alloc", "accGetExecutor"), "with supportsImperative")
+    if plugin.has("supportedOps"):
+        reasons["loadModel"] = "with supportedOps"
+    if plugin.has("importModel"):
+        reasons |= dict.fromkeys(("modelKey", "checkModel"), "with importModel")
     for name, reason in reasons.items():
         run.expect(plugin.has(name), f"{name}, required {reason}", "NULL")
 
 
-@group.check("graphs", "Compiles a graph under an id that is not in use.")
+@group.check("operator_set", "The versions of the operators' meaning that the library knows")
+def operator_set(run: Run) -> None:
+    """The versions of operators are a range that has this one's"""
+    least, most = run.plugin.api.operator_set_min, run.plugin.api.operator_set_max
+    if least == most == 0:
+        return
+    fits = 0 < least <= OPERATOR_SET <= most
+    run.expect(fits, f"a range with {OPERATOR_SET} in it, or 0 and 0", f"{least} to {most}")
+
+
+@group.check("graphs", "Compiles a graph.")
 def graphs(run: Run) -> None:
     """Whether there is something that is not tried"""
     if any(run.plugin.has(name) for name in GRAPHS):

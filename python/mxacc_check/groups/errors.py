@@ -28,11 +28,11 @@ def _raw(run: Run) -> dict[str, Callable[[], Any]]:
     plugin, api, device = run.plugin, run.plugin.api, run.device
     room, handle = ctypes.create_string_buffer(1), ctypes.c_void_p()
     calls: dict[str, Callable[[], Any]] = {
-        "getAccName, size = 1": lambda: api.getAccName(room, 1),
+        "getAccName, size = 1": lambda: api.getAccName(api.self, room, 1),
     }
     if plugin.has("mx_alloc"):
         calls["mx_alloc, 2**62 bytes"] = lambda: api.mx_alloc(
-            device, 1 << 62, 64, ctypes.byref(handle)
+            api.self, device, abi.DEVICE_MEMORY, 1 << 62, 64, ctypes.byref(handle)
         )
     if plugin.imperative():
         calls["accGetExecutor, no_such_operator"] = lambda: _unknown_operator(plugin, device)
@@ -40,7 +40,7 @@ def _raw(run: Run) -> dict[str, Callable[[], Any]]:
         texts = (ctypes.c_char_p * 1)(b"no_such_keyword")
         emit = abi.MXAccEmit(lambda *_: None)
         calls["configure, no_such_keyword"] = lambda: api.configure(
-            device, texts, texts, 1, emit, None
+            api.self, device, texts, texts, 1, emit, None
         )
     return calls
 
@@ -51,7 +51,7 @@ def _unknown_operator(plugin: Plugin, device: int) -> Any:
         ctypes.sizeof(abi.MXAccOperator), b"no_such_operator", 1, device, x, x, 1, 1
     )
     made = abi.MXAccExecutor(ctypes.sizeof(abi.MXAccExecutor))
-    return plugin.api.accGetExecutor(ctypes.byref(operator), ctypes.byref(made))
+    return plugin.api.accGetExecutor(plugin.api.self, ctypes.byref(operator), ctypes.byref(made))
 
 
 @group.check("struct", "a sentence for the user; not NULL")

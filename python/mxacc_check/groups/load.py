@@ -28,7 +28,7 @@ def _text(value: bytes | None) -> str:
 
 def _name(plugin: Plugin) -> str:
     room = ctypes.create_string_buffer(ctypes.sizeof(ctypes.c_void_p) * abi.NAME_SIZE)
-    if plugin.api.getAccName(room, abi.NAME_SIZE):
+    if plugin.api.getAccName(plugin.api.self, room, abi.NAME_SIZE):
         return ""
     return room.value.decode(errors="replace")
 

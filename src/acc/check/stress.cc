@@ -70,10 +70,10 @@ class Caller {
  public:
   explicit Caller(Shared* shared) : shared_(shared), api_(*shared->stress.api) {
     if (api_.createStream == nullptr) return;
-    Call("createStream", [&] { return api_.createStream(dev_id(), &stream_); });
+    Call("createStream", [&] { return api_.createStream(api_.self, dev_id(), &stream_); });
   }
   ~Caller() {
-    if (stream_ != nullptr) Locked([&] { api_.destroyStream(dev_id(), stream_); });
+    if (stream_ != nullptr) Locked([&] { api_.destroyStream(api_.self, dev_id(), stream_); });
   }
   Caller(const Caller&) = delete;
 
@@ -95,11 +95,11 @@ class Caller {
   /*! \brief Waits for what is under way; throws where it failed. */
   void Sync() {
     if (stream_ == nullptr) return;
-    Call("syncStream", [&] { return api_.syncStream(dev_id(), stream_); });
+    Call("syncStream", [&] { return api_.syncStream(api_.self, dev_id(), stream_); });
   }
   /*! \brief The same before something goes that may be in use, as a call has failed. */
   void Settle() {
-    if (stream_ != nullptr) Locked([&] { (void)api_.syncStream(dev_id(), stream_); });
+    if (stream_ != nullptr) Locked([&] { (void)api_.syncStream(api_.self, dev_id(), stream_); });
   }
 
   const MXAccApi& api() const { return api_; }
@@ -125,7 +125,8 @@ class OnDevice {
       tensor.tensor.data = nullptr;
       if (bytes == 0) continue;
       caller->Call("mx_alloc", [&] {
-        return caller->api().mx_alloc(caller->dev_id(), bytes, kAlignment, &tensor.tensor.data);
+        return caller->api().mx_alloc(caller->api().self, caller->dev_id(), kMXAccDeviceMemory,
+                                      bytes, kAlignment, &tensor.tensor.data);
       });
     }
   }
@@ -133,7 +134,9 @@ class OnDevice {
     caller_->Settle();
     for (const MXTensor& tensor : tensors_) {
       if (tensor.tensor.data == nullptr) continue;
-      caller_->Locked([&] { caller_->api().mx_free(caller_->dev_id(), tensor.tensor.data); });
+      caller_->Locked([&] {
+        caller_->api().mx_free(caller_->api().self, caller_->dev_id(), tensor.tensor.data);
+      });
     }
   }
   OnDevice(const OnDevice&) = delete;
@@ -180,8 +183,9 @@ class OwnExecutor {
     }
     own_ = true;
     executor_.struct_size = sizeof(MXAccExecutor);
-    caller->Call("accGetExecutor",
-                 [&] { return caller->api().accGetExecutor(job.op, &executor_); });
+    caller->Call("accGetExecutor", [&] {
+      return caller->api().accGetExecutor(caller->api().self, job.op, &executor_);
+    });
   }
   ~OwnExecutor() {
     if (!own_ || executor_.free == nullptr) return;
@@ -211,14 +215,16 @@ void Churn(Caller* caller) {
   for (int i = 0; i < kPieces * kTimes; ++i) {
     void*& piece = pieces[i * 5 % kPieces];
     const auto size = static_cast<size_t>(1 + i * 37);
-    if (piece != nullptr) caller->Locked([&] { caller->api().mx_free(caller->dev_id(), piece); });
+    if (piece != nullptr)
+      caller->Locked([&] { caller->api().mx_free(caller->api().self, caller->dev_id(), piece); });
     piece = nullptr;
     caller->Call("mx_alloc", [&] {
-      return caller->api().mx_alloc(caller->dev_id(), size, kAlignment, &piece);
+      return caller->api().mx_alloc(caller->api().self, caller->dev_id(), kMXAccDeviceMemory, size,
+                                    kAlignment, &piece);
     });
   }
   for (void* piece : pieces) {
-    caller->Locked([&] { caller->api().mx_free(caller->dev_id(), piece); });
+    caller->Locked([&] { caller->api().mx_free(caller->api().self, caller->dev_id(), piece); });
   }
 }
 
@@ -254,7 +260,8 @@ class Worker {
   void Copy(const char* name, Function function, MXTensor* targets, const MXTensor* sources,
             int32_t count) {
     caller_.Call(name, [&] {
-      return function(caller_.dev_id(), targets, sources, count, caller_.stream());
+      return function(caller_.api().self, caller_.dev_id(), targets, sources, count,
+                      caller_.stream());
     });
   }
   Caller caller_;

@@ -31,7 +31,7 @@ Accelerator::Accelerator(std::unique_ptr<Plugin> plugin, std::string name, int d
 
 void Accelerator::AddDevices(AnswerCacheFactory make_answers) {
   int32_t count = -1;
-  Check(api().getNumAcc(&count), "cannot load " + plugin_->path(), "getNumAcc");
+  Check(api().getNumAcc(api().self, &count), "cannot load " + plugin_->path(), "getNumAcc");
   if (count == 0) {
     MXNET_THROW("RuntimeError") << "cannot load " << plugin_->path() << ": it finds no device";
   }
@@ -60,7 +60,7 @@ std::vector<FailureRef> Accelerator::TakeUntold() {
 }
 
 void Accelerator::Restart() {
-  plugin_->stand_in()->Restart();
+  plugin_->adapter()->Restart();
   for (const auto& device : devices_) device->TrimPool();
 }
 
@@ -92,7 +92,7 @@ Pairs Accelerator::Configure(int device, const Pairs& options) {
   Device* configured = this->device(device);
   {
     DeviceCall call(configured);
-    const MXAccStatus status = api().configure(device, keys.data(), values.data(),
+    const MXAccStatus status = api().configure(api().self, device, keys.data(), values.data(),
                                                static_cast<int32_t>(keys.size()), &Emit, &emitted);
     Check(status, name_, "configure");
   }

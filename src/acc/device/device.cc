@@ -12,7 +12,7 @@
 
 #include "acc/device/accelerator.h"
 #include "acc/device/table.h"
-#include "acc/plugin/stand_in.h"
+#include "acc/plugin/adapter.h"
 #include "acc/plugin/status.h"
 
 namespace mxnet {
@@ -42,7 +42,7 @@ Device::Device(Accelerator* accelerator, int id, std::unique_ptr<AnswerCache> an
       id_(id),
       type_(accelerator->device_type()),
       slot_(Table::Global()->Find(type_)),
-      stand_in_(accelerator->plugin().stand_in()),
+      adapter_(accelerator->plugin().adapter()),
       answers_(std::move(answers)) {
   ReadInfo();
   if (api().createStream != nullptr && (info_.flags & kMXAccUnusable) == 0) CreateStreams();
@@ -52,17 +52,17 @@ Device::~Device() {
   answers_.reset();
   TrimPool();
   DeviceCall call(this);
-  if (event_ != nullptr) api().destroyEvent(id_, event_);
-  if (stream_ != nullptr) api().destroyStream(id_, stream_);
+  if (event_ != nullptr) api().destroyEvent(api().self, id_, event_);
+  if (stream_ != nullptr) api().destroyStream(api().self, id_, stream_);
 }
 
 void Device::CreateStreams() {
-  Check(api().createStream(id_, &stream_), name(), "createStream");
-  const MXAccStatus status = api().createEvent(id_, &event_);
+  Check(api().createStream(api().self, id_, &stream_), name(), "createStream");
+  const MXAccStatus status = api().createEvent(api().self, id_, &event_);
   if (status == nullptr) return;
   event_ = nullptr;
   const Error error = ErrorOf(status, name(), "createEvent");
-  api().destroyStream(id_, stream_);
+  api().destroyStream(api().self, id_, stream_);
   throw error;
 }
 
@@ -124,17 +124,17 @@ void Device::WaitFor(Device* other) {
   std::lock_guard<std::mutex> lock(other->event_mutex_);
   {
     DeviceCall call(other);
-    Check(api().recordEvent(other->id_, other->event_, other->stream_), other->name(),
+    Check(api().recordEvent(api().self, other->id_, other->event_, other->stream_), other->name(),
           "recordEvent");
   }
   DeviceCall call(this);
-  Check(api().waitEvent(id_, other->event_, stream_), name(), "waitEvent");
+  Check(api().waitEvent(api().self, id_, other->event_, stream_), name(), "waitEvent");
 }
 
 void Device::ReadInfo() {
   info_.struct_size = sizeof(info_);
   if (api().getDeviceInfo != nullptr) {
-    Check(api().getDeviceInfo(id_, &info_), accelerator_->name(), "getDeviceInfo");
+    Check(api().getDeviceInfo(api().self, id_, &info_), accelerator_->name(), "getDeviceInfo");
   }
   const char** given[] = {&info_.name, &info_.vendor, &info_.driver, &info_.reason};
   for (int i = 0; i < 4; ++i) {
@@ -174,7 +174,7 @@ void* Device::AllocRaw(size_t size) {
     MXAccStatus status;
     {
       DeviceCall call(this);
-      status = api().mx_alloc(id_, size, alignment_, &data);
+      status = api().mx_alloc(api().self, id_, kMXAccDeviceMemory, size, alignment_, &data);
       if (status == nullptr && data != nullptr) return data;
       reason = status == nullptr ? "mx_alloc gave NULL"
                                  : ErrorOf(status, accelerator_->name(), "mx_alloc").message();
@@ -219,7 +219,7 @@ inline void Device::Zero(DeviceMemory* memory, size_t size) {
 inline MXAccStatus Device::TryZero(DeviceMemory* memory, size_t size) {
   const auto zero = [&](uint64_t work) {
     DeviceCall call(this);
-    return api().mx_zero(id_, memory->data, 0, size, stream_, work);
+    return api().mx_zero(api().self, id_, memory->data, 0, size, stream_, work);
   };
   if (stream_ == nullptr) return zero(0);
   return Give({"mx_zero", &memory->content, false, nullptr, 0}, zero);
@@ -234,10 +234,10 @@ void Device::ZeroNew(DeviceMemory* memory, size_t size) {
   }
 }
 
-bool Device::IsThere(const DeviceMemory& memory) const { return stand_in_->Holds(memory.data); }
+bool Device::IsThere(const DeviceMemory& memory) const { return adapter_->Holds(memory.data); }
 
 void Device::Discard(DeviceMemory* memory) {
-  api().mx_free(id_, memory->data);
+  api().mx_free(api().self, id_, memory->data);
   pool_.Drop(*memory);
   delete memory;
 }
@@ -251,7 +251,7 @@ void Device::TrimPool() {
   while (kept != nullptr) {
     const std::unique_ptr<DeviceMemory> memory(kept);
     kept = memory->next;
-    api().mx_free(id_, memory->data);
+    api().mx_free(api().self, id_, memory->data);
   }
 }
 
@@ -260,7 +260,7 @@ MemoryUse Device::Use() {
   now.struct_size = sizeof(now);
   if (api().getDeviceInfo != nullptr) {
     DeviceCall call(this);
-    if (api().getDeviceInfo(id_, &now) != nullptr) now = MXAccDeviceInfo{};
+    if (api().getDeviceInfo(api().self, id_, &now) != nullptr) now = MXAccDeviceInfo{};
   }
   MemoryUse use = pool_.Use();
   use.total = now.memory_total;
@@ -283,7 +283,7 @@ void Device::CopyToDevice(MXTensor* target, const MXTensor* source, Written to) 
   const auto copy = [&](uint64_t work) {
     target->work = work;
     DeviceCall call(this);
-    return api().copyToAcc(id_, target, source, 1, stream_);
+    return api().copyToAcc(api().self, id_, target, source, 1, stream_);
   };
   if (stream_ == nullptr) return Check(copy(0), name(), "copyToAcc");
   const Access access{"copyToAcc", &to.memory->content, to.is_partial, nullptr, 0};
@@ -296,7 +296,7 @@ void Device::CopyToHost(MXTensor* target, const MXTensor* source, DeviceMemory* 
   const auto copy = [&](uint64_t work) {
     target->work = work;
     DeviceCall call(this);
-    return api().copyFromAcc(id_, target, source, 1, stream_);
+    return api().copyFromAcc(api().self, id_, target, source, 1, stream_);
   };
   if (stream_ == nullptr) return Check(copy(0), name(), "copyFromAcc");
   Content copied;
@@ -312,7 +312,7 @@ bool Device::TryCopyWithin(MXTensor* target, const MXTensor* source, Written to,
   const auto copy = [&](uint64_t work) {
     target->work = work;
     DeviceCall call(this);
-    return api().copyWithinAcc(id_, target, source, 1, stream_);
+    return api().copyWithinAcc(api().self, id_, target, source, 1, stream_);
   };
   if (stream_ == nullptr) return WasDone(copy(0), name(), "copyWithinAcc");
   Content* const sources[] = {&from->content};

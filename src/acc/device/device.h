@@ -23,7 +23,7 @@ namespace mxnet {
 namespace acc {
 
 class Accelerator;
-class StandIn;
+class Adapter;
 struct Slot;
 
 /*! \brief What a device's library answered about operators, kept by who asked. */
@@ -71,7 +71,7 @@ class Device {
   }
   void Free(DeviceMemory* memory) {
     // Asked under the pool's lock: what Restart loses it takes out of the pool afterwards.
-    const auto is_there = [&] { return stand_in_ == nullptr || IsThere(*memory); };
+    const auto is_there = [&] { return adapter_ == nullptr || IsThere(*memory); };
     if (__builtin_expect(!pool_.Keep(memory, is_there), 0)) Discard(memory);
   }
   /*! \brief Gives what the pool keeps back to the device. */
@@ -174,7 +174,7 @@ class Device {
   int id_;
   int type_;
   Slot* slot_;
-  StandIn* stand_in_; /*!< what is called instead of a library; NULL where nothing is */
+  Adapter* adapter_; /*!< what is called instead of a library; NULL where nothing is */
   MXAccStream stream_{nullptr};
   MXAccEvent event_{nullptr};
   std::mutex event_mutex_;

@@ -32,7 +32,7 @@ void Ask(Device* device, std::vector<Told>* told) {
     MXAccStatus status;
     {
       DeviceCall call(device);
-      status = api.syncStream(device->id(), device->stream());
+      status = api.syncStream(api.self, device->id(), device->stream());
     }
     if (status == nullptr) return;
     const uint64_t number = WorkOf(status);

@@ -84,8 +84,8 @@ void Table::AfterForkInChild() {
   for (const std::atomic<Slot*>& place : table->slots_) {
     Slot* slot = place.load();
     if (slot == nullptr || slot->accelerator.load() == nullptr) continue;
-    StandIn* stand_in = slot->accelerator.load()->plugin().stand_in();
-    if (stand_in != nullptr) stand_in->Forget();
+    Adapter* adapter = slot->accelerator.load()->plugin().adapter();
+    if (adapter != nullptr) adapter->Forget();
     slot->is_parents.store(true);
     slot->accelerator.store(nullptr);
   }
@@ -131,9 +131,9 @@ Slot* Table::Load(const std::string& path, const std::string& name, Isolation is
                   AnswerCacheFactory make_answers) {
   std::lock_guard<std::mutex> lock(loading_);
   if (Slot* slot = isolation.isolated ? FindIsolated(path, name) : nullptr) {
-    StandIn* stand_in = slot->accelerator.load()->plugin().stand_in();
-    if (isolation.timeout != 0) stand_in->SetTimeout(isolation.timeout);
-    if (stand_in->HasEnded()) {
+    Adapter* adapter = slot->accelerator.load()->plugin().adapter();
+    if (isolation.timeout != 0) adapter->SetTimeout(isolation.timeout);
+    if (adapter->HasEnded()) {
       slot->accelerator.load()->Restart();
     }
     return slot;

@@ -1,12 +1,13 @@
 /*!
  * \file attribute.cc
- * \brief Attributes as JSON.
+ * \brief Attributes with their types, and as JSON.
  */
 #include "acc/dispatch/attribute.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace mxnet {
 namespace acc {
@@ -41,66 +42,108 @@ std::string QuotedText(const char* data, size_t size) {
   return text + "\"";
 }
 
-template <typename AppendItem>
-bool AppendList(size_t size, const AppendItem& append_item, std::string* out) {
-  *out += '[';
-  for (size_t i = 0; i < size; ++i) {
-    if (i > 0) *out += ", ";
-    if (!append_item(i)) return false;
-  }
-  *out += ']';
-  return true;
+void SetInteger(int64_t value, MXAccAttribute* out) {
+  out->kind = kMXAccInteger;
+  out->integer = value;
+  out->number = static_cast<double>(value);
 }
 
-bool AppendInts(const int64_t* ints, size_t size, std::string* out) {
-  const auto append = [&](size_t i) {
-    *out += std::to_string(ints[i]);
-    return true;
-  };
-  return AppendList(size, append, out);
+/*! \brief The value as JSON; the items of a list have theirs. */
+std::string JsonOf(const MXAccAttribute& attribute) {
+  switch (attribute.kind) {
+    case kMXAccBoolean:
+      return attribute.integer != 0 ? "true" : "false";
+    case kMXAccInteger:
+      return std::to_string(attribute.integer);
+    case kMXAccUnsigned:
+      return std::to_string(static_cast<uint64_t>(attribute.integer));
+    case kMXAccNumber:
+      return NumberText(attribute.number);
+    case kMXAccText:
+    case kMXAccType:
+      return QuotedText(attribute.text, static_cast<size_t>(attribute.size));
+    case kMXAccList:
+      break;
+    default:
+      return "null";
+  }
+  std::string text = "[";
+  for (int64_t i = 0; i < attribute.size; ++i) {
+    if (i > 0) text += ", ";
+    text += attribute.items[i].json;
+  }
+  return text + "]";
 }
 
 }  // namespace
 
-bool AppendAttribute(const MXNetValue& value, int type_code, std::string* out) {
-  switch (type_code) {
-    case kMXNetNull:
-      *out += "null";
-      return true;
-    case kMXNetBool:
-      *out += value.v_int64 != 0 ? "true" : "false";
-      return true;
-    case kMXNetInt:
-      *out += std::to_string(value.v_int64);
-      return true;
-    case kMXNetUInt:
-      *out += std::to_string(value.v_uint64);
-      return true;
-    case kMXNetFloat:
-      *out += NumberText(value.v_float64);
-      return true;
-    case kMXNetType:
-      *out += '"' + DataTypeName(value.v_type) + '"';
-      return true;
-    case kMXNetStr:
-      *out += QuotedText(value.v_str.data, value.v_str.size);
-      return true;
-    case kMXNetIntTuple:
-    case kMXNetIntList:
-      return AppendInts(value.v_ints.data, value.v_ints.size, out);
-    default:
-      break;
+void AttributeStorage::SetText(std::string text, MXAccAttribute* out) {
+  out->size = static_cast<int64_t>(text.size());
+  out->text = texts_.emplace_back(std::move(text)).c_str();
+}
+
+void AttributeStorage::MakeInts(const MXNetIntArray& ints, MXAccAttribute* out) {
+  std::vector<MXNetAny> items(ints.size);
+  for (size_t i = 0; i < ints.size; ++i) {
+    items[i].type_code = kMXNetInt;
+    items[i].value.v_int64 = ints.data[i];
   }
-  if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {
-    const MXNetIntArray ints = static_cast<const MXNetShapeObject*>(value.v_handle)->ints;
-    return AppendInts(ints.data, ints.size, out);
+  MakeList({items.data(), items.size()}, out);
+}
+
+bool AttributeStorage::MakeList(const MXNetAnyArray& items, MXAccAttribute* out) {
+  std::vector<MXAccAttribute> made(items.size);
+  bool all_ints = true;
+  for (size_t i = 0; i < items.size; ++i) {
+    if (!Make(nullptr, items.data[i].value, items.data[i].type_code, &made[i])) return false;
+    all_ints = all_ints && made[i].kind == kMXAccInteger;
   }
+  out->kind = kMXAccList;
+  out->size = static_cast<int64_t>(items.size);
+  if (all_ints) {
+    std::vector<int64_t>& integers = integers_.emplace_back();
+    integers.reserve(items.size + 1);  // so that it is not NULL
+    for (const MXAccAttribute& item : made) integers.push_back(item.integer);
+    out->integers = integers.data();
+  }
+  out->items = lists_.emplace_back(std::move(made)).data();
+  return true;
+}
+
+bool AttributeStorage::Make(const char* name, const MXNetValue& value, int type_code,
+                            MXAccAttribute* out) {
+  *out = MXAccAttribute{};
+  out->struct_size = sizeof(*out);
+  out->name = name;
   const MXNetAnyArray* items = ItemsOf(value, type_code);
-  if (items == nullptr || type_code == kMXNetDict) return false;
-  const auto append = [&](size_t i) {
-    return AppendAttribute(items->data[i].value, items->data[i].type_code, out);
-  };
-  return AppendList(items->size, append, out);
+  if (type_code == kMXNetBool) {
+    out->kind = kMXAccBoolean;
+    out->integer = value.v_int64 != 0 ? 1 : 0;
+  } else if (type_code == kMXNetInt) {
+    SetInteger(value.v_int64, out);
+  } else if (type_code == kMXNetUInt) {
+    out->kind = kMXAccUnsigned;
+    out->integer = value.v_int64;
+    out->number = static_cast<double>(value.v_uint64);
+  } else if (type_code == kMXNetFloat) {
+    out->kind = kMXAccNumber;
+    out->number = value.v_float64;
+  } else if (type_code == kMXNetType) {
+    out->kind = kMXAccType;
+    out->dtype = {value.v_type.code, value.v_type.bits, value.v_type.lanes};
+    SetText(DataTypeName(value.v_type), out);
+  } else if (type_code == kMXNetStr) {
+    out->kind = kMXAccText;
+    SetText(std::string(value.v_str.data, value.v_str.size), out);
+  } else if (type_code == kMXNetIntTuple || type_code == kMXNetIntList) {
+    MakeInts(value.v_ints, out);
+  } else if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {
+    MakeInts(static_cast<const MXNetShapeObject*>(value.v_handle)->ints, out);
+  } else if (type_code != kMXNetNull) {
+    if (items == nullptr || type_code == kMXNetDict || !MakeList(*items, out)) return false;
+  }
+  out->json = texts_.emplace_back(JsonOf(*out)).c_str();
+  return true;
 }
 
 }  // namespace acc

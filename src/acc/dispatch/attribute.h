@@ -1,19 +1,39 @@
 /*!
  * \file attribute.h
- * \brief Values of attributes as the text that accelerator libraries get.
+ * \brief Values of attributes as accelerator libraries get them.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_ATTRIBUTE_H_
 #define MXNET_SRC_ACC_DISPATCH_ATTRIBUTE_H_
 
+#include <mxnet_acc.h>
+
+#include <deque>
 #include <string>
+#include <vector>
 
 #include "acc/dispatch/call.h"
 
 namespace mxnet {
 namespace acc {
 
-/*! \brief Appends a value as MXAccOperator says of attributes; false where it has no such text. */
-bool AppendAttribute(const MXNetValue& value, int type_code, std::string* out);
+/*! \brief What attributes point to. */
+class AttributeStorage {
+ public:
+  /*!
+   * \brief Makes an attribute of a value; false where a value of its kind is none. The name is kept
+   * by the caller.
+   */
+  bool Make(const char* name, const MXNetValue& value, int type_code, MXAccAttribute* out);
+
+ private:
+  bool MakeList(const MXNetAnyArray& items, MXAccAttribute* out);
+  void MakeInts(const MXNetIntArray& ints, MXAccAttribute* out);
+  void SetText(std::string text, MXAccAttribute* out);
+
+  std::deque<std::string> texts_;
+  std::deque<std::vector<int64_t>> integers_;
+  std::deque<std::vector<MXAccAttribute>> lists_;
+};
 
 }  // namespace acc
 }  // namespace mxnet

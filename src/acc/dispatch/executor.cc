@@ -118,7 +118,8 @@ bool Executor::TryAsk(Device* device) {
   MXAccExecutor answer{};
   answer.struct_size = sizeof(answer);
   DeviceCall lock(device);
-  const MXAccStatus status = device->api().accGetExecutor(&description_->view(), &answer);
+  const MXAccStatus status =
+      device->api().accGetExecutor(device->api().self, &description_->view(), &answer);
   if (!WasDone(status, device->accelerator_name(), "accGetExecutor")) {
     refusal_ = TextOf(status->message);
     if (refusal_.empty()) refusal_ = "it gives no reason";

@@ -9,7 +9,6 @@
 #include "acc/device/arrays.h"
 #include "acc/device/stats.h"
 #include "acc/dispatch/arguments.h"
-#include "acc/dispatch/attribute.h"
 #include "acc/plugin/plugin.h"
 #include "runtime/ndarray/meta.h"
 
@@ -133,12 +132,9 @@ void OperatorDescription::AddParameter(const MXNetParamInfo& param, int index,
     if (arrays == items->size) return;
     throw NotOffered("'" + std::string(name) + "' has arrays beside other items");
   }
-  std::string text;
-  if (!AppendAttribute(value, type_code, &text)) {
+  if (!attribute_storage_.Make(name, value, type_code, &attributes_.emplace_back())) {
     throw NotOffered("'" + std::string(name) + "' has no value that an attribute can have");
   }
-  keys_.push_back(name);
-  values_.push_back(texts_.emplace_back(std::move(text)).c_str());
 }
 
 void OperatorDescription::AddOut(int index, const MXNetValue& value, int type_code) {
@@ -179,9 +175,8 @@ void OperatorDescription::FillView() {
   op_.outputs = &output_;
   op_.num_in = static_cast<int32_t>(inputs_.size());
   op_.num_out = 1;
-  op_.attr_keys = keys_.data();
-  op_.attr_vals = values_.data();
-  op_.num_attrs = static_cast<int32_t>(keys_.size());
+  op_.attrs = attributes_.data();
+  op_.num_attrs = static_cast<int32_t>(attributes_.size());
 }
 
 bool OperatorDescription::has_strided_inputs() const {

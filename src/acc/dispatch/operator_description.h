@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "acc/dispatch/attribute.h"
 #include "acc/dispatch/call.h"
 
 namespace mxnet {
@@ -75,8 +76,8 @@ class OperatorDescription {
   std::deque<std::vector<int64_t>> numbers_;
   std::vector<InputPlace> places_;
   std::vector<MXTensor> inputs_;
-  std::vector<const char*> keys_;
-  std::vector<const char*> values_;
+  AttributeStorage attribute_storage_;
+  std::vector<MXAccAttribute> attributes_;
   const DLTensor* out_{nullptr};
   int out_argument_{-1};
   MXTensor output_{};

@@ -114,8 +114,6 @@ MXAccApi Library::Table() {
   api.mx_releaseAll = nullptr;
   api.supportedOps = nullptr;
   api.loadModel = nullptr;
-  api.unloadModel = nullptr;
-  api.infer = nullptr;
   return api;
 }
 
@@ -216,7 +214,11 @@ MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   return nullptr;
 }
 
-MXAccStatus Library::Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
+MXAccStatus Library::Alloc(int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                           void** out) {
+  if (memory != kMXAccDeviceMemory) {
+    return Failure(kMXAccUnsupported, "memory of its process has no address in this one");
+  }
   const Turn turn(this);
   Writer request(Request::kAlloc);
   request.Number(dev_id);
@@ -359,10 +361,7 @@ MXAccStatus Library::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
   request.Number(op->num_attrs);
   for (int32_t i = 0; i < op->num_in; ++i) request.Tensor(op->inputs[i], 0);
   for (int32_t i = 0; i < op->num_out; ++i) request.Tensor(op->outputs[i], 0);
-  for (int32_t i = 0; i < op->num_attrs; ++i) {
-    request.Text(op->attr_keys[i]);
-    request.Text(op->attr_vals[i]);
-  }
+  for (int32_t i = 0; i < op->num_attrs; ++i) request.Attribute(op->attrs[i]);
   const Turn turn(this);
   if (MXAccStatus status = MakeExecutor(executor.get(), &out->flags)) return status;
   out->run = &Run;

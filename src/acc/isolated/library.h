@@ -14,7 +14,7 @@
 
 #include "acc/isolated/message.h"
 #include "acc/isolated/process.h"
-#include "acc/plugin/stand_in.h"
+#include "acc/plugin/adapter.h"
 
 namespace mxnet {
 namespace acc {
@@ -29,7 +29,7 @@ namespace isolated {
  * When the process ends, calls fail; what was in its memory is lost. Restart begins another one,
  * and executors are made anew there when they are run.
  */
-class Library : public StandIn {
+class Library : public Adapter {
  public:
   /*! \brief Starts the process and loads the library there. Throws what loading throws. */
   Library(const std::string& path, double timeout);
@@ -47,7 +47,8 @@ class Library : public StandIn {
   MXAccStatus Initialize(const MXAccHost*) override { return nullptr; }
   void Finalize() override;
   MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) override;
-  MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) override;
+  MXAccStatus Alloc(int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                    void** out) override;
   void Free(int32_t dev_id, void* data) override;
   MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
                         MXAccStream stream) override;

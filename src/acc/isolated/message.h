@@ -77,6 +77,21 @@ class Writer {
     Number(tensor.role);
   }
 
+  /*! \brief All of an attribute. */
+  void Attribute(const MXAccAttribute& attribute) {
+    OptionalText(attribute.name);
+    OptionalText(attribute.json);
+    Number(attribute.kind);
+    Number(attribute.dtype);
+    Number(attribute.integer);
+    Number(attribute.number);
+    OptionalText(attribute.text);
+    Number(attribute.size);
+    Number<uint8_t>(attribute.integers != nullptr);
+    if (attribute.kind != kMXAccList) return;
+    for (int64_t i = 0; i < attribute.size; ++i) Attribute(attribute.items[i]);
+  }
+
   const std::string& bytes() const { return bytes_; }
 
  private:
@@ -122,6 +137,31 @@ class Reader {
     tensor.role = Number<int32_t>();
     return tensor;
   }
+  /*! \brief An attribute, whose items and texts live as long as the reader. */
+  MXAccAttribute Attribute() {
+    MXAccAttribute attribute{};
+    attribute.struct_size = sizeof(attribute);
+    attribute.name = OptionalText();
+    attribute.json = OptionalText();
+    attribute.kind = Number<int32_t>();
+    attribute.dtype = Number<MXAccDataType>();
+    attribute.integer = Number<int64_t>();
+    attribute.number = Number<double>();
+    attribute.text = OptionalText();
+    attribute.size = Number<int64_t>();
+    const bool all_integers = Number<uint8_t>() != 0;
+    if (attribute.kind != kMXAccList) return attribute;
+    std::vector<MXAccAttribute> items;
+    for (int64_t i = 0; i < attribute.size; ++i) items.push_back(Attribute());
+    if (all_integers) {
+      std::vector<int64_t>& integers = extents_.emplace_back();
+      integers.reserve(items.size() + 1);  // so that it is not NULL
+      for (const MXAccAttribute& item : items) integers.push_back(item.integer);
+      attribute.integers = integers.data();
+    }
+    attribute.items = lists_.emplace_back(std::move(items)).data();
+    return attribute;
+  }
 
  private:
   const char* Take(size_t size) {
@@ -141,6 +181,7 @@ class Reader {
   size_t at_{0};
   std::deque<std::string> texts_;
   std::deque<std::vector<int64_t>> extents_;
+  std::deque<std::vector<MXAccAttribute>> lists_;
 };
 
 }  // namespace isolated

@@ -39,7 +39,7 @@ class Server {
  public:
   explicit Server(const std::string& path) : plugin_(path) {
     plugin_.Initialize();
-    Check(api().getNumAcc(&count_), "cannot load " + path, "getNumAcc");
+    Check(api().getNumAcc(api().self, &count_), "cannot load " + path, "getNumAcc");
     if (count_ == 0) {
       MXNET_THROW("RuntimeError") << "cannot load " << path << ": it finds no device";
     }
@@ -83,7 +83,8 @@ class Server {
   bool IsVisible(int32_t device) const {
     MXAccDeviceInfo info{};
     info.struct_size = sizeof(info);
-    if (api().getDeviceInfo == nullptr || api().getDeviceInfo(device, &info) != nullptr) {
+    if (api().getDeviceInfo == nullptr ||
+        api().getDeviceInfo(api().self, device, &info) != nullptr) {
       return false;
     }
     return (info.flags & kMXAccHostVisible) != 0;
@@ -125,7 +126,7 @@ class Server {
           return Configure(request);
         case Request::kFree: {
           const auto device = request->Number<int32_t>();
-          api().mx_free(device, reinterpret_cast<void*>(request->Number<uint64_t>()));
+          api().mx_free(api().self, device, reinterpret_cast<void*>(request->Number<uint64_t>()));
           return StatusOnly(nullptr);
         }
         case Request::kFreeExecutor:
@@ -145,7 +146,8 @@ class Server {
     info.struct_size = sizeof(info);
     const auto device = request->Number<int32_t>();
     if (api().getDeviceInfo != nullptr) {
-      if (MXAccStatus status = api().getDeviceInfo(device, &info)) return StatusOnly(status);
+      if (MXAccStatus status = api().getDeviceInfo(api().self, device, &info))
+        return StatusOnly(status);
     }
     Writer answer = StatusOnly(nullptr);
     answer.Number(info);
@@ -160,7 +162,8 @@ class Server {
     const auto size = request->Number<uint64_t>();
     const auto alignment = request->Number<uint64_t>();
     void* handle = nullptr;
-    if (MXAccStatus status = api().mx_alloc(device, size, alignment, &handle)) {
+    if (MXAccStatus status =
+            api().mx_alloc(api().self, device, kMXAccDeviceMemory, size, alignment, &handle)) {
       return StatusOnly(status);
     }
     if (handle == nullptr) return StatusOnly(Failure(kMXAccOutOfMemory, "it gave NULL"));
@@ -176,9 +179,10 @@ class Server {
     on_host.tensor.data = shared_;
     on_host.tensor.device = MXAccDevice{kMXAccHost, 0};
     on_host.tensor.byte_offset = 0;
-    return StatusOnly(what == Request::kCopyToAcc
-                          ? api().copyToAcc(device, &on_device, &on_host, 1, nullptr)
-                          : api().copyFromAcc(device, &on_host, &on_device, 1, nullptr));
+    return StatusOnly(
+        what == Request::kCopyToAcc
+            ? api().copyToAcc(api().self, device, &on_device, &on_host, 1, nullptr)
+            : api().copyFromAcc(api().self, device, &on_host, &on_device, 1, nullptr));
   }
 
   Writer CopyWithin(Reader* request) {
@@ -190,7 +194,8 @@ class Server {
       targets.push_back(request->Tensor());
       sources.push_back(request->Tensor());
     }
-    return StatusOnly(api().copyWithinAcc(device, targets.data(), sources.data(), count, nullptr));
+    return StatusOnly(
+        api().copyWithinAcc(api().self, device, targets.data(), sources.data(), count, nullptr));
   }
 
   Writer Zero(Reader* request) {
@@ -199,7 +204,7 @@ class Server {
     const auto byte_offset = request->Number<uint64_t>();
     const auto size = request->Number<uint64_t>();
     if (api().mx_zero != nullptr) {
-      return StatusOnly(api().mx_zero(device, data, byte_offset, size, nullptr, 0));
+      return StatusOnly(api().mx_zero(api().self, device, data, byte_offset, size, nullptr, 0));
     }
     if (!IsVisible(device)) {
       return StatusOnly(Failure(kMXAccUnsupported, "it sets no memory to 0"));
@@ -223,21 +228,15 @@ class Server {
     op.num_attrs = request.Number<int32_t>();
     for (int32_t i = 0; i < op.num_in; ++i) made->inputs.push_back(request.Tensor());
     for (int32_t i = 0; i < op.num_out; ++i) made->outputs.push_back(request.Tensor());
-    std::vector<std::string> texts;
-    for (int32_t i = 0; i < 2 * op.num_attrs; ++i) texts.push_back(request.Text());
-    std::vector<const char*> keys;
-    std::vector<const char*> values;
-    for (size_t i = 0; i < texts.size(); i += 2) {
-      keys.push_back(texts[i].c_str());
-      values.push_back(texts[i + 1].c_str());
-    }
+    std::vector<MXAccAttribute> attributes;
+    for (int32_t i = 0; i < op.num_attrs; ++i) attributes.push_back(request.Attribute());
     op.inputs = made->inputs.data();
     op.outputs = made->outputs.data();
-    op.attr_keys = keys.data();
-    op.attr_vals = values.data();
+    op.attrs = attributes.data();
     made->executor = MXAccExecutor{};
     made->executor.struct_size = sizeof(made->executor);
-    if (MXAccStatus status = api().accGetExecutor(&op, &made->executor)) return StatusOnly(status);
+    if (MXAccStatus status = api().accGetExecutor(api().self, &op, &made->executor))
+      return StatusOnly(status);
     if (made->executor.run == nullptr) {
       return StatusOnly(Failure(kMXAccFailed, "its executor has no function to run"));
     }
@@ -284,7 +283,8 @@ class Server {
       static_cast<decltype(emitted)*>(to)->emplace_back(
           key == nullptr ? "" : key, value == nullptr ? "" : std::string(value, size));
     };
-    MXAccStatus status = api().configure(device, keys.data(), values.data(), count, emit, &emitted);
+    MXAccStatus status =
+        api().configure(api().self, device, keys.data(), values.data(), count, emit, &emitted);
     if (status != nullptr) return StatusOnly(status);
     Writer answer = StatusOnly(nullptr);
     answer.Number<uint64_t>(emitted.size());

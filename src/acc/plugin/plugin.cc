@@ -44,8 +44,8 @@ bool IsAcceleratorName(const std::string& name) {
   });
 }
 
-Plugin::Plugin(const std::string& path, std::unique_ptr<StandIn> stand_in)
-    : path_(path), stand_in_(std::move(stand_in)), isolated_(stand_in_ != nullptr) {
+Plugin::Plugin(const std::string& path, std::unique_ptr<Adapter> adapter)
+    : path_(path), adapter_(std::move(adapter)), isolated_(adapter_ != nullptr) {
   if (!isolated()) Open();
   try {
     FillTable();
@@ -67,7 +67,7 @@ void Plugin::Open() {
 
 Plugin::~Plugin() {
   Finalize();
-  stand_in_.reset();
+  adapter_.reset();
   if (library_ != nullptr) dynamic_library::Close(library_);
 }
 
@@ -86,15 +86,15 @@ void Plugin::FillTable() {
   host_.log = &Log;
   api_.struct_size = sizeof(api_);
   if (isolated()) {
-    api_ = stand_in_->Table();
+    api_ = adapter_->Table();
     return;
   }
   auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
   if (entry != nullptr) {
     Check(entry(&host_, &api_), "cannot load " + path_, MXACC_ENTRY);
   } else if (SeedLibrary::Is(library_)) {
-    stand_in_ = std::make_unique<SeedLibrary>(library_);
-    api_ = stand_in_->Table();
+    adapter_ = std::make_unique<SeedLibrary>(library_);
+    api_ = adapter_->Table();
   } else {
     Refuse(std::string("it is no accelerator library: it has no function ") + MXACC_ENTRY +
            ", nor getAccName and getNumAcc");
@@ -113,6 +113,12 @@ void Plugin::CheckTable() const {
     Refuse("it was built against version " + std::to_string(api_.abi_major) + "." +
            std::to_string(api_.abi_minor) + " of mxnet_acc.h, this MXNet has version " +
            std::to_string(MXACC_ABI_MAJOR) + "." + std::to_string(MXACC_ABI_MINOR));
+  }
+  const bool says = api_.operator_set_min != 0 || api_.operator_set_max != 0;
+  if (says && (kOperatorSet < api_.operator_set_min || kOperatorSet > api_.operator_set_max)) {
+    Refuse("it knows versions " + std::to_string(api_.operator_set_min) + " to " +
+           std::to_string(api_.operator_set_max) + " of the operators, this MXNet has version " +
+           std::to_string(kOperatorSet));
   }
   const struct {
     const char* name;
@@ -142,12 +148,14 @@ void Plugin::CheckTable() const {
       MEMBER(accGetExecutor, false),
       MEMBER(supportedOps, false),
       MEMBER(loadModel, api_.supportedOps != nullptr),
-      MEMBER(unloadModel, api_.loadModel != nullptr),
-      MEMBER(infer, api_.loadModel != nullptr),
-      MEMBER(exportModel, false),
-      MEMBER(importModel, api_.exportModel != nullptr),
+      MEMBER(listOptions, false),
+      MEMBER(modelKey, api_.importModel != nullptr),
+      MEMBER(checkModel, api_.importModel != nullptr),
+      MEMBER(importModel, false),
       MEMBER(configure, false),
       MEMBER(mx_zero, false),
+      MEMBER(profile, false),
+      MEMBER(getExtension, false),
 #undef MEMBER
   };
   for (const auto& member : members) {
@@ -163,7 +171,7 @@ void Plugin::CheckTable() const {
 std::string Plugin::ReadName() const {
   char text[MXACC_NAME_SIZE + 1];
   std::memset(text, 0, sizeof(text));
-  Check(api_.getAccName(text, MXACC_NAME_SIZE), "cannot load " + path_, "getAccName");
+  Check(api_.getAccName(api_.self, text, MXACC_NAME_SIZE), "cannot load " + path_, "getAccName");
   text[MXACC_NAME_SIZE] = '\0';
   const std::string name = text;
   if (!IsAcceleratorName(name)) {
@@ -175,11 +183,11 @@ std::string Plugin::ReadName() const {
 
 void Plugin::Initialize() {
   if (api_.initialize != nullptr)
-    Check(api_.initialize(&host_), "cannot load " + path_, "initialize");
+    Check(api_.initialize(api_.self, &host_), "cannot load " + path_, "initialize");
   initialized_ = true;
   if (api_.supportsImperative == nullptr) return;
   int32_t yes = 0;
-  Check(api_.supportsImperative(&yes), "cannot load " + path_, "supportsImperative");
+  Check(api_.supportsImperative(api_.self, &yes), "cannot load " + path_, "supportsImperative");
   imperative_ = yes != 0;
   if (imperative_ && (api_.mx_alloc == nullptr || api_.accGetExecutor == nullptr)) {
     Refuse("supportsImperative says yes, but its table lacks mx_alloc or accGetExecutor");
@@ -187,7 +195,7 @@ void Plugin::Initialize() {
 }
 
 void Plugin::Finalize() {
-  if (initialized_ && api_.finalize != nullptr) api_.finalize();
+  if (initialized_ && api_.finalize != nullptr) api_.finalize(api_.self);
   initialized_ = false;
 }
 

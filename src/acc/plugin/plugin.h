@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "acc/plugin/stand_in.h"
+#include "acc/plugin/adapter.h"
 
 namespace mxnet {
 namespace acc {
@@ -30,7 +30,7 @@ class Plugin {
   /*! \brief Loads the file into this process; path is absolute. */
   explicit Plugin(const std::string& path) : Plugin(path, nullptr) {}
   /*! \brief The same for what stands for a library that is loaded elsewhere, unless NULL. */
-  Plugin(const std::string& path, std::unique_ptr<StandIn> stand_in);
+  Plugin(const std::string& path, std::unique_ptr<Adapter> adapter);
   ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
@@ -49,7 +49,7 @@ class Plugin {
   const std::string& own_name() const { return own_name_; }
   bool isolated() const { return isolated_; }
   /*! \brief What is behind the table instead of the library; may be NULL. */
-  StandIn* stand_in() const { return stand_in_.get(); }
+  Adapter* adapter() const { return adapter_.get(); }
   bool imperative() const { return imperative_; }
 
  private:
@@ -63,7 +63,7 @@ class Plugin {
   std::string own_name_;
   void* library_{nullptr};
   /*! \brief What is behind the table, where the library does not fill one itself. */
-  std::unique_ptr<StandIn> stand_in_;
+  std::unique_ptr<Adapter> adapter_;
   MXAccHost host_{};
   MXAccApi api_{};
   bool isolated_;

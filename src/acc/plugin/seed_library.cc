@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -130,19 +131,21 @@ bool SeedLibrary::Is(void* library) {
   return OwnSymbol(library, "getAccName") != nullptr && OwnSymbol(library, "getNumAcc") != nullptr;
 }
 
-SeedLibrary::SeedLibrary(void* library){
+SeedLibrary::SeedLibrary(void* library) {
 #define MXNET_SEED_FIND(name) \
-  functions_.name = reinterpret_cast<decltype(functions_.name)>(OwnSymbol(library, #name))
-    MXNET_SEED_FUNCTIONS(MXNET_SEED_FIND)
+  functions_.name = reinterpret_cast<decltype(functions_.name)>(OwnSymbol(library, #name));
+  MXNET_SEED_FUNCTIONS(MXNET_SEED_FIND)
 #undef MXNET_SEED_FIND
 }
 
 MXAccApi SeedLibrary::Table() {
   MXAccApi api = WholeTable();
 #define MXNET_SEED_DROP(name) \
-  if (functions_.name == nullptr) api.name = nullptr
-  MXNET_SEED_FUNCTIONS(MXNET_SEED_DROP)
+  if (functions_.name == nullptr) api.name = nullptr;
+  MXNET_SEED_TABLE(MXNET_SEED_DROP)
 #undef MXNET_SEED_DROP
+  const bool has_models = functions_.unloadModel != nullptr && functions_.infer != nullptr;
+  if (!has_models) api.loadModel = nullptr;
   api.copyWithinAcc = nullptr;
   api.mx_zero = nullptr;
   return api;
@@ -181,7 +184,8 @@ MXAccStatus SeedLibrary::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   return nullptr;
 }
 
-MXAccStatus SeedLibrary::Alloc(int32_t, size_t size, size_t alignment, void** out) {
+MXAccStatus SeedLibrary::Alloc(int32_t, int32_t memory, size_t size, size_t alignment, void** out) {
+  if (memory != kMXAccDeviceMemory) return Failure(kMXAccUnsupported, "it has one kind of memory");
   std::lock_guard<std::mutex> lock(calls_);
   *out = functions_.mx_alloc(size);
   if (*out == nullptr) return Failure(kMXAccOutOfMemory, "it gave NULL");
@@ -242,10 +246,16 @@ MXAccStatus SeedLibrary::GetExecutor(const MXAccOperator* op, MXAccExecutor* out
   for (const Tensors* tensors : {&inputs, &outputs}) {
     if (tensors->problem() != nullptr) return Failure(kMXAccUnsupported, tensors->problem());
   }
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (int32_t i = 0; i < op->num_attrs; ++i) {
+    keys.push_back(op->attrs[i].name);
+    values.push_back(op->attrs[i].json);
+  }
   std::lock_guard<std::mutex> lock(calls_);
   MXSeedExecutor run =
       functions_.accGetExecutor(op->name, inputs.data(), outputs.data(), op->num_in, op->num_out,
-                                op->attr_keys, op->attr_vals, op->num_attrs);
+                                keys.data(), values.data(), op->num_attrs);
   if (run == nullptr) return Failure(kMXAccUnsupported, "it does not do that");
   out->state = new Executor{this, run};
   out->run = &Run;
@@ -276,30 +286,81 @@ MXAccStatus SeedLibrary::SupportedOps(int32_t, const MXAccGraph* graph, MXAccNod
   return nullptr;
 }
 
-MXAccStatus SeedLibrary::LoadModel(const char* model_id, const MXAccGraph* graph, int32_t dev_id) {
+/*! \brief A model, which the library knows by an id that is made here. */
+class SeedLibrary::Model {
+ public:
+  Model(SeedLibrary* library, std::string id, const MXAccGraph& graph)
+      : library_(library), id_(std::move(id)) {
+    for (int32_t i = 0; i < graph.num_inputs; ++i) Add(graph.data[i]);
+    for (int32_t i = 0; i < graph.num_outputs; ++i) Add(graph.outputs[i]);
+  }
+
+  /*! \brief The inputs, then the outputs, without data. */
+  const MXTensor* tensors() const { return tensors_.data(); }
+
+  static MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
+                           int32_t num_out, void*, MXAccStream, void*) {
+    auto* model = static_cast<Model*>(state);
+    Tensors in(inputs, num_in);
+    Tensors out(outputs, num_out);
+    for (const Tensors* tensors : {&in, &out}) {
+      if (tensors->problem() != nullptr) return Failure(kMXAccUnsupported, tensors->problem());
+    }
+    const char* const* names = model->names_.data();
+    std::lock_guard<std::mutex> lock(model->library_->calls_);
+    return ResultOf(model->library_->functions_.infer(model->id_.c_str(), names, names + num_in,
+                                                      in.data(), out.data(), num_in, num_out));
+  }
+  static void Unload(void* state) {
+    const std::unique_ptr<Model> model(static_cast<Model*>(state));
+    std::lock_guard<std::mutex> lock(model->library_->calls_);
+    model->library_->functions_.unloadModel(model->id_.c_str());
+  }
+
+ private:
+  void Add(const MXTensor& tensor) {
+    MXTensor copy = tensor;
+    const auto ndim = static_cast<size_t>(tensor.tensor.ndim);
+    for (int64_t** numbers : {&copy.tensor.shape, &copy.tensor.strides}) {
+      copy.tensor.data = nullptr;
+      numbers_.emplace_back(*numbers, *numbers + ndim);
+      *numbers = numbers_.back().data();
+    }
+    texts_.emplace_back(tensor.name == nullptr ? "" : tensor.name);
+    copy.name = texts_.back().c_str();
+    copy.layout = nullptr;
+    copy.info = nullptr;
+    names_.push_back(copy.name);
+    tensors_.push_back(copy);
+  }
+
+  SeedLibrary* library_;
+  std::string id_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<int64_t>> numbers_;
+  std::vector<const char*> names_;
+  std::vector<MXTensor> tensors_;
+};
+
+MXAccStatus SeedLibrary::LoadModel(int32_t dev_id, const MXAccGraph* graph, const MXAccAttribute*,
+                                   int32_t num_options, void*, MXAccModel* out) {
+  if (num_options != 0) return Failure(kMXAccBadArgument, "it has no options of models");
   Tensors data(graph->data, graph->num_data);
   if (data.problem() != nullptr) return Failure(kMXAccUnsupported, data.problem());
   std::lock_guard<std::mutex> lock(calls_);
-  return ResultOf(functions_.loadModel(model_id, graph->json, data.names(), data.data(),
-                                       graph->num_data, dev_id));
-}
-
-MXAccStatus SeedLibrary::UnloadModel(const char* model_id) {
-  std::lock_guard<std::mutex> lock(calls_);
-  functions_.unloadModel(model_id);
+  const std::string id = "model" + std::to_string(++last_model_);
+  auto model = std::make_unique<Model>(this, id, *graph);
+  MXAccStatus status = ResultOf(functions_.loadModel(id.c_str(), graph->json, data.names(),
+                                                     data.data(), graph->num_data, dev_id));
+  if (status != nullptr) return status;
+  out->num_in = graph->num_inputs;
+  out->num_out = graph->num_outputs;
+  out->inputs = model->tensors();
+  out->outputs = model->tensors() + graph->num_inputs;
+  out->infer = &Model::Infer;
+  out->unloadModel = &Model::Unload;
+  out->state = model.release();
   return nullptr;
-}
-
-MXAccStatus SeedLibrary::Infer(const char* model_id, const MXTensor* in_data, int32_t num_in,
-                               MXTensor* out_data, int32_t num_out, MXAccStream, void*) {
-  Tensors in(in_data, num_in);
-  Tensors out(out_data, num_out);
-  for (const Tensors* tensors : {&in, &out}) {
-    if (tensors->problem() != nullptr) return Failure(kMXAccUnsupported, tensors->problem());
-  }
-  std::lock_guard<std::mutex> lock(calls_);
-  return ResultOf(
-      functions_.infer(model_id, in.names(), out.names(), in.data(), out.data(), num_in, num_out));
 }
 
 MXAccStatus SeedLibrary::Configure(int32_t, const char* const* in_keys, const char* const* in_vals,

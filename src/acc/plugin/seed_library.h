@@ -11,37 +11,39 @@
 #include <mutex>
 #include <string>
 
-#include "acc/plugin/stand_in.h"
+#include "acc/plugin/adapter.h"
 
 namespace mxnet {
 namespace acc {
 
 /*! \brief The functions; NULL for those that the library does not have. */
 struct SeedFunctions {
+/* Those that are members of the table, too. */
+#define MXNET_SEED_TABLE(FUNCTION) \
+  FUNCTION(getAccName)             \
+  FUNCTION(getNumAcc)              \
+  FUNCTION(initialize)             \
+  FUNCTION(mx_alloc)               \
+  FUNCTION(mx_free)                \
+  FUNCTION(mx_releaseAll)          \
+  FUNCTION(copyToAcc)              \
+  FUNCTION(copyFromAcc)            \
+  FUNCTION(supportsImperative)     \
+  FUNCTION(accGetExecutor)         \
+  FUNCTION(supportedOps)           \
+  FUNCTION(loadModel)              \
+  FUNCTION(configure)
 #define MXNET_SEED_FUNCTIONS(FUNCTION) \
-  FUNCTION(getAccName);                \
-  FUNCTION(getNumAcc);                 \
-  FUNCTION(initialize);                \
-  FUNCTION(mx_alloc);                  \
-  FUNCTION(mx_free);                   \
-  FUNCTION(mx_releaseAll);             \
-  FUNCTION(copyToAcc);                 \
-  FUNCTION(copyFromAcc);               \
-  FUNCTION(supportsImperative);        \
-  FUNCTION(accGetExecutor);            \
-  FUNCTION(supportedOps);              \
-  FUNCTION(loadModel);                 \
-  FUNCTION(unloadModel);               \
-  FUNCTION(infer);                     \
-  FUNCTION(configure);
-#define MXNET_SEED_MEMBER(name) \
-  decltype(&::name) name { nullptr }
+  MXNET_SEED_TABLE(FUNCTION)           \
+  FUNCTION(unloadModel)                \
+  FUNCTION(infer)
+#define MXNET_SEED_MEMBER(name) decltype(&::name) name{nullptr};
   MXNET_SEED_FUNCTIONS(MXNET_SEED_MEMBER)
 #undef MXNET_SEED_MEMBER
 };
 
 /*! \brief Makes calls of the table into calls of the functions, one at a time. */
-class SeedLibrary : public StandIn {
+class SeedLibrary : public Adapter {
  public:
   /*! \brief Whether a library has what such a library must have. */
   static bool Is(void* library);
@@ -55,7 +57,8 @@ class SeedLibrary : public StandIn {
   MXAccStatus Initialize(const MXAccHost* host) override;
   void Finalize() override {}
   MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) override;
-  MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) override;
+  MXAccStatus Alloc(int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                    void** out) override;
   void Free(int32_t dev_id, void* data) override;
   MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) override;
   MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
@@ -66,16 +69,15 @@ class SeedLibrary : public StandIn {
   MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) override;
   MXAccStatus SupportedOps(int32_t dev_id, const MXAccGraph* graph,
                            MXAccNodeSupport* nodes) override;
-  MXAccStatus LoadModel(const char* model_id, const MXAccGraph* graph, int32_t dev_id) override;
-  MXAccStatus UnloadModel(const char* model_id) override;
-  MXAccStatus Infer(const char* model_id, const MXTensor* in_data, int32_t num_in,
-                    MXTensor* out_data, int32_t num_out, MXAccStream stream, void* call) override;
+  MXAccStatus LoadModel(int32_t dev_id, const MXAccGraph* graph, const MXAccAttribute* options,
+                        int32_t num_options, void* call, MXAccModel* out) override;
   MXAccStatus Configure(int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
                         int32_t num_in, MXAccEmit emit, void* context) override;
 
  private:
   using Copy = decltype(&::copyToAcc);
   struct Executor;
+  class Model;
 
   MXAccStatus CopyEach(Copy copy, MXTensor* targets, const MXTensor* sources, int32_t count);
   static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
@@ -84,6 +86,7 @@ class SeedLibrary : public StandIn {
   SeedFunctions functions_;
   std::mutex calls_;
   size_t live_{0};
+  uint64_t last_model_{0};
 };
 
 }  // namespace acc

@@ -66,7 +66,7 @@ def test_what_a_device_says(library):
     assert info.flags == abi.STRIDES
     handle = plugin.alloc(1 << 20)  # and the device is in use
     assert 0 < plugin.info().memory_free < info.memory_total
-    plugin.api.mx_free(0, handle)
+    plugin.api.mx_free(plugin.api.self, 0, handle)
     assert float(plugin.configure()["compute_capability"]) >= 7.5
     plugin.close()
 

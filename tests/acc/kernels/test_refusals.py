@@ -79,7 +79,7 @@ def test_misuse_is_an_error(plugin):
     executor.close()
     of_rows.close()
     memory.free()
-    plugin.api.mx_free(0, gone.handle)
+    plugin.api.mx_free(plugin.api.self, 0, gone.handle)
     assert plugin.messages[-1] == "mx_free: no living memory of the device"
 
 

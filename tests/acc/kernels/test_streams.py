@@ -32,9 +32,9 @@ def test_streams_and_events(plugin):
     np.testing.assert_array_equal(back, 2 * values)
     plugin.call("waitEvent", 0, event, None)
     plugin.call("syncStream", 0, first)
-    plugin.api.destroyEvent(0, event)
+    plugin.api.destroyEvent(plugin.api.self, 0, event)
     for stream in (first, second):
-        plugin.api.destroyStream(0, stream)
+        plugin.api.destroyStream(plugin.api.self, 0, stream)
     for item in (doubled, again, memory, out):
         item.close() if hasattr(item, "close") else item.free()
 
@@ -50,7 +50,7 @@ def test_copies_in_a_stream_are_in_order(plugin, key):
     plugin.copy("copyFromAcc", back[key], b.view(key), stream)
     plugin.call("syncStream", 0, stream)
     np.testing.assert_array_equal(back[key], SQUARE[key])
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
     a.free()
     b.free()
 
@@ -118,7 +118,7 @@ def test_destroying_a_stream_waits(plugin):
     stream = plugin.create("Stream")
     memory, back = plugin.to_device(SQUARE), SQUARE * 0
     plugin.copy("copyFromAcc", back, memory, stream)
-    plugin.api.destroyStream(0, stream)
+    plugin.api.destroyStream(plugin.api.self, 0, stream)
     np.testing.assert_array_equal(back, SQUARE)
     memory.free()
 

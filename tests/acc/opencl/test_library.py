@@ -14,7 +14,7 @@ def test_what_a_device_says(plugin):
     size = 1 << 20
     handle = plugin.alloc(size)
     assert plugin.info().memory_free == info.memory_free - size
-    plugin.api.mx_free(0, handle)
+    plugin.api.mx_free(plugin.api.self, 0, handle)
     assert plugin.configure()["platform"]
 
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "accelerators/sdk/library.h"
 #include "device.h"
 #include "fault.h"
 #include "stream.h"
@@ -17,15 +18,19 @@ namespace {
 using mxacc::Failure;
 using mxacc::TensorCopies;
 
-MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) {
-  return StatusOf([&] { *out = MemoryOf(dev_id).Alloc(size, alignment); });
+MXAccStatus Alloc(void*, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                  void** out) {
+  return StatusOf([&] {
+    mxacc::CheckMemory(memory);
+    *out = MemoryOf(dev_id).Alloc(size, alignment);
+  });
 }
 
-void Free(int32_t dev_id, void* data) {
+void Free(void*, int32_t dev_id, void* data) {
   (void)StatusOf([&] { MemoryOf(dev_id).Free(data); });
 }
 
-MXAccStatus ReleaseAll(int32_t dev_id, size_t* live) {
+MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
   return StatusOf([&] { *live = MemoryOf(dev_id).ReleaseAll(); });
 }
 
@@ -78,7 +83,7 @@ void CopyGiven(MXTensor* targets, const MXTensor* sources, int32_t count) {
   for (int32_t i = 0; i < count; ++i) CopyPair(targets[i].tensor, sources[i].tensor);
 }
 
-MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
+MXAccStatus Copy(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
                  MXAccStream stream) {
   return StatusOf([&] {
     MemoryOf(dev_id);
@@ -92,10 +97,10 @@ MXAccStatus Copy(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int
   });
 }
 
-MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                      MXAccStream stream) {
+MXAccStatus CopyToAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                      int32_t count, MXAccStream stream) {
   if (stream != nullptr || !Has("the host is read late")) {
-    return Copy(dev_id, targets, sources, count, stream);
+    return Copy(nullptr, dev_id, targets, sources, count, stream);
   }
   return StatusOf([&] {
     auto to = std::make_shared<TensorCopies>(targets, count);
@@ -107,14 +112,14 @@ MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources
   });
 }
 
-MXAccStatus CopyWithinAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources, int32_t count,
-                          MXAccStream stream) {
+MXAccStatus CopyWithinAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                          int32_t count, MXAccStream stream) {
   if (Has("copyWithinAcc outside its stream")) stream = nullptr;
-  return Copy(dev_id, targets, sources, count, stream);
+  return Copy(nullptr, dev_id, targets, sources, count, stream);
 }
 
-MXAccStatus Zero(int32_t dev_id, void* data, uint64_t byte_offset, size_t size, MXAccStream stream,
-                 uint64_t work) {
+MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+                 MXAccStream stream, uint64_t work) {
   return StatusOf([&] {
     Memory& memory = MemoryOf(dev_id);
     const uint64_t first = Has("mx_zero without its offset") ? 0 : byte_offset;

@@ -49,8 +49,8 @@ class ElementwiseExecutor : public Executor {
       : op_(std::move(op)), axes_(AxesOf(request, op_)), is_add_(request.name() == "add") {
     for (const Operand& operand : op_.operands) {
       if (operand.input != nullptr) continue;
-      mxacc::JsonValue value = operand.number;
-      if (Has("numbers without a point") && value.kind == mxacc::JsonValue::Kind::kInt) {
+      mxacc::AttributeValue value = operand.number;
+      if (Has("numbers without a point") && value.kind == mxacc::AttributeValue::Kind::kInt) {
         value.integer = 1;
       }
       numbers_.emplace_back(value, op_.dtypes.back());

@@ -132,18 +132,20 @@ bool HasText(const MXAccGeometry& tensor, int32_t ndim) { return tensor.ndim == 
 
 /*! \brief Whether an attribute is a list in which a number is below the one before, or below 0. */
 bool IsFalling(const Request& request, const char* key) {
-  const std::optional<mxacc::JsonValue> value = request.Attribute(key);
-  if (!value || value->kind != mxacc::JsonValue::Kind::kArray || value->items.empty()) return false;
+  const std::optional<mxacc::AttributeValue> value = request.Attribute(key);
+  if (!value || value->kind != mxacc::AttributeValue::Kind::kArray || value->items.empty())
+    return false;
   const auto& first = value->items[0];
-  const auto& items = first.kind == mxacc::JsonValue::Kind::kArray ? first.items : value->items;
+  const auto& items =
+      first.kind == mxacc::AttributeValue::Kind::kArray ? first.items : value->items;
   return !std::is_sorted(items.begin(), items.end(), [](const auto& one, const auto& other) {
     return one.integer < other.integer;
   });
 }
 
 bool HasNegative(const Request& request, const char* key) {
-  const std::optional<mxacc::JsonValue> value = request.Attribute(key);
-  if (!value || value->kind != mxacc::JsonValue::Kind::kArray) return false;
+  const std::optional<mxacc::AttributeValue> value = request.Attribute(key);
+  if (!value || value->kind != mxacc::AttributeValue::Kind::kArray) return false;
   return std::any_of(value->items.begin(), value->items.end(),
                      [](const auto& item) { return item.integer < 0; });
 }

@@ -71,7 +71,7 @@ MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* o
 
 void FreeExecutor(void* state) { delete static_cast<Executor*>(state); }
 
-MXAccStatus GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
+MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
   return StatusOf([&] {
     MemoryOf(op->dev_id);
     const Request request(*op);

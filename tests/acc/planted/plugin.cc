@@ -28,11 +28,11 @@ std::vector<std::unique_ptr<Memory>>& Memories() {
 
 char speed = '0';
 
-MXAccStatus GetAccName(char* name, size_t size) {
+MXAccStatus GetAccName(void*, char* name, size_t size) {
   return StatusOf([&] { mxacc::WriteName("planted", name, size); });
 }
 
-MXAccStatus GetNumAcc(int32_t* count) {
+MXAccStatus GetNumAcc(void*, int32_t* count) {
   *count = kDevices;
   return nullptr;
 }
@@ -44,18 +44,18 @@ void LeaveThread() {
   pthread_create(&thread, nullptr, reinterpret_cast<void* (*)(void*)>(sleep), nullptr);
 }
 
-MXAccStatus Initialize(const MXAccHost*) {
+MXAccStatus Initialize(void*, const MXAccHost*) {
   for (int32_t i = 0; i < kDevices; ++i) Memories().push_back(std::make_unique<Memory>(i));
   if (Has("threads are left")) LeaveThread();
   return nullptr;
 }
 
-void Finalize() {
+void Finalize(void*) {
   if (Has("finalize crashes")) *static_cast<volatile int*>(nullptr) = 0;
   Memories().clear();
 }
 
-MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
+MXAccStatus GetDeviceInfo(void*, int32_t dev_id, MXAccDeviceInfo* info) {
   return StatusOf([&] {
     MXAccDeviceInfo told{};
     told.flags = kMXAccStrides;
@@ -66,8 +66,8 @@ MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   });
 }
 
-MXAccStatus Configure(int32_t, const char* const* keys, const char* const* values, int32_t count,
-                      MXAccEmit emit, void* context) {
+MXAccStatus Configure(void*, int32_t, const char* const* keys, const char* const* values,
+                      int32_t count, MXAccEmit emit, void* context) {
   return StatusOf([&] {
     const auto known = [&](int32_t i) { return std::strcmp(keys[i], "speed") == 0; };
     for (int32_t i = 0; i < count; ++i) {
@@ -82,16 +82,16 @@ MXAccStatus Configure(int32_t, const char* const* keys, const char* const* value
 }
 
 template <typename Handle, typename Made>
-MXAccStatus Create(int32_t dev_id, Handle* out) {
+MXAccStatus Create(void*, int32_t dev_id, Handle* out) {
   return StatusOf([&] { *out = reinterpret_cast<Handle>(new Made(dev_id)); });
 }
 
 template <typename Handle>
-void Destroy(int32_t, Handle handle) {
+void Destroy(void*, int32_t, Handle handle) {
   delete FromHandle(handle);
 }
 
-MXAccStatus SyncStream(int32_t, MXAccStream stream) {
+MXAccStatus SyncStream(void*, int32_t, MXAccStream stream) {
   try {
     FromHandle(stream)->Sync();
     return nullptr;
@@ -101,11 +101,11 @@ MXAccStatus SyncStream(int32_t, MXAccStream stream) {
   }
 }
 
-MXAccStatus RecordEvent(int32_t, MXAccEvent event, MXAccStream stream) {
+MXAccStatus RecordEvent(void*, int32_t, MXAccEvent event, MXAccStream stream) {
   return StatusOf([&] { FromHandle(event)->Record(FromHandle(stream)); });
 }
 
-MXAccStatus WaitEvent(int32_t, MXAccEvent event, MXAccStream stream) {
+MXAccStatus WaitEvent(void*, int32_t, MXAccEvent event, MXAccStream stream) {
   return StatusOf([&] { FromHandle(event)->Wait(FromHandle(stream)); });
 }
 
@@ -119,7 +119,7 @@ Memory& MemoryOf(int32_t dev_id) {
 MXAccStatus Shared(MXAccStatus status) {
   if (status == nullptr || !Has("one error for all threads")) return status;
   static char message[2000];
-  static MXAccError error{sizeof(MXAccError), 0, message, 0};
+  static MXAccError error{sizeof(MXAccError), 0, message, 0, 0};
   std::strncpy(message, status->message, sizeof(message) - 1);
   error.code = status->code;
   error.work = status->work;

@@ -59,7 +59,7 @@ std::unique_ptr<Executor> MakeTake(const Request& request) {
   if (request.name() != "take") return nullptr;
   const MXAccGeometry* values = request.FindInput("a");
   const MXAccGeometry* indices = request.FindInput("indices");
-  const std::optional<mxacc::JsonValue> mode = request.Attribute("mode");
+  const std::optional<mxacc::AttributeValue> mode = request.Attribute("mode");
   const bool one_axis = values != nullptr && values->ndim == 1 && indices != nullptr;
   if (!one_axis || !mxacc::IsInt(mxacc::DTypeOf(indices->dtype))) {
     mxacc::Unsupported("take from another than one axis, or by other than integers");

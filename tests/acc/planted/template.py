@@ -9,8 +9,9 @@ CONFIGURE = (
     """
 static char speed = '0';
 static const MXAccError kNoKeyword = {sizeof(MXAccError), kMXAccBadArgument, "no such keyword"};
-static MXAccStatus Configure(int32_t dev, const char* const* keys, const char* const* values,
-                             int32_t num, MXAccEmit emit, void* context) {
+static MXAccStatus Configure(void* self, int32_t dev, const char* const* keys,
+                             const char* const* values, int32_t num, MXAccEmit emit,
+                             void* context) {
   for (int32_t i = 0; i < num; ++i) {
     if (strcmp(keys[i], "speed") != 0) return REFUSE;
     SET
@@ -30,14 +31,14 @@ WITH_STREAMS = [
 ]
 RUN_NEGATIVE = "for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = -x[i];"
 RUN_ADD = "for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = a[i] + b[i];"
-GET_NAME = "static MXAccStatus GetAccName(char* name, size_t size) {\n"
+GET_NAME = "static MXAccStatus GetAccName(void* self, char* name, size_t size) {\n"
 GET_API = "MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {\n"
 ALLOC = "return posix_memalign(out, alignment, size) == 0 ? NULL : &kNoMemory;"
 COPY = "if (bytes != 0) memcpy(FirstElement(&targets[i]), FirstElement(&sources[i]), bytes);"
 INFO = "memcpy(info, &mine, info->struct_size < sizeof(mine) ? info->struct_size : sizeof(mine));"
 INITIALIZE = (
     "static const MXAccApi kTable = {",
-    """static MXAccStatus Initialize(const MXAccHost* host) {
+    """static MXAccStatus Initialize(void* self, const MXAccHost* host) {
   BODY
   return NULL;
 }
@@ -236,7 +237,7 @@ static MXAccStatus Alloc(""",
             (".mx_free = Free,", ".mx_free = Free, .mx_releaseAll = ReleaseAll,"),
             (
                 "static const MXAccApi kTable",
-                "static MXAccStatus ReleaseAll(int32_t d, size_t* live)"
+                "static MXAccStatus ReleaseAll(void* self, int32_t d, size_t* live)"
                 "{ *live = 7; return NULL; }\nstatic const MXAccApi kTable",
             ),
         ],

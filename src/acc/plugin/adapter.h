@@ -1,9 +1,9 @@
 /*!
- * \file stand_in.h
+ * \file adapter.h
  * \brief A table of functions that an object of ours stands behind, instead of a library.
  */
-#ifndef MXNET_SRC_ACC_PLUGIN_STAND_IN_H_
-#define MXNET_SRC_ACC_PLUGIN_STAND_IN_H_
+#ifndef MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
+#define MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
 
 #include <mxnet_acc.h>
 
@@ -15,17 +15,15 @@ namespace acc {
 /*!
  * \brief Does what the functions of a table do.
  *
- * The functions of MXAccApi are given nothing that would tell libraries apart. So each object takes
- * one of a few sets of functions. Methods are the members of the table; those that a class does not
+ * Its address is MXAccApi::self. Methods are the members of the table; those that a class does not
  * have it leaves out of its table.
  */
-class StandIn {
+class Adapter {
  public:
-  /*! \brief ImportError where all sets of functions are taken. */
-  StandIn();
-  virtual ~StandIn();
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
+  Adapter() = default;
+  virtual ~Adapter() = default;
+  Adapter(const Adapter&) = delete;
+  Adapter& operator=(const Adapter&) = delete;
 
   /*! \brief The table, without what there is not behind it. */
   virtual MXAccApi Table() = 0;
@@ -47,7 +45,8 @@ class StandIn {
   virtual MXAccStatus Initialize(const MXAccHost* host) = 0;
   virtual void Finalize() = 0;
   virtual MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) = 0;
-  virtual MXAccStatus Alloc(int32_t dev_id, size_t size, size_t alignment, void** out) = 0;
+  virtual MXAccStatus Alloc(int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+                            void** out) = 0;
   virtual void Free(int32_t dev_id, void* data) = 0;
   virtual MXAccStatus ReleaseAll(int32_t, size_t*) { return Unsupported(); }
   virtual MXAccStatus CopyToAcc(int32_t dev_id, MXTensor* targets, const MXTensor* sources,
@@ -62,10 +61,8 @@ class StandIn {
   virtual MXAccStatus SupportedOps(int32_t, const MXAccGraph*, MXAccNodeSupport*) {
     return Unsupported();
   }
-  virtual MXAccStatus LoadModel(const char*, const MXAccGraph*, int32_t) { return Unsupported(); }
-  virtual MXAccStatus UnloadModel(const char*) { return Unsupported(); }
-  virtual MXAccStatus Infer(const char*, const MXTensor*, int32_t, MXTensor*, int32_t, MXAccStream,
-                            void*) {
+  virtual MXAccStatus LoadModel(int32_t, const MXAccGraph*, const MXAccAttribute*, int32_t, void*,
+                                MXAccModel*) {
     return Unsupported();
   }
   virtual MXAccStatus Configure(int32_t dev_id, const char* const* in_keys,
@@ -77,12 +74,10 @@ class StandIn {
 
  protected:
   /*! \brief The table whose functions call this object; without streams. */
-  MXAccApi WholeTable() const;
+  MXAccApi WholeTable();
 
  private:
   static MXAccStatus Unsupported();
-
-  int place_;
 };
 
 /*! \brief A status of ours, valid until the calling thread's next. */
@@ -91,4 +86,4 @@ MXAccStatus Failure(int32_t code, std::string message);
 }  // namespace acc
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_ACC_PLUGIN_STAND_IN_H_
+#endif  // MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
