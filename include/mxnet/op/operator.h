@@ -128,7 +128,7 @@ struct TypedOperator {
       struct Destroy {
         void operator()(Attributes* made) const { made->~Attributes(); }
       };
-      std::unique_ptr<Attributes, Destroy> made(new (attrs) Attributes());
+      std::unique_ptr<Attributes, Destroy> made(new (attrs) Attributes);
       const runtime::MXNetArgs args{values, type_codes, num_args, func};
       for (const AttributeReader& reader : Of(self).readers) {
         reader.read(args[reader.index], func, reader.index,
