@@ -363,12 +363,10 @@ def test_the_command(build, tmp_path):
     for name in ("json.py", "mx.py", "numpy.py"):
         (library.parent / name).write_text("raise SystemExit('the wrong module')\n")
     page = tmp_path / "report.html"
-    start = (
-        f"import sys; sys.path[:] = {sys.path!r}; from mxacc_check import main; sys.exit(main())"
-    )
+    imports = f"import sys; sys.path[:] = {sys.path!r}; from mxacc_check import cli"
     options = [library.name, "--only", "contract", "-v", "--html", page]
     done = subprocess.run(
-        [sys.executable, "-c", start, *options],
+        [sys.executable, "-c", f"{imports}; sys.exit(cli.main())", *options],
         cwd=library.parent,
         capture_output=True,
         text=True,

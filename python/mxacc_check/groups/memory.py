@@ -16,8 +16,10 @@ from ..suite import Group, Run
 group = Group("memory", "allocating and freeing memory", on_devices=True)
 
 ALLOC = (
-    "size > 0 bytes on a device, aligned to alignment, a power of two; *out may be any handle that "
-    "is not NULL and that no other living memory of the device has."
+    "size > 0 bytes on a device, of a kind of memory (kMXAccDeviceMemory, or another that "
+    "MXAccDeviceInfo::memories has, of which *out is an address of the host), aligned to "
+    "alignment, a power of two; *out may be any handle that is not NULL and that no other living "
+    "memory of the device has."
 )
 ZERO = (
     "Sets size > 0 bytes of what mx_alloc gave, from byte_offset on, to 0. Without a stream it is "

@@ -18,7 +18,6 @@ REFUSED = [
     ("add", {"x1": X, "x2": X}, {}, X.astype("float16"), "unsupported", "another type"),
     ("add", {"x1": X}, {"x2": None}, X, "unsupported", "x2 that is no number"),
     ("add", {"x1": X}, {"x2": 2**60}, X, "unsupported", "2\\^53"),
-    ("add", {"x1": X}, {"x2": 2**70}, X, "unsupported", "64 bits"),
     ("add", {"x1": X}, {"x2": 1e300}, X, "unsupported", "beyond"),
     ("add", {"x1": X}, {}, X, "bad_argument", "without x2"),
     ("add", {"x1": X, "x2": X[:2]}, {}, X, "bad_argument", "broadcast"),
