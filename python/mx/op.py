@@ -7,8 +7,10 @@ mx.op.infer(mx.np.add, spec, mx.np.ones(3))  # one TensorSpec of shape ("batch",
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy
 
 import ffi
 
@@ -25,8 +27,8 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     """The specs of what `operator(*args, **kwargs)` gives, one TensorSpec an output.
 
     Arguments are those of the call; where it takes an array, a TensorSpec will do, whose shape may
-    have names in place of numbers. Equal extents have equal texts: of arrays of shape ("n", 2) and
-    ("n", 3) the concatenated shape is ("n", 5).
+    have names in place of numbers. Equal extents have equal texts, however each came about: the
+    running sums of arrays of shapes ("n", "m") and ("m", "n") are both of shape ("n*m",).
 
     Raises what the call would raise for these shapes and types, and NotImplementedError where
     `operator` is none that tells what it gives.
@@ -35,4 +37,13 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
         raise TypeError(f"infer: expected an operator, got {type(operator).__name__}")
     bound = inspect.signature(operator).bind(*args, **kwargs)
     bound.apply_defaults()
-    return list(_infer(operator, *bound.args, *bound.kwargs.values()))
+    return list(_infer(operator, *_body_arguments(operator, bound.arguments)))
+
+
+def _body_arguments(operator: Any, arguments: Mapping[str, Any]) -> Iterator[Any]:
+    """The arguments that the call hands on; as there, numbers of NumPy's keep their types."""
+    for param in operator.info.params:
+        if not param.front_end:
+            value = arguments[param.name]
+            is_input = "ArrayLike" in (param.type or "")
+            yield numpy.asarray(value) if is_input and isinstance(value, numpy.generic) else value

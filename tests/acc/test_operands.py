@@ -110,3 +110,23 @@ def test_waiting_is_told_apart(load_refacc) -> None:
     exp = next(row for row in mx.acc_stats(reset=True) if row.operator == "exp")
     # Ten times the work of others; two copies of its own, each of which takes as long as one.
     assert exp.wait_seconds > exp.copy_seconds > exp.cpu_seconds > 0
+
+
+# What takes elements of the device to know what it gives, which is the CPU's then.
+NESTED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "list": lambda np, a, z: np.sum([z, z]),
+    "beside an array": lambda np, a, z: np.add(a, [z, z, z]),
+    "axis": lambda np, a, z: np.sum(a, axis=z),
+    "axis of a scan": lambda np, a, z: np.cumsum(a, axis=z),
+    "decimals": lambda np, a, z: np.round(a, z),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_elements_that_decide(there, name):
+    call = NESTED[name]
+    a, z = mx.np.array(HERE, ctx=there), mx.np.array(1, ctx=there)
+    expected = call(mx.np, mx.np.array(HERE), mx.np.array(1))
+    with mx.acc_fallback("auto"):
+        made = call(mx.np, a, z)
+    numpy.testing.assert_array_equal(made.asnumpy(), expected.asnumpy())

@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
 import pytest
+from numpy.exceptions import AxisError
 
 import ffi
 import mx
@@ -66,6 +68,23 @@ SYMBOLIC = (
     ("multiply", (("n", "m"), ("k", 1, 1)), ("k", "n", "m")),
     ("maximum", (("n",), (7,)), (7,)),
     ("exp", (("n", 2),), ("n", 2)),
+    ("add", (("n", 1), (1, "n")), ("n", "n")),
+    ("cumsum", (("n", "m"),), ("n*m",)),
+    ("cumsum", (("m", "n"),), ("n*m",)),
+    ("cumprod", (("n", 3, "n"),), ("3*n*n",)),
+    ("cumsum", (("n", 0),), (0,)),
+    ("sum", (("n", 3),), ()),
+)
+
+# Operator, shape, attributes, and the shape of the result.
+REDUCED = (
+    ("sum", ("n", 3), {"axis": 1}, ("n",)),
+    ("max", ("n", 3), {"axis": 0, "keepdims": True}, (1, 3)),
+    ("mean", ("n", "m", 3), {"axis": (0, -1)}, ("m",)),
+    ("argmin", ("n", 3), {"axis": -1}, ("n",)),
+    ("std", ("n", 3), {"keepdims": True}, (1, 1)),
+    ("cumsum", ("n", 3), {"axis": 0}, ("n", 3)),
+    ("round", ("n",), {"decimals": 2}, ("n",)),
 )
 
 
@@ -75,6 +94,22 @@ def test_symbolic_extents(name: str, shapes: Any, expected: Any) -> None:
     (made,) = infer(getattr(mx.np, name), *specs)
     assert tuple(made.shape) == expected
     assert made.dtype == "float32"
+
+
+@pytest.mark.parametrize(("name", "shape", "attributes", "expected"), REDUCED)
+def test_symbolic_extents_of_reductions(
+    name: str, shape: Any, attributes: Any, expected: Any
+) -> None:
+    (made,) = infer(getattr(mx.np, name), TensorSpec(shape, "float32"), **attributes)
+    assert tuple(made.shape) == expected
+
+
+@pytest.mark.parametrize("number", (numpy.float32(2), numpy.int8(3), numpy.uint64(1), True, 2, 2.5))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_beside_an_array(number: Any, dtype: str) -> None:
+    x = mx.np.ones(2, dtype=dtype)
+    for function in (mx.np.add, mx.np.divide, mx.np.arctan2, mx.np.less):
+        assert outcome(infer, function, x, number) == outcome(function, x, number)
 
 
 BAD = (
@@ -93,7 +128,12 @@ BAD = (
     (lambda: infer(mx.np), TypeError, "infer: expected an operator, got module"),
     (lambda: infer(mx.np.array, 1), NotImplementedError, "_npi.array: it is no operator"),
     (lambda: TensorSpec((-1,), "float32"), ValueError, "an extent is -1"),
-    (lambda: TensorSpec(("",), "float32"), ValueError, "no name"),
+    (lambda: TensorSpec(("",), "float32"), ValueError, "'' is no name of a symbolic extent"),
+    (lambda: TensorSpec(("n*m",), "float32"), ValueError, "expected letters, digits and _"),
+    (lambda: TensorSpec(("3",), "float32"), ValueError, "no digit first"),
+    (lambda: TensorSpec(("a\0b",), "float32"), ValueError, "no name of a symbolic extent"),
+    (lambda: infer(mx.np.sum, TensorSpec(("n",), "int8"), axis=1), AxisError, "axis 1 is out of"),
+    (lambda: infer(mx.np.max, TensorSpec((0, 2), "int8")), ValueError, "zero-size array"),
     (lambda: TensorSpec((1,) * 65, "float32"), ValueError, "0 to 64 dimensions, got 65"),
     (lambda: TensorSpec((1,), "no_type"), TypeError, "no_type"),
 )

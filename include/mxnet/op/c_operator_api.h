@@ -141,8 +141,9 @@ MXNET_DLL int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* valu
  * \brief The specs of what a call gives, without carrying it out.
  *
  * Inputs are arrays of any device, numbers, sequences, or objects of the class mx.TensorSpec.
- * *num_out is how many outputs there is room for, and then how many there are. Errors are those of
- * the call. NotImplementedError where the function is no operator.
+ * *num_out is how many outputs there is room for, and then how many there are. Errors of
+ * shapes, types and attributes are those of the call. NotImplementedError where the function is no
+ * operator.
  */
 MXNET_DLL int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values,
                                  const int* type_codes, int num_args, MXNetTensorSpec* outputs,

@@ -120,8 +120,6 @@ struct TypedOperator {
     return runtime::details::Guarded(run, [](const Error& error) { return error.SetLast(); });
   }
 
-  static void Free(void* self) { delete static_cast<TypedOperator*>(self); }
-
   static int Read(void* self, const MXNetValue* values, const int* type_codes, int num_args,
                   MXNetFunctionHandle func, void* attrs) {
     return Guarded([&] {
@@ -189,6 +187,7 @@ struct OperatorBody {
   MXNetFunctionHandle self;
   QuickCall quick;
   const void* data;
+  std::shared_ptr<void> typed; /*!< what the operator's functions are called with */
 
   static int Call(void* resource, const MXNetValue* values, const int* type_codes, int num_args,
                   MXNetValue* ret, int* ret_type_code) {
@@ -217,8 +216,8 @@ struct OperatorBody {
 
   static void Delete(void* resource) { delete static_cast<OperatorBody*>(resource); }
 
-  static runtime::PackedFunc New(QuickCall quick, const void* data) {
-    auto* body = new OperatorBody{nullptr, quick, data};
+  static runtime::PackedFunc New(QuickCall quick, const void* data, std::shared_ptr<void> typed) {
+    auto* body = new OperatorBody{nullptr, quick, data, std::move(typed)};
     MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(quick == nullptr ? &Call : &CallQuick, body, &Delete,
                                               &body->self));
     return runtime::PackedFunc(runtime::ObjectRef::Steal(body->self));
@@ -366,7 +365,7 @@ class MXNET_HIDDEN OperatorRegistry {
     return *this;
   }
   /*!
-   * rief Carries calls of the commonest kind out in fewer steps than reading arguments one by one
+   * \brief Carries calls of the commonest kind out in fewer steps than reading arguments one by one
    * takes; gets the same data. It returns false, and has done nothing, for all others.
    */
   OperatorRegistry& quick(details::QuickCall quick) {
@@ -381,12 +380,10 @@ class MXNET_HIDDEN OperatorRegistry {
     if (op_.view != nullptr || (op_.properties & kMXNetOpAnywhere) != 0) flags |= kMXNetFuncView;
     op_.read = &Typed::Read;
     if (!std::is_trivially_destructible_v<Attributes>) op_.destroy = &Typed::Destroy;
-    op_.free = &Typed::Free;
     op_.self = typed_.get();
     registry_.flags(flags).set_operator(&op_).set_function(
-        details::OperatorBody::New(quick_, typed_->data));
+        details::OperatorBody::New(quick_, typed_->data, typed_));
     registry_.Commit();
-    typed_.release();
   }
 
  private:
@@ -427,7 +424,7 @@ class MXNET_HIDDEN OperatorRegistry {
   }
 
   runtime::Registry registry_;
-  std::unique_ptr<Typed> typed_;
+  std::shared_ptr<Typed> typed_;
   std::vector<std::unique_ptr<std::string>> texts_;
   MXNetOperator op_{};
   details::QuickCall quick_{nullptr};
@@ -437,7 +434,11 @@ class MXNET_HIDDEN OperatorRegistry {
 }  // namespace op
 }  // namespace mxnet
 
-/*! \brief Starts the registration of an operator; see the top of this file. */
+/*!
+ * \brief Starts the registration of an operator; see the top of this file.
+ *
+ * Of Attributes, members that are no attribute need an initializer of their own.
+ */
 #define MXNET_REGISTER_OPERATOR(Name, Attributes)                                       \
   static const ::mxnet::runtime::RegistryEntry MXNET_REGISTER_CONCAT(mxnet_registered_, \
                                                                      __COUNTER__) =     \

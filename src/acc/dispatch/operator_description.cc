@@ -41,11 +41,17 @@ MetaGeometry Inferred(const Call& call) {
   result.shape.resize(MXNET_MAX_NDIM);
   MXNetTensorSpec spec{{}, {}, 0, kMXNetWeakNone, result.shape.data()};
   int count = 1;
-  MXNET_CHECK_CALL(MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
-                                      call.args.type_codes, call.args.size, &spec, &count));
+  if (MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
+                         call.args.type_codes, call.args.size, &spec, &count) != 0) {
+    if (std::strcmp(MXNetGetLastError()->kind, "OffHost") != 0) throw Error::FromLast();
+    throw NotOffered("an argument has elements that decide on its result");
+  }
   if (count != 1) throw NotOffered("it returns something else than one new array");
   result.dtype = spec.dtype;
   result.shape.resize(static_cast<size_t>(spec.ndim));
+  for (int64_t extent : result.shape) {
+    if (extent < 0) throw NotOffered("the shape of its result depends on elements");
+  }
   return result;
 }
 

@@ -49,6 +49,15 @@ struct CallParts {
 template <typename Inputs>
 void AddSequence(const MXNetArgs& args, int index, Inputs* inputs) {
   const MXNetArgValue arg = args[index];
+  if (arg.type_code() == kMXNetIntTuple || arg.type_code() == kMXNetIntList) {
+    const MXNetIntArray& ints = arg.value().v_ints;
+    for (size_t i = 0; i < ints.size; ++i) {
+      MXNetValue item;
+      item.v_int64 = ints.data[i];
+      inputs->Add(MXNetArgValue(item, kMXNetInt, args.func, index));
+    }
+    return;
+  }
   MXNetAnyArray items{nullptr, 0};
   if (!ItemsOf(arg.value(), arg.type_code(), &items)) {
     MXNET_THROW("TypeError") << arg.text() << " expected a sequence of arrays, got "
@@ -109,7 +118,10 @@ Context PlaceOf(const MXNetArgs& args, CallParts<CallInputs>* parts) {
 int CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
                  const void* attributes) {
   int count = op.num_outputs;
-  if (count < 0) Check(op.count_outputs(op.self, specs, num_in, attributes, &count));
+  if (count >= 0) return count;
+  Check(op.count_outputs(op.self, specs, num_in, attributes, &count));
+  if (count < 0)
+    MXNET_THROW("RuntimeError") << "the operator says that it has " << count << " outputs";
   return count;
 }
 
@@ -120,6 +132,7 @@ NDArray Workspace(const MXNetOperator& op, const MXNetTensorSpec* specs, int num
     Check(op.workspace(op.self, specs, num_in, attributes, &bytes));
   }
   const auto extent = static_cast<int64_t>(bytes);
+  if (extent < 0) MXNET_THROW("MemoryError") << "a workspace of " << bytes << " bytes";
   return bytes == 0 ? NDArray() : NDArray::Empty(ShapeView(&extent, 1), kUInt8);
 }
 
@@ -142,11 +155,12 @@ void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs
     *ret = Output(specs[0], ctx, (op.properties & kMXNetOpZeros) != 0).Finish();
     return;
   }
+  // Before the inputs are converted, with which the shapes of their specs may go.
+  const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
   parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   const DLTensor* tensors = inputs->tensors.get();
   Output output = parts->out < 0 ? Output(specs[0], ctx, false)
                                  : Output(specs[0], ctx, args[parts->out], op, tensors, num_in);
-  const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
   DLTensor written = output.tensor();
   Check(op.run(op.self, tensors, num_in, attributes, &written, 1,
                workspace.defined() ? workspace.data() : nullptr));
@@ -156,8 +170,13 @@ void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs
 void RunMany(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs>* parts,
              const void* attributes, TypedInputs* inputs, const OutputSpecs& specs,
              MXNetRetValue* ret) {
+  if (parts->out >= 0) {
+    MXNET_THROW("TypeError") << args[parts->out].text() << " has to be None: there are "
+                             << specs.size() << " outputs";
+  }
   const int num_in = parts->inputs.size();
   const Context ctx = PlaceOf(args, parts);
+  const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
   parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   std::vector<Output> outputs;
   std::vector<DLTensor> written;
@@ -165,7 +184,6 @@ void RunMany(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInput
     outputs.emplace_back(specs[i], ctx, false);
     written.push_back(outputs.back().tensor());
   }
-  const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
   Check(op.run(op.self, inputs->tensors.get(), num_in, attributes, written.data(), specs.size(),
                workspace.defined() ? workspace.data() : nullptr));
   std::vector<NDArray> results;

@@ -65,6 +65,7 @@ DLDataType CommonOf(const InputType& a, const InputType& b) {
 }
 
 DLDataType TypeByRule(int32_t rule, const InputType* inputs, int count) {
+  if (count == 0) return DLDataType{};
   if (rule == kMXNetTypesBool) return AreOfOneType(inputs, count) ? inputs[0].dtype : kBool;
   if (rule == kMXNetTypesFloat) return FloatOfAll(inputs, count);
   const DLDataType common = CommonOfAll(inputs, count);

@@ -43,6 +43,9 @@ NDArray TargetOf(const MXNetTensorSpec& spec, const MXNetArgValue& out, const MX
 }
 
 NDArray NewArray(const MXNetTensorSpec& spec, Context ctx) {
+  if (__builtin_expect(!IsKnown(ShapeOf(spec)), 0)) {
+    MXNET_THROW("NotImplementedError") << "outputs whose shape depends on elements";
+  }
   return NDArray::Empty(ShapeOf(spec), spec.dtype, ctx);
 }
 

@@ -19,8 +19,11 @@ int64_t ExtentOf(const TensorSpec::Extent& extent) {
     if (*known < 0) MXNET_THROW("ValueError") << "an extent is " << *known;
     return *known;
   }
+  const auto& name = std::get<std::string>(extent);
   int64_t symbol = 0;
-  MXNET_CHECK_CALL(MXNetExtentSymbol(std::get<std::string>(extent).c_str(), &symbol));
+  // The C name of a text with a NUL would be another.
+  const bool is_c_text = name.find('\0') == std::string::npos;
+  MXNET_CHECK_CALL(MXNetExtentSymbol(is_c_text ? name.c_str() : "", &symbol));
   return symbol;
 }
 

@@ -15,9 +15,9 @@ namespace mxnet {
 namespace op {
 namespace {
 
-/*! rief Up to so many multiplications the plain loops take less time than a call of BLAS... */
+/*! \brief Up to so many multiplications the plain loops take less time than a call of BLAS... */
 constexpr double kSmallWork = 64;
-/*! rief ... and up to so many than a conversion to float32 and back around it. */
+/*! \brief ... and up to so many than a conversion to float32 and back around it. */
 constexpr double kSmallHalfWork = 1024;
 /*! \brief Rows of b that stay in the first cache while all rows of a go over them. */
 constexpr int64_t kBlockRows = 64;

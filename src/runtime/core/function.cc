@@ -22,6 +22,8 @@ namespace {
 
 /*! \brief A description without the members that version 1.0 of the ABI did not start with. */
 constexpr size_t kSmallestInfo = offsetof(MXNetFuncInfo, overloads);
+/*! \brief An operator as it was first. */
+constexpr size_t kSmallestOperator = offsetof(MXNetOperator, gradient) + sizeof(void*);
 
 void CheckSize(size_t struct_size, size_t smallest) {
   if (struct_size < smallest) {
@@ -169,12 +171,16 @@ FunctionInfo::~FunctionInfo() {
 void FunctionInfo::CopyOperator() {
   const auto* op = static_cast<const MXNetOperator*>(info_.op);
   if (op == nullptr) return;
-  CheckSize(op->struct_size, sizeof(op_));
+  CheckSize(op->struct_size, kSmallestOperator);
   const bool is_placed = (op->properties & (kMXNetOpZeros | kMXNetOpAnywhere)) != 0;
-  if (op->infer == nullptr || (op->run == nullptr && op->view == nullptr && !is_placed)) {
-    MXNET_THROW("ValueError") << info_.name << ": an operator has to have infer, and run or view";
+  if (op->infer == nullptr || (op->run == nullptr && !(is_placed && op->num_outputs == 1))) {
+    MXNET_THROW("ValueError") << info_.name << ": an operator has to have infer and run";
   }
-  op_ = *op;
+  if (op->num_outputs < 0 && op->count_outputs == nullptr) {
+    MXNET_THROW("ValueError") << info_.name << ": an operator of " << op->num_outputs
+                              << " outputs has to have count_outputs";
+  }
+  std::memcpy(&op_, op, std::min(op->struct_size, sizeof(op_)));
   info_.op = &op_;
 }
 

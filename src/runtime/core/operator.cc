@@ -32,7 +32,7 @@ const MXNetOperatorAdapter* Adapter() {
 const MXNetOperator* OperatorOf(MXNetFunctionHandle func) {
   const MXNetOperator* op = nullptr;
   mxnet::runtime::Guard([&] {
-    mxnet::runtime::RequireNotNull(func, "MXNetOperatorInfer", "func");
+    mxnet::runtime::RequireNotNull(func, "an operator", "func");
     const auto* function = static_cast<const FunctionObject*>(func);
     op = function->info->op();
     if (op != nullptr) return;
@@ -52,7 +52,18 @@ int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* values, const 
                       int num_args, MXNetValue* ret, int* ret_type_code) {
   const MXNetOperatorAdapter* adapter = Adapter();
   if (__builtin_expect(adapter == nullptr, 0)) return -1;
+  const bool is_operator =
+      func != nullptr && static_cast<const FunctionObject*>(func)->info->op() != nullptr;
+  if (__builtin_expect(!is_operator, 0)) {
+    OperatorOf(func);
+    return -1;
+  }
   const MXNetOperator* op = static_cast<const FunctionObject*>(func)->info->op();
+  // The function has completed the arguments, unless somebody else calls this.
+  const auto& params = static_cast<const FunctionObject*>(func)->info->body_params();
+  if (__builtin_expect(static_cast<size_t>(num_args) != params.size(), 0)) {
+    return MXNetFuncRefuseCount(func, static_cast<int>(params.size()), 0, num_args);
+  }
   return adapter->call(op, func, values, type_codes, num_args, ret, ret_type_code);
 }
 
@@ -61,9 +72,16 @@ int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const
   const MXNetOperatorAdapter* adapter = Adapter();
   const MXNetOperator* op = adapter == nullptr ? nullptr : OperatorOf(func);
   if (op == nullptr) return -1;
+  const int status = mxnet::runtime::Guard([&] {
+    const bool has_room = num_out != nullptr && (*num_out <= 0 || outputs != nullptr);
+    mxnet::runtime::RequireNotNull(has_room ? func : nullptr, "MXNetOperatorInfer", "outputs");
+    const bool has_args = num_args == 0 || (values != nullptr && type_codes != nullptr);
+    mxnet::runtime::RequireNotNull(has_args ? func : nullptr, "MXNetOperatorInfer", "values");
+  });
+  if (status != 0) return status;
   const auto* function = static_cast<const FunctionObject*>(func);
   const auto num_params = static_cast<int>(function->info->body_params().size());
-  if (num_args > num_params) {
+  if (num_args < 0 || num_args > num_params) {
     return MXNetFuncRefuseCount(func, num_params, 0, num_args);
   }
   MXNetValue filled[mxnet::runtime::kMaxParams];

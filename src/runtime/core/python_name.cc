@@ -26,13 +26,13 @@ bool MayBegin(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
+}  // namespace
+
 bool IsIdentifier(std::string_view name) {
   return !name.empty() && MayBegin(name.front()) &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return MayBegin(c) || (c >= '0' && c <= '9'); });
 }
-
-}  // namespace
 
 void CheckPythonName(const char* owner, const char* what, const char* name) {
   if (!IsIdentifier(name)) {

@@ -5,8 +5,13 @@
 #ifndef MXNET_SRC_RUNTIME_CORE_PYTHON_NAME_H_
 #define MXNET_SRC_RUNTIME_CORE_PYTHON_NAME_H_
 
+#include <string_view>
+
 namespace mxnet {
 namespace runtime {
+
+/*! \brief Whether it is letters, digits and _, and no digit first. */
+bool IsIdentifier(std::string_view name);
 
 /*!
  * \brief ValueError where Python takes a name for no identifier, or for a keyword.

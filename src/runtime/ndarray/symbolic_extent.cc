@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "runtime/core/c_api_guard.h"
+#include "runtime/core/python_name.h"
 
 namespace mxnet {
 namespace runtime {
@@ -107,19 +108,24 @@ class Extents {
     return at->second;
   }
 
-  static int64_t Checked(bool overflow, int64_t value) {
-    if (overflow) MXNET_THROW("ValueError") << "an extent is longer than 2**63 - 1";
-    return value;
+  [[noreturn]] static void ThrowTooLong() {
+    MXNET_THROW("ValueError") << "an extent is longer than 2**63 - 1";
+  }
+
+  static int64_t Times(int64_t a, int64_t b) {
+    int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product)) ThrowTooLong();
+    return product;
   }
 
   static void Add(const Monomial& monomial, int64_t coefficient, Polynomial* to) {
     int64_t& sum = (*to)[monomial];
-    sum = Checked(__builtin_add_overflow(sum, coefficient, &sum), sum);
+    if (__builtin_add_overflow(sum, coefficient, &sum)) ThrowTooLong();
     if (sum == 0) to->erase(monomial);
   }
 
-  static Polynomial Sum(Polynomial a, const Polynomial& b, int sign) {
-    for (const auto& [monomial, coefficient] : b) Add(monomial, sign * coefficient, &a);
+  static Polynomial Sum(Polynomial a, const Polynomial& b, int64_t sign) {
+    for (const auto& [monomial, coefficient] : b) Add(monomial, Times(sign, coefficient), &a);
     return a;
   }
 
@@ -129,9 +135,7 @@ class Extents {
       for (const auto& [right, y] : b) {
         Monomial both;
         std::merge(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(both));
-        int64_t coefficient = 0;
-        coefficient = Checked(__builtin_mul_overflow(x, y, &coefficient), coefficient);
-        Add(both, coefficient, &product);
+        Add(both, Times(x, y), &product);
       }
     }
     return product;
@@ -139,7 +143,8 @@ class Extents {
 
   /*! \brief Every term divided by the one of b, where nothing is left over; else false. */
   static bool TryDivide(const Polynomial& a, const Polynomial& b, Polynomial* out) {
-    if (b.size() != 1) return false;
+    // A quotient by what may be negative is none that extents have.
+    if (b.size() != 1 || b.begin()->second <= 0) return false;
     const auto& [divisor, by] = *b.begin();
     for (const auto& [monomial, coefficient] : a) {
       const bool has_all =
@@ -155,17 +160,20 @@ class Extents {
 
   int64_t Quotient(int64_t a, int64_t b) {
     if (b == 0) MXNET_THROW("ValueError") << "an extent is divided by 0";
-    if (a >= 0 && b > 0) return a / b;
+    if (a == 0 || (a > 0 && b > 0)) return a / b;
     const Polynomial left = Of(a);
     const Polynomial right = Of(b);
     Polynomial exact;
     if (left == right) return 1;
     if (TryDivide(left, right, &exact)) return Intern(std::move(exact));
-    return Intern({{{AtomOf("(" + TextOf(left) + ")//(" + TextOf(right) + ")")}, 1}});
+    return Intern({{{AtomOf("floor((" + TextOf(left) + ")/(" + TextOf(right) + "))")}, 1}});
   }
 
   int64_t Broadcast(int64_t a, int64_t b) {
     if (a == b || b == 1) return a;
+    if (a > 1 && b > 1) {
+      MXNET_THROW("ValueError") << "axes of " << a << " and " << b << " elements do not broadcast";
+    }
     // What is known and not 1 decides: the other is the same, or 1.
     if (a == 1 || b >= 0) return b;
     if (a >= 0) return a;
@@ -213,7 +221,11 @@ int MXNetExtentSymbol(const char* name, int64_t* out) {
   return Guard([&] {
     RequireNotNull(name, "MXNetExtentSymbol", "name");
     RequireNotNull(out, "MXNetExtentSymbol", "out");
-    if (*name == '\0') MXNET_THROW("ValueError") << "MXNetExtentSymbol: a symbol has no name";
+    // Anything else could be the text of another extent.
+    if (!mxnet::runtime::IsIdentifier(name)) {
+      MXNET_THROW("ValueError") << "'" << name << "' is no name of a symbolic extent: expected "
+                                << "letters, digits and _, and no digit first";
+    }
     *out = Extents::Global().Symbol(name);
   });
 }

@@ -350,6 +350,24 @@ void SetReduced(DLDataType dtype, ShapeView shape, const ReduceAttributes& attri
 /*! \brief How many elements fold into one; symbolic where that is. */
 int64_t FoldedCount(ShapeView shape, const std::optional<Axes>& axes);
 
+struct FoldTable;
+
+/*! \brief Where a reduction has its parameters; -1 for one that it has not. */
+struct ReduceParams {
+  int axis;
+  int dtype;
+  int out;
+  int keepdims;
+};
+
+/*!
+ * \brief A reduction of an array of the host over all axes or one, into a new array.
+ *
+ * False, and nothing done, for all other calls, and where no elements fold into one.
+ */
+bool QuickReduce(const FoldTable& table, const ReduceParams& params, const MXNetArgs& args,
+                 MXNetRetValue* ret);
+
 /*! \brief The loops of one reduction and its result types, by the DTypeIndex of the elements. */
 struct FoldTable {
   void (*loops[kNumDTypes])(const Reduction& r, char* out){};

@@ -189,6 +189,10 @@ void RunFold(const RunCall& call, const ReduceAttributes& attributes) {
   FoldInto(op.table, Reduction(call.in[0], attributes.axis), call.in[0].dtype, call.out[0]);
 }
 
+bool QuickFold(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  return QuickReduce(static_cast<const Extremum*>(data)->table, {1, -1, 2, 3}, args, ret);
+}
+
 #define MXNET_REGISTER_FOLD(Name, Doc, Op)                                           \
   MXNET_REGISTER_OPERATOR("_npi." Name, ReduceAttributes)                            \
       .describe(Doc)                                                                 \
@@ -199,7 +203,8 @@ void RunFold(const RunCall& call, const ReduceAttributes& attributes) {
       .release_gil(kReleaseGilBytes)                                                 \
       .data(&(Op))                                                                   \
       .infer(&InferFold)                                                             \
-      .run(&RunFold)
+      .run(&RunFold)                                                                 \
+      .quick(&QuickFold)
 
 MXNET_REGISTER_FOLD("max",
                     "Largest element over axes; NaN where there is one. ValueError for no "

@@ -100,6 +100,10 @@ void RunTotal(const RunCall& call, const TotalAttributes& attributes) {
   CopyCast(Fold(table, r, dtype, TensorShape(out)).tensor(), out);
 }
 
+bool QuickTotal(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  return QuickReduce(*static_cast<const FoldTable*>(data), {1, 2, 3, 4}, args, ret);
+}
+
 #define MXNET_REGISTER_TOTAL(Name, Doc, Table)                                                 \
   MXNET_REGISTER_OPERATOR("_npi." Name, TotalAttributes)                                       \
       .describe(Doc                                                                            \
@@ -115,7 +119,8 @@ void RunTotal(const RunCall& call, const TotalAttributes& attributes) {
       .release_gil(kReleaseGilBytes)                                                           \
       .data(&(Table))                                                                          \
       .infer(&InferTotal)                                                                      \
-      .run(&RunTotal)
+      .run(&RunTotal)                                                                          \
+      .quick(&QuickTotal)
 
 MXNET_REGISTER_TOTAL("sum", "Sum of elements over axes.", kSumLoops);
 MXNET_REGISTER_TOTAL("prod", "Product of elements over axes.", kProdTable);
