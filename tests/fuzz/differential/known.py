@@ -159,6 +159,10 @@ def zero_part(d: Difference) -> bool:
     return d.kind == "sign" and kind(d.expected.dtype) == "c" and rounds
 
 
+def integers_alone(d: Difference) -> bool:
+    return all(kind(array.dtype) in "biu" for array in d.operands.values())
+
+
 def bfloat16_beside_others(d: Difference) -> bool:
     """Beside other types, Python's numbers included, or where NumPy has no loop for it."""
     dtypes = {array.dtype for array in d.operands.values()}
@@ -279,6 +283,10 @@ KNOWN = (
     Known(
         "the sign of a zero is 0, of bfloat16, too; ml_dtypes keeps -0",
         lambda d: d.label == "sign" and d.kind == "sign" and d.expected.dtype == BFLOAT16,
+    ),
+    Known(
+        "NumPy may take the loop of bfloat16 for small integers, once that has been used",
+        lambda d: d.kind == "dtype" and d.expected.dtype == BFLOAT16 and integers_alone(d),
     ),
     Known(
         "round takes bools with decimals",

@@ -153,8 +153,10 @@ template <typename Op>
 void DivideRun(char* const* data, const int64_t* strides, int64_t n) {
   constexpr bool kDivides = std::is_same_v<Op, FloorDivide>;
   static const InnerLoop any = ForCpu<BinaryBody<Op, int64_t>>();
+  // Of no elements there is no divisor either.
+  if (strides[2] != 0 || n < 4) return any(data, strides, n);
   const int64_t divisor = LoadAt<int64_t>(data[2]);
-  if (strides[2] != 0 || divisor <= 0 || n < 4) return any(data, strides, n);
+  if (divisor <= 0) return any(data, strides, n);
   if ((divisor & (divisor - 1)) == 0) {
     if constexpr (kDivides) {
       const int shift = __builtin_ctzll(static_cast<uint64_t>(divisor));
