@@ -328,3 +328,15 @@ def test_chunks_of_what_lies_apart(dtype, step):
         assert_same(mx.np.maximum(ours[::step], 9), np.maximum(array[::step], 9))
         assert_same(ours[::step].copy(), array[::step].copy())
         assert_same(ours[::step].max(), array[::step].max())
+
+
+@pytest.mark.parametrize("name", [*EXACT, *BINARY, "floor_divide", "remainder"])
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_no_elements(dtype, name):
+    """Nothing is read of them, as the sanitizers would tell."""
+    function, expected = getattr(mx.np, name), getattr(np, name)
+    for shape in ((0,), (2, 0, 3)):
+        x = np.empty(shape, dtype)
+        assert_same(function(mx.np.array(x), mx.np.array(x)), expected(x, x))
+        assert_same(function(mx.np.array(x), mx.np.array(x[..., :1])), expected(x, x[..., :1]))
+        assert_same(function(mx.np.array(x), 3), expected(x, x.dtype.type(3)))
