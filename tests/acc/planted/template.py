@@ -323,7 +323,8 @@ static MXAccStatus Alloc(""",
                 "float* out = first;\n  (void)state, (void)num_in",
             )
         ],
-        *("operators.unary", "elements differ"),
+        # It writes where memory was freed, which sometimes ends the process.
+        *("operators.unary", "negative float32"),
     ),
     "an executor without run": (
         [("if (out->run == NULL) return &kUnsupported;", "")],
