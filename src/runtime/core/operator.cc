@@ -52,15 +52,14 @@ int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* values, const 
                       int num_args, MXNetValue* ret, int* ret_type_code) {
   const MXNetOperatorAdapter* adapter = Adapter();
   if (__builtin_expect(adapter == nullptr, 0)) return -1;
-  const bool is_operator =
-      func != nullptr && static_cast<const FunctionObject*>(func)->info->op() != nullptr;
-  if (__builtin_expect(!is_operator, 0)) {
+  const auto* function = static_cast<const FunctionObject*>(func);
+  const MXNetOperator* op = function == nullptr ? nullptr : function->info->op();
+  if (__builtin_expect(op == nullptr, 0)) {
     OperatorOf(func);
     return -1;
   }
-  const MXNetOperator* op = static_cast<const FunctionObject*>(func)->info->op();
   // The function has completed the arguments, unless somebody else calls this.
-  const auto& params = static_cast<const FunctionObject*>(func)->info->body_params();
+  const auto& params = function->info->body_params();
   if (__builtin_expect(static_cast<size_t>(num_args) != params.size(), 0)) {
     return MXNetFuncRefuseCount(func, static_cast<int>(params.size()), 0, num_args);
   }
@@ -73,10 +72,11 @@ int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const
   const MXNetOperator* op = adapter == nullptr ? nullptr : OperatorOf(func);
   if (op == nullptr) return -1;
   const int status = mxnet::runtime::Guard([&] {
-    const bool has_room = num_out != nullptr && (*num_out <= 0 || outputs != nullptr);
-    mxnet::runtime::RequireNotNull(has_room ? func : nullptr, "MXNetOperatorInfer", "outputs");
-    const bool has_args = num_args == 0 || (values != nullptr && type_codes != nullptr);
-    mxnet::runtime::RequireNotNull(has_args ? func : nullptr, "MXNetOperatorInfer", "values");
+    mxnet::runtime::RequireNotNull(num_out, "MXNetOperatorInfer", "num_out");
+    if (*num_out > 0) mxnet::runtime::RequireNotNull(outputs, "MXNetOperatorInfer", "outputs");
+    if (num_args == 0) return;
+    mxnet::runtime::RequireNotNull(values, "MXNetOperatorInfer", "values");
+    mxnet::runtime::RequireNotNull(type_codes, "MXNetOperatorInfer", "type_codes");
   });
   if (status != 0) return status;
   const auto* function = static_cast<const FunctionObject*>(func);
