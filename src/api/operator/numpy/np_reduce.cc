@@ -51,7 +51,6 @@ void MarkFolded(int ndim, const std::optional<Axes>& given, bool* is_folded) {
 
 Reduction::Reduction(const DLTensor& a, const std::optional<Axes>& axes) {
   MarkFolded(a.ndim, axes, is_folded_);
-  for (int d = 0; d < a.ndim; ++d) broadcast_shape_.push_back(is_folded_[d] ? 1 : a.shape[d]);
   Split(a);
 }
 
@@ -61,7 +60,7 @@ void Reduction::Split(const DLTensor& a) {
   StridesOf(a, strides);
   const int64_t item = ItemSize(a.dtype);
   for (int d = 0; d < a.ndim; ++d) {
-    if (is_folded_[d]) count_ *= a.shape[d];
+    (is_folded_[d] ? count_ : out_size_) *= a.shape[d];
     (is_folded_[d] ? folded_ : kept_).push_back(a.shape[d]);
     (is_folded_[d] ? folded_strides_ : kept_strides_).push_back(strides[d] * item);
   }

@@ -36,11 +36,9 @@ class Reduction {
   void set_reader(const BlockReader* reader) noexcept { reader_ = reader; }
   const BlockReader* reader() const noexcept { return reader_; }
 
-  /*! \brief Shape of the result with keepdims, which broadcasts against the tensor. */
-  ShapeView broadcast_shape() const noexcept { return broadcast_shape_.view(); }
   /*! \brief Number of elements that fold into one. */
   int64_t count() const noexcept { return count_; }
-  int64_t out_size() const noexcept { return broadcast_shape_.product(); }
+  int64_t out_size() const noexcept { return out_size_; }
 
   const char* data() const noexcept { return data_; }
   const DimBuffer& kept() const noexcept { return kept_; }
@@ -58,7 +56,7 @@ class Reduction {
   const BlockReader* reader_{nullptr};
   bool is_folded_[kMaxNdim];
   int64_t count_{1};
-  DimBuffer broadcast_shape_;
+  int64_t out_size_{1};
   DimBuffer kept_;
   DimBuffer kept_strides_;
   DimBuffer folded_;
