@@ -43,9 +43,9 @@ test-cython: build $(BIN)/.tested-with
 
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
 ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
-	refacc_streams seed versions
+	refacc_streams functions_library versions
 # These are of what compilers make of the headers: the same on both paths, too.
-HEADERS_ALONE := apart refused_types
+HEADERS_ALONE := apart rejected_types
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py \
 		$(addprefix --ignore=tests/ffi/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
@@ -54,7 +54,7 @@ test-ctypes: build $(BIN)/.tested-with
 test-accelerators: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc
 
-# On the CPU, then once more with all arrays on an accelerator that carries out what the CPU does.
+# On the CPU, then once more with all arrays on an accelerator that executes what the CPU does.
 test-operators: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/mx
 	$(MAKE) --no-print-directory -s -C accelerators refacc OUT="$(CURDIR)/build/accelerators"

@@ -32,7 +32,7 @@ def extension_modules() -> list[Extension]:
     return [Extension(name, [str(path)]) for name, path in cython_modules(ROOT).items()]
 
 
-def _place(source: Path, destination: Path) -> None:
+def _install(source: Path, destination: Path) -> None:
     """Copies a file so that a process that has the old one open is not disturbed."""
     destination.parent.mkdir(parents=True, exist_ok=True)
     temporary = destination.with_name(f".{destination.name}.{os.getpid()}")
@@ -54,7 +54,7 @@ class BuildNative(build_ext):  # type: ignore[misc]
     """Builds into the packages in the source tree for an editable install, else into build_lib."""
 
     def run(self) -> None:
-        """Compiles what has changed and places every product; raises CompileError on failure."""
+        """Compiles what has changed and installs every product; raises CompileError on failure."""
         tools = toolchain()
         built = targets(ROOT, self.distribution.get_version())
         blas = blas_files()
@@ -64,18 +64,18 @@ class BuildNative(build_ext):  # type: ignore[misc]
         except StepError as error:
             raise CompileError(str(error)) from None
         for target in built:
-            _place(planner.products / target.output, self._packages / target.output)
+            _install(planner.products / target.output, self._packages / target.output)
         for product, source in blas.items():
-            _place(source, self._packages / product)
-        self._place_headers()
-        self._place_package_files()
+            _install(source, self._packages / product)
+        self._install_headers()
+        self._install_package_files()
 
     @property
     def _packages(self) -> Path:
         in_place = self.inplace or self.editable_mode
         return ROOT / PYTHON_ROOT if in_place else Path(self.build_lib)
 
-    def _place_headers(self) -> None:
+    def _install_headers(self) -> None:
         """Puts the op author's headers inside the package, or a link to them in the source tree."""
         destination = self._packages / HEADERS
         if self._packages == ROOT / PYTHON_ROOT:
@@ -84,8 +84,8 @@ class BuildNative(build_ext):  # type: ignore[misc]
         else:
             shutil.copytree(ROOT / "include", destination, dirs_exist_ok=True)
 
-    def _place_package_files(self) -> None:
-        """Writes what CMake and pkg-config look for; it names places relative to itself."""
+    def _install_package_files(self) -> None:
+        """Writes what CMake and pkg-config look for; it names paths relative to itself."""
         templates = Path(__file__).parent / "package"
         for product in PACKAGE_FILES:
             text = (templates / f"{product.name}.in").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@
  * another made writes nothing beyond its struct_size: an older MXNet has no room there for what a
  * newer library knows, nor does it change that struct_size; only MXAccApi::struct_size is lowered
  * by the library. MXTensor, MXAccAttribute, MXAccNodeSupport and what else comes in arrays keep
- * their size within a MAJOR version: what is added to them takes the place of what is reserved. A
+ * their size within a MAJOR version: what is added to them replaces what is reserved. A
  * member of MXAccApi that is NULL, or that lies beyond struct_size, is something the library does
  * not do. What is marked "required" must be there.
  *
@@ -62,7 +62,7 @@
 extern "C" {
 #endif
 
-/*! \brief Version of this interface; another MAJOR is refused, a larger MINOR only adds. */
+/*! \brief Version of this interface; another MAJOR is rejected, a larger MINOR only adds. */
 #define MXACC_ABI_MAJOR 1
 #define MXACC_ABI_MINOR 0
 
@@ -87,7 +87,7 @@ enum {
   kMXAccUnsupported = 3, /*!< right, but not done here; MXNet may fall back to the CPU */
   kMXAccOutOfMemory = 4, /*!< of the device; MXNet frees what it keeps and tries once more */
   kMXAccNoDevice = 5,    /*!< the device is not there, or no longer */
-  kMXAccRefused = 6,     /*!< by initialize: this library does not go with this MXNet */
+  kMXAccRejected = 6,    /*!< by initialize: this library does not go with this MXNet */
   kMXAccBadIndex = 7,    /*!< an element that is used as an index is out of range */
   kMXAccCancelled = 8    /*!< should_stop said so */
 };
@@ -107,7 +107,7 @@ typedef const MXAccError* MXAccStatus;
 /* ---- tensors ---- */
 
 /*!
- * \brief The geometry of a tensor: member by member DLPack's DLTensor, under names of our own so
+ * \brief A strided tensor: member by member DLPack's DLTensor, under names of our own so
  * that a library may include dlpack.h, too, and cast one into the other.
  */
 typedef struct MXAccDevice {
@@ -119,7 +119,7 @@ typedef struct MXAccDevice {
 #define kMXAccHost 1
 
 /*! \brief Kinds of elements; DLPack's numbers, also for those that are not listed (float8, float4):
- * MXNet passes none of these today, and a library refuses what it does not know. */
+ * MXNet passes none of these today, and a library rejects what it does not know. */
 enum {
   kMXAccInt = 0,
   kMXAccUInt = 1,
@@ -138,7 +138,7 @@ typedef struct MXAccDataType {
   uint16_t lanes; /*!< 1 */
 } MXAccDataType;
 
-typedef struct MXAccGeometry {
+typedef struct MXAccDLTensor {
   /*!
    * \brief On an accelerator exactly what mx_alloc gave, which MXNet never computes with: a view
    * differs by byte_offset. NULL, or anything, where there are no elements.
@@ -150,7 +150,7 @@ typedef struct MXAccGeometry {
   int64_t* shape;       /*!< neither this nor strides is NULL in what MXNet passes */
   int64_t* strides;     /*!< in elements, any sign */
   uint64_t byte_offset; /*!< of the first element from data; a multiple of the element's size */
-} MXAccGeometry;
+} MXAccDLTensor;
 
 /*! \brief How the elements are stored. */
 enum { kMXAccDense = 0, kMXAccRowSparse = 1, kMXAccCSR = 2 };
@@ -205,13 +205,13 @@ typedef struct MXAccTensorInfo {
 /*! \brief A tensor with what DLPack does not say of it. */
 typedef struct MXTensor {
   size_t struct_size;
-  MXAccGeometry tensor;
+  MXAccDLTensor tensor;
   const char* name;   /*!< of the input, weight or output; may be NULL; see MXAccOperator */
   const char* layout; /*!< "NCHW", "NHWC", "NCHW16c" ...; NULL for row-major without meaning */
   int32_t storage;    /*!< kMXAccDense ...; if sparse, tensor has the shape of the whole */
   int32_t role;       /*!< kMXAccInput ... */
   /*! \brief Row-sparse: values, int64 row numbers. CSR: values, int64 columns, int64 row starts. */
-  const MXAccGeometry* parts;
+  const MXAccDLTensor* parts;
   int32_t num_parts;
   int32_t reserved_number; /*!< 0 */
   /*!
@@ -224,7 +224,7 @@ typedef struct MXTensor {
 
 /* ---- what MXNet offers ---- */
 
-/*! \brief Levels of MXAccHost::log. */
+/*! \brief Levels of MXAccRuntime::log. */
 enum { kMXAccDebug = 0, kMXAccInfo = 1, kMXAccWarning = 2 };
 
 /*! \brief Tells the user something, which is of one of these levels. */
@@ -234,7 +234,7 @@ typedef void (*MXAccLog)(void* context, int32_t level, const char* message);
  * \brief What a library may ask of MXNet. Valid as long as the library is loaded; any thread may
  * call the functions.
  */
-typedef struct MXAccHost {
+typedef struct MXAccRuntime {
   size_t struct_size;
   int32_t abi_major; /*!< MXACC_ABI_MAJOR that MXNet was compiled with */
   int32_t abi_minor;
@@ -245,7 +245,7 @@ typedef struct MXAccHost {
   MXAccLog log;             /*!< tells the user, through MXNet's log */
   /*!
    * \brief Makes the output of that index, on the same device, of the given type and shape, and
-   * fills in *out; only during infer, for outputs whose geometry was not given.
+   * fills in *out; only during infer, for outputs whose shape was not given.
    */
   MXAccStatus (*alloc_output)(void* context, void* call, int32_t index, MXAccDataType dtype,
                               int32_t ndim, const int64_t* shape, MXTensor* out);
@@ -265,7 +265,7 @@ typedef struct MXAccHost {
   void (*release_weight)(void* context, const void* data);
   /*! \brief What MXNet offers under a name, "mxnet.something.1"; NULL where it does not know it. */
   const void* (*get_extension)(void* context, const char* name);
-} MXAccHost;
+} MXAccRuntime;
 
 /* ---- devices, streams ---- */
 
@@ -306,7 +306,7 @@ typedef struct MXAccDeviceInfo {
 
 /*! \brief A queue of work on a device; NULL stands for blocking calls. */
 typedef struct MXAccStreamOpaque* MXAccStream;
-/*! \brief A place in a stream that the host and other streams can wait for. */
+/*! \brief A position in a stream that the host and other streams can wait for. */
 typedef struct MXAccEventOpaque* MXAccEvent;
 
 /* ---- operators ---- */
@@ -345,26 +345,27 @@ typedef struct MXAccAttribute {
 } MXAccAttribute;
 
 /*!
- * \brief An operator with all that selects how it is carried out.
+ * \brief An operator with all that selects how it is executed.
  *
  * Arguments that are arrays are inputs, in the order of the operator's parameters. An input's name
- * is that of its parameter, "x1"; where the parameter takes a sequence, with its place there,
+ * is that of its parameter, "x1"; where the parameter takes a sequence, with its position there,
  * "seq[0]". All other arguments are attributes, in that order, too, and each comes every time;
  * those that were not given have their default. No attribute is made of the context, which dev_id
  * says, and of out, which outputs says.
  *
  * An attribute has its value in the members of its kind, and as JSON beside them: nobody has to
- * read text. Ints and floats are Python's, which do not widen an array's type; a typed number is an
- * input without axes. So `x + 2` has the attribute x2 of kMXAccInteger, and `x + [1, 2]` has x2 of
- * kMXAccList. An operator with an argument for which there is no such value is not offered to the
- * library. operators.json, which is installed with MXNet's Python package, lists the operators with
- * what each parameter is here.
+ * read text. A data type is kMXAccType, whether the caller gave a type or its name. Ints and floats
+ * are Python's, which do not widen an array's type; a typed number is an input without axes. So
+ * `x + 2` has the attribute x2 of kMXAccInteger, and `x + [1, 2]` has x2 of kMXAccList. An operator
+ * with an argument for which there is no such value is not offered to the library. operators.json,
+ * which is installed with MXNet's Python package, lists the operators with what each parameter is
+ * here.
  *
  * How exact. Results are those of MXNet on the CPU within what rounding allows: float16 and
  * bfloat16 are added up in float32 or wider, float32 in float32 or wider from operands that keep
  * all their bits (no TF32), int64 exactly, modulo 2^64. Subnormal numbers stay what they are, but
  * for those of bfloat16, which may be taken for 0; NaN and infinities go where IEEE 754 has them
- * go. What cannot be had so is refused: mxacc-check compares.
+ * go. What cannot be had so is rejected: mxacc-check compares.
  */
 typedef struct MXAccOperator {
   size_t struct_size;
@@ -383,19 +384,19 @@ typedef struct MXAccOperator {
 /*! \brief Bits of MXAccExecutor::flags. */
 enum {
   kMXAccConcurrent = 1, /*!< run may be called by several threads at once */
-  kMXAccInPlace = 2     /*!< an output may share the memory of an input of its geometry */
+  kMXAccInPlace = 2     /*!< an output may share the memory of an input of its spec and layout */
 };
 
 /*!
- * \brief How one operator is carried out for tensors of one geometry; filled in by the library.
- * MXNet sets struct_size and zeroes the rest.
+ * \brief How one operator is executed for tensors of one spec and layout; filled in by the
+ * library. MXNet sets struct_size and zeroes the rest.
  */
 typedef struct MXAccExecutor {
   size_t struct_size;
   uint32_t flags;
   void* state;
   /*!
-   * \brief Required. Carries the operator out; shapes, types and strides are those it was asked
+   * \brief Required. Executes the operator; shapes, types and strides are those it was asked
    * for, data and byte_offset differ from call to call. Outputs share no memory with inputs, but
    * see kMXAccInPlace. With a stream the call may return before the work is done.
    * kMXAccUnsupported where the data are not what the library can do, such as an index out of
@@ -475,7 +476,7 @@ typedef struct MXAccGraph {
   const MXTensor* data; /*!< the graph's inputs, then its weights, in the order that the JSON lists
                          *   them; weights have their data, in kMXAccHostMemory unless their info
                          *   says otherwise, which is valid until the call returns, but see
-                         *   MXAccHost::retain_weight */
+                         *   MXAccRuntime::retain_weight */
   int32_t num_data;
   int32_t num_nodes;       /*!< of the graph itself, without those of subgraphs */
   int32_t version;         /*!< MXACC_GRAPH_VERSION; one that is too new is kMXAccUnsupported */
@@ -532,7 +533,8 @@ enum {
 typedef struct MXAccModel {
   size_t struct_size;
   uint32_t flags;
-  int32_t num_in; /*!< inputs and outputs are known by their place in these; names are for people */
+  int32_t
+      num_in; /*!< inputs and outputs are known by their position in these; names are for people */
   int32_t num_out;
   int32_t reserved_number;
   void* state;
@@ -543,8 +545,8 @@ typedef struct MXAccModel {
   uint64_t weight_bytes;    /*!< memory of the device that the model itself takes */
   /*!
    * \brief Required. Runs it; inputs and outputs are as many as above and in that order. An output
-   * without data has no shape yet: MXAccHost::alloc_output makes it, with call. workspace is what
-   * mx_alloc gave, at least workspace_bytes. What failures in streams are told by is
+   * without data has no shape yet: MXAccRuntime::alloc_output makes it, with call. workspace is
+   * what mx_alloc gave, at least workspace_bytes. What failures in streams are told by is
    * MXTensor::work of the outputs, as for executors.
    */
   MXAccStatus (*infer)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
@@ -589,11 +591,12 @@ typedef void (*MXAccEmit)(void* context, const char* key, const char* value, siz
 typedef struct MXAccApi {
   size_t struct_size; /*!< the library lowers it to its own sizeof(MXAccApi), if that is less */
   int32_t abi_major;  /*!< the library sets both: MXACC_ABI_MAJOR as it was compiled. In every */
-  int32_t abi_minor;  /*!< version they are here, so that MXNet can name both when it refuses one */
+  int32_t abi_minor;  /*!< version they are here, so that MXNet can name both when it rejects one */
   const char* release; /*!< version of the library, for the user; may be NULL */
   void* self;          /*!< the first argument of every function below; may be NULL */
-  /*! \brief The versions of the operators' meaning that the library knows, MXAccHost::operator_set
-   * being what this MXNet has; outside of them it is not loaded. Both 0: the library does not say.
+  /*! \brief The versions of the operators' meaning that the library knows,
+   * MXAccRuntime::operator_set being what this MXNet has; outside of them it is not loaded. Both 0:
+   * the library does not say.
    */
   int32_t operator_set_min;
   int32_t operator_set_max;
@@ -609,10 +612,10 @@ typedef struct MXAccApi {
    */
   MXAccStatus (*getNumAcc)(void* self, int32_t* count);
   /*!
-   * \brief Called once, after getAccName, with what mxacc_get_api was given. The place to refuse a
-   * version of MXNet, with kMXAccRefused and a reason, and to find the devices.
+   * \brief Called once, after getAccName, with what mxacc_get_api was given. Where to reject a
+   * version of MXNet, with kMXAccRejected and a reason, and to find the devices.
    */
-  MXAccStatus (*initialize)(void* self, const MXAccHost* host);
+  MXAccStatus (*initialize)(void* self, const MXAccRuntime* runtime);
   /*! \brief Called before unloading, if initialize succeeded: nothing of the library is in use. */
   void (*finalize)(void* self);
   /*! \brief Describes a device. */
@@ -660,10 +663,10 @@ typedef struct MXAccApi {
    * failure that was not told before, and MXNet calls it until it tells none.
    *
    * MXAccError::work says which call failed, by the number that MXTensor::work or mx_zero was
-   * given. A library that says so tells every call that failed, but for those that it did not carry
-   * out as an input was lost, which it may tell. Where it cannot say, work is 0: then all is taken
-   * for lost that was given to the device since a syncStream that told nothing, and it is not
-   * called again. What was given after a call that failed may have been carried out or not.
+   * given. A library that says so tells every call that failed, but for those that it did not
+   * execute because an input was lost, which it may tell. Where it cannot say, work is 0: then all
+   * is taken for lost that was given to the device since a syncStream that told nothing, and it is
+   * not called again. What was given after a call that failed may have been executed or not.
    */
   MXAccStatus (*syncStream)(void* self, int32_t dev_id, MXAccStream stream);
   MXAccStatus (*createEvent)(void* self, int32_t dev_id, MXAccEvent* out);
@@ -684,7 +687,7 @@ typedef struct MXAccApi {
   /*! \brief *yes is 1 where accGetExecutor and mx_alloc may be called; NULL stands for 0. */
   MXAccStatus (*supportsImperative)(void* self, int32_t* yes);
   /*!
-   * \brief How an operator is carried out; kMXAccUnsupported where it is not, with the reason.
+   * \brief How an operator is executed; kMXAccUnsupported where it is not, with the reason.
    * MXNet keeps either answer, for the operator, its attributes, and the types, shapes and strides
    * of its tensors, until configure is called for the device.
    */
@@ -695,8 +698,8 @@ typedef struct MXAccApi {
                               MXAccNodeSupport* nodes);
   /*!
    * \brief Compiles a graph. Options that are not among those of listOptions are kMXAccBadArgument;
-   * call is for MXAccHost::should_stop and progress. MXNet calls it by a thread of its own where it
-   * does not want to wait. Required with supportedOps.
+   * call is for MXAccRuntime::should_stop and progress. MXNet calls it by a thread of its own where
+   * it does not want to wait. Required with supportedOps.
    */
   MXAccStatus (*loadModel)(void* self, int32_t dev_id, const MXAccGraph* graph,
                            const MXAccAttribute* options, int32_t num_options, void* call,
@@ -749,11 +752,11 @@ typedef struct MXAccApi {
 
 /*!
  * \brief What a library exports. Fills in api, best by copying as much of a constant table as fits;
- * fails where it can do nothing with this host.
+ * fails where it can do nothing with this MXNet.
  */
-typedef MXAccStatus (*MXAccGetApi)(const MXAccHost* host, MXAccApi* api);
+typedef MXAccStatus (*MXAccGetApi)(const MXAccRuntime* runtime, MXAccApi* api);
 #define MXACC_ENTRY "mxacc_get_api"
-MXACC_EXPORT MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api);
+MXACC_EXPORT MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api);
 
 #ifdef __cplusplus
 }

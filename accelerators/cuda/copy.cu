@@ -17,10 +17,10 @@ struct CopyItem {
   CopyTask task;
 
   CUDAACC_BOTH void Run(int64_t i) const {
-    Places<2> places{{task.target.first, task.source.first}};
-    Advance(task.walk, i, &places);
-    static_cast<Element*>(task.target.data)[places.at[0]] =
-        static_cast<const Element*>(task.source.data)[places.at[1]];
+    Positions<2> positions{{task.target.first, task.source.first}};
+    Advance(task.walk, i, &positions);
+    static_cast<Element*>(task.target.data)[positions.at[0]] =
+        static_cast<const Element*>(task.source.data)[positions.at[1]];
   }
 };
 

@@ -4,7 +4,8 @@
 
 namespace cudaacc {
 
-void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Place target, Place source) {
+void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Location target,
+                  Location source) {
   const int64_t count = axes.count();
   if (count == 0) return;
   const Layout layout = LayoutOf(axes);

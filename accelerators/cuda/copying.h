@@ -12,7 +12,8 @@
 namespace cudaacc {
 
 /*! \brief Copies the elements of item bytes at axes, whose tensors are target and source. */
-void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Place target, Place source);
+void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Location target,
+                  Location source);
 
 }  // namespace cudaacc
 

@@ -50,7 +50,7 @@ struct Backend {
   using Stream = cudaacc::Stream;
   using Event = cudaacc::Event;
   using Commands = cudaacc::Commands;
-  using Place = cudaacc::Place;
+  using Location = cudaacc::Location;
 
   using Executor = ExecutorOf<Backend>;
 
@@ -108,7 +108,7 @@ struct Backend {
 }  // namespace
 }  // namespace cudaacc
 
-MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using cudaacc::Backend;
   return cudaacc::StatusOf([&] {
     MXAccApi table = mxacc::DeviceMembers<Backend>::Table();

@@ -21,7 +21,7 @@ using Status = int;
 enum Format : int { kRowMajor = 0 };
 enum DataType : int { kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 9 };
 enum Algorithm : int { kAccurate = 1, kLog = 2 };
-/*! \brief Along the second axis, for all places of the others. */
+/*! \brief Along the second axis, for all positions of the others. */
 enum Mode : int { kChannel = 1 };
 
 /*! \brief Version 9 numbers by thousands what kind of an error it is. */

@@ -18,8 +18,8 @@ namespace cudaacc {
 using mxacc::DType;
 using mxacc::Number;
 
-/*! \brief A place in memory of a device, in elements. */
-struct Place {
+/*! \brief A location in memory of a device, in elements. */
+struct Location {
   void* data;
   int64_t first;
 };
@@ -30,9 +30,9 @@ struct Slot {
   int64_t first;
   DType dtype;
 
-  void Set(const Place& place) {
-    data = place.data;
-    first = place.first;
+  void Set(const Location& location) {
+    data = location.data;
+    first = location.first;
   }
 };
 

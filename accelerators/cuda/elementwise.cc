@@ -15,20 +15,20 @@ namespace {
 /*! \brief The elements may be anything. */
 class NoWork : public Work {
  public:
-  void Run(Commands*, const Place*) override {}
+  void Run(Commands*, const Location*) override {}
 };
 
 class FormulaWork : public Work {
  public:
   FormulaWork(const Request& request, const Elementwise& found);
-  void Run(Commands* commands, const Place* places) override;
+  void Run(Commands* commands, const Location* locations) override;
   bool in_place() const override { return true; }
 
  private:
-  const int output_; /*!< its place */
+  const int output_; /*!< its position */
   int64_t count_;
   FormulaTask task_{};
-  int inputs_[kMaxOperands]; /*!< their places; -1 for a number */
+  int inputs_[kMaxOperands]; /*!< their locations; -1 for a number */
 };
 
 FormulaWork::FormulaWork(const Request& request, const Elementwise& found)
@@ -58,12 +58,12 @@ FormulaWork::FormulaWork(const Request& request, const Elementwise& found)
   task_.walk = WalkOf(layout, count_);
 }
 
-void FormulaWork::Run(Commands* commands, const Place* places) {
+void FormulaWork::Run(Commands* commands, const Location* locations) {
   if (count_ == 0) return;
   FormulaTask task = task_;
-  task.out.Set(places[output_]);
+  task.out.Set(locations[output_]);
   for (int k = 0; k < task.num_operands; ++k) {
-    if (inputs_[k] >= 0) task.operands[k].slot.Set(places[inputs_[k]]);
+    if (inputs_[k] >= 0) task.operands[k].slot.Set(locations[inputs_[k]]);
   }
   LaunchFormula(commands->stream(), count_, task);
 }

@@ -15,20 +15,20 @@ struct FormulaItem {
 
   CUDAACC_BOTH void Run(int64_t i) const {
     constexpr int kTensors = 1 + mxacc::kMaxOperands;
-    Places<kTensors> places{};
-    Advance(task.walk, i, &places);
+    Positions<kTensors> positions{};
+    Advance(task.walk, i, &positions);
     C values[mxacc::kMaxOperands] = {};
     for (int k = 0; k < mxacc::kMaxOperands; ++k) {
-      if (k < task.num_operands) values[k] = Value(task.operands[k], places.at[1 + k]);
+      if (k < task.num_operands) values[k] = Value(task.operands[k], positions.at[1 + k]);
     }
     const C result = Formulas<C>::Apply(task.formula, values[0], values[1], values[2]);
-    Store(task.out, task.out.first + places.at[0], result);
+    Store(task.out, task.out.first + positions.at[0], result);
   }
 
  private:
-  CUDAACC_BOTH static C Value(const FormulaTask::Operand& operand, int64_t place) {
+  CUDAACC_BOTH static C Value(const FormulaTask::Operand& operand, int64_t position) {
     if (operand.slot.data == nullptr) return NumberAs<C>(operand.number, operand.dtype);
-    return Load<C>(operand.slot, operand.slot.first + place, operand.dtype);
+    return Load<C>(operand.slot, operand.slot.first + position, operand.dtype);
   }
 };
 

@@ -41,13 +41,13 @@ struct FormulaTask {
 /*! \brief Computes in the type of the last operand. */
 void LaunchFormula(StreamHandle stream, int64_t count, const FormulaTask& task);
 
-/*! \brief A fold; of products of pairs, where it multiplies. */
-struct FoldTask {
-  mxacc::FoldKind kind;
-  Walk kept;   /*!< over the output and both inputs */
-  Walk folded; /*!< over both inputs */
+/*! \brief A reduction; of products of pairs, where it multiplies. */
+struct ReduceTask {
+  mxacc::ReduceKind kind;
+  Walk kept;    /*!< over the output and both inputs */
+  Walk reduced; /*!< over both inputs */
   int64_t outputs;
-  int64_t count; /*!< of elements that are folded into each */
+  int64_t count; /*!< of elements that are reduced into each */
   int64_t ddof;
   DType element; /*!< that the elements are converted to */
   bool multiplies;
@@ -55,17 +55,18 @@ struct FoldTask {
   Slot inputs[2]; /*!< the second only where it multiplies */
 };
 
-/*! \brief How a fold is spread over the device: by threads, an output each, or by blocks, of which
- * so many share an output. */
-struct FoldPlan {
+/*! \brief How a reduction is spread over the device: by threads, an output each, or by blocks, of
+ * which so many share an output. */
+struct ReducePlan {
   bool by_blocks;
   int64_t parts;
   size_t part_size; /*!< bytes that a part needs; 0 where no memory is needed */
 };
 
-FoldPlan PlanFold(const FoldTask& task);
+ReducePlan PlanReduction(const ReduceTask& task);
 /*! \brief memory is for the parts of all outputs. */
-void LaunchFold(StreamHandle stream, const FoldTask& task, const FoldPlan& plan, void* memory);
+void LaunchReduction(StreamHandle stream, const ReduceTask& task, const ReducePlan& plan,
+                     void* memory);
 
 /*! \brief Products of matrices of floats, of any strides. */
 struct ProductTask {

@@ -1,6 +1,6 @@
 /*!
  * \file movement.cc
- * \brief Operators that copy elements to other places.
+ * \brief Operators that move elements.
  */
 #include "../sdk/operators/movement.h"
 
@@ -12,10 +12,10 @@ std::unique_ptr<Work> MakeMovement(const Request& request) {
   std::optional<std::vector<Movement>> movements = FindMovements(request);
   if (!movements) return nullptr;
   for (const Movement& movement : *movements) {
-    if (movement.axes.count() != 0) LayoutOf(movement.axes);  // refuses what it cannot walk
+    if (movement.axes.count() != 0) LayoutOf(movement.axes);  // rejects what it cannot walk
   }
-  return std::make_unique<CopyWork<Commands, Place>>(ItemSize(request.output().dtype),
-                                                     *std::move(movements));
+  return std::make_unique<CopyWork<Commands, Location>>(ItemSize(request.output().dtype),
+                                                        *std::move(movements));
 }
 
 }  // namespace cudaacc

@@ -4,8 +4,8 @@
  */
 #include "../sdk/operators/product.h"
 
-#include "folding.h"
 #include "kernels.h"
+#include "reduction.h"
 
 namespace cudaacc {
 namespace {
@@ -43,15 +43,15 @@ Batch BatchOf(const Axes& axes) {
 class ProductWork : public Work {
  public:
   ProductWork(const Request& request, const Product& product);
-  void Run(Commands* commands, const Place* places) override;
+  void Run(Commands* commands, const Location* locations) override;
 
  private:
   /*! \brief Where the matrices of one run through the inner batch are. */
   struct Matrices {
-    Place places[3];
+    Location locations[3];
     int64_t steps[3]; /*!< from one to the next */
   };
-  Matrices Gather(Commands* commands, const Place* places, void* const* rooms) const;
+  Matrices Gather(Commands* commands, const Location* locations, void* const* rooms) const;
   void Multiply(Commands* commands, const Matrices& matrices) const;
   bool MultiplyByBlas(Commands* commands, const Matrices& matrices) const;
   Axes PackedAxes(int tensor, bool packs) const;
@@ -85,15 +85,15 @@ Axes ProductWork::PackedAxes(int tensor, bool packs) const {
   return axes;
 }
 
-ProductWork::Matrices ProductWork::Gather(Commands* commands, const Place* places,
+ProductWork::Matrices ProductWork::Gather(Commands* commands, const Location* locations,
                                           void* const* rooms) const {
   Matrices matrices;
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
-    matrices.places[i] = matrix.direct ? places[i] : Place{rooms[i], 0};
+    matrices.locations[i] = matrix.direct ? locations[i] : Location{rooms[i], 0};
     matrices.steps[i] = matrix.direct ? batch_.steps[i] : matrix.rows * matrix.columns;
     if (matrix.direct || i == kOut) continue;
-    CopyOnDevice(commands, item_, PackedAxes(i, true), matrices.places[i], places[i]);
+    CopyOnDevice(commands, item_, PackedAxes(i, true), matrices.locations[i], locations[i]);
   }
   return matrices;
 }
@@ -108,7 +108,8 @@ bool ProductWork::MultiplyByBlas(Commands* commands, const Matrices& matrices) c
   BlasProduct::Matrix* const of[] = {&product.out, &product.a, &product.b};
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
-    char* data = static_cast<char*>(matrices.places[i].data) + matrices.places[i].first * item_;
+    char* data =
+        static_cast<char*>(matrices.locations[i].data) + matrices.locations[i].first * item_;
     *of[i] = {data, matrix.transposed, matrix.leading, matrices.steps[i]};
   }
   if (!product.fits()) return false;
@@ -130,8 +131,8 @@ void ProductWork::Multiply(Commands* commands, const Matrices& matrices) const {
   ProductTask::Matrix* const of[] = {&task.out, &task.a, &task.b};
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
-    const Place& place = matrices.places[i];
-    *of[i] = {{place.data, place.first, dtype_},
+    const Location& location = matrices.locations[i];
+    *of[i] = {{location.data, location.first, dtype_},
               matrix.transposed ? 1 : matrix.leading,
               matrix.transposed ? matrix.leading : 1,
               matrices.steps[i]};
@@ -139,7 +140,7 @@ void ProductWork::Multiply(Commands* commands, const Matrices& matrices) const {
   LaunchProduct(commands->stream(), task);
 }
 
-void ProductWork::Run(Commands* commands, const Place* places) {
+void ProductWork::Run(Commands* commands, const Location* locations) {
   void* rooms[3] = {};
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
@@ -147,14 +148,14 @@ void ProductWork::Run(Commands* commands, const Place* places) {
     const int64_t elements = matrix.rows * matrix.columns * batch_.count;
     rooms[i] = commands->MakeScratch(static_cast<size_t>(elements * item_));
   }
-  Place at[3] = {places[output_], places[inputs_[0]], places[inputs_[1]]};
+  Location at[3] = {locations[output_], locations[inputs_[0]], locations[inputs_[1]]};
   const JoinedAxes& around = batch_.axes;
   int64_t index[MXACC_MAX_DIMS] = {};
   for (int axis = 0; axis >= 0;) {
     const Matrices matrices = Gather(commands, at, rooms);
     Multiply(commands, matrices);
     if (!product_.matrices[kOut].direct) {
-      CopyOnDevice(commands, item_, PackedAxes(kOut, false), at[kOut], matrices.places[kOut]);
+      CopyOnDevice(commands, item_, PackedAxes(kOut, false), at[kOut], matrices.locations[kOut]);
     }
     for (axis = around.ndim - 1; axis >= 0; --axis) {
       const bool ends = ++index[axis] == around.shape[axis];
@@ -179,9 +180,13 @@ std::unique_ptr<Work> MakeProduct(const Request& request) {
     return std::make_unique<ProductWork>(request, *product);
   }
   const bool is_bool = product->dtype == DType::kBool;
-  const Folding folding{
-      is_bool ? FoldKind::kAny : FoldKind::kSum, product->dtype, product->dtype, 0, true, false};
-  return MakeFold(request, folding, AsFold(axes), product->a, product->b);
+  const ReduceOptions options{is_bool ? ReduceKind::kAny : ReduceKind::kSum,
+                              product->dtype,
+                              product->dtype,
+                              0,
+                              true,
+                              false};
+  return MakeReduceWork(request, options, AsReduction(axes), product->a, product->b);
 }
 
 }  // namespace cudaacc

@@ -61,9 +61,9 @@ struct ProductBlock {
       const int down = rows_are_dense ? i % kTile : i / kDepth;
       const int deep = rows_are_dense ? i / kTile : i % kDepth;
       const bool inside = row + down < rows && k + deep < task.summed;
-      const int64_t place = matrix.slot.first + batch * matrix.batch + (row + down) * matrix.row +
-                            (k + deep) * matrix.column;
-      tile[deep][down] = inside ? Load<C>(matrix.slot, place, task.dtype) : C{0};
+      const int64_t position = matrix.slot.first + batch * matrix.batch +
+                               (row + down) * matrix.row + (k + deep) * matrix.column;
+      tile[deep][down] = inside ? Load<C>(matrix.slot, position, task.dtype) : C{0};
     }
   }
   CUDAACC_BOTH static void AddTile(const Shared& shared, int thread, Sums* sums) {
@@ -86,9 +86,9 @@ struct ProductBlock {
         const int64_t across = column + thread % kSide + j * kSide;
         if (down >= task.rows || across >= task.columns) continue;
         const ProductTask::Matrix& out = task.out;
-        const int64_t place =
+        const int64_t position =
             out.slot.first + batch * out.batch + down * out.row + across * out.column;
-        Store(out.slot, place, sums.of[i][j]);
+        Store(out.slot, position, sums.of[i][j]);
       }
     }
   }

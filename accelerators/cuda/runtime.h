@@ -2,7 +2,7 @@
  * \file runtime.h
  * \brief What the library needs of CUDA's runtime; a failure of it is a Failure here.
  *
- * runtime.cu carries it out. The tests have another one, for the CPU.
+ * runtime.cu implements it. The tests have another one, for the CPU.
  */
 #ifndef CUDAACC_RUNTIME_H_
 #define CUDAACC_RUNTIME_H_

@@ -15,7 +15,7 @@ namespace {
 class SoftmaxWork : public Work {
  public:
   SoftmaxWork(const Request& request, const Softmax& softmax);
-  void Run(Commands* commands, const Place* places) override;
+  void Run(Commands* commands, const Location* locations) override;
   bool in_place() const override { return true; }
 
  private:
@@ -58,11 +58,11 @@ bool SoftmaxWork::ComputeByDnn(Commands* commands, const SoftmaxTask& task) cons
   return done;
 }
 
-void SoftmaxWork::Run(Commands* commands, const Place* places) {
+void SoftmaxWork::Run(Commands* commands, const Location* locations) {
   if (task_.num_rows == 0 || task_.length == 0) return;
   SoftmaxTask task = task_;
-  task.out.Set(places[output_]);
-  task.input.Set(places[input_]);
+  task.out.Set(locations[output_]);
+  task.input.Set(locations[input_]);
   if (ComputeByDnn(commands, task)) return;
   LaunchSoftmax(commands->stream(), task);
 }

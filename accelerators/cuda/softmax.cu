@@ -84,18 +84,18 @@ struct SoftmaxBlock {
     return block * rows_of_block() + row;
   }
   /*! \brief Where a row begins in the output and the input. */
-  CUDAACC_BOTH Places<2> At(int64_t row) const {
-    Places<2> places{{task.out.first, task.input.first}};
-    Advance(task.rows, row, &places);
-    return places;
+  CUDAACC_BOTH Positions<2> At(int64_t row) const {
+    Positions<2> positions{{task.out.first, task.input.first}};
+    Advance(task.rows, row, &positions);
+    return positions;
   }
-  CUDAACC_BOTH C Element(const Places<2>& begin, int64_t i) const {
+  CUDAACC_BOTH C Element(const Positions<2>& begin, int64_t i) const {
     return Load<C>(task.input, begin.at[1] + i * task.steps[1], task.dtype) / temperature;
   }
   CUDAACC_BOTH Total<C> TotalOf(int64_t row, int member) const {
     Total<C> total = Total<C>::Start();
     if (row >= task.num_rows) return total;
-    const Places<2> begin = At(row);
+    const Positions<2> begin = At(row);
     for (int64_t i = member; i < task.length;) {
       Total<C> run = Total<C>::Start();
       for (int k = 0; k < kRun && i < task.length; ++k, i += team) run.Add(Element(begin, i));
@@ -105,7 +105,7 @@ struct SoftmaxBlock {
   }
   CUDAACC_BOTH void WriteResults(int64_t row, int member, const Total<C>& total) const {
     if (row >= task.num_rows) return;
-    const Places<2> begin = At(row);
+    const Positions<2> begin = At(row);
     const C divisor = total.Divisor();
     const C above = task.is_log ? std::log(divisor) : 0;
     for (int64_t i = member; i < task.length; i += team) {

@@ -30,7 +30,7 @@ class Stream {
   StreamHandle handle_;
 };
 
-/*! \brief A place in a stream. Any thread may call; the device is the thread's. */
+/*! \brief A position in a stream. Any thread may call; the device is the thread's. */
 class Event {
  public:
   explicit Event(const Device&) : handle_(CreateEventHandle()) {}
@@ -68,13 +68,13 @@ class Commands {
   Device& device() const { return *device_; }
   StreamHandle stream() const { return stream_; }
   /*! \brief Between memory of the host and elements of item bytes. */
-  void Write(Place to, int64_t item, const char* from, size_t size) {
+  void Write(Location to, int64_t item, const char* from, size_t size) {
     CopyBytes(AddressOf(to, item), from, size, stream_);
   }
-  void Read(char* to, Place from, int64_t item, size_t size) {
+  void Read(char* to, Location from, int64_t item, size_t size) {
     CopyBytes(to, AddressOf(from, item), size, stream_);
   }
-  void Zero(Place bytes, size_t size) { ZeroBytes(AddressOf(bytes, 1), size, stream_); }
+  void Zero(Location bytes, size_t size) { ZeroBytes(AddressOf(bytes, 1), size, stream_); }
   /*! \brief Memory of the device for the work of this call. */
   void* MakeScratch(size_t size);
   /*! \brief Room on the host for the work; it is gone with this object, unlike the work. */
@@ -85,8 +85,8 @@ class Commands {
   void Finish();
 
  private:
-  static void* AddressOf(Place place, int64_t item) {
-    return static_cast<char*>(place.data) + place.first * item;
+  static void* AddressOf(Location location, int64_t item) {
+    return static_cast<char*>(location.data) + location.first * item;
   }
 
   Device* device_;

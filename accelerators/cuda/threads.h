@@ -1,8 +1,8 @@
 /*!
  * \file threads.h
- * \brief The threads of a block, as statements that all of them carry out before the next.
+ * \brief The threads of a block, as statements that all of them execute before the next.
  *
- * On the CPU one thread carries them out for all, so that what is written in this way is tested
+ * On the CPU one thread executes them for all, so that what is written in this way is tested
  * there as it runs on a device.
  */
 #ifndef CUDAACC_THREADS_H_

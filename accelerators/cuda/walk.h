@@ -1,6 +1,6 @@
 /*!
  * \file walk.h
- * \brief From the number of an element to its places in the tensors.
+ * \brief From the number of an element to its positions in the tensors.
  */
 #ifndef CUDAACC_WALK_H_
 #define CUDAACC_WALK_H_
@@ -26,29 +26,29 @@ inline Walk WalkOf(const Layout& layout, int64_t count) {
 
 /*! \brief Where a walk is in the first kTensors tensors. */
 template <int kTensors>
-struct Places {
+struct Positions {
   int64_t at[kTensors];
 };
 
 template <typename Index, int kTensors>
-CUDAACC_BOTH void AdvanceBy(const Layout& layout, Index rest, Places<kTensors>* places) {
+CUDAACC_BOTH void AdvanceBy(const Layout& layout, Index rest, Positions<kTensors>* positions) {
   for (int axis = static_cast<int>(layout.ndim) - 1; axis >= 0; --axis) {
     const auto extent = static_cast<Index>(layout.shape[axis]);
     const auto position = static_cast<int64_t>(rest % extent);
     rest /= extent;
-    for (int k = 0; k < kTensors; ++k) places->at[k] += position * layout.strides[k][axis];
+    for (int k = 0; k < kTensors; ++k) positions->at[k] += position * layout.strides[k][axis];
   }
 }
 
-/*! \brief Moves the places on to element i. */
+/*! \brief Moves the positions on to element i. */
 template <int kTensors>
-CUDAACC_BOTH void Advance(const Walk& walk, int64_t i, Places<kTensors>* places) {
+CUDAACC_BOTH void Advance(const Walk& walk, int64_t i, Positions<kTensors>* positions) {
   if (walk.layout.ndim <= 1) {  // the usual case: a multiplication is enough
-    for (int k = 0; k < kTensors; ++k) places->at[k] += i * walk.layout.strides[k][0];
+    for (int k = 0; k < kTensors; ++k) positions->at[k] += i * walk.layout.strides[k][0];
   } else if (walk.is_short) {
-    AdvanceBy(walk.layout, static_cast<uint32_t>(i), places);
+    AdvanceBy(walk.layout, static_cast<uint32_t>(i), positions);
   } else {
-    AdvanceBy(walk.layout, static_cast<uint64_t>(i), places);
+    AdvanceBy(walk.layout, static_cast<uint64_t>(i), positions);
   }
 }
 

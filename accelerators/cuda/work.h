@@ -13,7 +13,7 @@
 
 namespace cudaacc {
 
-using Work = WorkOn<Commands, Place>;
+using Work = WorkOn<Commands, Location>;
 
 /*! \brief The makers, by file: the work of an operator, or NULL where it is none of theirs. */
 std::unique_ptr<Work> MakeElementwise(const Request& request);

@@ -6,23 +6,23 @@
 namespace onednn {
 namespace {
 
-Array ArrayOf(const MXTensor& tensor, Place place) {
-  const MXAccGeometry& geometry = tensor.tensor;
+Array ArrayOf(const MXTensor& tensor, Location location) {
+  const MXAccDLTensor& dl_tensor = tensor.tensor;
   if (tensor.storage != kMXAccDense) Unsupported("sparse tensors");
   if (tensor.layout != nullptr) Unsupported(std::string("the layout ") + tensor.layout);
-  SpanOf(geometry);
-  return Array{place, geometry.dtype, Dims(geometry.shape, geometry.shape + geometry.ndim),
-               Dims(geometry.strides, geometry.strides + geometry.ndim)};
+  SpanOf(dl_tensor);
+  return Array{location, dl_tensor.dtype, Dims(dl_tensor.shape, dl_tensor.shape + dl_tensor.ndim),
+               Dims(dl_tensor.strides, dl_tensor.strides + dl_tensor.ndim)};
 }
 
 }  // namespace
 
 Array InputOf(const MXAccOperator& op, int32_t index) {
-  return ArrayOf(op.inputs[index], {Place::Kind::kInput, static_cast<size_t>(index), 0});
+  return ArrayOf(op.inputs[index], {Location::Kind::kInput, static_cast<size_t>(index), 0});
 }
 
 Array OutputOf(const MXAccOperator& op, int32_t index) {
-  return ArrayOf(op.outputs[index], {Place::Kind::kOutput, static_cast<size_t>(index), 0});
+  return ArrayOf(op.outputs[index], {Location::Kind::kOutput, static_cast<size_t>(index), 0});
 }
 
 std::optional<DType> TypeOf(MXAccDataType dtype) {
@@ -78,9 +78,9 @@ bool IsDense(const Array& array) {
 Desc DescOf(const Array& array) {
   const std::optional<DType> type = TypeOf(array.dtype);
   if (!type) {
-    MXAccGeometry scalar{};
+    MXAccDLTensor scalar{};
     scalar.dtype = array.dtype;
-    Unsupported("oneDNN has no " + GeometryText(scalar));
+    Unsupported("oneDNN has no " + SpecText(scalar));
   }
   if (array.shape.size() > DNNL_MAX_NDIMS) Unsupported("so many axes");
   // The strides of axes of extent 1, which mean nothing, are not to look like something special.
@@ -98,7 +98,7 @@ Desc DenseDesc(MXAccDataType dtype, const Dims& shape) {
 }
 
 Array Broadcast(const Array& array, const Dims& shape) {
-  Array wide{array.place, array.dtype, shape, Dims(shape.size(), 0)};
+  Array wide{array.location, array.dtype, shape, Dims(shape.size(), 0)};
   const size_t more = shape.size() - array.shape.size();
   bool fits = array.shape.size() <= shape.size();
   for (size_t i = 0; fits && i < array.shape.size(); ++i) {
@@ -119,7 +119,7 @@ Array Shaped(Array dense, Dims shape) {
 }
 
 Array Chosen(const Array& array, const std::vector<bool>& which, bool chosen) {
-  Array part{array.place, array.dtype, {}, {}};
+  Array part{array.location, array.dtype, {}, {}};
   for (size_t i = 0; i < array.shape.size(); ++i) {
     if (which[i] != chosen) continue;
     part.shape.push_back(array.shape[i]);
@@ -137,7 +137,7 @@ Array Ordered(const Array& array, const std::vector<bool>& last) {
 }
 
 Array Merged(const Array& array) {
-  Array merged{array.place, array.dtype, {}, {}};
+  Array merged{array.location, array.dtype, {}, {}};
   for (size_t i = 0; i < array.shape.size(); ++i) {
     if (array.shape[i] == 1) continue;
     if (!merged.shape.empty() && merged.strides.back() == array.shape[i] * array.strides[i]) {
@@ -158,7 +158,7 @@ std::vector<Array> Joined(const std::vector<Array>& arrays) {
                                    static_cast<int>(arrays.size()));
   std::vector<Array> joined;
   for (size_t i = 0; i < arrays.size(); ++i) {
-    Array& array = joined.emplace_back(Array{arrays[i].place, arrays[i].dtype, {}, {}});
+    Array& array = joined.emplace_back(Array{arrays[i].location, arrays[i].dtype, {}, {}});
     array.shape.assign(axes.shape, axes.shape + axes.ndim);
     array.strides.assign(axes.strides[i], axes.strides[i] + axes.ndim);
     if (axes.ndim == 0) {

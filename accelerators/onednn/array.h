@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "../sdk/attribute.h"
-#include "../sdk/geometry.h"
 #include "../sdk/library.h"
 #include "../sdk/status.h"
+#include "../sdk/tensor.h"
 
 namespace onednn {
 
@@ -28,7 +28,7 @@ using DType = dnnl::memory::data_type;
 using Dims = dnnl::memory::dims;
 
 /*! \brief Where elements are; known in full only when the plan runs. */
-struct Place {
+struct Location {
   enum class Kind { kInput, kOutput, kScratch, kConstant };
 
   Kind kind;
@@ -37,7 +37,7 @@ struct Place {
 };
 
 struct Array {
-  Place place;
+  Location location;
   MXAccDataType dtype;
   Dims shape;
   Dims strides; /*!< in elements, any sign; 0 along axes by which it broadcasts */

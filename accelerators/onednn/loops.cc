@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../sdk/geometry.h"
+#include "../sdk/tensor.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #ifdef __x86_64__

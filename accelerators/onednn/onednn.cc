@@ -138,7 +138,7 @@ struct Backend {
 }  // namespace
 }  // namespace onednn
 
-MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using onednn::Backend;
   MXAccApi table = mxacc::DeviceMembers<Backend>::Table();
   mxacc::MemoryMembers<Backend>::Set(&table);

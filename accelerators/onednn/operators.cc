@@ -14,8 +14,8 @@ constexpr int32_t kOperatorSet = 1;
 constexpr Family (*kFamilies[])() = {Copying, Elementwise, Products, Reductions, Softmaxes};
 
 int64_t SizeOf(const MXTensor& tensor) {
-  const MXAccGeometry& geometry = tensor.tensor;
-  return onednn::SizeOf(Dims(geometry.shape, geometry.shape + geometry.ndim));
+  const MXAccDLTensor& dl_tensor = tensor.tensor;
+  return onednn::SizeOf(Dims(dl_tensor.shape, dl_tensor.shape + dl_tensor.ndim));
 }
 
 }  // namespace

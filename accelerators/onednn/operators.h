@@ -37,7 +37,7 @@ Family Products();
 Family Reductions();
 Family Softmaxes();
 
-/*! \brief How an operator is carried out; *flags are those of the executor. */
+/*! \brief How an operator is executed; *flags are those of the executor. */
 std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags);
 
 /*! \brief The names of all operators, with commas between them. */

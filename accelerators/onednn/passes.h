@@ -31,7 +31,7 @@ void AddBinaryPass(const Pass& pass, const Array& a, const Array& b, const Array
 void AddUnaryPass(algorithm alg, float alpha, float beta, const Array& x, const Array& out,
                   Plan* plan);
 
-/*! \brief Folds the rows of a dense array (rows, run) into a dense (rows). */
+/*! \brief Reduces the rows of a dense array (rows, run) into a dense (rows). */
 void AddRowsPass(algorithm alg, const Array& elements, const Array& out, Plan* plan);
 
 }  // namespace onednn

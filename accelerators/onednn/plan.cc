@@ -35,13 +35,13 @@ char* FirstByte(const MXTensor& tensor) {
   return static_cast<char*>(tensor.tensor.data) + tensor.tensor.byte_offset;
 }
 
-MXAccGeometry GeometryOf(const Array& array) {
-  MXAccGeometry geometry{};
-  geometry.ndim = array.ndim();
-  geometry.dtype = array.dtype;
-  geometry.shape = const_cast<int64_t*>(array.shape.data());
-  geometry.strides = const_cast<int64_t*>(array.strides.data());
-  return geometry;
+MXAccDLTensor DLTensorOf(const Array& array) {
+  MXAccDLTensor dl_tensor{};
+  dl_tensor.ndim = array.ndim();
+  dl_tensor.dtype = array.dtype;
+  dl_tensor.shape = const_cast<int64_t*>(array.shape.data());
+  dl_tensor.strides = const_cast<int64_t*>(array.strides.data());
+  return dl_tensor;
 }
 
 }  // namespace
@@ -74,32 +74,32 @@ Plan::Plan(int64_t work) : threads_(ThreadsFor(work)) {}
 Plan::~Plan() = default;
 
 Array Plan::Scratch(MXAccDataType dtype, const Dims& shape) {
-  const Place place{Place::Kind::kScratch, scratch_size_, 0};
+  const Location location{Location::Kind::kScratch, scratch_size_, 0};
   scratch_size_ += RoundUp(static_cast<size_t>(SizeOf(shape) * ItemSize(dtype)));
-  return Array{place, dtype, shape, DenseStrides(shape)};
+  return Array{location, dtype, shape, DenseStrides(shape)};
 }
 
 Array Plan::Constant(MXAccDataType dtype, double value, const Dims& shape) {
-  const Place place{Place::Kind::kConstant, constants_.size(), 0};
+  const Location location{Location::Kind::kConstant, constants_.size(), 0};
   constants_.resize(constants_.size() + kAlignment);
   if (IsFloat(dtype)) {
     auto single = static_cast<float>(value);
     dnnl::memory from(DenseDesc(kFloat32, {1}), Engine(), &single);
-    dnnl::memory to(DenseDesc(dtype, {1}), Engine(), &constants_[place.index]);
+    dnnl::memory to(DenseDesc(dtype, {1}), Engine(), &constants_[location.index]);
     dnnl::stream stream(Engine());
     dnnl::reorder(from, to).execute(stream, from, to);
     stream.wait();
   } else if (value != 0) {
     Unsupported("constants that are no floats");
   }
-  return Array{place, dtype, shape, Dims(shape.size(), 0)};
+  return Array{location, dtype, shape, Dims(shape.size(), 0)};
 }
 
 float Plan::Rounded(MXAccDataType dtype, double value) {
   Plan plan(0);
   auto single = static_cast<float>(value);
   const Array rounded = plan.Constant(dtype, value, {1});
-  dnnl::memory from(DenseDesc(dtype, {1}), Engine(), &plan.constants_[rounded.place.index]);
+  dnnl::memory from(DenseDesc(dtype, {1}), Engine(), &plan.constants_[rounded.location.index]);
   dnnl::memory to(DenseDesc(kFloat32, {1}), Engine(), &single);
   dnnl::stream stream(Engine());
   dnnl::reorder(from, to).execute(stream, from, to);
@@ -203,18 +203,18 @@ void Plan::ReturnSlot(std::unique_ptr<Slot> slot) const {
 
 void Plan::Run(const MXTensor* inputs, const MXTensor* outputs) const {
   std::unique_ptr<Slot> slot = TakeSlot();
-  const auto address_of = [&](const Place& place) {
-    switch (place.kind) {
-      case Place::Kind::kInput:
-        return FirstByte(inputs[place.index]) + place.offset;
-      case Place::Kind::kOutput:
-        return FirstByte(outputs[place.index]) + place.offset;
-      case Place::Kind::kScratch:
-        return slot->scratch.data() + place.index + place.offset;
-      case Place::Kind::kConstant:
+  const auto address_of = [&](const Location& location) {
+    switch (location.kind) {
+      case Location::Kind::kInput:
+        return FirstByte(inputs[location.index]) + location.offset;
+      case Location::Kind::kOutput:
+        return FirstByte(outputs[location.index]) + location.offset;
+      case Location::Kind::kScratch:
+        return slot->scratch.data() + location.index + location.offset;
+      case Location::Kind::kConstant:
         break;
     }
-    return const_cast<char*>(constants_.data()) + place.index;
+    return const_cast<char*>(constants_.data()) + location.index;
   };
   const ThreadScope scope(threads_);
   size_t next = 0;
@@ -223,17 +223,17 @@ void Plan::Run(const MXTensor* inputs, const MXTensor* outputs) const {
     if (!step.primitive) {
       const Array& from = arguments[0].array;
       const Array& to = arguments[1].array;
-      char* source = address_of(from.place);
-      char* target = address_of(to.place);
+      char* source = address_of(from.location);
+      char* target = address_of(to.location);
       if (step.loop != nullptr) {
         step.loop(source, target, SizeOf(to.shape));
       } else {
-        CopyElements(GeometryOf(to), target, GeometryOf(from), source);
+        CopyElements(DLTensorOf(to), target, DLTensorOf(from), source);
       }
       continue;
     }
     for (size_t i = 0; i < arguments.size(); ++i) {
-      slot->memories[next + i].set_data_handle(address_of(arguments[i].array.place));
+      slot->memories[next + i].set_data_handle(address_of(arguments[i].array.location));
     }
     dnnl::error::wrap_c_api(
         dnnl_primitive_execute(step.primitive.get(), slot->stream.get(),

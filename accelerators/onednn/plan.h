@@ -1,7 +1,7 @@
 /*!
  * \file plan.h
- * \brief How an operator is carried out for tensors of one geometry: primitives and copies, in
- * order.
+ * \brief How an operator is executed for tensors of one spec and layout: primitives and copies,
+ * in order.
  */
 #ifndef ONEDNN_PLAN_H_
 #define ONEDNN_PLAN_H_

@@ -99,10 +99,10 @@ void CheckOutput(const Array& out, MXAccDataType dtype, const Dims& shape) {
 
 /* ---- matmul ---- */
 
-/*! \brief Appends an axis of extent 1, or puts it at a place. */
-void InsertAxis(Array* x, size_t place) {
-  x->shape.insert(x->shape.begin() + static_cast<std::ptrdiff_t>(place), 1);
-  x->strides.insert(x->strides.begin() + static_cast<std::ptrdiff_t>(place), 1);
+/*! \brief Appends an axis of extent 1, or puts it at a position. */
+void InsertAxis(Array* x, size_t position) {
+  x->shape.insert(x->shape.begin() + static_cast<std::ptrdiff_t>(position), 1);
+  x->strides.insert(x->strides.begin() + static_cast<std::ptrdiff_t>(position), 1);
 }
 
 /*! \brief The batches of all three as few axes; rows of one matrix where b is one matrix. */
@@ -185,7 +185,7 @@ Axes AllBut(size_t ndim, const Axes& left_out) {
 
 /*! \brief The array with its axes in that order. */
 Array Permuted(const Array& x, const Axes& first, const Axes& second) {
-  Array permuted{x.place, x.dtype, {}, {}};
+  Array permuted{x.location, x.dtype, {}, {}};
   for (const Axes* axes : {&first, &second}) {
     for (const size_t axis : *axes) {
       permuted.shape.push_back(x.shape[axis]);
@@ -199,14 +199,14 @@ Array Permuted(const Array& x, const Axes& first, const Axes& second) {
 Array AxesBetween(const Array& x, size_t begin, size_t end) {
   const auto first = static_cast<std::ptrdiff_t>(begin);
   const auto last = static_cast<std::ptrdiff_t>(end);
-  return Array{x.place, x.dtype, Dims(x.shape.begin() + first, x.shape.begin() + last),
+  return Array{x.location, x.dtype, Dims(x.shape.begin() + first, x.shape.begin() + last),
                Dims(x.strides.begin() + first, x.strides.begin() + last)};
 }
 
 /*! \brief Joins the first `count` axes into one and the others into another, without changing
  * their order; false where strides do not allow it. */
 bool JoinInto2(Array* x, size_t count) {
-  Array joined{x->place, x->dtype, {}, {}};
+  Array joined{x->location, x->dtype, {}, {}};
   for (const Array& side : {AxesBetween(*x, 0, count), AxesBetween(*x, count, x->shape.size())}) {
     const Array merged = Merged(side);
     if (merged.shape.size() > 1) return false;

@@ -1,8 +1,8 @@
 /*!
  * \file reductions.cc
- * \brief Operators that fold elements over axes.
+ * \brief Operators that reduce elements over axes.
  *
- * oneDNN folds fast over axes that come last and are dense, and adds elements one by one in a few
+ * oneDNN reduces fast over axes that come last and are dense, and adds elements one by one in a few
  * lanes, so that the rounding of long sums grows: they are split. Its max and min lose NaN.
  */
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace onednn {
 namespace {
 
-/*! \brief How many elements are folded one after another: preferably, at most, and at least. */
+/*! \brief How many elements are reduced one after another: preferably, at most, and at least. */
 constexpr int64_t kGoodRun = 1024;
 constexpr int64_t kLongRun = 8192;
 constexpr int64_t kShortRun = 32;
@@ -45,7 +45,7 @@ int64_t DivisorOf(int64_t count, int64_t most) {
   return 1;
 }
 
-/*! \brief How many elements of count are folded at once; 1 where that divides badly. */
+/*! \brief How many elements of count are reduced at once; 1 where that divides badly. */
 int64_t RunOf(int64_t count) {
   if (count <= kGoodRun) return count;
   const int64_t run = DivisorOf(count, kGoodRun);
@@ -55,13 +55,13 @@ int64_t RunOf(int64_t count) {
 
 /*! \brief Part of a dense array, seen in a shape. */
 Array PartOf(Array dense, int64_t first, Dims shape) {
-  dense.place.offset += static_cast<size_t>(first * ItemSize(dense.dtype));
+  dense.location.offset += static_cast<size_t>(first * ItemSize(dense.dtype));
   return Shaped(dense, std::move(shape));
 }
 
-/*! \brief Folds dense elements (outer, inner) in runs, and what comes of that again. */
-void AddFold(algorithm alg, Array elements, int64_t outer, int64_t inner, const Array& out,
-             Plan* plan) {
+/*! \brief Reduces dense elements (outer, inner) in runs, and what comes of that again. */
+void AddReducePasses(algorithm alg, Array elements, int64_t outer, int64_t inner, const Array& out,
+                     Plan* plan) {
   while (RunOf(inner) != inner) {
     int64_t run = RunOf(inner);
     if (run == 1 && outer != 1) Unsupported("so many elements that do not divide evenly");
@@ -86,16 +86,16 @@ void AddFold(algorithm alg, Array elements, int64_t outer, int64_t inner, const 
  */
 bool AddColumnSums(const Array& a, const std::vector<bool>& reduced, const Array& out, Plan* plan) {
   const Array kept = Merged(Chosen(a, reduced, false));
-  const Array folded = Merged(Chosen(a, reduced, true));
+  const Array summed = Merged(Chosen(a, reduced, true));
   const size_t ndim = kept.shape.size();
-  if (ndim == 0 || ndim > 2 || folded.shape.size() != 1 || folded.shape[0] > kLongRun) return false;
-  const int64_t rows = folded.shape[0];
+  if (ndim == 0 || ndim > 2 || summed.shape.size() != 1 || summed.shape[0] > kLongRun) return false;
+  const int64_t rows = summed.shape[0];
   const int64_t columns = kept.shape[ndim - 1];
   const int64_t batch = ndim == 2 ? kept.shape[0] : 1;
   const int64_t step = ndim == 2 ? kept.strides[0] : rows * columns;
-  if (kept.strides[ndim - 1] != 1 || folded.strides[0] < columns || step < 0) return false;
+  if (kept.strides[ndim - 1] != 1 || summed.strides[0] < columns || step < 0) return false;
   Array ones = plan->Scratch(a.dtype, {1, 1, rows});
-  const Array matrices{a.place, a.dtype, {batch, rows, columns}, {step, folded.strides[0], 1}};
+  const Array matrices{a.location, a.dtype, {batch, rows, columns}, {step, summed.strides[0], 1}};
   const Array sums = Shaped(out, {batch, 1, columns});
   const dnnl::matmul::primitive_desc desc(Engine(), DescOf(ones), DescOf(matrices), DescOf(sums),
                                           AttributesFor(), true);
@@ -136,7 +136,7 @@ void AddReduction(algorithm alg, double of_none, bool divides, const MXAccOperat
   const Array total = divides ? plan->Scratch(kFloat32, {outer}) : target;
   const bool is_sum = alg == algorithm::reduction_sum;
   if (!is_sum || !AddColumnSums(a, reduced, total, plan)) {
-    AddFold(alg, plan->Dense(Ordered(a, reduced)), outer, inner, total, plan);
+    AddReducePasses(alg, plan->Dense(Ordered(a, reduced)), outer, inner, total, plan);
   }
   if (divides) {
     const Array count = plan->Constant(kFloat32, static_cast<double>(inner), {outer});

@@ -86,13 +86,13 @@ void AddAlongAxis(bool log, const MXAccOperator& op, Plan* plan) {
     throw Failure(kMXAccBadArgument, "the output is not of the shape of the result");
   }
   const std::vector<bool> axis = TheAxis(op, data.shape.size());
-  const Array place = Ordered(out, axis);
-  const int64_t length = place.shape.empty() ? 1 : place.shape.back();
+  const Array ordered = Ordered(out, axis);
+  const int64_t length = ordered.shape.empty() ? 1 : ordered.shape.back();
   const Dims shape{SizeOf(out.shape) / length, length};
-  if (!IsDense(place)) Unsupported("an output whose elements along the axis are no dense rows");
+  if (!IsDense(ordered)) Unsupported("an output whose elements along the axis are no dense rows");
   if (length < kLongRow && SizeOf(shape) > kManyElements) Unsupported("many short rows");
   const Array from = Shaped(plan->Dense(Divided(op, Ordered(data, axis), plan)), shape);
-  const Array to = Shaped(place, shape);
+  const Array to = Shaped(ordered, shape);
   const dnnl::softmax_forward::primitive_desc desc(
       Engine(), dnnl::prop_kind::forward_inference,
       log ? algorithm::softmax_log : algorithm::softmax_accurate, DescOf(from), DescOf(to), 1,

@@ -35,7 +35,8 @@ __kernel void copy(const long count, const Layout at, __global ITEM* target, lon
 
 }  // namespace
 
-void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Place target, Place source) {
+void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Location target,
+                  Location source) {
   const int64_t count = axes.count();
   if (count == 0) return;
   const Layout layout = LayoutOf(axes);

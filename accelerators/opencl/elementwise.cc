@@ -12,19 +12,19 @@ namespace {
 /*! \brief The elements may be anything. */
 class NoWork : public Work {
  public:
-  void Run(Commands*, const Place*) override {}
+  void Run(Commands*, const Location*) override {}
 };
 
 class FormulaWork : public Work {
  public:
   FormulaWork(const Request& request, const Elementwise& formula);
-  void Run(Commands* commands, const Place* places) override;
+  void Run(Commands* commands, const Location* locations) override;
   bool in_place() const override { return true; }
 
  private:
   /*! \brief An operand as the kernel gets it. */
   struct Argument {
-    int input; /*!< its place among the inputs; -1 for a number */
+    int input; /*!< its position among the inputs; -1 for a number */
     std::optional<Scalar> scalar;
   };
   enum class Access { kDense, kSingle, kStrided };
@@ -33,7 +33,7 @@ class FormulaWork : public Work {
   bool IsStrided() const;
   std::string Source(const Elementwise& formula) const;
 
-  const int output_; /*!< its place */
+  const int output_; /*!< its position */
   int64_t count_;
   Layout layout_{};
   std::vector<Argument> arguments_;
@@ -132,7 +132,7 @@ std::string FormulaWork::Source(const Elementwise& formula) const {
   return source;
 }
 
-void FormulaWork::Run(Commands* commands, const Place* places) {
+void FormulaWork::Run(Commands* commands, const Location* locations) {
   if (count_ == 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const cl_kernel kernel = kernel_.get();
@@ -140,18 +140,18 @@ void FormulaWork::Run(Commands* commands, const Place* places) {
   const auto set = [&](const auto& value) {
     Check(clSetKernelArg(kernel, index++, sizeof(value), &value), "clSetKernelArg");
   };
-  const auto set_place = [&](const Place& place) {
-    set(place.buffer);
-    set(place.first);
+  const auto set_location = [&](const Location& location) {
+    set(location.buffer);
+    set(location.first);
   };
   set(count_);
   if (IsStrided()) set(layout_);
-  set_place(places[output_]);
+  set_location(locations[output_]);
   for (const Argument& argument : arguments_) {
     if (argument.scalar) {
       argument.scalar->SetArgument(kernel, index++);
     } else {
-      set_place(places[argument.input]);
+      set_location(locations[argument.input]);
     }
   }
   commands->Launch(kernel, count_);

@@ -48,11 +48,11 @@ void ChooseSmallTiles(cl_device_id device) {
 class GemmWork : public Work {
  public:
   GemmWork(const Request& request, const ProductAxes& axes);
-  void Run(Commands* commands, const Place* places) override;
+  void Run(Commands* commands, const Location* locations) override;
 
  private:
-  void RunOne(Commands* commands, const Place* places, const Place* rooms) const;
-  void Multiply(Commands* commands, Place out, Place a, Place b) const;
+  void RunOne(Commands* commands, const Location* locations, const Location* rooms) const;
+  void Multiply(Commands* commands, Location out, Location a, Location b) const;
 
   const bool is_double_;
   const int64_t item_;
@@ -67,7 +67,7 @@ GemmWork::GemmWork(const Request& request, const ProductAxes& axes)
   if (device.traits.type == CL_DEVICE_TYPE_CPU) ChooseSmallTiles(device.id);
 }
 
-void GemmWork::Multiply(Commands* commands, Place out, Place a, Place b) const {
+void GemmWork::Multiply(Commands* commands, Location out, Location a, Location b) const {
   const auto size = [](int64_t value) { return static_cast<size_t>(value); };
   const auto flip = [](const Matrix& matrix) {
     return matrix.transposed ? CLBlastTransposeYes : CLBlastTransposeNo;
@@ -93,14 +93,14 @@ void GemmWork::Multiply(Commands* commands, Place out, Place a, Place b) const {
              "CLBlastSgemm");
 }
 
-void GemmWork::RunOne(Commands* commands, const Place* places, const Place* rooms) const {
-  Place used[3];
+void GemmWork::RunOne(Commands* commands, const Location* locations, const Location* rooms) const {
+  Location used[3];
   for (int i : {kOut, kA, kB}) {
-    used[i] = product_.matrices[i].direct ? places[i] : rooms[i];
+    used[i] = product_.matrices[i].direct ? locations[i] : rooms[i];
   }
   for (int i : {kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
-    if (!matrix.direct) CopyOnDevice(commands, item_, matrix.dense, rooms[i], places[i]);
+    if (!matrix.direct) CopyOnDevice(commands, item_, matrix.dense, rooms[i], locations[i]);
   }
   Multiply(commands, used[kOut], used[kA], used[kB]);
   const Matrix& out = product_.matrices[kOut];
@@ -108,13 +108,13 @@ void GemmWork::RunOne(Commands* commands, const Place* places, const Place* room
   Axes back(2);
   back.shape = out.dense.shape;
   back.strides = {out.dense.strides[1], out.dense.strides[0]};
-  CopyOnDevice(commands, item_, back, places[kOut], rooms[kOut]);
+  CopyOnDevice(commands, item_, back, locations[kOut], rooms[kOut]);
 }
 
-void GemmWork::Run(Commands* commands, const Place* places) {
+void GemmWork::Run(Commands* commands, const Location* locations) {
   commands->device().gemms.fetch_add(1, std::memory_order_relaxed);
   std::vector<Buffer> buffers;
-  Place rooms[3] = {};
+  Location rooms[3] = {};
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
     if (matrix.direct) continue;
@@ -122,7 +122,8 @@ void GemmWork::Run(Commands* commands, const Place* places) {
                                  static_cast<size_t>(matrix.rows * matrix.columns * item_)));
     rooms[i] = {buffers.back().get(), 0};
   }
-  Place at[3] = {places[2], places[0], places[1]};  // inputs come in the order of parameters
+  Location at[3] = {locations[2], locations[0],
+                    locations[1]};  // inputs come in the order of parameters
   std::vector<int64_t> index(product_.batch.shape.size());
   for (int64_t left = product_.batch.count(); left > 0; --left) {
     RunOne(commands, at, rooms);

@@ -10,8 +10,8 @@
 
 namespace opencl {
 
-/*! \brief A place in a buffer, in elements. */
-struct Place {
+/*! \brief A position in a buffer, in elements. */
+struct Location {
   cl_mem buffer;
   int64_t first;
 };
@@ -25,7 +25,7 @@ class Memory : public Blocks<Buffer> {
     Add(handle, std::move(buffer), size);
     return handle;
   }
-  cl_mem Find(const MXAccGeometry& tensor, const Span& span) const {
+  cl_mem Find(const MXAccDLTensor& tensor, const Span& span) const {
     return static_cast<cl_mem>(Blocks<Buffer>::Find(tensor, span));
   }
 };

@@ -1,6 +1,6 @@
 /*!
  * \file movement.cc
- * \brief Operators that copy elements to other places.
+ * \brief Operators that move elements.
  */
 #include "../sdk/operators/movement.h"
 
@@ -11,8 +11,8 @@ namespace opencl {
 std::unique_ptr<Work> MakeMovement(const Request& request) {
   std::optional<std::vector<Movement>> movements = FindMovements(request);
   if (!movements) return nullptr;
-  return std::make_unique<CopyWork<Commands, Place>>(ItemSize(request.output().dtype),
-                                                     *std::move(movements));
+  return std::make_unique<CopyWork<Commands, Location>>(ItemSize(request.output().dtype),
+                                                        *std::move(movements));
 }
 
 }  // namespace opencl

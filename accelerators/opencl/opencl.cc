@@ -21,7 +21,7 @@ struct Backend {
   using Stream = opencl::Stream;
   using Event = opencl::Event;
   using Commands = opencl::Commands;
-  using Place = opencl::Place;
+  using Location = opencl::Location;
 
   using Executor = ExecutorOf<Backend>;
 
@@ -64,7 +64,7 @@ struct Backend {
 }  // namespace
 }  // namespace opencl
 
-MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using opencl::Backend;
   return opencl::StatusOf([&] {
     MXAccApi table = mxacc::DeviceMembers<Backend>::Table();

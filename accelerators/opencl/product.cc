@@ -2,8 +2,8 @@
  * \file product.cc
  * \brief Products: by CLBlast, or as sums.
  */
-#include "fold.h"
 #include "gemm.h"
+#include "reduce.h"
 
 namespace opencl {
 
@@ -17,7 +17,8 @@ std::unique_ptr<Work> MakeProduct(const Request& request) {
   if (has_gemm && product->of_a == product->of_b && !is_empty && IsWorthGemm(axes)) {
     return MakeGemm(request, axes);
   }
-  return MakeFold(request, DotFold(product->dtype), AsFold(axes), false, {product->a, product->b});
+  return MakeReduceWork(request, DotReducer(product->dtype), AsReduction(axes), false,
+                        {product->a, product->b});
 }
 
 }  // namespace opencl

@@ -1,14 +1,14 @@
 /*!
  * \file reduction.cc
- * \brief The folds of reductions, as OpenCL C.
+ * \brief The steps of reductions, as OpenCL C.
  */
-#include "fold.h"
+#include "reduce.h"
 
 namespace opencl {
 namespace {
 
-Fold TotalFold(const Reduction& reduction) {
-  const bool is_sum = reduction.kind == FoldKind::kSum;
+Reducer TotalReducer(const Reduction& reduction) {
+  const bool is_sum = reduction.kind == ReduceKind::kSum;
   const std::string op = is_sum ? " + " : " * ";
   // Integers are added up without a sign, in which they wrap.
   const std::string type = IsFloat(reduction.element) ? "C" : "ulong";
@@ -23,7 +23,7 @@ Fold TotalFold(const Reduction& reduction) {
           false};
 }
 
-Fold MeanFold(DType dtype) {
+Reducer MeanReducer(DType dtype) {
   return {"typedef C ACC;\n",
           "(ACC)0",
           "acc + x",
@@ -35,7 +35,7 @@ Fold MeanFold(DType dtype) {
           false};
 }
 
-Fold VarianceFold(const Reduction& reduction) {
+Reducer VarianceReducer(const Reduction& reduction) {
   const DType element = reduction.element;
   const std::string less = std::to_string(reduction.ddof);
   return {R"(
@@ -45,19 +45,19 @@ typedef struct {
   long count;
 } ACC;
 ACC combine(ACC acc, C x) {
-  const C deviation = x - acc.mean;
+  const C difference = x - acc.mean;
   acc.count += 1;
-  acc.mean += deviation / (C)acc.count;
-  acc.squares += deviation * (x - acc.mean);
+  acc.mean += difference / (C)acc.count;
+  acc.squares += difference * (x - acc.mean);
   return acc;
 }
 ACC merge(ACC acc, ACC other) {
   if (acc.count == 0) return other;
   if (other.count == 0) return acc;
-  const C deviation = other.mean - acc.mean;
+  const C difference = other.mean - acc.mean;
   const C share = (C)other.count / (C)(acc.count + other.count);
-  acc.squares += other.squares + deviation * deviation * (C)acc.count * share;
-  acc.mean += deviation * share;
+  acc.squares += other.squares + difference * difference * (C)acc.count * share;
+  acc.mean += difference * share;
   acc.count += other.count;
   return acc;
 }
@@ -69,7 +69,7 @@ ACC nothing() {
           "nothing()",
           "combine(acc, x)",
           "merge(acc, other)",
-          (reduction.kind == FoldKind::kDeviation ? "sqrt" : "") +
+          (reduction.kind == ReduceKind::kStd ? "sqrt" : "") +
               ("(acc.squares / (C)max(count - (" + less + "L), 0L))"),
           element,
           element,
@@ -87,7 +87,7 @@ std::string LastValue(DType dtype, bool largest) {
   return largest ? least : "((C)~" + least + ")";
 }
 
-Fold ExtremumFold(bool largest, DType dtype) {
+Reducer ExtremumReducer(bool largest, DType dtype) {
   const std::string order = largest ? " >= " : " <= ";
   const auto choose = [&](const std::string& other) {
     return "acc != acc || acc" + order + other + " ? acc : " + other;
@@ -103,27 +103,27 @@ Fold ExtremumFold(bool largest, DType dtype) {
           false};
 }
 
-Fold LogicFold(bool any) {
+Reducer LogicReducer(bool any) {
   const std::string op = any ? " | " : " & ";
   return {"typedef int ACC;\n", any ? "0" : "1", "acc" + op + "x",
           "acc" + op + "other", "acc",           DType::kBool,
           DType::kBool,         DType::kBool,    false};
 }
 
-Fold PositionFold(bool largest, DType dtype) {
+Reducer ArgReducer(bool largest, DType dtype) {
   const std::string order = largest ? " > " : " < ";
   return {R"(
 typedef struct {
   C value;
-  long place;
+  long position;
 } ACC;
-ACC position_of(C x, long place) {
-  const ACC acc = {x, place};
+ACC position_of(C x, long position) {
+  const ACC acc = {x, position};
   return acc;
 }
 ACC earlier_of(ACC a, ACC b) {
-  if (a.place < 0) return b;
-  if (b.place < 0) return a;
+  if (a.position < 0) return b;
+  if (b.position < 0) return a;
   const int a_is_nan = a.value != a.value;
   const int b_is_nan = b.value != b.value;
   if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
@@ -131,37 +131,37 @@ ACC earlier_of(ACC a, ACC b) {
               order + R"(a.value) return b;
   if (a.value)" +
               order + R"(b.value) return a;
-  return a.place < b.place ? a : b;
+  return a.position < b.position ? a : b;
 }
 )",
           "position_of(0, -1)",
-          "earlier_of(acc, position_of(x, place))",
+          "earlier_of(acc, position_of(x, position))",
           "earlier_of(acc, other)",
-          "acc.place",
+          "acc.position",
           dtype,
           DType::kInt64,
           DType::kInt64,
           false};
 }
 
-Fold FoldOf(const Reduction& reduction) {
+Reducer ReducerOf(const Reduction& reduction) {
   switch (reduction.kind) {
-    case FoldKind::kSum:
-    case FoldKind::kProduct:
-      return TotalFold(reduction);
-    case FoldKind::kMean:
-      return MeanFold(reduction.element);
-    case FoldKind::kVariance:
-    case FoldKind::kDeviation:
-      return VarianceFold(reduction);
-    case FoldKind::kLargest:
-    case FoldKind::kSmallest:
-      return ExtremumFold(reduction.kind == FoldKind::kLargest, reduction.element);
-    case FoldKind::kAny:
-    case FoldKind::kAll:
-      return LogicFold(reduction.kind == FoldKind::kAny);
+    case ReduceKind::kSum:
+    case ReduceKind::kProduct:
+      return TotalReducer(reduction);
+    case ReduceKind::kMean:
+      return MeanReducer(reduction.element);
+    case ReduceKind::kVariance:
+    case ReduceKind::kStd:
+      return VarianceReducer(reduction);
+    case ReduceKind::kMax:
+    case ReduceKind::kMin:
+      return ExtremumReducer(reduction.kind == ReduceKind::kMax, reduction.element);
+    case ReduceKind::kAny:
+    case ReduceKind::kAll:
+      return LogicReducer(reduction.kind == ReduceKind::kAny);
     default:
-      return PositionFold(reduction.kind == FoldKind::kPlaceOfLargest, reduction.element);
+      return ArgReducer(reduction.kind == ReduceKind::kArgmax, reduction.element);
   }
 }
 
@@ -170,8 +170,8 @@ Fold FoldOf(const Reduction& reduction) {
 std::unique_ptr<Work> MakeReduction(const Request& request) {
   const std::optional<Reduction> reduction = FindReduction(request);
   if (!reduction) return nullptr;
-  return MakeFold(request, FoldOf(*reduction), reduction->axes, reduction->finds_place(),
-                  {reduction->input});
+  return MakeReduceWork(request, ReducerOf(*reduction), reduction->axes,
+                        reduction->finds_position(), {reduction->input});
 }
 
 }  // namespace opencl

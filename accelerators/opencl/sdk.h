@@ -6,9 +6,9 @@
 #define OPENCL_SDK_H_
 
 #include "../sdk/attribute.h"
-#include "../sdk/geometry.h"
 #include "../sdk/library.h"
 #include "../sdk/status.h"
+#include "../sdk/tensor.h"
 
 namespace opencl {
 

@@ -154,7 +154,7 @@ __kernel void softmax_by_columns(const long count, const Layout lines, const lon
 )";
 
 constexpr char kGroupSource[] = R"(
-#define FOLD(value, combine)                                                   \
+#define REDUCE(value, combine)                                                   \
   room[item] = value;                                                          \
   barrier(CLK_LOCAL_MEM_FENCE);                                                \
   for (int left = GROUP; left > 1;) {                                          \
@@ -175,9 +175,9 @@ __kernel void softmax_by_groups(const long count, const Layout lines, const long
   const long line = get_group_id(0);
   ADVANCE(lines, line, STEP_LINE);
   C peak = peak_of(n, item, GROUP, in, at_in, in_step);
-  FOLD(peak, PEAK);
+  REDUCE(peak, PEAK);
   C sum = sum_of(n, item, GROUP, in, at_in, in_step, peak, temperature);
-  FOLD(sum, PLUS);
+  REDUCE(sum, PLUS);
   finish(n, item, GROUP, out, at_out, out_step, in, at_in, in_step, peak, temperature, sum);
 }
 )";
@@ -185,7 +185,7 @@ __kernel void softmax_by_groups(const long count, const Layout lines, const long
 class SoftmaxWork : public Work {
  public:
   SoftmaxWork(const Request& request, const Softmax& softmax);
-  void Run(Commands* commands, const Place* places) override;
+  void Run(Commands* commands, const Location* locations) override;
   // Of a line all is read before it is written, but not where items have columns in common.
   bool in_place() const override { return share_ != Share::kColumns || width_ % 8 == 0; }
 
@@ -193,7 +193,7 @@ class SoftmaxWork : public Work {
   Share ShareOf() const;
   std::string Source(const char* kernel) const;
   template <typename T>
-  void SetAll(const Place& out, const Place& in) const;
+  void SetAll(const Location& out, const Location& in) const;
 
   const Softmax softmax_;
   const DType element_; /*!< of the input */
@@ -269,17 +269,17 @@ std::string SoftmaxWork::Source(const char* kernel) const {
 }
 
 template <typename T>
-void SoftmaxWork::SetAll(const Place& out, const Place& in) const {
+void SoftmaxWork::SetAll(const Location& out, const Location& in) const {
   SetArguments(kernel_.get(), count_, lines_, softmax_.length, static_cast<T>(softmax_.temperature),
                out.buffer, out.first, softmax_.steps[0], in.buffer, in.first, softmax_.steps[1],
                width_);
 }
 
-void SoftmaxWork::Run(Commands* commands, const Place* places) {
+void SoftmaxWork::Run(Commands* commands, const Location* locations) {
   if (kernel_.get() == nullptr) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Place& in = places[softmax_.input];
-  const Place& out = places[output_];
+  const Location& in = locations[softmax_.input];
+  const Location& out = locations[output_];
   if (softmax_.dtype == DType::kFloat64) {
     SetAll<cl_double>(out, in);
   } else {

@@ -113,19 +113,19 @@ std::vector<Mark> Commands::TakeEvents() {
   return taken;
 }
 
-void Commands::Write(Place to, int64_t item, const char* from, size_t size) {
+void Commands::Write(Location to, int64_t item, const char* from, size_t size) {
   Check(clEnqueueWriteBuffer(queue_, to.buffer, CL_FALSE, static_cast<size_t>(to.first * item),
                              size, from, 0, nullptr, NextEvent()),
         "clEnqueueWriteBuffer");
 }
 
-void Commands::Read(char* to, Place from, int64_t item, size_t size) {
+void Commands::Read(char* to, Location from, int64_t item, size_t size) {
   Check(clEnqueueReadBuffer(queue_, from.buffer, CL_FALSE, static_cast<size_t>(from.first * item),
                             size, to, 0, nullptr, NextEvent()),
         "clEnqueueReadBuffer");
 }
 
-void Commands::Zero(Place bytes, size_t size) {
+void Commands::Zero(Location bytes, size_t size) {
   constexpr unsigned char kZero = 0;
   Check(clEnqueueFillBuffer(queue_, bytes.buffer, &kZero, sizeof(kZero),
                             static_cast<size_t>(bytes.first), size, 0, nullptr, NextEvent()),

@@ -45,7 +45,7 @@ class Stream {
   std::deque<Failure> failures_;
 };
 
-/*! \brief A place in a stream. Any thread may call. */
+/*! \brief A position in a stream. Any thread may call. */
 class Event {
  public:
   explicit Event(const Device& device) : context_(device.context()) {}
@@ -83,9 +83,9 @@ class Commands {
   /*! \brief Where the next command writes its event. */
   cl_event* NextEvent();
   /*! \brief Between memory of the host and elements of item bytes. */
-  void Write(Place to, int64_t item, const char* from, size_t size);
-  void Read(char* to, Place from, int64_t item, size_t size);
-  void Zero(Place bytes, size_t size);
+  void Write(Location to, int64_t item, const char* from, size_t size);
+  void Read(char* to, Location from, int64_t item, size_t size);
+  void Zero(Location bytes, size_t size);
   /*! \brief Memory of the device, which the commands keep. */
   cl_mem MakeScratch(size_t size) {
     return scratch_.emplace_back(MakeBuffer(device_->context(), size)).get();

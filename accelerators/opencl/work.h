@@ -31,7 +31,7 @@ class Request : public mxacc::Request {
   Device* device_;
 };
 
-using Work = WorkOn<Commands, Place>;
+using Work = WorkOn<Commands, Location>;
 
 /*! \brief The makers, by file: the work of an operator, or NULL where it is none of theirs. */
 std::unique_ptr<Work> MakeElementwise(const Request& request);

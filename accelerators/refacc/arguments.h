@@ -23,7 +23,7 @@ class AttributeArguments {
   AttributeArguments(const AttributeArguments&) = delete;
   AttributeArguments& operator=(const AttributeArguments&) = delete;
 
-  /*! \brief An array becomes a tuple, of ints alone a run of them. */
+  /*! \brief An array becomes a tuple, of ints alone a span of them. */
   MXNetAny Make(const AttributeValue& value);
 
  private:

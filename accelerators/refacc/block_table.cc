@@ -12,7 +12,7 @@ namespace {
 /*! \brief Opaque handles begin here: in the middle of the address space, where nothing can be. */
 constexpr uint64_t kFirstHandle = uint64_t{0xACC0} << 48;
 constexpr int kDeviceShift = 40;
-/*! \brief Turns of a place begin elsewhere than those of its neighbour, or one's handle would lie
+/*! \brief Turns of a slot begin elsewhere than those of its neighbour, or one's handle would lie
  * just behind the other's. */
 constexpr size_t kTurnStep = 0x9E37;
 
@@ -43,14 +43,14 @@ size_t BlockTable::NumberOfAddress(const void* address) const {
   return found == addresses_.end() ? 0 : found->second;
 }
 
-size_t BlockTable::TakePlace() {
+size_t BlockTable::TakeSlot() {
   if (!free_.empty()) {
     const size_t number = free_.back();
     free_.pop_back();
     return number;
   }
-  if (used_ == kPlaces) {
-    throw Failure(kMXAccOutOfMemory, "no more than " + std::to_string(kPlaces) + " blocks at once");
+  if (used_ == kSlots) {
+    throw Failure(kMXAccOutOfMemory, "no more than " + std::to_string(kSlots) + " blocks at once");
   }
   if (EntryAt(used_) == nullptr) {
     chunks_[used_ >> kChunkBits].store(new Entry[kChunk], std::memory_order_release);
@@ -59,7 +59,7 @@ size_t BlockTable::TakePlace() {
 }
 
 void* BlockTable::Add(const Block& block) {
-  const size_t number = TakePlace();
+  const size_t number = TakeSlot();
   Entry* entry = EntryAt(number);
   void* handle = block.data;
   if (opaque_) {
@@ -83,7 +83,7 @@ void BlockTable::Remove(const void* handle) {
     const std::lock_guard<std::shared_mutex> lock(addresses_mutex_);
     addresses_.erase(handle);
   }
-  // Another turn of a place that has had all would give a handle twice.
+  // Another turn of a slot that has had all would give a handle twice.
   if (entry->turns < kTurns) free_.push_back(number);
   --size_;
 }

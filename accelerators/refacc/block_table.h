@@ -17,10 +17,10 @@
 namespace refacc {
 
 /*!
- * \brief Blocks in numbered places.
+ * \brief Blocks in numbered slots.
  *
  * A handle is the address of the block or, if opaque, an address that no processor has: the number
- * of the place and how often that was taken, so that it is found without a lock and is never given
+ * of the slot and how often that was taken, so that it is found without a lock and is never given
  * twice.
  *
  * Any thread may call Find; for all else the caller has a lock. A block that was found stays as it
@@ -33,7 +33,7 @@ class BlockTable {
   BlockTable(const BlockTable&) = delete;
   BlockTable& operator=(const BlockTable&) = delete;
 
-  /*! \brief The handle of a block; Failure where all places and handles are used up. */
+  /*! \brief The handle of a block; Failure where all slots and handles are used up. */
   void* Add(const Block& block);
   /*! \brief NULL where the handle is that of no block. */
   const Block* Find(const void* handle) const {
@@ -69,12 +69,12 @@ class BlockTable {
 
  private:
   // From the low end: bits that are 0, so that a handle that was computed with is none; how often
-  // the place was taken; its number; the device.
+  // the slot was taken; its number; the device.
   static constexpr int kZeroBits = 4;
   static constexpr int kTurnBits = 16;
   static constexpr int kNumberBits = 20;
   static constexpr int kChunkBits = 8;
-  static constexpr size_t kPlaces = size_t{1} << kNumberBits;
+  static constexpr size_t kSlots = size_t{1} << kNumberBits;
   static constexpr size_t kTurns = size_t{1} << kTurnBits;
   static constexpr size_t kChunk = size_t{1} << kChunkBits;
 
@@ -85,24 +85,24 @@ class BlockTable {
   };
 
   static size_t NumberOf(const void* handle) {
-    return (reinterpret_cast<uintptr_t>(handle) >> (kZeroBits + kTurnBits)) & (kPlaces - 1);
+    return (reinterpret_cast<uintptr_t>(handle) >> (kZeroBits + kTurnBits)) & (kSlots - 1);
   }
-  /*! \brief The same where handles are addresses; of any place where it is none. */
+  /*! \brief The same where handles are addresses; of any slot where it is none. */
   size_t NumberOfAddress(const void* address) const;
   void* OpaqueHandle(size_t number, size_t turn) const;
   Entry* EntryAt(size_t number) const {
     Entry* chunk = chunks_[number >> kChunkBits].load(std::memory_order_acquire);
     return chunk == nullptr ? nullptr : chunk + (number & (kChunk - 1));
   }
-  size_t TakePlace();
+  size_t TakeSlot();
 
   const bool opaque_;
   const uintptr_t first_handle_;
   size_t size_{0};
   size_t used_{0};
-  std::vector<size_t> free_; /*!< numbers of places */
-  std::atomic<Entry*> chunks_[kPlaces >> kChunkBits]{};
-  /*! \brief Of handles that are addresses: the numbers of their places. */
+  std::vector<size_t> free_; /*!< numbers of slots */
+  std::atomic<Entry*> chunks_[kSlots >> kChunkBits]{};
+  /*! \brief Of handles that are addresses: the numbers of their slots. */
   std::unordered_map<const void*, size_t> addresses_;
   mutable std::shared_mutex addresses_mutex_;
 };

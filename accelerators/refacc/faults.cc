@@ -24,7 +24,7 @@ constexpr Kind kKinds[] = {
     {"unsupported", kMXAccUnsupported},
     {"memory", kMXAccOutOfMemory},
     {"no_device", kMXAccNoDevice},
-    {"refused", kMXAccRefused},
+    {"rejected", kMXAccRejected},
     {"bad_index", kMXAccBadIndex},
     {"cancelled", kMXAccCancelled},
     {"crash", kCrash},
@@ -38,7 +38,7 @@ constexpr const char* kCalls[] = {
     "run",           "work",          "finalize",
 };
 
-[[noreturn]] void Refuse(const std::string& item, const std::string& why) {
+[[noreturn]] void Reject(const std::string& item, const std::string& why) {
   throw Failure(kMXAccBadArgument, "the fault '" + item + "' " + why);
 }
 
@@ -46,7 +46,7 @@ int32_t CodeOf(const std::string& name, const std::string& item) {
   for (const Kind& kind : kKinds) {
     if (name == kind.name) return kind.code;
   }
-  Refuse(item, "is of no known kind");
+  Reject(item, "is of no known kind");
 }
 
 }  // namespace
@@ -63,14 +63,14 @@ Faults::Item Faults::ReadItem(const std::string& text) {
     char* end = nullptr;
     item.first = std::strtoull(item.call.c_str() + at + 1, &end, 10);
     const std::string rest(end);
-    if (item.first == 0 || (!rest.empty() && rest != "+")) Refuse(text, "has no count after @");
+    if (item.first == 0 || (!rest.empty() && rest != "+")) Reject(text, "has no count after @");
     if (rest.empty()) item.last = item.first;
     item.call.resize(at);
   }
   for (const char* call : kCalls) {
     if (item.call == call) return item;
   }
-  Refuse(text, "names no call that can fail");
+  Reject(text, "names no call that can fail");
 }
 
 Faults::Faults(const std::string& text) : text_(text) {

@@ -16,11 +16,11 @@ namespace refacc {
  * \brief Which calls fail, and how.
  *
  * Items are separated by commas. Each begins with what fails: a member of MXAccApi, mxacc_get_api,
- * run, or work, which is given to a stream and fails when it is carried out. It may go on with
+ * run, or work, which is given to a stream and fails when it is executed. It may go on with
  *
  *   @3      the third call alone, or @3+, all from the third on, instead of all;
  *   =crash  the process ends, or one of failed, which is meant without it, bad_argument,
- *           unsupported, memory, no_device, refused, bad_index and cancelled: the call says so.
+ *           unsupported, memory, no_device, rejected, bad_index and cancelled: the call says so.
  *
  * Calls count from when the text is set. Any thread may call Reach.
  */

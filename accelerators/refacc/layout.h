@@ -1,6 +1,6 @@
 /*!
  * \file layout.h
- * \brief The geometry that a tensor was asked for with.
+ * \brief The layout that a tensor was asked for with.
  */
 #ifndef REFACC_LAYOUT_H_
 #define REFACC_LAYOUT_H_
@@ -15,19 +15,19 @@
 
 namespace refacc {
 
-/*! \brief A geometry, prepared for comparisons. What it was made of has to outlive it. */
+/*! \brief A layout, prepared for comparisons. What it was made of has to outlive it. */
 class Layout {
  public:
-  explicit Layout(const MXAccGeometry& geometry)
-      : ndim_(geometry.ndim),
-        dtype_(WordOf(geometry.dtype)),
-        shape_(geometry.shape),
-        strides_(geometry.strides),
-        span_(SpanOf(geometry)) {
-    if (IsRowMajor(geometry)) dense_bytes_ = static_cast<size_t>(span_.last - span_.first);
+  explicit Layout(const MXAccDLTensor& dl_tensor)
+      : ndim_(dl_tensor.ndim),
+        dtype_(WordOf(dl_tensor.dtype)),
+        shape_(dl_tensor.shape),
+        strides_(dl_tensor.strides),
+        span_(SpanOf(dl_tensor)) {
+    if (IsRowMajor(dl_tensor)) dense_bytes_ = static_cast<size_t>(span_.last - span_.first);
   }
 
-  /*! \brief Of MXAccGeometry and of DLTensor, which have members of the same names. */
+  /*! \brief Of MXAccDLTensor and of DLTensor, which have members of the same names. */
   template <typename Tensor>
   bool IsThatOf(const Tensor& tensor) const {
     if (tensor.ndim != ndim_ || WordOf(tensor.dtype) != dtype_) return false;

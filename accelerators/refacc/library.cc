@@ -2,20 +2,20 @@
 
 namespace refacc {
 
-Library::Library(const MXAccHost* host, const Settings& settings)
-    : host_(host), versions_{settings}, settings_(&versions_.back()) {
+Library::Library(const MXAccRuntime* runtime, const Settings& settings)
+    : runtime_(runtime), versions_{settings}, settings_(&versions_.back()) {
   for (int32_t i = 0; i < settings.devices; ++i) {
     devices_.push_back(std::make_unique<Device>(i, settings));
   }
 }
 
-void Library::Warn(const std::string& message) const { Log(*host_, kMXAccWarning, message); }
+void Library::Warn(const std::string& message) const { Log(*runtime_, kMXAccWarning, message); }
 
-void MakeLibrary(const MXAccHost* host) {
+void MakeLibrary(const MXAccRuntime* runtime) {
   OneLibrary<Library>::Make([&] {
     const Settings settings = Settings::OfEnvironment();
     settings.faults.Reach("initialize");
-    return new Library(host, settings);
+    return new Library(runtime, settings);
   });
 }
 

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "../sdk/one_library.h"
+#include "counter.h"
 #include "memory.h"
 #include "sdk.h"
 #include "settings.h"
 #include "stream.h"
-#include "tally.h"
 
 namespace refacc {
 
@@ -31,17 +31,17 @@ struct Device {
 
   Memory memory;
   const std::string name;
-  Tally runs;
-  Tally copies;
+  Counter runs;
+  Counter copies;
   std::atomic<int> calls_inside{0};
 };
 
 /*! \brief Any thread may call. */
 class Library {
  public:
-  Library(const MXAccHost* host, const Settings& settings);
+  Library(const MXAccRuntime* runtime, const Settings& settings);
 
-  const MXAccHost& host() const { return *host_; }
+  const MXAccRuntime& runtime() const { return *runtime_; }
   void Warn(const std::string& message) const;
 
   /*! \brief What holds now; it stays as it is until finalize. */
@@ -67,7 +67,7 @@ class Library {
   }
 
  private:
-  const MXAccHost* host_;
+  const MXAccRuntime* runtime_;
   std::mutex versions_mutex_;
   /*! \brief None goes, as another thread may be reading it. */
   std::deque<Settings> versions_;
@@ -77,7 +77,7 @@ class Library {
 
 /*! \brief Failure before initialize and after finalize. */
 inline Library& TheLibrary() { return OneLibrary<Library>::Get(); }
-void MakeLibrary(const MXAccHost* host);
+void MakeLibrary(const MXAccRuntime* runtime);
 void DropLibrary();
 
 /*! \brief A call for a device while it lasts. Failure where one thread at a time was promised and

@@ -68,7 +68,7 @@ size_t Memory::ReleaseAll() {
   return live;
 }
 
-char* Memory::AddressOf(const MXAccGeometry& tensor, Span span) {
+char* Memory::AddressOf(const MXAccDLTensor& tensor, Span span) {
   if (span.empty()) return nullptr;
   std::string wrong;
   {

@@ -50,9 +50,9 @@ class Memory {
    * Failure, and a violation, where its handle is none of living memory of the device, or where one
    * of its elements lies outside that.
    */
-  char* AddressOf(const MXAccGeometry& tensor) { return AddressOf(tensor, SpanOf(tensor)); }
+  char* AddressOf(const MXAccDLTensor& tensor) { return AddressOf(tensor, SpanOf(tensor)); }
   /*! \brief The same for a tensor whose span, from a byte_offset of 0, is known. */
-  char* AddressFrom(const MXAccGeometry& tensor, Span span) {
+  char* AddressFrom(const MXAccDLTensor& tensor, Span span) {
     if (span.empty()) return nullptr;
     const Block* block = blocks_.Find(tensor.data);
     const uint64_t offset = tensor.byte_offset;
@@ -71,7 +71,7 @@ class Memory {
     std::memset(block->data + byte_offset, 0, size);
   }
   /*! \brief Failure, and a violation, where something was written beside a tensor's block. */
-  void CheckZones(const MXAccGeometry& tensor) {
+  void CheckZones(const MXAccDLTensor& tensor) {
     const Block* block = blocks_.Find(tensor.data);
     if (block != nullptr && IsDamaged(*block)) Violate(DamageText(*block));
   }
@@ -83,10 +83,10 @@ class Memory {
   [[noreturn]] void Violate(const std::string& message);
 
  private:
-  bool IsHere(const MXAccGeometry& tensor) const {
+  bool IsHere(const MXAccDLTensor& tensor) const {
     return tensor.device.device_type != kMXAccHost && tensor.device.device_id == dev_id_;
   }
-  char* AddressOf(const MXAccGeometry& tensor, Span span);
+  char* AddressOf(const MXAccDLTensor& tensor, Span span);
   [[noreturn, gnu::cold]] void ViolateZero(const void* handle, uint64_t byte_offset, size_t size);
   std::string DamageText(const Block& block) const;
   /*! \brief Under the lock. */

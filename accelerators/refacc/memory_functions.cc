@@ -38,7 +38,7 @@ MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
 enum class Side { kHost, kDevice };
 
 /*! \brief Where the first element is; NULL where there are no elements. */
-char* AddressOf(Side side, const MXAccGeometry& tensor) {
+char* AddressOf(Side side, const MXAccDLTensor& tensor) {
   if (side == Side::kDevice) {
     return TheLibrary().device(tensor.device.device_id).memory.AddressOf(tensor);
   }
@@ -49,19 +49,18 @@ char* AddressOf(Side side, const MXAccGeometry& tensor) {
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
-void CheckPair(const MXAccGeometry& target, const MXAccGeometry& source, const Settings& settings) {
+void CheckPair(const MXAccDLTensor& target, const MXAccDLTensor& source, const Settings& settings) {
   SpanOf(target);
   SpanOf(source);
-  if (!SameGeometry(target, source)) {
-    throw Failure(kMXAccBadArgument,
-                  "a copy of " + GeometryText(source) + " to " + GeometryText(target));
+  if (!SameSpec(target, source)) {
+    throw Failure(kMXAccBadArgument, "a copy of " + SpecText(source) + " to " + SpecText(target));
   }
   if (!settings.strides && !(IsRowMajor(target) && IsRowMajor(source))) {
     throw Failure(kMXAccBadArgument, "a copy with strides, but the device has no kMXAccStrides");
   }
 }
 
-void CopyPair(Side to, const MXAccGeometry& target, Side from, const MXAccGeometry& source) {
+void CopyPair(Side to, const MXAccDLTensor& target, Side from, const MXAccDLTensor& source) {
   char* target_address = AddressOf(to, target);
   const char* source_address = AddressOf(from, source);
   if (target_address == nullptr) return;

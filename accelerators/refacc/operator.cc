@@ -24,26 +24,26 @@ class Buffer {
 };
 
 /*! \brief Without an address. */
-DLTensor HostTensor(const MXAccGeometry& geometry) {
+DLTensor HostTensor(const MXAccDLTensor& dl_tensor) {
   return DLTensor{nullptr,
                   DLDevice{kDLCPU, 0},
-                  geometry.ndim,
-                  DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes},
-                  geometry.shape,
-                  geometry.strides,
+                  dl_tensor.ndim,
+                  DLDataType{dl_tensor.dtype.code, dl_tensor.dtype.bits, dl_tensor.dtype.lanes},
+                  dl_tensor.shape,
+                  dl_tensor.strides,
                   0};
 }
 
 /*! \brief An array that came back, whose strides are never NULL. */
-MXAccGeometry GeometryOf(const DLTensor& tensor) {
-  return MXAccGeometry{
+MXAccDLTensor DLTensorOf(const DLTensor& tensor) {
+  return MXAccDLTensor{
       tensor.data,       MXAccDevice{kMXAccHost, 0},
       tensor.ndim,       MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes},
       tensor.shape,      tensor.strides,
       tensor.byte_offset};
 }
 
-/*! \brief Refuses what is not dense. */
+/*! \brief Rejects what is not dense. */
 void CheckStorage(const TensorCopies& tensors) {
   for (int32_t i = 0; i < tensors.size(); ++i) {
     const MXTensor& tensor = tensors.data()[i];
@@ -71,7 +71,7 @@ class Result {
 
 }  // namespace
 
-Failure Refusal::InStream() const {
+Failure Rejection::InStream() const {
   int32_t code = kMXAccFailed;
   if (kind_ == "IndexError") code = kMXAccBadIndex;
   if (kind_ == "ValueError") code = kMXAccBadArgument;
@@ -92,8 +92,8 @@ Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
   CheckStorage(outputs_);
   FindFunction();
   ReadParameters();
-  for (int32_t i = 0; i < op.num_in; ++i) PlaceInput(op.inputs[i]);
-  for (int32_t i = 0; i < op.num_attrs; ++i) PlaceAttribute(op.attrs[i]);
+  for (int32_t i = 0; i < op.num_in; ++i) AddInput(op.inputs[i]);
+  for (int32_t i = 0; i < op.num_attrs; ++i) AddAttribute(op.attrs[i]);
   CheckComplete();
   PrepareCall();
 }
@@ -158,7 +158,7 @@ size_t Operator::IndexOf(const std::string& param) const {
   Unsupported(name_ + " has no parameter '" + param + "'");
 }
 
-void Operator::PlaceInput(const MXTensor& input) {
+void Operator::AddInput(const MXTensor& input) {
   if (input.name == nullptr) {
     throw Failure(kMXAccBadArgument, "accGetExecutor: an input of " + name_ + " has no name");
   }
@@ -166,7 +166,7 @@ void Operator::PlaceInput(const MXTensor& input) {
   const size_t bracket = name.find('[');
   const size_t argument = IndexOf(name.substr(0, bracket));
   if (bracket == std::string::npos) {
-    places_.push_back({argument, kNoItem});
+    positions_.push_back({argument, kNoItem});
     arguments_[argument].type_code = kMXNetReadOnlyArray;
     return;
   }
@@ -175,12 +175,12 @@ void Operator::PlaceInput(const MXTensor& input) {
     throw Failure(kMXAccBadArgument, "accGetExecutor: '" + name + "' comes where item " +
                                          std::to_string(lengths_[argument]) + " was expected");
   }
-  places_.push_back({argument, item});
+  positions_.push_back({argument, item});
   arguments_[argument].type_code = kMXNetList;
   ++lengths_[argument];
 }
 
-void Operator::PlaceAttribute(const MXAccAttribute& attribute) {
+void Operator::AddAttribute(const MXAccAttribute& attribute) {
   const char* key = attribute.name;
   const size_t argument = IndexOf(key);
   if (arguments_[argument].type_code != kMXNetMissing) {
@@ -223,11 +223,11 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
   for (size_t i = 0; i < num_in; ++i) {
     tensors[i] = tensors_[i];
     tensors[i].data = addresses[i] != nullptr ? addresses[i] : nothing;
-    const Place& place = places_[i];
-    if (place.item == kNoItem) {
-      values[place.argument].v_handle = &tensors[i];
+    const Position& position = positions_[i];
+    if (position.item == kNoItem) {
+      values[position.argument].v_handle = &tensors[i];
     } else {
-      MXNetAny& item = items[first_items_[place.argument] + place.item];
+      MXNetAny& item = items[first_items_[position.argument] + position.item];
       item.type_code = kMXNetReadOnlyArray;
       item.value.v_handle = &tensors[i];
     }
@@ -238,7 +238,7 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
                     &result.any.value, &result.any.type_code);
   if (status != 0) {
     result.any.type_code = kMXNetNull;
-    throw Refusal(name_, LastErrorKind(runtime_), LastErrorMessage(runtime_));
+    throw Rejection(name_, LastErrorKind(runtime_), LastErrorMessage(runtime_));
   }
   CopyResult(result.any, outputs, addresses + num_in);
 }
@@ -275,11 +275,10 @@ void Operator::CopyArray(const MXNetAny& item, size_t index, const MXTensor* out
     std::memcpy(address, from, layout.dense_bytes());
     return;
   }
-  const MXAccGeometry made = GeometryOf(tensor);
-  if (!SameGeometry(made, output.tensor)) {
+  const MXAccDLTensor made = DLTensorOf(tensor);
+  if (!SameSpec(made, output.tensor)) {
     throw Failure(kMXAccBadArgument, "run: the output of " + name_ + " was asked for as " +
-                                         GeometryText(output.tensor) + " and is " +
-                                         GeometryText(made));
+                                         SpecText(output.tensor) + " and is " + SpecText(made));
   }
   if (address == nullptr) return;
   CopyElements(output.tensor, address, made, from);

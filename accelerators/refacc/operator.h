@@ -1,6 +1,6 @@
 /*!
  * \file operator.h
- * \brief An operator of the CPU, prepared for tensors of one geometry.
+ * \brief An operator of the CPU, prepared for tensors of one spec and layout.
  */
 #ifndef REFACC_OPERATOR_H_
 #define REFACC_OPERATOR_H_
@@ -20,12 +20,12 @@
 namespace refacc {
 
 /*!
- * \brief The CPU's operator refuses its arguments: kMXAccUnsupported, so that MXNet hears it from
+ * \brief The CPU's operator rejects its arguments: kMXAccUnsupported, so that MXNet hears it from
  * the CPU, as the exception it is there.
  */
-class Refusal : public Failure {
+class Rejection : public Failure {
  public:
-  Refusal(const std::string& op, const std::string& kind, const std::string& message)
+  Rejection(const std::string& op, const std::string& kind, const std::string& message)
       : Failure(kMXAccUnsupported, op + ": " + kind + ": " + message),
         kind_(kind),
         message_(message) {}
@@ -56,8 +56,8 @@ class Operator {
   const Layout* layouts() const { return layouts_.data(); }
 
  private:
-  /*! \brief Where an input goes: to an argument, or to a place of the sequence that one is. */
-  struct Place {
+  /*! \brief Where an input goes: to an argument, or to a position in the sequence that one is. */
+  struct Position {
     size_t argument;
     size_t item;
   };
@@ -66,8 +66,8 @@ class Operator {
   void FindFunction();
   void ReadParameters();
   size_t IndexOf(const std::string& param) const;
-  void PlaceInput(const MXTensor& input);
-  void PlaceAttribute(const MXAccAttribute& attribute);
+  void AddInput(const MXTensor& input);
+  void AddAttribute(const MXAccAttribute& attribute);
   void CheckComplete() const;
   void PrepareCall();
   void CopyResult(const MXNetAny& result, const MXTensor* outputs, char* const* addresses) const;
@@ -85,7 +85,7 @@ class Operator {
   std::vector<const MXNetParamInfo*> params_;
   std::vector<MXNetAny> arguments_; /*!< of params_; those of inputs are filled in by Run */
   std::vector<size_t> lengths_;     /*!< of params_: of the sequence of inputs that it takes */
-  std::vector<Place> places_;       /*!< of the inputs */
+  std::vector<Position> positions_; /*!< of the inputs */
   std::vector<Layout> layouts_;     /*!< of inputs, then of outputs */
   // What a run begins with, before the addresses are filled in.
   std::vector<DLTensor> tensors_;       /*!< the inputs on the host */

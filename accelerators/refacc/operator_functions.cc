@@ -22,18 +22,18 @@ struct Executor {
   const Operator op;
 };
 
-/*! \brief Failure where tensors are not of the geometry that was asked for. */
-void CheckGeometry(const Layout* layouts, const MXTensor* tensors, size_t count, const char* what) {
+/*! \brief Failure where tensors are not of the layout that was asked for. */
+void CheckLayouts(const Layout* layouts, const MXTensor* tensors, size_t count, const char* what) {
   for (size_t i = 0; i < count; ++i) {
     if (layouts[i].IsThatOf(tensors[i].tensor)) continue;
     throw Failure(kMXAccBadArgument,
-                  std::string("run: the ") + what + " are not of the geometry that was asked for");
+                  std::string("run: the ") + what + " are not of the layout that was asked for");
   }
 }
 
-void CheckGeometry(const Operator& op, const MXTensor* inputs, const MXTensor* outputs) {
-  CheckGeometry(op.layouts(), inputs, op.num_in(), "inputs");
-  CheckGeometry(op.layouts() + op.num_in(), outputs, op.num_out(), "outputs");
+void CheckLayouts(const Operator& op, const MXTensor* inputs, const MXTensor* outputs) {
+  CheckLayouts(op.layouts(), inputs, op.num_in(), "inputs");
+  CheckLayouts(op.layouts() + op.num_in(), outputs, op.num_out(), "outputs");
 }
 
 /*! \brief Runs an operator on memory of the device; what is wrong with that is a Failure. */
@@ -70,8 +70,8 @@ struct Run {
   void operator()() const {
     try {
       RunOnDevice(op, device, inputs.data(), outputs.data(), slow);
-    } catch (const Refusal& refusal) {
-      throw refusal.InStream();
+    } catch (const Rejection& rejection) {
+      throw rejection.InStream();
     }
   }
 };
@@ -83,7 +83,7 @@ MXAccStatus RunExecutor(void* state, const MXTensor* inputs, int32_t num_in, MXT
   const int32_t dev_id = executor->dev_id;
   return OnDevice("run", dev_id, [&](Device& device, const Settings& settings) {
     op.CheckCount(num_in, num_out);
-    CheckGeometry(op, inputs, outputs);
+    CheckLayouts(op, inputs, outputs);
     const int64_t slow = settings.slow;
     if (stream == nullptr) {
       return RunOnDevice(op, &device, inputs, outputs, slow);
@@ -108,7 +108,7 @@ MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
     if (!settings.HasOperator(op->name)) {
       throw Failure(kMXAccUnsupported, std::string(op->name) + " is left out by 'operators'");
     }
-    const int32_t operator_set = TheLibrary().host().operator_set;
+    const int32_t operator_set = TheLibrary().runtime().operator_set;
     if (op->operator_set != operator_set) {
       throw Failure(kMXAccUnsupported, std::string(op->name) + " of the operator set " +
                                            std::to_string(op->operator_set) + ", this is " +

@@ -30,8 +30,8 @@ MXAccStatus GetNumAcc(void*, int32_t* count) {
   });
 }
 
-MXAccStatus Initialize(void*, const MXAccHost* host) {
-  return StatusOf([&] { MakeLibrary(host); });
+MXAccStatus Initialize(void*, const MXAccRuntime* runtime) {
+  return StatusOf([&] { MakeLibrary(runtime); });
 }
 
 void Finalize(void*) {
@@ -93,7 +93,7 @@ MXAccStatus Configure(void*, int32_t dev_id, const char* const* in_keys, const c
 }  // namespace
 }  // namespace refacc
 
-MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   return refacc::StatusOf([&] {
     refacc::Settings settings = refacc::Settings::OfEnvironment();
     settings.faults.Reach("mxacc_get_api");

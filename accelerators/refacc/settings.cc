@@ -21,7 +21,7 @@ struct Entry {
   std::string (*write)(const Settings& settings);
 };
 
-[[noreturn]] void Refuse(const std::string& expected, const std::string& text) {
+[[noreturn]] void Reject(const std::string& expected, const std::string& text) {
   throw Failure(kMXAccBadArgument, "expected " + expected + ", got '" + text + "'");
 }
 
@@ -32,7 +32,7 @@ int64_t ReadCount(const std::string& text, int64_t limit) {
     const int64_t value = std::stoll(text);
     if (value <= limit) return value;
   }
-  Refuse("an integer from 0 to " + std::to_string(limit), text);
+  Reject("an integer from 0 to " + std::to_string(limit), text);
 }
 
 /*! \brief The index of the text among the words. */
@@ -43,7 +43,7 @@ int ReadWord(const std::string& text, const char* const (&words)[N]) {
     if (text == words[i]) return static_cast<int>(i);
     expected += std::string(" ") + words[i];
   }
-  Refuse(expected, text);
+  Reject(expected, text);
 }
 
 constexpr const char* kNoYes[] = {"0", "1"};

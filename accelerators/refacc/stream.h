@@ -52,7 +52,8 @@ class Stream {
   std::thread thread_;
 };
 
-/*! \brief A place in a stream. What waits for it keeps its state, so that the event may go before.
+/*! \brief A position in a stream. What waits for it keeps its state, so that the event may go
+ * before.
  */
 class Event {
  public:

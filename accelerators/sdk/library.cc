@@ -43,9 +43,9 @@ MXAccStatus SupportsImperative(void*, int32_t* yes) {
   return nullptr;
 }
 
-void Log(const MXAccHost& host, int32_t level, const std::string& message) {
-  if (host.struct_size < offsetof(MXAccHost, log) + sizeof(host.log)) return;
-  if (host.log != nullptr) host.log(host.context, level, message.c_str());
+void Log(const MXAccRuntime& runtime, int32_t level, const std::string& message) {
+  if (runtime.struct_size < offsetof(MXAccRuntime, log) + sizeof(runtime.log)) return;
+  if (runtime.log != nullptr) runtime.log(runtime.context, level, message.c_str());
 }
 
 void Emit(MXAccEmit emit, void* context, const char* key, const std::string& value) {

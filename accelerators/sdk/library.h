@@ -30,7 +30,7 @@ void WriteName(const std::string& text, char* name, size_t size);
 MXAccStatus SupportsImperative(void*, int32_t* yes);
 
 /*! \brief Tells the user, if MXNet has a log. */
-void Log(const MXAccHost& host, int32_t level, const std::string& message);
+void Log(const MXAccRuntime& runtime, int32_t level, const std::string& message);
 
 /*! \brief Passes one answer of configure on. */
 void Emit(MXAccEmit emit, void* context, const char* key, const std::string& value);

@@ -10,7 +10,7 @@
 namespace mxacc {
 
 /*!
- * \brief The one Library there is. Made and dropped by the host's calls, so that the end of the
+ * \brief The one Library there is. Made and dropped by MXNet's calls, so that the end of the
  * process, at which threads may still be inside, takes nothing away.
  */
 template <typename Library>

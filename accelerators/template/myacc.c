@@ -99,7 +99,7 @@ static MXAccStatus RunNegative(void* state, const MXTensor* inputs, int32_t num_
 
 /* Whether x is dense float32 of the shape of like. */
 static int IsSimple(const MXTensor* x, const MXTensor* like) {
-  const MXAccGeometry* t = &x->tensor;
+  const MXAccDLTensor* t = &x->tensor;
   int64_t step = 1;
   if (t->dtype.code != kMXAccFloat || t->dtype.bits != 32 || t->dtype.lanes != 1) return 0;
   if (x->storage != kMXAccDense || t->ndim != like->tensor.ndim) return 0;
@@ -147,9 +147,9 @@ static const MXAccApi kTable = {
     .accGetExecutor = GetExecutor,
 };
 
-MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {
   const size_t size = api->struct_size < sizeof(kTable) ? api->struct_size : sizeof(kTable);
-  (void)host; /* what the library may ask of MXNet; keep the pointer to use it later */
+  (void)runtime; /* what the library may ask of MXNet; keep the pointer to use it later */
   memcpy(api, &kTable, size);
   api->struct_size = size;
   return NULL;

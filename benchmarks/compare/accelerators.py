@@ -96,8 +96,8 @@ def has_gpu() -> bool:
 
 def on_large_arrays(mx: Any, context: Any, library: str) -> Calls:
     """Operators of which an accelerator with its own processor may be worth its while."""
-    places = {OURS: context, CPU: mx.cpu()}
-    made = {name: mx.np.ones(LARGE, ctx=place) for name, place in places.items()}
+    contexts = {OURS: context, CPU: mx.cpu()}
+    made = {name: mx.np.ones(LARGE, ctx=where) for name, where in contexts.items()}
     statements = {"add": "add(x, x)", "sum": "sum(x)", "matmul": "matmul(x, x)"}
     return {
         on_large(operator, library): {
@@ -112,13 +112,13 @@ def on_large_arrays(mx: Any, context: Any, library: str) -> Calls:
 
 
 def adds(mx: Any, context: Any) -> dict[str, Call]:
-    """The operator in both places."""
+    """The operator in both contexts."""
     made = {OURS: mx.np.ones((2, 2), ctx=context), CPU: mx.np.ones((2, 2))}
     return {name: Call("add(x, x)", {"add": mx.np.add, "x": x}) for name, x in made.items()}
 
 
 def chains(mx: Any, context: Any) -> dict[str, Call]:
-    """Many operators in both places."""
+    """Many operators in both contexts."""
     statement = "\n".join(["y = add(x, x)", *["y = add(y, x)"] * (CHAIN - 1)])
     return {name: Call(statement, call.names) for name, call in adds(mx, context).items()}
 
@@ -162,12 +162,12 @@ def copies(mx: Any, numpy: Any, context: Any) -> tuple[dict[str, Call], dict[str
 
 
 def new_zeros(mx: Any, context: Any, shape: tuple[int, ...]) -> dict[str, Call]:
-    """An array of zeros in both places."""
+    """An array of zeros in both contexts."""
     names = {"zeros": mx.np.zeros, "shape": shape}
-    places = {OURS: context, CPU: mx.cpu()}
+    contexts = {OURS: context, CPU: mx.cpu()}
     return {
-        name: Call("zeros(shape, ctx=context)", {**names, "context": place})
-        for name, place in places.items()
+        name: Call("zeros(shape, ctx=context)", {**names, "context": where})
+        for name, where in contexts.items()
     }
 
 

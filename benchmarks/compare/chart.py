@@ -74,13 +74,13 @@ def add_bars(axes: Any, group: GroupResult, rows: Sequence[str]) -> None:
         present = [(y + offset, column.median) for y, column in values if column is not None]
         if not present:
             continue
-        places, times = zip(*present, strict=True)
-        axes.barh(places, [min(t, end) for t in times], height, color=color, label=name)
-        for place, time in present:
+        positions, times = zip(*present, strict=True)
+        axes.barh(positions, [min(t, end) for t in times], height, color=color, label=name)
+        for position, time in present:
             cut = time > end * 0.96
             axes.annotate(
                 f"{time:,.0f} \N{RIGHTWARDS ARROW}" if cut else f"{time:,.0f}",
-                (end if cut else time, place),
+                (end if cut else time, position),
                 xytext=(-3 if cut else 3, 0),
                 textcoords="offset points",
                 ha="right" if cut else "left",

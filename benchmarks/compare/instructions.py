@@ -1,7 +1,7 @@
 """The processor instructions of a call, which other work on the machine does not change.
 
 As a program, which valgrind runs: `python -m benchmarks.compare.instructions` makes the calls and
-marks the places between which they are counted.
+marks the points between which they are counted.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def namespaces(setting: Setting) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"np": mx.np, "npx": mx.npx, **of_ours}, {"np": numpy, **of_numpy}
 
 
-def refusal(text: str, names: dict[str, Any]) -> Exception | None:
+def rejection(text: str, names: dict[str, Any]) -> Exception | None:
     """What an expression raises on these operands."""
     try:
         exec(text, dict(names))
@@ -134,12 +134,12 @@ def refusal(text: str, names: dict[str, Any]) -> Exception | None:
 def measure(
     wanted: Iterable[Row], setting: Setting, effort: Effort, failures: list[str]
 ) -> Iterator[Measured]:
-    """Measures rows in a setting, but for those whose operands NumPy refuses, too."""
+    """Measures rows in a setting, but for those whose operands NumPy rejects, too."""
     of_ours, of_numpy = namespaces(setting)
     for row in wanted:
-        if setting.size > row.most or refusal(row.numpy_text, of_numpy):
+        if setting.size > row.most or rejection(row.numpy_text, of_numpy):
             continue
-        if error := refusal(row.text, of_ours):
+        if error := rejection(row.text, of_ours):
             failures.append(f"{row.text}, {setting.dtype}: {error}")
             continue
         sides = [block_of(row.text, of_ours), block_of(row.numpy_text, of_numpy)]
@@ -240,7 +240,7 @@ def operators(effort: Effort) -> GroupResult:
     where = settings(sizes=SIZES[:1]) if effort is QUICK else settings()
     measured = list(sweep(wanted, where, effort, failures))
     seen = {one.row for one in measured}
-    failures += [f"{row.text}: NumPy refuses all operands" for row in wanted if row not in seen]
+    failures += [f"{row.text}: NumPy rejects all operands" for row in wanted if row not in seen]
     slow = sum(one.ratio > SLOW for one in measured)
     notes = [
         f"{len(measured)} rows: {len(seen)} expressions on {', '.join(DTYPES)}, contiguous and "

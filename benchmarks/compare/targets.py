@@ -211,7 +211,7 @@ ACCELERATORS = {
     (accelerators.zeros(accelerators.LARGE), accelerators.CPU): 1.3,
 }
 
-SEED_WORKLOADS = (
+FIRST_WORKLOADS = (
     cases.NP_ZEROS,
     cases.NP_ZEROS_DTYPE,
     cases.NP_ZEROS_CTX_STRING,
@@ -243,7 +243,7 @@ TARGETS: tuple[Target, ...] = (
             8.0,
             at_least=True,
         )
-        for case in SEED_WORKLOADS
+        for case in FIRST_WORKLOADS
     ),
     *(
         Target(f"{target.text}, of a library built in the run", target.measure, target.limit)

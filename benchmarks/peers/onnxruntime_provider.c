@@ -18,7 +18,7 @@ static const int64_t kShape[] = {2, 2};
 typedef void* Status;
 typedef void (*Function)(void);
 
-/* ---- ONNX Runtime's functions, by their places in its tables ---- */
+/* ---- ONNX Runtime's functions, by their indices in its tables ---- */
 
 typedef struct {
   const Function* (*get_api)(uint32_t version);

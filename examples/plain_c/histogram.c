@@ -26,7 +26,8 @@ static int IsContiguousFloat64(const DLTensor* x) {
 static int Count(void* resource, const MXNetValue* args, const int* type_codes, int num_args,
                  MXNetValue* ret, int* ret_type_code) {
   (void)resource, (void)num_args;
-  const int is_borrowed = type_codes[0] == kMXNetLentArray || type_codes[0] == kMXNetArrayHandle ||
+  const int is_borrowed = type_codes[0] == kMXNetBorrowedArray ||
+                          type_codes[0] == kMXNetArrayHandle ||
                           type_codes[0] == kMXNetReadOnlyArray;
   if (!is_borrowed && type_codes[0] != kMXNetNDArrayHandle) {
     return Fail("TypeError", "histogram.count: argument 0 ('x') expected an array");

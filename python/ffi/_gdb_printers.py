@@ -21,11 +21,11 @@ MAX_ITEMS = 16
 MAX_DEPTH = 6
 MAX_TEXT = 200
 
-INT, UINT, FLOAT, HANDLE, NULL, TYPE, CONTEXT, BORROWED_ARRAY = range(8)
+INT, UINT, FLOAT, HANDLE, NULL, TYPE, CONTEXT, DL_TENSOR = range(8)
 OBJECT_CODES = {8, 9, 10, 14}
 STR, BYTES = 11, 12
 BOOL, COMPLEX, INT_TUPLE, INT_LIST, TUPLE, LIST, DICT, READ_ONLY_ARRAY, MISSING = range(65, 74)
-KEYWORD, ENUM, LENT_ARRAY = range(74, 77)
+KEYWORD, ENUM, BORROWED_ARRAY = range(74, 77)
 
 FUNCTION, ARRAY, STRING, BYTES_OBJECT, SHAPE, TUPLE_OBJECT, SEQUENCE, MAP, OPAQUE = range(1, 10)
 MUTABLE_SEQUENCE, MUTABLE_MAP = 10, 11
@@ -124,7 +124,7 @@ def value_at(address: int, code: int, depth: int = 0) -> str:
         return dtype_text(*read(address, "BBH"))
     if code == CONTEXT:
         return context_text(*read(address, "ii"))
-    if code in (BORROWED_ARRAY, READ_ONLY_ARRAY, LENT_ARRAY):
+    if code in (DL_TENSOR, READ_ONLY_ARRAY, BORROWED_ARRAY):
         return f"<borrowed {tensor_at(first)}>"
     if code == KEYWORD:
         return f"<keyword {text_at(first, second)}>"
@@ -168,7 +168,7 @@ def object_at(address: int, depth: int = 0) -> str:
     if kind == FUNCTION:
         return f"<function at {address:#x}, {references} references>"
     if kind == OPAQUE:
-        return f"<host object {read(body, 'Q')[0]:#x}, {references} references>"
+        return f"<front-end object {read(body, 'Q')[0]:#x}, {references} references>"
     return f"<object of type {kind} at {address:#x}, {references} references>"
 
 

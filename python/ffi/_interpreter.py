@@ -1,4 +1,4 @@
-"""Refuses to be imported where the runtime, of which a process has one, cannot work."""
+"""Fails to be imported where the runtime, of which a process has one, cannot work."""
 
 from __future__ import annotations
 

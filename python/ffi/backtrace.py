@@ -8,17 +8,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    # File, function and line of a place in C++ code.
-    Place = tuple[str, str, int]
-    RawPlace = tuple[bytes | str, bytes | str, int]
+    # File, function and line of a location in C++ code.
+    SourceLocation = tuple[str, str, int]
+    RawSourceLocation = tuple[bytes | str, bytes | str, int]
 
 _TOOLS = (("llvm-symbolizer", "--output-style=GNU"), ("addr2line",))
 _TIMEOUT = 20.0
 # Code that an op author did not write: the function boundary's own, and the C++ library's.
 _FOREIGN = ("/include/mxnet/runtime/", "/include/c++/")
 
-# The places of each address that was asked about: several where functions were inlined.
-_known: dict[int, tuple[Place, ...]] = {}
+# The source_locations of each address that was asked about: several where functions were inlined.
+_known: dict[int, tuple[SourceLocation, ...]] = {}
 
 
 def set_backtrace(enabled: bool | None) -> None:
@@ -28,7 +28,7 @@ def set_backtrace(enabled: bool | None) -> None:
     -g). True: all; where there is no debug information, the entry names library and function.
     False: none. The environment variable MXNET_BACKTRACE=1 or 0 makes the choice before the start.
 
-    A throw then takes a few microseconds longer, and the first from a place some ten milliseconds,
+    A throw then takes a few microseconds longer, and the first from a line some ten milliseconds,
     in which llvm-symbolizer or addr2line reads the debug information. Without them, nothing is
     added. Raises TypeError for anything else.
     """
@@ -43,24 +43,24 @@ def set_backtrace(enabled: bool | None) -> None:
     get_global_func("ffi.backtrace.set_mode")(mode)
 
 
-def places(entries: Sequence[RawPlace | int]) -> list[Place]:
-    """The entries of a traceback, innermost first, with each address replaced by its places."""
+def source_locations(entries: Sequence[RawSourceLocation | int]) -> list[SourceLocation]:
+    """The entries of a traceback, innermost first, addresses replaced by their source locations."""
     try:
         _look_up({entry for entry in entries if isinstance(entry, int) and entry not in _known})
     except Exception:
         # The error itself matters more than an entry of its traceback.
         pass
-    found: list[Place] = []
+    found: list[SourceLocation] = []
     for entry in entries:
         if not isinstance(entry, int):
             file, function, line = entry
             found.append((_text(file), _text(function), line))
             continue
-        for place in _known.get(entry, ()):
-            if found and _same_line(found[-1], place):
+        for location in _known.get(entry, ()):
+            if found and _same_line(found[-1], location):
                 # What MXNET_THROW said of itself; the debug information names the function too.
                 found.pop()
-            found.append(place)
+            found.append(location)
     return found
 
 
@@ -68,7 +68,7 @@ def _text(text: bytes | str) -> str:
     return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 
-def _same_line(a: Place, b: Place) -> bool:
+def _same_line(a: SourceLocation, b: SourceLocation) -> bool:
     return a[2] == b[2] and os.path.basename(a[0]) == os.path.basename(b[0])
 
 
@@ -85,15 +85,17 @@ def _look_up(addresses: Iterable[int]) -> None:
             by_library.setdefault(library[0], {})[library[1]] = address
     for path, offsets in by_library.items():
         for offset, found in _symbolize(path, list(offsets)).items():
-            _known[offsets[offset]] = tuple(place for place in found if _is_of_author(place))
+            _known[offsets[offset]] = tuple(
+                location for location in found if _is_of_author(location)
+            )
 
 
-def _is_of_author(place: Place) -> bool:
-    return not any(part in place[0] for part in _FOREIGN)
+def _is_of_author(location: SourceLocation) -> bool:
+    return not any(part in location[0] for part in _FOREIGN)
 
 
-def _symbolize(path: str, offsets: list[int]) -> dict[int, list[Place]]:
-    """The places of addresses in a library, innermost first, by the first tool that is there."""
+def _symbolize(path: str, offsets: list[int]) -> dict[int, list[SourceLocation]]:
+    """The source locations of addresses in a library, innermost first, by the first tool found."""
     import shutil
     import subprocess
 
@@ -110,20 +112,20 @@ def _symbolize(path: str, offsets: list[int]) -> dict[int, list[Place]]:
     return {}
 
 
-def _parse(output: str, path: str) -> dict[int, list[Place]]:
+def _parse(output: str, path: str) -> dict[int, list[SourceLocation]]:
     """An address, then function and file:line in turns, each on a line; then the next address."""
-    found: dict[int, list[Place]] = {}
+    found: dict[int, list[SourceLocation]] = {}
     lines = iter(output.splitlines())
     for line in lines:
         if line.startswith("0x"):
             offset = int(line, 16)
             continue
         file, _, number = next(lines, "").partition(" (discriminator")[0].rpartition(":")
-        places = found.setdefault(offset, [])
+        source_locations = found.setdefault(offset, [])
         if number.isdecimal() and int(number) > 0 and file != "??":
-            places.append((file, line, int(number)))
+            source_locations.append((file, line, int(number)))
         elif line != "??" and not _is_of_system(path):
-            places.append((f"{path}+{offset:#x}", line, 1))
+            source_locations.append((f"{path}+{offset:#x}", line, 1))
     return found
 
 

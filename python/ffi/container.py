@@ -105,14 +105,14 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
         if step == 1:
             _list_replace(self, start, max(stop - start, 0), items)
             return
-        places = range(start, stop, step)
-        if len(places) != len(items):
+        indices = range(start, stop, step)
+        if len(indices) != len(items):
             raise ValueError(
                 f"ffi.List.__setitem__: attempt to assign {len(items)} values to a slice of "
-                f"{len(places)} elements"
+                f"{len(indices)} elements"
             )
-        for place, item in zip(places, items, strict=True):
-            _list_set(self, place, item)
+        for index, item in zip(indices, items, strict=True):
+            _list_set(self, index, item)
 
     def __delitem__(self, index: SupportsIndex | slice) -> None:
         if not isinstance(index, slice):
@@ -122,8 +122,8 @@ class List(core.ListBase, _Sequence, MutableSequence["T"]):
         if step == 1:
             _list_replace(self, start, max(stop - start, 0), ())
             return
-        for place in sorted(range(start, stop, step), reverse=True):
-            _list_replace(self, place, 1, ())
+        for index in sorted(range(start, stop, step), reverse=True):
+            _list_replace(self, index, 1, ())
 
     def insert(self, index: SupportsIndex, value: Any) -> None:
         """Puts value before an element; beyond the ends, as a list does, at the end."""

@@ -179,10 +179,10 @@ class FunctionInfo(_Frozen):
     def in_order(self, front_end: bool = False) -> tuple[ParamInfo, ...]:
         """The visible parameters as Python orders them: *args, then those taken by name only."""
 
-        def place(param: ParamInfo) -> int:
+        def position(param: ParamInfo) -> int:
             return 2 if param.keyword_only else int(param.variadic)
 
-        return tuple(sorted(self.visible(front_end), key=place))
+        return tuple(sorted(self.visible(front_end), key=position))
 
     def signature(self, front_end: bool = False) -> inspect.Signature:
         """The signature; `(*args, **kwargs)` if overloaded, `(*args)` if nothing is known."""
@@ -206,7 +206,7 @@ class FunctionInfo(_Frozen):
 
 
 def too_many(raw: dict[str, Any], given: int) -> str:
-    """What refuses more arguments than people see parameters."""
+    """What rejects more arguments than people see parameters."""
     # Of a method the object is none of those that are counted.
     params = raw["params"][bool(raw.get("is_method")) :]
     given -= len(raw["params"]) - len(params)

@@ -56,7 +56,7 @@ class Module:
             raise KeyError(
                 f"{self.__file__} has registered nothing as {name!r}; it has registered {has}"
             )
-        # Not kept: register_class may put another class in its place.
+        # Not kept: register_class may replace it.
         return _own_class(type(self), name)
 
     def __contains__(self, name: object) -> bool:
@@ -191,7 +191,7 @@ def _make_module(
 
 
 def _renew(name: str, mark: str, find: Callable[[type[Module], str], Any]) -> None:
-    """Has libraries look a class or an enum up anew that another has taken the place of."""
+    """Has libraries look a class or an enum up anew that another has replaced."""
     last = _last_part(name)
     for module in list(_modules.values()):
         if name in module.__class_keys__ or name in module.__enum_names__:

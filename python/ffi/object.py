@@ -129,20 +129,20 @@ def _restorable_fields(cls: Any) -> tuple[list[str], list[str]]:
     It can if it has fields and __init__ needs nothing else. What can be set is, so that an object
     may refer to itself; read-only fields that __init__ does not take are computed from the others.
     """
-    refused = f"cannot pickle '{cls.__qualname__}' object: "
+    rejected = f"cannot pickle '{cls.__qualname__}' object: "
     init = cls.__ffi_init__
     if init is None:
-        raise TypeError(refused + "objects of its class are made by C++ only")
+        raise TypeError(rejected + "objects of its class are made by C++ only")
     fields = _fields_of(cls)
     if not fields:
-        raise TypeError(refused + "its class shows no state")
+        raise TypeError(rejected + "its class shows no state")
     arguments = []
     for parameter in init.info.params:
         if parameter.name in fields:
             if not parameter.optional or fields[parameter.name].read_only:
                 arguments.append(parameter.name)
         elif not parameter.optional and not parameter.variadic:
-            raise TypeError(f"{refused}{parameter.name!r}, which it is made of, is not a field")
+            raise TypeError(f"{rejected}{parameter.name!r}, which it is made of, is not a field")
     others = [name for name in fields if name not in arguments and not fields[name].read_only]
     return arguments, others
 
@@ -159,13 +159,13 @@ def _make_comparison(name: str, function: core.Function, own: type) -> Callable[
 def _make_operator(name: str, function: core.Function) -> Callable[..., Any]:
     """A method that leaves an operand which C++ does not take to that operand's own method."""
     # The object itself is none of the arguments that are counted.
-    refusal = f"{function.name}: argument 0 "
+    rejection = f"{function.name}: argument 0 "
 
     def operate(self: Any, other: Any, /, *more: Any) -> Any:
         try:
             return function(self, other, *more)
         except TypeError as error:
-            if str(error).startswith(refusal):
+            if str(error).startswith(rejection):
                 return NotImplemented
             raise
 
@@ -270,7 +270,7 @@ def index_of(key: str) -> int:
     return index
 
 
-# What is called with the key when another class takes the place of a class.
+# What is called with the key when another class replaces a class.
 _on_replacement: list[Callable[[str], None]] = []
 
 

@@ -94,7 +94,7 @@ def check_registration(type_index: object, cls: object, base: type) -> None:
 
 
 def denies_writing(array: Any) -> bool:
-    """Whether an array lends its memory for reading only, by the buffer protocol.
+    """Whether an array exports its memory for reading only, by the buffer protocol.
 
     For JAX's arrays, which never change: DLPack before version 1 has no way to say so.
     """
@@ -107,15 +107,15 @@ def denies_writing(array: Any) -> bool:
         return True
 
 
-def not_lent(array: Any, error: Exception, where: str) -> Exception:
-    """What to raise where an array does not lend its memory, given what its producer raised.
+def cannot_borrow(array: Any, error: Exception, where: str) -> Exception:
+    """What to raise where an array does not export its memory, given what its producer raised.
 
     Of that the first line: torch adds the C++ functions that it passed.
     """
     if isinstance(error, RecursionError):
         return error
     reason = str(error).partition("\n")[0]
-    return BufferError(f"{where} is a {type_name(type(array))} that cannot be lent: {reason}")
+    return BufferError(f"{where} is a {type_name(type(array))} that cannot be borrowed: {reason}")
 
 
 # The version of DLPack that is read: of its tensors the layout is known.
@@ -246,6 +246,11 @@ def callable_name(callback: Any) -> str:
         return str(getattr(callback, "__name__", type(callback).__name__))
     except Exception:
         return type(callback).__name__
+
+
+def callable_kind(callback: Any) -> str:
+    """What it is, for messages: "the class str", or a function of any kind."""
+    return f"the class {type_name(callback)}" if isinstance(callback, type) else "function"
 
 
 def type_name(cls: type) -> str:

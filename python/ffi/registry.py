@@ -158,7 +158,7 @@ def restore_function(name: str, front_end: bool, returned: Any = None) -> core.F
 
 
 def reduction(function: core.Function) -> str | tuple[Any, ...]:
-    """What a pickle holds of a function: its place in a module, or its name in the registry.
+    """What a pickle holds of a function: its name in a module, or its name in the registry.
 
     Raises TypeError where it is not what is registered under its name.
     """
@@ -173,3 +173,5 @@ def reduction(function: core.Function) -> str | tuple[Any, ...]:
 # What C++ calls a callable of Python's in its messages: such a function has no name of its own.
 _NAMER = "ffi.callable_name"
 core.register_global(_NAMER, core.convert_function(protocols.callable_name, _NAMER), True)
+_KIND = "ffi.callable_kind"
+core.register_global(_KIND, core.convert_function(protocols.callable_kind, _KIND), True)

@@ -13,43 +13,43 @@ def distrust(path: str) -> str | None:
     Looks at the file, at every folder above it and at every symbolic link on the way. OSError where
     it is not there.
     """
-    for place in _on_the_way(path):
-        status = os.lstat(place)
+    for path_so_far in _on_the_way(path):
+        status = os.lstat(path_so_far)
         if status.st_uid not in (0, os.geteuid()):
-            return f"{place} belongs to {_user_name(status.st_uid)}"
+            return f"{path_so_far} belongs to {_user_name(status.st_uid)}"
         if stat.S_ISLNK(status.st_mode):
             continue
         # In a sticky folder nobody replaces what is somebody else's.
         if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
             continue
         if status.st_mode & stat.S_IWOTH:
-            return f"everybody may write to {place}"
+            return f"everybody may write to {path_so_far}"
         if status.st_mode & stat.S_IWGRP and not _is_own_group(status.st_gid, status.st_uid):
-            return f"the group {_group_name(status.st_gid)} may write to {place}"
+            return f"the group {_group_name(status.st_gid)} may write to {path_so_far}"
     return None
 
 
 def _on_the_way(path: str) -> Iterator[str]:
     """Every file, folder and link that decides what the path leads to."""
     rest = [part for part in os.path.abspath(path).split(os.sep) if part][::-1]
-    place, links = os.sep, 0
-    yield place
+    path_so_far, links = os.sep, 0
+    yield path_so_far
     while rest:
         part = rest.pop()
         if part == os.pardir:
-            place = os.path.dirname(place)
+            path_so_far = os.path.dirname(path_so_far)
             continue
-        step = os.path.join(place, part)
+        step = os.path.join(path_so_far, part)
         yield step
         if not os.path.islink(step):
-            place = step
+            path_so_far = step
             continue
         links += 1
         if links > 40:
             raise OSError(f"too many symbolic links on the way to {path}")
         target = os.readlink(step)
         if os.path.isabs(target):
-            place = os.sep
+            path_so_far = os.sep
         rest += [part for part in target.split(os.sep) if part not in ("", os.curdir)][::-1]
 
 

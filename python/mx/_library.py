@@ -8,7 +8,7 @@ import warnings
 
 import ffi
 
-# Of the processor, from the lowest, as in src/api/common/cpu.cc.
+# Of the processor, from the lowest, as in src/op/kernels/cpu.cc.
 _CPU_LEVELS = ("baseline", "avx2", "avx512")
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libmxnet_operators.so")
 

@@ -2,12 +2,14 @@
 
 spec = mx.op.TensorSpec(("batch", 3), "float32")
 mx.op.infer(mx.np.add, spec, mx.np.ones(3))  # one TensorSpec of shape ("batch", 3)
+
+`register` makes operators of Python functions that tell it, too.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -19,8 +21,9 @@ from . import _library  # noqa: F401 - whose operators these are
 TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 
 _infer = ffi.get_global_func("mx.op.infer")
+_define = ffi.get_global_func("mx.op.define")
 
-__all__ = ["TensorSpec", "infer"]
+__all__ = ["TensorSpec", "infer", "register"]
 
 
 def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
@@ -38,6 +41,32 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     bound = inspect.signature(operator).bind(*args, **kwargs)
     bound.apply_defaults()
     return list(_infer(operator, *_body_arguments(operator, bound.arguments)))
+
+
+def register(
+    name: str, *, infer: Callable[..., Any], override: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that registers a Python function as an operator, which tells what it gives.
+
+    `infer` is called with the arguments of a call, in order. In place of arrays it gets
+    TensorSpecs, whose shapes may have names in place of numbers; a parameter takes an array where
+    its annotation is ArrayLike or ndarray, or one of them or None. It returns the TensorSpec of
+    what the function returns, or a sequence of one for each array of several.
+
+    A call asks `infer` first, so that what that raises is what the call raises. The function gets
+    its arguments as they are given. Operators named "_npi.name" are functions of mx.np, those named
+    "_npx.name" of mx.npx. Returns the operator.
+
+    Raises ValueError where the name is taken and override is false, TypeError where the function is
+    no plain one, whose signature tells its parameters.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        operator = _define(name, ffi.convert(function), ffi.convert(infer))
+        ffi.register_func(name, operator, override)
+        return operator.front_end()
+
+    return decorate
 
 
 def _body_arguments(operator: Any, arguments: Mapping[str, Any]) -> Iterator[Any]:

@@ -35,7 +35,7 @@ BAD_ARGUMENT = 2
 UNSUPPORTED = 3
 OUT_OF_MEMORY = 4
 NO_DEVICE = 5
-REFUSED = 6
+REJECTED = 6
 BAD_INDEX = 7
 CANCELLED = 8
 INT = 0
@@ -126,7 +126,7 @@ class MXAccDataType(Structure):
     ]
 
 
-class MXAccGeometry(Structure):
+class MXAccDLTensor(Structure):
     _fields_ = [
         ("data", c_void_p),
         ("device", MXAccDevice),
@@ -166,12 +166,12 @@ class MXAccTensorInfo(Structure):
 class MXTensor(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
-        ("tensor", MXAccGeometry),
+        ("tensor", MXAccDLTensor),
         ("name", c_char_p),
         ("layout", c_char_p),
         ("storage", c_int32),
         ("role", c_int32),
-        ("parts", POINTER(MXAccGeometry)),
+        ("parts", POINTER(MXAccDLTensor)),
         ("num_parts", c_int32),
         ("reserved_number", c_int32),
         ("work", c_uint64),
@@ -182,7 +182,7 @@ class MXTensor(Structure):
 MXAccLog = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 
-class MXAccHost(Structure):
+class MXAccRuntime(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("abi_major", c_int32),
@@ -408,7 +408,7 @@ class MXAccApi(Structure):
         ("operator_set_max", c_int32),
         ("getAccName", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(c_char), c_size_t)),
         ("getNumAcc", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(c_int32))),
-        ("initialize", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXAccHost))),
+        ("initialize", CFUNCTYPE(MXAccStatus, c_void_p, POINTER(MXAccRuntime))),
         ("finalize", CFUNCTYPE(None, c_void_p)),
         ("getDeviceInfo", CFUNCTYPE(MXAccStatus, c_void_p, c_int32, POINTER(MXAccDeviceInfo))),
         (
@@ -530,7 +530,7 @@ class MXAccApi(Structure):
     ]
 
 
-MXAccGetApi = CFUNCTYPE(MXAccStatus, POINTER(MXAccHost), POINTER(MXAccApi))
+MXAccGetApi = CFUNCTYPE(MXAccStatus, POINTER(MXAccRuntime), POINTER(MXAccApi))
 
 
 class StressJob(Structure):

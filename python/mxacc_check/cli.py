@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mx._acc.loading import library_in
-
 from . import page, text
 from .groups import GROUPS
 from .report import EXIT_STATUS, GroupReport, Report
 from .runner import Runner
 from .suite import Group, Options
+
+LIBRARY_SUFFIXES = {".so", ".dylib", ".dll"}
 
 _DESCRIPTION = """\
 Tries whether a finished accelerator library keeps to mxnet_acc.h.
@@ -32,7 +33,7 @@ exit status:
   0  the library conforms: nothing was found
   1  there are findings; each tells what was tried, what was expected and what came, and the
      sentence of mxnet_acc.h that it follows from
-  2  the library could not be checked: it is not there, has no device here, or refuses to start
+  2  the library could not be checked: it is not there, has no device here, or does not start
 
 examples:
   mxacc-check libfoo.so
@@ -107,11 +108,19 @@ def _print_list() -> None:
 
 
 def _find(path: str) -> str:
-    """The library; raises OSError or ValueError where there is none."""
-    library = library_in(path)
-    if not Path(library).is_file():
+    """The library, or the only one in a folder; OSError or ValueError where there is none."""
+    library = Path(path).absolute()
+    if library.is_dir():
+        found = sorted(file for file in library.iterdir() if file.suffix in LIBRARY_SUFFIXES)
+        if len(found) > 1:
+            names = ", ".join(file.name for file in found)
+            raise ValueError(f"the folder {library} holds several libraries, name one: {names}")
+        if not found:
+            raise FileNotFoundError(f"the folder {library} holds no library")
+        (library,) = found
+    if not library.is_file():
         raise FileNotFoundError(f"there is no file {library}")
-    return library
+    return str(library)
 
 
 def _chosen(names: Sequence[str]) -> list[Group]:
@@ -161,6 +170,17 @@ def _run(arguments: argparse.Namespace, library: str) -> Report:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Checks a library as the command line says; returns the exit status."""
+    try:
+        status = _main(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads the output, as `head` does, has read enough. What is left goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    return status
+
+
+def _main(given: Sequence[str] | None) -> int:
     made = parser()
     arguments = made.parse_args(given)
     if arguments.list:

@@ -48,9 +48,9 @@ def _list(title: str, items: list[str]) -> str:
     return f"<details><summary>{title} ({len(items)})</summary><ul>{rows}</ul></details>"
 
 
-def _refusals(result: Result) -> list[str]:
+def _rejections(result: Result) -> list[str]:
     """Reasons, the most frequent first."""
-    found = sorted(result.refusals, key=lambda one: -one.cases)
+    found = sorted(result.rejections, key=lambda one: -one.cases)
     rest = found[_SHOWN_REASONS:]
     told = [f"{one.cases}, such as {one.example}: {one.reason}" for one in found[:_SHOWN_REASONS]]
     more = sum(one.cases for one in rest)
@@ -67,10 +67,10 @@ def _matrix(report: Report) -> str:
     rows = []
     for name, row in sorted(whole.items()):
         cells = []
-        for tally in map(row.get, dtypes):
-            told = "" if tally is None else f"{tally.ran} of {tally.tried}"
-            kind = _CELLS[text.mark(tally)]
-            cells.append(f"<td class='{kind}' title='{told}'>{text.mark(tally)}</td>")
+        for counts in map(row.get, dtypes):
+            told = "" if counts is None else f"{counts.ran} of {counts.tried}"
+            kind = _CELLS[text.mark(counts)]
+            cells.append(f"<td class='{kind}' title='{told}'>{text.mark(counts)}</td>")
         rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
     return (
         f"<h2>{text.counts_of(whole)}</h2>"
@@ -87,7 +87,7 @@ def _result(result: Result) -> str:
     if result.more_findings:
         parts.append(f"<div>and {result.more_findings} more like these</div>")
     parts.append(_list("notes", result.notes))
-    parts.append(_list(f"{result.refused} cases refused: reasons", _refusals(result)))
+    parts.append(_list(f"{result.rejected} cases rejected: reasons", _rejections(result)))
     cases = f"{result.cases} cases, " if result.cases else ""
     return (
         f"<tr><td class={_CLASSES[result.status]}>{result.status}</td><td>{''.join(parts)}</td>"

@@ -1,4 +1,4 @@
-"""A small host for an accelerator library, straight on its table: no runtime of ours takes part."""
+"""Loads an accelerator library and calls its table directly: MXNet's runtime takes no part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CODES = {
     "unsupported": abi.UNSUPPORTED,
     "memory": abi.OUT_OF_MEMORY,
     "no_device": abi.NO_DEVICE,
-    "refused": abi.REFUSED,
+    "rejected": abi.REJECTED,
     "bad_index": abi.BAD_INDEX,
     "cancelled": abi.CANCELLED,
 }
@@ -100,13 +100,13 @@ def data_type(dtype: np.dtype[Any]) -> abi.MXAccDataType:
     return abi.MXAccDataType(kind, 8 * dtype.itemsize, 1)
 
 
-def geometry(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> abi.MXAccGeometry:
-    """The geometry of an array of the host, or of memory of a device."""
+def dl_tensor(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> abi.MXAccDLTensor:
+    """MXAccDLTensor of an array of the host, or of memory of a device."""
     on_host = isinstance(array, np.ndarray)
     shape = array if isinstance(array, np.ndarray) else array.array
     extents = ctypes.c_int64 * max(shape.ndim, 1)
     steps = (step // shape.itemsize for step in shape.strides)
-    return abi.MXAccGeometry(
+    return abi.MXAccDLTensor(
         array.ctypes.data if isinstance(array, np.ndarray) else array.handle,
         abi.MXAccDevice(abi.HOST, 0)
         if isinstance(array, np.ndarray)
@@ -131,7 +131,7 @@ def tensors(
     made = [
         abi.MXTensor(
             ctypes.sizeof(abi.MXTensor),
-            geometry(array, dtype),
+            dl_tensor(array, dtype),
             None if name is None else name.encode(),
             role=role,
             work=work,
@@ -208,7 +208,7 @@ def operator_struct(
 
 
 class Executor:
-    """How an operator is carried out; freed with close."""
+    """How an operator is executed; freed with close."""
 
     def __init__(self, plugin: Plugin, executor: abi.MXAccExecutor):
         self.plugin, self.executor = plugin, executor
@@ -248,9 +248,9 @@ class Plugin:
         self,
         path: Path | str,
         initialize: bool = True,
-        host_size: int = ctypes.sizeof(abi.MXAccHost),
+        runtime_size: int = ctypes.sizeof(abi.MXAccRuntime),
         api_size: int = ctypes.sizeof(abi.MXAccApi),
-        host_minor: int = abi.ABI_MINOR,
+        runtime_minor: int = abi.ABI_MINOR,
         watch: Callable[[str], None] = lambda function: None,
         on_error: Callable[[AccError], None] = lambda error: None,
     ):
@@ -260,7 +260,7 @@ class Plugin:
         self.initialized = False
         self._works = itertools.count(1)
         self._log = abi.MXAccLog(self._keep_message)
-        self._make_host(str(path), host_size, host_minor)
+        self._make_runtime(str(path), runtime_size, runtime_minor)
         watch("dlopen")
         self.library = ctypes.CDLL(str(path))
         self.room = ctypes.create_string_buffer(bytes([UNTOUCHED]) * ROOM, ROOM)
@@ -271,7 +271,7 @@ class Plugin:
             entry = self.library.mxacc_get_api
             entry.restype = abi.MXAccStatus
             watch("mxacc_get_api")
-            self.check("mxacc_get_api", entry(ctypes.byref(self.host), ctypes.byref(self.api)))
+            self.check("mxacc_get_api", entry(ctypes.byref(self.runtime), ctypes.byref(self.api)))
             if initialize:
                 self.initialize()
         except (AccError, AttributeError):
@@ -281,19 +281,19 @@ class Plugin:
     def _keep_message(self, context: Any, level: int, message: bytes | None) -> None:
         self.messages.append("" if message is None else message.decode(errors="replace"))
 
-    def _make_host(self, path: str, size: int, minor: int) -> None:
-        """Fills in the host's struct; what lies beyond its struct_size is not to be used."""
-        self._host_room = ctypes.create_string_buffer(bytes([UNTOUCHED]) * ROOM, ROOM)
-        self.host = abi.MXAccHost.from_buffer(self._host_room)
-        whole = abi.MXAccHost(
+    def _make_runtime(self, path: str, size: int, minor: int) -> None:
+        """Fills in MXAccRuntime; the library must not use what lies beyond its struct_size."""
+        self._runtime_room = ctypes.create_string_buffer(bytes([UNTOUCHED]) * ROOM, ROOM)
+        self.runtime = abi.MXAccRuntime.from_buffer(self._runtime_room)
+        whole = abi.MXAccRuntime(
             size, abi.ABI_MAJOR, minor, b"0.0", OPERATOR_SET, path.encode(), None, self._log
         )
-        self._host_texts = whole  # the strings that the struct points to are its
-        ctypes.memmove(self._host_room, ctypes.byref(whole), min(size, ctypes.sizeof(whole)))
+        self._runtime_texts = whole  # the strings that the struct points to are its
+        ctypes.memmove(self._runtime_room, ctypes.byref(whole), min(size, ctypes.sizeof(whole)))
 
     def initialize(self) -> None:
         if self.api.initialize:
-            self.call("initialize", ctypes.byref(self.host))
+            self.call("initialize", ctypes.byref(self.runtime))
         self.initialized = True
 
     def close(self) -> None:

@@ -10,8 +10,8 @@ _NUMBER, _CALL, _STEP = slice(0, 8), slice(8, 72), slice(72, 1096)
 _SIZE = mmap.PAGESIZE
 
 
-def _field(place: slice, text: str) -> bytes:
-    size: int = place.stop - place.start
+def _field(span: slice, text: str) -> bytes:
+    size: int = span.stop - span.start
     return text.encode(errors="replace")[: size - 1].ljust(size, b"\0")
 
 
@@ -45,7 +45,7 @@ class Progress:
 
     def last(self) -> tuple[str, str]:
         """The last function that was called, and the last step."""
-        texts = (self._page[place].rstrip(b"\0").decode() for place in (_CALL, _STEP))
+        texts = (self._page[span].rstrip(b"\0").decode() for span in (_CALL, _STEP))
         call, step = texts
         return call, step
 

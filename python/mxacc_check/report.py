@@ -25,7 +25,7 @@ class Finding:
 
 
 @dataclass
-class Refusal:
+class Rejection:
     """A reason for which the library does not do something."""
 
     reason: str
@@ -34,21 +34,21 @@ class Refusal:
 
 
 @dataclass
-class Tally:
+class Counts:
     """How many cases of an operator in one type there were, ran, and came out wrong."""
 
     tried: int = 0
     ran: int = 0
     wrong: int = 0
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: Counts) -> None:
         self.tried += other.tried
         self.ran += other.ran
         self.wrong += other.wrong
 
 
 # By operator and type.
-Matrix = dict[str, dict[str, Tally]]
+Matrix = dict[str, dict[str, Counts]]
 
 
 @dataclass
@@ -64,31 +64,31 @@ class Result:
     more_findings: int = 0
     notes: list[str] = field(default_factory=list)
     reason: str = ""  # of a check that was skipped or is broken
-    refusals: list[Refusal] = field(default_factory=list)
+    rejections: list[Rejection] = field(default_factory=list)
     operators: Matrix = field(default_factory=dict)
 
     @property
-    def refused(self) -> int:
-        return sum(one.cases for one in self.refusals)
+    def rejected(self) -> int:
+        return sum(one.cases for one in self.rejections)
 
-    def refuse(self, case: str, reason: str) -> None:
+    def reject(self, case: str, reason: str) -> None:
         """Counts a case that the library does not do."""
-        for one in self.refusals:
+        for one in self.rejections:
             if one.reason == reason:
                 one.cases += 1
                 return
-        self.refusals.append(Refusal(reason, 1, case))
+        self.rejections.append(Rejection(reason, 1, case))
 
-    def tally(self, name: str, dtype: str) -> Tally:
+    def counts(self, name: str, dtype: str) -> Counts:
         """What is counted of an operator in a type."""
-        return self.operators.setdefault(name, {}).setdefault(dtype, Tally())
+        return self.operators.setdefault(name, {}).setdefault(dtype, Counts())
 
     @classmethod
     def of_json(cls, data: dict[str, Any]) -> Result:
         data["findings"] = [Finding(**item) for item in data["findings"]]
-        data["refusals"] = [Refusal(**item) for item in data["refusals"]]
+        data["rejections"] = [Rejection(**item) for item in data["rejections"]]
         data["operators"] = {
-            name: {dtype: Tally(**tally) for dtype, tally in row.items()}
+            name: {dtype: Counts(**counts) for dtype, counts in row.items()}
             for name, row in data["operators"].items()
         }
         return cls(**data)
@@ -130,8 +130,8 @@ class Report:
         for group in self.groups:
             for result in group.results if group.device is None else ():
                 for name, row in result.operators.items():
-                    for dtype, tally in row.items():
-                        whole.setdefault(name, {}).setdefault(dtype, Tally()).add(tally)
+                    for dtype, counts in row.items():
+                        whole.setdefault(name, {}).setdefault(dtype, Counts()).add(counts)
         return whole
 
     @property
@@ -143,7 +143,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         matrix = {
-            name: {dtype: asdict(tally) for dtype, tally in row.items()}
+            name: {dtype: asdict(counts) for dtype, counts in row.items()}
             for name, row in self.operators().items()
         }
         whole = {"verdict": self.verdict, "operators": matrix, **asdict(self)}

@@ -75,7 +75,7 @@ class Group:
 def changes(came: bytes, clean: bytes) -> str:
     """Which bytes behind a struct are not what they were; empty if all are."""
     wrong = [
-        place for place, (one, other) in enumerate(zip(came, clean, strict=True)) if one != other
+        index for index, (one, other) in enumerate(zip(came, clean, strict=True)) if one != other
     ]
     if not wrong:
         return ""
@@ -173,9 +173,9 @@ class Run:
             self._noted.add(text)
             self._result.notes.append(text)
 
-    def refused(self, case: str, reason: str) -> None:
+    def rejected(self, case: str, reason: str) -> None:
         """The library says that it does not do this."""
-        self._result.refuse(case, reason)
+        self._result.reject(case, reason)
 
     @property
     def result(self) -> Result:

@@ -11,11 +11,11 @@ from .report import (
     FINDING,
     OK,
     SKIPPED,
+    Counts,
     GroupReport,
     Matrix,
     Report,
     Result,
-    Tally,
 )
 
 _WIDTH = 100
@@ -58,9 +58,9 @@ def _counts(results: list[Result]) -> str:
     if counts[SKIPPED]:
         told.append(f"{counts[SKIPPED]} skipped")
     cases = sum(result.cases for result in results)
-    refused = sum(result.refused for result in results)
+    rejected = sum(result.rejected for result in results)
     if cases:
-        told.append(f"{_plural(cases, 'case')}" + (f", {refused} refused" if refused else ""))
+        told.append(f"{_plural(cases, 'case')}" + (f", {rejected} rejected" if rejected else ""))
     return ", ".join(told)
 
 
@@ -100,13 +100,13 @@ def _result(result: Result, verbose: bool) -> list[str]:
         lines.append(f"{'':11}and {_plural(result.more_findings, 'case')} like these")
     if verbose:
         lines += [_row("note", note) for note in result.notes]
-        lines += [_row("refused", text) for text in _refusals(result)]
+        lines += [_row("rejected", text) for text in _rejections(result)]
     return lines
 
 
-def _refusals(result: Result) -> list[str]:
-    """Reasons for what is refused, the most frequent first."""
-    found = sorted(result.refusals, key=lambda one: -one.cases)
+def _rejections(result: Result) -> list[str]:
+    """Reasons for what is rejected, the most frequent first."""
+    found = sorted(result.rejections, key=lambda one: -one.cases)
     told = [
         f"{_plural(one.cases, 'case')}, such as {one.example}: {one.reason}"
         for one in found[:_SHOWN_REASONS]
@@ -126,19 +126,19 @@ def _row(name: str, text: str) -> str:
     return f"{'':11}{name:<9}  " + f"\n{'':22}".join(lines)
 
 
-def mark(tally: Tally | None) -> str:
+def mark(counts: Counts | None) -> str:
     """How an operator in one type did, as one sign."""
-    if tally is None:
+    if counts is None:
         return " "
-    if tally.wrong:
+    if counts.wrong:
         return "!"
-    return "-" if not tally.ran else "+" if tally.ran == tally.tried else "~"
+    return "-" if not counts.ran else "+" if counts.ran == counts.tried else "~"
 
 
 def counts_of(whole: Matrix) -> str:
     """How much of all operators ran."""
     ran = [name for name, row in whole.items() if any(one.ran for one in row.values())]
-    cells = [tally for row in whole.values() for tally in row.values()]
+    cells = [counts for row in whole.values() for counts in row.values()]
     done, tried = sum(one.ran for one in cells), sum(one.tried for one in cells)
     return f"{len(ran)} of {_plural(len(whole), 'operator')} ran, {done} of {tried} cases"
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from . import abi, cases
 from .cases import Call, Case
-from .placed import Tensors
+from .guarded import Tensors
 from .plug import Plug
 from .plugin import AccError, Array, Executor, Memory
 from .suite import Run
 
 EXACT = "Results are those of MXNet on the CPU within what rounding allows"
-IN_PLACE = "an output may share the memory of an input of its geometry"
+IN_PLACE = "an output may share the memory of an input of its spec and layout"
 # Beyond a page, and of no alignment but that of the largest element.
 FAR = 2 * 4096 + 48
 # So much work is given to a stream before anybody waits.
@@ -70,14 +70,14 @@ class Trial:
         self.look_at(self.give(margin), what)
 
     def in_place(self) -> None:
-        """Has the output take the place of an input of its geometry."""
+        """Has the output share the memory of an input of its spec and layout."""
         if len(self.expected) != 1:
             return
         expected = self.expected[0]
         arrays = list(self.call.inputs.values())
         for number, array in enumerate(arrays):
-            geometry = (array.shape, array.dtype, array.strides)
-            if geometry != (expected.shape, expected.dtype, expected.strides) or not array.size:
+            layout = (array.shape, array.dtype, array.strides)
+            if layout != (expected.shape, expected.dtype, expected.strides) or not array.size:
                 continue
             inputs = Tensors(self.run, arrays)
             self.executor.run(inputs.views, [inputs.views[number]])
@@ -156,9 +156,9 @@ def queue(run: Run) -> Iterator[Queue]:
 
 def finish(trial: Trial) -> None:
     """Counts a trial that has been run in all ways, and frees its executor."""
-    tally = trial.run.result.tally(trial.case.name, trial.case.dtype)
-    tally.ran += 1
-    tally.wrong += trial.is_wrong
+    counts = trial.run.result.counts(trial.case.name, trial.case.dtype)
+    counts.ran += 1
+    counts.wrong += trial.is_wrong
     trial.executor.close()
 
 
@@ -176,7 +176,7 @@ def executor_of(run: Run, case: Case, call: Call, expected: list[Array]) -> Exec
     except AccError as error:
         if error.code != "unsupported":
             raise
-        run.refused(case.text, error.message)
+        run.rejected(case.text, error.message)
         return None
 
 
@@ -187,7 +187,7 @@ def try_case(run: Run, case: Case, pending: Queue) -> None:
             expected = cases.expected_of(case)
     except Exception:
         return  # nothing to compare with: such a call never reaches a library
-    run.result.tally(case.name, case.dtype).tried += 1
+    run.result.counts(case.name, case.dtype).tried += 1
     with run.step(case.text):
         call = cases.call_of(case)
         executor = executor_of(run, case, call, expected)
@@ -207,13 +207,13 @@ def try_case(run: Run, case: Case, pending: Queue) -> None:
             executor.close()
             if error.code != "unsupported" or error.function != "run":
                 raise
-            run.refused(case.text, error.message)
+            run.rejected(case.text, error.message)
     if pending.is_full():
         pending.flush()
 
 
 def simple_case(run: Run, size: int = 64) -> tuple[Case, Call, list[Array], Executor] | None:
-    """An operator that the library carries out on float32, with its executor."""
+    """An operator that the library executes on float32, with its executor."""
     x = np.arange(size, dtype="float32")
     for name, arguments in (("add", (x, x[::-1].copy())), ("negative", (x,)), ("multiply", (x, x))):
         case = Case(name, f"({size},)", arguments)
@@ -225,8 +225,8 @@ def simple_case(run: Run, size: int = 64) -> tuple[Case, Call, list[Array], Exec
 
 
 def need_operators(run: Run) -> None:
-    """Skips the check where the library carries out no operators."""
+    """Skips the check where the library executes no operators."""
     if not run.plugin.imperative():
-        run.skip("the library says by supportsImperative that it carries out no operators")
+        run.skip("the library says by supportsImperative that it executes no operators")
     run.need_memory()
     run.need("accGetExecutor")

@@ -251,13 +251,14 @@ MXNET_REGISTER_API("mx.acc.waitall")
       throw Error(untold[0]->kind(), message);
     });
 
-MXNET_REGISTER_API("mx.context.place")
+MXNET_REGISTER_API("mx.context.location")
     .describe("Where an array's elements are: the memory's handle, and bytes from there.")
     .arg("array", "Any array.")
     .returns("tuple[int, int]")
     .set_body_typed([](const NDArray& array) {
-      const Place place = PlaceOf(array.get());
-      return Tuple({Number(reinterpret_cast<uintptr_t>(place.data)), Number(place.byte_offset)});
+      const Location location = LocationOf(array.get());
+      return Tuple(
+          {Number(reinterpret_cast<uintptr_t>(location.data)), Number(location.byte_offset)});
     });
 
 MXNET_REGISTER_API("runtime.copy_to_context")
@@ -271,7 +272,7 @@ MXNET_REGISTER_API("runtime.copy_to_context")
 MXNET_REGISTER_API("mx.context.assign")
     .describe("Copies elements into an array, wherever each is; shapes and types agree.")
     .add_argument("target", "ndarray", "The array that is changed.")
-    .written()
+    .mutated()
     .add_argument("source", "ndarray", "An array; where it is borrowed, of the host.")
     .returns("None")
     .set_body([](MXNetArgs args, MXNetRetValue*) {
@@ -284,7 +285,7 @@ MXNET_REGISTER_API("mx.context.assign")
 MXNET_REGISTER_API("mx.context.copy_within")
     .describe("Copies elements within a device; False where its library cannot.")
     .add_argument("target", "ndarray", "The array that is changed.")
-    .written()
+    .mutated()
     .add_argument("source", "ndarray", "An array of the same device, shape and type.")
     .returns("bool")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {

@@ -94,9 +94,9 @@ static void DestroyStream(void* self, int32_t dev_id, MXAccStream stream) {
 #ifndef DROP
   FlushAll();
 #endif
-  Lazy** place = &all_streams;
-  while (*place != (Lazy*)stream) place = &(*place)->next;
-  *place = (*place)->next;
+  Lazy** link = &all_streams;
+  while (*link != (Lazy*)stream) link = &(*link)->next;
+  *link = (*link)->next;
   free(stream);
 }
 

@@ -142,7 +142,7 @@ def test_out_and_in_place(ctx: mx.Context) -> None:
     assert out.tolist() == [[9.0, 0.0, 9.0]] * 2
 
 
-def test_copies_between_places(ctx: mx.Context) -> None:
+def test_copies_between_devices(ctx: mx.Context) -> None:
     here = mx.np.arange(4)
     there = here.as_in_ctx(ctx)
     assert there.ctx == ctx and there.as_in_ctx(ctx) is there
@@ -165,7 +165,7 @@ def test_pickles_with_its_context(ctx: mx.Context) -> None:
     assert again.ctx == ctx and again.tolist() == [1.0, 2.0]
 
 
-REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
+REJECTED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "mixed": (lambda a: a + mx.np.zeros(3), ValueError, "_npi.add: arrays on .* and on the CPU"),
     "context": (lambda a: mx.np.array(a, ctx="gpu(0)"), ValueError, "unknown context 'gpu\\(0\\)'"),
     "no context": (lambda a: mx.np.zeros(3, ctx=3), TypeError, "'ctx'"),
@@ -173,8 +173,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("call, error, message", REFUSED.values(), ids=REFUSED)
-def test_refuses(
+@pytest.mark.parametrize("call, error, message", REJECTED.values(), ids=REJECTED)
+def test_rejects(
     ctx: mx.Context, call: Callable[[Any], Any], error: type[Exception], message: str
 ) -> None:
     array = mx.np.zeros(3, ctx=ctx)

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from mx._acc import elf
+from ffi import elf
 from mxacc_check import cases, cli
 from mxacc_check.groups import GROUPS
 from mxacc_check.runner import Runner
@@ -419,6 +419,14 @@ def test_lists_all_checks(capsys):
     assert cli.main(["--list"]) == 0
     printed = capsys.readouterr().out
     assert [one.id for one in CHECKS if one.id not in printed] == []
+
+
+def test_who_reads_the_list_may_stop():
+    command = [sys.executable, "-m", "mxacc_check", "--list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

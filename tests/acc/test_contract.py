@@ -42,9 +42,11 @@ def test_writes_nothing_beyond_an_older_table(load, name, cut):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_takes_a_newer_table_and_a_newer_host(load, name):
+def test_takes_a_newer_table_and_a_newer_runtime(load, name):
     size = ctypes.sizeof(abi.MXAccApi) + 64
-    plugin = load(name, sizes={"api_size": size, "host_size": ctypes.sizeof(abi.MXAccHost) + 64})
+    plugin = load(
+        name, sizes={"api_size": size, "runtime_size": ctypes.sizeof(abi.MXAccRuntime) + 64}
+    )
     assert plugin.api.struct_size == ctypes.sizeof(abi.MXAccApi)
 
 
@@ -121,7 +123,7 @@ def test_an_operator(plugin, name, numbers):
     for _ in range(2):
         executor.run(list(inputs.values()), [output])
         assert (plugin.to_host(output) == expected).all()
-    # The same executor serves views of the geometry that was asked for.
+    # The same executor serves views of the layout that was asked for.
     if executor.executor.flags & abi.IN_PLACE:
         first = next(iter(inputs.values()))
         executor.run(list(inputs.values()), [first])

@@ -1,4 +1,4 @@
-"""Accelerators that nobody loads by hand: what is found, what is refused, and what is said."""
+"""Accelerators that nobody loads by hand: what is found, what is rejected, and what is said."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_unknown_attribute_tells_who_looks_further(found, named) -> None:
         ((1, 2), TypeError, "two numbers of a device, 1 and 2"),
     ],
 )
-def test_acc_refuses(found, arguments, error: type[Exception], message: str) -> None:
+def test_acc_rejects(found, arguments, error: type[Exception], message: str) -> None:
     found()
     with pytest.raises(error, match=message):
         mx.acc(*arguments)
@@ -310,7 +310,7 @@ OTHERS: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("spoil, reason", OTHERS.values(), ids=OTHERS)
-def test_refuses_what_others_may_write(
+def test_rejects_what_others_may_write(
     found, named, spoil: Callable[[Path], None], reason: str
 ) -> None:
     library = named("trust")

@@ -1,4 +1,4 @@
-"""Arrays without elements: on an accelerator operators refuse what they refuse on the CPU."""
+"""Arrays without elements: on an accelerator operators reject what they reject on the CPU."""
 
 import gc
 

@@ -16,7 +16,7 @@ CODES = {
     "unsupported": NotImplementedError,
     "memory": MemoryError,
     "no_device": RuntimeError,
-    "refused": ImportError,
+    "rejected": ImportError,
     "bad_index": IndexError,
 }
 # Calls of the scenario below, and where MXNet goes another way than to fail.

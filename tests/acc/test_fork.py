@@ -52,7 +52,7 @@ CASES: dict[str, tuple[str, str]] = {
     "memory": ("mx.memory_info(ctx)", FORKED),
     "loading it again": ("mx.load_acc(refacc)", FORKED),
     "unloading": ("mx.unload_acc('refacc')", FORKED),
-    "geometry": ("array[1:].shape, mx.refacc(0)", r"\(4,\) refacc\(0\)"),
+    "shape": ("array[1:].shape, mx.refacc(0)", r"\(4,\) refacc\(0\)"),
     "list": ("mx.accelerators()", "no accelerator is loaded"),
     "another library": ("mx.np.ones(3, ctx=mx.load_acc(myacc)).sum()", "3"),
     "another library under its name": (

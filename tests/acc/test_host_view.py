@@ -75,19 +75,19 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-@pytest.mark.parametrize("consume, refusal", CONSUMERS.values(), ids=CONSUMERS)
+@pytest.mark.parametrize("consume, rejection", CONSUMERS.values(), ids=CONSUMERS)
 def test_is_seen(
     ctx: mx.Context,
     consume: Callable[[Any], Any],
-    refusal: tuple[type[Exception], str] | None,
+    rejection: tuple[type[Exception], str] | None,
     view: Callable[[Any], Any],
 ) -> None:
     array = view(mx.np.array(GIVEN, ctx=ctx))
     visible = is_visible(ctx)
     if consume is CONSUMERS["memoryview"][0] and ffi.backend == "ctypes":
-        visible, refusal = False, (TypeError, "a bytes-like object is required")
-    if not visible and refusal is not None:
-        with pytest.raises(refusal[0], match=refusal[1]):
+        visible, rejection = False, (TypeError, "a bytes-like object is required")
+    if not visible and rejection is not None:
+        with pytest.raises(rejection[0], match=rejection[1]):
             consume(array)
         return
     seen = consume(array)
@@ -107,15 +107,15 @@ def test_says_where_it_is(ctx: mx.Context) -> None:
     assert (device == mx.np.zeros(3).__dlpack_device__() == (1, 0)) == is_visible(ctx)
 
 
-# Requests of __dlpack__ that are refused whatever the memory.
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+# Requests of __dlpack__ that are rejected whatever the memory.
+REJECTED: dict[str, tuple[dict[str, Any], str]] = {
     "stream": ({"stream": 1}, "'stream' must be None"),
     "another device": ({"dl_device": (2, 0)}, r"the array is on \w+\(0\), not on device \(2, 0\)"),
 }
 
 
-@pytest.mark.parametrize("request_, message", REFUSED.values(), ids=REFUSED)
-def test_refuses(ctx: mx.Context, request_: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize("request_, message", REJECTED.values(), ids=REJECTED)
+def test_rejects(ctx: mx.Context, request_: dict[str, Any], message: str) -> None:
     with pytest.raises(BufferError, match=message):
         mx.np.zeros(3, ctx=ctx).__dlpack__(**request_)
 
@@ -177,12 +177,12 @@ def test_new_zeros_wait_for_the_work_under_way(streaming: mx.Context) -> None:
     """Which may write to the memory for an array that is gone."""
     a = mx.np.ones(3, ctx=streaming)
     streaming.configure(slow=100_000)
-    place = numpy.asarray(a).ctypes.data
+    address_on_cpu = numpy.asarray(a).ctypes.data
     gone = a + a
-    address = ffi.get_global_func("mx.context.place")(gone)
+    address = ffi.get_global_func("mx.context.location")(gone)
     del gone
     zeros = mx.np.zeros(3, ctx=streaming)
-    assert ffi.get_global_func("mx.context.place")(zeros) == address != (place, 0)
+    assert ffi.get_global_func("mx.context.location")(zeros) == address != (address_on_cpu, 0)
     mx.waitall()
     assert zeros.tolist() == [0, 0, 0]
 

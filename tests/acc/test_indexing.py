@@ -154,7 +154,7 @@ def test_what_is_carried_out_where(load_refacc, settings, key, got, assigned) ->
         stats = mx.acc_stats(reset=True)
         assert {row.operator: (row.on_accelerator, row.on_cpu) for row in stats} == expected
         for row in stats:
-            why = "in more than 64 places|does not copy within the device"
+            why = "in more than 64 positions|does not copy within the device"
             assert not row.on_cpu or re.search(why, str(row.reasons))
         a[key] = 1
     changed = NUMBERS.copy()

@@ -114,7 +114,7 @@ def test_a_crash_is_an_exception(
     again = lone()
     assert again == ctx
     assert mx.np.arange(4, ctx=ctx).tolist() == [0, 1, 2, 3]
-    # What was kept to carry operators out was in the process that ended.
+    # What was kept to execute operators was in the process that ended.
     assert (-mx.np.ones(3, ctx=ctx)).tolist() == [-1, -1, -1]
     with pytest.raises(RuntimeError, match="the array was lost when the process"):
         array.asnumpy()

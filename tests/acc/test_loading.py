@@ -88,7 +88,7 @@ FILES: dict[str, tuple[Callable[[Path, Path], Path], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("make, error, message", FILES.values(), ids=FILES)
-def test_refuses_files(
+def test_rejects_files(
     tmp_path: Path,
     library: Path,
     make: Callable[[Path, Path], Path],
@@ -100,10 +100,12 @@ def test_refuses_files(
 
 
 # C code of libraries that hold no promise; each is compiled with the vendor's header.
-ENTRY = "MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {{ (void)host; {} }}"
+ENTRY = (
+    "MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {{ (void)runtime; {} }}"
+)
 NAME = "static MXAccStatus name(void* self, char* n, size_t s) {{ strcpy(n, {}); return 0; }}"
 FAIL = '{{ static const MXAccError e = {{sizeof(MXAccError), kMXAcc{}, "{}"}}; return &e; }}'
-INIT = "static MXAccStatus init(void* self, const MXAccHost* h) { (void)h; return 0; }"
+INIT = "static MXAccStatus init(void* self, const MXAccRuntime* h) { (void)h; return 0; }"
 COUNT = "static MXAccStatus count(void* self, int32_t* n) {{ *n = {}; return 0; }}"
 FILL = (
     "api->struct_size = sizeof(*api); api->abi_major = 1; api->abi_minor = 0; "
@@ -164,12 +166,12 @@ HOSTILE: dict[str, tuple[str, str]] = {
         complete().replace("*n = 1; return 0;", FAIL.format("Failed", "the bus is down")),
         "cannot load .*libbad.so: getNumAcc failed: the bus is down",
     ),
-    "refused": (
-        complete().replace("{ (void)h; return 0; }", FAIL.format("Refused", "too old an MXNet")),
+    "rejected": (
+        complete().replace("{ (void)h; return 0; }", FAIL.format("Rejected", "too old an MXNet")),
         "cannot load .*libbad.so: initialize failed: too old an MXNet",
     ),
-    "refused by the entry": (
-        ENTRY.format("(void)api; " + FAIL.format("Refused", "too old an MXNet")),
+    "rejected by the entry": (
+        ENTRY.format("(void)api; " + FAIL.format("Rejected", "too old an MXNet")),
         "cannot load .*libbad.so: mxacc_get_api failed: too old an MXNet",
     ),
     "huge count": (complete(count="2000000000"), "there are 2000000000 devices"),
@@ -179,7 +181,7 @@ HOSTILE: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("source, message", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("isolate", [False, True])
-def test_refuses_libraries(
+def test_rejects_libraries(
     tmp_path: Path,
     compile_library: Callable[[Path, str], Path],
     source: str,
@@ -193,11 +195,11 @@ def test_refuses_libraries(
     assert not hasattr(mx, "bad")
 
 
-KINDS = {"NoDevice": RuntimeError, "Refused": ImportError, "OutOfMemory": MemoryError}
+KINDS = {"NoDevice": RuntimeError, "Rejected": ImportError, "OutOfMemory": MemoryError}
 
 
 @pytest.mark.parametrize("code", KINDS)
-def test_kinds_of_refusals(
+def test_kinds_of_rejections(
     tmp_path: Path, compile_library: Callable[[Path, str], Path], code: str
 ) -> None:
     source = complete().replace("{ (void)h; return 0; }", FAIL.format(code, "because"))
@@ -236,7 +238,7 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("call, error, message", WRONG.values(), ids=WRONG)
-def test_refuses_arguments(
+def test_rejects_arguments(
     call: Callable[[], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -55,7 +55,7 @@ def test_they_are_moved(there: mx.Context, call, operator: str, size: int) -> No
 def test_they_stay_where_the_operator_runs_on_the_cpu(
     load_refacc, call, operator: str, size: int
 ) -> None:
-    ctx = load_refacc("refusing", OPERATORS=f"!{operator}")
+    ctx = load_refacc("rejecting", OPERATORS=f"!{operator}")
     a = mx.np.array(HERE, ctx=ctx)
     mx.acc_stats(reset=True)
     found = call(mx.np, a, OTHER.copy())

@@ -106,7 +106,7 @@ plugin.close()
     assert done.returncode == -signal.SIGABRT, done.stderr
 
 
-# Settings by configure that are refused, and why.
+# Settings by configure that are rejected, and why.
 WRONG = [
     ({"coffee": "1"}, "no keyword 'coffee'; known are guard, poison, .*check"),
     ({"devices": "3"}, "'devices' is chosen by REFACC_DEVICES"),
@@ -124,7 +124,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("options", "message"), WRONG, ids=str)
-def test_what_configure_refuses_changes_nothing(load, options, message):
+def test_what_configure_rejects_changes_nothing(load, options, message):
     plugin = load()
     before = plugin.configure()
     with pytest.raises(AccError, match=message) as caught:
@@ -193,8 +193,8 @@ def test_devices_that_there_are_not(load, dev_id):
         assert caught.value.code == "no_device"
 
 
-@pytest.mark.parametrize(("threads", "refused"), [("one", True), ("any", False)])
-def test_two_threads_inside(load, threads, refused):
+@pytest.mark.parametrize(("threads", "rejected"), [("one", True), ("any", False)])
+def test_two_threads_inside(load, threads, rejected):
     plugin = load(threads=threads)
     memory = plugin.to_device(ONES)
     plugin.configure(slow=50_000)
@@ -211,7 +211,7 @@ def test_two_threads_inside(load, threads, refused):
         worker.start()
     for worker in workers:
         worker.join()
-    assert errors == (["copyFromAcc: another thread is inside"] if refused else [])
+    assert errors == (["copyFromAcc: another thread is inside"] if rejected else [])
 
 
 def test_calls_before_initialize_and_twice(load):

@@ -158,7 +158,7 @@ def test_the_host_where_the_device_belongs(load):
 @pytest.mark.parametrize(
     ("target", "source"), [((2, 3), (3, 2)), ((4,), (2, 2)), ((3,), (4,))], ids=str
 )
-def test_copies_of_another_geometry(load, target, source):
+def test_copies_of_another_spec(load, target, source):
     plugin = load()
     with pytest.raises(AccError, match="a copy of float32"):
         plugin.copy("copyToAcc", plugin.empty(target), np.zeros(source, "float32"))
@@ -183,7 +183,7 @@ def test_copies_with_strides(load, key, dtype):
     assert (values[key] == 1).all()
 
 
-def test_strides_are_refused_where_they_are_not_promised(load):
+def test_strides_are_rejected_where_they_are_not_promised(load):
     plugin = load(strides=0)
     assert not plugin.info().flags & abi.STRIDES
     memory = plugin.to_device(np.zeros((3, 4), "float32"))

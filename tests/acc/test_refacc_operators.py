@@ -1,4 +1,4 @@
-"""refacc carries out the operators of the CPU on its own memory."""
+"""refacc executes the operators of the CPU on its own memory."""
 
 import inspect
 import json
@@ -148,7 +148,7 @@ def test_operators_of_one_array_give_what_the_cpu_gives(load, full_name, param, 
 
 
 # Operator, names of its inputs (2, 2), attributes as JSON, the code, and words of the reason.
-REFUSED = [
+REJECTED = [
     ("nothing", ["x"], {}, "unsupported", "no operator nothing"),
     ("add", ["x1", "y"], {}, "unsupported", "no parameter 'y'"),
     ("add", ["x1"], {}, "unsupported", "without 'x2'"),
@@ -158,8 +158,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "names", "attributes", "code", "words"), REFUSED)
-def test_what_it_refuses(load, name, names, attributes, code, words):
+@pytest.mark.parametrize(("name", "names", "attributes", "code", "words"), REJECTED)
+def test_what_it_rejects(load, name, names, attributes, code, words):
     plugin = load()
     memory = [plugin.to_device(np.ones((2, 2), "float32")) for _ in names]
     inputs = dict(zip(names, memory, strict=True))
@@ -168,7 +168,7 @@ def test_what_it_refuses(load, name, names, attributes, code, words):
     assert caught.value.code == code
 
 
-def test_another_operator_set_is_refused(load):
+def test_another_operator_set_is_rejected(load):
     plugin = load()
     x = plugin.to_device(A)
     with pytest.raises(AccError, match="operator set 7") as caught:
@@ -211,7 +211,7 @@ def test_errors_of_the_data_are_left_to_the_cpu(load):
     assert caught.value.code == "unsupported"
 
 
-def test_other_geometries_than_were_asked_for_are_refused(load):
+def test_other_layouts_than_were_asked_for_are_rejected(load):
     plugin = load()
     x = plugin.to_device(A)
     executor = plugin.executor("negative", {"x": x}, [x])
@@ -219,8 +219,8 @@ def test_other_geometries_than_were_asked_for_are_refused(load):
     cases = [
         ([], [x], r"1 inputs and 1 outputs, got 0 and 1"),
         ([x], [x, x], r"1 inputs and 1 outputs, got 1 and 2"),
-        *(([wrong], [x], "the inputs are not of the geometry") for wrong in wrong_ones),
-        *(([x], [wrong], "the outputs are not of the geometry") for wrong in wrong_ones),
+        *(([wrong], [x], "the inputs are not of the layout") for wrong in wrong_ones),
+        *(([x], [wrong], "the outputs are not of the layout") for wrong in wrong_ones),
     ]
     for inputs, outputs, message in cases:
         with pytest.raises(AccError, match=message) as caught:
@@ -229,7 +229,7 @@ def test_other_geometries_than_were_asked_for_are_refused(load):
     executor.close()
 
 
-def test_a_result_of_another_geometry_is_an_error(load):
+def test_a_result_of_another_spec_is_an_error(load):
     plugin = load()
     x = plugin.to_device(A)
     executor = plugin.executor("sum", {"a": x}, [x])

@@ -121,8 +121,8 @@ def test_what_is_told_of_faults_of_work(load, failures):
     stream, memory, back = plugin.create("Stream"), plugin.to_device(ONES), ONES * 0
     plugin.configure(faults="work@2=bad_index,work@4=memory")
     for number in range(11, 16):
-        place = 4 * (number - 12) if 12 <= number < 16 else 0
-        plugin.call("mx_zero", 0, memory.handle, place, 4, stream, number)
+        offset = 4 * (number - 12) if 12 <= number < 16 else 0
+        plugin.call("mx_zero", 0, memory.handle, offset, 4, stream, number)
     told = []
     for _ in range(5):
         try:

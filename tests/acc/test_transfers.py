@@ -1,4 +1,4 @@
-"""Assignments and copies between places: one copy each, straight from where the elements are."""
+"""Assignments and copies between devices: one copy each, straight from where the elements are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ static MXAccStatus Alloc(void* self, int32_t dev, int32_t memory, size_t size,
   return NULL;
 }
 static void Free(void* self, int32_t dev, void* data) { free(data); }
-static void CopyAxis(const MXAccGeometry* to, const MXAccGeometry* from, int axis, char* at,
+static void CopyAxis(const MXAccDLTensor* to, const MXAccDLTensor* from, int axis, char* at,
                      const char* source, size_t item) {
   if (axis == to->ndim) {
     memcpy(at, source, item);
@@ -39,8 +39,8 @@ static void CopyAxis(const MXAccGeometry* to, const MXAccGeometry* from, int axi
              source + i * from->strides[axis] * (int64_t)item, item);
   }
 }
-static void CopyOne(const char* what, int32_t dev, MXAccGeometry* to, const MXAccGeometry* from,
-                    const MXAccGeometry* host) {
+static void CopyOne(const char* what, int32_t dev, MXAccDLTensor* to, const MXAccDLTensor* from,
+                    const MXAccDLTensor* host) {
   size_t item = to->dtype.bits / 8, size = item;
   for (int i = 0; i < to->ndim; ++i) size *= to->shape[i];
   char* target = (char*)to->data + to->byte_offset;
@@ -70,7 +70,7 @@ static MXAccStatus Configure(void* self, int32_t dev, const char* const* keys,
   emit(context, "copies", text, strlen(text));
   return text[0] = 0, NULL;
 }
-MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {
   MXAccApi table = {.struct_size = sizeof(MXAccApi), .abi_major = 1, .getAccName = GetAccName,
                     .getNumAcc = GetNumAcc, .getDeviceInfo = Describe, .mx_alloc = Alloc,
                     .mx_free = Free, .copyToAcc = CopyTo, .copyFromAcc = CopyFrom,
@@ -206,7 +206,7 @@ def test_converts_and_broadcasts(ctx: mx.Context, shape: tuple[int, ...], dtype:
             numpy.testing.assert_array_equal(array.asnumpy(), expected, err_msg=str(source))
 
 
-REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
+REJECTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "shape": (
         lambda a: assign(a, ..., mx.np.zeros(3, ctx=a.ctx)),
         r"_npi.setitem: could not broadcast input array from shape \(3,\) into shape \(3,4\)",
@@ -219,7 +219,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("call, message", REFUSED.values(), ids=REFUSED)
-def test_refuses(ctx: mx.Context, call: Callable[[Any], Any], message: str) -> None:
+@pytest.mark.parametrize("call, message", REJECTED.values(), ids=REJECTED)
+def test_rejects(ctx: mx.Context, call: Callable[[Any], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(mx.np.zeros(SHAPE, ctx=ctx))

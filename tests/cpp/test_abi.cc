@@ -4,12 +4,12 @@
 
 static_assert(sizeof(MXNetValue) == 16, "a value is two words");
 static_assert(sizeof(MXNetAny) == 24, "a tagged value is three words");
-static_assert(sizeof(MXNetObject) == 24 && offsetof(MXNetObject, host) == 16, "an object's header");
+static_assert(sizeof(MXNetObject) == 24 && offsetof(MXNetObject, peer) == 16, "an object's header");
 static_assert(offsetof(MXNetAny, type_code) == 16, "the tag follows the value");
 static_assert(offsetof(MXNetNDArrayObject, tensor) == sizeof(MXNetObject), "tensor is second");
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24, "DLPack's layout");
-static_assert(offsetof(MXNetLentTensor, tensor) == 0, "it may be read as a DLTensor");
-static_assert(sizeof(MXNetLentTensor) == sizeof(DLTensor) + 32, "three pointers and flags");
+static_assert(offsetof(MXNetBorrowedTensor, tensor) == 0, "it may be read as a DLTensor");
+static_assert(sizeof(MXNetBorrowedTensor) == sizeof(DLTensor) + 32, "three pointers and flags");
 static_assert(sizeof(DLManagedTensorVersioned) == 80, "DLPack's layout");
 static_assert(sizeof(mxnet::runtime::ObjectRef) == sizeof(void*), "a reference is one pointer");
 static_assert(sizeof(mxnet::runtime::Any) == sizeof(MXNetAny), "Any adds nothing");
@@ -31,7 +31,7 @@ TEST_CASE("the runtime tells its version") {
   CHECK(std::string(release).find('.') != std::string::npos);
 }
 
-TEST_CASE("a library of another ABI version is refused with both versions") {
+TEST_CASE("a library of another ABI version is rejected with both versions") {
   mxnet::runtime::PackedFunc func([](mxnet::runtime::MXNetArgs, mxnet::runtime::MXNetRetValue*) {});
   MXNetFuncInfo info{};
   info.struct_size = sizeof(info);
@@ -54,21 +54,21 @@ TEST_CASE("no C function follows a NULL") {
   int code = 0;
   uint32_t index = 0;
   const MXNetFuncInfo* info = nullptr;
-  const MXNetLentTensor lent{};
+  const MXNetBorrowedTensor borrowed{};
   DLManagedTensor* legacy = nullptr;
   DLManagedTensorVersioned* versioned = nullptr;
   const int statuses[] = {
       MXNetFuncCall(nullptr, nullptr, nullptr, 0, &value, &code),
       MXNetFuncCreateFromCFunc(nullptr, nullptr, nullptr, &func),
-      MXNetFuncFromHost(nullptr, &value, nullptr, &func),
-      MXNetFuncFromHost(&NoBody, nullptr, nullptr, &func),
-      MXNetFuncFromHost(&NoBody, &value, nullptr, nullptr),
+      MXNetFuncFromCallable(nullptr, &value, nullptr, &func),
+      MXNetFuncFromCallable(&NoBody, nullptr, nullptr, &func),
+      MXNetFuncFromCallable(&NoBody, &value, nullptr, nullptr),
       MXNetFuncSetInfo(nullptr, nullptr),
       MXNetFuncGetInfo(nullptr, &info),
       MXNetFuncCompleteParams(nullptr, nullptr, 0, nullptr, 0),
       MXNetFuncCompleteParams("f", nullptr, 1, nullptr, 0),
-      MXNetFuncRefuseArgument(nullptr, 0, nullptr, nullptr, 0),
-      MXNetFuncRefuseArgument(nullptr, 0, "int", nullptr, 0),
+      MXNetFuncRejectArgument(nullptr, 0, nullptr, nullptr, 0),
+      MXNetFuncRejectArgument(nullptr, 0, "int", nullptr, 0),
       MXNetFuncGetGlobal(nullptr, &func),
       MXNetFuncGetGlobal("testing.nop", nullptr),
       MXNetFuncRegisterGlobal("name", nullptr, 0),
@@ -87,8 +87,8 @@ TEST_CASE("no C function follows a NULL") {
       MXNetNDArrayView(nullptr, nullptr, nullptr, nullptr, 0, mxnet::runtime::kFloat32, &array),
       MXNetNDArrayFromDLPack(nullptr, &array),
       MXNetNDArrayFromDLPackLegacy(nullptr, &array),
-      MXNetNDArrayFromLent(nullptr, &array),
-      MXNetNDArrayFromLent(&lent, &array),
+      MXNetNDArrayFromBorrowed(nullptr, &array),
+      MXNetNDArrayFromBorrowed(&borrowed, &array),
       MXNetNDArrayToDLPack(nullptr, &versioned),
       MXNetNDArrayToDLPackLegacy(nullptr, &legacy),
       MXNetGetVersion(nullptr, nullptr, nullptr),
@@ -148,7 +148,7 @@ std::string DescribeError(const MXNetFuncInfo* info) {
 
 }  // namespace
 
-TEST_CASE("a description that lacks what it tells of is refused") {
+TEST_CASE("a description that lacks what it tells of is rejected") {
   struct Case {
     const char* error;
     void (*change)(MXNetFuncInfo* info);
@@ -169,9 +169,10 @@ TEST_CASE("a description that lacks what it tells of is refused") {
            Case{"ValueError: MXNetFuncSetInfo: struct_size of a description is 24, expected at "
                 "least",
                 [](MXNetFuncInfo* info) { info->struct_size = 24; }},
-           Case{"ValueError: tests.struct: 2 parameters are described and the run of them is NULL",
-                [](MXNetFuncInfo* info) { info->num_params = 2; }},
-           Case{"ValueError: tests.struct: 1 overloads are described and the run of them is NULL",
+           Case{
+               "ValueError: tests.struct: 2 parameters are described and the array of them is NULL",
+               [](MXNetFuncInfo* info) { info->num_params = 2; }},
+           Case{"ValueError: tests.struct: 1 overloads are described and the array of them is NULL",
                 [](MXNetFuncInfo* info) { info->num_overloads = 1; }},
            Case{"ValueError: tests.struct: an overload is NULL",
                 [](MXNetFuncInfo* info) { info->overloads = &none, info->num_overloads = 1; }},
@@ -191,7 +192,7 @@ TEST_CASE("a description that lacks what it tells of is refused") {
   }
 }
 
-TEST_CASE("a description of a type that lacks what it tells of is refused") {
+TEST_CASE("a description of a type that lacks what it tells of is rejected") {
   struct Case {
     const char* error;
     void (*change)(MXNetTypeInfo* info);
@@ -199,9 +200,9 @@ TEST_CASE("a description of a type that lacks what it tells of is refused") {
   for (const Case& c : {
            Case{"ValueError: MXNetObjectRegisterType: struct_size of a description is 8, expected",
                 [](MXNetTypeInfo* info) { info->struct_size = 8; }},
-           Case{"ValueError: tests.Struct: 3 fields are described and the run of them is NULL",
+           Case{"ValueError: tests.Struct: 3 fields are described and the array of them is NULL",
                 [](MXNetTypeInfo* info) { info->num_fields = 3; }},
-           Case{"ValueError: tests.Struct: 1 methods are described and the run of them is NULL",
+           Case{"ValueError: tests.Struct: 1 methods are described and the array of them is NULL",
                 [](MXNetTypeInfo* info) { info->num_methods = 1; }},
        }) {
     CAPTURE(c.error);

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "./support.h"
-#include "api/common/dispatch.h"
+#include "op/semantics/dispatch.h"
 
 using mxnet::tests::ErrorOf;
 using namespace mxnet::op;  // NOLINT: the subject of the test
@@ -84,7 +84,7 @@ TEST_CASE("data types are numbered by their C++ types") {
   }
 }
 
-TEST_CASE("data types without a C++ type are refused") {
+TEST_CASE("data types without a C++ type are rejected") {
   const DLDataType unknown[] = {
       {kDLInt, 4, 1},           {kDLInt, 128, 1}, {kDLFloat, 8, 1},   {kDLFloat, 32, 4},
       {kDLOpaqueHandle, 64, 1}, {kDLBool, 16, 1}, {kDLBfloat, 32, 1}, {kDLComplex, 32, 1},

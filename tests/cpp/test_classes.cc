@@ -221,7 +221,7 @@ TEST_CASE("a class of version 1.0 tells no size, and is found whatever its size"
   CHECK(found == kMXNetObjectNone);
 }
 
-TEST_CASE("a description of another ABI is refused") {
+TEST_CASE("a description of another ABI is rejected") {
   MXNetTypeInfo info{};
   uint32_t index = 0;
   info.struct_size = sizeof(info);

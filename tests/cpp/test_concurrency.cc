@@ -58,7 +58,7 @@ TEST_CASE("threads register, look up, call and remove functions") {
 
 namespace {
 
-/*! \brief A callable of a host: how many functions refer to it. */
+/*! \brief A callable of a front end: how many functions refer to it. */
 struct Callable {
   std::atomic<int> references{0};
 
@@ -73,7 +73,7 @@ struct Callable {
 PackedFunc FunctionOf(Callable* callable) {
   MXNetFunctionHandle handle = nullptr;
   ++callable->references;
-  MXNET_CHECK_CALL(MXNetFuncFromHost(&Callable::Call, callable, &Callable::Release, &handle));
+  MXNET_CHECK_CALL(MXNetFuncFromCallable(&Callable::Call, callable, &Callable::Release, &handle));
   return PackedFunc(ObjectRef::Steal(handle));
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("threads find the one function of a callable while another drops it") 
     const PackedFunc first = FunctionOf(callable);
     const PackedFunc second = FunctionOf(callable);
     if (!first.same_as(second) || first().As<int>() != 1) ++wrong;
-    if (first.get()->host != callable) ++wrong;
+    if (first.get()->peer != callable) ++wrong;
   });
   CHECK(wrong == 0);
   for (const Callable& callable : callables) CHECK(callable.references == 0);

@@ -81,7 +81,7 @@ TEST_CASE("what is described wins over what is derived") {
         "a: Literal[1, 2] 0; b: int | None 0; Literal[3]");
 }
 
-TEST_CASE("a description that contradicts the C++ signature is refused") {
+TEST_CASE("a description that contradicts the C++ signature is rejected") {
   CHECK(ErrorOf([] { Derived(Named().arg("a").arg("b"), [](int) { return 1; }); }) ==
         "ValueError: tests.derived: 2 parameters are described, the C++ body takes 1");
   CHECK(ErrorOf([] {

@@ -91,7 +91,7 @@ TEST_CASE("defaults fill what is not given") {
   CHECK(std::string(info->params[1].default_value.value.v_str.data) == "text");
 }
 
-TEST_CASE("a registration that cannot be kept is refused") {
+TEST_CASE("a registration that cannot be kept is rejected") {
   auto body = [](MXNetArgs, MXNetRetValue*) {};
   CHECK(ErrorOf([&] { Described("tests.none").Commit(); }) ==
         "ValueError: tests.none is registered without a body");
@@ -132,7 +132,7 @@ TEST_CASE("exceptions become errors and never cross") {
   }
 }
 
-TEST_CASE("an error names the places it passed") {
+TEST_CASE("an error names the source lines it passed") {
   Registered inner("tests.inner", Described("tests.inner").set_body([](MXNetArgs, MXNetRetValue*) {
     MXNET_THROW("ValueError") << "deep";
   }));
@@ -303,7 +303,7 @@ TEST_CASE("the end of an error's payload may fail itself") {
   CHECK(LastError() == "TypeError: outer");
 }
 
-TEST_CASE("a call without what it needs is refused") {
+TEST_CASE("a call without what it needs is rejected") {
   const PackedFunc func = PackedFunc::GetGlobal("testing.nop");
   MXNetValue value{};
   MXNetValue ret;

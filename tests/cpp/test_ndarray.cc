@@ -25,7 +25,7 @@ TEST_CASE("arrays of every size are aligned, row-major and zeroed on request") {
   }
 }
 
-TEST_CASE("shapes that cannot be are refused") {
+TEST_CASE("shapes that cannot be are rejected") {
   CHECK(ErrorOf([] { NDArray::Empty(Shape{2, -1}, kFloat32); }) ==
         "ValueError: negative dimensions are not allowed, got shape (2, -1)");
   constexpr int64_t kHuge = int64_t{1} << 62;
@@ -114,7 +114,7 @@ TEST_CASE("read-only memory stays read-only") {
   CHECK(std::string(MXNetGetLastError()->kind) == "BufferError");
 }
 
-TEST_CASE("another version of DLPack is refused and left alone") {
+TEST_CASE("another version of DLPack is rejected and left alone") {
   NDArray array = NDArray::Zeros(Shape{2}, kInt32);
   DLManagedTensorVersioned* versioned = nullptr;
   REQUIRE(MXNetNDArrayToDLPack(array.get(), &versioned) == 0);
@@ -125,7 +125,7 @@ TEST_CASE("another version of DLPack is refused and left alone") {
   CHECK(array.get()->ref_count == 1);
 }
 
-TEST_CASE("a lent tensor that is kept is copied") {
+TEST_CASE("a borrowed tensor that is kept is copied") {
   float data[6] = {0, 1, 2, 3, 4, 5};
   int64_t shape[2] = {2, 3};
   int64_t strides[2] = {1, 2};
@@ -141,7 +141,7 @@ TEST_CASE("a lent tensor that is kept is copied") {
 
 namespace {
 
-/*! \brief Whom the tests lend tensors of: how many references C++ holds. */
+/*! \brief Owner of the tensors that the tests pass: how many references C++ holds. */
 struct Owner {
   int references{0};
 
@@ -152,30 +152,31 @@ struct Owner {
 }  // namespace
 
 TEST_CASE("a tensor that may be shared is shared where it is kept") {
-  const MXNetLender lender{&Owner::Retain, &Owner::Release};
+  const MXNetOwnerFunctions owner_functions{&Owner::Retain, &Owner::Release};
   Owner owner;
   float data[6] = {0, 1, 2, 3, 4, 5};
   int64_t shape[2] = {2, 3};
   int64_t strides[2] = {1, 2};
   for (const uint64_t flags : {uint64_t{0}, uint64_t{kMXNetNDArrayReadOnly}}) {
-    for (void* host : {static_cast<void*>(nullptr), static_cast<void*>(&data)}) {
-      const MXNetLentTensor lent{{data, DLDevice{kDLCPU, 0}, 2, kFloat32, shape, strides, 0},
-                                 flags,
-                                 host,
-                                 &owner,
-                                 &lender};
+    for (void* peer : {static_cast<void*>(nullptr), static_cast<void*>(&data)}) {
+      const MXNetBorrowedTensor borrowed{
+          {data, DLDevice{kDLCPU, 0}, 2, kFloat32, shape, strides, 0},
+          flags,
+          peer,
+          &owner,
+          &owner_functions};
       MXNetValue value{};
-      value.v_handle = const_cast<MXNetLentTensor*>(&lent);
-      int code = kMXNetLentArray;
+      value.v_handle = const_cast<MXNetBorrowedTensor*>(&borrowed);
+      int code = kMXNetBorrowedArray;
       PackedFunc echo = PackedFunc::GetGlobal("ffi.echo");
       NDArray kept = echo.CallPacked(&value, &code, 1).As<NDArray>();
       CHECK(owner.references == 1);
       CHECK(kept.data() == data);
       CHECK(kept.strides() == ShapeView(strides, 2));
       CHECK(kept.read_only() == (flags != 0));
-      CHECK(kept.get()->host == host);
+      CHECK(kept.get()->peer == peer);
       NDArray view = kept.View(data + 2, ShapeView(shape, 1), ShapeView(strides, 1), kFloat32);
-      CHECK(view.get()->host == nullptr);
+      CHECK(view.get()->peer == nullptr);
       CHECK(view.read_only() == kept.read_only());
       kept = NDArray();
       CHECK(owner.references == 1);
@@ -188,7 +189,7 @@ TEST_CASE("a tensor that may be shared is shared where it is kept") {
   }
 }
 
-TEST_CASE("a lent tensor without elements has no memory to copy") {
+TEST_CASE("a borrowed tensor without elements has no memory to copy") {
   const PackedFunc echo = PackedFunc::GetGlobal("ffi.echo");
   constexpr int64_t kMany = int64_t{1} << 40;
   for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 0, 3}, {kMany, 0, 3}, {0, 2}}) {

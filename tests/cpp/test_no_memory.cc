@@ -1,4 +1,4 @@
-// What fails for want of memory fails with an error: the operator new of this program refuses on
+// What fails for want of memory fails with an error: the operator new of this program rejects on
 // request.
 #include <cstdint>
 #include <cstdlib>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr int64_t kUnlimited = INT64_MAX;
 thread_local int64_t allocations_left = kUnlimited;
-thread_local bool refused = false;
+thread_local bool rejected = false;
 
 /*! \brief Limits the allocations of the calling thread as long as it lives. */
 class Allocations {
  public:
   explicit Allocations(int64_t limit) {
-    refused = false;
+    rejected = false;
     allocations_left = limit;
   }
   ~Allocations() { allocations_left = kUnlimited; }
@@ -30,7 +30,7 @@ class Allocations {
 }  // namespace
 
 void* operator new(size_t size) {
-  if (allocations_left == 0) refused = true;
+  if (allocations_left == 0) rejected = true;
   if (allocations_left == 0) throw std::bad_alloc();
   if (allocations_left != kUnlimited) --allocations_left;
   void* memory = std::malloc(size == 0 ? 1 : size);
@@ -61,7 +61,7 @@ Outcome Call(const PackedFunc& func, int num_args) {
   return {status, type_code, ret.v_int64};
 }
 
-/*! \brief Calls with memory for no allocation, for one, and so on, until none is refused. */
+/*! \brief Calls with memory for no allocation, for one, and so on, until none is rejected. */
 template <typename Check>
 int64_t ForEachLimit(const PackedFunc& func, int num_args, const Check& check) {
   for (int64_t limit = 0;; ++limit) {
@@ -71,7 +71,7 @@ int64_t ForEachLimit(const PackedFunc& func, int num_args, const Check& check) {
       outcome = Call(func, num_args);
     }
     check(outcome);
-    if (!refused) return limit;
+    if (!rejected) return limit;
   }
 }
 

@@ -1,4 +1,4 @@
-// TypeTraits: what each C++ type accepts, refuses and stores.
+// TypeTraits: what each C++ type accepts, rejects and stores.
 #include <cmath>
 #include <complex>
 #include <limits>

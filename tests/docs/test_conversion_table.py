@@ -29,7 +29,9 @@ PACKAGE = Path(ffi.__file__).parent
 HEADER = (PACKAGE / "include" / "mxnet" / "runtime" / "c_runtime_api.h").read_text(encoding="utf-8")
 TYPE_CODES = {
     int(code): name
-    for name, code in re.findall(r"(kMXNet\w+) = (\d+)", HEADER.partition("} MXNetTypeCode;")[0])
+    for name, code in re.findall(
+        r"(kMXNet\w+)\s+=\s+(\d+)", HEADER.partition("} MXNetTypeCode;")[0]
+    )
 }
 
 

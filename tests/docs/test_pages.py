@@ -13,7 +13,11 @@ from .page import blocks_of
 ROOT = Path(__file__).resolve().parents[2]
 # Written by the benchmarks: it has tables only.
 GENERATED = {ROOT / "docs" / "benchmarks.md"}
-PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED)]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED),
+]
 RUNNER = Path(__file__).with_name("page.py")
 
 

@@ -1,4 +1,4 @@
-// Functions with parameters whose refusals name what is inside; compiled by test_messages.py.
+// Functions with parameters whose rejections name what is inside; compiled by test_messages.py.
 #include <mxnet/runtime/class.h>
 
 #include <exception>

@@ -1,4 +1,4 @@
-"""Tensors made by hand, in DLPack's capsules: what no producer should lend, and some do."""
+"""Tensors made by hand, in DLPack's capsules: what no producer should export, and some do."""
 
 import ctypes
 
@@ -11,7 +11,7 @@ FLOAT32 = (2, 32, 1)
 
 
 class Tensor:
-    """Lends, by DLPack's protocol, exactly what it is told to, whether that can be or not."""
+    """Exports, by DLPack's protocol, exactly what it is told to, whether that can be or not."""
 
     def __init__(self, shape, strides=None, ndim=None, data=..., dtype=FLOAT32, offset=0):
         self.memory = (ctypes.c_float * 16)(*range(16))
@@ -28,7 +28,7 @@ class Tensor:
         self.managed = abi.DLManagedTensorVersioned(version, None, None, 0, self.tensor)
         self.legacy = abi.DLManagedTensor(self.tensor, None, None)
         # What C++ still holds when the program ends is read until then.
-        _lent.append(self)
+        _kept.append(self)
 
     def __dlpack_device__(self):
         return abi.DL_CPU, 0
@@ -47,7 +47,7 @@ class LegacyTensor(Tensor):
         return Tensor.__dlpack__(self)
 
 
-_lent = []
+_kept = []
 HUGE = 2**40
 BYTES = "which is more than 2**63 - 1 bytes"
 REACH = "which reaches beyond the address space"

@@ -22,7 +22,7 @@ MXNET_REGISTER_API("native.pick").set_body_typed([](int index) {
   return PickOneMore(index);  // line: body
 });
 
-MXNET_REGISTER_API("native.refuse").set_body_typed([](int value) {
+MXNET_REGISTER_API("native.reject").set_body_typed([](int value) {
   if (value < 0) MXNET_THROW("KeyError") << "no " << value;  // line: throw
   return value;
 });

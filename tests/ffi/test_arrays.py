@@ -168,7 +168,7 @@ def test_consumer_that_fails():
     assert "DLPack" in str(caught.value) or "dtype" in str(caught.value)
 
 
-class Lends:
+class Exports:
     """Offers an array's capsule without knowing versions, as old producers do."""
 
     def __init__(self, array):
@@ -184,7 +184,7 @@ class Lends:
 @pytest.mark.parametrize("take", [ffi.from_dlpack, echo])
 def test_producer_without_versions(take):
     source = numpy.arange(6.0).reshape(2, 3)
-    numpy.testing.assert_array_equal(numpy.asarray(take(Lends(source))), source)
+    numpy.testing.assert_array_equal(numpy.asarray(take(Exports(source))), source)
 
 
 def test_argument_is_not_copied(call):
@@ -223,7 +223,7 @@ def test_extents_that_change_while_others_are_converted():
     assert echo(source, Reshaping()).shape == (2, 3)
 
 
-@pytest.mark.skipif(ffi.backend != "cython", reason="only extension types lend buffers")
+@pytest.mark.skipif(ffi.backend != "cython", reason="only extension types export buffers")
 @pytest.mark.parametrize("source", [GRID[:, ::2], GRID[0, 0, ::2]], ids=["3-d", "1-d"])
 @pytest.mark.parametrize("order", [0x20, 0x40, 0x80], ids=["C", "F", "any"])
 def test_buffers_without_gaps(source, order):

@@ -37,15 +37,15 @@ def lines_of(function, *args):
     return [number for number, name in entries if not name.startswith("native.")]
 
 
-def refuse_in_python(value):
+def reject_in_python(value):
     raise ZeroDivisionError(value)
 
 
 CASES = {
     "of the C++ library": ("native.pick", (7,), ["body", "pick", "at"]),
-    "of MXNET_THROW": ("native.refuse", (-1,), ["throw"]),
-    "from function to function": ("native.call", ("native.refuse", -1), ["call", "throw"]),
-    "of Python": ("native.call", (refuse_in_python, -1), ["call"]),
+    "of MXNET_THROW": ("native.reject", (-1,), ["throw"]),
+    "from function to function": ("native.call", ("native.reject", -1), ["call", "throw"]),
+    "of Python": ("native.call", (reject_in_python, -1), ["call"]),
     "of an argument": ("native.call", (1, 2), ["call"]),
 }
 
@@ -53,7 +53,7 @@ CASES = {
 @pytest.mark.parametrize(("name", "args", "marks"), CASES.values(), ids=CASES.keys())
 @pytest.mark.parametrize("round", ["first", "cached"])
 def test_lines(native, name, args, marks, round):
-    args = [ffi.get_global_func(a) if a == "native.refuse" else a for a in args]
+    args = [ffi.get_global_func(a) if a == "native.reject" else a for a in args]
     assert lines_of(native(name), *args) == [line(mark) for mark in marks]
 
 
@@ -66,7 +66,7 @@ def test_names_of_functions(native):
 def test_off(native, backtrace):
     backtrace(False)
     assert lines_of(native("native.pick"), 7) == []
-    assert lines_of(native("native.refuse"), -1) == [line("throw")], "it says so itself"
+    assert lines_of(native("native.reject"), -1) == [line("throw")], "it says so itself"
 
 
 def test_a_failure_in_between_gets_no_lines_of_another(native):

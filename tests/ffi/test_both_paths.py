@@ -9,7 +9,7 @@ import pytest
 import ffi._ctypes as portable
 
 from .plain import outcome
-from .refusals import REFUSALS
+from .rejections import REJECTIONS
 from .values import VALUES
 
 PATHS = (cython, portable)
@@ -34,10 +34,10 @@ def test_values_in_callbacks(value):
     assert fast == slow
 
 
-@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
-def test_refusals(refusal, register):
+@pytest.mark.parametrize("rejection", REJECTIONS.values(), ids=REJECTIONS.keys())
+def test_rejections(rejection, register):
     register("tests.undescribed", lambda *args, **kwargs: None)
-    fast, slow = both(refusal.call)
+    fast, slow = both(rejection.call)
     assert fast == slow
     assert fast[0] == "raised"
 

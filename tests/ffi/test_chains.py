@@ -57,7 +57,7 @@ call = ffi.get_global_func("ffi.call")
 try:
     action()
 except RecursionError:
-    print("refused")
+    print("rejected")
 """
     done = run_python(script)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "refused\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rejected\n", "")

@@ -97,7 +97,7 @@ def test_fields(name, value, expected):
     assert found == expected and type(found) is type(expected)
 
 
-REFUSALS = {
+REJECTIONS = {
     "type": (lambda c: setattr(c, "value", "x"), TypeError,
              "testing.Counter.value expected int, got str"),
     "range": (lambda c: setattr(c, "value", 2**63), OverflowError, "testing.Counter.value"),
@@ -152,8 +152,8 @@ REFUSALS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("action", "cls", "text"), REFUSALS.values(), ids=REFUSALS.keys())
-def test_refusals(action, cls, text):
+@pytest.mark.parametrize(("action", "cls", "text"), REJECTIONS.values(), ids=REJECTIONS.keys())
+def test_rejections(action, cls, text):
     counter = Counter(1)
     with pytest.raises(cls) as caught:
         action(counter)

@@ -67,7 +67,7 @@ def test_a_slice_of_c_callers_is_checked(array, start, step, count, cls):
 @pytest.mark.parametrize(
     ("index", "cls"), [(6, IndexError), (-7, IndexError), ("a", TypeError), (1.0, TypeError)]
 )
-def test_array_refuses_an_index(array, index, cls):
+def test_array_rejects_an_index(array, index, cls):
     with pytest.raises(cls):
         array[index]
 

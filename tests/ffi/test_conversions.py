@@ -72,9 +72,9 @@ def test_argument_of_a_callback(value, seen, call):
     assert plain(arguments[0]) == plain(seen)
 
 
-@pytest.mark.parametrize(("lent", "elements"), BUFFERS.values(), ids=BUFFERS.keys())
-def test_elements_of_a_buffer(lent, elements):
-    array = numpy.asarray(ffi.convert(lent))
+@pytest.mark.parametrize(("borrowed", "elements"), BUFFERS.values(), ids=BUFFERS.keys())
+def test_elements_of_a_buffer(borrowed, elements):
+    array = numpy.asarray(ffi.convert(borrowed))
     assert array.dtype == elements.dtype
     numpy.testing.assert_array_equal(array, elements)
 
@@ -170,8 +170,8 @@ def test_object_that_holds_nothing(echo):
 @pytest.mark.parametrize("size", [*range(1, 18), 200])
 def test_texts_of_every_length_with_a_letter_anywhere(letter, size, echo, call):
     """They are looked at eight bytes at a time: no letter slips through at a border."""
-    for place in range(size):
-        text = "x" * place + letter + "x" * (size - place - 1)
+    for before in range(size):
+        text = "x" * before + letter + "x" * (size - before - 1)
         assert echo(text) == text
         assert call(lambda: text) == text  # noqa: B023
         assert echo((text,)) == (text,)

@@ -185,7 +185,7 @@ mxnet::runtime::TypedPackedFunc<std::optional<std::string_view>()> dangling;
         ("f", b"int f();", None, TypeError, r"\('sources'\) expected .* paths, got bytes"),
     ],
 )
-def test_refuses(name, sources, functions, error, message):
+def test_rejects(name, sources, functions, error, message):
     with pytest.raises(error, match=message):
         load_inline(name, sources, functions)
 
@@ -209,7 +209,7 @@ def test_an_error_shows_no_frames_of_the_threads_that_compile():
         ("extra_include_paths", [b"include"], "a list of paths, got bytes as item 0"),
     ],
 )
-def test_refuses_what_is_no_list(function, name, given, message):
+def test_rejects_what_is_no_list(function, name, given, message):
     with pytest.raises(TypeError) as caught:
         function("f", "int f();", **{name: given})
     assert str(caught.value) == f"{function.__name__}: argument '{name}' expected {message}"

@@ -47,7 +47,7 @@ FIRST = "#if __has_include(<extra.h>)\n#include <extra.h>\n#endif\n#include <val
 
 
 def same_size_and_time(second):
-    """Another header in the place of the former, as `cp -p` puts it there."""
+    """Another header instead of the former, as `cp -p` puts it there."""
     header = second / "value.h"
     before = header.stat()
     (second / "new.h").write_text("#define VALUE 2\n")
@@ -143,12 +143,12 @@ def test_compiled_apart_for_another(c_source, monkeypatch, tmp_path, what):
 def test_a_cache_that_others_may_write_to(monkeypatch, tmp_path, c_source, opened, told):
     monkeypatch.setenv("MXFFI_CACHE_DIR", str(tmp_path / "cache" / "open"))
     built = build("value", c_source)
-    (place,) = tmp_path.glob(opened)
-    place.chmod(place.stat().st_mode | 0o022)
+    (opened_to_others,) = tmp_path.glob(opened)
+    opened_to_others.chmod(opened_to_others.stat().st_mode | 0o022)
     with pytest.raises(PermissionError, match=told):
         build("value", c_source)
     monkeypatch.setenv("MXFFI_CACHE_TRUSTED", "1")
-    if place != built:
+    if opened_to_others != built:
         assert build("value", c_source) == built
 
 
@@ -193,7 +193,7 @@ def test_a_spoiled_entry_is_made_anew(c_source, monkeypatch, tmp_path, spoil):
 def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path, folder, error):
     (tmp_path / "file").touch()
     monkeypatch.setenv("MXFFI_CACHE_DIR", folder.format(tmp_path))
-    with pytest.raises(error, match="another place in the variable MXFFI_CACHE_DIR"):
+    with pytest.raises(error, match="another folder in the variable MXFFI_CACHE_DIR"):
         build("f", "int f();")
 
 

@@ -59,7 +59,7 @@ def test_a_changed_class_replaces_the_former_one(asked_before):
         assert counter.value == 2 * first
 
 
-def test_a_class_of_python_takes_the_place_of_the_one_registered_last():
+def test_a_class_of_python_replaces_the_one_registered_last():
     load = lambda start: load_inline("taken", source, extra_cflags=[f"-DSTART={start}"])  # noqa: E731
     source = CLASS.replace("counting.", "taken.")
     former = load(20)

@@ -55,7 +55,7 @@ def test_derived_parameters(name, args, kwargs, result):
     ],
     ids=repr,
 )
-def test_derived_refusal(args, message):
+def test_derived_rejection(args, message):
     with pytest.raises(TypeError) as caught:
         ffi.get_global_func("testing.total")(*args)
     assert str(caught.value) == message
@@ -91,7 +91,7 @@ def test_keyword_only(args, kwargs, result):
     ],
     ids=repr,
 )
-def test_keyword_only_refusal(args, kwargs, message):
+def test_keyword_only_rejection(args, kwargs, message):
     with pytest.raises(TypeError) as caught:
         KEYWORD_ONLY(*args, **kwargs)
     assert str(caught.value) == f"testing.keyword_only: {message}"
@@ -154,7 +154,7 @@ def test_a_sum_that_does_not_fit(name):
     ],
     ids=repr,
 )
-def test_overloads_refusal(args, kwargs, given, reasons):
+def test_overloads_rejection(args, kwargs, given, reasons):
     with pytest.raises(TypeError) as caught:
         OVERLOADED(*args, **kwargs)
     head, *candidates = str(caught.value).splitlines()

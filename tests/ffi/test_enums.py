@@ -57,7 +57,7 @@ EXPECTED = "expected testing.Mode (one of 'FAST', 'EXACT', 'SLOW'), got"
     ],
     ids=repr,
 )
-def test_refusal(given, cls, message):
+def test_rejection(given, cls, message):
     with pytest.raises(cls) as caught:
         MODE(given)
     assert str(caught.value) == f"testing.mode: argument 0 ('mode'){message}"

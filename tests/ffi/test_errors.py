@@ -13,11 +13,11 @@ import ffi
 THROWERS = ["testing.throw_error", "testing.return_error"]
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """An error class that a test registers; its instances can be weakly referenced."""
 
 
-class MoreRefused(Refused):
+class MoreRejected(Rejected):
     pass
 
 
@@ -78,21 +78,21 @@ def test_message(throw, message):
 @pytest.mark.parametrize(
     "register",
     [
-        lambda: ffi.register_error("tests.Refused", Refused),
-        lambda: ffi.register_error("tests.Refused")(Refused),
+        lambda: ffi.register_error("tests.Rejected", Rejected),
+        lambda: ffi.register_error("tests.Rejected")(Rejected),
     ],
     ids=["function", "decorator"],
 )
 def test_registered_class(throw, register):
-    assert register() is Refused
-    error = stop_process(throw, "tests.Refused", "m")
-    assert type(error) is Refused
+    assert register() is Rejected
+    error = stop_process(throw, "tests.Rejected", "m")
+    assert type(error) is Rejected
     assert error.args == ("m",)
 
 
 def test_class_registered_under_its_own_name(throw):
-    assert ffi.register_error(MoreRefused) is MoreRefused
-    assert type(stop_process(throw, "MoreRefused", "m")) is MoreRefused
+    assert ffi.register_error(MoreRejected) is MoreRejected
+    assert type(stop_process(throw, "MoreRejected", "m")) is MoreRejected
 
 
 def test_registered_class_that_needs_more(throw):
@@ -111,7 +111,7 @@ def test_traceback_names_the_cpp_function(throw):
     assert entries[-len(cpp) :] == cpp, "the C++ functions are called last"
 
 
-def test_traceback_names_the_place_of_the_throw():
+def test_traceback_names_the_line_of_the_throw():
     throw = ffi.get_global_func("testing.throw_error")
     error = stop_process(throw, "ValueError", "m")
     registered, thrown = traceback.extract_tb(error.__traceback__)[-2:]
@@ -155,7 +155,7 @@ def test_python_exception_is_the_same_object(call, raised, depth):
 
 def test_python_exception_keeps_its_traceback(call):
     def innermost():
-        raise Refused
+        raise Rejected
 
     def middle():
         innermost()
@@ -171,7 +171,7 @@ def test_python_exception_keeps_its_cause(call):
         try:
             raise KeyError("first")
         except KeyError as error:
-            raise Refused("second") from error
+            raise Rejected("second") from error
 
     error = stop_process(call, fail)
     assert error.args == ("second",)
@@ -180,7 +180,7 @@ def test_python_exception_keeps_its_cause(call):
 
 def test_exception_raised_while_another_is_handled(call):
     def fail():
-        raise Refused
+        raise Rejected
 
     try:
         raise ValueError("outer")
@@ -232,15 +232,15 @@ def no_collector():
 
 
 def test_cpp_error_is_in_no_cycle(throw, no_collector):
-    ffi.register_error("tests.Refused", Refused)
-    alive = weakref.ref(stop_process(throw, "tests.Refused", "m"))
+    ffi.register_error("tests.Rejected", Rejected)
+    alive = weakref.ref(stop_process(throw, "tests.Rejected", "m"))
     assert alive() is None
 
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_python_exception_is_in_no_cycle(call, depth, no_collector):
     def fail():
-        raise Refused
+        raise Rejected
 
     function = fail
     for _ in range(depth):

@@ -228,16 +228,16 @@ def test_attributes_of_a_function(api):
 
 
 def test_callbacks_and_errors(call):
-    class Refused(ValueError):
+    class Rejected(ValueError):
         pass
 
     def fail(number):
-        raise Refused(number)
+        raise Rejected(number)
 
     throw = ffi.get_global_func("testing.throw_error")
 
     def raise_own(number):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(Rejected) as caught:
             call(fail, number)
         assert caught.value.args == (number,)
 

@@ -135,7 +135,7 @@ def test_front_end(front_end, args, kwargs, result):
         ),
     ],
 )
-def test_front_end_refusal(front_end, args, kwargs, cls, message):
+def test_front_end_rejection(front_end, args, kwargs, cls, message):
     with pytest.raises(cls) as caught:
         front_end.front_end()(*args, **kwargs)
     assert str(caught.value) == message

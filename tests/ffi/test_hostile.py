@@ -1,4 +1,4 @@
-"""Tensors that others lend are looked at once, where they come in."""
+"""Borrowed tensors are checked once, where they come in."""
 
 import ctypes
 
@@ -20,7 +20,7 @@ def error_of(action):
 
 @each_kind
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_cannot_be_is_refused(name, kind, echo):
+def test_what_cannot_be_is_rejected(name, kind, echo):
     arguments, text = HOSTILE[name]
     cls = TypeError if "elements" in text else ValueError
     where = {
@@ -29,8 +29,8 @@ def test_what_cannot_be_is_refused(name, kind, echo):
         "from_dlpack: argument 0 ('obj')": lambda: ffi.from_dlpack(kind(**arguments)),
         "<lambda>: result": lambda: ffi.get_global_func("ffi.call")(lambda: kind(**arguments)),
     }
-    for place, action in where.items():
-        assert error_of(action) == (cls, f"{place} {text}")
+    for entry, action in where.items():
+        assert error_of(action) == (cls, f"{entry} {text}")
 
 
 @each_kind
@@ -121,9 +121,9 @@ def test_capsule_without_a_tensor_that_can_be_read(echo, make, error, message):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, BufferError, NotImplementedError])
-def test_producer_that_refuses(echo, error):
+def test_producer_that_rejects(echo, error):
     cls, text = error_of(lambda: echo(Returns(error("not now\nadvice"))))
-    assert cls is BufferError and text.endswith("that cannot be lent: not now")
+    assert cls is BufferError and text.endswith("that cannot be borrowed: not now")
 
 
 VERSIONS = [(), (1,), 1, "1.0", ("a", "b"), (None, 0), (1, 2, 3)]
@@ -162,7 +162,7 @@ def test_no_device(device):
     )
 
 
-def test_a_deleter_runs_once_where_the_tensor_is_refused():
+def test_a_deleter_runs_once_where_the_tensor_is_rejected():
     runs = []
     deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(runs.append)
     tensor = Tensor((2, -1))

@@ -256,6 +256,6 @@ interpreters.run_string(interpreters.create(), setup + code)
 )
 def test_subinterpreter(run_python, first, last):
     done = run_python(SUBINTERPRETER.format(first=first, last=last))
-    refusal, *main = done.stdout.splitlines()
-    assert refusal.startswith("ffi works in the main interpreter only: ")
+    rejection, *main = done.stdout.splitlines()
+    assert rejection.startswith("ffi works in the main interpreter only: ")
     assert (main, done.stderr) == (["main"] if last else [], "")

@@ -52,7 +52,7 @@ def test_memory_is_shared_for_reading_only(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("give", [lambda x: x, ffi.from_dlpack], ids=["argument", "from_dlpack"])
-def test_a_function_that_writes_refuses_them(give, name):
+def test_a_function_that_writes_rejects_them(give, name):
     with pytest.raises(ValueError, match=r"argument 0 \('array'\).*read-only"):
         ffi.get_global_func("testing.fill_bytes")(give(jnp.ones(3, name)), 0)
 
@@ -83,5 +83,5 @@ def test_a_callback_of_a_traced_function():
 def test_a_deleted_array():
     array = jnp.ones(3)
     array.delete()
-    with pytest.raises(BufferError, match=r"argument 0 .*that cannot be lent: .*deleted"):
+    with pytest.raises(BufferError, match=r"argument 0 .*that cannot be borrowed: .*deleted"):
         echo(array)

@@ -1,4 +1,4 @@
-"""load_library: what it returns, and every reason for which it refuses."""
+"""load_library: what it returns, and every reason for which it rejects."""
 
 import os
 import pickle
@@ -257,7 +257,7 @@ def test_classes_are_in_the_module(with_class):
     assert type(moved) is with_class.Point and moved.x == 3
 
 
-def test_a_class_that_python_registers_takes_the_place(with_class):
+def test_a_class_that_python_registers_replaces_it(with_class):
     @ffi.register_class("classes.Point")
     class Mine(ffi.Object):
         def twice(self):
@@ -323,7 +323,7 @@ def undefined(name: str, symbol: str):
     return compiled(name, source + "int g(void) { return f(); }")
 
 
-REFUSED = {
+REJECTED = {
     "no such file": (lambda f: f / "none.so", FileNotFoundError, "there is no such file"),
     "a folder": (lambda folder: folder, IsADirectoryError, "it is a folder"),
     "a device": (lambda folder: "/dev/null", ImportError, "not a regular file"),
@@ -380,8 +380,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("make", "error", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_refuses(folder, capfd, make, error, message):
+@pytest.mark.parametrize(("make", "error", "message"), REJECTED.values(), ids=REJECTED.keys())
+def test_rejects(folder, capfd, make, error, message):
     path = make(folder)
     before = ffi.list_global_func_names()
     for _ in range(2):
@@ -402,7 +402,7 @@ def test_refuses(folder, capfd, make, error, message):
         ("a\0b", ValueError, r"argument 0 \('path'\) contains a NUL character"),
     ],
 )
-def test_refuses_what_is_no_path(path, error, message):
+def test_rejects_what_is_no_path(path, error, message):
     with pytest.raises(error, match=message):
         ffi.load_library(path)
 
@@ -523,7 +523,7 @@ OTHER_VERSIONS = {
 @pytest.mark.parametrize(
     ("changes", "used", "message"), OTHER_VERSIONS.values(), ids=OTHER_VERSIONS.keys()
 )
-def test_refuses_a_library_of_other_headers(tmp_path, changes, used, message):
+def test_rejects_a_library_of_other_headers(tmp_path, changes, used, message):
     text = "#include <mxnet/runtime/registry.h>\n"
     text += f'MXNET_REGISTER_API("other.f").set_body_typed([](int x) {{ return x + {used}; }});\n'
     headers = changed_headers(tmp_path, changes)

@@ -1,4 +1,4 @@
-"""Nothing leaks: every kind of value in every place, every error, every way to call."""
+"""Nothing leaks: every kind of value in every position, every error, every way to call."""
 
 import ctypes
 import sys
@@ -10,7 +10,7 @@ import ffi
 from ffi._ctypes import abi
 
 from .growth import LIMITS, SANITIZED, WHY_NOT
-from .refusals import REFUSALS
+from .rejections import REJECTIONS
 from .values import VALUES, Converts, DoNothing
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason=WHY_NOT)
@@ -59,7 +59,7 @@ def kept_callback(value):
     holder[0](value)
 
 
-PLACES = {
+POSITIONS = {
     "argument and result": echo,
     "by name": lambda value: keywords(1, d=value),
     "variadic": lambda value: echo(1, value, value),
@@ -85,13 +85,13 @@ def shallow(name):
     return "64 " not in name
 
 
-def everywhere(value, places):
-    """An action that puts a value in many places; what one of them refuses is no leak either."""
+def everywhere(value, positions):
+    """An action that puts a value in many positions; what one of them rejects is no leak either."""
 
     def action():
-        for place in places:
+        for position in positions:
             try:
-                place(value)
+                position(value)
             except (ValueError, TypeError):
                 pass
 
@@ -99,20 +99,20 @@ def everywhere(value, places):
 
 
 @pytest.mark.parametrize(("name", "value"), VALUES.items(), ids=VALUES.keys())
-def test_every_value_in_every_place(name, value, api, assert_flat):
+def test_every_value_in_every_position(name, value, api, assert_flat):
     made = value.make(api)
-    places = list(PLACES.values()) if shallow(name) else [echo]
-    assert_flat(everywhere(made, places), [made])
+    positions = list(POSITIONS.values()) if shallow(name) else [echo]
+    assert_flat(everywhere(made, positions), [made])
 
 
-@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
-def test_refusals(refusal, api, register, assert_flat):
+@pytest.mark.parametrize("rejection", REJECTIONS.values(), ids=REJECTIONS.keys())
+def test_rejections(rejection, api, register, assert_flat):
     register("tests.undescribed", lambda *args, **kwargs: None)
 
     def action():
         try:
-            refusal.call(api)
-        except refusal.cls:
+            rejection.call(api)
+        except rejection.cls:
             pass
 
     assert_flat(action)

@@ -21,7 +21,7 @@ INT8 = "int (int8)"
 LARGE = 2**63 + 1
 
 # A function, what it is given, and what is said after its name.
-REFUSED = {
+REJECTED = {
     "item": ("floats", [1.0, "a", 2.0], f"{X} expected list of float, got list: item 1 is str"),
     "item of a tuple": (
         "floats",
@@ -85,9 +85,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REJECTED)
 def test_what_is_wrong_is_named(name, inside):
-    function, given, text = REFUSED[name]
+    function, given, text = REJECTED[name]
     with pytest.raises((TypeError, OverflowError)) as caught:
         ffi.get_global_func(f"inside.{function}")(given)
     prefix = f"inside.{function}: " if text.startswith("argument") else ""

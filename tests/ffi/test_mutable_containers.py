@@ -189,7 +189,7 @@ def test_changes_are_seen_by_all(echo, call):
 
 
 @pytest.mark.parametrize(
-    ("make", "refusal"),
+    ("make", "rejection"),
     [
         (lambda: ffi.List([object()]), "ffi.List: argument 0 ('items') item 0 has unsupported"),
         (lambda: ffi.List().append(object()), "ffi.List.append: argument 0 ('value') has unsup"),
@@ -216,10 +216,10 @@ def test_changes_are_seen_by_all(echo, call):
         (lambda: ffi.List([1]) + 1, "unsupported operand"),
     ],
 )
-def test_refusals(make, refusal):
+def test_rejections(make, rejection):
     with pytest.raises(TypeError) as caught:
         make()
-    assert refusal in str(caught.value)
+    assert rejection in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Names that Python cannot write, or that stand for two things, are refused when registered."""
+"""Names that Python cannot write, or that stand for two things, are rejected when registered."""
 
 import keyword
 
@@ -37,7 +37,7 @@ MXNET_REGISTER_ENUM(Kind, "names.Kind").value("A", Kind::kA).value("A", Kind::kB
 MXNET_REGISTER_ENUM(Other, "names.Other").value("None", Other::kA);
 MXNET_REGISTER_ENUM(Special, "names.Special").value("mro", Special::kA);
 """
-REFUSALS = [
+REJECTIONS = [
     "names.twice: two parameters have the name 'a'",
     "names.keyword: a parameter has the name 'class', which is a keyword of Python",
     "names.spaced: a parameter has the name 'a b', which is no identifier",
@@ -61,9 +61,9 @@ def error(tmp_path_factory):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("refusal", REFUSALS)
-def test_refused(error, refusal):
-    assert f"ValueError: {refusal}" in error.splitlines()[1:][REFUSALS.index(refusal)]
+@pytest.mark.parametrize("rejection", REJECTIONS)
+def test_rejected(error, rejection):
+    assert f"ValueError: {rejection}" in error.splitlines()[1:][REJECTIONS.index(rejection)]
 
 
 TWICE = """
@@ -99,5 +99,5 @@ def test_all_keywords_of_python_are_known(tmp_path, names, accepted):
     name = f"keywords{len(names)}"
     source = SET_INFO.replace("KEYWORDS", texts).replace("keywords.", f"{name}.")
     library = ffi.load_library(compile_library(tmp_path, name, source, "-O0", suffix=".cc"))
-    # Words that are keywords in some places only are fine.
+    # Words that are keywords in some contexts only are fine.
     assert library.accepted() == (len(names) if accepted is None else accepted)

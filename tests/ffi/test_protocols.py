@@ -113,7 +113,7 @@ def test_many_classes(echo):
             assert echo(cls(i))["number"] == i
 
 
-def test_buffer_is_lent():
+def test_buffer_is_borrowed():
     data = bytearray(8)
     view = memoryview(data).cast("i")
     ffi.get_global_func("testing.fill_bytes")(view, 1)

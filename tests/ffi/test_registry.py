@@ -128,7 +128,7 @@ def test_module_gets_what_is_registered_later(module, register):
 
 
 def test_module_keeps_what_it_has_from_elsewhere(module, register):
-    """Dunders, what was there before, and what took the place of a function."""
+    """Dunders, what was there before, and what replaced a function."""
     module.own, module.nop = "own", ffi.get_global_func("testing.nop")
     register("tests_prefix.replaced", one)
     ffi._init_api("tests_prefix", module.__name__)

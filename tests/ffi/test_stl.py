@@ -38,9 +38,9 @@ MXNET_REGISTER_API("stl.array").set_body_typed(Same<std::array<double, 3>>);
 MXNET_REGISTER_API("stl.nested").set_body_typed(Same<Nested>);
 MXNET_REGISTER_API("stl.hashed").set_body_typed(Same<std::unordered_map<int64_t, double>>);
 MXNET_REGISTER_API("stl.either").set_body_typed(Same<Either>);
-using Lent = std::pair<std::string_view, const DLTensor*>;
-MXNET_REGISTER_API("stl.lent").set_body_typed([](Lent lent) {
-  return std::string(lent.first) + std::to_string(lent.second->ndim);
+using Borrowed = std::pair<std::string_view, const DLTensor*>;
+MXNET_REGISTER_API("stl.borrowed").set_body_typed([](Borrowed borrowed) {
+  return std::string(borrowed.first) + std::to_string(borrowed.second->ndim);
 });
 MXNET_REGISTER_API("stl.items").set_body_typed([] { return std::make_pair(Item{1}, Item{2}); });
 MXNET_REGISTER_API("stl.apply").arg("f").arg("x").set_body_typed(
@@ -107,14 +107,14 @@ def test_values(stl, name, value, expected):
         ("either", [], "expected None or int or float or str or stl.Item, got list"),
     ],
 )
-def test_refusals(stl, name, value, expected):
+def test_rejections(stl, name, value, expected):
     with pytest.raises(TypeError) as caught:
         getattr(stl, name)(value)
     assert str(caught.value).endswith(expected)
 
 
-def test_elements_are_lent(stl):
-    assert stl.lent(("a", ffi.from_dlpack(numpy.zeros((2, 3))))) == "a2"
+def test_elements_are_borrowed(stl):
+    assert stl.borrowed(("a", ffi.from_dlpack(numpy.zeros((2, 3))))) == "a2"
 
 
 def test_objects_as_elements(stl):

@@ -247,7 +247,7 @@ def test_a_trace_serves_once(echo):
 
 
 @pytest.mark.parametrize(("max_calls", "error"), [(-1, ValueError), ("many", TypeError)])
-def test_refused_room(max_calls, error):
+def test_rejected_room(max_calls, error):
     with pytest.raises(error, match=r"ffi\.trace\.start: argument 0 \('max_calls'\)"):
         ffi.trace(max_calls).__enter__()
 

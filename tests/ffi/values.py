@@ -337,7 +337,7 @@ VALUES = {
         "dtype": DTYPES,
         "scalar": SCALARS,
         "array": ARRAYS,
-        "buffer": {name: literal(lent, "ndarray") for name, (lent, _) in BUFFERS.items()},
+        "buffer": {name: literal(borrowed, "ndarray") for name, (borrowed, _) in BUFFERS.items()},
         "protocol": PROTOCOLS,
         "object": OBJECTS,
     }.items()

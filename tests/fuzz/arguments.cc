@@ -59,26 +59,26 @@ MXNetAny Arguments::Object() {
   return (*objects_)[input_->Below(objects_->size())].raw();
 }
 
-/*! \brief Memory that whoever is lent it keeps for as long as it likes. */
-struct Loan {
+/*! \brief Memory that whoever borrows it keeps for as long as it likes. */
+struct Owned {
   int references;
   std::unique_ptr<char[]> data;
 
-  static void Retain(void* owner) { ++static_cast<Loan*>(owner)->references; }
+  static void Retain(void* owner) { ++static_cast<Owned*>(owner)->references; }
   static void Release(void* owner) {
-    auto* loan = static_cast<Loan*>(owner);
-    if (--loan->references == 0) delete loan;
+    auto* owned = static_cast<Owned*>(owner);
+    if (--owned->references == 0) delete owned;
   }
 };
 
-char* Arguments::Lend(size_t bytes, MXNetLentTensor* lent) {
-  static const MXNetLender lender{&Loan::Retain, &Loan::Release};
-  auto* loan = new Loan{1, std::unique_ptr<char[]>(new char[bytes]())};
-  loans_.emplace_back(loan, &Loan::Release);
-  lent->owner = loan;
-  lent->lender = &lender;
-  lent->flags = input_->Below(2) != 0 ? kMXNetNDArrayReadOnly : 0;
-  return loan->data.get();
+char* Arguments::Borrow(size_t bytes, MXNetBorrowedTensor* borrowed) {
+  static const MXNetOwnerFunctions owner_functions{&Owned::Retain, &Owned::Release};
+  auto* owned = new Owned{1, std::unique_ptr<char[]>(new char[bytes]())};
+  owned_.emplace_back(owned, &Owned::Release);
+  borrowed->owner = owned;
+  borrowed->owner_functions = &owner_functions;
+  borrowed->flags = input_->Below(2) != 0 ? kMXNetNDArrayReadOnly : 0;
+  return owned->data.get();
 }
 
 /*! \brief A tensor within memory of its own: whole, transposed, reversed, repeated or empty. */
@@ -88,8 +88,8 @@ MXNetAny Arguments::Tensor(int type_code) {
       runtime::kUInt8,   runtime::kFloat16, runtime::kComplex128, {kDLInt, 4, 1},
       {kDLInt, 0, 1},    {kDLFloat, 32, 4}, runtime::kBFloat16,   runtime::kInt32};
   tensors_.emplace_back();
-  MXNetLentTensor& lent = tensors_.back();
-  DLTensor& tensor = lent.tensor;
+  MXNetBorrowedTensor& borrowed = tensors_.back();
+  DLTensor& tensor = borrowed.tensor;
   tensor.device = DLDevice{kDLCPU, static_cast<int32_t>(input_->Below(2))};
   tensor.ndim = static_cast<int32_t>(input_->Below(5));
   tensor.dtype = kTypes[input_->Below(sizeof(kTypes) / sizeof(kTypes[0]))];
@@ -111,12 +111,12 @@ MXNetAny Arguments::Tensor(int type_code) {
   if (!strided) high = std::max<int64_t>(size - 1, 0);
   const int64_t item = runtime::ItemSize(tensor.dtype);
   const size_t bytes = size == 0 ? 0 : static_cast<size_t>((high - low + 1) * item);
-  char* data = type_code == kMXNetLentArray ? Lend(bytes, &lent) : Keep<char>(bytes);
+  char* data = type_code == kMXNetBorrowedArray ? Borrow(bytes, &borrowed) : Keep<char>(bytes);
   tensor.data = size == 0 ? nullptr : data;
   tensor.byte_offset = size == 0 ? 0 : static_cast<uint64_t>(-low * item);
   MXNetAny any{};
   any.type_code = type_code;
-  any.value.v_handle = &lent;
+  any.value.v_handle = &borrowed;
   return any;
 }
 
@@ -189,7 +189,7 @@ MXNetAny Arguments::Next(int depth) {
     case 'A':
       return Tensor(kMXNetReadOnlyArray);
     case 'v':
-      return Tensor(kMXNetLentArray);
+      return Tensor(kMXNetBorrowedArray);
     case 'o':
       return Object();
     case '0': {

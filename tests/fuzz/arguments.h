@@ -30,7 +30,7 @@ class Arguments {
   MXNetAny Object();
   MXNetAny Tensor(int type_code);
   /*! \brief Memory of an owner that may outlive this. */
-  char* Lend(size_t bytes, MXNetLentTensor* lent);
+  char* Borrow(size_t bytes, MXNetBorrowedTensor* borrowed);
   MXNetAny Run(int type_code, int depth);
   MXNetAny Ints(int type_code);
   MXNetAny Text(int type_code);
@@ -42,8 +42,8 @@ class Arguments {
   Input* input_;
   const std::vector<runtime::Any>* objects_;
   std::deque<std::unique_ptr<char[]>> kept_;
-  std::deque<std::unique_ptr<void, void (*)(void*)>> loans_;
-  std::deque<MXNetLentTensor> tensors_;
+  std::deque<std::unique_ptr<void, void (*)(void*)>> owned_;
+  std::deque<MXNetBorrowedTensor> tensors_;
 };
 
 }  // namespace fuzz

@@ -25,7 +25,7 @@ using runtime::PackedFunc;
 /*! \brief What is not called, and why. */
 const std::map<std::string, const char*> kExcluded = {
     {"ffi.LoadLibrary", "runs the code of any file"},
-    {"ffi.host_function", "calls any address"},
+    {"ffi.function_of", "calls any address"},
     {"runtime.use_context_stack", "calls any address"},
     {"ffi.check_tensor", "reads any address"},
     {"ffi.RegisterEnum", "each new name stays for good, so memory would grow without bound"},
@@ -162,7 +162,7 @@ void Call(const std::string& name, void* func, Input* input, std::vector<Any>* o
   if (runtime::IsObjectCode(code)) objects->push_back(std::move(owned));
 }
 
-/*! \brief Calls that MXNetFuncCall refuses, whatever the function is. */
+/*! \brief Calls that MXNetFuncCall rejects, whatever the function is. */
 void CallWrongly(void* func, Input* input) {
   MXNetValue value{};
   int code = kMXNetNull;

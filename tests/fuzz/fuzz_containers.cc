@@ -356,25 +356,25 @@ void Maps(Input* input) {
 void ChangeList(Input* input, const List<Any>& list, std::vector<Value>* expected) {
   const size_t size = expected->size();
   const size_t at = NextIndex(input, size);
-  const auto place = [&] { return expected->begin() + static_cast<std::ptrdiff_t>(at); };
+  const auto position = [&] { return expected->begin() + static_cast<std::ptrdiff_t>(at); };
   switch (input->Byte()) {
     case 's': {
       const Value value = NextValue(input);
       FUZZ_CHECK(Throws("IndexError", [&] { list.Set(at, value.any); }) == (at >= size));
-      if (at < size) *place() = value;
+      if (at < size) *position() = value;
       return;
     }
     case 'i': {
       const Value value = NextValue(input);
       FUZZ_CHECK(Throws("IndexError", [&] { list.Insert(at, value.any); }) == (at > size));
-      if (at <= size) expected->insert(place(), value);
+      if (at <= size) expected->insert(position(), value);
       return;
     }
     case 'e': {
       const size_t count = NextIndex(input, size);
       const bool out = at > size || count > size - at;
       FUZZ_CHECK(Throws("IndexError", [&] { list.Erase(at, count); }) == out);
-      if (!out) expected->erase(place(), place() + static_cast<std::ptrdiff_t>(count));
+      if (!out) expected->erase(position(), position() + static_cast<std::ptrdiff_t>(count));
       return;
     }
     case 'r': {
@@ -383,8 +383,8 @@ void ChangeList(Input* input, const List<Any>& list, std::vector<Value>* expecte
       const bool out = at > size || count > size - at;
       FUZZ_CHECK(Throws("IndexError", [&] { list.Replace(at, count, AnysOf(values)); }) == out);
       if (out) return;
-      expected->erase(place(), place() + static_cast<std::ptrdiff_t>(count));
-      expected->insert(place(), values.begin(), values.end());
+      expected->erase(position(), position() + static_cast<std::ptrdiff_t>(count));
+      expected->insert(position(), values.begin(), values.end());
       return;
     }
     case 'c':
@@ -392,7 +392,7 @@ void ChangeList(Input* input, const List<Any>& list, std::vector<Value>* expecte
       expected->clear();
       return;
     case 'o':
-      // Its own elements in its own place.
+      // Its own elements instead of some of its own.
       list.Replace(0, size, std::vector<Any>(list.begin(), list.end()));
       return;
     default: {

@@ -260,7 +260,7 @@ void CreateArray(Input* input) {
   MXNetObjectFree(back);
 }
 
-/*! \brief Takes a tensor over that has any geometry; its elements are not looked at. */
+/*! \brief Takes a tensor over of any layout; its elements are not looked at. */
 template <typename Managed>
 void TakeTensor(Input* input, int (*take)(Managed*, MXNetNDArrayHandle*)) {
   static int deleted;

@@ -164,7 +164,7 @@ def test_buffer_protocol(layout, dtype):
 
 
 @cython_only
-def test_buffer_of_bfloat16_is_refused():
+def test_buffer_of_bfloat16_is_rejected():
     with pytest.raises(BufferError):
         memoryview(mx.np.ones(2, dtype="bfloat16"))
 

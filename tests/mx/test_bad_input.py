@@ -35,6 +35,8 @@ CASES = [
     ("zeros(itself)", ValueError, ["zeros", "argument 0 ('shape')"]),
     ("zeros(2, dtype='float33')", TypeError, ["zeros", "'dtype'", "float33"]),
     ("zeros(2, dtype=5)", TypeError, ["zeros", "'dtype'"]),
+    ("zeros(2, dtype=str)", TypeError, ["zeros", "'dtype'", "got the class str"]),
+    ("zeros(2, dtype=len)", TypeError, ["zeros", "'dtype'", "got function"]),
     ("zeros(2, dtype=object)", TypeError, ["zeros", "'dtype'"]),
     ("zeros(2, dtype='U5')", TypeError, ["zeros", "'dtype'"]),
     ("zeros(2, dtype=np.dtype('>f4'))", TypeError, ["zeros", "'dtype'", "byte order"]),

@@ -160,7 +160,7 @@ def test_like(name, arguments, dtype):
 
 @pytest.mark.parametrize("prototype", [[3], 3, [[1.5, 2.0]], np.ones(2)], ids=repr)
 @pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "full_like"])
-def test_like_what_has_no_place_is_made_where_zeros_makes_arrays(name, prototype):
+def test_like_what_has_no_context_is_made_where_zeros_makes_arrays(name, prototype):
     value = (7,) if name == "full_like" else ()
     result = getattr(mx.np, name)(prototype, *value)
     assert result.ctx == mx.np.zeros(1).ctx

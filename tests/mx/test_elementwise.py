@@ -27,7 +27,7 @@ UNARY = [
 PYTHON_NUMBERS = [True, 3, -2, 2.5, 1 + 2j]
 # Of what numbers of other signs would give NaN or overflow, small positive ones are taken.
 POSITIVE = {"power", "left_shift", "right_shift"}
-# The last places of these differ between implementations of the elementary functions.
+# The last digits of these differ between implementations of the elementary functions.
 INEXACT = {"power", "divide", "arctan2", "hypot", "logaddexp", "floor_divide", "remainder"}
 
 

@@ -1,4 +1,4 @@
-"""Ufuncs and arrays of others: what is more than elements keeps its meaning, or is refused."""
+"""Ufuncs and arrays of others: what is more than elements keeps its meaning, or is rejected."""
 
 import ctypes
 import warnings
@@ -39,8 +39,8 @@ def make_ufunc(name, inputs):
         *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int),
     )(address)
     kept.extend((loop, loops, extra, types, text))
-    places = (ctypes.addressof(thing) for thing in (loops, extra, types))
-    return make(*places, 1, inputs, 1, -1, ctypes.addressof(text), None, 0)
+    addresses = (ctypes.addressof(thing) for thing in (loops, extra, types))
+    return make(*addresses, 1, inputs, 1, -1, ctypes.addressof(text), None, 0)
 
 
 def fill(data, extents, strides, operand):
@@ -88,12 +88,12 @@ def test_arrays_with_a_meaning_of_their_own_keep_it(operation, foreign):
     np.testing.assert_array_equal(np.ma.filled(found, 9), np.ma.filled(expected, 9))
 
 
-def test_a_matrix_refuses_the_product_from_its_side():
+def test_a_matrix_rejects_the_product_from_its_side():
     with pytest.raises(TypeError, match="unsupported operand"):
         MATRIX * mx.np.ones((2, 2))
 
 
-class Refusing(np.ndarray):
+class Rejecting(np.ndarray):
     """Has its own way with ufuncs."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -102,7 +102,7 @@ class Refusing(np.ndarray):
 
 def test_a_class_with_its_own_ufuncs_is_asked():
     array = mx.np.ones(2)
-    own = np.ones(2).view(Refusing)
+    own = np.ones(2).view(Rejecting)
     assert np.add(array, own) == np.add(own, array) == array + own == own + array == "mine"
     assert np.add(array, 1, out=own) == "mine"
 
@@ -141,7 +141,7 @@ CONSUMERS = [torch.as_tensor, torch.tensor, torch.from_dlpack]
 @pytest.mark.host_memory
 @pytest.mark.parametrize("reverse", REVERSED)
 @pytest.mark.parametrize("consume", CONSUMERS)
-def test_torch_is_refused_negative_strides(consume, reverse):
+def test_torch_is_rejected_negative_strides(consume, reverse):
     array = mx.np.arange(6).reshape(2, 3)
     with pytest.raises(BufferError, match=r"negative strides.*copy"):
         consume(reverse(array))

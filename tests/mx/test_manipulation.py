@@ -274,3 +274,42 @@ def test_ravel_is_a_view_where_that_of_numpy_is(view):
         array[...] = 1
     assert_same(flat[1], flat[0])
     assert not flat[0].size or flat[1].strides == flat[0].strides
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.ones(6, dtype="float64").reshape((4, -1)),
+        lambda m: m.ones(4, dtype="float64").reshape((-1, 3)),
+        lambda m: m.ones(4, dtype="float64").reshape((3,)),
+        lambda m: m.reshape(m.ones(12, dtype="float64"), (m.array(2), 6)),
+        lambda m: m.zeros((m.array(2), 2), dtype="float64"),
+        lambda m: m.expand_dims(m.ones(3, dtype="float64"), (m.array(0),)),
+        lambda m: m.split(m.ones(6, dtype="float64"), [m.array(2)])[0],
+        lambda m: m.zeros((3, 0), dtype="int8").view("int64"),
+        lambda m: m.roll(m.ones((2, 3), dtype="float64"), (), 0),
+        lambda m: m.roll(m.ones((2, 3), dtype="float64"), 1, ()),
+        lambda m: m.roll(m.ones((2, 3), dtype="float64"), (), 2),
+        lambda m: m.roll(m.ones((2, 3), dtype="float64"), (1, 2), (0, 1, 0)),
+        lambda m: m.full_like([1, 300], 1, dtype="int8"),
+        lambda m: m.full_like([1j], 1, dtype="float64"),
+        lambda m: m.trace(m.ones((2, 3, 4), dtype="int8"), 1, 0, 2),
+        lambda m: m.trace(m.ones((2, 3), dtype="float64"), -1, dtype="int32"),
+        lambda m: m.trace(m.ones(2)),
+    ],
+)
+def test_rare_arguments_as_numpy_takes_them(call):
+    try:
+        expected = call(np)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            call(mx.np)
+    else:
+        assert_same(call(mx.np), expected)
+
+
+def test_reshape_tells_the_shape_that_was_given():
+    with pytest.raises(ValueError, match=r"array of size 6 into shape \(4,newaxis\)"):
+        mx.np.ones(6).reshape((4, -1))
+    with pytest.raises(ValueError, match=r"array of size 4 into shape \(3,\)"):
+        mx.np.ones(4).reshape(3)

@@ -104,7 +104,7 @@ def test_as_numpy(call):
         ),
     ],
 )
-def test_refused_as_numpy_refuses(call):
+def test_rejected_as_numpy_rejects(call):
     assert_same_error(lambda: evaluate(call, mx.np), lambda: evaluate(call, np))
 
 

@@ -239,25 +239,25 @@ SEARCHES = ["max", "min", "argmax", "argmin"]
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "uint64", *FLOATS])
 @pytest.mark.parametrize("name", SEARCHES)
-def test_extrema_at_every_place(name, dtype):
+def test_extrema_at_every_position(name, dtype):
     function, oracle = getattr(mx.np, name), getattr(np, name)
     extreme = 100 if name.endswith("max") else 0
     for length in [1, 3, 16, 31, 32, 33, 64, 127, 200, 2049]:
-        for place in {0, length // 3, length // 2, length - 1}:
+        for position in {0, length // 3, length // 2, length - 1}:
             x = np.full(length, 50, dtype)
-            x[place:] = extreme
+            x[position:] = extreme
             assert function(mx.np.array(x)).item() == oracle(x)
             assert function(mx.np.array(x)[::-1]).item() == oracle(x[::-1])
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_nan_is_found_at_every_place(name, dtype):
+def test_a_nan_is_found_at_every_position(name, dtype):
     function, oracle = getattr(mx.np, name), getattr(np, name)
     for length in [1, 5, 40, 150, 5000]:
-        for place in {0, length // 3, length // 2, length - 1}:
+        for position in {0, length // 3, length // 2, length - 1}:
             x = np.linspace(-1, 1, length).astype(dtype)
-            x[place:] = np.nan
+            x[position:] = np.nan
             np.testing.assert_equal(function(mx.np.array(x)).item(), oracle(x).item())
 
 

@@ -141,10 +141,10 @@ def test_the_folders_that_are_told_exist(tmp_path, option):
 def test_what_the_command_line_prints(tmp_path, arguments, expected):
     import ffi.config
 
-    places = {"include": ffi.config.include_dir(), "lib": ffi.config.lib_dir()}
-    places["gdb"] = ffi.config.gdb_printers()
+    folders = {"include": ffi.config.include_dir(), "lib": ffi.config.lib_dir()}
+    folders["gdb"] = ffi.config.gdb_printers()
     told = run([sys.executable, "-m", "ffi", *arguments], tmp_path)
-    assert sorted(told.splitlines()) == sorted(line.format(**places) for line in expected)
+    assert sorted(told.splitlines()) == sorted(line.format(**folders) for line in expected)
 
 
 @pytest.mark.parametrize(

@@ -51,16 +51,16 @@ int Run(MXNetArgs args) {
 int main() {
   PackedFunc run([](MXNetArgs args, MXNetRetValue*) { Run(args); });
   const int codes[] = {kMXNetInt, kMXNetStr, kMXNetIntTuple, kMXNetBool, kMXNetDict, kMXNetType,
-                       kMXNetFloat, kMXNetMissing, kMXNetKeyword, kMXNetEnum, kMXNetLentArray};
+                       kMXNetFloat, kMXNetMissing, kMXNetKeyword, kMXNetEnum, kMXNetBorrowedArray};
   int64_t ints[] = {3, 4};
   MXNetAny entry[2] = {};
   entry[0].type_code = kMXNetInt;
   entry[1].type_code = kMXNetNull;
-  MXNetLentTensor lent = {};
-  lent.tensor.shape = ints;
-  lent.tensor.ndim = 2;
-  lent.tensor.dtype = kFloat32;
-  lent.tensor.device = DLDevice{kDLCPU, 0};
+  MXNetBorrowedTensor borrowed = {};
+  borrowed.tensor.shape = ints;
+  borrowed.tensor.ndim = 2;
+  borrowed.tensor.dtype = kFloat32;
+  borrowed.tensor.device = DLDevice{kDLCPU, 0};
   MXNetValue values[11] = {};
   values[0].v_int64 = -5;
   values[1].v_str = {"hello", 5};
@@ -71,7 +71,7 @@ int main() {
   values[6].v_float64 = 1.5;
   values[8].v_str = {"axis", 4};
   values[9].v_enum = {2, 99};
-  values[10].v_handle = &lent;
+  values[10].v_handle = &borrowed;
   run.CallPacked(values, codes, 11);
 }
 """

@@ -13,7 +13,7 @@ PLAIN_C = {
     "mxnet/runtime/c_runtime_api.h",
     "mxnet/runtime/dlpack.h",
     "mxnet_acc.h",
-    "mxnet_acc_seed.h",
+    "mxnet_acc_functions.h",
 }
 HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
 
@@ -45,7 +45,7 @@ def test_compiles_alone(tmp_path, header, standard):
 # What a vendor of accelerators compiles for Windows, and the calls of its loader.
 FOR_WINDOWS = {
     "mxnet_acc.h": INCLUDE,
-    "mxnet_acc_seed.h": INCLUDE,
+    "mxnet_acc_functions.h": INCLUDE,
     "runtime/library/dynamic_library.h": ROOT / "src",
 }
 

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "../geometry.h"
+#include "../tensor.h"
 
 namespace mxacc {
 

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../geometry.h"
 #include "../status.h"
+#include "../tensor.h"
 
 namespace mxacc {
 
@@ -58,7 +58,7 @@ class Blocks {
    * byte_offset; NULL where there are none. Failure where that is no memory of this device's, or
    * the tensor is not inside it.
    */
-  void* Find(const MXAccGeometry& tensor, const Span& span) const {
+  void* Find(const MXAccDLTensor& tensor, const Span& span) const {
     if (span.empty()) return nullptr;
     const std::shared_lock<std::shared_mutex> lock(mutex_);
     const auto found = blocks_.find(tensor.data);
@@ -66,7 +66,7 @@ class Blocks {
       throw Failure(kMXAccBadArgument, "a tensor is not in living memory of the device");
     }
     if (!span.from(tensor.byte_offset).lies_in(found->second.size)) {
-      throw Failure(kMXAccBadArgument, GeometryText(tensor) + " at byte " +
+      throw Failure(kMXAccBadArgument, SpecText(tensor) + " at byte " +
                                            std::to_string(tensor.byte_offset) +
                                            " reaches beyond its memory of " +
                                            std::to_string(found->second.size) + " bytes");

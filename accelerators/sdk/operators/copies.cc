@@ -4,7 +4,7 @@
 
 namespace mxacc {
 
-RowMajor::RowMajor(const MXAccGeometry& like)
+RowMajor::RowMajor(const MXAccDLTensor& like)
     : strides(static_cast<size_t>(like.ndim) + 1), tensor(like) {
   tensor.data = nullptr;
   tensor.byte_offset = 0;
@@ -24,20 +24,20 @@ Bytes::Bytes(int32_t dev_id, void* data, uint64_t byte_offset, size_t size)
 
 void CheckCopies(const MXTensor* targets, const MXTensor* sources, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
-    if (SameGeometry(targets[i].tensor, sources[i].tensor)) continue;
-    throw Failure(kMXAccBadArgument, "a copy of " + GeometryText(sources[i].tensor) + " to " +
-                                         GeometryText(targets[i].tensor));
+    if (SameSpec(targets[i].tensor, sources[i].tensor)) continue;
+    throw Failure(kMXAccBadArgument, "a copy of " + SpecText(sources[i].tensor) + " to " +
+                                         SpecText(targets[i].tensor));
   }
 }
 
-char* HostAddress(const MXAccGeometry& tensor) {
+char* HostAddress(const MXAccDLTensor& tensor) {
   if (tensor.device.device_type != kMXAccHost || tensor.data == nullptr) {
     throw Failure(kMXAccBadArgument, "a tensor that is not of the host where one of it belongs");
   }
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
-Axes CopyAxes(const MXAccGeometry& target, const MXAccGeometry& source) {
+Axes CopyAxes(const MXAccDLTensor& target, const MXAccDLTensor& source) {
   Axes axes(2);
   for (int32_t i = 0; i < target.ndim; ++i) {
     axes.Add(target.shape[i], {target.strides[i], source.strides[i]});

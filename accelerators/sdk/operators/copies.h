@@ -13,11 +13,11 @@ namespace mxacc {
 
 /*! \brief A row-major tensor of the shape of another; its strides are beside it. */
 struct RowMajor {
-  explicit RowMajor(const MXAccGeometry& like);
+  explicit RowMajor(const MXAccDLTensor& like);
   RowMajor(const RowMajor&) = delete;
 
   std::vector<int64_t> strides;
-  MXAccGeometry tensor;
+  MXAccDLTensor tensor;
   size_t size; /*!< in bytes */
 };
 
@@ -28,17 +28,17 @@ struct Bytes {
 
   int64_t shape[1];
   int64_t strides[1];
-  MXAccGeometry tensor;
+  MXAccDLTensor tensor;
 };
 
 /*! \brief Failure where a pair of tensors has not got one type and shape. */
 void CheckCopies(const MXTensor* targets, const MXTensor* sources, int32_t count);
 
 /*! \brief Where a tensor of the host begins; Failure where it is none. */
-char* HostAddress(const MXAccGeometry& tensor);
+char* HostAddress(const MXAccDLTensor& tensor);
 
 /*! \brief The axes of both, in this order. */
-Axes CopyAxes(const MXAccGeometry& target, const MXAccGeometry& source);
+Axes CopyAxes(const MXAccDLTensor& target, const MXAccDLTensor& source);
 
 }  // namespace mxacc
 

@@ -137,7 +137,7 @@ Formula FormulaOf(const char* name, DType dtype) {
 
 /*! \brief The parameter of that name; kMXAccUnsupported where it is neither. */
 Operand FindOperand(const Request& request, const char* name) {
-  const MXAccGeometry* input = request.FindInput(name);
+  const MXAccDLTensor* input = request.FindInput(name);
   if (input != nullptr) return {input, {}, DTypeOf(input->dtype)};
   std::optional<AttributeValue> value = request.Attribute(name);
   if (!value || !IsNumber(*value)) {
@@ -323,20 +323,20 @@ std::optional<Elementwise> FindElementwise(const Request& request) {
 }
 
 Axes BroadcastAxes(const Request& request, const std::vector<Operand>& operands) {
-  const MXAccGeometry& output = request.output();
+  const MXAccDLTensor& output = request.output();
   Axes axes(1);
   axes.shape.assign(output.shape, output.shape + output.ndim);
   axes.strides[0].assign(output.strides, output.strides + output.ndim);
   for (const Operand& operand : operands) {
     if (operand.input == nullptr) continue;
-    const MXAccGeometry& input = *operand.input;
+    const MXAccDLTensor& input = *operand.input;
     std::vector<int64_t>& strides = axes.strides.emplace_back(axes.shape.size(), 0);
     const int32_t offset = output.ndim - input.ndim;
     for (int32_t axis = 0; axis < input.ndim; ++axis) {
       const int64_t extent = input.shape[axis];
       const bool fits = offset >= 0 && (extent == 1 || extent == output.shape[offset + axis]);
       if (!fits) {
-        Unsupported(GeometryText(input) + " does not broadcast to " + GeometryText(output));
+        Unsupported(SpecText(input) + " does not broadcast to " + SpecText(output));
       }
       if (extent != 1) strides[static_cast<size_t>(offset + axis)] = input.strides[axis];
     }

@@ -17,7 +17,7 @@ namespace mxacc {
 
 /*! \brief An input that broadcasts to the output, or a number. */
 struct Operand {
-  const MXAccGeometry* input; /*!< NULL for a number */
+  const MXAccDLTensor* input; /*!< NULL for a number */
   AttributeValue number;
   DType dtype; /*!< of the input */
 };

@@ -9,7 +9,7 @@ namespace mxacc {
 namespace {
 
 /*! \brief The input in row-major order, as elements that lie step apart. */
-Axes InOrder(const MXAccGeometry& input, int64_t step) {
+Axes InOrder(const MXAccDLTensor& input, int64_t step) {
   Axes axes(2);
   axes.shape.assign(input.shape, input.shape + input.ndim);
   axes.strides[1].assign(input.strides, input.strides + input.ndim);
@@ -34,8 +34,8 @@ void CheckInputs(const Request& request, const std::string& param) {
 }
 
 std::vector<Movement> FindReshape(const Request& request) {
-  const MXAccGeometry& out = request.output();
-  const MXAccGeometry* a = request.num_in() == 1 ? request.FindInput("a") : nullptr;
+  const MXAccDLTensor& out = request.output();
+  const MXAccDLTensor* a = request.num_in() == 1 ? request.FindInput("a") : nullptr;
   if (a == nullptr) Unsupported(request.name() + " of what is not one array");
   Axes axes = InOrder(*a, 1);
   int64_t count = 1;
@@ -68,18 +68,18 @@ class Joined {
     end_ += extent;
   }
   std::vector<Movement> Finish() {
-    if (end_ != request_.output().shape[axis_]) Refuse();
+    if (end_ != request_.output().shape[axis_]) Reject();
     return std::move(parts_);
   }
   /*! \brief The axes of an input that has all axes of the output but skipped. */
-  Axes AxesOf(const MXAccGeometry& input, int32_t skipped) const {
-    const MXAccGeometry& out = request_.output();
+  Axes AxesOf(const MXAccDLTensor& input, int32_t skipped) const {
+    const MXAccDLTensor& out = request_.output();
     Axes axes(2);
     int32_t at = 0;
-    if (input.ndim != out.ndim - (skipped < 0 ? 0 : 1)) Refuse();
+    if (input.ndim != out.ndim - (skipped < 0 ? 0 : 1)) Reject();
     for (int32_t i = 0; i < out.ndim; ++i) {
       if (i == skipped) continue;
-      if (i != axis_ && input.shape[at] != out.shape[i]) Refuse();
+      if (i != axis_ && input.shape[at] != out.shape[i]) Reject();
       axes.Add(input.shape[at], {out.strides[i], input.strides[at]});
       ++at;
     }
@@ -87,7 +87,7 @@ class Joined {
   }
 
  private:
-  [[noreturn]] void Refuse() const {
+  [[noreturn]] void Reject() const {
     Unsupported(request_.name() + " of shapes that do not go together");
   }
 
@@ -99,13 +99,13 @@ class Joined {
 
 std::vector<Movement> FindConcatenate(const Request& request) {
   CheckInputs(request, "seq");
-  const MXAccGeometry& out = request.output();
+  const MXAccDLTensor& out = request.output();
   const bool flat = request.IsNull("axis");
   if (flat && out.ndim != 1) Unsupported("concatenate into an output of another shape");
   const int32_t axis = flat ? 0 : AxisOf(request, out.ndim);
   Joined joined(request, axis);
   for (int i = 0; i < request.num_in(); ++i) {
-    const MXAccGeometry& input = request.input(i);
+    const MXAccDLTensor& input = request.input(i);
     if (flat) {
       Axes axes = InOrder(input, out.strides[0]);
       const int64_t count = axes.count();

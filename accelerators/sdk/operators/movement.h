@@ -1,6 +1,6 @@
 /*!
  * \file movement.h
- * \brief Operators that copy elements as they are, of any type, to other places.
+ * \brief Operators that copy elements as they are, of any type.
  */
 #ifndef MXACC_SDK_OPERATORS_MOVEMENT_H_
 #define MXACC_SDK_OPERATORS_MOVEMENT_H_

@@ -11,14 +11,14 @@ namespace {
 constexpr char kMismatch[] = "arrays whose shapes do not go together";
 
 struct Inputs {
-  const MXAccGeometry& a;
-  const MXAccGeometry& b;
-  const MXAccGeometry& out;
+  const MXAccDLTensor& a;
+  const MXAccDLTensor& b;
+  const MXAccDLTensor& out;
 };
 
 Inputs FindInputs(const Request& request, const char* a, const char* b) {
-  const MXAccGeometry* first = request.FindInput(a);
-  const MXAccGeometry* second = request.FindInput(b);
+  const MXAccDLTensor* first = request.FindInput(a);
+  const MXAccDLTensor* second = request.FindInput(b);
   if (first == nullptr || second == nullptr) Unsupported(request.name() + " with a number");
   return {*first, *second, request.output()};
 }
@@ -26,14 +26,14 @@ Inputs FindInputs(const Request& request, const char* a, const char* b) {
 /*! \brief Walks over the axes of the output, checking their extents. */
 class OutputAxes {
  public:
-  explicit OutputAxes(const MXAccGeometry& out) : out_(out) {}
+  explicit OutputAxes(const MXAccDLTensor& out) : out_(out) {}
   int64_t Next(int64_t extent) {
     if (at_ >= out_.ndim || out_.shape[at_] != extent) Unsupported(kMismatch);
     return out_.strides[at_++];
   }
 
  private:
-  const MXAccGeometry& out_;
+  const MXAccDLTensor& out_;
   int32_t at_{0};
 };
 
@@ -71,8 +71,8 @@ ProductAxes SumOverLast(const Inputs& inputs, int32_t from_end) {
 }
 
 ProductAxes MatMulAxes(const Inputs& inputs) {
-  const MXAccGeometry& a = inputs.a;
-  const MXAccGeometry& b = inputs.b;
+  const MXAccDLTensor& a = inputs.a;
+  const MXAccDLTensor& b = inputs.b;
   if (a.ndim == 0 || b.ndim == 0) Unsupported("matmul of a number");
   ProductAxes axes;
   OutputAxes out(inputs.out);
@@ -107,7 +107,7 @@ ProductAxes MatMulAxes(const Inputs& inputs) {
 ProductAxes OuterAxes(const Inputs& inputs) {
   ProductAxes axes;
   if (inputs.out.ndim != 2) Unsupported(kMismatch);
-  const auto add = [&](const MXAccGeometry& tensor, int32_t side) {
+  const auto add = [&](const MXAccDLTensor& tensor, int32_t side) {
     int64_t step = inputs.out.strides[side];
     std::vector<int64_t> steps(static_cast<size_t>(tensor.ndim));
     for (int32_t i = tensor.ndim - 1; i >= 0; --i) {
@@ -201,18 +201,19 @@ std::optional<Product> FindProduct(const Request& request) {
   return product;
 }
 
-FoldAxes AsFold(const ProductAxes& axes) {
-  FoldAxes fold;
+ReduceAxes AsReduction(const ProductAxes& axes) {
+  ReduceAxes reducer;
   for (const Axes* part : {&axes.batch, &axes.rows, &axes.columns}) {
     for (size_t i = 0; i < part->shape.size(); ++i) {
-      fold.kept.Add(part->shape[i],
-                    {part->strides[0][i], part->strides[1][i], part->strides[2][i]});
+      reducer.kept.Add(part->shape[i],
+                       {part->strides[0][i], part->strides[1][i], part->strides[2][i]});
     }
   }
   for (size_t i = 0; i < axes.summed.shape.size(); ++i) {
-    fold.folded.Add(axes.summed.shape[i], {axes.summed.strides[1][i], axes.summed.strides[2][i]});
+    reducer.reduced.Add(axes.summed.shape[i],
+                        {axes.summed.strides[1][i], axes.summed.strides[2][i]});
   }
-  return fold;
+  return reducer;
 }
 
 }  // namespace mxacc

@@ -26,7 +26,7 @@ struct ProductAxes {
 };
 
 struct Product {
-  int a; /*!< places of the inputs */
+  int a; /*!< positions of the inputs */
   int b;
   DType of_a;
   DType of_b;
@@ -38,7 +38,7 @@ struct Product {
 std::optional<Product> FindProduct(const Request& request);
 
 /*! \brief The same as a sum over the products of pairs of elements. */
-FoldAxes AsFold(const ProductAxes& axes);
+ReduceAxes AsReduction(const ProductAxes& axes);
 
 /*! \brief A matrix of a product, and where it is not one in memory, of what it is copied into. */
 struct Matrix {
@@ -50,7 +50,7 @@ struct Matrix {
   Axes dense{2};   /*!< of the dense matrix and of the tensor, where it is not direct */
 };
 
-/*! \brief A product as one of matrices, for each place of batch. */
+/*! \brief A product as one of matrices, for each index of batch. */
 struct MatrixProduct {
   Axes batch{3};
   Matrix matrices[3]; /*!< as ProductTensor numbers them */

@@ -9,49 +9,42 @@ namespace {
 
 constexpr struct {
   const char* name;
-  FoldKind kind;
+  ReduceKind kind;
 } kNames[] = {
-    {"sum", FoldKind::kSum},
-    {"prod", FoldKind::kProduct},
-    {"mean", FoldKind::kMean},
-    {"var", FoldKind::kVariance},
-    {"std", FoldKind::kDeviation},
-    {"max", FoldKind::kLargest},
-    {"min", FoldKind::kSmallest},
-    {"any", FoldKind::kAny},
-    {"all", FoldKind::kAll},
-    {"argmax", FoldKind::kPlaceOfLargest},
-    {"argmin", FoldKind::kPlaceOfSmallest},
+    {"sum", ReduceKind::kSum},       {"prod", ReduceKind::kProduct},  {"mean", ReduceKind::kMean},
+    {"var", ReduceKind::kVariance},  {"std", ReduceKind::kStd},       {"max", ReduceKind::kMax},
+    {"min", ReduceKind::kMin},       {"any", ReduceKind::kAny},       {"all", ReduceKind::kAll},
+    {"argmax", ReduceKind::kArgmax}, {"argmin", ReduceKind::kArgmin},
 };
 
-/*! \brief The axes that are folded: the attribute axis. */
-std::vector<bool> FoldedAxes(const Request& request, const MXAccGeometry& a) {
+/*! \brief The axes that are reduced: the attribute axis. */
+std::vector<bool> ReducedAxes(const Request& request, const MXAccDLTensor& a) {
   const std::optional<AttributeValue> axis = request.Attribute("axis");
   const auto ndim = static_cast<size_t>(a.ndim);
   if (!axis) return std::vector<bool>(ndim, true);
-  std::vector<bool> folded(ndim, false);
+  std::vector<bool> reduced(ndim, false);
   const bool is_list = axis->kind == AttributeValue::Kind::kArray;
   const std::vector<AttributeValue> items =
       is_list ? axis->items : std::vector<AttributeValue>{*axis};
   for (const AttributeValue& item : items) {
     const int64_t given = item.integer < 0 ? item.integer + a.ndim : item.integer;
     const bool right = item.kind == AttributeValue::Kind::kInt && given >= 0 && given < a.ndim &&
-                       !folded[static_cast<size_t>(given)];
+                       !reduced[static_cast<size_t>(given)];
     if (!right) Unsupported(request.name() + " over axes that the array has not");
-    folded[static_cast<size_t>(given)] = true;
+    reduced[static_cast<size_t>(given)] = true;
   }
-  return folded;
+  return reduced;
 }
 
-FoldAxes SplitAxes(const Request& request, const MXAccGeometry& a) {
-  const std::vector<bool> folded = FoldedAxes(request, a);
+ReduceAxes SplitAxes(const Request& request, const MXAccDLTensor& a) {
+  const std::vector<bool> reduced = ReducedAxes(request, a);
   const bool keeps = request.Flag("keepdims");
-  const MXAccGeometry& out = request.output();
-  FoldAxes axes;
+  const MXAccDLTensor& out = request.output();
+  ReduceAxes axes;
   int32_t at_out = 0;
   for (int32_t i = 0; i < a.ndim; ++i) {
-    if (folded[static_cast<size_t>(i)]) {
-      axes.folded.Add(a.shape[i], {a.strides[i], 0});
+    if (reduced[static_cast<size_t>(i)]) {
+      axes.reduced.Add(a.shape[i], {a.strides[i], 0});
       at_out += keeps ? 1 : 0;
     } else {
       if (at_out >= out.ndim || out.shape[at_out] != a.shape[i]) {
@@ -92,23 +85,23 @@ void SetFloatTypes(const Request& request, DType dtype, Reduction* reduction) {
 void SetTypes(const Request& request, DType dtype, Reduction* reduction) {
   reduction->element = reduction->total = reduction->stored = dtype;
   switch (reduction->kind) {
-    case FoldKind::kSum:
-    case FoldKind::kProduct:
+    case ReduceKind::kSum:
+    case ReduceKind::kProduct:
       return SetTotalTypes(request, dtype, reduction);
-    case FoldKind::kMean:
-    case FoldKind::kVariance:
-    case FoldKind::kDeviation:
+    case ReduceKind::kMean:
+    case ReduceKind::kVariance:
+    case ReduceKind::kStd:
       return SetFloatTypes(request, dtype, reduction);
-    case FoldKind::kAny:
-    case FoldKind::kAll:
+    case ReduceKind::kAny:
+    case ReduceKind::kAll:
       reduction->element = reduction->total = reduction->stored = DType::kBool;
       return;
-    case FoldKind::kPlaceOfLargest:
-    case FoldKind::kPlaceOfSmallest:
+    case ReduceKind::kArgmax:
+    case ReduceKind::kArgmin:
       reduction->total = reduction->stored = DType::kInt64;
       return;
-    case FoldKind::kLargest:
-    case FoldKind::kSmallest:
+    case ReduceKind::kMax:
+    case ReduceKind::kMin:
       return;
   }
 }
@@ -120,14 +113,15 @@ std::optional<Reduction> FindReduction(const Request& request) {
   for (const auto& entry : kNames) {
     if (name != entry.name) continue;
     request.CheckNames({"a", "axis", "dtype", "keepdims", "ddof"});
-    const MXAccGeometry* a = request.FindInput("a");
+    const MXAccDLTensor* a = request.FindInput("a");
     if (a == nullptr || a->ndim == 0) Unsupported(name + " of a number");
     Reduction reduction{entry.kind, request.IndexOf(*a), {}, {}, {}, 0, SplitAxes(request, *a)};
     SetTypes(request, DTypeOf(a->dtype), &reduction);
-    const FoldAxes& axes = reduction.axes;
-    const bool has_extremum = entry.kind == FoldKind::kLargest || entry.kind == FoldKind::kSmallest;
-    const bool needs_elements = reduction.finds_place() || (has_extremum && axes.kept.count() != 0);
-    if (needs_elements && axes.folded.count() == 0) Unsupported(name + " of no elements");
+    const ReduceAxes& axes = reduction.axes;
+    const bool has_extremum = entry.kind == ReduceKind::kMax || entry.kind == ReduceKind::kMin;
+    const bool needs_elements =
+        reduction.finds_position() || (has_extremum && axes.kept.count() != 0);
+    if (needs_elements && axes.reduced.count() == 0) Unsupported(name + " of no elements");
     request.CheckOutput(reduction.stored);
     return reduction;
   }

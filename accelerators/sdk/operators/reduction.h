@@ -1,6 +1,6 @@
 /*!
  * \file reduction.h
- * \brief Operators that fold the elements along axes: what they fold, of which types.
+ * \brief Operators that reduce the elements along axes: what they reduce, of which types.
  */
 #ifndef MXACC_SDK_OPERATORS_REDUCTION_H_
 #define MXACC_SDK_OPERATORS_REDUCTION_H_
@@ -12,38 +12,36 @@
 
 namespace mxacc {
 
-/*! \brief The axes of a fold; a tensor that has not got one has the stride 0 there. */
-struct FoldAxes {
-  Axes kept{3};   /*!< of the output and two inputs */
-  Axes folded{2}; /*!< of the inputs alone */
+/*! \brief The axes of a reduction; a tensor that has not got one has the stride 0 there. */
+struct ReduceAxes {
+  Axes kept{3};    /*!< of the output and two inputs */
+  Axes reduced{2}; /*!< of the inputs alone */
 };
 
-enum class FoldKind {
+enum class ReduceKind {
   kSum,
   kProduct,
   kMean,
   kVariance,
-  kDeviation, /*!< the root of the variance */
-  kLargest,
-  kSmallest,
+  kStd, /*!< the root of the variance */
+  kMax,
+  kMin,
   kAny,
   kAll,
-  kPlaceOfLargest, /*!< counted in row-major order of the folded axes */
-  kPlaceOfSmallest
+  kArgmax, /*!< counted in row-major order of the reduced axes */
+  kArgmin
 };
 
 struct Reduction {
-  FoldKind kind;
-  int input;     /*!< its place */
+  ReduceKind kind;
+  int input;     /*!< its position */
   DType element; /*!< that the elements are converted to */
   DType total;   /*!< that is computed in; int64 and uint64 for integers that are added up */
   DType stored;  /*!< of the output */
   int64_t ddof;  /*!< taken off the number of elements of a variance */
-  FoldAxes axes;
+  ReduceAxes axes;
 
-  bool finds_place() const {
-    return kind == FoldKind::kPlaceOfLargest || kind == FoldKind::kPlaceOfSmallest;
-  }
+  bool finds_position() const { return kind == ReduceKind::kArgmax || kind == ReduceKind::kArgmin; }
 };
 
 /*! \brief What an operator is, if it is one of these. */

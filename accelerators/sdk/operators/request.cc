@@ -28,7 +28,7 @@ Request::Request(const MXAccOperator& op) : op_(op) {
   CheckStorage(op.outputs[0]);
 }
 
-const MXAccGeometry* Request::FindInput(const char* name) const {
+const MXAccDLTensor* Request::FindInput(const char* name) const {
   for (int32_t i = 0; i < op_.num_in; ++i) {
     if (op_.inputs[i].name != nullptr && std::strcmp(op_.inputs[i].name, name) == 0) {
       return &op_.inputs[i].tensor;
@@ -37,7 +37,7 @@ const MXAccGeometry* Request::FindInput(const char* name) const {
   return nullptr;
 }
 
-int Request::IndexOf(const MXAccGeometry& input) const {
+int Request::IndexOf(const MXAccDLTensor& input) const {
   int i = 0;
   while (&op_.inputs[i].tensor != &input) ++i;
   return i;
@@ -72,7 +72,7 @@ void Request::CheckNames(std::initializer_list<const char*> names) const {
 
 void Request::CheckOutput(DType dtype) const {
   if (DTypeOf(output().dtype) == dtype) return;
-  Unsupported(name() + " into " + GeometryText(output()) + ", of a result of " + NameOf(dtype));
+  Unsupported(name() + " into " + SpecText(output()) + ", of a result of " + NameOf(dtype));
 }
 
 }  // namespace mxacc

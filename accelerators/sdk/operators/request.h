@@ -10,7 +10,7 @@
 #include <string>
 
 #include "../attribute.h"
-#include "../geometry.h"
+#include "../tensor.h"
 #include "dtype.h"
 
 namespace mxacc {
@@ -23,12 +23,12 @@ class Request {
 
   std::string name() const { return op_.name; }
   int num_in() const { return op_.num_in; }
-  const MXAccGeometry& input(int i) const { return op_.inputs[i].tensor; }
+  const MXAccDLTensor& input(int i) const { return op_.inputs[i].tensor; }
   /*! \brief The input of that name; NULL where there is none. */
-  const MXAccGeometry* FindInput(const char* name) const;
+  const MXAccDLTensor* FindInput(const char* name) const;
   /*! \brief Where it is among the inputs. */
-  int IndexOf(const MXAccGeometry& input) const;
-  const MXAccGeometry& output() const { return op_.outputs[0].tensor; }
+  int IndexOf(const MXAccDLTensor& input) const;
+  const MXAccDLTensor& output() const { return op_.outputs[0].tensor; }
 
   /*! \brief The value of an attribute; none where it was not given or is null. */
   std::optional<AttributeValue> Attribute(const char* key) const;

@@ -40,8 +40,8 @@ double TemperatureOf(const Request& request, DType dtype) {
   return real;
 }
 
-void SplitAxes(const Request& request, const MXAccGeometry& data, int32_t axis, Softmax* softmax) {
-  const MXAccGeometry& out = request.output();
+void SplitAxes(const Request& request, const MXAccDLTensor& data, int32_t axis, Softmax* softmax) {
+  const MXAccDLTensor& out = request.output();
   if (out.ndim != data.ndim || !std::equal(out.shape, out.shape + out.ndim, data.shape)) {
     Unsupported(request.name() + " into an output of another shape");
   }
@@ -66,7 +66,7 @@ std::optional<Softmax> FindSoftmax(const Request& request) {
   const bool is_log = name == "log_softmax";
   if (!is_log && name != "softmax") return std::nullopt;
   request.CheckNames({"data", "axis", "temperature", "dtype"});
-  const MXAccGeometry* data = request.FindInput("data");
+  const MXAccDLTensor* data = request.FindInput("data");
   if (data == nullptr) Unsupported(name + " of a number");
   Softmax softmax{};
   softmax.is_log = is_log;

@@ -15,7 +15,7 @@ namespace mxacc {
 
 struct Softmax {
   bool is_log;
-  int input;          /*!< its place */
+  int input;          /*!< its position */
   DType dtype;        /*!< that is computed in, float32 or float64 */
   DType stored;       /*!< of the output */
   double temperature; /*!< what the elements are divided by first */

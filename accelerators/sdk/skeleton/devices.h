@@ -31,7 +31,7 @@ class Devices {
  public:
   using Device = typename Backend::Device;
 
-  explicit Devices(const MXAccHost* host) : host_(host) {
+  explicit Devices(const MXAccRuntime* runtime) : runtime_(runtime) {
     try {
       Backend::FindDevices(&devices_, [this](const std::string& message) { Warn(message); });
     } catch (const Failure& failure) {
@@ -42,7 +42,7 @@ class Devices {
   /*! \brief Failure before initialize and after finalize. */
   static Devices& Get() { return OneLibrary<Devices>::Get(); }
 
-  void Warn(const std::string& message) const { Log(*host_, kMXAccWarning, message); }
+  void Warn(const std::string& message) const { Log(*runtime_, kMXAccWarning, message); }
   /*! \brief Failure with the reason where there is none. */
   size_t size() const {
     if (devices_.empty()) throw Failure(kMXAccNoDevice, missing_);
@@ -55,7 +55,7 @@ class Devices {
   }
 
  private:
-  const MXAccHost* host_;
+  const MXAccRuntime* runtime_;
   std::deque<Device> devices_;
   std::string missing_; /*!< why there is no device */
 };
@@ -83,8 +83,8 @@ struct DeviceMembers {
   static MXAccStatus GetNumAcc(void*, int32_t* count) {
     return StatusOf([&] { *count = static_cast<int32_t>(All::Get().size()); });
   }
-  static MXAccStatus Initialize(void*, const MXAccHost* host) {
-    return StatusOf([&] { OneLibrary<All>::Make([&] { return new All(host); }); });
+  static MXAccStatus Initialize(void*, const MXAccRuntime* runtime) {
+    return StatusOf([&] { OneLibrary<All>::Make([&] { return new All(runtime); }); });
   }
   static void Finalize(void*) {
     Backend::Forget();

@@ -1,6 +1,7 @@
 /*!
  * \file executor.h
- * \brief Operators prepared for tensors of one geometry, and the members of the table for them.
+ * \brief Operators prepared for tensors of one spec and layout, and the members of the table for
+ * them.
  *
  * For OperatorMembers a backend has
  *
@@ -16,8 +17,8 @@
 #include <memory>
 #include <vector>
 
-#include "../geometry.h"
 #include "../operators/movement.h"
+#include "../tensor.h"
 #include "devices.h"
 
 namespace mxacc {
@@ -36,29 +37,29 @@ void GiveExecutor(Executor* executor, MXAccExecutor* out) {
 }
 
 /*! \brief What an operator does to the memory that it is given. Any thread may call. */
-template <typename Commands, typename Place>
+template <typename Commands, typename Location>
 class WorkOn {
  public:
   virtual ~WorkOn() = default;
-  /*! \brief places are of the inputs, then of the output; their memory is NULL where there are no
-   * elements. */
-  virtual void Run(Commands* commands, const Place* places) = 0;
+  /*! \brief locations are of the inputs, then of the output; their memory is NULL where there are
+   * no elements. */
+  virtual void Run(Commands* commands, const Location* locations) = 0;
   /*! \brief Whether the output may be the memory of an input. */
   virtual bool in_place() const { return false; }
 };
 
 /*! \brief Copies each input to its part of the output. */
-template <typename Commands, typename Place>
-class CopyWork : public WorkOn<Commands, Place> {
+template <typename Commands, typename Location>
+class CopyWork : public WorkOn<Commands, Location> {
  public:
   CopyWork(int64_t item, std::vector<Movement> parts) : item_(item), parts_(std::move(parts)) {}
 
-  void Run(Commands* commands, const Place* places) override {
-    Place out = places[parts_.size()];
+  void Run(Commands* commands, const Location* locations) override {
+    Location out = locations[parts_.size()];
     const int64_t first = out.first;
     for (size_t i = 0; i < parts_.size(); ++i) {
       out.first = first + parts_[i].first;
-      CopyOnDevice(commands, item_, parts_[i].axes, out, places[i]);
+      CopyOnDevice(commands, item_, parts_[i].axes, out, locations[i]);
     }
   }
 
@@ -73,7 +74,7 @@ class ExecutorOf {
  public:
   using Device = typename Backend::Device;
   using Commands = typename Backend::Commands;
-  using Place = typename Backend::Place;
+  using Location = typename Backend::Location;
 
   ExecutorOf(Device* device, const MXAccOperator& op) : device_(device) {
     for (int32_t i = 0; i < op.num_in; ++i) spans_.push_back(SpanOf(op.inputs[i].tensor));
@@ -86,17 +87,17 @@ class ExecutorOf {
     if (num_out != 1 || static_cast<size_t>(num_in) + 1 != spans_.size()) {
       throw Failure(kMXAccBadArgument, "run: other tensors than the executor was asked for");
     }
-    std::vector<Place> places;
-    places.reserve(spans_.size());
+    std::vector<Location> locations;
+    locations.reserve(spans_.size());
     for (size_t i = 0; i < spans_.size(); ++i) {
-      const MXAccGeometry& tensor = (i + 1 == spans_.size() ? outputs[0] : inputs[i]).tensor;
-      places.push_back({device_->memory.Find(tensor, spans_[i]),
-                        static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)});
+      const MXAccDLTensor& tensor = (i + 1 == spans_.size() ? outputs[0] : inputs[i]).tensor;
+      locations.push_back({device_->memory.Find(tensor, spans_[i]),
+                           static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)});
     }
     [[maybe_unused]] const auto entered = device_->Enter();
     Commands commands(device_, reinterpret_cast<typename Backend::Stream*>(stream),
                       outputs[0].work);
-    work_->Run(&commands, places.data());
+    work_->Run(&commands, locations.data());
     commands.Finish();
   }
   /*! \brief Runs may overlap. */
@@ -107,7 +108,7 @@ class ExecutorOf {
  private:
   Device* device_;
   std::vector<Span> spans_; /*!< of the inputs and the output */
-  std::unique_ptr<WorkOn<Commands, Place>> work_;
+  std::unique_ptr<WorkOn<Commands, Location>> work_;
 };
 
 template <typename Backend>

@@ -9,9 +9,9 @@
  * and for CopyMembers the backend has, besides,
  *
  *   Stream                    see streams.h
- *   Place                     {memory, number of an element}
+ *   Location                     {memory, number of an element}
  *   Commands(&device, stream, work)   the work of one call, see streams.h; with
- *     Write(place, item, from, size), Read(to, place, item, size), Zero(place, size)
+ *     Write(location, item, from, size), Read(to, location, item, size), Zero(location, size)
  *     MakeScratch(size)       memory of the device, for these commands
  *     MakeRoom(size)          the same of the host
  *     Wait(), Finish()
@@ -68,8 +68,8 @@ struct HostCopyMembers {
     return OnDevice<Backend>(dev_id, [&](Device&) {
       CheckCopies(targets, sources, count);
       for (int32_t i = 0; i < count; ++i) {
-        const MXAccGeometry& target = targets[i].tensor;
-        const MXAccGeometry& source = sources[i].tensor;
+        const MXAccDLTensor& target = targets[i].tensor;
+        const MXAccDLTensor& source = sources[i].tensor;
         if (SpanOf(target).empty()) continue;
         CopyElements(target, static_cast<char*>(target.data) + target.byte_offset, source,
                      static_cast<const char*>(source.data) + source.byte_offset);
@@ -93,18 +93,18 @@ struct HostCopyMembers {
 /*! \brief One tensor of a device in a copy. */
 template <typename Backend>
 struct TensorOnDevice {
-  TensorOnDevice(const typename Backend::Device& device, const MXAccGeometry& geometry)
-      : item(ItemSize(geometry.dtype)) {
-    MXAccGeometry at_zero = geometry;
+  TensorOnDevice(const typename Backend::Device& device, const MXAccDLTensor& dl_tensor)
+      : item(ItemSize(dl_tensor.dtype)) {
+    MXAccDLTensor at_zero = dl_tensor;
     at_zero.byte_offset = 0;
-    auto memory = device.memory.Find(geometry, SpanOf(at_zero));
+    auto memory = device.memory.Find(dl_tensor, SpanOf(at_zero));
     is_empty = memory == nullptr;
-    place = {memory, static_cast<int64_t>(geometry.byte_offset) / item};
+    location = {memory, static_cast<int64_t>(dl_tensor.byte_offset) / item};
   }
 
   int64_t item;
   bool is_empty; /*!< there are no elements */
-  typename Backend::Place place;
+  typename Backend::Location location;
 };
 
 template <typename Backend>
@@ -114,8 +114,8 @@ struct CopyMembers {
   using Tensor = TensorOnDevice<Backend>;
 
   /*! \brief Rows are packed on the host, and spread and gathered on the device. */
-  static void ToDevice(Commands* commands, const MXAccGeometry& target,
-                       const MXAccGeometry& source) {
+  static void ToDevice(Commands* commands, const MXAccDLTensor& target,
+                       const MXAccDLTensor& source) {
     const Tensor to(commands->device(), target);
     if (to.is_empty) return;
     const char* from = HostAddress(source);
@@ -128,16 +128,16 @@ struct CopyMembers {
       from = room;
     }
     if (IsRowMajor(target)) {
-      commands->Write(to.place, to.item, from, packed.size);
+      commands->Write(to.location, to.item, from, packed.size);
     } else {
-      const typename Backend::Place between{commands->MakeScratch(packed.size), 0};
+      const typename Backend::Location between{commands->MakeScratch(packed.size), 0};
       commands->Write(between, to.item, from, packed.size);
-      CopyOnDevice(commands, to.item, CopyAxes(target, packed.tensor), to.place, between);
+      CopyOnDevice(commands, to.item, CopyAxes(target, packed.tensor), to.location, between);
     }
     if (!direct) commands->Wait();
   }
 
-  static void ToHost(Commands* commands, const MXAccGeometry& target, const MXAccGeometry& source) {
+  static void ToHost(Commands* commands, const MXAccDLTensor& target, const MXAccDLTensor& source) {
     const Tensor from(commands->device(), source);
     if (from.is_empty) return;
     char* to = HostAddress(target);
@@ -145,10 +145,10 @@ struct CopyMembers {
     const bool direct = IsRowMajor(target);
     char* dense = direct ? to : commands->MakeRoom(packed.size);
     if (IsRowMajor(source)) {
-      commands->Read(dense, from.place, from.item, packed.size);
+      commands->Read(dense, from.location, from.item, packed.size);
     } else {
-      const typename Backend::Place between{commands->MakeScratch(packed.size), 0};
-      CopyOnDevice(commands, from.item, CopyAxes(packed.tensor, source), between, from.place);
+      const typename Backend::Location between{commands->MakeScratch(packed.size), 0};
+      CopyOnDevice(commands, from.item, CopyAxes(packed.tensor, source), between, from.location);
       commands->Read(dense, between, from.item, packed.size);
     }
     if (direct) return;
@@ -156,15 +156,15 @@ struct CopyMembers {
     CopyElements(target, to, packed.tensor, dense);
   }
 
-  static void Within(Commands* commands, const MXAccGeometry& target, const MXAccGeometry& source) {
+  static void Within(Commands* commands, const MXAccDLTensor& target, const MXAccDLTensor& source) {
     if (target.device.device_id != source.device.device_id) Unsupported(Backend::kCopiesBetween);
     const Tensor to(commands->device(), target);
     const Tensor from(commands->device(), source);
     if (to.is_empty) return;
-    CopyOnDevice(commands, to.item, CopyAxes(target, source), to.place, from.place);
+    CopyOnDevice(commands, to.item, CopyAxes(target, source), to.location, from.location);
   }
 
-  using CopyOne = void (*)(Commands*, const MXAccGeometry&, const MXAccGeometry&);
+  using CopyOne = void (*)(Commands*, const MXAccDLTensor&, const MXAccDLTensor&);
 
   template <CopyOne copy>
   static MXAccStatus Copy(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
@@ -184,7 +184,7 @@ struct CopyMembers {
       const Bytes bytes(dev_id, data, byte_offset, size);
       const Tensor to(device, bytes.tensor);
       Commands commands(&device, reinterpret_cast<typename Backend::Stream*>(stream), work);
-      commands.Zero(to.place, size);
+      commands.Zero(to.location, size);
       commands.Finish();
     });
   }

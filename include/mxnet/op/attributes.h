@@ -2,8 +2,9 @@
  * \file mxnet/op/attributes.h
  * \brief The types that attributes of operators have, and how they are read of arguments.
  *
- * An attribute is a member of a struct, of one of these types: bool, int64_t, double, std::string,
- * DLDataType, Axis, Axes, Extents; or std::optional of one, for which None is a value.
+ * An attribute is a member of a struct, of one of these types: bool, int64_t, double, Number,
+ * std::string, DLDataType, Axis, Axes, Extents, Ints; or std::optional of one, for which None is a
+ * value.
  */
 #ifndef MXNET_OP_ATTRIBUTES_H_
 #define MXNET_OP_ATTRIBUTES_H_
@@ -15,9 +16,16 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mxnet {
 namespace op {
+
+/*! \brief A real number as Python has it: integers keep values that double has not. */
+struct Number {
+  MXNetValue value{};
+  int32_t type_code{kMXNetInt}; /*!< kMXNetInt, kMXNetUInt, kMXNetBool or kMXNetFloat */
+};
 
 /*! \brief An axis, counted from the end where it is negative. */
 struct Axis {
@@ -26,6 +34,12 @@ struct Axis {
 
 /*! \brief Extents, or one, of a shape. */
 struct Extents : DimBuffer {};
+
+/*! \brief An int, or any number of them. */
+struct Ints {
+  std::vector<int64_t> values;
+  bool single{false}; /*!< whether it was an int, and no sequence of one */
+};
 
 /*! \brief An axis or several. */
 struct Axes : DimBuffer {
@@ -48,11 +62,15 @@ inline bool ReadInts(const runtime::MXNetArgValue& arg, MXNetFunctionHandle func
     for (size_t i = 0; i < ints.size; ++i) out->push_back(ints.data[i]);
     return false;
   }
-  int32_t count = 0;
+  int64_t count = 0;
   int32_t single = 0;
-  MXNET_CHECK_CALL(
-      MXNetOperatorReadInts(&arg.value(), code, func, index, out->data, &count, &single));
-  out->ndim = count;
+  MXNET_CHECK_CALL(MXNetOperatorReadInts(&arg.value(), code, func, index, out->data,
+                                         runtime::kMaxNdim, &count, &single));
+  if (count > runtime::kMaxNdim) {
+    MXNET_THROW("ValueError") << arg.text() << " has " << count << " items, at most "
+                              << runtime::kMaxNdim << " are possible";
+  }
+  out->ndim = static_cast<int>(count);
   return single != 0;
 }
 
@@ -81,7 +99,7 @@ struct AttributeTraits<int64_t> {
     if (__builtin_expect(arg.type_code() == kMXNetInt, 1)) return arg.value().v_int64;
     // Arrays without axes count as integers, but a sequence of one does not.
     if (arg.type_code() != kMXNetNDArrayHandle && arg.type_code() != kMXNetArrayHandle &&
-        arg.type_code() != kMXNetReadOnlyArray && arg.type_code() != kMXNetLentArray) {
+        arg.type_code() != kMXNetReadOnlyArray && arg.type_code() != kMXNetBorrowedArray) {
       return arg.As<int64_t>();
     }
     DimBuffer ints;
@@ -94,6 +112,19 @@ struct AttributeTraits<double> {
   static constexpr runtime::ParamType kType{"int | float", kMXNetRoleAttribute};
   static double Read(const runtime::MXNetArgValue& arg, MXNetFunctionHandle, int) {
     return arg.As<double>();
+  }
+};
+
+template <>
+struct AttributeTraits<Number> {
+  static constexpr runtime::ParamType kType{"float", kMXNetRoleAttribute};
+  static Number Read(const runtime::MXNetArgValue& arg, MXNetFunctionHandle, int) {
+    const int code = arg.type_code();
+    if (code == kMXNetInt || code == kMXNetUInt || code == kMXNetBool) return {arg.value(), code};
+    Number number;
+    number.type_code = kMXNetFloat;
+    number.value.v_float64 = arg.As<double>();
+    return number;
   }
 };
 
@@ -131,6 +162,24 @@ struct AttributeTraits<Axes> {
     Axes axes;
     axes.single = details::ReadInts(arg, func, index, &axes);
     return axes;
+  }
+};
+
+template <>
+struct AttributeTraits<Ints> {
+  static constexpr runtime::ParamType kType{"int | Sequence[int] | ndarray", kMXNetRoleAttribute};
+  static Ints Read(const runtime::MXNetArgValue& arg, MXNetFunctionHandle func, int index) {
+    Ints ints;
+    int64_t count = 1;
+    int32_t single = 0;
+    do {
+      ints.values.resize(static_cast<size_t>(count));
+      MXNET_CHECK_CALL(MXNetOperatorReadInts(&arg.value(), arg.type_code(), func, index,
+                                             ints.values.data(), count, &count, &single));
+    } while (static_cast<size_t>(count) > ints.values.size());
+    ints.values.resize(static_cast<size_t>(count));
+    ints.single = single != 0;
+    return ints;
   }
 };
 

@@ -5,7 +5,7 @@
  * A function is an operator where its description (MXNetFuncInfo) has one. C++ authors write
  * mxnet/op/operator.h instead, which fills these structs. Whoever wants to know what an operator
  * gives without computing it (a graph, the plan of its memory, a library of an accelerator) reads
- * the same description that a call of the function is carried out by.
+ * the same description that a call of the function is executed by.
  *
  * Every function of an operator returns 0, or -1 after MXNetSetLastError, and throws nothing.
  */
@@ -18,7 +18,10 @@
 extern "C" {
 #endif
 
-/*! \brief The Python number that an input is, whose type gives way to that of arrays. */
+/*!
+ * \brief The Python number that an input is, whose type gives way to that of arrays; of an input
+ * with axes, the sequence of such numbers, and of nothing else, that it is.
+ */
 typedef enum {
   kMXNetWeakNone = 0, /*!< a tensor: its type counts */
   kMXNetWeakBool = 1,
@@ -38,7 +41,9 @@ typedef struct {
   DLDataType given; /*!< of an input the type before promotion, for messages */
   int32_t ndim;     /*!< -1 for an optional input that is not given */
   int32_t weak;     /*!< MXNetWeakKind of an input */
-  int64_t* shape;   /*!< of an output room for MXNET_MAX_NDIM extents */
+  /*! Of an output room for MXNET_MAX_NDIM extents; of several views, for as many as the input has.
+   */
+  int64_t* shape;
 } MXNetTensorSpec;
 
 /*! \brief Axes that a tensor has at most. */
@@ -46,13 +51,15 @@ typedef struct {
 
 /*! \brief Properties of an operator, or-ed. */
 typedef enum {
-  /*! Each element of the output is of the elements at the same place of the inputs, broadcast. */
+  /*! Each element of the output is of the elements at the same position of the inputs, broadcast.
+   */
   kMXNetOpElementwise = 1,
   /*! The output may lie where an input of the same spec does. */
   kMXNetOpInPlace = 2,
   /*! Writes to outputs of any strides; else only to row-major ones. */
   kMXNetOpStridedOutput = 4,
-  /*! The extents of the outputs depend on elements, so that infer makes new symbols for them. */
+  /*! The extents of the outputs depend on elements: infer gives symbols for them, measure numbers.
+   */
   kMXNetOpDataDependent = 8,
   /*! The same inputs may give other outputs. */
   kMXNetOpRandom = 16,
@@ -62,8 +69,13 @@ typedef enum {
   kMXNetOpZeros = 64,
   /*! What view gives cannot be written to. */
   kMXNetOpReadOnly = 128,
+  /*! What an operator with a view gives where it has to copy cannot be written to. */
+  kMXNetOpReadOnlyCopy = 512,
   /*! `out` is of a type all of whose values the output's type has, be it narrower. */
-  kMXNetOpNarrowOut = 256
+  kMXNetOpNarrowOut = 256,
+  /*! The outputs are placed filled with zeros, of which run writes those that are something else.
+   */
+  kMXNetOpZeroed = 1024
 } MXNetOpProperty;
 
 /*! \brief How the types of the inputs are made one before an operator sees them. */
@@ -76,8 +88,20 @@ typedef enum {
   kMXNetTypesBool = 5, /*!< bool, whether an element is not zero; tensors of one type stay */
   /*! Tensors as given; Python numbers, and sequences of them, have the type that the parameter of
    *  role kMXNetRoleDType asks for, so that no type between takes from their value. */
-  kMXNetTypesNumbersByDType = 6
+  kMXNetTypesNumbersByDType = 6,
+  kMXNetTypesOwn = 7, /*!< the operator has a rule of its own: MXNetOperator.promote */
+  /*! As kMXNetTypesNumbersByDType, for what is stored rather than computed with: where no type is
+   * asked for, numbers have that of the first input, and text is no value rather than of no type.
+   */
+  kMXNetTypesStored = 8
 } MXNetTypeRule;
+
+/*! \brief What an operator with a view gives. */
+typedef enum {
+  kMXNetViewNone = 0, /*!< no view: the strides of the input do not allow one, run has to copy */
+  kMXNetViewMade = 1, /*!< views of the input */
+  kMXNetViewInput = 2 /*!< the input itself */
+} MXNetViewKind;
 
 /*! \brief An operator. Members are added at the end only; struct_size tells which are known. */
 typedef struct MXNetOperator {
@@ -116,17 +140,28 @@ typedef struct MXNetOperator {
   int (*run)(void* self, const DLTensor* inputs, int num_in, const void* attrs, DLTensor* outputs,
              int num_out, void* workspace);
   /*!
-   * Writes strides and byte_offset of an output that shows elements of the first input, whose shape
-   * is the one that infer gave, and *done; *done is 0 where the strides do not allow it and run has
-   * to copy. NULL where the outputs are always new.
+   * Writes strides and byte_offset of outputs that show elements of the only input, whose shapes
+   * and types are those that infer gave, and the MXNetViewKind. The input may be on any device. Of
+   * several outputs none has more axes than the input. NULL where the outputs are always new.
    */
   int (*view)(void* self, const DLTensor* input, const void* attrs, DLTensor* outputs, int num_out,
-              int* done);
+              int* kind);
   /*! Arithmetic operations of a run, for the choice between devices; may be NULL. */
   int (*operations)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
                     int64_t* count);
   /*! Reserved for the gradient; NULL. */
   void* gradient;
+  /*!
+   * Writes the types that inputs are converted to, where type_rule is kMXNetTypesOwn; they come
+   * with those that they have of themselves.
+   */
+  int (*promote)(void* self, MXNetTensorSpec* inputs, int num_in, const void* attrs);
+  /*!
+   * Of kMXNetOpDataDependent: the specs of the outputs, as infer has them but with extents that
+   * follow from elements. Called before run instead of infer. NULL for all others.
+   */
+  int (*measure)(void* self, const DLTensor* inputs, int num_in, const void* attrs,
+                 MXNetTensorSpec* outputs, int num_out);
 } MXNetOperator;
 
 /*!
@@ -138,7 +173,7 @@ MXNET_DLL int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* valu
                                 int* ret_type_code);
 
 /*!
- * \brief The specs of what a call gives, without carrying it out.
+ * \brief The specs of what a call gives, without executing it.
  *
  * Inputs are arrays of any device, numbers, sequences, or objects of the class mx.TensorSpec.
  * *num_out is how many outputs there is room for, and then how many there are. Errors of
@@ -152,15 +187,18 @@ MXNET_DLL int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* val
 /*!
  * \brief Reads an int or several (a tuple, list, or array of at most one axis) as a call does.
  *
- * out has room for MXNET_MAX_NDIM; *single tells whether it was one int. func and index are those
- * of the argument, for messages.
+ * *count is how many there are, *single whether it was one int; out is written where it has room
+ * for all. func and index are those of the argument, for messages.
  */
 MXNET_DLL int MXNetOperatorReadInts(const MXNetValue* value, int type_code,
-                                    MXNetFunctionHandle func, int index, int64_t* out,
-                                    int32_t* count, int32_t* single);
+                                    MXNetFunctionHandle func, int index, int64_t* out, int64_t room,
+                                    int64_t* count, int32_t* single);
 
 /*! \brief The symbolic extent of a name; the same for the same name. */
 MXNET_DLL int MXNetExtentSymbol(const char* name, int64_t* out);
+
+/*! \brief A symbolic extent that no other is equal to; its name is prefix and a number. */
+MXNET_DLL int MXNetExtentNew(const char* prefix, int64_t* out);
 
 /*! \brief What MXNetExtentCombine does with two extents, of which either may be symbolic. */
 typedef enum {

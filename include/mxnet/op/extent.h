@@ -71,6 +71,13 @@ inline int64_t BroadcastExtent(int64_t a, int64_t b) {
   return details::Combine(kMXNetExtentBroadcast, a, b);
 }
 
+/*! \brief A symbol that no other extent is equal to. */
+inline int64_t NewExtent(const char* prefix) {
+  int64_t extent = 0;
+  MXNET_CHECK_CALL(MXNetExtentNew(prefix, &extent));
+  return extent;
+}
+
 /*! \brief The number of elements of a shape. */
 inline int64_t SizeOf(runtime::ShapeView shape) {
   int64_t size = 1;

@@ -62,10 +62,19 @@ struct RunCall {
   const void* data;
 };
 
-/*! \brief What view gets: an array, and the output whose strides and byte_offset it writes. */
+/*! \brief What view gets: an array, and outputs whose strides and byte_offset it writes. */
 struct ViewCall {
   const DLTensor& in;
   DLTensor* out;
+  int num_out;
+  const void* data;
+};
+
+/*! \brief What measure gets: the inputs, and where it writes the specs of outputs. */
+struct MeasureCall {
+  const DLTensor* in;
+  int num_in;
+  MXNetTensorSpec* out;
   int num_out;
   const void* data;
 };
@@ -77,6 +86,10 @@ inline runtime::ShapeView ShapeOf(const MXNetTensorSpec& spec) noexcept {
 /*! \brief Whether an optional input is given. */
 inline bool IsGiven(const MXNetTensorSpec& spec) noexcept { return spec.ndim >= 0; }
 inline bool IsGiven(const DLTensor& tensor) noexcept { return tensor.ndim >= 0; }
+
+inline runtime::ShapeView ShapeOf(const DLTensor& tensor) noexcept {
+  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
+}
 
 inline void SetSpec(DLDataType dtype, runtime::ShapeView shape, MXNetTensorSpec* out) noexcept {
   out->dtype = dtype;
@@ -104,7 +117,9 @@ struct TypedOperator {
   size_t (*workspace)(const InferCall& call, const Attributes& attributes){nullptr};
   int64_t (*operations)(const InferCall& call, const Attributes& attributes){nullptr};
   void (*run)(const RunCall& call, const Attributes& attributes){nullptr};
-  bool (*view)(const ViewCall& call, const Attributes& attributes){nullptr};
+  void (*promote)(MXNetTensorSpec* in, int num_in, const Attributes& attributes){nullptr};
+  MXNetViewKind (*view)(const ViewCall& call, const Attributes& attributes){nullptr};
+  void (*measure)(const MeasureCall& call, const Attributes& attributes){nullptr};
   const void* data{nullptr};
   std::vector<AttributeReader> readers;
 
@@ -170,15 +185,25 @@ struct TypedOperator {
   }
 
   static int View(void* self, const DLTensor* in, const void* attrs, DLTensor* out, int num_out,
-                  int* done) {
+                  int* kind) {
     const TypedOperator& op = Of(self);
-    return Guarded([&] { *done = op.view({*in, out, num_out, op.data}, In(attrs)) ? 1 : 0; });
+    return Guarded([&] { *kind = op.view({*in, out, num_out, op.data}, In(attrs)); });
+  }
+
+  static int Measure(void* self, const DLTensor* in, int num_in, const void* attrs,
+                     MXNetTensorSpec* out, int num_out) {
+    const TypedOperator& op = Of(self);
+    return Guarded([&] { op.measure({in, num_in, out, num_out, op.data}, In(attrs)); });
+  }
+
+  static int Promote(void* self, MXNetTensorSpec* in, int num_in, const void* attrs) {
+    return Guarded([&] { Of(self).promote(in, num_in, In(attrs)); });
   }
 
   using Error = runtime::Error;
 };
 
-/*! \brief A call that is carried out without the adapter: false, and nothing done, where not. */
+/*! \brief A call that is executed without the adapter: false, and nothing done, where not. */
 using QuickCall = bool (*)(const void* data, const runtime::MXNetArgs& args,
                            runtime::MXNetRetValue* ret);
 
@@ -282,7 +307,7 @@ class MXNET_HIDDEN OperatorRegistry {
     registry_.add_argument(std::move(name), Type<T>(), std::move(default_value), std::move(doc));
     return Read<T>(member);
   }
-  /*! \brief The parameter `ctx`: where outputs are made that no input tells the place of. */
+  /*! \brief The parameter `ctx`: where outputs are made whose device no input tells. */
   [[gnu::cold]] OperatorRegistry& context(
       std::string doc = "Where the array is allocated; the current context if None.") {
     registry_.add_argument("ctx", kContext, nullptr, std::move(doc));
@@ -291,7 +316,7 @@ class MXNET_HIDDEN OperatorRegistry {
   }
   /*! \brief The parameter `out`: an array that the output is written to. */
   [[gnu::cold]] OperatorRegistry& out(std::string doc = kOutDoc) {
-    registry_.add_argument("out", kOut, nullptr, std::move(doc)).written();
+    registry_.add_argument("out", kOut, nullptr, std::move(doc)).mutated();
     ++next_;
     return *this;
   }
@@ -312,6 +337,12 @@ class MXNET_HIDDEN OperatorRegistry {
   OperatorRegistry& types(MXNetTypeRule rule) {
     op_.type_rule = rule;
     return *this;
+  }
+  /*! \brief A rule of its own: writes the types that inputs are converted to. */
+  OperatorRegistry& types(void (*promote)(MXNetTensorSpec* in, int num_in, const Attributes&)) {
+    typed_->promote = promote;
+    op_.promote = &Typed::Promote;
+    return types(kMXNetTypesOwn);
   }
   /*! \brief Adds MXNetOpProperty, or-ed. */
   OperatorRegistry& properties(uint64_t properties) {
@@ -359,9 +390,16 @@ class MXNET_HIDDEN OperatorRegistry {
     op_.run = &Typed::Run;
     return *this;
   }
-  OperatorRegistry& view(bool (*view)(const ViewCall& call, const Attributes& attributes)) {
+  OperatorRegistry& view(MXNetViewKind (*view)(const ViewCall& call, const Attributes&)) {
     typed_->view = view;
     op_.view = &Typed::View;
+    return *this;
+  }
+  /*! \brief The specs of outputs whose extents follow from elements. */
+  OperatorRegistry& measure(void (*measure)(const MeasureCall& call, const Attributes&)) {
+    typed_->measure = measure;
+    op_.measure = &Typed::Measure;
+    op_.properties |= kMXNetOpDataDependent;
     return *this;
   }
   /*!
@@ -376,8 +414,8 @@ class MXNET_HIDDEN OperatorRegistry {
   /*! \brief Registers; called once the whole chain has been read. */
   [[gnu::cold]] void Commit() {
     uint64_t flags = kMXNetFuncOperator;
-    if ((op_.properties & kMXNetOpDataDependent) == 0) flags |= kMXNetFuncMeta;
-    if (op_.view != nullptr || (op_.properties & kMXNetOpAnywhere) != 0) flags |= kMXNetFuncView;
+    constexpr uint64_t kNoElements = kMXNetOpAnywhere | kMXNetOpZeros;
+    if (op_.view != nullptr || (op_.properties & kNoElements) != 0) flags |= kMXNetFuncAnywhere;
     op_.read = &Typed::Read;
     if (!std::is_trivially_destructible_v<Attributes>) op_.destroy = &Typed::Destroy;
     op_.self = typed_.get();

@@ -12,7 +12,7 @@
 namespace mxnet {
 namespace runtime {
 
-/* The seed's spelling of the type codes. */
+/* MXNet's older names of the type codes. */
 constexpr int kNull = kMXNetNull;
 constexpr int kStr = kMXNetStr;
 constexpr int kBytes = kMXNetBytes;
@@ -62,7 +62,7 @@ inline int TypeCodeOfObject(uint32_t type_index) noexcept {
       return "Context";
     case kMXNetArrayHandle:
     case kMXNetReadOnlyArray:
-    case kMXNetLentArray:
+    case kMXNetBorrowedArray:
     case kMXNetNDArrayHandle:
       return "ndarray";
     case kMXNetFuncHandle:

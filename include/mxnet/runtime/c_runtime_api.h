@@ -42,7 +42,7 @@
 #define MXNET_HIDDEN __attribute__((visibility("hidden")))
 #endif
 
-/*! \brief Version of this ABI. A library built against another major version is refused. */
+/*! \brief Version of this ABI. A library built against another major version is rejected. */
 #define MXNET_RUNTIME_ABI_MAJOR 1
 #define MXNET_RUNTIME_ABI_MINOR 1
 
@@ -83,16 +83,17 @@ typedef enum {
   kMXNetExtReserveEnd = 64,
   kMXNetBool = 65,          /*!< v_int64 is 0 or 1; distinct from kMXNetInt */
   kMXNetComplex = 66,       /*!< v_complex */
-  kMXNetIntTuple = 67,      /*!< v_ints: borrowed run of integers, given as a tuple */
-  kMXNetIntList = 68,       /*!< v_ints: borrowed run of integers, given as a list */
-  kMXNetTuple = 69,         /*!< v_seq: borrowed run of tagged values, given as a tuple */
-  kMXNetList = 70,          /*!< v_seq: borrowed run of tagged values, given as a list */
-  kMXNetDict = 71,          /*!< v_seq: borrowed run key, value, key, value, ... */
+  kMXNetIntTuple = 67,      /*!< v_ints: borrowed span of integers, given as a tuple */
+  kMXNetIntList = 68,       /*!< v_ints: borrowed span of integers, given as a list */
+  kMXNetTuple = 69,         /*!< v_seq: borrowed span of tagged values, given as a tuple */
+  kMXNetList = 70,          /*!< v_seq: borrowed span of tagged values, given as a list */
+  kMXNetDict = 71,          /*!< v_seq: borrowed span key, value, key, value, ... */
   kMXNetReadOnlyArray = 72, /*!< v_handle is a borrowed DLTensor* that must not be written */
   kMXNetMissing = 73,       /*!< argument not given: the callee's described default applies */
-  kMXNetKeyword = 74,   /*!< v_str: borrowed name of the next argument, for overloaded functions */
-  kMXNetEnum = 75,      /*!< v_enum: a member of an enum */
-  kMXNetLentArray = 76, /*!< v_handle is a borrowed MXNetLentTensor*; may be kept, and so shared */
+  kMXNetKeyword = 74, /*!< v_str: borrowed name of the next argument, for overloaded functions */
+  kMXNetEnum = 75,    /*!< v_enum: a member of an enum */
+  kMXNetBorrowedArray =
+      76, /*!< v_handle is a borrowed MXNetBorrowedTensor*; may be kept, and so shared */
   kMXNetExtEnd = 128
 } MXNetTypeCode;
 
@@ -102,7 +103,7 @@ typedef struct {
   size_t size;
 } MXNetByteArray;
 
-/*! \brief Borrowed run of integers. */
+/*! \brief Borrowed span of integers. */
 typedef struct {
   const int64_t* data;
   size_t size;
@@ -110,7 +111,7 @@ typedef struct {
 
 struct MXNetAny;
 
-/*! \brief Borrowed run of tagged values. */
+/*! \brief Borrowed span of tagged values. */
 typedef struct {
   const struct MXNetAny* data;
   size_t size;
@@ -118,7 +119,7 @@ typedef struct {
 
 /*! \brief A member of an enum: its value, and the type index that the enum's name has. */
 typedef struct {
-  int64_t value; /*!< in the place of v_int64 */
+  int64_t value; /*!< instead of v_int64 */
   uint64_t type_index;
 } MXNetEnumMember;
 
@@ -154,18 +155,19 @@ typedef struct MXNetAny {
  * The count is changed atomically: increments may be relaxed, the last decrement must acquire.
  * deleter runs once, on whichever thread drops the last reference, and frees the memory.
  *
- * host belongs to the host language, which finds there the one wrapper that stands for the object
- * (in Python: the PyObject*), so that an object that comes back is the same one. It is NULL in a
- * new object, read and written under the host's lock only, and holds no reference: the wrapper
- * holds one on the object, and clears host before it gives that up. The objects that
- * MXNetNDArrayFromLent and MXNetFuncFromHost make are the other way round: they stand for what the
- * host language had before, which is their host from the start, and which they keep alive.
+ * peer belongs to the front end (Python, say): it is the one wrapper that stands for the object
+ * there (the PyObject*), so that an object that comes back is the same one. It is NULL in a new
+ * object, is read and written under a lock of the front end only, and holds no reference: the
+ * wrapper holds one on the object, and clears peer before it gives that up. It is the other way
+ * round for the objects that MXNetNDArrayFromBorrowed and MXNetFuncFromCallable make: they stand
+ * for something that the front end had before. That is their peer from the start, and they keep it
+ * alive.
  */
 typedef struct MXNetObject {
   int32_t ref_count;
   uint32_t type_index;
   void (*deleter)(struct MXNetObject* self);
-  void* host;
+  void* peer;
 } MXNetObject;
 
 /*! \brief Type indices fixed by the ABI; indices from kMXNetObjectDynamic are given at run time. */
@@ -179,7 +181,7 @@ typedef enum {
   kMXNetObjectTuple = 6,
   kMXNetObjectArray = 7,
   kMXNetObjectMap = 8,
-  kMXNetObjectOpaque = 9, /*!< an opaque value of the host language that travels unchanged */
+  kMXNetObjectOpaque = 9, /*!< an opaque value of the front end that travels unchanged */
   kMXNetObjectList = 10,
   kMXNetObjectDict = 11,
   kMXNetObjectDynamic = 64
@@ -191,13 +193,13 @@ typedef struct {
   MXNetByteArray bytes;
 } MXNetBytesObject;
 
-/*! \brief Shape: an immutable run of integers. */
+/*! \brief Shape: an immutable span of integers. */
 typedef struct {
   MXNetObject header;
   MXNetIntArray ints;
 } MXNetShapeObject;
 
-/*! \brief Tuple and Array: an immutable run of owned values. */
+/*! \brief Tuple and Array: an immutable span of owned values. */
 typedef struct {
   MXNetObject header;
   MXNetAnyArray items;
@@ -213,7 +215,7 @@ typedef struct {
 } MXNetMapObject;
 
 /*!
- * \brief List: a run of owned values that may be changed, under a lock of those who do.
+ * \brief List: a span of owned values that may be changed, under a lock of those who do.
  *
  * Begins as MXNetSeqObject does. items.data is memory of malloc with room for capacity values.
  */
@@ -230,7 +232,7 @@ typedef struct {
 } MXNetDictObject;
 
 /*!
- * \brief A value of the host language (in Python: the PyObject*), kept alive by finalizer.
+ * \brief A value of the front end (in Python: the PyObject*), kept alive by finalizer.
  *
  * finalizer is called once with `value`; it takes whatever lock the language needs.
  */
@@ -276,8 +278,8 @@ typedef struct {
 /*!
  * \brief What went wrong on this thread.
  *
- * kind names a class, "ValueError", "TypeError", or one registered by the host language. payload is
- * NULL, or an object (usually the host language's own exception) that must come back unchanged.
+ * kind names a class, "ValueError", "TypeError", or one registered by the front end. payload is
+ * NULL, or an object (usually the front end's own exception) that must come back unchanged.
  */
 typedef struct {
   size_t struct_size;
@@ -332,7 +334,7 @@ typedef enum {
                                 passed to the body */
   kMXNetParamKeywordOnly = 8, /*!< front ends take it by name only; the body by position, before a
                                    variadic parameter */
-  kMXNetParamWritten = 16     /*!< an array whose elements the body changes */
+  kMXNetParamMutated = 16     /*!< an array whose elements the body changes */
 } MXNetParamFlag;
 
 /*! \brief What a parameter of an operator is. */
@@ -349,29 +351,18 @@ typedef enum {
 
 /*! \brief Flags of a function. */
 typedef enum {
-  /*! An operator: given arrays of an accelerator, or a context of one, it is carried out there, or
+  /*! An operator: given arrays of an accelerator, or a context of one, it is executed there, or
    *  on the host with copies. The body itself sees arrays and contexts of the host only. */
   kMXNetFuncOperator = 1,
-  /*! An operator that looks at the geometry of its arrays only, wherever their elements are, or has
-   *  elements copied as a whole, and fails with the kind "OffHost" where it needs others. */
-  kMXNetFuncView = 2,
+  /*! An operator that reads only the layout of its arrays, wherever their elements are, or has
+   *  elements copied as a whole, and says by a status that it needs others. */
+  kMXNetFuncAnywhere = 2,
   /*! An operator with a parameter for a context whose default is where the given array is, not the
    *  current context. */
   kMXNetFuncFollowsInput = 4,
-  /*! An operator that reads no element before it has asked for the array that it returns: given
-   *  arrays, or a context, of kMXNetMetaDevice, it tells the geometry of its result. */
-  kMXNetFuncMeta = 8,
   /*! A method: messages do not count its first parameter, the object, among the arguments. */
   kMXNetFuncMethod = 16
 } MXNetFuncFlag;
-
-/*!
- * \brief The kind of a device whose arrays have a geometry and no elements.
- *
- * To ask for an array there fails with the kind "Meta": that ends a call that was made only to
- * learn the geometry of its result. Front ends do not see the device.
- */
-#define kMXNetMetaDevice 0xfffff
 
 /*! \brief One parameter. Strings are UTF-8; default_value may hold any non-object value or
  * kMXNetStr. */
@@ -403,8 +394,8 @@ typedef struct MXNetFuncInfo {
   const MXNetParamInfo* params;
   size_t num_params;
   /*!
-   * When a host with a global lock releases it around the call: a negative value never, 0 always, n
-   * when the tensors among the arguments hold at least n bytes together.
+   * When a front end with a global lock releases it around the call: a negative value never, 0
+   * always, n when the tensors among the arguments hold at least n bytes together.
    */
   int64_t release_lock_bytes;
   /*!
@@ -468,15 +459,15 @@ MXNET_DLL int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource,
 MXNET_DLL int MXNetFuncFree(MXNetFunctionHandle func);
 
 /*!
- * \brief The function of a callable of the host language: the one there is, or a new one.
+ * \brief The function of a callable of the front end: the one there is, or a new one.
  *
- * host is the callable. It is the resource that func and finalizer are called with, and the host
- * of the function, so that it comes back as itself. As long as a function lives that was made of
- * the same func and host, this gives that one. finalizer gets host once for every call: when the
- * function goes, or at once where there was one or this call fails.
+ * callable is what func and finalizer are called with, and the peer of the function, so that it
+ * comes back as itself. While a function made of the same func and callable lives, this gives that
+ * one. finalizer gets callable once for every call: when the function goes, or at once where there
+ * was one or this call fails.
  */
-MXNET_DLL int MXNetFuncFromHost(MXNetPackedCFunc func, void* host,
-                                MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out);
+MXNET_DLL int MXNetFuncFromCallable(MXNetPackedCFunc func, void* callable,
+                                    MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out);
 
 /*!
  * \brief Attaches a description. Everything in info is copied.
@@ -516,11 +507,11 @@ MXNET_DLL int MXNetFuncListGlobalNames(int* out_size, const char*** out_names);
  * For the body of func, which may be NULL: index is that of its own arguments, expected the name of
  * the type. A TypeError, or an OverflowError where out_of_range is nonzero.
  */
-MXNET_DLL int MXNetFuncRefuseArgument(MXNetFunctionHandle func, int index, const char* expected,
+MXNET_DLL int MXNetFuncRejectArgument(MXNetFunctionHandle func, int index, const char* expected,
                                       const MXNetAny* given, int out_of_range);
 
 /*! \brief In the same way that there are too few arguments, or too many: a TypeError; -1. */
-MXNET_DLL int MXNetFuncRefuseCount(MXNetFunctionHandle func, int expected, int at_least, int given);
+MXNET_DLL int MXNetFuncRejectCount(MXNetFunctionHandle func, int expected, int at_least, int given);
 
 /* ------------------------------------------------------------------------------------------------
  * Classes
@@ -620,7 +611,8 @@ typedef void* MXNetNDArrayHandle;
 /*! \brief Flags of an array. */
 typedef enum {
   kMXNetNDArrayReadOnly = 1, /*!< the memory must not be written */
-  kMXNetNDArrayOfHost = 2    /*!< header.host is what the memory was lent of, kept alive */
+  kMXNetNDArrayHasPeer =
+      2 /*!< header.peer is the owner that the memory was borrowed from, kept alive */
 } MXNetNDArrayFlag;
 
 /*!
@@ -635,25 +627,26 @@ typedef struct {
   uint64_t flags;
 } MXNetNDArrayObject;
 
-/*! \brief How to keep what a lent tensor is of. Both may be called from any thread. */
+/*! \brief How to keep the owner of a borrowed tensor. Both may be called from any thread. */
 typedef struct {
   void (*retain)(void* owner);  /*!< adds a reference to owner */
   void (*release)(void* owner); /*!< drops it */
-} MXNetLender;
+} MXNetOwnerFunctions;
 
 /*!
- * \brief A tensor that is lent for a call, and may be shared for longer: MXNetNDArrayFromLent.
+ * \brief A tensor that is borrowed for a call, and may be shared for longer:
+ * MXNetNDArrayFromBorrowed.
  *
  * It begins with the DLTensor, so that a reader need not tell it from kMXNetArrayHandle. tensor is
- * as in MXNetNDArrayObject; flags are of MXNetNDArrayFlag, but for kMXNetNDArrayOfHost.
+ * as in MXNetNDArrayObject; flags are of MXNetNDArrayFlag, but for kMXNetNDArrayHasPeer.
  */
 typedef struct {
   DLTensor tensor;
   uint64_t flags;
-  void* host;                /*!< what the host language lends, as in MXNetObject; or NULL */
-  void* owner;               /*!< keeps the memory and host alive while it is referenced */
-  const MXNetLender* lender; /*!< lives as long as the process */
-} MXNetLentTensor;
+  void* peer;  /*!< what of the front end owns it, as in MXNetObject; or NULL */
+  void* owner; /*!< keeps the memory and peer alive while it is referenced */
+  const MXNetOwnerFunctions* owner_functions; /*!< lives as long as the process */
+} MXNetBorrowedTensor;
 
 /*! \brief Options of MXNetNDArrayCreate, or-ed. */
 typedef enum {
@@ -691,11 +684,12 @@ MXNET_DLL int MXNetNDArrayFromDLPack(DLManagedTensorVersioned* tensor, MXNetNDAr
 MXNET_DLL int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, MXNetNDArrayHandle* out);
 
 /*!
- * \brief An array that shares the memory of a lent tensor for as long as it lives.
+ * \brief An array that shares the memory of a borrowed tensor for as long as it lives.
  *
- * Where it comes back to the host language it is lent->host, if that is not NULL.
+ * Where it comes back to the front end it is borrowed->peer, if that is not NULL.
  */
-MXNET_DLL int MXNetNDArrayFromLent(const MXNetLentTensor* lent, MXNetNDArrayHandle* out);
+MXNET_DLL int MXNetNDArrayFromBorrowed(const MXNetBorrowedTensor* borrowed,
+                                       MXNetNDArrayHandle* out);
 
 /*! \brief Exports an array; the caller runs the deleter when done. The array's memory is shared. */
 MXNET_DLL int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVersioned** out);

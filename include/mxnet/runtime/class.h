@@ -49,7 +49,7 @@ T& ValueOf(MXNetObjectHandle self, const std::string& what) {
   return *value;
 }
 
-/*! \brief Text is lent, which saves the object; everything else becomes an owned value. */
+/*! \brief Text is borrowed, which saves the object; everything else becomes an owned value. */
 template <typename V>
 void StoreField(V&& value, MXNetAny* out) {
   if constexpr (std::is_same_v<V, const std::string&>) {
@@ -373,7 +373,7 @@ class MXNET_HIDDEN ClassRegistry {
   ClassRegistry& AddField(std::string name, Get get, Set set, std::string doc) {
     static_assert(!details::kIsClass<V>, "a field of a class: hold it in a Ref, which is shared");
     static_assert(!std::is_same_v<V, std::string_view> && !std::is_pointer_v<V>,
-                  "a field that borrows what an argument lends for a call");
+                  "a field that borrows an argument for the call only");
     using Access = details::FieldAccess<Get, Set>;
     MXNetFieldSetter setter = nullptr;
     if constexpr (!std::is_null_pointer_v<Set>) setter = &details::SetField<T, V, Access>;

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/*! \brief Version of the producer: a consumer refuses another major, and accepts any minor. */
+/*! \brief Version of the producer: a consumer rejects another major, and accepts any minor. */
 typedef struct {
   uint32_t major;
   uint32_t minor;

@@ -163,14 +163,14 @@ struct MXNET_HIDDEN TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
       for (const auto& member : Table().members) {
         if (member.name == text) return Take(member.value, out);
       }
-      Refuse("'" + std::string(text) + "'");
+      Reject("'" + std::string(text) + "'");
     }
     const bool is_member = type_code == kMXNetEnum && value.v_enum.type_index == Table().type_index;
     if (type_code != kMXNetInt && !is_member) return Match::kWrongType;
     for (const auto& member : Table().members) {
       if (member.value == value.v_int64) return Take(member.value, out);
     }
-    Refuse("with the value " + std::to_string(value.v_int64));
+    Reject("with the value " + std::to_string(value.v_int64));
   }
   static void Store(E value, MXNetAny* out) {
     out->type_code = kMXNetEnum;
@@ -191,7 +191,7 @@ struct MXNET_HIDDEN TypeTraits<E, std::enable_if_t<std::is_enum_v<E>>> {
     *out = static_cast<E>(value);
     return Match::kOk;
   }
-  [[noreturn]] static void Refuse(const std::string& what) {
+  [[noreturn]] static void Reject(const std::string& what) {
     MXNET_THROW("ValueError") << Table().name << " has no member " << what << "; its members are "
                               << Table().Names();
   }

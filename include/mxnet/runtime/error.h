@@ -21,10 +21,10 @@ namespace mxnet {
 namespace runtime {
 
 /*!
- * \brief A failure with a kind, which the host language maps to an exception class.
+ * \brief A failure with a kind, which the front end maps to an exception class.
  *
- * Throw it with MXNET_THROW, which records the place. In a function body, an expected failure may
- * instead be returned, `*ret = Error("ValueError", "...")`, which costs no unwinding.
+ * Throw it with MXNET_THROW, which records the source location. In a function body, an expected
+ * failure may instead be returned, `*ret = Error("ValueError", "...")`, which costs no unwinding.
  */
 class Error : public std::exception {
  public:
@@ -58,7 +58,8 @@ class Error : public std::exception {
     return Restated(kind(), where + ": " + message());
   }
 
-  /*! \brief The same error under another kind and with another message; its places stay. */
+  /*! \brief The same error under another kind and with another message; its source locations stay.
+   */
   [[gnu::cold]] Error Restated(std::string kind, std::string message) const {
     Error error(std::move(kind), std::move(message));
     error.content().frames = content().frames;
@@ -108,7 +109,8 @@ class Error : public std::exception {
     MXNetObject header;
     std::string kind;
     std::string message;
-    /*! \brief Of each place the file and the function, both with their '\0', and an int, the line.
+    /*! \brief Of each source location the file and the function, both with their '\0', and an int,
+     * the line.
      */
     std::string frames;
     size_t num_frames;

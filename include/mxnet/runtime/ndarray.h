@@ -70,7 +70,7 @@ class NDArray : public ObjectRef {
     return Create(shape, dtype, ctx, kMXNetCreateZeroed);
   }
 
-  /*! \brief A view with its own geometry; see MXNetNDArrayView for what the caller vouches for. */
+  /*! \brief A view with its own layout; see MXNetNDArrayView for what the caller vouches for. */
   NDArray View(void* data, ShapeView shape, ShapeView strides, DLDataType dtype) const {
     MXNetNDArrayHandle handle;
     MXNET_CHECK_CALL(

@@ -183,7 +183,7 @@ class Candidate {
 
   /*! \brief False; the text is made only where it is asked for. */
   template <typename Text>
-  static bool Refuse(std::string* reason, const Text& text) {
+  static bool Reject(std::string* reason, const Text& text) {
     if (reason != nullptr) *reason = text();
     return false;
   }
@@ -220,7 +220,7 @@ class Candidate {
     while (positional < args.num_args && args.type_codes[positional] != kMXNetKeyword) ++positional;
     const size_t given = static_cast<size_t>(positional);
     if (given > fixed && !variadic) {
-      return Refuse(reason,
+      return Reject(reason,
                     [&] { return "takes at most " + std::to_string(fixed) + " arguments"; });
     }
     std::vector<int> source(fixed, -1);
@@ -229,10 +229,10 @@ class Candidate {
     }
     for (int i = positional; i < args.num_args; i += 2) {
       if (args.type_codes[i] != kMXNetKeyword) {
-        return Refuse(reason, [] { return "an argument by position follows one by keyword"; });
+        return Reject(reason, [] { return "an argument by position follows one by keyword"; });
       }
-      if (i + 1 == args.num_args) return Refuse(reason, [] { return "a keyword has no value"; });
-      if (!Place(args, i, fixed, &source, reason)) return false;
+      if (i + 1 == args.num_args) return Reject(reason, [] { return "a keyword has no value"; });
+      if (!Assign(args, i, fixed, &source, reason)) return false;
     }
     for (size_t i = 0; i < fixed; ++i) {
       if (source[i] >= 0) {
@@ -240,7 +240,7 @@ class Candidate {
       } else if (HasFlag(params[i], kMXNetParamOptional)) {
         out->Add(params[i].default_value.value, params[i].default_value.type_code);
       } else {
-        return Refuse(reason, [&] { return ArgumentName(i) + " is missing"; });
+        return Reject(reason, [&] { return ArgumentName(i) + " is missing"; });
       }
     }
     for (size_t i = fixed; i < given; ++i) out->Add(args.values[i], args.type_codes[i]);
@@ -248,20 +248,20 @@ class Candidate {
   }
 
   /*! \brief Finds the parameter of the keyword argument whose name is argument i. */
-  bool Place(const MXNetArgs& args, int i, size_t fixed, std::vector<int>* source,
-             std::string* reason) const {
+  bool Assign(const MXNetArgs& args, int i, size_t fixed, std::vector<int>* source,
+              std::string* reason) const {
     const MXNetByteArray& raw = args.values[i].v_str;
     const std::string_view name(raw.data, raw.size);
     for (size_t p = 0; p < fixed; ++p) {
       if (about_.params()[p].name != name) continue;
       if ((*source)[p] >= 0) {
-        return Refuse(reason,
+        return Reject(reason,
                       [&] { return ArgumentName(p) + " was given by position and by keyword"; });
       }
       (*source)[p] = i + 1;
       return true;
     }
-    return Refuse(reason, [&] { return "has no parameter '" + std::string(name) + "'"; });
+    return Reject(reason, [&] { return "has no parameter '" + std::string(name) + "'"; });
   }
 
   Description about_;
@@ -302,12 +302,12 @@ class TypedCandidate : public Candidate {
     try {
       const Match match = TypeTraits<T>::TryFrom(value, type_code, out);
       if (match == Match::kOk) return true;
-      return Refuse(reason, [&] {
+      return Reject(reason, [&] {
         return MismatchText(match, ArgumentName(i), TypeTraits<T>::Name(), value, type_code) +
                Culprit<T>::Of(value, type_code);
       });
     } catch (const Error& error) {
-      return Refuse(reason, [&] { return ArgumentName(i) + ": " + error.message(); });
+      return Reject(reason, [&] { return ArgumentName(i) + ": " + error.message(); });
     }
   }
 
@@ -341,7 +341,7 @@ class OverloadSet : public Overloads {
     for (const auto& candidate : candidates_) {
       Description& about = candidate->about();
       about.Complete(name_);
-      RefuseFrontEnd(about);
+      RejectFrontEnd(about);
       infos_.push_back(about.Describe(name_));
     }
     for (const MXNetFuncInfo& described : infos_) pointers_.push_back(&described);
@@ -356,11 +356,11 @@ class OverloadSet : public Overloads {
         if (candidate->Try(args, exact, ret, nullptr)) return;
       }
     }
-    *ret = Error("TypeError", Refusal(args));
+    *ret = Error("TypeError", Rejection(args));
   }
 
  private:
-  std::string Refusal(const MXNetArgs& args) const {
+  std::string Rejection(const MXNetArgs& args) const {
     std::string text = name_ + ": no overload takes (";
     for (int i = 0; i < args.num_args; ++i) {
       if (i > 0) text += ", ";
@@ -380,7 +380,7 @@ class OverloadSet : public Overloads {
     return text;
   }
 
-  void RefuseFrontEnd(const Description& about) const {
+  void RejectFrontEnd(const Description& about) const {
     for (const MXNetParamInfo& param : about.params()) {
       if (!HasFlag(param, kMXNetParamFrontEnd)) continue;
       MXNET_THROW("ValueError") << name_ << ": '" << param.name

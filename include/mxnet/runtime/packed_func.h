@@ -25,7 +25,7 @@ namespace runtime {
 namespace details MXNET_HIDDEN {
 
 /*!
- * \brief The name of a function, for messages; of a callable of the host language, what that calls
+ * \brief The name of a function, for messages; of a callable of the front end, what that calls
  * it.
  */
 [[gnu::cold]] inline std::string FunctionText(MXNetFunctionHandle func) {
@@ -215,7 +215,7 @@ namespace details MXNET_HIDDEN {
 /*!
  * \brief The status that body returns, or -1 where it throws, which becomes the last error.
  *
- * on_error sets an Error, which has a kind and a place already.
+ * on_error sets an Error, which has a kind and a source location already.
  *
  * A forced unwinding has no exception object for the reference to bind to; the sanitizer minds.
  */
@@ -282,7 +282,7 @@ struct Closure {
 
 class FunctionView;
 
-/*! \brief Shares a function: a C++ lambda, or whatever the host language made one of. */
+/*! \brief Shares a function: a C++ lambda, or whatever the front end made one of. */
 class PackedFunc : public ObjectRef {
  public:
   PackedFunc() = default;
@@ -479,10 +479,10 @@ struct ArgumentCount<std::tuple<Args...>> {
 /*! \brief Says through ret what is wrong with argument i. The runtime has the text, to keep this
  * small. */
 template <typename T>
-[[gnu::cold, gnu::noinline]] void RefuseArgument(Match match, const MXNetArgs& args, int i,
+[[gnu::cold, gnu::noinline]] void RejectArgument(Match match, const MXNetArgs& args, int i,
                                                  MXNetRetValue* ret) {
   const MXNetAny given{args.values[i], args.type_codes[i], 0};
-  MXNetFuncRefuseArgument(args.func, i, TypeTraits<T>::Name().c_str(), &given,
+  MXNetFuncRejectArgument(args.func, i, TypeTraits<T>::Name().c_str(), &given,
                           match == Match::kOutOfRange);
   const Error error = Error::FromLast();
   const std::string culprit = Culprit<T>::Of(given.value, given.type_code);
@@ -495,7 +495,7 @@ bool ReadTyped(const MXNetArgs& args, int i, T* out, MXNetRetValue* ret) {
   Match match = ReadNamed(args.values[i], args.type_codes[i], out,
                           [&args, i] { return ArgumentText(args.func, i); });
   if (match == Match::kOk) return true;
-  RefuseArgument<T>(match, args, i, ret);
+  RejectArgument<T>(match, args, i, ret);
   return false;
 }
 
@@ -529,7 +529,7 @@ auto PackTyped(F body) {
   using Count = ArgumentCount<Arguments>;
   return [body = std::move(body)](MXNetArgs args, MXNetRetValue* ret) {
     if (!Count::Fits(args.num_args)) {
-      MXNetFuncRefuseCount(args.func, Count::kFixed, Count::kVariadic, args.num_args);
+      MXNetFuncRejectCount(args.func, Count::kFixed, Count::kVariadic, args.num_args);
       *ret = Error::FromLast();
       return;
     }

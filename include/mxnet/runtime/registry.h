@@ -125,8 +125,8 @@ class MXNET_HIDDEN Registry {
     return *this;
   }
   /*! \brief The parameter added last is an array whose elements the body changes. */
-  [[gnu::cold]] Registry& written() {
-    about_.MarkLast(kMXNetParamWritten);
+  [[gnu::cold]] Registry& mutated() {
+    about_.MarkLast(kMXNetParamMutated);
     return *this;
   }
   /*! \brief Adds MXNetFuncFlag, or-ed: what makes a function an operator. */

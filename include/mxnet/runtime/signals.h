@@ -18,10 +18,10 @@ namespace mxnet {
 namespace runtime {
 
 /*!
- * \brief Throws what the host's signal handlers raise, in Python a KeyboardInterrupt.
+ * \brief Throws what the front end's signal handlers raise, in Python a KeyboardInterrupt.
  *
  * Call it in loops that run for more than a tenth of a second or so, whether or not the function
- * releases the GIL. It costs a look at the clock; every 20 ms it asks the host, which handles
+ * releases the GIL. It costs a look at the clock; every 20 ms it asks the front end, which handles
  * signals on its main thread only, so that on Linux other threads than the process's first do not
  * ask. Let the Error pass: Python gets its exception back unchanged.
  *

@@ -9,7 +9,7 @@
  *   std::variant<T...>                         what one of the alternatives takes: the first that
  *                                              does so as it is, else the first that converts it
  *
- * Without this header they are refused where they are compiled. The values are copied: Map, Dict,
+ * Without this header they are rejected where they are compiled. The values are copied: Map, Dict,
  * Tuple and TypedPackedFunc share them.
  */
 #ifndef MXNET_RUNTIME_STL_H_
@@ -49,7 +49,7 @@ class Elements {
     fits_ = (items != nullptr || ints_ != nullptr) && size == expected;
   }
 
-  /*! \brief Whether it is a run of as many elements as are expected. */
+  /*! \brief Whether it is a span of as many elements as are expected. */
   bool fits() const { return fits_; }
 
   template <typename T>

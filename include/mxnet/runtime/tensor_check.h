@@ -1,6 +1,6 @@
 /*!
  * \file mxnet/runtime/tensor_check.h
- * \brief Looks at a tensor that others describe, once, before anything is computed of its geometry.
+ * \brief Looks at a tensor that others describe, once, before anything is computed from its layout.
  */
 #ifndef MXNET_RUNTIME_TENSOR_CHECK_H_
 #define MXNET_RUNTIME_TENSOR_CHECK_H_
@@ -16,8 +16,8 @@ namespace runtime {
 /*!
  * \brief Whether a tensor in memory of the CPU is row-major, has elements, and can be read.
  *
- * Most that are lent are so, which this tells in a few instructions an axis; it is false for all
- * that CheckTensor refuses, and for many that it accepts.
+ * Most borrowed tensors are so, which this tells in a few instructions an axis; it is false for all
+ * that CheckTensor rejects, and for many that it accepts.
  */
 inline bool IsPlainTensor(const DLTensor& tensor) noexcept {
   if (static_cast<uint32_t>(tensor.ndim) > uint32_t{kMaxNdim} || tensor.strides == nullptr ||

@@ -71,7 +71,7 @@ Any ToAny(T&& value) {
     return AnyOfObject(NewInstance<Value>(std::forward<T>(value)));
   } else {
     static_assert(!std::is_same_v<Value, DLTensor*> && !std::is_same_v<Value, const DLTensor*>,
-                  "a DLTensor* is lent for the call and cannot be returned, passed on or kept: "
+                  "a DLTensor* is borrowed for the call and cannot be returned, passed on or kept: "
                   "return an NDArray; to pass an argument on, take it as an NDArray");
     static_assert(HasTraits<Value>::value,
                   "a value of a type that is not converted; of a class T pass a T or a Ref<T>");

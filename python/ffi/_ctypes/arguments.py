@@ -22,7 +22,7 @@ from .context import Context
 from .errors import new_opaque
 from .objects import ObjectBase, wrap
 from .tensors import (
-    LENDER,
+    OWNER_FUNCTIONS,
     check_tensor,
     completed,
     dlpack_capsule,
@@ -65,7 +65,7 @@ class Keyword:
         self.name = name
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A value has no counterpart; `path` collects where in the argument it is, innermost first.
 
     error(where) makes the exception for the caller, once the whole path is known.
@@ -84,8 +84,8 @@ class Refused(Exception):
         )
 
 
-def _refused(cls: type[Exception], text: str) -> Refused:
-    return Refused(lambda where: cls(f"{where} {text}"))
+def _rejected(cls: type[Exception], text: str) -> Rejected:
+    return Rejected(lambda where: cls(f"{where} {text}"))
 
 
 class Frame:
@@ -98,7 +98,7 @@ class Frame:
         self.tensor_bytes = 0
 
     def write(self, x: Any, slot: Any, depth: int = 0) -> int:
-        """Writes x into an MXNetValue and returns its type code; raises Refused."""
+        """Writes x into an MXNetValue and returns its type code; raises Rejected."""
         writer = _EXACT.get(type(x))
         if writer is not None:
             return writer(self, x, slot, depth)
@@ -126,9 +126,9 @@ class Frame:
         if 0 < x < 2**64:
             slot.v_uint64 = x
             return abi.UINT
-        # str() refuses integers of thousands of digits, and nobody reads them.
+        # str() rejects integers of thousands of digits, and nobody reads them.
         text = str(x) if abs(x) < 10**40 else f"an integer of {x.bit_length()} bits"
-        raise _refused(OverflowError, f"expected an integer from -2**63 to 2**64-1, got {text}")
+        raise _rejected(OverflowError, f"expected an integer from -2**63 to 2**64-1, got {text}")
 
     def _float(self, x: float, slot: Any, depth: int) -> int:
         slot.v_float64 = x
@@ -143,9 +143,9 @@ class Frame:
         try:
             slot.v_str.data = _utf8(x, byref(size))
         except UnicodeEncodeError as failure:
-            place = (failure.encoding, failure.object, failure.start, failure.end)
-            raise Refused(
-                lambda where: UnicodeEncodeError(*place, f"surrogates not allowed in {where}")
+            position = (failure.encoding, failure.object, failure.start, failure.end)
+            raise Rejected(
+                lambda where: UnicodeEncodeError(*position, f"surrogates not allowed in {where}")
             ) from None
         slot.v_str.size = size.value
         return abi.STR
@@ -195,8 +195,8 @@ class Frame:
         for index, item in enumerate(items):
             try:
                 item_code = run[index].type_code = self.write(item, run[index].value, depth + 1)
-            except Refused as refusal:
-                refusal.path.append(name(index))
+            except Rejected as rejection:
+                rejection.path.append(name(index))
                 raise
             only_ints = only_ints and item_code == abi.INT
         if only_ints and code_of_ints is not None:
@@ -209,7 +209,7 @@ class Frame:
     def _enter(self, depth: int) -> None:
         if depth >= MAX_DEPTH:
             text = f"is nested more than {MAX_DEPTH} levels deep or contains itself"
-            raise Refused(lambda where: ValueError(f"{where} {text}"), whole=True)
+            raise Rejected(lambda where: ValueError(f"{where} {text}"), whole=True)
 
     def _context(self, x: Context, slot: Any, depth: int) -> int:
         slot.v_ctx.device_type, slot.v_ctx.device_id = x._number, x.device_id
@@ -219,7 +219,7 @@ class Frame:
         slot.v_handle = x.handle
         index = x.type_index
         if not x.handle:
-            raise _refused(ValueError, f"is a {protocols.type_name(type(x))} that holds no object")
+            raise _rejected(ValueError, f"is a {protocols.type_name(type(x))} that holds no object")
         if index == abi.OBJECT_FUNCTION:
             return abi.FUNC_HANDLE
         if index == abi.OBJECT_NDARRAY:
@@ -242,26 +242,26 @@ class Frame:
         try:
             return self._data_type(data_type.from_numpy(dtype), slot)
         except TypeError as failure:
-            raise _refused(TypeError, str(failure)) from None
+            raise _rejected(TypeError, str(failure)) from None
 
     def _type(self, x: type, slot: Any, depth: int) -> int:
         try:
             dtype = data_type.of_class(x)
         except TypeError as failure:
-            raise _refused(TypeError, str(failure)) from None
+            raise _rejected(TypeError, str(failure)) from None
         return self._callable(x, slot) if dtype is None else self._data_type(dtype, slot)
 
     def _tensor(
-        self, tensor: abi.DLTensor, read_only: bool, memory: Any, host: Any, slot: Any
+        self, tensor: abi.DLTensor, read_only: bool, memory: Any, peer: Any, slot: Any
     ) -> int:
-        """Lends a tensor of host, whose elements lie in memory or in host itself."""
-        owner = (host, memory)
+        """Passes a borrowed tensor of peer, whose elements lie in memory or in peer itself."""
+        owner = (peer, memory)
         flags = abi.NDARRAY_READ_ONLY if read_only else 0
-        lent = abi.MXNetLentTensor(tensor, flags, id(host), id(owner), LENDER)
-        self.keep += (lent, owner)
+        borrowed = abi.MXNetBorrowedTensor(tensor, flags, id(peer), id(owner), OWNER_FUNCTIONS)
+        self.keep += (borrowed, owner)
         self.tensor_bytes += abi.nbytes(tensor)
-        slot.v_handle = addressof(lent)
-        return abi.LENT_ARRAY
+        slot.v_handle = addressof(borrowed)
+        return abi.BORROWED_ARRAY
 
     def _other(self, x: Any, slot: Any, depth: int) -> int:
         """Values of no exact type in the table: subclasses, NumPy's, protocols."""
@@ -293,7 +293,7 @@ class Frame:
         try:
             tensor, dims = tensor_of_numpy(x)
         except (TypeError, ValueError) as failure:
-            raise _refused(type(failure), str(failure)) from None
+            raise _rejected(type(failure), str(failure)) from None
         return self._tensor(tensor, not x.flags.writeable, dims, x, slot)
 
     def _numpy_scalar(self, x: Any, slot: Any, depth: int) -> int:
@@ -303,7 +303,7 @@ class Frame:
         if dtype.name == "bfloat16":
             return self._float(float(x), slot, depth)
         if dtype.name not in data_type.BY_NAME:
-            raise _refused(TypeError, data_type.foreign(dtype))
+            raise _rejected(TypeError, data_type.foreign(dtype))
         return self.write(x.item(), slot, depth)
 
     def _protocol(self, x: Any, slot: Any, depth: int) -> int:
@@ -332,7 +332,7 @@ class Frame:
         except TypeError:
             made = protocols.array_of(x)
             if made is None:
-                raise _refused(TypeError, protocols.unsupported(cls)) from None
+                raise _rejected(TypeError, protocols.unsupported(cls)) from None
             return self._kept(made, slot, depth)
         return self._buffer(view, x, slot)
 
@@ -341,36 +341,36 @@ class Frame:
         self._enter(depth)
         return self._kept(converter(x), slot, depth + 1)
 
-    def _buffer(self, view: memoryview, host: Any, slot: Any) -> int:
+    def _buffer(self, view: memoryview, peer: Any, slot: Any) -> int:
         try:
             # A view of its own, which nobody else can release.
             tensor, owner = tensor_of_buffer(memoryview(view))
         except (TypeError, ValueError, BufferError) as failure:
-            raise _refused(type(failure), str(failure)) from None
-        return self._tensor(tensor, view.readonly, owner, host, slot)
+            raise _rejected(type(failure), str(failure)) from None
+        return self._tensor(tensor, view.readonly, owner, peer, slot)
 
     def _dlpack(self, x: Any, slot: Any) -> int:
-        lent, mark = x, lazy_mark(x)
+        borrowed, mark = x, lazy_mark(x)
         if mark is not None:
-            raise _refused(BufferError, mark)
+            raise _rejected(BufferError, mark)
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
-            # Lending records no gradient; that is what torch reminds of by refusing to export it.
-            lent = x.detach()
+            # Borrowing records no gradient, which torch points out by not exporting the tensor.
+            borrowed = x.detach()
         try:
-            capsule = dlpack_capsule(lent)
+            capsule = dlpack_capsule(borrowed)
         except (BufferError, RuntimeError) as error:
             failure = error
-            raise Refused(lambda where: protocols.not_lent(x, failure, where)) from error
-        refusal = fault_of(capsule)
-        if refusal is not None:
-            raise Refused(refusal)
-        tensor, read_only = tensor_in(capsule, lent)
+            raise Rejected(lambda where: protocols.cannot_borrow(x, failure, where)) from error
+        rejection = fault_of(capsule)
+        if rejection is not None:
+            raise Rejected(rejection)
+        tensor, read_only = tensor_in(capsule, borrowed)
         try:
             check_tensor(tensor, "")
         except (TypeError, ValueError) as fault:
-            raise _refused(type(fault), str(fault).lstrip()) from None
+            raise _rejected(type(fault), str(fault).lstrip()) from None
         if tensor.device.device_type != abi.DL_CPU:
-            raise _refused(
+            raise _rejected(
                 ValueError,
                 f"is a tensor on device type {tensor.device.device_type}; "
                 "expected memory of the CPU",

@@ -52,7 +52,6 @@ DL_COMPLEX = 5
 DL_BOOL = 6
 RUNTIME_ABI_MAJOR = 1
 RUNTIME_ABI_MINOR = 1
-META_DEVICE = 1048575
 INT = 0
 UINT = 1
 FLOAT = 2
@@ -81,7 +80,7 @@ READ_ONLY_ARRAY = 72
 MISSING = 73
 KEYWORD = 74
 ENUM = 75
-LENT_ARRAY = 76
+BORROWED_ARRAY = 76
 EXT_END = 128
 OBJECT_NONE = 0
 OBJECT_FUNCTION = 1
@@ -101,7 +100,7 @@ PARAM_OPTIONAL = 1
 PARAM_VARIADIC = 2
 PARAM_FRONT_END = 4
 PARAM_KEYWORD_ONLY = 8
-PARAM_WRITTEN = 16
+PARAM_MUTATED = 16
 ROLE_ATTRIBUTE = 0
 ROLE_ARRAY = 1
 ROLE_ARRAYS = 2
@@ -111,13 +110,12 @@ ROLE_DTYPE = 5
 ROLE_SHAPE = 6
 ROLE_AXES = 7
 FUNC_OPERATOR = 1
-FUNC_VIEW = 2
+FUNC_ANYWHERE = 2
 FUNC_FOLLOWS_INPUT = 4
-FUNC_META = 8
 FUNC_METHOD = 16
 METHOD_STATIC = 1
 NDARRAY_READ_ONLY = 1
-NDARRAY_OF_HOST = 2
+NDARRAY_HAS_PEER = 2
 CREATE_UNINITIALIZED = 0
 CREATE_ZEROED = 1
 
@@ -231,7 +229,7 @@ class MXNetObject(Structure):
         ("ref_count", c_int32),
         ("type_index", c_uint32),
         ("deleter", c_void_p),
-        ("host", c_void_p),
+        ("peer", c_void_p),
     ]
 
 
@@ -415,18 +413,18 @@ class MXNetNDArrayObject(Structure):
     ]
 
 
-class MXNetLender(Structure):
+class MXNetOwnerFunctions(Structure):
     _fields_ = [
         ("retain", c_void_p),
         ("release", c_void_p),
     ]
 
 
-class MXNetLentTensor(Structure):
+class MXNetBorrowedTensor(Structure):
     _fields_ = [
         ("tensor", DLTensor),
         ("flags", c_uint64),
-        ("host", c_void_p),
+        ("peer", c_void_p),
         ("owner", c_void_p),
-        ("lender", POINTER(MXNetLender)),
+        ("owner_functions", POINTER(MXNetOwnerFunctions)),
     ]

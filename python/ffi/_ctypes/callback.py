@@ -17,7 +17,7 @@ from itertools import count
 
 from .. import protocols
 from . import abi
-from .arguments import Frame, Refused
+from .arguments import Frame, Rejected
 from .errors import TOO_DEEP, check, set_last_error
 from .function import Function
 from .objects import wrap_anew
@@ -89,8 +89,8 @@ def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> Non
     value, frame = abi.MXNetValue(), Frame()
     try:
         code = frame.write(result, value)
-    except Refused as refusal:
-        raise refusal.located(f"{protocols.callable_name(body)}: result") from refusal.__cause__
+    except Rejected as rejection:
+        raise rejection.located(f"{protocols.callable_name(body)}: result") from rejection.__cause__
     if code in abi.PLAIN_CODES:
         memmove(ret, addressof(value), sizeof(value))
         c_int.from_address(ret_code).value = code
@@ -99,7 +99,7 @@ def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> Non
 
 
 def _own_into(value: abi.MXNetValue, code: int, ret: int, ret_code: int) -> None:
-    """Writes a copy that owns what a borrowed value lends to the addresses of a result."""
+    """Writes a copy that owns what a borrowed value points to, into the addresses of a result."""
     arguments = byref(value), byref(c_int(code)), 1
     result = c_void_p(ret), c_void_p(ret_code)
     check(abi.lib.MXNetFuncCall(c_void_p(_own.handle), *arguments, *result))
@@ -125,7 +125,7 @@ def convert_function(
         )
     number = next(_numbers)
     _bodies[number] = body
-    function = _host_function(_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE)
+    function = _function_of(_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE)
     assert isinstance(function, Function)
     if name is not None or raw_info is not None:
         _describe(function.handle, raw_info or {"name": name})
@@ -145,7 +145,7 @@ def share_function(body: Callable[..., Any]) -> Function:
     for value, address in zip(values, given, strict=True):
         value.v_uint64 = address
     ret, code = abi.MXNetValue(), c_int(abi.NULL)
-    maker = c_void_p(_host_function.handle)
+    maker = c_void_p(_function_of.handle)
     check(abi.lib.MXNetFuncCall(maker, values, codes, len(given), byref(ret), byref(code)))
     # Another thread may have made the function and not got here yet.
     CALLABLES[ret.v_handle] = body
@@ -195,7 +195,7 @@ _INVOKE, _FINALIZE = _address(_invoke), _address(_finalize)
 _IS_INITIALIZED = _address(pythonapi.Py_IsInitialized)
 _THREAD_STATE = _address(pythonapi.PyGILState_GetThisThreadState)
 
-_own_function, _maker = get_global("ffi.convert"), get_global("ffi.host_function")
+_own_function, _maker = get_global("ffi.convert"), get_global("ffi.function_of")
 assert _own_function is not None
 assert _maker is not None
-_own, _host_function = _own_function, _maker
+_own, _function_of = _own_function, _maker

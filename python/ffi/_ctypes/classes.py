@@ -6,7 +6,7 @@ from ctypes import POINTER, byref, c_char_p, c_uint32, c_void_p
 
 from .. import protocols
 from . import abi
-from .arguments import Frame, Refused
+from .arguments import Frame, Rejected
 from .errors import check, last_error
 from .exclusion import exclusion
 from .function import Function
@@ -64,8 +64,8 @@ class Field:
             with exclusion:
                 if self._info.setter(self._info.resource, handle, byref(given)):
                     raise last_error()
-        except Refused as refusal:
-            raise refusal.located(self._where) from refusal.__cause__
+        except Rejected as rejection:
+            raise rejection.located(self._where) from rejection.__cause__
         finally:
             abi.lib.MXNetObjectFree(c_void_p(handle))
 

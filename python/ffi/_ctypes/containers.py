@@ -51,7 +51,7 @@ def _construct(container: ObjectBase, make: Function, items: Any) -> None:
 
 
 def _element(run: abi.MXNetAnyArray, index: int) -> Any:
-    """The element at a place; IndexError where the container has become shorter meanwhile."""
+    """The element at an index; IndexError where the container has become shorter meanwhile."""
     with exclusion:
         if index >= run.size:
             raise IndexError(f"index {index} is out of range, as there are {run.size} elements")

@@ -71,9 +71,9 @@ def last_error() -> BaseException:
     )
     traceback = error.__traceback__
     if any(isinstance(entry, int) for entry in entries):
-        from ..backtrace import places
+        from ..backtrace import source_locations
 
-        entries = list(places(entries))
+        entries = list(source_locations(entries))
     for entry in entries:
         if not isinstance(entry, int):
             traceback = TracebackType(traceback, _frame(*entry), -1, entry[2])

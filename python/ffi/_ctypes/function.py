@@ -7,7 +7,7 @@ from types import MethodType
 
 from .. import data_type, description, protocols
 from . import abi
-from .arguments import Frame, Keyword, Refused
+from .arguments import Frame, Keyword, Rejected
 from .errors import check, last_error
 from .keywords import Parameters
 from .objects import ObjectBase, register_object, wrap_anew
@@ -48,8 +48,10 @@ class FunctionBase(ObjectBase):
                 frame.keep.append(arg)
             try:
                 codes[index] = frame.write(arg, values[index])
-            except Refused as refusal:
-                raise refusal.located(self._described().where(index - names)) from refusal.__cause__
+            except Rejected as rejection:
+                raise rejection.located(
+                    self._described().where(index - names)
+                ) from rejection.__cause__
         ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
         library = abi.lib_releasing if self._releases(frame.tensor_bytes) else abi.lib
         handle, count = c_void_p(self.handle), len(args)
@@ -142,7 +144,7 @@ class FunctionBase(ObjectBase):
 
 
 class Function(FunctionBase):
-    # What people see of a function beyond calling it: its description, and its place in a module.
+    # What people see of a function beyond calling it: its description, and its name in a module.
     __slots__ = ("__dict__",)
 
     __doc__ = description.Derived(description.docstring, description.class_docstring)

@@ -63,7 +63,7 @@ def _borrow_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | No
     if code != abi.NDARRAY_HANDLE or isinstance(made, cls):
         return made
     if host_of(handle) is not None:
-        # Not the host's object: one that comes back as itself has to be another.
+        # Not the peer: one that comes back as itself has to be another.
         made = wrap(_view_of(handle))
     return made if maker is None else maker(made)
 
@@ -107,20 +107,20 @@ def _copied_tensor(value: Any) -> Any:
     return own(value, abi.ARRAY_HANDLE)
 
 
-def _lent_array(value: Any) -> Any:
-    """What Python lent, or an array that shares what somebody else lent."""
-    host = abi.MXNetLentTensor.from_address(value.v_handle).host
-    if host:
-        return object_at(host)
+def _borrowed_array(value: Any) -> Any:
+    """The borrowed array of Python, or an array that shares memory of another owner."""
+    peer = abi.MXNetBorrowedTensor.from_address(value.v_handle).peer
+    if peer:
+        return object_at(peer)
     from .callback import own
 
-    return own(value, abi.LENT_ARRAY)
+    return own(value, abi.BORROWED_ARRAY)
 
 
 def host_of(handle: int) -> Any:
-    """What an array was lent of, which it keeps alive; None where it was not."""
+    """The owner an array was borrowed from, which it keeps alive; None where it was not."""
     array = abi.MXNetNDArrayObject.from_address(handle)
-    return object_at(array.header.host) if array.flags & abi.NDARRAY_OF_HOST else None
+    return object_at(array.header.peer) if array.flags & abi.NDARRAY_HAS_PEER else None
 
 
 def _object(handle: int | None, owned: bool) -> Any:
@@ -184,7 +184,7 @@ _BORROWED_READERS: dict[int, Reader] = {
     abi.DICT: lambda value: _dict_of(value.v_seq),
     abi.ARRAY_HANDLE: _copied_tensor,
     abi.READ_ONLY_ARRAY: _copied_tensor,
-    abi.LENT_ARRAY: _lent_array,
+    abi.BORROWED_ARRAY: _borrowed_array,
 }
 
 _OBJECT_READERS: dict[int, Reader] = {

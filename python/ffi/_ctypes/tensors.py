@@ -64,7 +64,7 @@ _UNSHARED = _references_of_popped([object()])
 _exported: list[Any] = []
 
 
-# What C++ shares of arrays that were lent to it: how often, and the owner, by its address.
+# What C++ shares of borrowed arrays: how often, and the owner, by its address.
 _shared: dict[int, tuple[int, object]] = {}
 
 
@@ -92,8 +92,10 @@ def _release(owner: int) -> None:
 
 _retainer = abi.MXNetPackedCFuncFinalizer(uninterrupted(_retain))
 _releaser = abi.MXNetPackedCFuncFinalizer(uninterrupted(_release))
-_lender = abi.MXNetLender(cast(_retainer, c_void_p).value, cast(_releaser, c_void_p).value)
-LENDER = pointer(_lender)
+_owner_functions = abi.MXNetOwnerFunctions(
+    cast(_retainer, c_void_p).value, cast(_releaser, c_void_p).value
+)
+OWNER_FUNCTIONS = pointer(_owner_functions)
 
 
 def tensor_of_numpy(array: Any) -> tuple[abi.DLTensor, Any]:
@@ -164,7 +166,7 @@ def tensor_of_buffer(view: memoryview) -> tuple[abi.DLTensor, Any]:
 def lazy_mark(tensor: Any) -> str | None:
     """Why the memory of a tensor, of torch for one, does not hold its values; None where it does.
 
-    torch itself refuses to export conjugates, but not negatives.
+    torch itself does not export conjugates, but not negatives.
     """
     for mark in ("is_conj", "is_neg"):
         method = getattr(tensor, mark, None)

@@ -16,11 +16,11 @@ cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* fra
         value.v_str.data = MXNetUtf8(obj, &value.v_str.size)
         if value.v_str.data != NULL:
             return 0
-        return refuse_surrogates(frame)
+        return reject_surrogates(frame)
     if cls == ndarray_type:
         code[0] = kMXNetNDArrayHandle
         value.v_handle = (<ObjectBase>obj).chandle
-        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
+        return 0 if value.v_handle != NULL else reject_empty(obj, frame)
     if cls == &PyTuple_Type:
         size = PyTuple_GET_SIZE(obj)
         if size <= (frame.end - frame.cursor) // <Py_ssize_t>sizeof(int64_t):
@@ -53,7 +53,7 @@ cdef inline int make_arg(PyObject* obj, MXNetValue* value, int* code, Frame* fra
     if cls == <PyTypeObject*>Function:
         code[0] = kMXNetFuncHandle
         value.v_handle = (<ObjectBase>obj).chandle
-        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
+        return 0 if value.v_handle != NULL else reject_empty(obj, frame)
     return make_other(obj, cls, value, code, frame)
 
 
@@ -69,7 +69,7 @@ cdef int make_long(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
             code[0] = kMXNetUInt
             return 0
         PyErr_Clear()
-    return refuse_large(obj, frame)
+    return reject_large(obj, frame)
 
 
 cdef inline Py_ssize_t read_ints(PyObject** items, Py_ssize_t size, int64_t* out) noexcept:
@@ -88,7 +88,7 @@ cdef inline Py_ssize_t read_ints(PyObject** items, Py_ssize_t size, int64_t* out
 
 cdef int make_run(PyObject* obj, MXNetValue* value, int* code, Frame* frame,
                   bint is_list) noexcept:
-    """A tuple or list: a run of int64 where all are ints, else a run of tagged values."""
+    """A tuple or list: a span of int64 where all are ints, else a span of tagged values."""
     if kMXNetFreeThreaded and is_list:
         obj = keep_copy(PyList_AsTuple(obj), frame)
         if obj == NULL:
@@ -140,7 +140,7 @@ cdef inline void set_path(Frame* frame, Py_ssize_t step) noexcept:
 
 cdef inline int enter(Frame* frame) noexcept:
     frame.depth += 1
-    return 0 if frame.depth <= MAX_DEPTH else refuse_depth(frame)
+    return 0 if frame.depth <= MAX_DEPTH else reject_depth(frame)
 
 
 cdef inline void leave(Frame* frame) noexcept:
@@ -200,7 +200,7 @@ cdef int make_dict(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
     return 0
 
 
-# ---- refusals: each sets the exception and returns -1 ----
+# ---- rejections: each sets the exception and returns -1 ----
 
 cdef str where_text(Frame* frame):
     """Names the value being converted: "f: argument 0 ('x') item 2"."""
@@ -234,7 +234,7 @@ cdef void set_exception(cls, message) noexcept:
     PyErr_SetObject(<PyObject*>cls, <PyObject*>message)
 
 
-cdef int refuse_large(PyObject* obj, Frame* frame) noexcept:
+cdef int reject_large(PyObject* obj, Frame* frame) noexcept:
     # Not what a derived class makes of itself, which may fail.
     shown = short_int(int.__index__(<object>obj))
     set_exception(OverflowError, f"{where_text(frame)} expected an integer from -2**63 to 2**64-1, got {shown}")
@@ -242,19 +242,19 @@ cdef int refuse_large(PyObject* obj, Frame* frame) noexcept:
 
 
 cdef str short_int(value):
-    """A long integer is told by its size: Python itself refuses to print very long ones."""
+    """A long integer is told by its size: Python itself does not print very long ones."""
     if abs(value) < 10**40:
         return str(value)
     return f"an integer of {value.bit_length()} bits"
 
 
-cdef int refuse_depth(Frame* frame) noexcept:
+cdef int reject_depth(Frame* frame) noexcept:
     frame.path_length = 0
     set_exception(ValueError, f"{where_text(frame)} is nested more than 64 levels deep or contains itself")
     return -1
 
 
-cdef int refuse_empty(PyObject* obj, Frame* frame) noexcept:
+cdef int reject_empty(PyObject* obj, Frame* frame) noexcept:
     set_exception(ValueError, f"{where_text(frame)} is a {Py_TYPE_name(obj)} that holds no object")
     return -1
 
@@ -263,7 +263,7 @@ cdef str Py_TYPE_name(PyObject* obj):
     return protocols.type_name(type(<object>obj))
 
 
-cdef int refuse_surrogates(Frame* frame) noexcept:
+cdef int reject_surrogates(Frame* frame) noexcept:
     """Says which argument the failed encoding belongs to."""
     cdef PyObject* cls = NULL
     cdef PyObject* error = NULL
@@ -276,7 +276,7 @@ cdef int refuse_surrogates(Frame* frame) noexcept:
     return -1
 
 
-cdef int refuse_type(PyObject* obj, Frame* frame) noexcept:
+cdef int reject_type(PyObject* obj, Frame* frame) noexcept:
     try:
         set_exception(TypeError, f"{where_text(frame)} {protocols.unsupported(type(<object>obj))}")
     except BaseException as error:

@@ -29,7 +29,7 @@ cdef MXNetHandlerEntry* find_handler(PyTypeObject* cls) noexcept:
     except BaseException as error:
         set_error(error)
         return NULL
-    # The slot's former type loses its place, and the reference that kept it.
+    # The slot's former type is dropped, and the reference that kept it.
     cdef PyTypeObject* former = entry.cls
     MXNetKeepType(<PyObject*>cls)
     entry.cls = cls
@@ -167,7 +167,7 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
         value.v_handle = (<ObjectBase>obj).chandle
         code[0] = (kMXNetFuncHandle if handler == H_FUNCTION else
                    kMXNetNDArrayHandle if handler == H_NDARRAY else kMXNetObjectHandle)
-        return 0 if value.v_handle != NULL else refuse_empty(obj, frame)
+        return 0 if value.v_handle != NULL else reject_empty(obj, frame)
     if handler == H_DICT:
         return make_dict(obj, value, code, frame)
     if handler == H_TUPLE or handler == H_LIST:
@@ -189,7 +189,7 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
     if handler == H_STR:
         code[0] = kMXNetStr
         value.v_str.data = MXNetUtf8(obj, &value.v_str.size)
-        return 0 if value.v_str.data != NULL else refuse_surrogates(frame)
+        return 0 if value.v_str.data != NULL else reject_surrogates(frame)
     if handler == H_FLOAT:
         code[0] = kMXNetFloat
         value.v_float64 = PyFloat_AS_DOUBLE(obj)
@@ -219,13 +219,13 @@ cdef int make_of_array(PyObject* obj, MXNetValue* value, int* code, Frame* frame
     except BaseException as error:
         set_error(error)
         return -1
-    return refuse_type(obj, frame) if made is None else make_kept(made, value, code, frame)
+    return reject_type(obj, frame) if made is None else make_kept(made, value, code, frame)
 
 
 cdef int make_numpy_dtype(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
     cdef int status = dtype_of_numpy(obj, &value.v_type)
     if status != kMXNetNumpyOk:
-        return refuse_dtype(<object>obj, status == kMXNetNumpySwapped, frame)
+        return reject_dtype(<object>obj, status == kMXNetNumpySwapped, frame)
     code[0] = kMXNetType
     return 0
 
@@ -269,7 +269,7 @@ cdef int make_callable(PyObject* obj, MXNetValue* value, int* code, Frame* frame
     cdef void* handle = NULL
     MXNetAllowFinding(obj)
     Py_INCREF_(obj)
-    if MXNetFuncFromHost(MXNetEnterPython, obj, MXNetReleasePython, &handle) != 0:
+    if MXNetFuncFromCallable(MXNetEnterPython, obj, MXNetReleasePython, &handle) != 0:
         raise_last_error()
         return -1
     value.v_handle = handle
@@ -308,7 +308,7 @@ cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame*
             return make_kept(float(obj), value, code, frame)
         elif kind == "U" or kind == "S":
             return make_kept(obj.item(), value, code, frame)
-        return refuse_dtype(obj.dtype, False, frame)
+        return reject_dtype(obj.dtype, False, frame)
     if handler == H_ENUM:
         return make_converted(enum_value, obj, value, code, frame)
     if handler == H_BYTES_LIKE:

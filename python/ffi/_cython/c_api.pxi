@@ -16,7 +16,6 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kDLBool
         MXNET_RUNTIME_ABI_MAJOR
         MXNET_RUNTIME_ABI_MINOR
-        kMXNetMetaDevice
         kMXNetInt
         kMXNetUInt
         kMXNetFloat
@@ -45,7 +44,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetMissing
         kMXNetKeyword
         kMXNetEnum
-        kMXNetLentArray
+        kMXNetBorrowedArray
         kMXNetExtEnd
         kMXNetObjectNone
         kMXNetObjectFunction
@@ -65,7 +64,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetParamVariadic
         kMXNetParamFrontEnd
         kMXNetParamKeywordOnly
-        kMXNetParamWritten
+        kMXNetParamMutated
         kMXNetRoleAttribute
         kMXNetRoleArray
         kMXNetRoleArrays
@@ -75,13 +74,12 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         kMXNetRoleShape
         kMXNetRoleAxes
         kMXNetFuncOperator
-        kMXNetFuncView
+        kMXNetFuncAnywhere
         kMXNetFuncFollowsInput
-        kMXNetFuncMeta
         kMXNetFuncMethod
         kMXNetMethodStatic
         kMXNetNDArrayReadOnly
-        kMXNetNDArrayOfHost
+        kMXNetNDArrayHasPeer
         kMXNetCreateUninitialized
         kMXNetCreateZeroed
 
@@ -174,7 +172,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         int32_t ref_count
         uint32_t type_index
         void (*deleter)(MXNetObject*) noexcept
-        void* host
+        void* peer
 
     ctypedef struct MXNetBytesObject:
         MXNetObject header
@@ -304,16 +302,16 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         DLTensor tensor
         uint64_t flags
 
-    ctypedef struct MXNetLender:
+    ctypedef struct MXNetOwnerFunctions:
         void (*retain)(void*) noexcept
         void (*release)(void*) noexcept
 
-    ctypedef struct MXNetLentTensor:
+    ctypedef struct MXNetBorrowedTensor:
         DLTensor tensor
         uint64_t flags
-        void* host
+        void* peer
         void* owner
-        const MXNetLender* lender
+        const MXNetOwnerFunctions* owner_functions
 
     int MXNetObjectRetain(MXNetObjectHandle obj) noexcept
 
@@ -337,7 +335,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
 
     int MXNetFuncFree(MXNetFunctionHandle func) noexcept
 
-    int MXNetFuncFromHost(MXNetPackedCFunc func, void* host, MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out) noexcept
+    int MXNetFuncFromCallable(MXNetPackedCFunc func, void* callable, MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out) noexcept
 
     int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) noexcept
 
@@ -351,9 +349,9 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
 
     int MXNetFuncListGlobalNames(int* out_size, const char*** out_names) noexcept
 
-    int MXNetFuncRefuseArgument(MXNetFunctionHandle func, int index, const char* expected, const MXNetAny* given, int out_of_range) noexcept
+    int MXNetFuncRejectArgument(MXNetFunctionHandle func, int index, const char* expected, const MXNetAny* given, int out_of_range) noexcept
 
-    int MXNetFuncRefuseCount(MXNetFunctionHandle func, int expected, int at_least, int given) noexcept
+    int MXNetFuncRejectCount(MXNetFunctionHandle func, int expected, int at_least, int given) noexcept
 
     int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_index) noexcept
 
@@ -369,7 +367,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
 
     int MXNetNDArrayFromDLPackLegacy(DLManagedTensor* tensor, MXNetNDArrayHandle* out) noexcept
 
-    int MXNetNDArrayFromLent(const MXNetLentTensor* lent, MXNetNDArrayHandle* out) noexcept
+    int MXNetNDArrayFromBorrowed(const MXNetBorrowedTensor* borrowed, MXNetNDArrayHandle* out) noexcept
 
     int MXNetNDArrayToDLPack(MXNetNDArrayHandle array, DLManagedTensorVersioned** out) noexcept
 

@@ -22,7 +22,7 @@ cdef bint large_enough(int64_t threshold, MXNetValue* values, int* codes, Py_ssi
     for i in range(count):
         if codes[i] == kMXNetNDArrayHandle:
             tensor = &(<MXNetNDArrayObject*>values[i].v_handle).tensor
-        elif (codes[i] == kMXNetLentArray or codes[i] == kMXNetArrayHandle
+        elif (codes[i] == kMXNetBorrowedArray or codes[i] == kMXNetArrayHandle
               or codes[i] == kMXNetReadOnlyArray):
             tensor = <DLTensor*>values[i].v_handle
         else:
@@ -79,7 +79,7 @@ cdef inline PyObject* invoke(FunctionBase func, MXNetValue* values, int* codes, 
 
 
 cdef PyObject* call_positional(PyObject* self, PyObject** args, Py_ssize_t count) noexcept:
-    """The fast path: every argument in its place; NULL stands for one that was not given."""
+    """The fast path: every argument in its slot; NULL stands for one that was not given."""
     cdef MXNetValue values[STACK_ARGS]
     cdef int codes[STACK_ARGS]
     cdef Frame frame
@@ -175,7 +175,7 @@ cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept
     return -1
 
 
-cdef int refuse_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t position) noexcept:
+cdef int reject_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t position) noexcept:
     # The object that a method is called on is not given by name.
     cdef tuple shown = None if func.names is None else func.names[1:] if func.is_method else func.names
     if not shown:
@@ -193,7 +193,7 @@ cdef int refuse_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t positio
     return -1
 
 
-cdef Py_ssize_t place_keywords(FunctionBase func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
+cdef Py_ssize_t assign_keywords(FunctionBase func, PyObject** args, Py_ssize_t count, PyObject* kwnames,
                                PyObject** slots, Py_ssize_t used) noexcept:
     """Puts keyword arguments into their slots; how many slots are in use, -1 with an exception."""
     cdef PyObject* names = <PyObject*>func.names
@@ -205,14 +205,14 @@ cdef Py_ssize_t place_keywords(FunctionBase func, PyObject** args, Py_ssize_t co
         if names != Py_None:
             position = find_keyword(names, keyword)
         if position < 0 or slots[position] != NULL or position == func.variadic:
-            return refuse_keyword(func, keyword, position)
+            return reject_keyword(func, keyword, position)
         slots[position] = args[count + i]
         if position >= used:
             used = position + 1
     return used
 
 
-cdef Py_ssize_t place_rest(FunctionBase func, PyObject** slots, Py_ssize_t count) noexcept:
+cdef Py_ssize_t assign_rest(FunctionBase func, PyObject** slots, Py_ssize_t count) noexcept:
     """Moves arguments by position past those that are taken by name only; how many slots are in use."""
     cdef Py_ssize_t first = func.keyword_only
     cdef Py_ssize_t i
@@ -242,11 +242,11 @@ cdef Py_ssize_t drop_front_end(FunctionBase func, PyObject** slots, Py_ssize_t u
             if not same and isinstance(<object>slots[i], type(<object>default)):
                 same = PyObject_RichCompareBool(slots[i], default, Py_EQ)
             if same <= 0:
-                return refuse_front_end(func, slots[i], i) if same == 0 else -1
+                return reject_front_end(func, slots[i], i) if same == 0 else -1
     return kept
 
 
-cdef int refuse_front_end(FunctionBase func, PyObject* given, Py_ssize_t i) noexcept:
+cdef int reject_front_end(FunctionBase func, PyObject* given, Py_ssize_t i) noexcept:
     try:
         text = (f"{func.name_}: {argument_text(func, i, func.names[i])} supports only {func.defaults[i]!r}, "
                 f"got {<object>given!r}")
@@ -282,9 +282,9 @@ cdef PyObject* call_general "MXNetCallGeneral"(PyObject* self, PyObject** args, 
     for i in range(count, room):
         slots[i] = NULL
     if <size_t>func.keyword_only < <size_t>count:  # -1, where there is none, is the largest
-        used = place_rest(func, slots, count)
+        used = assign_rest(func, slots, count)
     if kwnames != NULL and used >= 0:
-        used = place_keywords(func, args, count, kwnames, slots, used)
+        used = assign_keywords(func, args, count, kwnames, slots, used)
     if func.is_front_end and used > func.first_front_end:
         if used > PyTuple_GET_SIZE(<PyObject*>func.names) and func.variadic < 0:
             # The body counts its own parameters, which are fewer.
@@ -322,7 +322,7 @@ cdef PyObject* call_overloaded(PyObject* self, PyObject** args, Py_ssize_t count
                 values[slot - 1].v_str.data = MXNetUtf8(PyTuple_GET_ITEM(kwnames, i - count),
                                                         &values[slot - 1].v_str.size)
                 if values[slot - 1].v_str.data == NULL:
-                    refuse_surrogates(&frame)
+                    reject_surrogates(&frame)
                     break
             if make_arg(args[i], &values[slot], &codes[slot], &frame) != 0:
                 break

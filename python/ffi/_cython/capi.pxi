@@ -34,15 +34,15 @@ cdef extern from "python_compat.h":
     object MXNetPass(PyObject* obj)
     void MXNetSetArrayType(PyTypeObject* type) noexcept
     PyObject* MXNetNewArray(PyTypeObject* type, void* handle) noexcept
-    PyObject* MXNetFindHost(MXNetObject* object) noexcept
-    PyObject* MXNetTakeHost(void* handle) noexcept
-    void MXNetSetHost(void* handle, PyObject* wrapper) noexcept
-    PyObject* MXNetOfferHost(PyObject* wrapper) noexcept
+    PyObject* MXNetFindPeer(MXNetObject* object) noexcept
+    PyObject* MXNetTakePeer(void* handle) noexcept
+    void MXNetSetPeer(void* handle, PyObject* wrapper) noexcept
+    PyObject* MXNetOfferPeer(PyObject* wrapper) noexcept
     void MXNetDropHandle(void* handle, PyObject* wrapper) noexcept
     int64_t MXNetFindEntry(void* map, const MXNetAny* key) noexcept
     PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) noexcept
     void MXNetReleasePython(void* value) noexcept nogil
-    const MXNetLender MXNetPythonLender
+    const MXNetOwnerFunctions MXNetPythonOwnerFunctions
     void* MXNetNewOpaque(PyObject* value) noexcept
 
     ctypedef struct MXNetDLPackExchange:

@@ -154,7 +154,7 @@ def adopt(ObjectBase target not None, ObjectBase source not None):
     if source.chandle == NULL:
         raise ValueError(f"a {Py_TYPE_name(<PyObject*>source)} that holds no object")
     MXNetObjectRetain(source.chandle)
-    MXNetSetHost(source.chandle, <PyObject*>target)
+    MXNetSetPeer(source.chandle, <PyObject*>target)
     if former != source.chandle:
         MXNetDropHandle(former, <PyObject*>target)
     else:

@@ -5,7 +5,7 @@ cdef object too_deep(ObjectBase container):
 
 
 cdef MXNetAnyArray* items_of(ObjectBase container, uint32_t fixed, uint32_t mutable) except NULL:
-    """The run of a container's object, which is of one of two types."""
+    """The span of a container's object, which is of one of two types."""
     cdef MXNetSeqObject* seq = <MXNetSeqObject*>container.chandle
     if seq == NULL or seq.header.type_index != fixed and seq.header.type_index != mutable:
         raise ValueError(f"a {type(container).__name__} that holds no such object")
@@ -34,7 +34,7 @@ cdef inline PyObject* make_element(const MXNetAny* item) noexcept:
 
 
 cdef PyObject* read_element(ObjectBase container, MXNetAnyArray* items, size_t at) noexcept:
-    """The same for the element at a place that the container had when it was looked at.
+    """The same for the element at an index that the container had when it was looked at.
 
     NULL without an exception where another thread has made it shorter.
     """
@@ -138,7 +138,7 @@ cdef int construct(ObjectBase self, FunctionBase make, items) except -1:
     frame_close(&frame)
     if status != 0:
         MXNetPass(NULL)
-    MXNetSetHost(ret.v_handle, <PyObject*>self)
+    MXNetSetPeer(ret.v_handle, <PyObject*>self)
     return 0
 
 

@@ -11,7 +11,7 @@ there is none, and what is indexed besides may come from anywhere.
 """
 
 include "capi.pxi"        # declarations of the runtime's C interface and of CPython's
-include "interpreter.pxi"  # refuses subinterpreters
+include "interpreter.pxi"  # rejects subinterpreters
 include "object.pxi"      # ObjectBase, and the Python class of each object type
 include "context.pxi"     # Context
 include "frame.pxi"       # memory that the arguments of one call borrow from

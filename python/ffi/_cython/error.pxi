@@ -10,7 +10,7 @@ cdef enum:
     CODE_CACHE = 128
     MAX_FRAMES = 64
 
-# Code objects stand for C++ functions in tracebacks; made once a place in the source.
+# Code objects stand for C++ functions in tracebacks; made once for each line of the source.
 cdef struct CodeEntry:
     PyObject* file
     PyObject* function
@@ -203,9 +203,9 @@ cdef dict codes_of_entries = {}
 
 cdef list find_codes(tuple entries):
     """Code objects of entries, with each address replaced by the source lines it stands for."""
-    from ffi.backtrace import places
+    from ffi.backtrace import source_locations
     codes = []
-    for file, function, line in places(entries)[:MAX_FRAMES]:
+    for file, function, line in source_locations(entries)[:MAX_FRAMES]:
         codes.append(MXNetPass(MXNetNewCode(file.encode(), function.encode(), line)))
     if len(codes_of_entries) >= CODE_CACHE:
         codes_of_entries.clear()

@@ -33,12 +33,12 @@ using MXNetShared = std::atomic<T>;
 #define MXNET_PER_THREAD thread_local
 
 /*! \brief Held while the wrapper that an object knows of is looked up or replaced. */
-class MXNetHostLock {
+class MXNetPeerLock {
  public:
-  explicit MXNetHostLock(const void* handle) : mutex_(&Of(handle)) { PyMutex_Lock(mutex_); }
-  ~MXNetHostLock() { PyMutex_Unlock(mutex_); }
-  MXNetHostLock(const MXNetHostLock&) = delete;
-  MXNetHostLock& operator=(const MXNetHostLock&) = delete;
+  explicit MXNetPeerLock(const void* handle) : mutex_(&Of(handle)) { PyMutex_Lock(mutex_); }
+  ~MXNetPeerLock() { PyMutex_Unlock(mutex_); }
+  MXNetPeerLock(const MXNetPeerLock&) = delete;
+  MXNetPeerLock& operator=(const MXNetPeerLock&) = delete;
 
  private:
   struct alignas(64) Stripe {
@@ -75,8 +75,8 @@ using MXNetShared = T;
 
 #define MXNET_PER_THREAD
 
-struct MXNetHostLock {
-  explicit MXNetHostLock(const void*) {}
+struct MXNetPeerLock {
+  explicit MXNetPeerLock(const void*) {}
 };
 
 static inline void MXNetAllowFinding(PyObject*) {}

@@ -115,7 +115,7 @@ cdef class FunctionBase(ObjectBase):
 
 cdef class Function(FunctionBase):
     """A function that C++ and Python can both call; see ffi.get_global_func."""
-    # It adds what people see of a function besides calling it: description, and place in a module.
+    # It adds what people see of a function besides calling it: description, and name in a module.
 
     # As properties they would be properties of the class, too, which inspect does not take.
     __doc__ = description.Derived(description.docstring, description.class_docstring)
@@ -248,22 +248,22 @@ cdef void read_defaults(FunctionBase func, const MXNetFuncInfo* info) noexcept:
 
 cdef PyObject* wrap_function(void* handle) noexcept:
     """What stands for a function object, whose reference is used up: a Function, or a callable."""
-    cdef PyObject* func = MXNetTakeHost(handle)
+    cdef PyObject* func = MXNetTakePeer(handle)
     if func != NULL:
         return func
     func = described(wrap_anew(<PyTypeObject*>Function, handle))
-    return MXNetOfferHost(func) if func != NULL else NULL
+    return MXNetOfferPeer(func) if func != NULL else NULL
 
 
 cdef PyObject* function_of(void* handle) noexcept:
     """The Function of a function object, also where that was made of a callable of Python's."""
-    cdef PyObject* host = MXNetFindHost(<MXNetObject*>handle)
-    if host == NULL:
+    cdef PyObject* peer = MXNetFindPeer(<MXNetObject*>handle)
+    if peer == NULL:
         return wrap_function(handle)
-    if isinstance(<object>host, Function):
+    if isinstance(<object>peer, Function):
         MXNetObjectFree(handle)
-        return host
-    Py_DECREF_(host)
+        return peer
+    Py_DECREF_(peer)
     return described(wrap_anew(<PyTypeObject*>Function, handle))
 
 

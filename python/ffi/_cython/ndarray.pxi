@@ -213,7 +213,7 @@ cdef bint is_contiguous(DLTensor* tensor) noexcept:
 
 
 cdef NDArray copy_array(NDArray array):
-    """A copy that is made by lending the tensor to ffi.convert."""
+    """A copy that is made by passing the tensor, borrowed, to ffi.convert."""
     cdef MXNetValue value
     cdef MXNetValue ret
     cdef int code = kMXNetReadOnlyArray
@@ -253,12 +253,12 @@ def from_dlpack(obj):
         device = protocols.device_of(obj, where)
         if device[0] != kDLCPU:
             raise BufferError(f"{where} is on device {device}, expected the CPU")
-    refuse_lazy(obj, where)
+    reject_lazy(obj, where)
     capsule = dlpack_capsule(obj)
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
         if versioned.version.major != 1:
-            refuse_version(versioned, where)
+            reject_version(versioned, where)
         check_foreign(&versioned.dl_tensor, where)
         check(MXNetNDArrayFromDLPack(versioned, &handle))
         PyCapsule_SetName(capsule, "used_dltensor_versioned")

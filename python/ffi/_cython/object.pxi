@@ -49,7 +49,7 @@ cdef class ObjectBase:
 
 # Class of each object type by its index; None where ObjectBase serves.
 cdef list object_classes = [None] * 64
-# Classes that lost their place there while another thread may be making an instance.
+# Classes that were replaced there while another thread may be making an instance.
 cdef list former_classes = []
 cdef tuple empty_tuple = ()
 # The class of arrays, looked at for every argument: kept as a bare pointer.
@@ -90,7 +90,7 @@ cdef PyObject* wrap_anew(PyTypeObject* cls, void* handle) noexcept:
 cdef PyObject* wrap_as(PyTypeObject* cls, void* handle) noexcept:
     """The wrapper of an object that had none: a new instance of cls, derived from ObjectBase."""
     cdef PyObject* obj = wrap_anew(cls, handle)
-    return MXNetOfferHost(obj) if obj != NULL else NULL
+    return MXNetOfferPeer(obj) if obj != NULL else NULL
 
 
 cdef PyObject* wrap_array(void* handle) noexcept:

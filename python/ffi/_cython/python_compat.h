@@ -250,7 +250,7 @@ static inline void MXNetReleasePython(void* value) {
   PyGILState_Release(state);
 }
 
-/*! \brief Keeps the Python object that a lent tensor belongs to; runs on any thread. */
+/*! \brief Keeps the Python object that a borrowed tensor belongs to; runs on any thread. */
 static inline void MXNetRetainPython(void* value) {
   if (MXNetHoldsGil()) {
     Py_INCREF((PyObject*)value);
@@ -262,7 +262,8 @@ static inline void MXNetRetainPython(void* value) {
   PyGILState_Release(state);
 }
 
-static const MXNetLender MXNetPythonLender = {&MXNetRetainPython, &MXNetReleasePython};
+static const MXNetOwnerFunctions MXNetPythonOwnerFunctions = {&MXNetRetainPython,
+                                                              &MXNetReleasePython};
 
 /*! \brief An object of the runtime that carries a Python value unchanged; NULL without memory. */
 static inline void* MXNetNewOpaque(PyObject* value) {
@@ -270,7 +271,7 @@ static inline void* MXNetNewOpaque(PyObject* value) {
   if (opaque == NULL) return NULL;
   opaque->header.ref_count = 1;
   opaque->header.type_index = kMXNetObjectOpaque;
-  opaque->header.host = NULL;
+  opaque->header.peer = NULL;
   opaque->header.deleter = [](MXNetObject* self) {
     MXNetOpaqueObject* object = reinterpret_cast<MXNetOpaqueObject*>(self);
     object->finalizer(object->value);
@@ -303,72 +304,72 @@ static inline PyObject* MXNetNativeNew(PyTypeObject* type, PyObject* args) {
  *        where there is none.
  *
  * A wrapper that is on its way out (what its attributes refer to may run code while they go) has no
- * references, and is replaced by the next. Its memory is there as long as host refers to it.
+ * references, and is replaced by the next. Its memory is there as long as peer refers to it.
  */
-static inline PyObject* MXNetFindHost(MXNetObject* object) {
+static inline PyObject* MXNetFindPeer(MXNetObject* object) {
 #if MXNET_FREE_THREADED
-  if (__atomic_load_n(&object->host, __ATOMIC_RELAXED) == NULL) return NULL;
-  MXNetHostLock lock(object);
-  PyObject* host = (PyObject*)object->host;
-  return host != NULL && PyUnstable_TryIncRef(host) ? host : NULL;
+  if (__atomic_load_n(&object->peer, __ATOMIC_RELAXED) == NULL) return NULL;
+  MXNetPeerLock lock(object);
+  PyObject* peer = (PyObject*)object->peer;
+  return peer != NULL && PyUnstable_TryIncRef(peer) ? peer : NULL;
 #else
-  PyObject* host = (PyObject*)object->host;
-  if (host == NULL || Py_REFCNT(host) <= 0) return NULL;
-  Py_INCREF(host);
-  return host;
+  PyObject* peer = (PyObject*)object->peer;
+  if (peer == NULL || Py_REFCNT(peer) <= 0) return NULL;
+  Py_INCREF(peer);
+  return peer;
 #endif
 }
 
 /*! \brief The same, for the reference on the object, which is used up if there is one. */
-static inline PyObject* MXNetTakeHost(void* handle) {
-  PyObject* host = MXNetFindHost((MXNetObject*)handle);
-  if (host != NULL) mxnet::runtime::details::Release((MXNetObject*)handle);
-  return host;
+static inline PyObject* MXNetTakePeer(void* handle) {
+  PyObject* peer = MXNetFindPeer((MXNetObject*)handle);
+  if (peer != NULL) mxnet::runtime::details::Release((MXNetObject*)handle);
+  return peer;
 }
 
-/*! \brief Has host of an object refer to a wrapper; under the lock where there is one. */
-static inline void MXNetStoreHost(MXNetObject* object, PyObject* wrapper) {
+/*! \brief Has peer of an object refer to a wrapper; under the lock where there is one. */
+static inline void MXNetStorePeer(MXNetObject* object, PyObject* wrapper) {
 #if MXNET_FREE_THREADED
-  __atomic_store_n(&object->host, (void*)wrapper, __ATOMIC_RELAXED);
+  __atomic_store_n(&object->peer, (void*)wrapper, __ATOMIC_RELAXED);
 #else
-  object->host = wrapper;
+  object->peer = wrapper;
 #endif
 }
 
 /*! \brief Makes wrapper the one that stands for the object whose reference it takes over. */
-static inline void MXNetSetHost(void* handle, PyObject* wrapper) {
+static inline void MXNetSetPeer(void* handle, PyObject* wrapper) {
   ((MXNetWrapper*)wrapper)->handle = handle;
   MXNetAllowFinding(wrapper);
-  MXNetHostLock lock(handle);
-  MXNetStoreHost((MXNetObject*)handle, wrapper);
+  MXNetPeerLock lock(handle);
+  MXNetStorePeer((MXNetObject*)handle, wrapper);
 }
 
 /*!
  * \brief The one wrapper of the object that wrapper holds: wrapper, or another that another thread
  *        was faster to make, for which wrapper is given up.
  */
-static inline PyObject* MXNetOfferHost(PyObject* wrapper) {
+static inline PyObject* MXNetOfferPeer(PyObject* wrapper) {
   MXNetObject* object = (MXNetObject*)((MXNetWrapper*)wrapper)->handle;
-  PyObject* host;
+  PyObject* peer;
 #if MXNET_FREE_THREADED
   MXNetAllowFinding(wrapper);
   {
-    MXNetHostLock lock(object);
-    host = (PyObject*)object->host;
-    if (host == NULL || !PyUnstable_TryIncRef(host)) {
-      MXNetStoreHost(object, wrapper);
+    MXNetPeerLock lock(object);
+    peer = (PyObject*)object->peer;
+    if (peer == NULL || !PyUnstable_TryIncRef(peer)) {
+      MXNetStorePeer(object, wrapper);
       return wrapper;
     }
   }
 #else
-  host = MXNetFindHost(object);
-  if (host == NULL) {
-    MXNetStoreHost(object, wrapper);
+  peer = MXNetFindPeer(object);
+  if (peer == NULL) {
+    MXNetStorePeer(object, wrapper);
     return wrapper;
   }
 #endif
   Py_DECREF(wrapper);
-  return host;
+  return peer;
 }
 
 /*! \brief The end of a wrapper: gives up the reference it holds, which may be none. */
@@ -376,8 +377,8 @@ static inline void MXNetDropHandle(void* handle, PyObject* wrapper) {
   MXNetObject* object = (MXNetObject*)handle;
   if (object == NULL) return;
   {
-    MXNetHostLock lock(object);
-    if (object->host == wrapper) MXNetStoreHost(object, NULL);
+    MXNetPeerLock lock(object);
+    if (object->peer == wrapper) MXNetStorePeer(object, NULL);
   }
   mxnet::runtime::details::Release(object);
 }
@@ -432,7 +433,7 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
     return NULL;
   }
   ((MXNetWrapper*)self)->handle = handle;
-  return MXNetOfferHost(self);
+  return MXNetOfferPeer(self);
 }
 
 /*!
@@ -440,7 +441,7 @@ static inline void MXNetSetArrayType(PyTypeObject* type) {
  *        handle is released.
  */
 static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
-  PyObject* self = MXNetTakeHost(handle);
+  PyObject* self = MXNetTakePeer(handle);
   if (self != NULL) return self;
   if (type == MXNetFreeArrays.type && MXNetFreeArrays.count > 0) {
     self = MXNetFreeArrays.wrappers[--MXNetFreeArrays.count];
@@ -452,7 +453,7 @@ static inline PyObject* MXNetNewArray(PyTypeObject* type, void* handle) {
     ((MXNetWrapper*)self)->weak_references = NULL;
     ((MXNetWrapper*)self)->handle = handle;
     // Nothing since it was looked for lets another thread run.
-    MXNetStoreHost((MXNetObject*)handle, self);
+    MXNetStorePeer((MXNetObject*)handle, self);
     return self;
   }
   return MXNetAllocArray(type, handle);

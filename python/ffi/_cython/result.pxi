@@ -68,7 +68,7 @@ cdef PyObject* make_ints(const MXNetIntArray* ints, bint is_list) noexcept:
 
 
 cdef PyObject* make_items(const MXNetAnyArray* items, bint is_list) noexcept:
-    """A tuple or list of a run of values, which stay their owner's."""
+    """A tuple or list of a span of values, which stay their owner's."""
     cdef PyObject* made = PyList_New(items.size) if is_list else PyTuple_New(items.size)
     cdef PyObject* item
     cdef size_t i
@@ -109,7 +109,7 @@ cdef PyObject* make_dict_of(const MXNetAnyArray* items) noexcept:
 cdef PyObject* make_object(void* handle) noexcept:
     """Text, bytes and tuples become Python's own; other objects are wrapped. Uses the reference up."""
     cdef uint32_t kind = (<MXNetObject*>handle).type_index
-    cdef PyObject* made = MXNetTakeHost(handle)
+    cdef PyObject* made = MXNetTakePeer(handle)
     if made != NULL:
         return made
     if kind == kMXNetObjectString:
@@ -166,12 +166,12 @@ cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
         return make_items(&value.v_seq, code == kMXNetList)
     if code == kMXNetDict:
         return make_dict_of(&value.v_seq)
-    if code == kMXNetLentArray and (<MXNetLentTensor*>value.v_handle).host != NULL:
-        made = <PyObject*>(<MXNetLentTensor*>value.v_handle).host
+    if code == kMXNetBorrowedArray and (<MXNetBorrowedTensor*>value.v_handle).peer != NULL:
+        made = <PyObject*>(<MXNetBorrowedTensor*>value.v_handle).peer
         Py_INCREF_(made)
         return made
-    if code == kMXNetArrayHandle or code == kMXNetReadOnlyArray or code == kMXNetLentArray:
-        # A tensor that C++ lends is gone after the call, so that the callback gets an array of its
+    if code == kMXNetArrayHandle or code == kMXNetReadOnlyArray or code == kMXNetBorrowedArray:
+        # A tensor borrowed from C++ is gone after the call, so that the callback gets an array of its
         # own: a copy, unless it may be shared.
         if MXNetFuncCall(own_function, value, &code, 1, &owned, &owned_code) != 0:
             raise_last_error()
@@ -200,8 +200,8 @@ cdef object returned_as(FunctionBase func, const MXNetValue* value, int code):
     if code != kMXNetNDArrayHandle or isinstance(made, func.returned):
         return made
     array = <MXNetNDArrayObject*>value.v_handle
-    if array.flags & kMXNetNDArrayOfHost:
-        # An array that is not the host's object: one that comes back as itself has to be another.
+    if array.flags & kMXNetNDArrayHasPeer:
+        # An array that is not the peer itself: one that comes back as itself has to be another.
         check(MXNetNDArrayView(array, array.tensor.data, array.tensor.shape, array.tensor.strides,
                                array.tensor.ndim, array.tensor.dtype, &view))
         made = MXNetPass(wrap_array(view))

@@ -1,34 +1,34 @@
-# Arrays of other libraries are lent to the callee: a tensor in the frame points to their memory. A
+# Arrays of other libraries are borrowed by the callee: a tensor in the frame points to their memory. A
 # callee that keeps it shares the memory, and where it comes back it is the very object.
 
-cdef inline MXNetLentTensor* new_lent(PyObject* host, Py_ssize_t extra, Frame* frame) noexcept:
-    """What host lends, before which extra bytes have room; its tensor and flags are not set."""
-    cdef MXNetLentTensor* lent = <MXNetLentTensor*>frame_alloc(frame, sizeof(MXNetLentTensor) + extra)
-    if lent != NULL:
-        lent.host = host
-        lent.owner = host
-        lent.lender = &MXNetPythonLender
-        MXNetAllowFinding(host)
-    return lent
+cdef inline MXNetBorrowedTensor* new_borrowed(PyObject* peer, Py_ssize_t extra, Frame* frame) noexcept:
+    """A borrowed tensor of peer, before which extra bytes have room; its tensor and flags are not set."""
+    cdef MXNetBorrowedTensor* borrowed = <MXNetBorrowedTensor*>frame_alloc(frame, sizeof(MXNetBorrowedTensor) + extra)
+    if borrowed != NULL:
+        borrowed.peer = peer
+        borrowed.owner = peer
+        borrowed.owner_functions = &MXNetPythonOwnerFunctions
+        MXNetAllowFinding(peer)
+    return borrowed
 
 
-cdef inline int give_lent(MXNetLentTensor* lent, bint read_only, MXNetValue* value, int* code) noexcept:
-    lent.flags = kMXNetNDArrayReadOnly if read_only else 0
-    value.v_handle = lent
-    code[0] = kMXNetLentArray
+cdef inline int give_borrowed(MXNetBorrowedTensor* borrowed, bint read_only, MXNetValue* value, int* code) noexcept:
+    borrowed.flags = kMXNetNDArrayReadOnly if read_only else 0
+    value.v_handle = borrowed
+    code[0] = kMXNetBorrowedArray
     return 0
 
 
-cdef int own_lent(MXNetLentTensor* lent, object memory, Frame* frame) except -1:
+cdef int own_borrowed(MXNetBorrowedTensor* borrowed, object memory, Frame* frame) except -1:
     """Has memory, which belongs to the call, kept for as long as the tensor is shared."""
-    owner = (memory, <object><PyObject*>lent.host)
-    lent.owner = <PyObject*>owner
+    owner = (memory, <object><PyObject*>borrowed.peer)
+    borrowed.owner = <PyObject*>owner
     if frame_keep(frame, <PyObject*>owner) != 0:
         raise MemoryError()
     return 0
 
 
-cdef int refuse_dtype(object descr, bint swapped, Frame* frame) noexcept:
+cdef int reject_dtype(object descr, bint swapped, Frame* frame) noexcept:
     try:
         reason = (f"has data type {descr!s}, whose byte order is not native" if swapped
                   else data_type.foreign(descr))
@@ -43,20 +43,20 @@ cdef int make_numpy(PyObject* obj, MXNetValue* value, int* code, Frame* frame) n
     cdef PyObject* descr = MXNetNumpyDescr(obj)
     cdef int status = dtype_of_numpy(descr, &dtype)
     if status != kMXNetNumpyOk:
-        return refuse_dtype(<object>descr, status == kMXNetNumpySwapped, frame)
-    cdef MXNetLentTensor* lent = new_lent(obj, 2 * MXNetNumpyNdim(obj) * sizeof(int64_t), frame)
-    if lent == NULL:
+        return reject_dtype(<object>descr, status == kMXNetNumpySwapped, frame)
+    cdef MXNetBorrowedTensor* borrowed = new_borrowed(obj, 2 * MXNetNumpyNdim(obj) * sizeof(int64_t), frame)
+    if borrowed == NULL:
         return -1
-    if MXNetNumpyTensor(obj, dtype, <int64_t*>(lent + 1), &lent.tensor) != kMXNetNumpyOk:
+    if MXNetNumpyTensor(obj, dtype, <int64_t*>(borrowed + 1), &borrowed.tensor) != kMXNetNumpyOk:
         set_exception(ValueError, f"{where_text(frame)} has strides that are not multiples of its item size")
         return -1
-    return give_lent(lent, MXNetNumpyReadOnly(obj), value, code)
+    return give_borrowed(borrowed, MXNetNumpyReadOnly(obj), value, code)
 
 
 cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
     """Anything with the buffer protocol: the buffer is held until nobody uses it any more."""
     cdef Py_buffer* buffer
-    cdef MXNetLentTensor* lent
+    cdef MXNetBorrowedTensor* borrowed
     cdef DLTensor* tensor
     cdef int64_t* dims
     cdef int i
@@ -69,12 +69,12 @@ cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
             raise TypeError(f"{where_text(frame)} {failure}") from None
         if buffer.suboffsets != NULL:
             raise BufferError(f"{where_text(frame)} is a buffer whose rows lie apart")
-        lent = new_lent(obj, 2 * buffer.ndim * sizeof(int64_t), frame)
-        if lent == NULL:
+        borrowed = new_borrowed(obj, 2 * buffer.ndim * sizeof(int64_t), frame)
+        if borrowed == NULL:
             return -1
-        own_lent(lent, view, frame)
-        tensor = &lent.tensor
-        dims = <int64_t*>(lent + 1)
+        own_borrowed(borrowed, view, frame)
+        tensor = &borrowed.tensor
+        dims = <int64_t*>(borrowed + 1)
         for i in range(buffer.ndim):
             dims[i] = buffer.shape[i]
             if buffer.strides[i] % buffer.itemsize != 0:
@@ -90,20 +90,20 @@ cdef int make_buffer(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
     except BaseException as error:
         set_error(error)
         return -1
-    return give_lent(lent, buffer.readonly, value, code)
+    return give_borrowed(borrowed, buffer.readonly, value, code)
 
 
-cdef int check_tensor(MXNetLentTensor* lent, MXNetValue* value, int* code, bint read_only,
+cdef int check_tensor(MXNetBorrowedTensor* borrowed, MXNetValue* value, int* code, bint read_only,
                       Frame* frame) noexcept:
     """Checks and completes a tensor that others described.
 
     Afterwards strides are always there, the offset is part of the address, and memory is the CPU's.
     """
-    cdef DLTensor* tensor = &lent.tensor
+    cdef DLTensor* tensor = &borrowed.tensor
     cdef int64_t stride = 1
     cdef int i
     if not IsSoundTensor(tensor[0]):
-        return refuse_tensor(tensor, frame)
+        return reject_tensor(tensor, frame)
     if tensor.device.device_type != kDLCPU:
         set_exception(ValueError, f"{where_text(frame)} is a tensor on device type {tensor.device.device_type}; "
                       "expected memory of the CPU")
@@ -117,10 +117,10 @@ cdef int check_tensor(MXNetLentTensor* lent, MXNetValue* value, int* code, bint 
         for i in range(tensor.ndim - 1, -1, -1):
             tensor.strides[i] = stride
             stride *= max(tensor.shape[i], 1)
-    return give_lent(lent, read_only, value, code)
+    return give_borrowed(borrowed, read_only, value, code)
 
 
-cdef int refuse_tensor(const DLTensor* tensor, Frame* frame) noexcept:
+cdef int reject_tensor(const DLTensor* tensor, Frame* frame) noexcept:
     try:
         check_foreign(tensor, where_text(frame))
     except BaseException as error:
@@ -134,13 +134,13 @@ cdef int check_foreign(const DLTensor* tensor, str where) except -1:
     return check(MXNetCheckTensor(tensor, encoded))
 
 
-cdef int refuse_export(object obj, object error, str where) except -1:
-    """Raises why a producer does not lend its memory, said of the argument."""
-    raise protocols.not_lent(obj, error, where) from error
+cdef int reject_export(object obj, object error, str where) except -1:
+    """Raises why a producer does not export its memory, said of the argument."""
+    raise protocols.cannot_borrow(obj, error, where) from error
 
 
-cdef int refuse_lazy(object obj, str where) except -1:
-    """Refuses a tensor whose memory does not hold its values."""
+cdef int reject_lazy(object obj, str where) except -1:
+    """Rejects a tensor whose memory does not hold its values."""
     for mark in ("is_conj", "is_neg"):
         method = getattr(obj, mark, None)
         if method is not None and method():
@@ -151,7 +151,7 @@ cdef int refuse_lazy(object obj, str where) except -1:
 
 cdef int is_lazy(PyObject* obj, Frame* frame) noexcept:
     try:
-        return refuse_lazy(<object>obj, where_text(frame))
+        return reject_lazy(<object>obj, where_text(frame))
     except BaseException as error:
         set_error(error)
     return -1
@@ -160,16 +160,16 @@ cdef int is_lazy(PyObject* obj, Frame* frame) noexcept:
 cdef int make_exchanged(PyObject* obj, void* exchange, MXNetValue* value, int* code,
                         Frame* frame) noexcept:
     """A tensor whose type offers DLPack's C exchange table, torch's for one."""
-    cdef MXNetLentTensor* lent = new_lent(obj, 0, frame)
-    if lent == NULL:
+    cdef MXNetBorrowedTensor* borrowed = new_borrowed(obj, 0, frame)
+    if borrowed == NULL:
         return -1
-    if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, &lent.tensor) != 0:
-        return refuse_exchange(obj, frame)
-    if IsPlainTensor(lent.tensor) and not may_be_lazy(&lent.tensor):
-        return give_lent(lent, False, value, code)
+    if (<MXNetDLPackExchange*>exchange).dltensor_from_py_object_no_sync(obj, &borrowed.tensor) != 0:
+        return reject_exchange(obj, frame)
+    if IsPlainTensor(borrowed.tensor) and not may_be_lazy(&borrowed.tensor):
+        return give_borrowed(borrowed, False, value, code)
     if is_lazy(obj, frame) != 0:
         return -1
-    return check_tensor(lent, value, code, False, frame)
+    return check_tensor(borrowed, value, code, False, frame)
 
 
 cdef inline bint may_be_lazy(const DLTensor* tensor) noexcept:
@@ -181,20 +181,20 @@ cdef inline bint may_be_lazy(const DLTensor* tensor) noexcept:
     return tensor.dtype.code == kDLComplex or tensor.ndim == 0 or tensor.shape[0] * tensor.strides[0] == 1
 
 
-cdef int refuse_exchange(PyObject* obj, Frame* frame) noexcept:
+cdef int reject_exchange(PyObject* obj, Frame* frame) noexcept:
     if PyErr_Occurred() == NULL:
         set_exception(RuntimeError, "no reason is given")
     try:
         try:
             MXNetPass(NULL)
         except (BufferError, RuntimeError) as error:
-            refuse_export(<object>obj, error, where_text(frame))
+            reject_export(<object>obj, error, where_text(frame))
     except BaseException as failure:
         set_error(failure)
     return -1
 
 
-cdef int refuse_version(const DLManagedTensorVersioned* tensor, str where) except -1:
+cdef int reject_version(const DLManagedTensorVersioned* tensor, str where) except -1:
     raise protocols.unknown_version(tensor.version.major, tensor.version.minor, where)
 
 
@@ -202,35 +202,35 @@ cdef int make_dlpack(PyObject* obj, MXNetValue* value, int* code, Frame* frame) 
     """Anything with __dlpack__: the capsule is kept until nobody uses the tensor any more."""
     cdef DLManagedTensorVersioned* versioned
     cdef DLManagedTensor* legacy
-    cdef MXNetLentTensor* lent
+    cdef MXNetBorrowedTensor* borrowed
     cdef bint read_only = False
     try:
         if hasattr(<object>obj, "is_neg"):
-            refuse_lazy(<object>obj, where_text(frame))
+            reject_lazy(<object>obj, where_text(frame))
         try:
             capsule = dlpack_capsule(<object>obj)
         except (BufferError, RuntimeError) as error:
-            refuse_export(<object>obj, error, where_text(frame))
-        lent = new_lent(obj, 0, frame)
-        if lent == NULL:
+            reject_export(<object>obj, error, where_text(frame))
+        borrowed = new_borrowed(obj, 0, frame)
+        if borrowed == NULL:
             return -1
-        own_lent(lent, capsule, frame)
+        own_borrowed(borrowed, capsule, frame)
         if PyCapsule_IsValid(capsule, "dltensor_versioned"):
             versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
             if versioned.version.major != 1:
-                refuse_version(versioned, where_text(frame))
-            lent.tensor = versioned.dl_tensor
+                reject_version(versioned, where_text(frame))
+            borrowed.tensor = versioned.dl_tensor
             read_only = (versioned.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0
         elif PyCapsule_IsValid(capsule, "dltensor"):
             legacy = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
-            lent.tensor = legacy.dl_tensor
+            borrowed.tensor = legacy.dl_tensor
             read_only = protocols.denies_writing(<object>obj)
         else:
             raise protocols.no_tensor(capsule, where_text(frame))
     except BaseException as error:
         set_error(error)
         return -1
-    return check_tensor(lent, value, code, read_only, frame)
+    return check_tensor(borrowed, value, code, read_only, frame)
 
 
 cdef object dlpack_capsule(object obj):

@@ -2,7 +2,7 @@
 
 Each library has a folder named by its key, a hash of all that was asked for. `manifest.txt` in it
 names the present library and the files that it was made of, with size and times. A library is
-written beside the others and put in its place by a rename, then the manifest is, each only when it
+written beside the others and moved there by a rename, then the manifest is, each only when it
 is on the disk; so a reader sees a whole library or none, also after a power failure, and needs no
 lock.
 
@@ -37,7 +37,7 @@ def cache_dir() -> str:
     """The folder of the cache, which is made where it is missing.
 
     MXFFI_CACHE_DIR names it; else it is mxffi in XDG_CACHE_HOME or in ~/.cache. Raises
-    PermissionError where somebody else could write to it, or put another in its place: what is in
+    PermissionError where somebody else could write to it, or replace it: what is in
     it gets loaded.
     """
     named = os.environ.get("MXFFI_CACHE_DIR")
@@ -61,7 +61,7 @@ def _make_folder(folder: str) -> None:
         raise OSError(
             error.errno,
             f"the cache needs a folder that cannot be made ({error.strerror}); "
-            "name another place in the variable MXFFI_CACHE_DIR",
+            "name another folder in the variable MXFFI_CACHE_DIR",
             folder,
         ) from None
 
@@ -83,7 +83,7 @@ def key_of(parts: Iterable[object]) -> str:
 
 
 def _stamp(path: str) -> tuple[int, int, int]:
-    """Size and times of a file, of which one differs where another file has taken its place."""
+    """Size and times of a file, of which one differs where another file has replaced it."""
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -128,7 +128,7 @@ class _Lock:
 
 
 class Entry:
-    """The place of one library in the cache."""
+    """The folder of one library in the cache."""
 
     def __init__(self, name: str, key: str) -> None:
         self._key = f"{name}-{key}"
@@ -165,7 +165,7 @@ class Entry:
         return _Lock(self.folder)
 
     def write(self, file_name: str, text: str, errors: str = "strict") -> str:
-        """A text file, put in its place at once. Returns its path."""
+        """A text file, written by a rename. Returns its path."""
         path = os.path.join(self.folder, file_name)
         with open(path + ".part", "w", encoding="utf-8", errors=errors) as file:
             file.write(text)

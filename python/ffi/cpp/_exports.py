@@ -134,9 +134,9 @@ def registrations(
             (next(iter(texts)), Found(1, None)),
         )
         name = f"{prefix}.{function.rpartition('::')[2]}"
-        place = f"{_quoted(name)}, {_quoted(path)}, {found.line}"
+        location = f"{_quoted(name)}, {_quoted(path)}, {found.line}"
         yield f"const auto mxffi_exported_{number} = []() -> ::mxnet::runtime::RegistryEntry {{\n"
-        yield f"  ::mxnet::runtime::Registry entry({place});\n"
+        yield f"  ::mxnet::runtime::Registry entry({location});\n"
         if doc:
             yield f"  entry.describe({_quoted(doc)});\n"
         if found.parameters:

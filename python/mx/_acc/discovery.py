@@ -111,15 +111,15 @@ class Discovery:
 
 
 def _in_environment() -> Iterator[_Candidate]:
-    for place in _places(VARIABLE):
-        for file in _libraries_in(place) or [place]:
+    for location in _paths(VARIABLE):
+        for file in _libraries_in(location) or [location]:
             yield _Candidate(_presumed_name(file), file, VARIABLE, _trusted(file))
 
 
-def _places(variable: str) -> list[str]:
+def _paths(variable: str) -> list[str]:
     """The absolute paths that a variable lists."""
     listed = os.environ.get(variable, "").split(os.pathsep)
-    return [os.path.abspath(place) for place in listed if place]
+    return [os.path.abspath(location) for location in listed if location]
 
 
 def _trusted(path: str) -> Callable[[], str]:
@@ -139,7 +139,8 @@ def _is_allowed(path: str) -> bool:
     if os.environ.get(TRUSTED) == "1":
         return True
     return any(
-        path == place or path.startswith(place.rstrip("/") + "/") for place in _places(TRUSTED)
+        path == location or path.startswith(location.rstrip("/") + "/")
+        for location in _paths(TRUSTED)
     )
 
 
@@ -158,15 +159,15 @@ def _installed() -> Iterator[_Candidate]:
 
 def _of_entry(entry: EntryPoint) -> Callable[[], str]:
     def locate() -> str:
-        place = entry.load()
-        if isinstance(place, ModuleType):
-            place = os.path.dirname(place.__file__ or "")
-        elif callable(place):
-            place = place()
-        if not isinstance(place, (str, os.PathLike)):
-            kind = type(place).__name__
+        location = entry.load()
+        if isinstance(location, ModuleType):
+            location = os.path.dirname(location.__file__ or "")
+        elif callable(location):
+            location = location()
+        if not isinstance(location, (str, os.PathLike)):
+            kind = type(location).__name__
             raise TypeError(f"the entry point {entry.value} expected to give a path, got {kind}")
-        return library_in(place)
+        return library_in(location)
 
     return locate
 
@@ -182,7 +183,7 @@ def _libraries_in(folder: str) -> list[str]:
 
 
 def _is_other_library(path: str) -> bool:
-    from . import elf
+    from ffi import elf
 
     try:
         symbols = elf.read(Path(path))

@@ -12,7 +12,7 @@ from typing import Any
 import ffi
 from ffi import Context
 
-from .._library import LIBRARY as _OPERATORS  # noqa: F401  operators are what they carry out
+from .._library import LIBRARY as _OPERATORS  # noqa: F401  operators are what they execute
 
 _load = ffi.get_global_func("mx.acc.load")
 _unload = ffi.get_global_func("mx.acc.unload")
@@ -39,15 +39,17 @@ def library_in(path: str | os.PathLike[str]) -> str:
 
     Raises FileNotFoundError where there is none, ValueError where a folder holds several.
     """
-    place = Path(os.path.abspath(os.fspath(path)))
-    if not place.is_dir():
-        return str(place)
-    found = sorted(file for file in place.iterdir() if file.suffix in LIBRARY_SUFFIXES)
+    location = Path(os.path.abspath(os.fspath(path)))
+    if not location.is_dir():
+        return str(location)
+    found = sorted(file for file in location.iterdir() if file.suffix in LIBRARY_SUFFIXES)
     if not found:
-        raise FileNotFoundError(f"load_acc: the folder {place} holds no library (*.so)")
+        raise FileNotFoundError(f"load_acc: the folder {location} holds no library (*.so)")
     if len(found) > 1:
         names = ", ".join(file.name for file in found)
-        raise ValueError(f"load_acc: the folder {place} holds several libraries, name one: {names}")
+        raise ValueError(
+            f"load_acc: the folder {location} holds several libraries, name one: {names}"
+        )
     return str(found[0])
 
 

@@ -1,11 +1,11 @@
-# Views that integers, slices, new axes and an Ellipsis give of arrays of the CPU: their geometry is
+# Views that integers, slices, new axes and an Ellipsis give of arrays of the CPU: their layout is
 # made here, without a call of the operator that every other key and array takes.
 
 # Of an array and of a key, so that a view has no more axes than arrays may have.
 cdef enum:
     MOST_AXES = 16
 
-cdef struct Geometry:
+cdef struct ViewLayout:
     char* data
     int ndim
     int axis  # the next of the array's
@@ -13,7 +13,7 @@ cdef struct Geometry:
     int64_t strides[2 * MOST_AXES]
 
 
-cdef inline void keep_axes(Geometry* view, const DLTensor* tensor, int count) noexcept:
+cdef inline void keep_axes(ViewLayout* view, const DLTensor* tensor, int count) noexcept:
     cdef int i
     for i in range(count):
         view.shape[view.ndim] = tensor.shape[view.axis]
@@ -22,7 +22,7 @@ cdef inline void keep_axes(Geometry* view, const DLTensor* tensor, int count) no
         view.axis += 1
 
 
-cdef inline bint take_index(Geometry* view, const DLTensor* tensor, PyObject* item) noexcept:
+cdef inline bint take_index(ViewLayout* view, const DLTensor* tensor, PyObject* item) noexcept:
     """Applies an integer; False for one that is out of bounds."""
     cdef int overflow = 0
     cdef int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow)
@@ -40,7 +40,7 @@ cdef inline bint is_int_or_none(PyObject* bound) noexcept:
     return bound == Py_None or Py_TYPE(bound) == &PyLong_Type
 
 
-cdef inline bint take_slice(Geometry* view, const DLTensor* tensor, PyObject* item) noexcept:
+cdef inline bint take_slice(ViewLayout* view, const DLTensor* tensor, PyObject* item) noexcept:
     """Applies a slice; False for one that needs a look at its parts."""
     cdef PySliceObject* parts = <PySliceObject*>item
     cdef Py_ssize_t start, stop, step, length
@@ -69,7 +69,7 @@ cdef inline int axes_of_item(PyObject* item) noexcept:
     return 0 if item == Py_None or item == Py_Ellipsis else -1
 
 
-cdef inline bint take_item(Geometry* view, const DLTensor* tensor, PyObject* item, int free) noexcept:
+cdef inline bint take_item(ViewLayout* view, const DLTensor* tensor, PyObject* item, int free) noexcept:
     if Py_TYPE(item) == &PyLong_Type:
         return take_index(view, tensor, item)
     if Py_TYPE(item) == &PySlice_Type:
@@ -83,7 +83,7 @@ cdef inline bint take_item(Geometry* view, const DLTensor* tensor, PyObject* ite
     return True
 
 
-cdef object view_of(void* base, const DLTensor* tensor, Geometry* view):
+cdef object view_of(void* base, const DLTensor* tensor, ViewLayout* view):
     """The view; None where it cannot be made."""
     cdef MXNetNDArrayHandle made = NULL
     if MXNetNDArrayView(base, view.data, view.shape, view.strides, view.ndim, tensor.dtype, &made) != 0:
@@ -106,7 +106,7 @@ cdef object plain_item(NDArray self, object key):
     cdef PyObject** items
     cdef PyObject* single = <PyObject*>key
     cdef Py_ssize_t count = 1
-    cdef Geometry view
+    cdef ViewLayout view
     cdef int axes = 0, own, i
     cdef bint is_element = True, has_ellipsis = False
     if tensor == NULL or tensor.ndim > MOST_AXES:
@@ -142,7 +142,7 @@ cdef object plain_item(NDArray self, object key):
 cdef object reversed_axes(NDArray self):
     """A view with the axes in reverse; None where the operator has to make it."""
     cdef const DLTensor* tensor = host_tensor(self)
-    cdef Geometry view
+    cdef ViewLayout view
     cdef int i
     if tensor == NULL or tensor.ndim > MOST_AXES:
         return None

@@ -45,7 +45,7 @@ from_dlpack = ffi.from_dlpack
 
 
 _equal = front_end("equal")
-_place = ffi.get_global_func("mx.context.place")
+_location = ffi.get_global_func("mx.context.location")
 
 
 def _described(value: Any) -> Any:
@@ -79,7 +79,7 @@ def array_equal(a1: Any, a2: Any) -> bool:
     return shape(a1) == shape(a2) and bool(_equal(a1, a2).all())
 
 
-class _Geometry:
+class _Layout:
     """Stands for an array of an accelerator where only addresses count: nothing is read."""
 
     def __init__(self, array: ndarray, byte_offset: int) -> None:
@@ -101,10 +101,10 @@ def _ask_overlap(question: Callable[[Any, Any], bool], a: Any, b: Any) -> bool:
         return bool(question(numpy.asarray(a), numpy.asarray(b)))
     if len(arrays) == 1 or a.ctx != b.ctx:
         return False
-    places = [_place(a), _place(b)]
-    if places[0][0] != places[1][0]:
+    locations = [_location(a), _location(b)]
+    if locations[0][0] != locations[1][0]:
         return False
-    first, second = (_Geometry(x, place[1]) for x, place in zip((a, b), places, strict=True))
+    first, second = (_Layout(x, location[1]) for x, location in zip((a, b), locations, strict=True))
     return bool(question(numpy.asarray(first), numpy.asarray(second)))
 
 

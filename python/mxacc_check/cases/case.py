@@ -21,7 +21,7 @@ class Case:
     """One call of an operator: its arguments are arrays of NumPy and values."""
 
     name: str
-    geometry: str
+    shapes: str
     arguments: tuple[Any, ...]
     keywords: dict[str, Any] = field(default_factory=dict)
     # Sums of many terms are judged by the size of the terms.
@@ -39,7 +39,7 @@ class Case:
         types = "+".join(dict.fromkeys(array.dtype.name for array in arrays))
         options = "".join(f", {key}={value}" for key, value in self.keywords.items())
         out = f", out{self.layout}" if self.layout else ""
-        return " ".join(filter(None, [self.name, types, self.geometry])) + options + out
+        return " ".join(filter(None, [self.name, types, self.shapes])) + options + out
 
     @property
     def dtype(self) -> str:

@@ -72,7 +72,7 @@ def _text(
         return None
     came, expected, wrong = np.atleast_1d(came), np.atleast_1d(expected), np.atleast_1d(wrong)
     count = f"{int(wrong.sum())} of {expected.size} elements differ"
-    first = tuple(int(place[0]) for place in np.nonzero(wrong))
+    first = tuple(int(axis[0]) for axis in np.nonzero(wrong))
     if allowed is None:
         return f"{count}; {came[first]} instead of {expected[first]} at {list(first)}"
     with np.errstate(all="ignore"):
@@ -83,6 +83,6 @@ def _text(
     if not numbers.any():
         return f"{count}; {came[first]} instead of {expected[first]} at {list(first)}; {limit}"
     worst = np.unravel_index(int(np.argmax(np.where(numbers, errors, -1.0))), errors.shape)
-    at = [int(place) for place in worst]
+    at = [int(i) for i in worst]
     off = f"off by {errors[worst]:.3g}, where {limit}"
     return f"{count}; at worst {came[worst]} instead of {expected[worst]} at {at}, {off}"

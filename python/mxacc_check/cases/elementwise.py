@@ -47,7 +47,7 @@ BINARY: dict[str, tuple[Maker, Maker]] = {
 
 FEW_SHAPES: list[tuple[int, ...]] = [(3, 5)]
 SHAPES: list[tuple[int, ...]] = [(), (7,), (2, 3, 4), (0,), (3, 0), (1, 1, 6), (33, 31), (5000,)]
-# Whose every geometry is tried; of the others, a few.
+# Whose every layout is tried; of the others, a few.
 THOROUGH = {"negative", "exp", "add", "maximum", "less"}
 
 PAIRS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [

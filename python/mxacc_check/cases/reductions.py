@@ -1,4 +1,4 @@
-"""Operators that fold elements along axes."""
+"""Operators that reduce elements along axes."""
 
 from __future__ import annotations
 

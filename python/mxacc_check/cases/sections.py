@@ -9,7 +9,7 @@ import numpy as np
 from .case import Case
 from .elements import POSITIVE
 from .elementwise import binary, unary
-from .geometry import axes, outputs, sizes
+from .layouts import axes, outputs, sizes
 from .products import products
 from .reductions import reductions, softmaxes
 from .shapes import creation, shapes

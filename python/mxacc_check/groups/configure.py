@@ -60,7 +60,7 @@ def _try(run: Run, options: dict[str, str]) -> None:
 
 @group.check("unknown", UNKNOWN)
 def unknown(run: Run) -> None:
-    """An unknown keyword is refused"""
+    """An unknown keyword is rejected"""
     run.need("configure")
     for value in ("1", "", "text"):
         with run.step(f"{NO_SUCH}={value!r}"):

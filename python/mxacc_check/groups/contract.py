@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from mx._acc import elf
+from ffi import elf
 
 from .. import abi
 from ..plugin import OPERATOR_SET
@@ -57,7 +57,7 @@ def struct_size(run: Run) -> None:
 
 
 @group.check(
-    "version", "Version of this interface; another MAJOR is refused, a larger MINOR only adds."
+    "version", "Version of this interface; another MAJOR is rejected, a larger MINOR only adds."
 )
 def version(run: Run) -> None:
     """The version of the interface"""
@@ -124,8 +124,8 @@ def _code() -> list[tuple[int, int]]:
     """Where there is code in this process."""
     with open("/proc/self/maps") as maps:
         rows = [line.split() for line in maps]
-    places = [row[0].split("-") for row in rows if "x" in row[1]]
-    return [(int(first, 16), int(last, 16)) for first, last in places]
+    ranges = [row[0].split("-") for row in rows if "x" in row[1]]
+    return [(int(first, 16), int(last, 16)) for first, last in ranges]
 
 
 @group.check(
@@ -136,8 +136,8 @@ def _code() -> list[tuple[int, int]]:
 def functions(run: Run) -> None:
     """Each member is NULL or the address of a function"""
     api = run.plugin.api
-    places = _code()
+    ranges = _code()
     for name in FUNCTIONS:
         address = ctypes.cast(getattr(api, name), ctypes.c_void_p).value
-        fits = address is None or any(first <= address < last for first, last in places)
+        fits = address is None or any(first <= address < last for first, last in ranges)
         run.expect(fits, f"{name} NULL or a function", hex(address or 0))

@@ -30,7 +30,7 @@ DTYPES = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# Elements that NumPy does not have: the bytes of an integer in their place.
+# Elements that NumPy does not have: the bytes of an integer instead of them.
 FOREIGN = {"bfloat16": (abi.MXAccDataType(4, 16, 1), "uint16")}
 SHAPES = [(), (1,), (7,), (2, 3), (4, 1, 5), (0,), (3, 0), (0, 4, 2), (1000, 33), (2,) * 10]
 SHAPES += [(1025, 3), (3, 1025), (70001,), (2, 3, 1, 2, 5)]
@@ -63,7 +63,7 @@ def _difference(came: Array, expected: Array) -> str:
     wrong = came != expected
     if not wrong.any():  # NaN, or bools of other bytes than 0 and 1
         return f"other bytes: {came.ravel()[:6]}..."
-    first = tuple(int(place[0]) for place in np.nonzero(wrong))
+    first = tuple(int(axis[0]) for axis in np.nonzero(wrong))
     one = f"the first at {list(first)}: {came[first]} instead of {expected[first]}"
     return f"{int(wrong.sum())} of {expected.size} elements differ, {one}"
 
@@ -176,9 +176,9 @@ def several(run: Run) -> None:
             run.plugin.copy_all("copyFromAcc", came, memory, dev_id=run.device)
             for one, expected in zip(came, values, strict=True):
                 expect_same(run, one, expected)
-            for place in memory:
-                if place.handle is not None:
-                    place.free()
+            for block in memory:
+                if block.handle is not None:
+                    block.free()
 
 
 # Of an array of shape (4, 5, 6).

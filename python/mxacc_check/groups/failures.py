@@ -16,8 +16,8 @@ from .queues import SYNC
 group = Group("failures", "work that fails in a stream", on_devices=True)
 
 TOLD = (
-    "A library that says so tells every call that failed, but for those that it did not carry out "
-    "as an input was lost, which it may tell."
+    "A library that says so tells every call that failed, but for those that it did not execute "
+    "because an input was lost, which it may tell."
 )
 STEPS = 40
 # More than any library has failures to tell here.
@@ -60,7 +60,7 @@ def told(run: Run) -> None:
 def _fail(run: Run, streams: Streams, executor: Executor, bad: tuple[int, ...]) -> None:
     """Gives work to a stream, of which some fails, and looks at what is told of it."""
     stream, data = streams.busy(0), np.arange(4, dtype="float32")
-    places = run.plugin.to_device(data, run.device)
+    source = run.plugin.to_device(data, run.device)
     good, wrong = (run.plugin.to_device(np.array(one), run.device) for one in ([0, 3], [0, 99]))
     outputs = [run.plugin.to_device(data[:2] * 0, run.device) for _ in range(STEPS)]
     failed: set[int] = set()
@@ -69,7 +69,7 @@ def _fail(run: Run, streams: Streams, executor: Executor, bad: tuple[int, ...]) 
     for number, output in enumerate(outputs):
         indices = wrong if number in bad else good
         try:
-            work = executor.run([places, indices], [output], stream)
+            work = executor.run([source, indices], [output], stream)
         except AccError:
             run.expect(number in bad, "success", "an error of run")
             came.append(None)
@@ -90,7 +90,7 @@ def _fail(run: Run, streams: Streams, executor: Executor, bad: tuple[int, ...]) 
         for number, one in enumerate(came):
             if one is not None and number not in bad:
                 expect_same(run, one, data[[0, 3]])
-    for memory in (places, good, wrong, *outputs):
+    for memory in (source, good, wrong, *outputs):
         memory.free()
 
 

@@ -22,7 +22,7 @@ FREED = (
 )
 STATE = "Frees state; no run is under way, in a stream neither."
 RUN = (
-    "Carries the operator out; shapes, types and strides are those it was asked for, data and "
+    "Executes the operator; shapes, types and strides are those it was asked for, data and "
     "byte_offset differ from call to call."
 )
 COPIES = "Copies count tensors of the host, sources, into tensors on the device"
@@ -120,7 +120,7 @@ def streams(run: Run) -> None:
 
 
 def _simple(run: Run) -> list[Case]:
-    """Operators of several kinds that the library carries out."""
+    """Operators of several kinds that the library executes."""
     x = np.arange(12, dtype="float32").reshape(3, 4)
     given = [
         Case("add", "", (x, x + 1)),
@@ -157,7 +157,7 @@ def executors(run: Run) -> None:
 
 @group.check("runs", RUN)
 def runs(run: Run) -> None:
-    """Operators that are carried out"""
+    """Operators that are executed"""
     need_operators(run)
     stream = run.plugin.create("Stream", run.device) if run.plugin.has("createStream") else None
 
@@ -209,7 +209,7 @@ def device(run: Run) -> None:
         for _ in range(20):
             made = simple_case(run)
             if made is None:
-                run.skip("the library carries out neither add nor negative nor multiply")
+                run.skip("the library executes neither add nor negative nor multiply")
                 return
             case, call, expected, executor = made
             Trial(run, case, call, expected, executor).once("a run")

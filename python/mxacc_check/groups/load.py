@@ -6,7 +6,7 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from mx._acc import elf
+from ffi import elf
 
 from .. import abi
 from ..plugin import AccError, Plugin
@@ -68,7 +68,7 @@ def initialize(run: Run) -> None:
     if symbols is not None and "mxacc_get_api" not in symbols.defined:
         if "getAccName" in symbols.defined:
             run.library["failure"] = (
-                "it exports functions by their names, as mxnet_acc_seed.h has it"
+                "it exports functions by their names, as mxnet_acc_functions.h has it"
             )
             return
         run.library["failure"] = "it does not export mxacc_get_api"

@@ -16,13 +16,13 @@ from ..trials import like, need_operators, queue, try_case
 group = Group("operators", "operators, against those of the CPU", on_devices=True)
 
 RUN = (
-    "Carries the operator out; shapes, types and strides are those it was asked for, data and "
+    "Executes the operator; shapes, types and strides are those it was asked for, data and "
     "byte_offset differ from call to call."
 )
-ASKED = "How an operator is carried out; kMXAccUnsupported where it is not, with the reason."
+ASKED = "How an operator is executed; kMXAccUnsupported where it is not, with the reason."
 FILLED = (
-    "How one operator is carried out for tensors of one geometry; filled in by the library. MXNet "
-    "sets struct_size and zeroes the rest."
+    "How one operator is executed for tensors of one spec and layout; filled in by the library. "
+    "MXNet sets struct_size and zeroes the rest."
 )
 BEYOND = "Who fills in a struct that another made writes nothing beyond its struct_size"
 
@@ -115,7 +115,7 @@ def struct(run: Run) -> None:
             try:
                 run.plugin.call("accGetExecutor", ctypes.byref(operator), ctypes.byref(made))
             except AccError as error:
-                run.refused(case.text, error.message)
+                run.rejected(case.text, error.message)
                 continue
             finally:
                 written = changes(room.raw[size:], bytes([UNTOUCHED]) * size)

@@ -110,7 +110,7 @@ def operators(run: Run) -> None:
     need_operators(run)
     made = simple_case(run, LENGTH)
     if made is None:
-        run.skip("the library carries out neither add nor negative nor multiply")
+        run.skip("the library executes neither add nor negative nor multiply")
         return
     case, call, _, executor = made
     with busy_streams(run) as streams, run.step(f"{STEPS} times {case.text}"):
@@ -206,7 +206,7 @@ def host_waits(run: Run) -> None:
 
 @group.check("marks_again", MARKS)
 def marks_again(run: Run) -> None:
-    """An event that is recorded again marks the later place"""
+    """An event that is recorded again marks the later position"""
     with busy_streams(run) as streams, _event(run, run.device) as event:
         with run.step("before and behind what takes long"):
             stream, values = streams.handles[0], _numbers(7)

@@ -91,7 +91,7 @@ def order(run: Run) -> None:
                     case, _, _, executor = made
                     values = _numbers(4096, number)
                     arrays = tuple(values + one for one in range(len(case.arguments)))
-                    (expected,) = expected_of(Case(case.name, case.geometry, arrays))
+                    (expected,) = expected_of(Case(case.name, case.shapes, arrays))
                     inputs = [run.plugin.to_device(one, run.device, stream) for one in arrays]
                     output = run.plugin.empty(expected.shape, expected.dtype, run.device)
                     executor.run(inputs, [output], stream)
@@ -204,7 +204,7 @@ def host_waits(run: Run) -> None:
 
 @group.check("marks_again", MARKS)
 def marks_again(run: Run) -> None:
-    """An event that is recorded again marks the later place"""
+    """An event that is recorded again marks the later position"""
     with _stream(run) as stream, _event(run) as event, run.step("two copies, each marked"):
         came = [np.zeros(SIZE, "float32") for _ in range(2)]
         memory = [run.plugin.to_device(_numbers(seed=number), run.device) for number in range(2)]

@@ -112,7 +112,7 @@ def _variants(case: Case, count: int) -> Iterator[Case]:
 
 
 def _jobs(run: Run, shared: bool) -> list[Job]:
-    """Operators of several kinds that the library carries out, each with several inputs."""
+    """Operators of several kinds that the library executes, each with several inputs."""
     x = np.linspace(-1, 1, 24 * 40, dtype="float32").reshape(24, 40)
     given = [
         Case("add", "(24, 40)", (x, x[:1].copy())),
@@ -153,7 +153,7 @@ def _need_jobs(run: Run, shared: bool, otherwise: str) -> list[Job]:
 @group.check("executors", ANY)
 def executors(run: Run) -> None:
     """Threads make executors and run them"""
-    jobs = _need_jobs(run, False, "the library carries out none of the operators that are tried")
+    jobs = _need_jobs(run, False, "the library executes none of the operators that are tried")
     _stress(run, jobs, "an executor, its run, and its end")
 
 

@@ -34,7 +34,7 @@ def older_table(run: Run) -> None:
             try:
                 plugin = run.load(initialize=False, api_size=size)
             except AccError as error:
-                run.note(f"refuses a table of {size} bytes: {error.message}")
+                run.note(f"rejects a table of {size} bytes: {error.message}")
                 continue
             said, written = plugin.api.struct_size, _untouched(plugin, size)
             plugin.close()
@@ -58,38 +58,38 @@ def newer_table(run: Run) -> None:
 
 
 def _use(plugin: Plugin) -> None:
-    """Whatever may ask the host for something."""
+    """Whatever may ask MXNet for something."""
     plugin.initialize()
     for device in range(plugin.num_devices()):
         plugin.info(device)
 
 
 @group.check(
-    "older_host",
+    "older_runtime",
     "A reader uses no member that lies beyond it and ignores what follows the members that it "
     "knows itself",
     fresh=True,
 )
-def older_host(run: Run) -> None:
-    """What an older host does not have is not used"""
+def older_runtime(run: Run) -> None:
+    """What an older MXNet does not have is not used"""
     for name in HOST_CUTS:
-        size = getattr(abi.MXAccHost, name).offset
-        with run.step(f"host->struct_size = {size}, which ends before {name}"):
+        size = getattr(abi.MXAccRuntime, name).offset
+        with run.step(f"runtime->struct_size = {size}, which ends before {name}"):
             try:
-                with run.loaded(initialize=False, host_size=size) as plugin:
+                with run.loaded(initialize=False, runtime_size=size) as plugin:
                     _use(plugin)
             except AccError as error:
-                if error.code != "refused":
+                if error.code != "rejected":
                     raise
-                run.note(f"refuses a host without {name}: {error.message}")
+                run.note(f"rejects an MXNet without {name}: {error.message}")
 
 
-@group.check("newer_host", "a larger MINOR only adds", fresh=True)
-def newer_host(run: Run) -> None:
-    """A host of a later minor version is as good"""
-    size = ctypes.sizeof(abi.MXAccHost) + NEWER
-    newer = {"host_size": size, "host_minor": abi.ABI_MINOR + 1}
-    with run.step(f"host->struct_size = {size}, host->abi_minor = {abi.ABI_MINOR + 1}"):
+@group.check("newer_runtime", "a larger MINOR only adds", fresh=True)
+def newer_runtime(run: Run) -> None:
+    """An MXNet of a later minor version is as good"""
+    size = ctypes.sizeof(abi.MXAccRuntime) + NEWER
+    newer = {"runtime_size": size, "runtime_minor": abi.ABI_MINOR + 1}
+    with run.step(f"runtime->struct_size = {size}, runtime->abi_minor = {abi.ABI_MINOR + 1}"):
         with run.loaded(initialize=False, **newer) as plugin:
             _use(plugin)
 

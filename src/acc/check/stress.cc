@@ -18,7 +18,7 @@ constexpr size_t kAlignment = 64;
 /*! \brief Kind of the device; any number but kMXAccHost. */
 constexpr int32_t kDevice = 77;
 
-size_t BytesOf(const MXAccGeometry& tensor) {
+size_t BytesOf(const MXAccDLTensor& tensor) {
   size_t bytes = tensor.dtype.bits / 8u;
   for (int32_t i = 0; i < tensor.ndim; ++i) bytes *= static_cast<size_t>(tensor.shape[i]);
   return bytes;
@@ -162,7 +162,7 @@ class Room {
   MXTensor* data() { return tensors_.data(); }
   bool IsSame(const MXTensor* expected) const {
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      const MXAccGeometry& one = expected[i].tensor;
+      const MXAccDLTensor& one = expected[i].tensor;
       if (std::memcmp(tensors_[i].tensor.data, one.data, BytesOf(one)) != 0) return false;
     }
     return true;

@@ -15,11 +15,11 @@ namespace mxnet {
 namespace acc {
 
 /*!
- * \brief What a thread does: copies inputs there, runs an operator on them, and copies what it
- * gives back.
+ * \brief What each thread does: copies the inputs to the device, runs an operator on them, and
+ * copies the result back.
  */
 struct StressJob {
-  const MXAccOperator* op;       /*!< NULL: what was copied there is copied back */
+  const MXAccOperator* op;       /*!< NULL: inputs are copied to the device and back */
   const MXAccExecutor* executor; /*!< that all threads share; NULL where each makes its own */
   const MXTensor* inputs;        /*!< row-major tensors of the host */
   const MXTensor* expected;      /*!< the same; what one thread alone was given */
@@ -27,7 +27,8 @@ struct StressJob {
   int32_t num_out;
 };
 
-/*! \brief Whether a result that is not byte for byte as expected is right all the same. */
+/*! \brief Whether a result that differs in some byte from the expected one is right all the same.
+ */
 typedef int (*StressJudge)(int32_t job, const MXTensor* came);
 
 struct Stress {
@@ -41,7 +42,7 @@ struct Stress {
   int32_t one_thread; /*!< not 0: one call into the library at a time */
 };
 
-/*! \brief Runs all; what went wrong first, or nothing. */
+/*! \brief Runs all threads; returns the first failure, or "". */
 std::string RunStress(const Stress& stress);
 
 }  // namespace acc

@@ -46,7 +46,7 @@ void Accelerator::AddDevices(AnswerCacheFactory make_answers) {
 }
 
 Accelerator::~Accelerator() {
-  // While all devices are there: one may wait for another.
+  // While all devices still exist, as one may wait for another.
   Settle();
 }
 
@@ -96,7 +96,7 @@ Pairs Accelerator::Configure(int device, const Pairs& options) {
                                                static_cast<int32_t>(keys.size()), &Emit, &emitted);
     Check(status, name_, "configure");
   }
-  // What the library said of operators may be different now.
+  // The library may answer otherwise about operators now.
   configured->answers()->Clear();
   return emitted;
 }

@@ -40,20 +40,21 @@ class Accelerator {
   /*! \brief Pieces of memory in use, on all devices. */
   uint64_t num_blocks() const;
 
-  /*! \brief Begins anew what has ended by itself; arrays that were on it are lost. */
+  /*! \brief Starts the library's process again if it has ended; arrays that were on it are lost. */
   void Restart();
 
-  /*! \brief What has become of the calls of operators. */
+  /*! \brief Counts of the calls of operators. */
   Stats& stats() { return stats_; }
 
-  /*! \brief Failures of work that nobody was told of yet. */
+  /*! \brief Failures of work that no caller was told of yet. */
   UntoldFailures* untold() { return &untold_; }
   /*! \brief Waits for all devices. */
   void Settle();
-  /*! \brief The same; then what failed and nobody was told of, which counts as told from now on. */
+  /*! \brief The same; returns the failures that no caller was told of, which count as told from now
+   * on. */
   std::vector<FailureRef> TakeUntold();
 
-  /*! \brief Passes keywords with values on, and returns what the library emits. */
+  /*! \brief Passes keywords with values to the library, and returns what it emits. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);
 

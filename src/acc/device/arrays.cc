@@ -22,23 +22,23 @@ Device* DeviceOf(const ArrayObject* array) {
   return device->slot()->accelerator.load(std::memory_order_acquire) == nullptr ? nullptr : device;
 }
 
-MXTensor GeometryOf(const DLTensor& tensor) {
+MXTensor WithoutElements(const DLTensor& tensor) {
   MXTensor out{};
   out.struct_size = sizeof(out);
-  MXAccGeometry& geometry = out.tensor;
-  geometry.device = MXAccDevice{tensor.device.device_type, tensor.device.device_id};
-  geometry.ndim = tensor.ndim;
-  geometry.dtype = MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes};
-  geometry.shape = tensor.shape;
-  geometry.strides = tensor.strides;
+  MXAccDLTensor& dl_tensor = out.tensor;
+  dl_tensor.device = MXAccDevice{tensor.device.device_type, tensor.device.device_id};
+  dl_tensor.ndim = tensor.ndim;
+  dl_tensor.dtype = MXAccDataType{tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes};
+  dl_tensor.shape = tensor.shape;
+  dl_tensor.strides = tensor.strides;
   return out;
 }
 
 MXTensor TensorOf(const NDArray& array) {
-  MXTensor out = GeometryOf(array.tensor());
-  const Place place = PlaceOf(array.get());
-  out.tensor.data = place.data;
-  out.tensor.byte_offset = place.byte_offset;
+  MXTensor out = WithoutElements(array.tensor());
+  const Location location = LocationOf(array.get());
+  out.tensor.data = location.data;
+  out.tensor.byte_offset = location.byte_offset;
   return out;
 }
 
@@ -71,8 +71,8 @@ Span SpanOf(const DLTensor& tensor) {
 }
 
 bool MayShare(const NDArray& a, const NDArray& b) {
-  const Place first = PlaceOf(a.get());
-  const Place second = PlaceOf(b.get());
+  const Location first = LocationOf(a.get());
+  const Location second = LocationOf(b.get());
   if (first.data != second.data || a.ctx() != b.ctx()) return false;
   const Span first_span = SpanOf(a.tensor());
   const Span second_span = SpanOf(b.tensor());

@@ -25,8 +25,8 @@ void ReleaseMemory(void* owner, size_t);
 inline DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
 
 /*!
- * \brief The memory that an array, which may be a view, has of an accelerator; NULL where it has
- * other memory.
+ * \brief The accelerator's memory that an array or view is in; NULL where that is other
+ * memory.
  */
 inline DeviceMemory* MemoryOf(const ArrayObject* array) {
   const ArrayObject* root = RootOf(array);
@@ -40,28 +40,29 @@ inline DeviceMemory* MemoryOf(const ArrayObject* array) {
 Device* DeviceOf(const ArrayObject* array);
 
 /*! \brief Where an array's elements are: what mx_alloc gave, and the bytes from there. */
-struct Place {
+struct Location {
   void* data;
   uint64_t byte_offset;
 };
 
-/*! \brief Where they are on an accelerator: a handle with an offset, never a sum. */
-inline Place DevicePlaceOf(const ArrayObject* array) {
+/*! \brief The location of an array on an accelerator: a handle and an offset, which are never
+ * added. */
+inline Location DeviceLocationOf(const ArrayObject* array) {
   void* handle = RootOf(array)->visible.tensor.data;
   const auto distance =
       reinterpret_cast<intptr_t>(array->visible.tensor.data) - reinterpret_cast<intptr_t>(handle);
   return {handle, static_cast<uint64_t>(distance)};
 }
 
-inline Place PlaceOf(const void* array) {
+inline Location LocationOf(const void* array) {
   const auto* object = static_cast<const ArrayObject*>(array);
   const DLTensor& tensor = object->visible.tensor;
   if (tensor.device.device_type == kDLCPU) return {tensor.data, tensor.byte_offset};
-  return DevicePlaceOf(object);
+  return DeviceLocationOf(object);
 }
 
-/*! \brief A geometry without elements; shape and strides are borrowed. */
-MXTensor GeometryOf(const DLTensor& tensor);
+/*! \brief A tensor without elements; shape and strides are borrowed. */
+MXTensor WithoutElements(const DLTensor& tensor);
 
 /*! \brief An array with its elements. */
 MXTensor TensorOf(const NDArray& array);
@@ -69,10 +70,10 @@ MXTensor TensorOf(const NDArray& array);
 /*! \brief The memory of an array on an accelerator; ValueError where that is not of its device. */
 DeviceMemory* MemoryOf(const NDArray& array);
 
-/*! \brief What writing to all elements of an array on an accelerator writes to. */
+/*! \brief The memory that is written where all elements of an array on an accelerator are. */
 Written AllOf(const NDArray& array);
 
-/*! \brief Bytes from the first element of the memory to the lowest of a view, and its extent. */
+/*! \brief The bytes that a view spans: from where in the memory, and how many. */
 struct Span {
   int64_t begin;
   int64_t size;

@@ -22,13 +22,13 @@ namespace {
 /*! \brief Zeros are sent in pieces of that size. */
 constexpr size_t kZeros = size_t{1} << 20;
 
-/*! \brief A row of bytes, as the copies of the library take it. */
+/*! \brief A 1-d tensor of bytes, for the library's copies. */
 struct Bytes {
   Bytes(void* data, MXAccDevice device, uint64_t offset, size_t size)
       : shape{static_cast<int64_t>(size)} {
     tensor.struct_size = sizeof(tensor);
     tensor.tensor =
-        MXAccGeometry{data, device, 1, MXAccDataType{kMXAccUInt, 8, 1}, shape, &stride, offset};
+        MXAccDLTensor{data, device, 1, MXAccDataType{kMXAccUInt, 8, 1}, shape, &stride, offset};
   }
   int64_t shape[1];
   int64_t stride{1};
@@ -90,7 +90,7 @@ MXAccStatus Device::GiveTied(const Access& access, Device* other, Call&& call) {
     if (log_.is_full()) AwaitRoom(&lock);
   }
   {
-    // Both, or what is read might become lost between the look at it and its place in the log.
+    // Both logs, or what is read might become lost between the check and the entry in the log.
     const std::scoped_lock locks(log_.mutex(), other->log_.mutex());
     WorkLog::Check(access);
     log_.Reserve(access);
@@ -167,7 +167,7 @@ void Device::ThrowNoMemory(size_t size, const std::string& reason) {
 
 void* Device::AllocRaw(size_t size) {
   std::string reason;
-  // What the pool keeps may be just what the device lacks.
+  // Freeing what the pool keeps may give the device enough memory.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (attempt == 1) TrimPool();
     void* data = nullptr;

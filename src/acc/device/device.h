@@ -26,7 +26,7 @@ class Accelerator;
 class Adapter;
 struct Slot;
 
-/*! \brief What a device's library answered about operators, kept by who asked. */
+/*! \brief The library's answers about operators of one device. */
 class AnswerCache {
  public:
   virtual ~AnswerCache() = default;
@@ -46,8 +46,8 @@ struct Written {
  * \brief A device. Any thread may call.
  *
  * Where the library has streams, all work on the device is given to one, in order; what reads or
- * writes memory of the host waits for it. Work that fails meanwhile spoils what it was to write,
- * and all that is made of that; who reads it is told.
+ * writes memory of the host waits for it. What failed work was to write is lost, and so is all
+ * that is computed from it; reading it raises the failure.
  */
 class Device {
  public:
@@ -64,17 +64,17 @@ class Device {
     if (zeroed && size != 0) ZeroNew(memory, size);
     return memory;
   }
-  /*! \brief The same, for who has work write all of it. */
+  /*! \brief The same, for a caller that overwrites all of it. */
   DeviceMemory* Alloc(SizeClass size) {
     DeviceMemory* memory = pool_.Take(size);
     return __builtin_expect(memory != nullptr, 1) ? memory : NewMemory(size.size);
   }
   void Free(DeviceMemory* memory) {
-    // Asked under the pool's lock: what Restart loses it takes out of the pool afterwards.
+    // Asked under the pool's lock, as Restart removes what it loses from the pool afterwards.
     const auto is_there = [&] { return adapter_ == nullptr || IsThere(*memory); };
     if (__builtin_expect(!pool_.Keep(memory, is_there), 0)) Discard(memory);
   }
-  /*! \brief Gives what the pool keeps back to the device. */
+  /*! \brief Frees the memory that the pool keeps. */
   void TrimPool();
   MemoryUse Use();
   /*! \brief Pieces of memory that are in use. */
@@ -86,7 +86,7 @@ class Device {
   /*! \brief The same within it, or from another device; false where the library cannot. */
   bool TryCopyWithin(MXTensor* target, const MXTensor* source, Written to, DeviceMemory* from);
 
-  /*! \brief Waits for what is under way, and finds out what that has spoiled. */
+  /*! \brief Waits for work under way, and finds out what is lost by its failures. */
   void Settle() {
     if (stream_ != nullptr) acc::Settle(this);
   }
@@ -95,8 +95,8 @@ class Device {
   /*!
    * \brief Gives work to the stream: status = call(number). Throws where it reads what is lost.
    *
-   * A status that is no success is the calling thread's until its next call, and the stream is idle
-   * then.
+   * Where the status is a failure, it stays valid until the calling thread's next call, and the
+   * stream is idle.
    */
   template <typename Call>
   MXAccStatus Give(const Access& access, Call&& call) {
@@ -118,13 +118,13 @@ class Device {
   /*! \brief NULL where the library has no streams. */
   MXAccStream stream() const { return stream_; }
   WorkLog* log() { return &log_; }
-  /*! \brief Held by who waits for the stream and asks what failed. */
+  /*! \brief Held while waiting for the stream and asking what failed. */
   std::mutex& settling() { return settling_; }
 
   /*! \brief Answers of the library about operators. */
   AnswerCache* answers() { return answers_.get(); }
 
-  /*! \brief What the device says of itself; strings are copied. */
+  /*! \brief What the library says of the device; strings are copied. */
   const MXAccDeviceInfo& info() const { return info_; }
   /*! \brief Whether calls have to wait for one another; see DeviceCall. */
   bool one_thread() const { return (info_.flags & kMXAccOneThread) != 0; }
@@ -148,20 +148,20 @@ class Device {
   void WaitFor(Device* other);
   /*! \brief Has another device wait for this one. */
   void HoldBack(Device* other);
-  /*! \brief Give for work that reads memory of another device. */
+  /*! \brief Like Give, for work that reads memory of another device. */
   template <typename Call>
   MXAccStatus GiveTied(const Access& access, Device* other, Call&& call);
   /*! \brief Unlocks the log and waits for the stream until there is room in it. */
   [[gnu::cold]] void AwaitRoom(std::unique_lock<std::mutex>* lock);
-  /*! \brief The same status, of ours, once the stream is done with what the call may have begun. */
+  /*! \brief A copy of the status, once the stream is done with what the call may have begun. */
   [[gnu::cold]] MXAccStatus SettledStatus(MXAccStatus status);
-  /*! \brief Has the memory be new: what work was to write there is nobody's any more. */
+  /*! \brief Marks the memory as new: the log forgets the work that was to write it. */
   void Forget(DeviceMemory* memory);
   void* AllocRaw(size_t size);
   DeviceMemory* NewMemory(size_t size);
   /*! \brief Whether memory was not lost with the process that had it. */
   bool IsThere(const DeviceMemory& memory) const;
-  /*! \brief Frees what nobody can use again. */
+  /*! \brief Frees memory that no array can use again. */
   void Discard(DeviceMemory* memory);
   /*! \brief Zeroes the bytes; where that fails the memory is free again. */
   void ZeroNew(DeviceMemory* memory, size_t size);

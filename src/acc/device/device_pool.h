@@ -87,12 +87,12 @@ class DevicePool {
     use_.kept += memory->size.size;
     return true;
   }
-  /*! \brief Counts a piece out that is not to be kept. */
+  /*! \brief No longer counts a piece that is not kept. */
   void Drop(const DeviceMemory& memory);
-  /*! \brief All that is kept, as a list, which is the caller's. */
+  /*! \brief Hands all that is kept to the caller, as a list. */
   DeviceMemory* TakeAll();
 
-  /*! \brief Without what only the device knows. */
+  /*! \brief All but what only the device knows: total and free_bytes. */
   MemoryUse Use();
 
  private:

@@ -63,7 +63,8 @@ Locks LockLogs(const std::vector<Device*>& devices) {
   return locks;
 }
 
-/*! \brief Why work failed by itself, by number; it has no number below those that it reads. */
+/*! \brief The failures of work that failed by itself, by its number; work has a higher number than
+ * what it reads. */
 using Failures = std::unordered_map<uint64_t, FailureRef>;
 
 Failures FailuresOf(const std::vector<Told>& told) {
@@ -80,7 +81,8 @@ Failures FailuresOf(const std::vector<Told>& told) {
   return failures;
 }
 
-/*! \brief The cause that work is lost: the first of what it reads that is, or its own; or NULL. */
+/*! \brief The cause by which work is lost: that of the first lost memory that it reads, or its own;
+ * NULL where it is not lost. */
 FailureRef CauseOf(const WorkLog::Work& work, const Failures& lost, const Failures& own) {
   for (uint64_t read : work.reads) {
     const auto found = lost.find(read);
@@ -90,7 +92,7 @@ FailureRef CauseOf(const WorkLog::Work& work, const Failures& lost, const Failur
   return found == own.end() ? nullptr : found->second;
 }
 
-/*! \brief Marks what is lost by what was told, on all devices; the logs are locked. */
+/*! \brief Marks what is lost by the reported failures, on all devices; the logs are locked. */
 void Spread(const std::vector<Device*>& devices, const std::vector<Told>& told) {
   std::vector<WorkLog::Work*> works;
   for (Device* device : devices) {
@@ -106,7 +108,7 @@ void Spread(const std::vector<Device*>& devices, const std::vector<Told>& told) 
     if (work->failure == nullptr) work->failure = CauseOf(*work, lost, own);
     if (work->failure == nullptr) continue;
     lost[work->number] = work->failure;
-    // Otherwise it is work of later that decides, or has overwritten it.
+    // Otherwise later work has overwritten it, and decides.
     if (work->target->work == work->number) work->target->failure = work->failure;
   }
 }
@@ -132,7 +134,7 @@ void SettleAll(Accelerator* accelerator, const std::vector<Turn>& turns) {
   const Locks locks = LockLogs(devices);
   Spread(devices, told);
   for (const Told& one : told) {
-    // What failed as its input was lost is not news, and has spoiled nothing.
+    // What failed because its input was lost is reported already, and nothing more is lost.
     if (one.failure.use_count() > 1) accelerator->untold()->Add(one.failure);
   }
   for (const Turn& turn : turns) turn.device->log()->DropUntil(turn.last);
@@ -160,7 +162,7 @@ void SettleTogether(Accelerator* accelerator) {
   for (Device* device : devices) one_at_a_time.emplace_back(device->settling());
   std::vector<Turn> turns;
   {
-    // At one moment: what one of them reads the other was given before.
+    // With all logs locked: what one device reads was given to the other before.
     const Locks locks = LockLogs(devices);
     for (Device* device : devices) {
       if (!device->log()->empty()) turns.push_back({device, device->log()->last()});

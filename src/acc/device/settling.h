@@ -22,19 +22,19 @@ void Settle(Device* device);
 
 /*!
  * \brief The same, and waits for the stream where it was given nothing, too: a call that failed may
- * have left something there against its promise.
+ * have left work there, although it must not.
  */
 void SettleEvenIdle(Device* device);
 
-/*! \brief Failures that spoiled something, until somebody was told. Any thread may call. */
+/*! \brief Failures by which something is lost, until a caller was told. Any thread may call. */
 class UntoldFailures {
  public:
   void Add(FailureRef failure);
-  /*! \brief Those that nobody was told of; they count as told from now on. */
+  /*! \brief Those that no caller was told of; they count as told from now on. */
   std::vector<FailureRef> Take();
 
  private:
-  /*! \brief Of more than that the first are enough. */
+  /*! \brief Further failures are not kept. */
   static constexpr size_t kMost = 100;
 
   std::mutex mutex_;

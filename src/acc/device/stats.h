@@ -1,6 +1,6 @@
 /*!
  * \file stats.h
- * \brief Where the operators called on an accelerator were carried out, and what that took.
+ * \brief Where the operators called on an accelerator were executed, and what that took.
  */
 #ifndef MXNET_SRC_ACC_DEVICE_STATS_H_
 #define MXNET_SRC_ACC_DEVICE_STATS_H_
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "acc/sync/tally.h"
+#include "acc/sync/counter.h"
 
 namespace mxnet {
 namespace acc {
@@ -52,7 +52,7 @@ class Timed {
   Clock::time_point start_;
 };
 
-/*! \brief What has become of the calls of one operator on one accelerator. */
+/*! \brief Counts and costs of the calls of one operator on one accelerator. */
 class OperatorStats {
  public:
   explicit OperatorStats(std::string name) : name_(std::move(name)) {}
@@ -76,13 +76,14 @@ class OperatorStats {
 
  private:
   const std::string name_;
-  Tally on_accelerator_;
+  Counter on_accelerator_;
   mutable std::mutex mutex_;
   uint64_t on_cpu_{0};
   CallCost cost_;
   Reasons reasons_;
 
-  /*! \brief Libraries may word one for each shape; further ones are counted together. */
+  /*! \brief Some libraries have another reason for each shape; further ones are counted together.
+   */
   static constexpr size_t kMostReasons = 32;
 };
 
@@ -94,7 +95,7 @@ inline std::string OperatorName(const std::string& registered) {
 /*! \brief The operators that were called on an accelerator. Any thread may call. */
 class Stats {
  public:
-  /*! \brief Those of an operator, which stay as long as the accelerator. */
+  /*! \brief The stats of an operator, which live as long as the accelerator. */
   OperatorStats* Of(const char* name);
   /*! \brief By name. */
   std::vector<OperatorStats*> All();

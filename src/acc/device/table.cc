@@ -51,8 +51,8 @@ Table* Table::Global() {
 }
 
 Slot* Table::Find(const std::string& name) {
-  for (const std::atomic<Slot*>& place : slots_) {
-    Slot* slot = place.load(std::memory_order_acquire);
+  for (const std::atomic<Slot*>& entry : slots_) {
+    Slot* slot = entry.load(std::memory_order_acquire);
     if (slot == nullptr || slot->name == name) return slot;
   }
   return nullptr;
@@ -60,8 +60,8 @@ Slot* Table::Find(const std::string& name) {
 
 std::vector<Slot*> Table::Slots() {
   std::vector<Slot*> all;
-  for (const std::atomic<Slot*>& place : slots_) {
-    Slot* slot = place.load(std::memory_order_acquire);
+  for (const std::atomic<Slot*>& entry : slots_) {
+    Slot* slot = entry.load(std::memory_order_acquire);
     if (slot != nullptr) all.push_back(slot);
   }
   return all;
@@ -78,11 +78,12 @@ std::vector<Slot*> Table::Loaded() {
 Table::Table() { pthread_atfork(nullptr, nullptr, &AfterForkInChild); }
 
 void Table::AfterForkInChild() {
-  // Nothing of an accelerator is freed or locked here, where other threads have left it half done.
+  // Nothing of an accelerator is freed or locked in the child: other threads of the parent may have
+  // been in the middle of changing it.
   Table* table = Global();
   new (&table->loading_) std::mutex();
-  for (const std::atomic<Slot*>& place : table->slots_) {
-    Slot* slot = place.load();
+  for (const std::atomic<Slot*>& entry : table->slots_) {
+    Slot* slot = entry.load();
     if (slot == nullptr || slot->accelerator.load() == nullptr) continue;
     Adapter* adapter = slot->accelerator.load()->plugin().adapter();
     if (adapter != nullptr) adapter->Forget();
@@ -178,9 +179,9 @@ std::vector<FailureRef> Table::Unload(const std::string& name) {
     if (slot != nullptr && slot->is_parents.load()) ThrowForked(name);
     MXNET_THROW("ValueError") << "no accelerator named '" << name << "' is loaded";
   }
-  // First out of reach, then looked at: whoever comes between finds it unloaded.
+  // First made unreachable, then checked: a call that comes in between finds it unloaded.
   slot->accelerator.store(nullptr);
-  // Calls before arrays: those that end meanwhile leave the arrays that they have made.
+  // Calls are checked before arrays, as a call that ends meanwhile leaves arrays behind.
   uint64_t users = slot->users.Read();
   users += accelerator->num_blocks();
   if (users != 0) {

@@ -19,9 +19,9 @@ namespace mxnet {
 namespace acc {
 
 /*!
- * \brief The place of one accelerator's name, which lasts as long as the process.
+ * \brief The slot of one accelerator's name, which lasts as long as the process.
  *
- * Contexts hold the number of the place, so that another library never takes it.
+ * Contexts hold the number of the slot, so that another library never takes it.
  */
 struct Slot {
   std::string name;
@@ -31,7 +31,7 @@ struct Slot {
   const void* library{nullptr};
   /*! \brief Calls under way; arrays' pieces of memory are counted by their devices. */
   UseCount users;
-  /*! \brief Whether the accelerator is a parent's: threads and handles of it are not here. */
+  /*! \brief Whether it was loaded before a fork: its threads and handles are in the parent only. */
   std::atomic<bool> is_parents{false};
 };
 
@@ -89,7 +89,7 @@ class Table {
   Slot* FindIsolated(const std::string& path, const std::string& name);
   Slot* SlotFor(const std::string& name);
 
-  /*! \brief Held while loading and unloading; libraries are told so in mxnet_acc.h. */
+  /*! \brief Held while loading and unloading, as mxnet_acc.h promises to libraries. */
   std::mutex loading_;
   std::atomic<Slot*> slots_[kMaxSlots]{};
 };

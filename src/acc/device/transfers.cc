@@ -143,7 +143,7 @@ bool TryWithin(const NDArray& target, const NDArray& source) {
   return device->TryCopyWithin(&to, &from, AllOf(target), MemoryOf(source));
 }
 
-/*! \brief Another function than ReleaseBase, which would make the view one of the accelerator's. */
+/*! \brief Not ReleaseBase, by which the view would count as memory of the accelerator. */
 void ReleaseArray(void* array, size_t) { details::Release(static_cast<MXNetObject*>(array)); }
 
 MXNET_REGISTER_API("runtime.host_visible")

@@ -1,6 +1,6 @@
 /*!
  * \file transfers.h
- * \brief Arrays in another place: copies of any strides between the host and devices, and views of
+ * \brief Arrays on another device: copies of any strides between the host and devices, and views of
  * memory of a device that the CPU can read.
  */
 #ifndef MXNET_SRC_ACC_DEVICE_TRANSFERS_H_

@@ -10,7 +10,7 @@ namespace mxnet {
 namespace acc {
 
 Arguments::Arguments(const Call& call, const Replace& replace)
-    : context_index_(call.places.context_index),
+    : context_index_(call.devices.context_index),
       replace_(replace),
       values_(call.args.values, call.args.values + call.args.size),
       type_codes_(call.args.type_codes, call.args.type_codes + call.args.size) {

@@ -1,6 +1,6 @@
 /*!
  * \file arguments.h
- * \brief The arguments of a call with other arrays in their place.
+ * \brief The arguments of a call with some arrays replaced.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_ARGUMENTS_H_
 #define MXNET_SRC_ACC_DISPATCH_ARGUMENTS_H_
@@ -18,9 +18,9 @@ namespace acc {
 class Arguments {
  public:
   /*!
-   * \brief What stands for a value given for a parameter; NULL where the value stays.
+   * \brief The array that replaces a value given for a parameter; NULL where the value stays.
    *
-   * The parameter is NULL for what is given beyond those that are described.
+   * The parameter is NULL for arguments beyond the described ones.
    */
   using Replace =
       std::function<NDArray(const MXNetValue& value, int type_code, const MXNetParamInfo* param)>;
@@ -29,6 +29,12 @@ class Arguments {
 
   /*! \brief Replaces the context, where the operator takes one. */
   void SetContext(Context ctx);
+
+  /*! \brief Gives integers, which outlive this object, instead of an argument. */
+  void SetInts(size_t index, MXNetIntArray ints) {
+    values_[index].v_ints = ints;
+    type_codes_[index] = kMXNetIntTuple;
+  }
 
   /*! \brief Leaves an argument out. */
   void Drop(size_t index) {
@@ -41,7 +47,7 @@ class Arguments {
   CallArguments view() const { return {values(), type_codes(), size()}; }
 
  private:
-  /*! \brief Replaces a value, or what in it is replaced; false where nothing is. */
+  /*! \brief Replaces a value, or items of it; false where nothing was replaced. */
   bool Convert(MXNetValue* value, int* type_code, const MXNetParamInfo* param);
   bool ConvertItems(const MXNetAnyArray& items, MXNetValue* value, const MXNetParamInfo* param);
 

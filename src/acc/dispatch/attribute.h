@@ -16,12 +16,12 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief What attributes point to. */
+/*! \brief Owns what attributes point to. */
 class AttributeStorage {
  public:
   /*!
-   * \brief Makes an attribute of a value; false where a value of its kind is none. The name is kept
-   * by the caller.
+   * \brief Makes an attribute of a value; false where values of its kind cannot be attributes. The
+   * caller keeps the name.
    */
   bool Make(const char* name, const MXNetValue& value, int type_code, MXAccAttribute* out);
 

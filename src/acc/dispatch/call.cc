@@ -10,33 +10,33 @@ namespace mxnet {
 namespace acc {
 namespace {
 
-inline void LookAt(const MXNetValue& value, Places* places) {
-  places->has_array = true;
+inline void LookAt(const MXNetValue& value, CallDevices* devices) {
+  devices->has_array = true;
   const DLTensor& tensor = TensorOf(value);
   if (tensor.device.device_type == kDLCPU) {
-    places->has_host_array |= tensor.ndim > 0;
-  } else if (places->array == nullptr) {
-    places->arrays = tensor.device;
-    places->array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
-  } else if (places->arrays != tensor.device) {
-    places->others = tensor.device;
+    devices->has_host_array |= tensor.ndim > 0;
+  } else if (devices->array == nullptr) {
+    devices->arrays = tensor.device;
+    devices->array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
+  } else if (devices->arrays != tensor.device) {
+    devices->others = tensor.device;
   }
 }
 
-inline void LookForLent(const MXNetValue& value, int type_code, Places* places) {
-  const DLTensor* tensor = LentTensor(value, type_code);
-  places->has_lent |= tensor != nullptr && tensor->ndim > 0;
+inline void LookForBorrowed(const MXNetValue& value, int type_code, CallDevices* devices) {
+  const DLTensor* tensor = BorrowedTensor(value, type_code);
+  devices->has_borrowed |= tensor != nullptr && tensor->ndim > 0;
 }
 
-[[gnu::noinline]] void LookInto(const MXNetAnyArray& items, Places* places) {
+[[gnu::noinline]] void LookInto(const MXNetAnyArray& items, CallDevices* devices) {
   for (size_t i = 0; i < items.size; ++i) {
     const MXNetAny& item = items.data[i];
     if (item.type_code == kMXNetNDArrayHandle) {
-      LookAt(item.value, places);
+      LookAt(item.value, devices);
     } else if (const MXNetAnyArray* nested = ItemsOf(item.value, item.type_code)) {
-      LookInto(*nested, places);
+      LookInto(*nested, devices);
     } else {
-      LookForLent(item.value, item.type_code, places);
+      LookForBorrowed(item.value, item.type_code, devices);
     }
   }
 }
@@ -45,42 +45,75 @@ inline void LookForLent(const MXNetValue& value, int type_code, Places* places) 
 
 Call::Call(const FunctionObject& function, const CallArguments& arguments)
     : func(function), args(arguments) {
-  places.context_index = func.info->context_param();
+  devices.context_index = func.info->context_param();
   for (int i = 0; i < args.size; ++i) {
     const int type_code = args.type_codes[i];
-    if (type_code == kMXNetNDArrayHandle && i != places.context_index) {
-      LookAt(args.values[i], &places);
+    if (type_code == kMXNetNDArrayHandle && i != devices.context_index) {
+      LookAt(args.values[i], &devices);
     } else if (type_code == kMXNetNull || type_code == kMXNetMissing) {
       continue;
-    } else if (i == places.context_index) {
+    } else if (i == devices.context_index) {
       LookAtContext(i);
     } else if (const MXNetAnyArray* items = ItemsOf(args.values[i], type_code)) {
-      LookInto(*items, &places);
+      LookInto(*items, &devices);
     } else {
-      LookForLent(args.values[i], type_code, &places);
+      LookForBorrowed(args.values[i], type_code, &devices);
     }
   }
 }
 
 void Call::LookAtContext(int index) {
   if (args.type_codes[index] == kMXNetContext) {
-    places.context = args.values[index].v_ctx;
-    places.given = true;
+    devices.context = args.values[index].v_ctx;
+    devices.given = true;
     return;
   }
   try {
-    places.context = ContextArgument();
-    places.given = true;
+    devices.context = ContextArgument();
+    devices.given = true;
   } catch (const Error&) {
-    places.is_wrong = true;
+    devices.is_wrong = true;
   }
 }
 
 Context Call::ContextArgument() const {
-  const int index = places.context_index;
+  const int index = devices.context_index;
   const MXNetArgValue arg(args.values[index], args.type_codes[index],
                           const_cast<FunctionObject*>(&func), index);
   return arg.As<Context>();
+}
+
+namespace {
+
+bool IsElsewhere(const MXNetValue& value, int type_code) {
+  return type_code == kMXNetNDArrayHandle && TensorOf(value).device.device_type != kDLCPU;
+}
+
+bool HasElsewhere(const MXNetValue& value, int type_code) {
+  if (IsElsewhere(value, type_code)) return true;
+  const MXNetAnyArray* items = ItemsOf(value, type_code);
+  for (size_t i = 0; items != nullptr && i < items->size; ++i) {
+    if (IsElsewhere(items->data[i].value, items->data[i].type_code)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args) {
+  const auto& params = func.info->body_params();
+  for (size_t i = 0; i < params.size() && i < static_cast<size_t>(args.size); ++i) {
+    const int role = params[i]->role;
+    const bool is_tensor =
+        role == kMXNetRoleArray || role == kMXNetRoleArrays || role == kMXNetRoleOut;
+    if (!is_tensor && HasElsewhere(args.values[i], args.type_codes[i])) return true;
+  }
+  return false;
+}
+
+bool IsOffered(const FunctionObject& func) {
+  const MXNetOperator* op = func.info->op();
+  return op != nullptr && (op->properties & kMXNetOpDataDependent) == 0;
 }
 
 }  // namespace acc

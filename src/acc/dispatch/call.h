@@ -1,6 +1,6 @@
 /*!
  * \file call.h
- * \brief A call of an operator, and what its arguments say of where it belongs.
+ * \brief A call of an operator, and the devices that its arguments are on.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_CALL_H_
 #define MXNET_SRC_ACC_DISPATCH_CALL_H_
@@ -15,8 +15,8 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief What the arguments of a call say of where it belongs. */
-struct Places {
+/*! \brief The devices that the arguments of a call are on. */
+struct CallDevices {
   Context arrays{kDLCPU, 0};  /*!< of the arrays on an accelerator; else the CPU */
   Context context{kDLCPU, 0}; /*!< what is given for the parameter ctx */
   int context_index{-1};      /*!< the body's parameter for a context; -1 for none */
@@ -24,8 +24,8 @@ struct Places {
   bool is_wrong{false};       /*!< whether that was given, and is no context */
   bool has_array{false};      /*!< whether an array is given at all */
   bool has_host_array{false}; /*!< whether one with axes is given that is on the CPU */
-  bool has_lent{false};      /*!< whether the host lends one with axes, which is no array of ours */
-  Context others{kDLCPU, 0}; /*!< a second accelerator or device that arrays are on, if any */
+  bool has_borrowed{false};   /*!< whether one with axes is borrowed, and so no array of MXNet */
+  Context others{kDLCPU, 0};  /*!< a second accelerator or device that arrays are on, if any */
   const MXNetNDArrayObject* array{nullptr}; /*!< one of arrays, if there are any */
 };
 
@@ -36,8 +36,8 @@ struct Call {
 
   const FunctionObject& func;
   const CallArguments& args;
-  Places places;
-  /*! \brief Why the body, which looks at the geometry of arrays only, did not do it; else "". */
+  CallDevices devices;
+  /*! \brief Why the body, which reads only the layout of arrays, did not do it; else "". */
   std::string reason;
 
   /*! \brief As registered, "_npi.add". */
@@ -60,31 +60,40 @@ inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) {
       return &value.v_seq;
     case kMXNetObjectHandle: {
       const uint32_t type = static_cast<const MXNetObject*>(value.v_handle)->type_index;
-      const bool is_run = type == kMXNetObjectTuple || type == kMXNetObjectArray;
-      return is_run ? &static_cast<const MXNetSeqObject*>(value.v_handle)->items : nullptr;
+      const bool is_sequence = type == kMXNetObjectTuple || type == kMXNetObjectArray;
+      return is_sequence ? &static_cast<const MXNetSeqObject*>(value.v_handle)->items : nullptr;
     }
     default:
       return nullptr;
   }
 }
 
-/*! \brief An array of the host that somebody lends for the call, as NumPy's are; else NULL. */
-inline const DLTensor* LentTensor(const MXNetValue& value, int type_code) {
-  const bool lent = type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray ||
-                    type_code == kMXNetLentArray;
+/*! \brief An array of the host that is borrowed for the call, as NumPy's are; else NULL. */
+inline const DLTensor* BorrowedTensor(const MXNetValue& value, int type_code) {
+  const bool borrowed = type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray ||
+                        type_code == kMXNetBorrowedArray;
   const auto* tensor = static_cast<const DLTensor*>(value.v_handle);
-  return lent && tensor->device.device_type == kDLCPU ? tensor : nullptr;
+  return borrowed && tensor->device.device_type == kDLCPU ? tensor : nullptr;
 }
 
 /*! \brief A number with a type, as an array of the host without axes, which the call borrows. */
 inline const DLTensor* TypedNumber(const MXNetValue& value, int type_code) {
-  const DLTensor* tensor = LentTensor(value, type_code);
+  const DLTensor* tensor = BorrowedTensor(value, type_code);
   return tensor != nullptr && tensor->ndim == 0 ? tensor : nullptr;
 }
 
 inline const DLTensor& TensorOf(const MXNetValue& array) {
   return static_cast<const MXNetNDArrayObject*>(array.v_handle)->tensor;
 }
+
+/*!
+ * \brief Whether an argument that is no input of the operator, as a shape or an axis, is an array
+ * of a device, or has one among its items.
+ */
+bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args);
+
+/*! \brief Whether libraries are asked for it: an operator that tells what it gives from specs. */
+bool IsOffered(const FunctionObject& func);
 
 }  // namespace acc
 }  // namespace mxnet

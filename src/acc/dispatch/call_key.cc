@@ -13,7 +13,7 @@ namespace {
 /*! \brief The first word of an array. */
 uint64_t ArrayWord(const DLTensor& tensor) {
   constexpr uint64_t kOnHost = uint64_t{1} << 31;  // above all numbers of dimensions
-  return CallKey::GeometryWord(tensor) | (tensor.device.device_type == kDLCPU ? kOnHost : 0);
+  return CallKey::SpecWord(tensor) | (tensor.device.device_type == kDLCPU ? kOnHost : 0);
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ int CallKey::Read(const Call& call, const void* device) {
   Add(reinterpret_cast<uintptr_t>(&call.func));
   Add(reinterpret_cast<uintptr_t>(device));
   for (int i = 0; i < call.args.size; ++i) {
-    if (i == call.places.context_index) continue;
+    if (i == call.devices.context_index) continue;
     if (!AddValue(call.args.values[i], call.args.type_codes[i])) return i;
   }
   Hash();

@@ -1,6 +1,6 @@
 /*!
  * \file call_key.h
- * \brief What selects the executor of a call: operator, attributes, and geometry of the arrays.
+ * \brief What selects the executor of a call: operator, attributes, and specs of the arrays.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_CALL_KEY_H_
 #define MXNET_SRC_ACC_DISPATCH_CALL_KEY_H_
@@ -17,9 +17,9 @@ namespace mxnet {
 namespace acc {
 
 /*!
- * \brief A run of words, equal for calls that one executor serves.
+ * \brief A span of words, equal for calls that one executor serves.
  *
- * Of arrays on the device it holds the geometry, of other arguments the value.
+ * Of arrays on the device it holds the spec, of other arguments the value.
  */
 class CallKey {
  public:
@@ -28,15 +28,15 @@ class CallKey {
   CallKey& operator=(const CallKey&) = delete;
 
   /*!
-   * \brief Reads the arguments; the first of a kind that no executor is asked for, or -1 where
-   * there is none.
+   * \brief Reads the arguments; returns the index of the first that cannot be passed to a library,
+   * or -1.
    */
   int Read(const Call& call, const void* device);
   /*!
    * \brief Whether this is the key of a call with these arguments, whose arrays are all in ctx.
    *
-   * visit(array) is given each of them. False, too, where only reading it would tell: where there
-   * are arguments of other kinds, or one is a context, which no key has.
+   * Calls visit(array) for each of them. Also false where the arguments would have to be read to
+   * know: where there are others than arrays and plain numbers.
    */
   template <typename Visit>
   bool IsOf(const FunctionObject& func, const void* device, const CallArguments& args, Context ctx,
@@ -44,7 +44,7 @@ class CallKey {
 
   uint64_t hash() const { return hash_; }
   /*! \brief Number of dimensions and type, which no TypeWord is like: types have lanes. */
-  static uint64_t GeometryWord(const DLTensor& tensor) {
+  static uint64_t SpecWord(const DLTensor& tensor) {
     uint64_t word;
     static_assert(offsetof(DLTensor, dtype) == offsetof(DLTensor, ndim) + sizeof(tensor.ndim) &&
                       sizeof(tensor.ndim) + sizeof(tensor.dtype) == sizeof(word),
@@ -101,7 +101,7 @@ inline bool CallKey::IsOf(const FunctionObject& func, const void* device, const 
     if (type_code == kMXNetNDArrayHandle) {
       const auto* array = static_cast<const ArrayObject*>(value.v_handle);
       const DLTensor& tensor = array->visible.tensor;
-      if (tensor.device != ctx || *at++ != GeometryWord(tensor)) return false;
+      if (tensor.device != ctx || *at++ != SpecWord(tensor)) return false;
       const auto extents = 2 * static_cast<size_t>(tensor.ndim);
       if (std::memcmp(at, ExtentsOf(array), extents * sizeof(*at)) != 0) return false;
       at += extents;

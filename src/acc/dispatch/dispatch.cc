@@ -1,6 +1,6 @@
 /*!
  * \file dispatch.cc
- * \brief Where an operator is carried out.
+ * \brief Where an operator is executed.
  */
 #include "acc/dispatch/dispatch.h"
 
@@ -16,9 +16,10 @@
 #include "acc/device/table.h"
 #include "acc/device/transfers.h"
 #include "acc/dispatch/executor_cache.h"
-#include "acc/dispatch/host_call.h"
+#include "acc/dispatch/fallback_call.h"
 #include "acc/dispatch/moved_call.h"
 #include "runtime/core/c_api_guard.h"
+#include "runtime/core/operator.h"
 
 namespace mxnet {
 namespace acc {
@@ -33,9 +34,6 @@ Context CurrentContext() {
   return stack == nullptr ? kHost : Context(stack->current());
 }
 
-/*! \brief The kind of the last error says that a view's body needs elements after all. */
-bool WasOffHost() { return std::strcmp(MXNetGetLastError()->kind, "OffHost") == 0; }
-
 /*! \brief What the last error says, without the name of the operator before it. */
 std::string LastReason(const FunctionObject& func) {
   const MXNetByteArray text = MXNetGetLastError()->message;
@@ -45,41 +43,41 @@ std::string LastReason(const FunctionObject& func) {
 }
 
 /*!
- * \brief Refuses arrays that are in different places, which would have to be copied silently.
+ * \brief Rejects arrays on different devices, which would have to be copied silently.
  *
  * Keys and what is assigned may be on the CPU, and so may what is copied to a context.
  */
 void CheckTogether(const Call& call) {
-  const Places& places = call.places;
-  const bool elsewhere = places.others.device_type != kDLCPU;
-  if (!elsewhere && (!places.has_host_array || places.arrays.device_type == kDLCPU)) return;
-  bool copies = places.context_index >= 0 || call.has(kMXNetFuncView);
+  const CallDevices& devices = call.devices;
+  const bool elsewhere = devices.others.device_type != kDLCPU;
+  if (!elsewhere && (!devices.has_host_array || devices.arrays.device_type == kDLCPU)) return;
+  bool copies = devices.context_index >= 0 || call.has(kMXNetFuncAnywhere);
   for (const MXNetParamInfo* param : call.func.info->body_params()) {
     const bool is_required = (param->flags & kMXNetParamOptional) == 0;
-    copies |= (param->flags & kMXNetParamWritten) != 0 && is_required;
+    copies |= (param->flags & kMXNetParamMutated) != 0 && is_required;
   }
-  // What looks at geometry only, and needs elements after all, has them all brought to the CPU.
+  // An operator that reads layouts only, but needs elements here, gets all arrays on the CPU.
   if (copies && (!elsewhere || !call.reason.empty())) return;
-  MXNET_THROW("ValueError") << call.name() << ": arrays on " << ContextName(places.arrays)
-                            << " and on " << (elsewhere ? ContextName(places.others) : "the CPU")
+  MXNET_THROW("ValueError") << call.name() << ": arrays on " << ContextName(devices.arrays)
+                            << " and on " << (elsewhere ? ContextName(devices.others) : "the CPU")
                             << "; bring them together with as_in_ctx";
 }
 
 /*! \brief Where a call's arrays are, or where it is to make them. */
 Context ContextOf(const Call& call) {
-  const Places& places = call.places;
-  if (places.arrays.device_type != kDLCPU) return places.arrays;
-  if (places.given) return places.context;
-  if (places.is_wrong) return kHost;  // where the body says what is wrong with it
-  const bool follows = call.has(kMXNetFuncFollowsInput) && places.has_array;
-  return places.context_index >= 0 && !follows ? CurrentContext() : kHost;
+  const CallDevices& devices = call.devices;
+  if (devices.arrays.device_type != kDLCPU) return devices.arrays;
+  if (devices.given) return devices.context;
+  if (devices.is_wrong) return kHost;  // where the body says what is wrong with it
+  const bool follows = call.has(kMXNetFuncFollowsInput) && devices.has_array;
+  return devices.context_index >= 0 && !follows ? CurrentContext() : kHost;
 }
 
 MXNET_REGISTER_API("mx.acc.warn")
     .describe(
         "Tells the user that an operator runs on the CPU, once for each. The front end replaces "
         "it; without one the text goes to stderr.")
-    .add_argument("accelerator", "str", "The accelerator that does not carry it out.")
+    .add_argument("accelerator", "str", "The accelerator that does not execute it.")
     .add_argument("operator", "str", "The operator.")
     .add_argument("reason", "str", "Why it does not.")
     .add_argument("so_far", "str", "The operators that ran on the CPU so far.")
@@ -98,24 +96,24 @@ void Warn(const std::string& accelerator, Stats* stats, const OperatorStats& fir
 }
 
 /*! \brief On the CPU, with copies. Throws. */
-void CallOnHost(const Call& call, Context ctx, Accelerator* accelerator, const std::string& reason,
-                MXNetValue* ret, int* ret_type_code) {
-  // What is to be a copy elsewhere is no operator that is lacking.
-  if (call.places.given && call.places.context != ctx) {
-    return HostCall(call).Run(call.places.context, ret, ret_type_code);
+void FallBackToCpu(const Call& call, Context ctx, Accelerator* accelerator,
+                   const std::string& reason, MXNetValue* ret, int* ret_type_code) {
+  // A copy to another context is no operator that the library lacks: no warning.
+  if (call.devices.given && call.devices.context != ctx) {
+    return FallbackCall(call).Run(call.devices.context, ret, ret_type_code);
   }
   if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kError) {
     MXNET_THROW("NotImplementedError")
-        << call.name() << ": " << accelerator->name() << " does not carry it out: " << reason;
+        << call.name() << ": " << accelerator->name() << " does not execute it: " << reason;
   }
   Stats* stats = &accelerator->stats();
   OperatorStats* operator_stats = stats->Of(call.name());
   if (operator_stats->CountFallback(reason)) {
     Warn(accelerator->name(), stats, *operator_stats, reason);
   }
-  HostCall on_host(call);
-  on_host.Run(ctx, ret, ret_type_code);
-  operator_stats->AddCost(on_host.cost());
+  FallbackCall on_cpu(call);
+  on_cpu.Run(ctx, ret, ret_type_code);
+  operator_stats->AddCost(on_cpu.cost());
 }
 
 /*! \brief Why no library is asked about a call with such an argument. */
@@ -126,7 +124,7 @@ std::string NoAttribute(const Call& call, int argument) {
   return "its argument '" + name + "' is no array there and no attribute";
 }
 
-/*! \brief Carries a call out; where it is one that was moved, its operands are copied first. */
+/*! \brief Executes a call; where it is one that was moved, its operands are copied first. */
 bool TryAnExecutor(const Call& call, const MovedCall* moved, Device* device, Stats* stats,
                    MXNetValue* ret, int* ret_type_code, std::string* reason) {
   const ExecutorsInUse executors;
@@ -138,8 +136,8 @@ bool TryAnExecutor(const Call& call, const MovedCall* moved, Device* device, Sta
   }
   while (true) {
     Executor* executor = executors->Find(call, key, device, stats);
-    if (!executor->refusal().empty()) {
-      *reason = executor->refusal();
+    if (!executor->rejection().empty()) {
+      *reason = executor->rejection();
       return false;
     }
     if (moved != nullptr) {
@@ -149,11 +147,11 @@ bool TryAnExecutor(const Call& call, const MovedCall* moved, Device* device, Sta
     switch (executor->Run(call, ret, ret_type_code, reason)) {
       case Executor::Outcome::kDone:
         return true;
-      case Executor::Outcome::kRefused:
+      case Executor::Outcome::kRejected:
         return false;
       case Executor::Outcome::kEmpty:
-        // There is nothing for the library to do, and the body says what is wrong.
-        HostCall(call).Run(device->context(), ret, ret_type_code);
+        // No elements: the library has nothing to do, and the body checks the arguments.
+        FallbackCall(call).Run(device->context(), ret, ret_type_code);
         stats->Of(call.name())->CountRun();
         return true;
       case Executor::Outcome::kRetired:
@@ -162,25 +160,25 @@ bool TryAnExecutor(const Call& call, const MovedCall* moved, Device* device, Sta
   }
 }
 
-/*! \brief TryExecutor without what can be done without an executor. Throws. */
+/*! \brief TryExecutor, by an executor only. Throws. */
 bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
                    int* ret_type_code, std::string* reason) {
   if (!device->imperative()) {
-    *reason = "its library carries out no single operators";
+    *reason = "its library executes no single operators";
     return false;
   }
-  if (!call.has(kMXNetFuncMeta)) {
-    *reason = call.reason.empty() ? "the geometry of its result depends on elements" : call.reason;
+  if (!IsOffered(call.func)) {
+    *reason = call.reason.empty() ? "the shape of its result depends on elements" : call.reason;
     return false;
   }
-  if (!call.places.has_lent) {
+  if (!call.devices.has_borrowed) {
     return TryAnExecutor(call, nullptr, device, stats, ret, ret_type_code, reason);
   }
   std::optional<MovedCall> moved;
   try {
     moved.emplace(call, device);
   } catch (const Error& error) {
-    // The operator may need little of what is lent, so that the CPU can do without a copy.
+    // The operator may need little of what is borrowed, so that the CPU can do without a copy.
     if (error.kind() != "MemoryError") throw;
     *reason = error.what();
     return false;
@@ -188,7 +186,7 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
   return TryAnExecutor(moved->call(), &*moved, device, stats, ret, ret_type_code, reason);
 }
 
-/*! \brief Carries `copy` out by the library's copies, where it has no such operator. Throws. */
+/*! \brief Executes `copy` by the library's copies, where it has no such operator. Throws. */
 bool TryCopyOperator(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
                      int* ret_type_code) {
   if (device->api().copyWithinAcc == nullptr || OperatorName(call.name()) != "copy") return false;
@@ -211,12 +209,12 @@ bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret
 
 namespace {
 
-/*! \brief Carries an operator out on a device that stays loaded meanwhile. Throws. */
+/*! \brief Executes an operator on a device that stays loaded meanwhile. Throws. */
 void CallOnDevice(const Call& call, Device* device, MXNetValue* ret, int* ret_type_code) {
   Accelerator* accelerator = device->accelerator();
   const Context ctx = device->context();
   std::string reason;
-  const bool stays = !call.places.given || call.places.context == ctx;
+  const bool stays = !call.devices.given || call.devices.context == ctx;
   if (fallback_mode.load(std::memory_order_relaxed) == FallbackMode::kWhole) {
     reason = "the fallback mode is 'whole'";
   } else if (!stays) {
@@ -224,7 +222,7 @@ void CallOnDevice(const Call& call, Device* device, MXNetValue* ret, int* ret_ty
   } else if (TryExecutor(call, device, &accelerator->stats(), ret, ret_type_code, &reason)) {
     return;
   }
-  CallOnHost(call, ctx, accelerator, reason, ret, ret_type_code);
+  FallBackToCpu(call, ctx, accelerator, reason, ret, ret_type_code);
 }
 
 /*! \brief The same where no array keeps the device loaded. */
@@ -234,33 +232,32 @@ void CallOnDevice(const Call& call, Device* device, MXNetValue* ret, int* ret_ty
   CallOnDevice(call, accelerator->device(ctx.device_id), ret, ret_type_code);
 }
 
-/*! \brief Carries an operator out that belongs to ctx. Throws. */
+/*! \brief Executes an operator that belongs to ctx. Throws. */
 void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) {
-  if (call.places.is_wrong) call.ContextArgument();
+  if (call.devices.is_wrong) call.ContextArgument();
   CheckTogether(call);
-  if (call.places.array != nullptr) {
-    const auto* array = reinterpret_cast<const ArrayObject*>(call.places.array);
+  if (call.devices.array != nullptr) {
+    const auto* array = reinterpret_cast<const ArrayObject*>(call.devices.array);
     Device* device = DeviceOf(array);
     if (device != nullptr) return CallOnDevice(call, device, ret, ret_type_code);
   }
   CallInContext(call, ctx, ret, ret_type_code);
 }
 
-/*! \brief TryCall for whatever call it is that needs elements. */
+/*! \brief TryCall for any call that needs elements. */
 [[gnu::noinline]] bool TryAnyCall(const FunctionObject& func, const CallArguments& args,
                                   MXNetValue* ret, int* ret_type_code, int* status,
                                   const std::string& reason = std::string()) {
   Call call(func, args);
   call.reason = reason;
   const Context ctx = ContextOf(call);
-  // An operator that calls another for the geometry of its result is not carried out anywhere.
-  const int device_type = static_cast<int>(ctx.device_type);
-  if (device_type == kDLCPU || device_type == kMXNetMetaDevice) return false;
+  // An operator that calls another for the spec of its result is not executed anywhere.
+  if (ctx.device_type == kDLCPU) return false;
   *status = Guard([&] { CallOn(call, ctx, ret, ret_type_code); });
   return true;
 }
 
-/*! \brief What most calls are, on a quick look. */
+/*! \brief The kind of a call, as far as a quick look tells. */
 enum class Glance {
   kHost,   /*!< nothing but numbers, and arrays of the CPU */
   kDevice, /*!< with an array elsewhere */
@@ -289,7 +286,7 @@ inline Glance GlanceAt(const CallArguments& args, const ArrayObject** array) {
   return Glance::kHost;
 }
 
-/*! \brief TryCall with the executor that the operator was last carried out by there. */
+/*! \brief TryCall with the executor that the operator was last executed by there. */
 [[gnu::noinline]] bool TryRecent(const FunctionObject& func, const CallArguments& args,
                                  const ArrayObject* array, MXNetValue* ret, int* ret_type_code,
                                  int* status) {
@@ -304,7 +301,7 @@ inline Glance GlanceAt(const CallArguments& args, const ArrayObject** array) {
   return is_done || *status != 0;
 }
 
-/*! \brief Whether a function that follows its first argument has none there that it can follow. */
+/*! \brief Whether a function that makes arrays where its first argument is was given none. */
 inline bool FollowsNone(uint64_t flags, const CallArguments& args) {
   if ((flags & kMXNetFuncFollowsInput) == 0) return false;
   return args.size > 0 && args.type_codes[0] != kMXNetNDArrayHandle;
@@ -315,10 +312,12 @@ inline bool FollowsNone(uint64_t flags, const CallArguments& args) {
 bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
              int* ret_type_code, int* status) {
   const uint64_t flags = func.info->view().flags;
-  if ((flags & kMXNetFuncView) != 0 && !FollowsNone(flags, args)) {
-    // Wherever its arrays are; only where elements are needed does that matter.
+  if ((flags & kMXNetFuncAnywhere) != 0 && !FollowsNone(flags, args)) {
+    // The body runs first, wherever its arrays are: the device matters only if it needs elements.
     *status = func.Call(args.values, args.type_codes, args.size, ret, ret_type_code);
-    if (__builtin_expect(*status == 0, 1) || !WasOffHost()) return true;
+    if (__builtin_expect(*status == 0, 1)) return true;
+    const bool needs_elements = *status == kElementsElsewhere || HasAttributeElsewhere(func, args);
+    if (!needs_elements) return true;
     const std::string reason = LastReason(func);
     return TryAnyCall(func, args, ret, ret_type_code, status, reason);
   }

@@ -15,9 +15,9 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief What to do with an operator that an accelerator does not carry out. */
+/*! \brief What to do with an operator that an accelerator does not execute. */
 enum class FallbackMode {
-  kAuto,  /*!< carry it out on the CPU, with copies */
+  kAuto,  /*!< execute it on the CPU, with copies */
   kWhole, /*!< ask no accelerator for any operator */
   kError  /*!< NotImplementedError */
 };
@@ -25,19 +25,19 @@ enum class FallbackMode {
 extern std::atomic<FallbackMode> fallback_mode;
 
 /*!
- * \brief Carries an operator out if it has to do with an accelerator; false where the CPU has to.
+ * \brief Executes an operator if it concerns an accelerator; false where the CPU has to.
  *
  * *status is 0, or -1 with the last error.
  */
 bool TryCall(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
              int* ret_type_code, int* status);
 
-/*! \brief Carries an operator out on a device; false where it does not, with the reason. Throws. */
+/*! \brief Executes an operator on a device; false where it does not, with the reason. Throws. */
 bool TryExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* ret,
                  int* ret_type_code, std::string* reason);
 
 /*!
- * \brief Registers "acc.<name>.<operator>" for each operator, which carries it out there or fails.
+ * \brief Registers "acc.<name>.<operator>" for each operator, which executes it there or fails.
  *
  * Nothing where the library is not asked for operators.
  */

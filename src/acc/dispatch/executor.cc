@@ -30,16 +30,16 @@ class Buffer {
   std::unique_ptr<T[]> large_;
 };
 
-bool SameStrides(const DLTensor& a, const MXAccGeometry& b) {
+bool SameStrides(const DLTensor& a, const MXAccDLTensor& b) {
   return std::equal(a.strides, a.strides + a.ndim, b.strides);
 }
 
 /*! \brief The argument, or the item of one, that is an input. */
-NDArray ArrayAt(const Call& call, InputPlace place) {
-  const MXNetValue* value = &call.args.values[place.argument];
-  const int type_code = call.args.type_codes[place.argument];
-  if (place.item != InputPlace::kNoItem) {
-    value = &ItemsOf(*value, type_code)->data[place.item].value;
+NDArray ArrayAt(const Call& call, InputPosition position) {
+  const MXNetValue* value = &call.args.values[position.argument];
+  const int type_code = call.args.type_codes[position.argument];
+  if (position.item != InputPosition::kNoItem) {
+    value = &ItemsOf(*value, type_code)->data[position.item].value;
   } else if (const DLTensor* number = TypedNumber(*value, type_code)) {
     NDArray copy = NDArray::Empty(ShapeView(), number->dtype);
     std::memcpy(copy.data(), TensorData(*number), static_cast<size_t>(ItemSize(number->dtype)));
@@ -48,13 +48,13 @@ NDArray ArrayAt(const Call& call, InputPlace place) {
   return NDArray(ObjectRef::Borrow(value->v_handle));
 }
 
-/*! \brief Says where the elements of an array are. */
-void FillElements(Place elements, MXTensor* tensor) {
+/*! \brief Fills in the location of an array's elements. */
+void FillElements(Location elements, MXTensor* tensor) {
   tensor->tensor.data = elements.data;
   tensor->tensor.byte_offset = elements.byte_offset;
 }
 
-/*! \brief Whether an output may lie where an input does. */
+/*! \brief Whether an output may share the memory of an input. */
 bool IsSameView(const NDArray& a, const NDArray& b) {
   return a->data == b->data && a.dtype() == b.dtype() && a.shape() == b.shape() &&
          a.strides() == b.strides();
@@ -69,7 +69,7 @@ Executor::Executor(const Call& call, const CallKey& key, Device* device, Operato
     description_ = std::make_unique<OperatorDescription>(
         call, Context{static_cast<DLDeviceType>(device->type()), device->id()});
   } catch (const NotOffered& reason) {
-    refusal_ = reason.what();
+    rejection_ = reason.what();
     return;
   }
   Ask(device);
@@ -81,25 +81,25 @@ Executor::~Executor() { FreeState(); }
 void Executor::Prepare(const Call& call) {
   tensors_ = description_->inputs();
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    const InputPlace place = description_->places()[i];
-    const MXNetValue& value = call.args.values[place.argument];
-    bool direct = place.item == InputPlace::kNoItem &&
-                  call.args.type_codes[place.argument] == kMXNetNDArrayHandle;
+    const InputPosition position = description_->positions()[i];
+    const MXNetValue& value = call.args.values[position.argument];
+    bool direct = position.item == InputPosition::kNoItem &&
+                  call.args.type_codes[position.argument] == kMXNetNDArrayHandle;
     // All of this is the same for each call of the key.
     direct = direct && TensorOf(value).device == device_->context() &&
              SameStrides(TensorOf(value), tensors_[i].tensor);
-    inputs_.push_back({place, direct});
+    inputs_.push_back({position, direct});
   }
   tensors_.push_back(description_->output());
-  const MXAccGeometry& geometry = tensors_.back().tensor;
-  dtype_ = DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes};
+  const MXAccDLTensor& dl_tensor = tensors_.back().tensor;
+  dtype_ = DLDataType{dl_tensor.dtype.code, dl_tensor.dtype.bits, dl_tensor.dtype.lanes};
   bytes_ = static_cast<size_t>(ItemSize(dtype_));
-  for (int i = 0; i < geometry.ndim; ++i) bytes_ *= static_cast<size_t>(geometry.shape[i]);
+  for (int i = 0; i < dl_tensor.ndim; ++i) bytes_ *= static_cast<size_t>(dl_tensor.shape[i]);
   const bool all_direct =
       std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.direct; });
   const auto arrays =
       std::count(call.args.type_codes, call.args.type_codes + call.args.size, kMXNetNDArrayHandle);
-  is_direct_ = refusal_.empty() && all_direct && inputs_.size() == static_cast<size_t>(arrays) &&
+  is_direct_ = rejection_.empty() && all_direct && inputs_.size() == static_cast<size_t>(arrays) &&
                inputs_.size() <= kFew && description_->out_argument() < 0 && bytes_ != 0 &&
                bytes_ <= DevicePool::kMaxSize;
   if (is_direct_) size_ = SizeClass(bytes_);
@@ -108,10 +108,10 @@ void Executor::Prepare(const Call& call) {
 
 void Executor::Ask(Device* device) {
   if (TryAsk(device) || !description_->has_strided_inputs()) return;
-  // What the library refuses of any strides it may do when the inputs are packed first.
-  const std::string refusal = refusal_;
+  // What the library rejects because of strides it may accept once the inputs are packed.
+  const std::string rejection = rejection_;
   description_->PackInputs();
-  if (!TryAsk(device)) refusal_ = refusal;
+  if (!TryAsk(device)) rejection_ = rejection;
 }
 
 bool Executor::TryAsk(Device* device) {
@@ -121,8 +121,8 @@ bool Executor::TryAsk(Device* device) {
   const MXAccStatus status =
       device->api().accGetExecutor(device->api().self, &description_->view(), &answer);
   if (!WasDone(status, device->accelerator_name(), "accGetExecutor")) {
-    refusal_ = TextOf(status->message);
-    if (refusal_.empty()) refusal_ = "it gives no reason";
+    rejection_ = TextOf(status->message);
+    if (rejection_.empty()) rejection_ = "it gives no reason";
     return false;
   }
   if (answer.run == nullptr) {
@@ -130,7 +130,7 @@ bool Executor::TryAsk(Device* device) {
                                 << description_->name();
   }
   executor_ = answer;
-  refusal_.clear();
+  rejection_.clear();
   return true;
 }
 
@@ -143,7 +143,7 @@ void Executor::FreeState() {
 }
 
 NDArray Executor::Packed(const Call& call, size_t index) const {
-  NDArray array = ArrayAt(call, inputs_[index].place);
+  NDArray array = ArrayAt(call, inputs_[index].position);
   const bool on_device = array->device.device_type == device_->type();
   if (on_device && SameStrides(array.tensor(), tensors_[index].tensor)) return array;
   NDArray packed = NDArray::Empty(array.shape(), array.dtype(), device_->context());
@@ -154,18 +154,18 @@ NDArray Executor::Packed(const Call& call, size_t index) const {
 void Executor::FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) const {
   const bool has_out = description_->out_argument() >= 0;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const void* array = call.args.values[inputs_[i].place.argument].v_handle;
+    const void* array = call.args.values[inputs_[i].position.argument].v_handle;
     if (has_out || !inputs_[i].direct) {
       arrays[i] = Packed(call, i);
       array = arrays[i].get();
     }
-    FillElements(PlaceOf(array), &tensors[i]);
+    FillElements(LocationOf(array), &tensors[i]);
   }
 }
 
 inline NDArray Executor::NewResult(const DeviceBlock& block) const {
-  const MXAccGeometry& geometry = tensors_.back().tensor;
-  const ShapeView shape(geometry.shape, static_cast<size_t>(geometry.ndim));
+  const MXAccDLTensor& dl_tensor = tensors_.back().tensor;
+  const ShapeView shape(dl_tensor.shape, static_cast<size_t>(dl_tensor.ndim));
   return NDArray(
       ObjectRef::Steal(NewDeviceArray(shape, dtype_, device_->context(), bytes_, block)));
 }
@@ -224,7 +224,8 @@ bool Executor::TryRunFor(const Call& call, MXTensor* tensors, const NDArray* arr
   if (device_->stream() == nullptr) return TryRun(tensors, nullptr, reason);
   Buffer<Content*, kFew> sources(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const NDArray array = arrays[i].get() != nullptr ? arrays[i] : ArrayAt(call, inputs_[i].place);
+    const NDArray array =
+        arrays[i].get() != nullptr ? arrays[i] : ArrayAt(call, inputs_[i].position);
     sources.get()[i] = &MemoryOf(array)->content;
   }
   const Written to = AllOf(target);
@@ -252,9 +253,9 @@ bool Executor::TryRunAtOnce(const FunctionObject& func, const CallArguments& arg
   MXTensor tensors[kFew + 1];
   std::memcpy(tensors, tensors_.data(), tensors_.size() * sizeof(MXTensor));
   MXTensor* next = tensors;
-  // As many as the key has arrays: all inputs, in the order of the arguments.
+  // The key has as many arrays as there are inputs, in the order of the arguments.
   const auto add_input = [&next](const ArrayObject* array) {
-    FillElements(DevicePlaceOf(array), next++);
+    FillElements(DeviceLocationOf(array), next++);
   };
   if (!key_.IsOf(func, device_, args, device_->context(), add_input)) return false;
   DeviceMemory* memory = device_->Alloc(size_);
@@ -283,17 +284,17 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
   NDArray result;
   if (argument < 0) {
     result = NewResult();
-    FillElements(PlaceOf(result.get()), &tensors.get()[count]);
-    if (!TryRunFor(call, tensors.get(), arrays.get(), result, reason)) return Outcome::kRefused;
+    FillElements(LocationOf(result.get()), &tensors.get()[count]);
+    if (!TryRunFor(call, tensors.get(), arrays.get(), result, reason)) return Outcome::kRejected;
   } else {
     result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
     const NDArray target = TargetFor(result, arrays.get());
     if (!SameStrides(target.tensor(), tensors_.back().tensor)) {
       *reason = "its out shares memory with an input";
-      return Outcome::kRefused;
+      return Outcome::kRejected;
     }
-    FillElements(PlaceOf(target.get()), &tensors.get()[count]);
-    if (!TryRunFor(call, tensors.get(), arrays.get(), target, reason)) return Outcome::kRefused;
+    FillElements(LocationOf(target.get()), &tensors.get()[count]);
+    if (!TryRunFor(call, tensors.get(), arrays.get(), target, reason)) return Outcome::kRejected;
     if (target.get() != result.get()) CopyArray(result, target);
   }
   Done(std::move(result), ret, ret_type_code);

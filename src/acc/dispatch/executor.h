@@ -1,6 +1,6 @@
 /*!
  * \file executor.h
- * \brief What an accelerator library answered for calls of one key.
+ * \brief The answer of an accelerator library for calls of one key.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_EXECUTOR_H_
 #define MXNET_SRC_ACC_DISPATCH_EXECUTOR_H_
@@ -21,19 +21,19 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief An executor of the library's, or the reason why there is none. Counted by reference. */
+/*! \brief An executor of a library, or the reason why there is none. Counted by reference. */
 class Executor {
  public:
-  /*! \brief What has become of a run. */
+  /*! \brief The outcome of a run. */
   enum class Outcome {
     kDone,
-    kRefused, /*!< by the library, for these elements: see Refusal */
-    kEmpty,   /*!< the result has no elements: the library is not asked for them */
-    kRetired  /*!< the answer is no longer valid, ask anew */
+    kRejected, /*!< by the library, for these elements: see Rejection */
+    kEmpty,    /*!< the result has no elements: the library is not asked for them */
+    kRetired   /*!< the answer is no longer valid, ask anew */
   };
 
   /*!
-   * \brief Asks the library. Throws what is wrong with the arguments, which is not to be kept.
+   * \brief Asks the library. Throws where the arguments are wrong, which is no answer to keep.
    */
   Executor(const Call& call, const CallKey& key, Device* device, OperatorStats* stats);
   ~Executor();
@@ -44,18 +44,18 @@ class Executor {
   void Release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  /*! \brief Whether the caller's reference is the only one, so that there will be no other. */
+  /*! \brief Whether the caller has the only reference, so that nobody else can get one. */
   bool IsLast() const { return references_.load(std::memory_order_acquire) == 1; }
 
   const CallKey& key() const { return key_; }
   /*! \brief Why there is no executor; "" where there is one. */
-  const std::string& refusal() const { return refusal_; }
+  const std::string& rejection() const { return rejection_; }
 
-  /*! \brief Carries a call of this key out; *reason is set where it is refused. Throws. */
+  /*! \brief Executes a call of this key; *reason is set where it is rejected. Throws. */
   Outcome Run(const Call& call, MXNetValue* ret, int* ret_type_code, std::string* reason);
   /*!
-   * \brief The same in as few steps as possible for a call that may be of this key: of an operator
-   * without a context, with arrays of the device. False where it has to be looked at in full.
+   * \brief The same in as few steps as possible, for a call that is probably of this key: of an
+   * operator without a context, with arrays of the device. False where it needs the full path.
    */
   bool TryRunAtOnce(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
                     int* ret_type_code);
@@ -70,7 +70,7 @@ class Executor {
   static constexpr size_t kFew = 4;
   /*! \brief Where a run finds one of its inputs. */
   struct Input {
-    InputPlace place;
+    InputPosition position;
     bool direct; /*!< as it is: it lies on the device with the strides that were asked for */
   };
 
@@ -82,9 +82,9 @@ class Executor {
   void Done(NDArray result, MXNetValue* ret, int* ret_type_code);
   NDArray NewResult() const;
   NDArray NewResult(const DeviceBlock& block) const;
-  /*! \brief What a run writes to: out, or something new that is copied there. */
+  /*! \brief The array that a run writes: out, or a new one that is copied to out. */
   NDArray TargetFor(const NDArray& out, const NDArray* inputs) const;
-  /*! \brief Runs; *reason is set where it is refused. access is NULL without a stream. */
+  /*! \brief Runs; *reason is set where it is rejected. access is NULL without a stream. */
   bool TryRun(MXTensor* tensors, const Access* access, std::string* reason) {
     const MXAccStatus status = access == nullptr ? RunOnce(tensors) : Give(tensors, *access);
     return __builtin_expect(status == nullptr, 1) || TryAgain(status, tensors, access, reason);
@@ -99,7 +99,7 @@ class Executor {
   MXAccStatus RunInTurn(MXTensor* tensors);
   /*! \brief RunOnce in the device's stream. */
   MXAccStatus Give(MXTensor* tensors, const Access& access);
-  /*! \brief The same for TryRunAtOnce; false where it is refused. */
+  /*! \brief The same for TryRunAtOnce; false where it is rejected. */
   [[gnu::noinline]] bool TryGiveAtOnce(const CallArguments& args, MXTensor* tensors,
                                        DeviceMemory* result);
   bool TryRunFor(const Call& call, MXTensor* tensors, const NDArray* arrays, const NDArray& target,
@@ -113,7 +113,8 @@ class Executor {
   std::unique_ptr<OperatorDescription> description_;
   MXAccExecutor executor_{};
   std::vector<Input> inputs_;
-  /*! \brief What run is called with but for the elements: inputs, then the output. */
+  /*! \brief The tensors that run is called with, without their elements: inputs, then the output.
+   */
   std::vector<MXTensor> tensors_;
   DLDataType dtype_{};    /*!< of the result */
   size_t bytes_{0};       /*!< of the result */
@@ -122,7 +123,7 @@ class Executor {
   bool is_one_at_a_time_{false}; /*!< runs have to wait for one another, or for other calls */
   /*! \brief Held around runs where the library takes one at a time. */
   std::mutex serial_;
-  std::string refusal_;
+  std::string rejection_;
 };
 
 }  // namespace acc

@@ -31,15 +31,15 @@ ThreadExecutors* MakeThreadExecutors() {
   return thread_executors = new ThreadExecutors();
 }
 
-void ThreadExecutors::Replace(ExecutorRef* place, ExecutorRef&& executor) {
-  // What is being run goes when the run is over.
-  ExecutorRef before = std::move(*place);
+void ThreadExecutors::Replace(ExecutorRef* entry, ExecutorRef&& executor) {
+  // An executor that is running is freed after the run.
+  ExecutorRef before = std::move(*entry);
   if (before.get() != nullptr && uses_ != 0) dropped_.push_back(std::move(before));
-  *place = std::move(executor);
+  *entry = std::move(executor);
 }
 
 void ThreadExecutors::FreeDropped() {
-  // Not where they are: the library that is asked to free one may call back.
+  // Moved out first: the library may call back while it frees one.
   std::vector<ExecutorRef> last;
   last.swap(dropped_);
 }
@@ -66,7 +66,7 @@ Executor* ThreadExecutors::Find(const Call& call, const CallKey& key, Device* de
 
 ExecutorCache::~ExecutorCache() {
   Clear();
-  // No call is under way, but threads that make none keep their references.
+  // No call is under way, but idle threads keep their references.
   for (const ExecutorRef& executor : forgotten_) executor->FreeState();
 }
 
@@ -92,7 +92,7 @@ ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* de
     const ExecutorRef asked(made);
     made->Release();
     std::lock_guard<std::mutex> lock(mutex_);
-    // An answer from before configure is no answer any more; this one goes with the reference.
+    // An answer from before configure is no longer valid; it is freed with this reference.
     if (ThreadExecutors::current_generation.load(std::memory_order_relaxed) != before) continue;
     return executors_.try_emplace(key, asked).first->second;
   }

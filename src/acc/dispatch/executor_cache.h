@@ -1,6 +1,6 @@
 /*!
  * \file executor_cache.h
- * \brief The answers of a library that are kept.
+ * \brief Keeps the answers of a library.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_
 #define MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_
@@ -48,8 +48,8 @@ class ExecutorRef {
 /*!
  * \brief Executors of one device by their keys. Any thread may call.
  *
- * It is the last to let go of an executor, so that the library is asked to free one only while the
- * device is there.
+ * It holds the last reference to an executor, so that the library frees it while the device is
+ * still there.
  */
 class ExecutorCache : public AnswerCache {
  public:
@@ -63,14 +63,14 @@ class ExecutorCache : public AnswerCache {
   struct Hash {
     size_t operator()(const CallKey& key) const { return key.hash(); }
   };
-  /*! \brief Of more shapes than these at a time none is likely to come again. */
+  /*! \brief Where there are more shapes than these, none of them is likely to come again. */
   static constexpr size_t kMost = 4096;
 
   void FreeForgotten();
 
   std::mutex mutex_;
   std::unordered_map<CallKey, ExecutorRef, Hash> executors_;
-  /*! \brief What threads may have still, which let go of it at their next call. */
+  /*! \brief Executors that threads may still have; they drop them at their next call. */
   std::vector<ExecutorRef> forgotten_;
 };
 
@@ -88,12 +88,12 @@ class ThreadExecutors {
   /*! \brief The executor of a call; most are found here, without a lock. */
   Executor* Find(const Call& call, const CallKey& key, Device* device, Stats* stats);
 
-  /*! \brief What is found in between stays until the last End. */
+  /*! \brief Executors found between Begin and the last End stay alive until then. */
   void Begin() { ++uses_; }
   void End() {
     if (--uses_ == 0 && __builtin_expect(!dropped_.empty(), 0)) FreeDropped();
   }
-  /*! \brief Drops what has been forgotten since. */
+  /*! \brief Drops executors whose answers were forgotten since. */
   void Renew();
 
   /*! \brief Counts the times that answers were forgotten, anywhere. */
@@ -107,22 +107,22 @@ class ThreadExecutors {
     const auto both = reinterpret_cast<uintptr_t>(&func) ^ reinterpret_cast<uintptr_t>(device);
     return recent_[(uint64_t{both} * 0x9e3779b97f4a7c15u) >> (64 - kRecentBits)];
   }
-  void Replace(ExecutorRef* place, ExecutorRef&& executor);
+  void Replace(ExecutorRef* entry, ExecutorRef&& executor);
   [[gnu::noinline]] void FreeDropped();
 
   uint64_t generation_{0};
   uint64_t uses_{0};
   std::array<ExecutorRef, kSize> executors_;
-  /*! \brief By operator and device: where the one is that was used last. */
+  /*! \brief By operator and device: the position of the one used last. */
   std::array<uint8_t, size_t{1} << kRecentBits> recent_{};
   std::vector<ExecutorRef> dropped_;
 };
 
-/*! \brief The calling thread's; found without a call, as little as there may be of such memory. */
+/*! \brief The calling thread's. A plain pointer, as memory of this kind is scarce. */
 extern __thread ThreadExecutors* thread_executors MXNET_TLS_INITIAL_EXEC;
 [[gnu::noinline]] ThreadExecutors* MakeThreadExecutors();
 
-/*! \brief Has the calling thread keep what it finds. */
+/*! \brief Keeps alive what the calling thread finds, as long as this object lives. */
 class ExecutorsInUse {
  public:
   ExecutorsInUse() : mine_(thread_executors) {

@@ -1,10 +1,11 @@
 /*!
  * \file moved_call.h
- * \brief A call with the operands that the host lends moved to where the other arrays are.
+ * \brief A call with the borrowed operands of the host moved to where the other arrays are.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_MOVED_CALL_H_
 #define MXNET_SRC_ACC_DISPATCH_MOVED_CALL_H_
 
+#include <deque>
 #include <vector>
 
 #include "acc/device/stats.h"
@@ -16,9 +17,10 @@ namespace acc {
 class Device;
 
 /*!
- * \brief A call in which arrays of a device stand for those that are lent for it, as NumPy's are.
+ * \brief A call in which arrays of a device stand for those that are borrowed for it, as NumPy's
+ * are.
  *
- * Arrays of ours stay where they are: they have a context, which somebody chose.
+ * MXNet's own arrays are not moved: the user chose their context.
  */
 class MovedCall {
  public:
@@ -37,10 +39,15 @@ class MovedCall {
     const DLTensor* here;
   };
 
+  /*! \brief Reads integer arrays that are given for attributes, such as several axes, as integers.
+   */
+  void ReadIntArrays(const Call& call);
+
   Device* device_;
   std::vector<Operand> operands_;
   const Arguments::Replace replace_;
-  const Arguments args_;
+  Arguments args_;
+  std::deque<std::vector<int64_t>> ints_;
   const CallArguments view_;
   const Call moved_;
 };

@@ -4,19 +4,21 @@
  */
 #include "acc/dispatch/operator_description.h"
 
-#include <cstring>
-
 #include "acc/device/arrays.h"
 #include "acc/device/stats.h"
 #include "acc/dispatch/arguments.h"
 #include "acc/plugin/plugin.h"
-#include "runtime/ndarray/meta.h"
+#include "runtime/core/operator.h"
 
 namespace mxnet {
 namespace acc {
 namespace {
 
-constexpr Context kMeta{static_cast<DLDeviceType>(kMXNetMetaDevice), 0};
+/*! \brief The type and shape of what a call gives. */
+struct ResultSpec {
+  DLDataType dtype;
+  std::vector<int64_t> shape;
+};
 
 std::vector<int64_t> RowMajor(ShapeView shape) {
   std::vector<int64_t> strides(shape.size());
@@ -24,27 +26,32 @@ std::vector<int64_t> RowMajor(ShapeView shape) {
   return strides;
 }
 
-DLTensor LikeTensor(const MXAccGeometry& geometry) {
+DLTensor LikeTensor(const MXAccDLTensor& dl_tensor) {
   return DLTensor{
       nullptr,
-      DLDevice{static_cast<DLDeviceType>(geometry.device.device_type), geometry.device.device_id},
-      geometry.ndim,
-      DLDataType{geometry.dtype.code, geometry.dtype.bits, geometry.dtype.lanes},
-      geometry.shape,
-      geometry.strides,
+      DLDevice{static_cast<DLDeviceType>(dl_tensor.device.device_type), dl_tensor.device.device_id},
+      dl_tensor.ndim,
+      DLDataType{dl_tensor.dtype.code, dl_tensor.dtype.bits, dl_tensor.dtype.lanes},
+      dl_tensor.shape,
+      dl_tensor.strides,
       0};
 }
 
-/*! \brief What the operator says of its result. */
-MetaGeometry Inferred(const Call& call) {
-  MetaGeometry result;
+/*! \brief The spec of the result, from the operator's infer. */
+ResultSpec Inferred(const Call& call) {
+  ResultSpec result;
   result.shape.resize(MXNET_MAX_NDIM);
   MXNetTensorSpec spec{{}, {}, 0, kMXNetWeakNone, result.shape.data()};
   int count = 1;
-  if (MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
-                         call.args.type_codes, call.args.size, &spec, &count) != 0) {
-    if (std::strcmp(MXNetGetLastError()->kind, "OffHost") != 0) throw Error::FromLast();
-    throw NotOffered("an argument has elements that decide on its result");
+  const int status = MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
+                                        call.args.type_codes, call.args.size, &spec, &count);
+  if (status != 0) {
+    if (status == kElementsElsewhere || HasAttributeElsewhere(call.func, call.args)) {
+      throw NotOffered("an argument has elements that decide on its result");
+    }
+    const Error error = Error::FromLast();
+    if (error.kind() == "NotImplementedError") throw NotOffered(error.what());
+    throw error;
   }
   if (count != 1) throw NotOffered("it returns something else than one new array");
   result.dtype = spec.dtype;
@@ -55,31 +62,6 @@ MetaGeometry Inferred(const Call& call) {
   return result;
 }
 
-/*! \brief What the body asks for where its arrays have no elements. */
-MetaGeometry AskBody(const Call& call, int out_argument) {
-  const Arguments::Replace replace = [](const MXNetValue& value, int type_code,
-                                        const MXNetParamInfo*) {
-    return type_code == kMXNetNDArrayHandle ? NewMetaArray(acc::TensorOf(value)) : NDArray();
-  };
-  Arguments args(call, replace);
-  args.SetContext(kMeta);
-  if (out_argument >= 0) args.Drop(static_cast<size_t>(out_argument));
-  MXNetAny result{};
-  int type_code = kMXNetNull;
-  const int status =
-      call.func.Call(args.values(), args.type_codes(), args.size(), &result.value, &type_code);
-  if (status == 0) {
-    result.type_code = type_code;
-    Any::Steal(result);
-    throw NotOffered("it returns something else than one new array");
-  }
-  if (std::strcmp(MXNetGetLastError()->kind, "Meta") == 0) return TakeMeta();
-  if (std::strcmp(MXNetGetLastError()->kind, "OffHost") == 0) {
-    throw NotOffered("the geometry of its result depends on elements");
-  }
-  throw Error::FromLast();
-}
-
 }  // namespace
 
 OperatorDescription::OperatorDescription(const Call& call, Context ctx)
@@ -87,11 +69,11 @@ OperatorDescription::OperatorDescription(const Call& call, Context ctx)
   const auto& params = call.func.info->body_params();
   for (size_t i = 0; i < params.size(); ++i) {
     const int index = static_cast<int>(i);
-    if (index == call.places.context_index) continue;
+    if (index == call.devices.context_index) continue;
     const bool given = index < call.args.size && call.args.type_codes[i] != kMXNetMissing;
     const MXNetValue& value = given ? call.args.values[i] : params[i]->default_value.value;
     const int type_code = given ? call.args.type_codes[i] : params[i]->default_value.type_code;
-    if ((params[i]->flags & kMXNetParamWritten) != 0) {
+    if ((params[i]->flags & kMXNetParamMutated) != 0) {
       AddOut(index, value, type_code);
     } else {
       AddParameter(*params[i], index, value, type_code);
@@ -102,7 +84,7 @@ OperatorDescription::OperatorDescription(const Call& call, Context ctx)
 }
 
 MXTensor OperatorDescription::Copied(const DLTensor& tensor) {
-  MXTensor copy = GeometryOf(tensor);
+  MXTensor copy = WithoutElements(tensor);
   numbers_.emplace_back(tensor.shape, tensor.shape + tensor.ndim);
   copy.tensor.shape = numbers_.back().data();
   numbers_.emplace_back(tensor.strides, tensor.strides + tensor.ndim);
@@ -111,20 +93,22 @@ MXTensor OperatorDescription::Copied(const DLTensor& tensor) {
   return copy;
 }
 
-void OperatorDescription::AddInput(const char* name, const DLTensor& tensor, InputPlace place) {
+void OperatorDescription::AddInput(const char* name, const DLTensor& tensor,
+                                   InputPosition position) {
   inputs_.push_back(Copied(tensor));
   inputs_.back().name = name;
   inputs_.back().role = kMXAccInput;
-  places_.push_back(place);
+  positions_.push_back(position);
 }
 
 void OperatorDescription::AddParameter(const MXNetParamInfo& param, int index,
                                        const MXNetValue& value, int type_code) {
   texts_.emplace_back(param.name);
   const char* name = texts_.back().c_str();
-  const InputPlace place{index, InputPlace::kNoItem};
-  if (type_code == kMXNetNDArrayHandle) return AddInput(name, acc::TensorOf(value), place);
-  if (const DLTensor* number = TypedNumber(value, type_code)) return AddInput(name, *number, place);
+  const InputPosition position{index, InputPosition::kNoItem};
+  if (type_code == kMXNetNDArrayHandle) return AddInput(name, acc::TensorOf(value), position);
+  if (const DLTensor* number = TypedNumber(value, type_code))
+    return AddInput(name, *number, position);
   const MXNetAnyArray* items = ItemsOf(value, type_code);
   size_t arrays = 0;
   for (size_t i = 0; items != nullptr && i < items->size; ++i) {
@@ -138,6 +122,16 @@ void OperatorDescription::AddParameter(const MXNetParamInfo& param, int index,
     if (arrays == items->size) return;
     throw NotOffered("'" + std::string(name) + "' has arrays beside other items");
   }
+  if (param.role == kMXNetRoleDType && type_code == kMXNetStr) {
+    // "float32" is a type as numpy.float32 is; the library gets either in one form.
+    MXNetValue type;
+    const std::string_view text(value.v_str.data, value.v_str.size);
+    if (ParseDataType(text, &type.v_type)) return AddAttribute(name, type, kMXNetType);
+  }
+  AddAttribute(name, value, type_code);
+}
+
+void OperatorDescription::AddAttribute(const char* name, const MXNetValue& value, int type_code) {
   if (!attribute_storage_.Make(name, value, type_code, &attributes_.emplace_back())) {
     throw NotOffered("'" + std::string(name) + "' has no value that an attribute can have");
   }
@@ -155,8 +149,7 @@ void OperatorDescription::AddOut(int index, const MXNetValue& value, int type_co
 }
 
 void OperatorDescription::FindResult(const Call& call) {
-  const bool tells = call.func.info->op() != nullptr;
-  MetaGeometry result = tells ? Inferred(call) : AskBody(call, out_argument_);
+  ResultSpec result = Inferred(call);
   std::vector<int64_t> strides = RowMajor(ShapeView(result.shape.data(), result.shape.size()));
   const DLTensor made{nullptr,
                       DLDevice{static_cast<DLDeviceType>(ctx_.device_type), ctx_.device_id},

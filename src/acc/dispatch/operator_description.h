@@ -18,13 +18,13 @@ namespace mxnet {
 namespace acc {
 
 /*! \brief Which argument an input is. */
-struct InputPlace {
+struct InputPosition {
   static constexpr int kNoItem = -1;
   int argument;
   int item; /*!< of a sequence */
 };
 
-/*! \brief That a call cannot be asked about, and why; `what` continues "because". */
+/*! \brief Why a library cannot be asked about a call; the text continues "because". */
 class NotOffered : public std::exception {
  public:
   explicit NotOffered(std::string reason) : reason_(std::move(reason)) {}
@@ -35,15 +35,15 @@ class NotOffered : public std::exception {
 };
 
 /*!
- * \brief An operator with its attributes and the geometry of its inputs and of its result.
+ * \brief An operator with its attributes and the specs of its inputs and of its result.
  *
  * Keeps all that MXAccOperator points to.
  */
 class OperatorDescription {
  public:
   /*!
-   * \brief Throws NotOffered; what is wrong with the arguments, for which the CPU has better words,
-   * is NotOffered, too.
+   * \brief Throws NotOffered, also where arguments are wrong: the CPU has the better messages for
+   * that.
    */
   OperatorDescription(const Call& call, Context ctx);
   OperatorDescription(const OperatorDescription&) = delete;
@@ -52,19 +52,20 @@ class OperatorDescription {
   const MXAccOperator& view() const { return op_; }
   /*! \brief The operator's name without its prefix. */
   const std::string& name() const { return name_; }
-  const std::vector<InputPlace>& places() const { return places_; }
+  const std::vector<InputPosition>& positions() const { return positions_; }
   const std::vector<MXTensor>& inputs() const { return inputs_; }
   const MXTensor& output() const { return output_; }
   /*! \brief The argument that the result is written to; -1 where it is made. */
   int out_argument() const { return out_argument_; }
   /*! \brief Whether any input is not row-major. */
   bool has_strided_inputs() const;
-  /*! \brief Describes the inputs as row-major, which they are made before each run. */
+  /*! \brief Describes the inputs as row-major; they are packed so before each run. */
   void PackInputs();
 
  private:
   void AddParameter(const MXNetParamInfo& param, int index, const MXNetValue& value, int type_code);
-  void AddInput(const char* name, const DLTensor& tensor, InputPlace place);
+  void AddInput(const char* name, const DLTensor& tensor, InputPosition position);
+  void AddAttribute(const char* name, const MXNetValue& value, int type_code);
   void AddOut(int index, const MXNetValue& value, int type_code);
   void FindResult(const Call& call);
   MXTensor Copied(const DLTensor& tensor);
@@ -74,7 +75,7 @@ class OperatorDescription {
   std::string name_;
   std::deque<std::string> texts_;
   std::deque<std::vector<int64_t>> numbers_;
-  std::vector<InputPlace> places_;
+  std::vector<InputPosition> positions_;
   std::vector<MXTensor> inputs_;
   AttributeStorage attribute_storage_;
   std::vector<MXAccAttribute> attributes_;

@@ -14,7 +14,7 @@ namespace mxnet {
 namespace acc {
 namespace {
 
-/*! \brief What such a function refers to. */
+/*! \brief The state of such a function. */
 struct OperatorOfAccelerator {
   Slot* slot;
   ObjectRef func;
@@ -23,24 +23,24 @@ struct OperatorOfAccelerator {
 
 /*! \brief The device that the arguments name, or the first. */
 int DeviceOf(const Call& call, const Slot& slot, const std::string& name) {
-  const Places& places = call.places;
+  const CallDevices& devices = call.devices;
   const auto elsewhere = [&](Context ctx) {
     MXNET_THROW("ValueError") << name << ": expected arrays on " << slot.name << ", got one on "
                               << ContextName(ctx);
   };
-  if (places.arrays.device_type == slot.device_type) {
-    if (places.others.device_type != kDLCPU) elsewhere(places.others);
-    if (places.has_host_array) elsewhere(kHost);
-    return places.arrays.device_id;
+  if (devices.arrays.device_type == slot.device_type) {
+    if (devices.others.device_type != kDLCPU) elsewhere(devices.others);
+    if (devices.has_host_array) elsewhere(kHost);
+    return devices.arrays.device_id;
   }
-  if (places.arrays.device_type != kDLCPU) elsewhere(places.arrays);
-  if (places.has_array) elsewhere(kHost);
-  if (!places.given) return 0;
-  if (places.context.device_type != slot.device_type) {
+  if (devices.arrays.device_type != kDLCPU) elsewhere(devices.arrays);
+  if (devices.has_array) elsewhere(kHost);
+  if (!devices.given) return 0;
+  if (devices.context.device_type != slot.device_type) {
     MXNET_THROW("ValueError") << name << ": expected a context of " << slot.name << ", got "
-                              << ContextName(places.context);
+                              << ContextName(devices.context);
   }
-  return places.context.device_id;
+  return devices.context.device_id;
 }
 
 int CallOperator(void* resource, const MXNetValue* values, const int* type_codes, int num_args,
@@ -50,12 +50,12 @@ int CallOperator(void* resource, const MXNetValue* values, const int* type_codes
     const InUse accelerator(self->slot);
     const CallArguments args{values, type_codes, num_args};
     const Call call(*reinterpret_cast<const FunctionObject*>(self->func.get()), args);
-    if (call.places.is_wrong) call.ContextArgument();
+    if (call.devices.is_wrong) call.ContextArgument();
     Device* device = accelerator->device(DeviceOf(call, *self->slot, self->name));
     std::string reason;
     if (!TryExecutor(call, device, &accelerator->stats(), ret, ret_type_code, &reason)) {
       MXNET_THROW("NotImplementedError")
-          << self->name << ": " << self->slot->name << " does not carry it out: " << reason;
+          << self->name << ": " << self->slot->name << " does not execute it: " << reason;
     }
   });
 }
@@ -84,7 +84,7 @@ void RegisterOperators(Slot* slot) {
   if (!InUse(slot)->plugin().imperative()) return;
   for (const NamedFunction& entry : RegisteredFunctions()) {
     const auto* func = reinterpret_cast<const FunctionObject*>(entry.second.get());
-    if ((func->info->view().flags & kMXNetFuncMeta) == 0) continue;
+    if (!IsOffered(*func)) continue;
     RegisterOperator(slot, entry.second, Prefix(slot->name) + OperatorName(entry.first));
   }
 }

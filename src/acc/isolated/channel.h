@@ -13,8 +13,8 @@ namespace acc {
 namespace isolated {
 
 /*!
- * \brief What is asked whenever a socket with a time limit for each wait (SO_RCVTIMEO) has reached
- * it: whether to go on. May throw.
+ * \brief Whether to go on waiting; asked each time that a wait of the socket has reached its time
+ * limit (SO_RCVTIMEO). May throw.
  */
 using GoesOn = std::function<bool()>;
 

@@ -20,28 +20,28 @@ namespace acc {
 namespace isolated {
 namespace {
 
-size_t SizeOf(const MXAccGeometry& tensor) {
+size_t SizeOf(const MXAccDLTensor& tensor) {
   size_t size = tensor.dtype.bits * tensor.dtype.lanes / 8u;
   for (int32_t i = 0; i < tensor.ndim; ++i) size *= static_cast<size_t>(tensor.shape[i]);
   return size;
 }
 
-/*! \brief So long the library may take to end. */
+/*! \brief How long the library may take to end. */
 constexpr double kEndSeconds = 5;
 
-char* FirstOf(const MXAccGeometry& tensor) {
+char* FirstOf(const MXAccDLTensor& tensor) {
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
 }  // namespace
 
-/*! \brief What a handle is: memory in a process. */
+/*! \brief What a handle points to: memory in a process. */
 struct Library::Block {
   uint64_t handle;
   uint64_t generation;
 };
 
-/*! \brief State of an executor: what asks for it, and its number in a process. */
+/*! \brief State of an executor: how to ask for it again, and its number in a process. */
 struct Library::Executor {
   Library* library;
   Writer request;
@@ -53,7 +53,7 @@ struct Library::Executor {
 class Library::Turn {
  public:
   explicit Turn(Library* library) : lock_(library->calls_, std::try_to_lock) {
-    // By the clock that every sanitizer knows.
+    // With the system clock, the only one that all sanitizers follow here.
     const auto later = [] { return std::chrono::system_clock::now() + std::chrono::seconds(1); };
     while (!lock_.owns_lock() && !lock_.try_lock_until(later())) CheckSignals();
   }
@@ -119,7 +119,7 @@ MXAccApi Library::Table() {
 
 bool Library::HasEnded() {
   const Turn turn(this);
-  // One that is about to end answers no more.
+  // A process that is about to end answers no more.
   Writer request(Request::kDeviceInfo);
   request.Number<int32_t>(0);
   AskOnce(request);
@@ -165,7 +165,7 @@ void Library::Tell(const Writer& request) noexcept {
   try {
     AskOnce(request);
   } catch (const Error&) {
-    // Ctrl-C, which nobody above expects here: whoever has called is told after the call.
+    // Ctrl-C, which no caller expects here: it is raised after the call.
     raise(SIGINT);
   }
 }

@@ -44,7 +44,7 @@ class Library : public Adapter {
 
   MXAccStatus GetAccName(char* name, size_t size) override;
   MXAccStatus GetNumAcc(int32_t* count) override;
-  MXAccStatus Initialize(const MXAccHost*) override { return nullptr; }
+  MXAccStatus Initialize(const MXAccRuntime*) override { return nullptr; }
   void Finalize() override;
   MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) override;
   MXAccStatus Alloc(int32_t dev_id, int32_t memory, size_t size, size_t alignment,
@@ -68,7 +68,7 @@ class Library : public Adapter {
   struct Block;
   struct Executor;
 
-  /*! \brief What the library says of itself, once it is loaded. */
+  /*! \brief What the library said when it was loaded. */
   struct Description {
     std::string name;
     std::string release;
@@ -102,12 +102,12 @@ class Library : public Adapter {
   std::string path_;
   Description description_;
   std::unique_ptr<Process> process_;
-  /*! \brief Number of the process: what is of another is lost. */
+  /*! \brief Number of the process: what belongs to another is lost. */
   std::atomic<uint64_t> generation_{0};
   std::timed_mutex calls_;
   double timeout_;
   std::atomic<int64_t> pid_{0};
-  /*! \brief Texts that were given out. */
+  /*! \brief Texts that callers were given. */
   std::set<std::string> texts_;
 };
 

@@ -63,14 +63,14 @@ class Writer {
   }
   /*! \brief All of a tensor but its parts; handle is what stands for its data. */
   void Tensor(const MXTensor& tensor, uint64_t handle) {
-    const MXAccGeometry& geometry = tensor.tensor;
+    const MXAccDLTensor& dl_tensor = tensor.tensor;
     Number(handle);
-    Number(geometry.device);
-    Number(geometry.dtype);
-    Number(geometry.byte_offset);
-    Number(geometry.ndim);
-    for (int32_t i = 0; i < geometry.ndim; ++i) Number(geometry.shape[i]);
-    for (int32_t i = 0; i < geometry.ndim; ++i) Number(geometry.strides[i]);
+    Number(dl_tensor.device);
+    Number(dl_tensor.dtype);
+    Number(dl_tensor.byte_offset);
+    Number(dl_tensor.ndim);
+    for (int32_t i = 0; i < dl_tensor.ndim; ++i) Number(dl_tensor.shape[i]);
+    for (int32_t i = 0; i < dl_tensor.ndim; ++i) Number(dl_tensor.strides[i]);
     OptionalText(tensor.name);
     OptionalText(tensor.layout);
     Number(tensor.storage);
@@ -123,14 +123,14 @@ class Reader {
   MXTensor Tensor() {
     MXTensor tensor{};
     tensor.struct_size = sizeof(tensor);
-    MXAccGeometry& geometry = tensor.tensor;
-    geometry.data = reinterpret_cast<void*>(static_cast<uintptr_t>(Number<uint64_t>()));
-    geometry.device = Number<MXAccDevice>();
-    geometry.dtype = Number<MXAccDataType>();
-    geometry.byte_offset = Number<uint64_t>();
-    geometry.ndim = Number<int32_t>();
-    geometry.shape = Extents(geometry.ndim);
-    geometry.strides = Extents(geometry.ndim);
+    MXAccDLTensor& dl_tensor = tensor.tensor;
+    dl_tensor.data = reinterpret_cast<void*>(static_cast<uintptr_t>(Number<uint64_t>()));
+    dl_tensor.device = Number<MXAccDevice>();
+    dl_tensor.dtype = Number<MXAccDataType>();
+    dl_tensor.byte_offset = Number<uint64_t>();
+    dl_tensor.ndim = Number<int32_t>();
+    dl_tensor.shape = Extents(dl_tensor.ndim);
+    dl_tensor.strides = Extents(dl_tensor.ndim);
     tensor.name = OptionalText();
     tensor.layout = OptionalText();
     tensor.storage = Number<int32_t>();

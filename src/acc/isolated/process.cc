@@ -39,14 +39,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/*! \brief So long may a process take to end by itself, and again when it is killed. */
+/*! \brief How long a process may take to end by itself, and again when it is killed. */
 constexpr int kPatienceMs = 5000;
-/*! \brief While an answer is waited for, time limits are looked at after so long. */
+/*! \brief How often time limits are checked while an answer is waited for. */
 constexpr int kSliceMs = 50;
-/*! \brief What takes less than that is not interrupted: with the process all that is on it is lost.
+/*! \brief A call shorter than that is not interrupted: with the process, all that is on it is lost.
  */
 constexpr std::chrono::seconds kInterruptible{1};
-/*! \brief Calls look after all processes so often. */
+/*! \brief How often calls look after all processes. */
 constexpr std::chrono::seconds kReapPeriod{1};
 constexpr int kUnknown = -1;
 
@@ -81,7 +81,7 @@ class Descriptor {
   int number_;
 };
 
-/*! \brief All processes that there are, which any thread may look after. */
+/*! \brief All processes, which any thread may look after. */
 struct Children {
   ForkSafeMutex mutex;
   std::vector<Process*> all;
@@ -92,7 +92,7 @@ Children& TheChildren() {
   return *children;
 }
 
-/*! \brief Looks after all processes, if that was not done lately. */
+/*! \brief Looks after all processes, if none did so lately. */
 void ReapNowAndThen() {
   static std::atomic<Clock::rep> due{0};
   const Clock::duration now = Clock::now().time_since_epoch();
@@ -101,14 +101,15 @@ void ReapNowAndThen() {
   Process::ReapEnded();
 }
 
-/*! \brief Has what waits for the socket look up every kSliceMs. */
+/*! \brief Makes waits for the socket return every kSliceMs. */
 void LimitWaits(int socket) {
   const timeval slice{0, kSliceMs * 1000};
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice));
   setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice));
 }
 
-/*! \brief The same with a number that none of the child's is, so that those can be made of it. */
+/*! \brief A copy with a number above those that the child uses, so that it can be moved to one of
+ * those. */
 int Above(int number) {
   const int moved = fcntl(number, F_DUPFD_CLOEXEC, 16);
   close(number);
@@ -226,7 +227,7 @@ bool Process::Await(std::string* answer, Patience patience) {
 
 void Process::Kill(const std::string& reason) {
   std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
-  // The number of one that was reaped may be another's by now.
+  // The number of a process that was reaped may be that of another by now.
   if (is_reaped_) return;
   kill(pid_, SIGKILL);
   reason_ = reason;
@@ -238,7 +239,7 @@ void Process::Look() {
   do {
     ended = waitpid(pid_, &status_, WNOHANG);
   } while (ended < 0 && errno == EINTR);
-  // Somebody else may have waited for all children; then nobody knows how it ended.
+  // Other code may have waited for all children; then it is unknown how it ended.
   if (ended < 0) status_ = kUnknown;
   is_reaped_ = ended != 0;
 }

@@ -1,6 +1,6 @@
 /*!
  * \file server.cc
- * \brief What the process that has the library does.
+ * \brief The process that has the library: answers requests.
  */
 #include <mxnet/runtime/registry.h>
 #include <poll.h>
@@ -61,7 +61,7 @@ class Server {
     answer->Number(api().configure != nullptr);
   }
 
-  /*! \brief Answers until the end is asked for, or the other process has ended. */
+  /*! \brief Answers requests until it is told to end, or the other process has ended. */
   void Serve() {
     std::string bytes;
     while (Receive(kSocket, &bytes)) {
@@ -333,7 +333,7 @@ MXNET_REGISTER_API("mx.acc.serve")
       }
       Send(kSocket, answer.bytes());
       if (server != nullptr) server->Serve();
-      // Without destructors: the library's may do what they like, and nobody waits for them.
+      // Without destructors: the library's could hang, and nothing waits for them.
       _exit(0);
     });
 

@@ -1,6 +1,6 @@
 /*!
  * \file adapter.h
- * \brief A table of functions that an object of ours stands behind, instead of a library.
+ * \brief A table whose functions call an object of MXNet instead of a library.
  */
 #ifndef MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
 #define MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
@@ -13,10 +13,10 @@ namespace mxnet {
 namespace acc {
 
 /*!
- * \brief Does what the functions of a table do.
+ * \brief Implements the functions of a table.
  *
- * Its address is MXAccApi::self. Methods are the members of the table; those that a class does not
- * have it leaves out of its table.
+ * Its address is MXAccApi::self. Each method is a member of the table; a class leaves those that
+ * it does not implement out of its table.
  */
 class Adapter {
  public:
@@ -25,24 +25,24 @@ class Adapter {
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
 
-  /*! \brief The table, without what there is not behind it. */
+  /*! \brief The table, without members that are not implemented. */
   virtual MXAccApi Table() = 0;
-  /*! \brief Whether what is behind it has ended by itself. */
+  /*! \brief Whether the process that it calls has ended by itself. */
   virtual bool HasEnded() { return false; }
   /*! \brief How long a call may take, in seconds; 0 for any time. */
   virtual void SetTimeout(double) {}
   /*! \brief The process that the library is in; 0 for this one. */
   virtual int64_t Pid() { return 0; }
-  /*! \brief Begins anew what has ended. Throws what loading throws. */
+  /*! \brief Starts a process that has ended again. Throws what loading throws. */
   virtual void Restart() {}
-  /*! \brief Whether memory is there still, and was not lost with what has ended. */
+  /*! \brief Whether memory is still there, and was not lost with a process that ended. */
   virtual bool Holds(const void*) { return true; }
-  /*! \brief Lets go of what a child of fork has of it; takes no lock. */
+  /*! \brief Closes what a child of fork inherited of it; takes no lock. */
   virtual void Forget() {}
 
   virtual MXAccStatus GetAccName(char* name, size_t size) = 0;
   virtual MXAccStatus GetNumAcc(int32_t* count) = 0;
-  virtual MXAccStatus Initialize(const MXAccHost* host) = 0;
+  virtual MXAccStatus Initialize(const MXAccRuntime* runtime) = 0;
   virtual void Finalize() = 0;
   virtual MXAccStatus GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) = 0;
   virtual MXAccStatus Alloc(int32_t dev_id, int32_t memory, size_t size, size_t alignment,
@@ -80,7 +80,7 @@ class Adapter {
   static MXAccStatus Unsupported();
 };
 
-/*! \brief A status of ours, valid until the calling thread's next. */
+/*! \brief A status of MXNet, valid until the calling thread's next. */
 MXAccStatus Failure(int32_t code, std::string message);
 
 }  // namespace acc

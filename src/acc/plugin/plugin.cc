@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "acc/plugin/seed_library.h"
+#include "acc/plugin/functions_library.h"
 #include "acc/plugin/status.h"
 #include "runtime/library/dynamic_library.h"
 #include "runtime/library/library_file.h"
@@ -61,7 +61,7 @@ void Plugin::Open() {
   CheckLibraryFile(path_);
   library_ = dynamic_library::Open(path_);
   if (library_ == nullptr) {
-    Refuse(ExplainLoaderMessage(dynamic_library::LastMessage(), path_));
+    Reject(ExplainLoaderMessage(dynamic_library::LastMessage(), path_));
   }
 }
 
@@ -71,19 +71,19 @@ Plugin::~Plugin() {
   if (library_ != nullptr) dynamic_library::Close(library_);
 }
 
-void Plugin::Refuse(const std::string& reason) const {
+void Plugin::Reject(const std::string& reason) const {
   MXNET_THROW("ImportError") << "cannot load " << path_ << ": " << reason;
 }
 
 void Plugin::FillTable() {
-  host_.struct_size = sizeof(host_);
-  host_.abi_major = MXACC_ABI_MAJOR;
-  host_.abi_minor = MXACC_ABI_MINOR;
-  host_.release = MXNET_RELEASE;
-  host_.operator_set = kOperatorSet;
-  host_.library_path = path_.c_str();
-  host_.context = this;
-  host_.log = &Log;
+  runtime_.struct_size = sizeof(runtime_);
+  runtime_.abi_major = MXACC_ABI_MAJOR;
+  runtime_.abi_minor = MXACC_ABI_MINOR;
+  runtime_.release = MXNET_RELEASE;
+  runtime_.operator_set = kOperatorSet;
+  runtime_.library_path = path_.c_str();
+  runtime_.context = this;
+  runtime_.log = &Log;
   api_.struct_size = sizeof(api_);
   if (isolated()) {
     api_ = adapter_->Table();
@@ -91,12 +91,12 @@ void Plugin::FillTable() {
   }
   auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
   if (entry != nullptr) {
-    Check(entry(&host_, &api_), "cannot load " + path_, MXACC_ENTRY);
-  } else if (SeedLibrary::Is(library_)) {
-    adapter_ = std::make_unique<SeedLibrary>(library_);
+    Check(entry(&runtime_, &api_), "cannot load " + path_, MXACC_ENTRY);
+  } else if (FunctionsLibrary::Is(library_)) {
+    adapter_ = std::make_unique<FunctionsLibrary>(library_);
     api_ = adapter_->Table();
   } else {
-    Refuse(std::string("it is no accelerator library: it has no function ") + MXACC_ENTRY +
+    Reject(std::string("it is no accelerator library: it has no function ") + MXACC_ENTRY +
            ", nor getAccName and getNumAcc");
   }
 }
@@ -105,18 +105,18 @@ void Plugin::CheckTable() const {
   // A library may know fewer members, or have a longer table that ends where ours does.
   constexpr size_t kSmallest = offsetof(MXAccApi, initialize) + sizeof(api_.initialize);
   if (api_.struct_size < kSmallest || api_.struct_size > sizeof(api_)) {
-    Refuse("it gives the size of its table as " + std::to_string(api_.struct_size) +
+    Reject("it gives the size of its table as " + std::to_string(api_.struct_size) +
            ", expected from " + std::to_string(kSmallest) + " to " + std::to_string(sizeof(api_)) +
            " bytes");
   }
   if (api_.abi_major != MXACC_ABI_MAJOR) {
-    Refuse("it was built against version " + std::to_string(api_.abi_major) + "." +
+    Reject("it was built against version " + std::to_string(api_.abi_major) + "." +
            std::to_string(api_.abi_minor) + " of mxnet_acc.h, this MXNet has version " +
            std::to_string(MXACC_ABI_MAJOR) + "." + std::to_string(MXACC_ABI_MINOR));
   }
   const bool says = api_.operator_set_min != 0 || api_.operator_set_max != 0;
   if (says && (kOperatorSet < api_.operator_set_min || kOperatorSet > api_.operator_set_max)) {
-    Refuse("it knows versions " + std::to_string(api_.operator_set_min) + " to " +
+    Reject("it knows versions " + std::to_string(api_.operator_set_min) + " to " +
            std::to_string(api_.operator_set_max) + " of the operators, this MXNet has version " +
            std::to_string(kOperatorSet));
   }
@@ -160,10 +160,10 @@ void Plugin::CheckTable() const {
   };
   for (const auto& member : members) {
     if (member.address == nullptr && member.required) {
-      Refuse(std::string("its table lacks ") + member.name);
+      Reject(std::string("its table lacks ") + member.name);
     }
     if (member.address != nullptr && dynamic_library::BaseOf(member.address) == nullptr) {
-      Refuse(std::string("its table has no function at the address of ") + member.name);
+      Reject(std::string("its table has no function at the address of ") + member.name);
     }
   }
 }
@@ -175,7 +175,7 @@ std::string Plugin::ReadName() const {
   text[MXACC_NAME_SIZE] = '\0';
   const std::string name = text;
   if (!IsAcceleratorName(name)) {
-    Refuse("it names itself '" + TextOf(text) + "'; the name of an accelerator is [a-z][a-z0-9_]*" +
+    Reject("it names itself '" + TextOf(text) + "'; the name of an accelerator is [a-z][a-z0-9_]*" +
            " of at most " + std::to_string(MXACC_NAME_SIZE - 1) + " characters");
   }
   return name;
@@ -183,14 +183,14 @@ std::string Plugin::ReadName() const {
 
 void Plugin::Initialize() {
   if (api_.initialize != nullptr)
-    Check(api_.initialize(api_.self, &host_), "cannot load " + path_, "initialize");
+    Check(api_.initialize(api_.self, &runtime_), "cannot load " + path_, "initialize");
   initialized_ = true;
   if (api_.supportsImperative == nullptr) return;
   int32_t yes = 0;
   Check(api_.supportsImperative(api_.self, &yes), "cannot load " + path_, "supportsImperative");
   imperative_ = yes != 0;
   if (imperative_ && (api_.mx_alloc == nullptr || api_.accGetExecutor == nullptr)) {
-    Refuse("supportsImperative says yes, but its table lacks mx_alloc or accGetExecutor");
+    Reject("supportsImperative says yes, but its table lacks mx_alloc or accGetExecutor");
   }
 }
 

@@ -16,11 +16,11 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief Version of the operators' meaning, for MXAccHost::operator_set. */
+/*! \brief Version of the operators' meaning, for MXAccRuntime::operator_set. */
 constexpr int32_t kOperatorSet = 1;
 
 /*!
- * \brief A loaded library whose table holds together; initialized, and finalized at its end.
+ * \brief A loaded library whose table was checked. It is initialized, and finalized at its end.
  *
  * All throw ImportError, saying which library and what is wrong with it, or what the library's own
  * error maps to.
@@ -29,7 +29,7 @@ class Plugin {
  public:
   /*! \brief Loads the file into this process; path is absolute. */
   explicit Plugin(const std::string& path) : Plugin(path, nullptr) {}
-  /*! \brief The same for what stands for a library that is loaded elsewhere, unless NULL. */
+  /*! \brief The same for an adapter that replaces a library loaded elsewhere; NULL for none. */
   Plugin(const std::string& path, std::unique_ptr<Adapter> adapter);
   ~Plugin();
   Plugin(const Plugin&) = delete;
@@ -48,7 +48,7 @@ class Plugin {
   /*! \brief The name that the library gives itself. */
   const std::string& own_name() const { return own_name_; }
   bool isolated() const { return isolated_; }
-  /*! \brief What is behind the table instead of the library; may be NULL. */
+  /*! \brief The adapter that the table calls instead of the library; may be NULL. */
   Adapter* adapter() const { return adapter_.get(); }
   bool imperative() const { return imperative_; }
 
@@ -57,14 +57,14 @@ class Plugin {
   void FillTable();
   void CheckTable() const;
   std::string ReadName() const;
-  [[noreturn]] void Refuse(const std::string& reason) const;
+  [[noreturn]] void Reject(const std::string& reason) const;
 
   std::string path_;
   std::string own_name_;
   void* library_{nullptr};
-  /*! \brief What is behind the table, where the library does not fill one itself. */
+  /*! \brief The adapter that the table calls, where the library does not fill one itself. */
   std::unique_ptr<Adapter> adapter_;
-  MXAccHost host_{};
+  MXAccRuntime runtime_{};
   MXAccApi api_{};
   bool isolated_;
   bool initialized_{false};

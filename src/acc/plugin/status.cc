@@ -24,7 +24,7 @@ const char* KindOf(int32_t code) {
       return "NotImplementedError";
     case kMXAccOutOfMemory:
       return "MemoryError";
-    case kMXAccRefused:
+    case kMXAccRejected:
       return "ImportError";
     default:
       return "RuntimeError";

@@ -1,6 +1,6 @@
 /*!
  * \file status.h
- * \brief What an accelerator library answers, as an exception.
+ * \brief Turns errors of accelerator libraries into exceptions.
  */
 #ifndef MXNET_SRC_ACC_PLUGIN_STATUS_H_
 #define MXNET_SRC_ACC_PLUGIN_STATUS_H_
@@ -23,13 +23,13 @@ bool IsReadable(const void* address, size_t size);
 /*! \brief A text of the library's: at most limit characters, control characters replaced. */
 std::string TextOf(const char* text, size_t limit = 2000);
 
-/*! \brief Code and text of a status that is no success; false where it is no MXAccError at all. */
+/*! \brief Code and text of a failure; false where it is no MXAccError at all. */
 bool ReadError(MXAccStatus status, int32_t* code, std::string* message);
 
 /*! \brief The number of the work that a status is about; 0 where it does not say. */
 uint64_t WorkOf(MXAccStatus status);
 
-/*! \brief A status that is no success, as the error "refacc: mx_alloc failed: ...". */
+/*! \brief A failure, as the error "refacc: mx_alloc failed: ...". */
 Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function);
 
 /*! \brief Throws where the call failed. */

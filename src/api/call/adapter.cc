@@ -1,6 +1,6 @@
 /*!
  * \file adapter.cc
- * \brief Carries out calls of operators: arguments to inputs and attributes, infer, outputs, run.
+ * \brief Executes calls of operators: arguments to inputs and attributes, infer, outputs, run.
  */
 #include <mxnet/op/operator.h>
 #include <mxnet/runtime/container/array.h>
@@ -8,10 +8,12 @@
 
 #include <utility>
 
+#include "api/call/anywhere.h"
 #include "api/call/operator_call.h"
 #include "api/call/outputs.h"
-#include "api/common/arguments.h"
-#include "api/common/cast.h"
+#include "api/call/view_call.h"
+#include "op/argument/arguments.h"
+#include "op/tensor/cast.h"
 #include "runtime/core/function.h"
 #include "runtime/core/operator.h"
 
@@ -19,7 +21,7 @@ namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief A run of a few elements on the stack, of more on the heap; none is initialized. */
+/*! \brief A span of a few elements on the stack, of more on the heap; none is initialized. */
 template <typename T, int kFew>
 class Run {
  public:
@@ -31,10 +33,11 @@ class Run {
   T few_[kFew];
 };
 
-constexpr int kFewTensors = 4;
+constexpr int kFewTensors = 6;
 
-void Check(int status) {
-  if (__builtin_expect(status != 0, 0)) throw Error::FromLast();
+/*! \brief What inputs are read for, which says what is wrong with text. */
+ArrayUse UseOf(const MXNetOperator& op) {
+  return op.type_rule == kMXNetTypesStored ? ArrayUse::kElements : ArrayUse::kOperand;
 }
 
 /*! \brief The arguments of a call by their roles. */
@@ -42,6 +45,7 @@ template <typename Inputs>
 struct CallParts {
   Inputs inputs;
   int out{-1};
+  bool has_context{false};
   int context{-1};
   int dtype{-1};
 };
@@ -59,17 +63,14 @@ void AddSequence(const MXNetArgs& args, int index, Inputs* inputs) {
     return;
   }
   MXNetAnyArray items{nullptr, 0};
-  if (!ItemsOf(arg.value(), arg.type_code(), &items)) {
-    MXNET_THROW("TypeError") << arg.text() << " expected a sequence of arrays, got "
-                             << arg.type_name();
-  }
+  if (!ItemsOf(arg.value(), arg.type_code(), &items)) return inputs->AddRows(arg);
   for (size_t i = 0; i < items.size; ++i) {
     inputs->Add(MXNetArgValue(items.data[i].value, items.data[i].type_code, args.func, index));
   }
 }
 
 template <typename Inputs>
-void ReadParts(const MXNetArgs& args, CallParts<Inputs>* parts) {
+void ReadParts(const MXNetOperator& op, const MXNetArgs& args, CallParts<Inputs>* parts) {
   const auto& params = static_cast<const FunctionObject*>(args.func)->info->body_params();
   const int size = static_cast<int>(params.size());
   for (int i = 0; i < size; ++i) {
@@ -79,7 +80,7 @@ void ReadParts(const MXNetArgs& args, CallParts<Inputs>* parts) {
         if (is_optional && args.type_codes[i] == kMXNetNull) {
           parts->inputs.AddNone();
         } else {
-          parts->inputs.Add(args[i]);
+          parts->inputs.Add(args[i], UseOf(op));
         }
         break;
       }
@@ -90,6 +91,7 @@ void ReadParts(const MXNetArgs& args, CallParts<Inputs>* parts) {
         if (args.type_codes[i] != kMXNetNull) parts->out = i;
         break;
       case kMXNetRoleContext:
+        parts->has_context = true;
         if (args.type_codes[i] != kMXNetNull) parts->context = i;
         break;
       case kMXNetRoleDType:
@@ -102,27 +104,26 @@ void ReadParts(const MXNetArgs& args, CallParts<Inputs>* parts) {
 }
 
 template <typename Inputs>
-TypeRule RuleOf(const MXNetOperator& op, const MXNetArgs& args, const CallParts<Inputs>& parts) {
-  const bool asks = op.type_rule == kMXNetTypesNumbersByDType && parts.dtype >= 0;
-  return {op.type_rule, asks, asks ? DTypeOf(args[parts.dtype]) : DLDataType{}};
+TypeRule RuleOf(const MXNetOperator& op, const MXNetArgs& args, const CallParts<Inputs>& parts,
+                const CallAttributes& attributes) {
+  const bool by_dtype =
+      op.type_rule == kMXNetTypesNumbersByDType || op.type_rule == kMXNetTypesStored;
+  const bool asks = by_dtype && parts.dtype >= 0;
+  return {op.type_rule, asks, asks ? DTypeOf(args[parts.dtype]) : DLDataType{}, &op,
+          attributes.get()};
 }
 
-/*! \brief Where outputs are made: by the argument, else with the inputs, else the current one. */
-Context PlaceOf(const MXNetArgs& args, CallParts<CallInputs>* parts) {
+/*!
+ * \brief Where outputs are made: by the argument; in the current context where there is such a
+ * parameter and the function does not follow its input; else with the inputs.
+ */
+Context OutputContext(const MXNetArgs& args, CallParts<CallInputs>* parts) {
   if (parts->context >= 0) return args[parts->context].As<Context>();
+  const uint64_t flags = static_cast<const FunctionObject*>(args.func)->info->view().flags;
+  const bool follows = !parts->has_context || (flags & kMXNetFuncFollowsInput) != 0;
   Context ctx{kDLCPU, 0};
-  if (parts->inputs.FindContext(&ctx)) return ctx;
-  return parts->inputs.size() == 0 ? CurrentContext() : ctx;
-}
-
-int CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
-                 const void* attributes) {
-  int count = op.num_outputs;
-  if (count >= 0) return count;
-  Check(op.count_outputs(op.self, specs, num_in, attributes, &count));
-  if (count < 0)
-    MXNET_THROW("RuntimeError") << "the operator says that it has " << count << " outputs";
-  return count;
+  if (follows && parts->inputs.FindContext(&ctx)) return ctx;
+  return follows && parts->inputs.size() > 0 ? ctx : CurrentContext();
 }
 
 NDArray Workspace(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
@@ -150,16 +151,16 @@ void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs
             const void* attributes, TypedInputs* inputs, const OutputSpecs& specs,
             MXNetRetValue* ret) {
   const int num_in = parts->inputs.size();
-  const Context ctx = PlaceOf(args, parts);
+  const Context ctx = OutputContext(args, parts);
   if ((op.properties & (kMXNetOpZeros | kMXNetOpAnywhere)) != 0) {
     *ret = Output(specs[0], ctx, (op.properties & kMXNetOpZeros) != 0).Finish();
     return;
   }
-  // Before the inputs are converted, with which the shapes of their specs may go.
   const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
   parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   const DLTensor* tensors = inputs->tensors.get();
-  Output output = parts->out < 0 ? Output(specs[0], ctx, false)
+  const bool zeros = (op.properties & kMXNetOpZeroed) != 0;
+  Output output = parts->out < 0 ? Output(specs[0], ctx, zeros)
                                  : Output(specs[0], ctx, args[parts->out], op, tensors, num_in);
   DLTensor written = output.tensor();
   Check(op.run(op.self, tensors, num_in, attributes, &written, 1,
@@ -175,50 +176,57 @@ void RunMany(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInput
                              << specs.size() << " outputs";
   }
   const int num_in = parts->inputs.size();
-  const Context ctx = PlaceOf(args, parts);
+  const Context ctx = OutputContext(args, parts);
   const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
   parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   std::vector<Output> outputs;
   std::vector<DLTensor> written;
   for (int i = 0; i < specs.size(); ++i) {
-    outputs.emplace_back(specs[i], ctx, false);
+    outputs.emplace_back(specs[i], ctx, (op.properties & kMXNetOpZeroed) != 0);
     written.push_back(outputs.back().tensor());
   }
   Check(op.run(op.self, inputs->tensors.get(), num_in, attributes, written.data(), specs.size(),
                workspace.defined() ? workspace.data() : nullptr));
-  std::vector<NDArray> results;
-  for (Output& output : outputs) results.push_back(output.Finish());
-  *ret = Array<NDArray>(std::move(results));
+  std::vector<Any> results;
+  for (Output& output : outputs) {
+    results.push_back(runtime::details::AnyOfObject(output.Finish()));
+  }
+  *ret = Tuple(std::move(results));
 }
 
 void CallInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* ret) {
   CallParts<CallInputs> parts;
-  ReadParts(args, &parts);
+  ReadParts(op, args, &parts);
   CallAttributes attributes(op, args);
-  TypedInputs inputs(RuleOf(op, args, parts), &parts.inputs);
+  TypedInputs inputs(RuleOf(op, args, parts, attributes), &parts.inputs);
   const int num_in = parts.inputs.size();
-  OutputSpecs specs(CountOutputs(op, inputs.specs.get(), num_in, attributes.get()));
-  Check(
-      op.infer(op.self, inputs.specs.get(), num_in, attributes.get(), specs.data(), specs.size()));
-  if (__builtin_expect(specs.size() == 1, 1)) {
+  const int count = CountOutputs(op, inputs.specs.get(), num_in, attributes.get());
+  OutputSpecs specs(op, count, inputs.specs.get(), num_in);
+  if (__builtin_expect(op.measure == nullptr, 1)) {
+    Check(op.infer(op.self, inputs.specs.get(), num_in, attributes.get(), specs.data(),
+                   specs.size()));
+  } else {
+    parts.inputs.Tensors(inputs.specs.get(), inputs.tensors.get());
+    Check(op.measure(op.self, inputs.tensors.get(), num_in, attributes.get(), specs.data(),
+                     specs.size()));
+  }
+  if (__builtin_expect(op.num_outputs == 1, 1)) {
     RunOne(op, args, &parts, attributes.get(), &inputs, specs, ret);
   } else {
     RunMany(op, args, &parts, attributes.get(), &inputs, specs, ret);
   }
 }
 
-/*! \brief Runs body; what it throws is said of the function. */
-template <typename Body>
-int GuardedCall(MXNetFunctionHandle func, const Body& body) {
-  return runtime::details::Guarded(
-      body, [func](const Error& error) { return runtime::details::SetLastOf(func, error); });
-}
-
 int Call(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* values,
          const int* type_codes, int num_args, MXNetValue* ret, int* ret_type_code) {
   return GuardedCall(func, [&] {
     MXNetRetValue result;
-    CallInFull(*op, MXNetArgs{values, type_codes, num_args, func}, &result);
+    const MXNetArgs args{values, type_codes, num_args, func};
+    if (op->view != nullptr) {
+      CallView(*op, args, &result);
+    } else {
+      CallInFull(*op, args, &result);
+    }
     result.MoveTo(ret, ret_type_code);
     return 0;
   });
@@ -229,9 +237,10 @@ int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* v
   return GuardedCall(func, [&] {
     const MXNetArgs args{values, type_codes, num_args, func};
     CallParts<SpecInputs> parts;
-    ReadParts(args, &parts);
+    ReadParts(*op, args, &parts);
     CallAttributes attributes(*op, args);
-    const std::vector<MXNetTensorSpec>& specs = parts.inputs.Specs(RuleOf(*op, args, parts));
+    const std::vector<MXNetTensorSpec>& specs =
+        parts.inputs.Specs(RuleOf(*op, args, parts, attributes));
     const int num_in = static_cast<int>(specs.size());
     const int count = CountOutputs(*op, specs.data(), num_in, attributes.get());
     if (count <= *num_out) {
@@ -243,16 +252,12 @@ int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* v
 }
 
 int ReadInts(const MXNetValue* value, int type_code, MXNetFunctionHandle func, int index,
-             int64_t* out, int32_t* count, int32_t* single) {
+             int64_t* out, int64_t room, int64_t* count, int32_t* single) {
   const auto read = [&] {
     const IntsArgument ints(MXNetArgValue(*value, type_code, func, index));
-    if (ints.size() > kMaxNdim) {
-      MXNET_THROW("ValueError") << MXNetArgValue(*value, type_code, func, index).text() << " has "
-                                << ints.size() << " items, at most " << kMaxNdim << " are possible";
-    }
-    std::copy(ints.view().begin(), ints.view().end(), out);
-    *count = ints.size();
+    *count = static_cast<int64_t>(ints.view().size());
     *single = ints.is_single() ? 1 : 0;
+    if (*count <= room) std::copy(ints.view().begin(), ints.view().end(), out);
     return 0;
   };
   return runtime::details::Guarded(read, [](const Error& error) { return error.SetLast(); });

@@ -4,8 +4,12 @@
  */
 #include "api/call/operator_call.h"
 
+#include <mxnet/op/extent.h>
+#include <mxnet/runtime/signals.h>
+
 #include "api/call/tensor_spec.h"
-#include "api/common/nested.h"
+#include "op/argument/nested.h"
+#include "op/tensor/views.h"
 
 namespace mxnet {
 namespace op {
@@ -17,14 +21,28 @@ InputType TypeOf(const Operand& operand) {
 
 /*! \brief Whether inputs are not converted to one type. */
 bool KeepsTypes(int32_t rule) {
-  return rule == kMXNetTypesAsGiven || rule == kMXNetTypesNumbersByDType;
+  return rule == kMXNetTypesAsGiven || rule == kMXNetTypesNumbersByDType ||
+         rule == kMXNetTypesOwn || rule == kMXNetTypesStored;
 }
 
-/*! \brief The type of an input that is not converted for the sake of others. */
-DLDataType TypeAlone(const InputType& type, const TypeRule& rule) {
+/*! \brief MXNetTensorSpec.weak of an input. */
+int32_t WeakOf(const InputType& type) {
+  return static_cast<int32_t>(type.kind != WeakKind::kNone ? type.kind : type.numbers);
+}
+
+/*! \brief Lets an operator with a rule of its own tell what inputs are converted to. */
+void PromoteByOwn(const TypeRule& rule, MXNetTensorSpec* specs, int count) {
+  if (__builtin_expect(rule.rule != kMXNetTypesOwn, 1)) return;
+  if (rule.op->promote(rule.op->self, specs, count, rule.attributes) != 0) throw Error::FromLast();
+}
+
+/*! \brief The type of an input where KeepsTypes; first is that of the first one. */
+DLDataType TypeAlone(const InputType& type, const TypeRule& rule, DLDataType first, bool is_last) {
   const bool is_number = type.kind != WeakKind::kNone || type.numbers != WeakKind::kNone;
-  const bool as_asked = rule.rule == kMXNetTypesNumbersByDType && rule.asks && is_number;
-  return as_asked ? rule.dtype : type.dtype;
+  if (!is_number || rule.rule == kMXNetTypesAsGiven) return type.dtype;
+  if (rule.rule == kMXNetTypesStored && !is_last) return type.dtype;
+  if (rule.asks) return rule.dtype;
+  return rule.rule == kMXNetTypesStored ? first : type.dtype;
 }
 
 /*! \brief The type that inputs are converted to. */
@@ -44,7 +62,21 @@ DLDataType TypeOfAll(int32_t rule, CallInputs* inputs) {
   return TypeByRule(rule, types, count);
 }
 
+void CheckHasRows(int ndim) {
+  if (ndim == 0) MXNET_THROW("TypeError") << "iteration over a 0-d array";
+}
+
 }  // namespace
+
+int CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
+                 const void* attributes) {
+  int count = op.num_outputs;
+  if (count >= 0) return count;
+  Check(op.count_outputs(op.self, specs, num_in, attributes, &count));
+  if (count < 0)
+    MXNET_THROW("RuntimeError") << "the operator says that it has " << count << " outputs";
+  return count;
+}
 
 CallAttributes::CallAttributes(const MXNetOperator& op, const MXNetArgs& args) : op_(op) {
   if (op.attrs_size > sizeof(small_)) large_.reset(new char[op.attrs_size]);
@@ -60,14 +92,29 @@ CallInputs::~CallInputs() {
   }
 }
 
-void CallInputs::Add(const MXNetArgValue& arg) {
+void CallInputs::Add(const MXNetArgValue& arg, ArrayUse use) {
   if (size_ < kFew) {
-    few_[size_] = new (room_[size_]) Operand(arg);
+    few_[size_] = new (room_[size_]) Operand(arg, use);
   } else {
-    more_.push_back(std::make_unique<Operand>(arg));
+    more_.push_back(std::make_unique<Operand>(arg, use));
     more_scalars_.push_back(std::make_unique<ElementBuffer>());
   }
   ++size_;
+}
+
+void CallInputs::AddRows(const MXNetArgValue& arg) {
+  const NDArray array = ToArray(arg);
+  CheckHasRows(array.ndim());
+  const ShapeView shape(array->shape + 1, static_cast<size_t>(array.ndim() - 1));
+  const ShapeView strides(array->strides + 1, shape.size());
+  const int64_t step = array->strides[0] * ItemSize(array.dtype());
+  for (int64_t i = 0; i < array->shape[0]; ++i) {
+    if (i % kSignalInterval == 0) CheckSignals();
+    rows_.push_back(array.View(array.data_as<char>() + i * step, shape, strides, array.dtype()));
+    MXNetValue row;
+    row.v_handle = rows_.back().get();
+    Add(MXNetArgValue(row, kMXNetNDArrayHandle, nullptr, 0));
+  }
 }
 
 void CallInputs::AddNone() {
@@ -83,6 +130,7 @@ void CallInputs::AddNone() {
 void CallInputs::Specs(const TypeRule& rule, MXNetTensorSpec* out) {
   const bool as_given = KeepsTypes(rule.rule);
   const DLDataType common = as_given || size_ == 0 ? DLDataType{} : TypeOfAll(rule.rule, this);
+  const DLDataType first = as_given && size_ > 0 && few_[0] != nullptr ? few_[0]->dtype() : common;
   for (int i = 0; i < size_; ++i) {
     const Operand* operand = (*this)[i];
     if (operand == nullptr) {
@@ -90,13 +138,14 @@ void CallInputs::Specs(const TypeRule& rule, MXNetTensorSpec* out) {
       continue;
     }
     const ShapeView shape = operand->shape();
-    const DLDataType own = TypeAlone(TypeOf(*operand), rule);
-    out[i] = {as_given ? own : common, operand->dtype(), shape.ndim(),
-              static_cast<int32_t>(operand->kind()), const_cast<int64_t*>(shape.data())};
+    const InputType type = TypeOf(*operand);
+    out[i] = {as_given ? TypeAlone(type, rule, first, i + 1 == size_) : common, type.dtype,
+              shape.ndim(), WeakOf(type), const_cast<int64_t*>(shape.data())};
   }
+  PromoteByOwn(rule, out, size_);
 }
 
-void CallInputs::Tensors(const MXNetTensorSpec* specs, DLTensor* out) {
+void CallInputs::Tensors(MXNetTensorSpec* specs, DLTensor* out) {
   for (int i = 0; i < size_; ++i) {
     Operand* operand = (*this)[i];
     if (operand == nullptr) {
@@ -104,6 +153,7 @@ void CallInputs::Tensors(const MXNetTensorSpec* specs, DLTensor* out) {
       out[i].ndim = -1;
     } else if (operand->is_array()) {
       out[i] = operand->TensorAs(specs[i].dtype);
+      specs[i].shape = out[i].shape;  // of the converted input, with which the one before may go
     } else {
       ElementBuffer* room = i < kFew ? &scalars_[i] : more_scalars_[i - kFew].get();
       operand->StoreScalar(specs[i].dtype, room);
@@ -122,25 +172,47 @@ bool CallInputs::FindContext(Context* ctx) {
   return false;
 }
 
-void SpecInputs::Add(const MXNetArgValue& arg) {
+ShapeView SpecInputs::Read(const MXNetArgValue& arg, InputType* type, ArrayUse use) {
   const DLTensor* tensor = nullptr;
-  ShapeView shape;
-  InputType type{{}, KindOfNumber(arg.type_code()), WeakKind::kNone};
+  *type = {{}, KindOfNumber(arg.type_code()), WeakKind::kNone};
   if (arg.TryAs<const DLTensor*>(&tensor) == Match::kOk) {
     CheckedIndexOfDType(tensor->dtype);
-    type.dtype = tensor->dtype;
-    shape = TensorShape(*tensor);
-  } else if (Ref<TensorSpec> spec; arg.TryAs(&spec) == Match::kOk) {
-    type.dtype = spec->dtype();
-    shape = ShapeView(spec->extents().data(), spec->extents().size());
-  } else {
-    sequences_.push_back(std::make_unique<Operand>(arg));
-    type = TypeOf(*sequences_.back());
-    shape = sequences_.back()->shape();
+    type->dtype = tensor->dtype;
+    return TensorShape(*tensor);
   }
+  if (Ref<TensorSpec> spec; arg.TryAs(&spec) == Match::kOk) {
+    type->dtype = spec->dtype();
+    return {spec->extents().data(), spec->extents().size()};
+  }
+  sequences_.push_back(std::make_unique<Operand>(arg, use));
+  *type = TypeOf(*sequences_.back());
+  return sequences_.back()->shape();
+}
+
+void SpecInputs::Append(const InputType& type, ShapeView shape) {
   types_.push_back(type);
-  specs_.push_back({type.dtype, type.dtype, shape.ndim(), static_cast<int32_t>(type.kind),
-                    const_cast<int64_t*>(shape.data())});
+  specs_.push_back(
+      {type.dtype, type.dtype, shape.ndim(), WeakOf(type), const_cast<int64_t*>(shape.data())});
+}
+
+void SpecInputs::Add(const MXNetArgValue& arg, ArrayUse use) {
+  InputType type;
+  const ShapeView shape = Read(arg, &type, use);
+  Append(type, shape);
+}
+
+void SpecInputs::AddRows(const MXNetArgValue& arg) {
+  InputType type;
+  const ShapeView shape = Read(arg, &type);
+  CheckHasRows(shape.ndim());
+  if (IsSymbolic(shape[0])) {
+    MXNET_THROW("ValueError") << arg.text() << " has " << ExtentText(shape[0])
+                              << " items; how many arrays it is has to be known";
+  }
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    if (i % kSignalInterval == 0) CheckSignals();
+    Append(type, ShapeView(shape.data() + 1, shape.size() - 1));
+  }
 }
 
 void SpecInputs::AddNone() { specs_.push_back({{}, {}, -1, kMXNetWeakNone, nullptr}); }
@@ -152,8 +224,11 @@ const std::vector<MXNetTensorSpec>& SpecInputs::Specs(const TypeRule& rule) {
   const DLDataType common = as_given ? DLDataType{} : TypeByRule(rule.rule, types_.data(), count);
   const InputType* type = types_.data();
   for (MXNetTensorSpec& spec : specs_) {
-    if (spec.ndim >= 0) spec.dtype = as_given ? TypeAlone(*type++, rule) : common;
+    if (spec.ndim < 0) continue;
+    const bool is_last = &spec == &specs_.back();
+    spec.dtype = as_given ? TypeAlone(*type++, rule, types_[0].dtype, is_last) : common;
   }
+  PromoteByOwn(rule, specs_.data(), static_cast<int>(specs_.size()));
   return specs_;
 }
 

@@ -11,17 +11,28 @@
 #include <memory>
 #include <vector>
 
-#include "api/call/input_types.h"
-#include "api/common/operand.h"
+#include "op/argument/operand.h"
+#include "op/semantics/input_types.h"
 
 namespace mxnet {
 namespace op {
+
+/*! \brief Throws the last error where a function of an operator has failed. */
+inline void Check(int status) {
+  if (__builtin_expect(status != 0, 0)) throw Error::FromLast();
+}
+
+/*! \brief How many outputs an operator has for inputs of these specs. */
+int CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
+                 const void* attributes);
 
 /*! \brief How the inputs of a call are promoted. */
 struct TypeRule {
   int32_t rule;     /*!< MXNetTypeRule */
   bool asks;        /*!< whether a type is asked for */
   DLDataType dtype; /*!< the one */
+  const MXNetOperator* op;
+  const void* attributes; /*!< of the operator, which may have a rule of its own */
 };
 
 /*! \brief The attributes of one call, in memory of the call's own. */
@@ -35,7 +46,7 @@ class CallAttributes {
   CallAttributes(const CallAttributes&) = delete;
   CallAttributes& operator=(const CallAttributes&) = delete;
 
-  const void* get() { return room(); }
+  const void* get() const { return const_cast<CallAttributes*>(this)->room(); }
 
  private:
   void* room() { return __builtin_expect(large_ == nullptr, 1) ? small_ : large_.get(); }
@@ -54,7 +65,9 @@ class CallInputs {
   CallInputs& operator=(const CallInputs&) = delete;
 
   /*! \brief Adds what an argument is. Throws where it is no operand. */
-  void Add(const MXNetArgValue& arg);
+  void Add(const MXNetArgValue& arg, ArrayUse use = ArrayUse::kOperand);
+  /*! \brief Adds the items of an array along its first axis. */
+  void AddRows(const MXNetArgValue& arg);
   /*! \brief Adds one that is not given. */
   void AddNone();
 
@@ -65,15 +78,16 @@ class CallInputs {
   /*! \brief Writes the specs; of the types by rule, which are what inputs are converted to. */
   void Specs(const TypeRule& rule, MXNetTensorSpec* out);
   /*! \brief Converts inputs to the types of the specs, and writes them as tensors. */
-  void Tensors(const MXNetTensorSpec* specs, DLTensor* out);
+  void Tensors(MXNetTensorSpec* specs, DLTensor* out);
   /*! \brief Where the first array is; false where there is none. */
   bool FindContext(Context* ctx);
 
  private:
-  static constexpr int kFew = 4;
+  static constexpr int kFew = 6;
 
   int size_{0};
   Operand* few_[kFew];
+  std::vector<NDArray> rows_;
   std::vector<std::unique_ptr<Operand>> more_;
   std::vector<std::unique_ptr<ElementBuffer>> more_scalars_;
   ElementBuffer scalars_[kFew];
@@ -83,12 +97,16 @@ class CallInputs {
 /*! \brief The inputs of a call of which only the specs are asked, wherever elements are. */
 class SpecInputs {
  public:
-  void Add(const MXNetArgValue& arg);
+  void Add(const MXNetArgValue& arg, ArrayUse use = ArrayUse::kOperand);
+  void AddRows(const MXNetArgValue& arg);
   void AddNone();
   /*! \brief The specs, of the types by rule. */
   const std::vector<MXNetTensorSpec>& Specs(const TypeRule& rule);
 
  private:
+  ShapeView Read(const MXNetArgValue& arg, InputType* type, ArrayUse use = ArrayUse::kOperand);
+  void Append(const InputType& type, ShapeView shape);
+
   std::vector<MXNetTensorSpec> specs_;
   std::vector<InputType> types_;
   std::vector<std::unique_ptr<Operand>> sequences_;

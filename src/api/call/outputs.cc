@@ -6,10 +6,11 @@
 
 #include <mxnet/op/operator.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "api/common/cast.h"
-#include "api/common/promotion.h"
+#include "op/semantics/promotion.h"
+#include "op/tensor/cast.h"
 
 namespace mxnet {
 namespace op {
@@ -42,50 +43,43 @@ NDArray TargetOf(const MXNetTensorSpec& spec, const MXNetArgValue& out, const MX
   return CheckedOut(out, ShapeOf(spec), tensor->dtype);
 }
 
-NDArray NewArray(const MXNetTensorSpec& spec, Context ctx) {
+NDArray NewArray(const MXNetTensorSpec& spec, Context ctx, bool zeros) {
   if (__builtin_expect(!IsKnown(ShapeOf(spec)), 0)) {
     MXNET_THROW("NotImplementedError") << "outputs whose shape depends on elements";
   }
-  return NDArray::Empty(ShapeOf(spec), spec.dtype, ctx);
+  return zeros ? NDArray::Zeros(ShapeOf(spec), spec.dtype, ctx)
+               : NDArray::Empty(ShapeOf(spec), spec.dtype, ctx);
 }
 
 }  // namespace
 
-NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype) {
-  if (out.type_code() != kMXNetNDArrayHandle) {
-    MXNET_THROW("TypeError") << out.text() << " expected an array of this package or None, got "
-                             << (out.type_name() == "ndarray" ? "a foreign array"
-                                                              : out.type_name());
-  }
-  NDArray array = out.As<NDArray>();
-  if (array.read_only()) MXNET_THROW("ValueError") << out.text() << " is read-only";
-  if (array.shape() != shape) {
-    MXNET_THROW("ValueError") << out.text() << " has shape " << array.shape().str()
-                              << ", but the result has shape " << shape.str();
-  }
-  if (!CanCastSameKind(dtype, array.dtype())) {
-    MXNET_THROW("TypeError") << out.text() << ": Cannot cast output from dtype('"
-                             << DataTypeName(dtype) << "') to dtype('"
-                             << DataTypeName(array.dtype()) << "') with casting rule 'same_kind'";
-  }
-  return array;
-}
-
-OutputSpecs::OutputSpecs(int count) : count_(count) {
+OutputSpecs::OutputSpecs(const MXNetOperator& op, int count, const MXNetTensorSpec* inputs,
+                         int num_in)
+    : count_(count) {
   one_.shape = one_shape_.data;
   if (count == 1) return;
-  shapes_.resize(static_cast<size_t>(count));
-  for (DimBuffer& shape : shapes_) many_.push_back({{}, {}, 0, kMXNetWeakNone, shape.data});
+  int room = MXNET_MAX_NDIM;
+  if (op.view != nullptr) {
+    room = 0;
+    for (int i = 0; i < num_in; ++i) room += std::max(inputs[i].ndim, 0);
+  }
+  const auto outputs = static_cast<size_t>(count);
+  extents_.resize(outputs * static_cast<size_t>(room));
+  many_.resize(outputs);
+  for (size_t i = 0; i < outputs; ++i) {
+    many_[i].shape = extents_.data() + i * static_cast<size_t>(room);
+  }
 }
 
 Output::Output(const MXNetTensorSpec& spec, Context ctx, bool zeros)
-    : written_(zeros ? NDArray::Zeros(ShapeOf(spec), spec.dtype, ctx) : NewArray(spec, ctx)) {}
+    : written_(NewArray(spec, ctx, zeros)) {}
 
 Output::Output(const MXNetTensorSpec& spec, Context ctx, const MXNetArgValue& out,
                const MXNetOperator& op, const DLTensor* inputs, int num_in)
     : target_(TargetOf(spec, out, op)) {
-  const bool direct = CanWriteTo(target_.tensor(), spec.dtype, op, inputs, num_in);
-  written_ = direct ? target_ : NewArray(spec, ctx);
+  const bool zeros = (op.properties & kMXNetOpZeroed) != 0;
+  const bool direct = !zeros && CanWriteTo(target_.tensor(), spec.dtype, op, inputs, num_in);
+  written_ = direct ? target_ : NewArray(spec, ctx, zeros);
 }
 
 NDArray Output::Finish() {

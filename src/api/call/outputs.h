@@ -11,18 +11,16 @@
 
 #include <vector>
 
-#include "api/common/strided.h"
+#include "op/argument/out.h"
+#include "op/tensor/strided.h"
 
 namespace mxnet {
 namespace op {
 
-/*! \brief The array a result goes to by `out`; ValueError or TypeError where it does not fit. */
-NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype);
-
 /*! \brief The specs of a call's outputs, with room for their extents. */
 class OutputSpecs {
  public:
-  explicit OutputSpecs(int count);
+  OutputSpecs(const MXNetOperator& op, int count, const MXNetTensorSpec* inputs, int num_in);
 
   MXNetTensorSpec* data() { return count_ == 1 ? &one_ : many_.data(); }
   int size() const noexcept { return count_; }
@@ -35,7 +33,7 @@ class OutputSpecs {
   MXNetTensorSpec one_;
   DimBuffer one_shape_;
   std::vector<MXNetTensorSpec> many_;
-  std::vector<DimBuffer> shapes_;
+  std::vector<int64_t> extents_;
 };
 
 /*! \brief One output: a new array, or the one that `out` is, or a new one that is copied there. */

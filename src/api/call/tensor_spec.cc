@@ -8,7 +8,7 @@
 #include <mxnet/op/extent.h>
 #include <mxnet/runtime/container/array.h>
 
-#include "api/common/dispatch.h"
+#include "op/semantics/dispatch.h"
 
 namespace mxnet {
 namespace op {

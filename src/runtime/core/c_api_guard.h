@@ -1,6 +1,6 @@
 /*!
  * \file c_api_guard.h
- * \brief What every C entry shares: no exception leaves it, and no NULL is followed.
+ * \brief What every C entry shares: it lets no exception out, and follows no NULL.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_C_API_GUARD_H_
 #define MXNET_SRC_RUNTIME_CORE_C_API_GUARD_H_

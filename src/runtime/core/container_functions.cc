@@ -141,12 +141,12 @@ MXNET_REGISTER_API("ffi.List.extend")
     });
 
 MXNET_REGISTER_API("ffi.List.replace")
-    .describe("Puts values in the place of some elements of a List.")
+    .describe("Replaces some elements of a List.")
     .flags(kMXNetFuncMethod)
     .arg("self")
     .arg("start", "Number of the first element.")
     .arg("count", "How many elements go.")
-    .arg("items", "What comes in their place.")
+    .arg("items", "What replaces them.")
     .set_body_typed([](List<Any> list, uint64_t start, uint64_t count, Array<Any> items) {
       list.Replace(start, count, std::vector<Any>(items.begin(), items.end()));
     });

@@ -1,6 +1,7 @@
 /*!
  * \file devices.h
- * \brief What the runtime asks of whoever knows the devices beside the CPU, and the current one.
+ * \brief The interface by which the runtime reaches devices other than the CPU, and the current
+ * one.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_DEVICES_H_
 #define MXNET_SRC_RUNTIME_CORE_DEVICES_H_
@@ -37,8 +38,8 @@ class DeviceProvider {
   virtual ~DeviceProvider() = default;
   /*! \brief Memory, which is never NULL; throws MemoryError and, for an unknown device, ValueError.
    */
-  // By reference: what was put together from two halves and is read as a whole, as it would be to
-  // pass it by value, makes the processor wait.
+  // By reference: the context was stored as two halves, and loading it at once, to pass it by
+  // value, would stall the processor.
   virtual DeviceBlock Alloc(const DLDevice& ctx, size_t bytes, bool zeroed) = 0;
   /*! \brief The name of a kind of device, which lives as long as the process; NULL where unknown.
    */
@@ -47,7 +48,7 @@ class DeviceProvider {
   virtual int KindNumber(const std::string& name) = 0;
   /*! \brief The names of the kinds of which there are devices now. */
   virtual std::vector<std::string> KindNames() = 0;
-  /*! \brief Waits for what an array of a device is to hold; throws where that is lost. */
+  /*! \brief Waits for the work that fills an array of a device; throws where that has failed. */
   virtual void AwaitContent(const ArrayObject* array) = 0;
   /*!
    * \brief Calls an operator that has to do with one of the devices; false for any other.
@@ -63,7 +64,7 @@ extern std::atomic<DeviceProvider*> device_provider;
 
 /*!
  * \brief The contexts of each thread's `with` blocks, kept by whoever makes arrays in the current
- * one. Its functions throw nothing of ours.
+ * one. Its functions throw nothing.
  */
 struct ContextStack {
   void (*push)(DLDevice ctx);

@@ -35,10 +35,10 @@ class ErrorState {
 
   std::string kind_;
   std::string message_;
-  // On the heap: what a thread has of itself is short where a library is loaded late.
+  // On the heap: a library that is loaded late gets little thread-local memory.
   std::vector<Frame> frames_;
   size_t num_frames_{0};
-  /*! \brief As long as frames_ at least, so that View needs no memory. */
+  /*! \brief At least as long as frames_, so that View allocates nothing. */
   std::vector<MXNetErrorFrame> views_;
   MXNetErrorInfo info_{};
 };
@@ -54,9 +54,9 @@ struct NotedThrow {
 };
 
 /*!
- * \brief Has the calling thread get what C++ needs to throw.
+ * \brief Has the calling thread allocate what C++ needs to throw.
  *
- * Where it finds no memory for that with the first exception, it ends the process; so it is asked
+ * C++ ends the process if there is no memory for that at the first exception. So this is called
  * while there is some: by the thread that loads the runtime, and by each that makes an array.
  */
 void PrepareThread() noexcept;

@@ -14,6 +14,7 @@
 #include "runtime/core/c_api_guard.h"
 #include "runtime/core/error_state.h"
 #include "runtime/core/observers.h"
+#include "runtime/core/operator.h"
 #include "runtime/core/python_name.h"
 
 namespace mxnet {
@@ -68,7 +69,7 @@ bool IsOptional(const MXNetParamInfo& param) { return (param.flags & kMXNetParam
 /*! \brief A TypeError with the text that is made, or a MemoryError where there is no room for it.
  */
 template <typename Text>
-[[gnu::cold, gnu::noinline]] int Refuse(const Text& text) noexcept {
+[[gnu::cold, gnu::noinline]] int Reject(const Text& text) noexcept {
   try {
     return Error("TypeError", text()).SetLast();
   } catch (const std::bad_alloc&) {
@@ -118,7 +119,7 @@ void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_
   }
   if (num_params > 0 && params == nullptr) {
     MXNET_THROW("ValueError") << function << ": " << num_params
-                              << " parameters are described and the run of them is NULL";
+                              << " parameters are described and the array of them is NULL";
   }
   CheckNames(function, params, num_params);
 }
@@ -173,21 +174,31 @@ void FunctionInfo::CopyOperator() {
   if (op == nullptr) return;
   CheckSize(op->struct_size, kSmallestOperator);
   const bool is_placed = (op->properties & (kMXNetOpZeros | kMXNetOpAnywhere)) != 0;
-  if (op->infer == nullptr || (op->run == nullptr && !(is_placed && op->num_outputs == 1))) {
-    MXNET_THROW("ValueError") << info_.name << ": an operator has to have infer and run";
+  const bool is_done = (is_placed && op->num_outputs == 1) || op->view != nullptr;
+  if (op->infer == nullptr || (op->run == nullptr && !is_done)) {
+    MXNET_THROW("ValueError") << info_.name << ": an operator has to have infer, and run or view";
+  }
+  if (op->view != nullptr && (op->workspace != nullptr || op->type_rule != kMXNetTypesAsGiven)) {
+    MXNET_THROW("ValueError") << info_.name
+                              << ": an operator with a view takes its input as given, "
+                              << "and has no workspace";
   }
   if (op->num_outputs < 0 && op->count_outputs == nullptr) {
     MXNET_THROW("ValueError") << info_.name << ": an operator of " << op->num_outputs
                               << " outputs has to have count_outputs";
   }
   std::memcpy(&op_, op, std::min(op->struct_size, sizeof(op_)));
+  if (op_.type_rule == kMXNetTypesOwn && op_.promote == nullptr) {
+    MXNET_THROW("ValueError") << info_.name << ": an operator with kMXNetTypesOwn has to have "
+                              << "promote";
+  }
   info_.op = &op_;
 }
 
 void FunctionInfo::CopyOverloads() {
   if (info_.num_overloads > 0 && info_.overloads == nullptr) {
     MXNET_THROW("ValueError") << info_.name << ": " << info_.num_overloads
-                              << " overloads are described and the run of them is NULL";
+                              << " overloads are described and the array of them is NULL";
   }
   for (size_t i = 0; i < info_.num_overloads; ++i) {
     const MXNetFuncInfo* overload = info_.overloads[i];
@@ -241,7 +252,7 @@ int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_code
   const auto& params = info->body_params();
   const int num_params = static_cast<int>(params.size());
   if (num_args > num_params && !info->variadic()) {
-    return Refuse([&] { return CountText(*info, num_args); });
+    return Reject([&] { return CountText(*info, num_args); });
   }
   bool gaps = false;
   for (int i = 0; i < num_args; ++i) gaps |= type_codes[i] == kMXNetMissing;
@@ -281,7 +292,7 @@ int FunctionObject::Fill(const MXNetValue* values, const int* type_codes, int nu
       filled[i] = params[i]->default_value.value;
       filled_codes[i] = params[i]->default_value.type_code;
     } else {
-      return Refuse([&] {
+      return Reject([&] {
         // Of a method the object is none of the arguments that are counted.
         const int given = details::IsMethod(info->view()) ? i - 1 : i;
         const std::string number = given < 0 ? "" : std::to_string(given) + " ";
@@ -303,12 +314,13 @@ int FunctionObject::CallChecked(const MXNetValue* values, const int* type_codes,
   return CallDescribed(values, type_codes, num_args, ret, ret_type_code);
 }
 
-int FunctionObject::Fail() const noexcept {
+int FunctionObject::Fail(int status) const noexcept {
+  if (status == kElementsElsewhere) return status;
   if (info->view().file == nullptr) return -1;
   try {
     ErrorState::ThreadLocal()->AddFrame(info->view().file, info->view().line, info->view().name);
   } catch (const std::bad_alloc&) {
-    // The error goes on without this place.
+    // The error goes on without this source location.
   }
   return -1;
 }
@@ -319,7 +331,7 @@ int FunctionObject::Call(const MXNetValue* values, const int* type_codes, int nu
   const int status = direct_args == kAnyArgs
                          ? call(resource, values, type_codes, num_args, ret, ret_type_code)
                          : CallChecked(values, type_codes, num_args, ret, ret_type_code);
-  return __builtin_expect(status == 0, 1) ? 0 : Fail();
+  return __builtin_expect(status == 0, 1) ? 0 : Fail(status);
 }
 
 }  // namespace runtime
@@ -331,7 +343,7 @@ using mxnet::runtime::RequireNotNull;
 
 namespace {
 
-[[gnu::noinline, gnu::cold]] int RefuseCall(MXNetFunctionHandle func) {
+[[gnu::noinline, gnu::cold]] int RejectCall(MXNetFunctionHandle func) {
   const char* missing = func == nullptr ? mxnet::runtime::LastMissingFunction() : "";
   if (*missing != '\0') {
     return Guard([&] {
@@ -351,11 +363,11 @@ namespace {
 int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
                   int num_args, MXNetValue* ret_val, int* ret_type_code) {
   if (__builtin_expect(func == nullptr || ret_val == nullptr || ret_type_code == nullptr, 0)) {
-    return RefuseCall(func);
+    return RejectCall(func);
   }
   if (num_args != 0 &&
       __builtin_expect(num_args < 0 || arg_values == nullptr || type_codes == nullptr, 0)) {
-    return RefuseCall(func);
+    return RejectCall(func);
   }
   const auto* function = static_cast<const FunctionObject*>(func);
   if (mxnet::runtime::Observed()) {

@@ -20,10 +20,10 @@ namespace runtime {
 /*! \brief Bounds the frame in which defaults are filled in. */
 constexpr size_t kMaxParams = 64;
 
-/*! \brief ValueError where there are too many described parameters, or there is no run of them. */
+/*! \brief ValueError where too many parameters are described, or params is NULL. */
 void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_params);
 
-/*! \brief What this thread last asked the registry for in vain; "" before. */
+/*! \brief The name that this thread last failed to find in the registry; "" before. */
 const char* LastMissingFunction() noexcept;
 
 /*! \brief Owned copy of a description. */
@@ -43,7 +43,7 @@ class FunctionInfo {
   int context_param() const { return context_param_; }
   /*! \brief The operator that the function is; NULL for any other. */
   const MXNetOperator* op() const { return info_.op == nullptr ? nullptr : &op_; }
-  /*! \brief Whether any arguments are fine, so that a call needs no check. */
+  /*! \brief Whether the function takes any arguments, so that a call needs no check. */
   bool takes_anything() const { return body_params_.empty() && (variadic_ || !info_.described); }
 
  private:
@@ -69,7 +69,7 @@ struct FunctionObject;
 FunctionObject* NewFunction(MXNetPackedCFunc call, void* resource,
                             MXNetPackedCFuncFinalizer finalizer);
 
-/*! \brief Runs what ends a function, and frees it. */
+/*! \brief Runs the finalizer of a function, and frees it. */
 void DeleteFunction(MXNetObject* self);
 
 /*! \brief A function: what to call, with what, and its description. */
@@ -79,7 +79,8 @@ struct FunctionObject {
   void* resource;
   MXNetPackedCFuncFinalizer finalizer;
   const FunctionInfo* info;
-  /*! \brief As many arguments, all given, need no look at the description; or kAnyArgs. */
+  /*! \brief A call with this many arguments, all given, needs no look at the description; or
+   * kAnyArgs. */
   int direct_args;
 
   static constexpr int kAnyArgs = -1;
@@ -93,11 +94,11 @@ struct FunctionObject {
  private:
   int CallChecked(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                   int* ret_type_code) const;
-  /*! \brief Adds this function to the places the last error passed; -1. */
-  int Fail() const noexcept;
+  /*! \brief Adds this function to the source locations that the last error passed; the status. */
+  int Fail(int status) const noexcept;
   int CallDescribed(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                     int* ret_type_code) const;
-  /*! \brief With more arguments than named parameters, some of which were not given. */
+  /*! \brief The same for more arguments than named parameters, some of which were not given. */
   int CallVariadic(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,
                    int* ret_type_code) const;
 };

@@ -5,6 +5,7 @@
 #include "runtime/core/observers.h"
 
 #include "runtime/core/devices.h"
+#include "runtime/core/operator.h"
 #include "runtime/core/pool.h"
 
 namespace mxnet {
@@ -39,7 +40,9 @@ int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_co
     int status = 0;
     if (provider->TryCall(*call.func, args, ret, ret_type_code, &status)) return status;
   }
-  return call.func->Call(call.values, call.type_codes, call.num_args, ret, ret_type_code);
+  const int status =
+      call.func->Call(call.values, call.type_codes, call.num_args, ret, ret_type_code);
+  return status == kElementsElsewhere ? -1 : status;
 }
 
 int CallObserved(const FunctionObject* func, const MXNetValue* values, const int* type_codes,

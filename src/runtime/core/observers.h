@@ -1,6 +1,6 @@
 /*!
  * \file observers.h
- * \brief What may look on at every call: the traces and the crash report.
+ * \brief What may observe every call: the traces and the crash report.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_
 #define MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_
@@ -20,10 +20,11 @@ enum Observer : uint32_t {
   kObserveDevices = 4, /*!< there are devices beside the CPU, to which calls of operators may go */
 };
 
-/*! \brief Who looks on at present. A call reads this word and, where it is 0, does nothing else. */
+/*! \brief The observers at present. A call reads this word and, where it is 0, does nothing else.
+ */
 extern std::atomic<uint32_t> observers;
 
-/*! \brief Whether anybody looks on; what a call costs where nobody does. */
+/*! \brief Whether there are observers. Without any, this is all that a call pays for them. */
 inline bool Observed() {
   return __builtin_expect(observers.load(std::memory_order_relaxed) != 0, 0);
 }
@@ -41,7 +42,7 @@ struct ActiveCall {
 /*! \brief The calling thread's innermost observed call; safe to read in a signal handler. */
 const ActiveCall* InnermostCall();
 
-/*! \brief FunctionObject::Call, or that of the devices that the call has to do with. */
+/*! \brief FunctionObject::Call, or the call on the device that the arguments are on. */
 int CallWhereItBelongs(const ActiveCall& call, MXNetValue* ret, int* ret_type_code);
 
 /*! \brief Calls by CallWhereItBelongs, and records that for the traces that are on. */
@@ -50,7 +51,7 @@ using TracedCall = int (*)(const ActiveCall& call, MXNetValue* ret, int* ret_typ
 /*! \brief Set by whoever makes traces, before it sets kObserveTraces. */
 extern std::atomic<TracedCall> traced_call;
 
-/*! \brief FunctionObject::Call with observers looking on. */
+/*! \brief FunctionObject::Call with observers. */
 [[gnu::cold]] int CallObserved(const FunctionObject* func, const MXNetValue* values,
                                const int* type_codes, int num_args, MXNetValue* ret,
                                int* ret_type_code);

@@ -1,6 +1,6 @@
 /*!
  * \file operator.cc
- * \brief Hands calls of operators to whoever carries them out.
+ * \brief Hands calls of operators to whoever executes them.
  */
 #include "runtime/core/operator.h"
 
@@ -22,8 +22,7 @@ std::atomic<const MXNetOperatorAdapter*> adapter_of_process{nullptr};
 const MXNetOperatorAdapter* Adapter() {
   const auto* adapter = adapter_of_process.load(std::memory_order_acquire);
   if (__builtin_expect(adapter == nullptr, 0)) {
-    SetLastError("ImportError",
-                 "operators are carried out by the package 'mx', which is not loaded");
+    SetLastError("ImportError", "operators are executed by the package 'mx', which is not loaded");
   }
   return adapter;
 }
@@ -61,7 +60,7 @@ int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* values, const 
   // The function has completed the arguments, unless somebody else calls this.
   const auto& params = function->info->body_params();
   if (__builtin_expect(static_cast<size_t>(num_args) != params.size(), 0)) {
-    return MXNetFuncRefuseCount(func, static_cast<int>(params.size()), 0, num_args);
+    return MXNetFuncRejectCount(func, static_cast<int>(params.size()), 0, num_args);
   }
   return adapter->call(op, func, values, type_codes, num_args, ret, ret_type_code);
 }
@@ -82,7 +81,7 @@ int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const
   const auto* function = static_cast<const FunctionObject*>(func);
   const auto num_params = static_cast<int>(function->info->body_params().size());
   if (num_args < 0 || num_args > num_params) {
-    return MXNetFuncRefuseCount(func, num_params, 0, num_args);
+    return MXNetFuncRejectCount(func, num_params, 0, num_args);
   }
   MXNetValue filled[mxnet::runtime::kMaxParams];
   int filled_codes[mxnet::runtime::kMaxParams];
@@ -91,8 +90,8 @@ int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const
 }
 
 int MXNetOperatorReadInts(const MXNetValue* value, int type_code, MXNetFunctionHandle func,
-                          int index, int64_t* out, int32_t* count, int32_t* single) {
+                          int index, int64_t* out, int64_t room, int64_t* count, int32_t* single) {
   const MXNetOperatorAdapter* adapter = Adapter();
   if (adapter == nullptr) return -1;
-  return adapter->read_ints(value, type_code, func, index, out, count, single);
+  return adapter->read_ints(value, type_code, func, index, out, room, count, single);
 }

@@ -14,10 +14,10 @@ namespace runtime {
 bool IsIdentifier(std::string_view name);
 
 /*!
- * \brief ValueError where Python takes a name for no identifier, or for a keyword.
+ * \brief ValueError where a name is no identifier of Python, or a keyword.
  *
  * Stubs, signatures and keyword arguments write the name as it is. The error begins with the owner,
- * "demo.Point", and says what is called so, "a parameter".
+ * "demo.Point", and says what has the name, "a parameter".
  */
 void CheckPythonName(const char* owner, const char* what, const char* name);
 

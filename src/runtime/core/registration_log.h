@@ -1,6 +1,7 @@
 /*!
  * \file registration_log.h
- * \brief What a library does to the registry while it loads, so that it can be told, and undone.
+ * \brief What a library does to the registry while it loads, so that it can be reported, and
+ * undone.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_REGISTRATION_LOG_H_
 #define MXNET_SRC_RUNTIME_CORE_REGISTRATION_LOG_H_
@@ -72,13 +73,14 @@ class RegistrationLog {
 /*! \brief All registered functions, in no order. Defined in registry.cc, like the next one. */
 std::vector<NamedFunction> RegisteredFunctions();
 
-/*! \brief Gives a name back to `former`, or to nobody, unless somebody else has taken it since. */
+/*! \brief Registers `former` under its name again, or nothing, unless another function has it
+ * since. */
 void RestoreFunction(const std::string& name, const ObjectRef& func, const ObjectRef& former);
 
-/*! \brief Gives the key of a class to nobody; its objects keep their type. In type_table.cc. */
+/*! \brief Frees the key of a class; its objects keep their type. In type_table.cc. */
 void ForgetClassKey(const std::string& key, uint32_t index);
 
-/*! \brief Makes an enum again what it was, or nothing. In enum_functions.cc. */
+/*! \brief Restores the enum that was replaced, or removes it. In enum_functions.cc. */
 void RestoreEnum(const std::string& name, const std::string& file, const ObjectRef& info);
 
 }  // namespace runtime

@@ -24,8 +24,8 @@ namespace {
 /*!
  * \brief Names and their functions.
  *
- * Leaked on purpose: libraries and threads may still look functions up, and functions of the host
- * language must not be finalized, while static destructors run.
+ * Leaked on purpose: libraries and threads may still look functions up, and functions of the front
+ * end language must not be finalized, while static destructors run.
  */
 class FunctionTable {
  public:
@@ -55,7 +55,7 @@ class FunctionTable {
       MXNET_THROW("ValueError") << "function '" << name
                                 << "' is registered already; pass override=True to replace it";
     }
-    // The former function may run host code when it goes: not under the lock.
+    // The former function may run code of the front end when it goes: not under the lock.
     lock.unlock();
     if (log != nullptr) log->Added(name, func, former);
   }

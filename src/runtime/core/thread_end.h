@@ -14,14 +14,15 @@ namespace runtime {
  * \brief A function that runs at the end of each thread that asked for it.
  *
  * Not the destructor of a thread_local: where there is no memory to register one, C++ ends the
- * process, be it in the midst of giving memory back or of telling that there is none. At the end of
+ * process, even while it frees memory or reports that there is none. At the end of
  * the process nothing runs.
  */
 class ThreadEnd {
  public:
   explicit ThreadEnd(void (*function)(void*)) : error_(pthread_key_create(&key_, function)) {}
 
-  /*! \brief Has the function run for the calling thread, with what is not NULL; false if it cannot.
+  /*! \brief Has the function run for the calling thread, with an argument that is not NULL; false
+   * if it cannot.
    */
   bool Ask(void* with) const { return error_ == 0 && pthread_setspecific(key_, with) == 0; }
 

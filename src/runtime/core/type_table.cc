@@ -87,7 +87,7 @@ class TypeRecord {
   void CheckRun(const void* run, size_t size, const char* what) const {
     if (size > 0 && run == nullptr) {
       MXNET_THROW("ValueError") << info_.key << ": " << size << " " << what
-                                << " are described and the run of them is NULL";
+                                << " are described and the array of them is NULL";
     }
   }
 

@@ -233,7 +233,7 @@ MXNET_REGISTER_API("ffi.trace.json")
       *ret = TraceJson(log);
     });
 
-/*! \brief What a function is called; of a callable of the host language, what that calls it. */
+/*! \brief What a function is called; of a callable of the front end, what that calls it. */
 std::string NameOf(const FunctionObject& func) {
   std::string name = func.info->view().name;
   if (name != "function") return name;

@@ -176,7 +176,7 @@ void AppendValue(const MXNetValue& value, int type_code, std::string* out) {
       return;
     case kMXNetArrayHandle:
     case kMXNetReadOnlyArray:
-    case kMXNetLentArray:
+    case kMXNetBorrowedArray:
       return AppendTensor(*static_cast<const DLTensor*>(value.v_handle), out);
     case kMXNetStr:
       return AppendQuoted(value.v_str, out);

@@ -16,7 +16,7 @@ namespace runtime {
 /*! \brief Appends text as valid UTF-8 of at most `limit` bytes and an ellipsis. */
 void AppendText(std::string_view text, size_t limit, std::string* out);
 
-/*! \brief "3", "'text'", "float32[3, 4]", "(1, 2)", "list of 5": a value as a person would note it.
+/*! \brief "3", "'text'", "float32[3, 4]", "(1, 2)", "list of 5": a short text of a value.
  */
 void AppendValue(const MXNetValue& value, int type_code, std::string* out);
 

@@ -1,6 +1,6 @@
 /*!
  * \file dynamic_library.h
- * \brief The platform's loader: the one place that calls it.
+ * \brief The platform's loader: the only file that calls it.
  *
  * Header-only, because the operator library uses it too and sees nothing of this one but its C API.
  */
@@ -32,7 +32,7 @@ inline std::wstring WidePath(const std::string& path) {
   return wide;
 }
 
-/*! \brief The same the other way round. */
+/*! \brief The path that the system has, as UTF-8. */
 inline std::string NarrowText(const wchar_t* text, int size) {
   std::string narrow(static_cast<size_t>(
                          WideCharToMultiByte(CP_UTF8, 0, text, size, nullptr, 0, nullptr, nullptr)),
@@ -42,7 +42,7 @@ inline std::string NarrowText(const wchar_t* text, int size) {
   return narrow;
 }
 
-/* What the functions do is said below; here a library finds those beside it, too. */
+/* The functions are described below; on this system a library also finds those beside it. */
 
 inline void* Open(const std::string& path) {
   return LoadLibraryExW(WidePath(path).c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);

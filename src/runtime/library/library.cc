@@ -159,7 +159,7 @@ std::string Described(const Error& error) {
 /*! \brief The one error of a library whose registrations or initialiser failed. */
 Error Combined(const std::string& path, const std::vector<Error>& failures,
                const std::optional<Error>& initialiser) {
-  // The first failure keeps its places, and the host language's exception behind it.
+  // The first failure keeps its source locations, and the front end's exception behind it.
   Error error = failures.empty() ? *initialiser : failures.front();
   std::string text = "cannot load " + path + ": ";
   if (failures.empty()) {

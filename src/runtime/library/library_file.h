@@ -11,7 +11,7 @@ namespace mxnet {
 namespace runtime {
 
 /*!
- * \brief Refuses what is no shared library for this processor, with the reason.
+ * \brief Rejects what is no shared library for this processor, with the reason.
  *
  * Throws FileNotFoundError, IsADirectoryError or PermissionError, and ImportError for a file of
  * another kind or for another architecture.

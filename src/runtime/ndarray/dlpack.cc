@@ -19,7 +19,7 @@ void ReleaseManaged(void* tensor, size_t) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
-/*! \brief What an exported tensor holds: the array, whose geometry it points into. */
+/*! \brief What an exported tensor holds: the array, whose shape and strides it points into. */
 template <typename Managed>
 struct Exported {
   Managed managed;

@@ -14,7 +14,6 @@
 #include "runtime/core/c_api_guard.h"
 #include "runtime/core/devices.h"
 #include "runtime/core/pool.h"
-#include "runtime/ndarray/meta.h"
 
 namespace mxnet {
 namespace runtime {
@@ -48,8 +47,8 @@ void DeleteArray(MXNetObject* self) {
   }
 }
 
-void ReleaseLent(void* owner, size_t lender) {
-  reinterpret_cast<const MXNetLender*>(lender)->release(owner);
+void ReleaseBorrowed(void* owner, size_t owner_functions) {
+  reinterpret_cast<const MXNetOwnerFunctions*>(owner_functions)->release(owner);
 }
 
 /*! \brief Memory a program can hope for; beyond it the system would end the process instead. */
@@ -75,7 +74,7 @@ inline void CheckNdim(int ndim) {
   if (ndim < 0 || ndim > kMaxNdim) ThrowNdim(ndim);
 }
 
-/*! \brief Bytes of an object with its geometry; elements may follow. */
+/*! \brief Bytes of an object with its shape and strides; elements may follow. */
 inline size_t HeadSize(size_t ndim) {
   return AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
 }
@@ -204,7 +203,6 @@ inline ArrayObject* NewArray(ShapeView shape, DLDataType dtype, DLDevice ctx, in
   const size_t bytes = CheckedBytes(shape, dtype);
   const bool zeroed = (options & kMXNetCreateZeroed) != 0;
   const bool on_host = ctx.device_type == kDLCPU;
-  if (static_cast<int>(ctx.device_type) == kMXNetMetaDevice) ThrowMeta(shape, dtype);
   if (on_host && bytes <= kMaxInlineBytes) return NewInlineArray(shape, dtype, ctx, bytes, zeroed);
   const DeviceBlock block =
       on_host ? AllocOnHost(shape, dtype, bytes, zeroed) : AllocOnDevice(ctx, bytes, zeroed);
@@ -302,23 +300,24 @@ int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
     ArrayObject* view =
         mxnet::runtime::NewForeignArray(tensor, owner, &mxnet::runtime::ReleaseBase);
     mxnet::runtime::details::Retain(&owner->visible.header);
-    view->visible.flags = array->visible.flags & ~uint64_t{kMXNetNDArrayOfHost};
+    view->visible.flags = array->visible.flags & ~uint64_t{kMXNetNDArrayHasPeer};
     *out = view;
   });
 }
 
-int MXNetNDArrayFromLent(const MXNetLentTensor* lent, MXNetNDArrayHandle* out) {
+int MXNetNDArrayFromBorrowed(const MXNetBorrowedTensor* borrowed, MXNetNDArrayHandle* out) {
   return Guard([&] {
-    RequireNotNull(lent, "MXNetNDArrayFromLent", "lent");
-    RequireNotNull(out, "MXNetNDArrayFromLent", "out");
-    RequireNotNull(lent->lender, "MXNetNDArrayFromLent", "lent->lender");
-    ArrayObject* array =
-        mxnet::runtime::NewForeignArray(lent->tensor, lent->owner, &mxnet::runtime::ReleaseLent);
-    array->owner_size = reinterpret_cast<size_t>(lent->lender);
-    array->visible.flags = lent->flags & kMXNetNDArrayReadOnly;
-    if (lent->host != nullptr) array->visible.flags |= kMXNetNDArrayOfHost;
-    array->visible.header.host = lent->host;
-    lent->lender->retain(lent->owner);
+    RequireNotNull(borrowed, "MXNetNDArrayFromBorrowed", "borrowed");
+    RequireNotNull(out, "MXNetNDArrayFromBorrowed", "out");
+    RequireNotNull(borrowed->owner_functions, "MXNetNDArrayFromBorrowed",
+                   "borrowed->owner_functions");
+    ArrayObject* array = mxnet::runtime::NewForeignArray(borrowed->tensor, borrowed->owner,
+                                                         &mxnet::runtime::ReleaseBorrowed);
+    array->owner_size = reinterpret_cast<size_t>(borrowed->owner_functions);
+    array->visible.flags = borrowed->flags & kMXNetNDArrayReadOnly;
+    if (borrowed->peer != nullptr) array->visible.flags |= kMXNetNDArrayHasPeer;
+    array->visible.header.peer = borrowed->peer;
+    borrowed->owner_functions->retain(borrowed->owner);
     *out = array;
   });
 }

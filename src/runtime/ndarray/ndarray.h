@@ -16,7 +16,7 @@ namespace runtime {
 struct ArrayObject {
   MXNetNDArrayObject visible;
   void* owner; /*!< what release is called with: memory, the base of a view, a foreign tensor */
-  size_t owner_size; /*!< of memory; of what was lent, the address of its lender */
+  size_t owner_size; /*!< of memory; of a borrowed tensor, the address of its owner functions */
   void (*release)(void* owner, size_t owner_size); /*!< NULL where the elements lie inside */
   size_t block_size;
 };
@@ -27,7 +27,7 @@ inline const int64_t* ExtentsOf(const ArrayObject* array) {
 }
 
 /*!
- * \brief A new row-major array over memory of a device, of a geometry that was checked before, with
+ * \brief A new row-major array over memory of a device, of a spec that was checked before, with
  * its size in bytes. Throws MemoryError, and gives the block back then.
  */
 ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,

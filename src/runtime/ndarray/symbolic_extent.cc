@@ -50,6 +50,16 @@ class Extents {
     return Intern({{{AtomOf(name)}, 1}});
   }
 
+  /*! \brief A symbol of a name that none has. */
+  int64_t New(const std::string& prefix) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::string name;
+    do {
+      name = prefix + std::to_string(next_++);
+    } while (atoms_.count(name) != 0);
+    return Intern({{{AtomOf(name)}, 1}});
+  }
+
   int64_t Combine(int32_t operation, int64_t a, int64_t b) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const Polynomial left = Of(a);
@@ -202,6 +212,7 @@ class Extents {
   }
 
   std::mutex mutex_;
+  int64_t next_{0};
   std::map<std::string, Atom> atoms_;
   std::vector<const std::string*> names_;
   std::map<Polynomial, int64_t> numbers_;
@@ -217,16 +228,32 @@ using mxnet::runtime::Extents;
 using mxnet::runtime::Guard;
 using mxnet::runtime::RequireNotNull;
 
+namespace {
+
+/*! \brief ValueError for what is no identifier, and could be the text of another extent. */
+void RequireName(const char* name) {
+  if (mxnet::runtime::IsIdentifier(name)) return;
+  MXNET_THROW("ValueError") << "'" << name << "' is no name of a symbolic extent: expected "
+                            << "letters, digits and _, and no digit first";
+}
+
+}  // namespace
+
 int MXNetExtentSymbol(const char* name, int64_t* out) {
   return Guard([&] {
     RequireNotNull(name, "MXNetExtentSymbol", "name");
     RequireNotNull(out, "MXNetExtentSymbol", "out");
-    // Anything else could be the text of another extent.
-    if (!mxnet::runtime::IsIdentifier(name)) {
-      MXNET_THROW("ValueError") << "'" << name << "' is no name of a symbolic extent: expected "
-                                << "letters, digits and _, and no digit first";
-    }
+    RequireName(name);
     *out = Extents::Global().Symbol(name);
+  });
+}
+
+int MXNetExtentNew(const char* prefix, int64_t* out) {
+  return Guard([&] {
+    RequireNotNull(prefix, "MXNetExtentNew", "prefix");
+    RequireNotNull(out, "MXNetExtentNew", "out");
+    RequireName(prefix);
+    *out = Extents::Global().New(prefix);
   });
 }
 

@@ -81,7 +81,7 @@ def test_rounding_to_two_bytes(on_cpu, dtype, wide):
     np.testing.assert_array_equal(result.view("uint16"), expected.view("uint16"))
 
 
-# What the CPU has and the library refuses, with the types of which it does.
+# What the CPU has and the library rejects, with the types of which it does.
 SIGNED_POWERS = {"power": ["int8", "int16", "int32", "int64"]}
 UNARY = (
     "absolute arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil conjugate cos cosh exp exp2 "
@@ -120,8 +120,8 @@ def test_formulas_of_one_array(on_cpu, name, dtype):
 def test_formulas_of_two_arrays(on_cpu, name, dtype):
     x = elements(dtype)
     a, b = (side.ravel() for side in np.meshgrid(x, x))
-    refused = dtype in SIGNED_POWERS.get(name, ())
-    expected = None if refused else of_cpu(name, a, b)
+    rejected = dtype in SIGNED_POWERS.get(name, ())
+    expected = None if rejected else of_cpu(name, a, b)
     if expected is None:
         with pytest.raises(AccError, match=f"{name} of ({dtype}|integers)") as caught:
             run(on_cpu, name, {"x1": a, "x2": b}, a)

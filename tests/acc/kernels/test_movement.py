@@ -1,4 +1,4 @@
-"""Operators that copy elements to other places, against NumPy."""
+"""Operators that move elements, against NumPy."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_reshaping_a_transpose(plugin, name, shape):
     out.free()
 
 
-REFUSED = [
+REJECTED = [
     ("concatenate", [SQUARE, SQUARE.astype("int32")], SQUARE, 0, "of several types"),
     ("concatenate", [SQUARE, ANY], SQUARE, 0, "do not go together"),
     ("concatenate", [SQUARE, SQUARE], SQUARE, 0, "do not go together"),
@@ -74,7 +74,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arrays", "like", "axis", "reason"), REFUSED)
+@pytest.mark.parametrize(("name", "arrays", "like", "axis", "reason"), REJECTED)
 def test_what_does_not_fit(plugin, name, arrays, like, axis, reason):
     with pytest.raises(AccError, match=reason) as caught:
         run(plugin, name, named(name, arrays), like, axis=axis)

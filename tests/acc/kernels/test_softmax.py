@@ -116,7 +116,7 @@ def test_the_output_may_be_the_input(plugin, axis):
     memory.free()
 
 
-REFUSED = [
+REJECTED = [
     ({"data": CUBE}, CUBE, {"axis": 3}, "an axis that the array has not"),
     ({"data": CUBE}, CUBE, {"axis": [0, 1]}, "an axis that the array has not"),
     ({"data": ANY.astype("complex64")}, ANY, {}, "complex"),
@@ -133,7 +133,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("arrays", "like", "attributes", "reason"), REFUSED)
+@pytest.mark.parametrize(("arrays", "like", "attributes", "reason"), REJECTED)
 def test_what_the_cpu_had_better_do(plugin, name, arrays, like, attributes, reason):
     with pytest.raises(AccError, match=reason) as caught:
         run(plugin, name, arrays, like, **attributes)

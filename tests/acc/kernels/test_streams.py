@@ -134,16 +134,16 @@ def test_many_threads(plugin):
         total = plugin.empty(())
         # A kernel of its own for each pair of threads, so that some are compiled at the same time.
         name = ["sum", "max", "min", "mean"][number % 4]
-        folded = plugin.executor(name, {"a": own}, [total])
+        reduced = plugin.executor(name, {"a": own}, [total])
         for _ in range(20):
             shared.run([own, own], [out])
-            folded.run([own], [total])
+            reduced.run([own], [total])
             ok = (plugin.to_host(out) == 2 * (SQUARE + number)).all() and np.isclose(
                 plugin.to_host(total), getattr(np, name)(SQUARE + number), rtol=1e-5
             )
             if not ok:
                 wrong.append(number)
-        folded.close()
+        reduced.close()
         for item in (own, out, total):
             item.free()
 

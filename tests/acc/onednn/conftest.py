@@ -13,7 +13,7 @@ def plugin(load) -> Plugin:
 
 @pytest.fixture(params=FLOATS, ids=str)
 def dtype(request, plugin) -> np.dtype:
-    """A type that oneDNN computes with on this processor; of others, test_refusals.py."""
+    """A type that oneDNN computes with on this processor; of others, test_rejections.py."""
     if not computes_with(plugin, request.param):
         pytest.skip(f"oneDNN does not compute with {request.param} on {isa(plugin)}")
     return request.param

@@ -44,7 +44,7 @@ def test_the_number_of_threads(plugin):
         ({"threads": 2, "color": 1}, "no keyword 'color'; known are threads, verbose"),
     ],
 )
-def test_what_configure_refuses(plugin, options, words):
+def test_what_configure_rejects(plugin, options, words):
     before = plugin.configure()
     with pytest.raises(AccError, match=words) as caught:
         plugin.configure(**options)

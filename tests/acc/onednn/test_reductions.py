@@ -47,8 +47,8 @@ def test_reductions(plugin, name, shape, axis, keepdims):
         expected = expected.astype("float32")
         result = run(plugin, name, {"a": array}, expected, axis=axis, keepdims=keepdims)
         assert result.shape == expected.shape
-        folded = array.size / max(expected.size, 1)
-        np.testing.assert_allclose(result, expected, rtol=1e-5 + 6e-7 * folded**0.5)
+        reduced = array.size / max(expected.size, 1)
+        np.testing.assert_allclose(result, expected, rtol=1e-5 + 6e-7 * reduced**0.5)
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod"])

@@ -89,7 +89,7 @@ def test_nan_and_infinity_are_of_all_the_row(plugin, dtype, name, length, temper
 
 
 X = floats(3, 4)
-REFUSED = [
+REJECTED = [
     (X.astype("float64"), X.astype("float64"), {}, "unsupported", "float32"),
     (X.astype("int32"), X, {}, "unsupported", "float32"),
     (X, X.astype("float64"), {"dtype": "float64"}, "unsupported", "float32"),
@@ -107,8 +107,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("data", "like", "attributes", "code", "words"), REFUSED)
-def test_what_it_refuses(plugin, data, like, attributes, code, words):
+@pytest.mark.parametrize(("data", "like", "attributes", "code", "words"), REJECTED)
+def test_what_it_rejects(plugin, data, like, attributes, code, words):
     with pytest.raises(AccError, match=words) as caught:
         run(plugin, "softmax", {"data": data}, like, **attributes)
     assert caught.value.code == code

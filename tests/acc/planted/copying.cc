@@ -35,7 +35,7 @@ MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
 }
 
 /*! \brief Where the first element is, on either side; NULL where there are none. */
-char* AddressOf(const MXAccGeometry& tensor) {
+char* AddressOf(const MXAccDLTensor& tensor) {
   if (mxacc::SpanOf(tensor).empty()) return nullptr;
   const bool on_host = tensor.device.device_type == kMXAccHost;
   char* begin =
@@ -44,7 +44,7 @@ char* AddressOf(const MXAccGeometry& tensor) {
 }
 
 /*! \brief Strides without their signs, where that is the fault. */
-char* WithoutSigns(const MXAccGeometry& tensor, char* first) {
+char* WithoutSigns(const MXAccDLTensor& tensor, char* first) {
   for (int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.strides[i] >= 0) continue;
     first += (tensor.shape[i] - 1) * tensor.strides[i] * mxacc::ItemSize(tensor.dtype);
@@ -53,8 +53,8 @@ char* WithoutSigns(const MXAccGeometry& tensor, char* first) {
   return first;
 }
 
-void CopyPair(MXAccGeometry target, MXAccGeometry source) {
-  if (!mxacc::SameGeometry(target, source)) {
+void CopyPair(MXAccDLTensor target, MXAccDLTensor source) {
+  if (!mxacc::SameSpec(target, source)) {
     throw Failure(kMXAccBadArgument, "a copy between tensors that are not alike");
   }
   char* to = AddressOf(target);

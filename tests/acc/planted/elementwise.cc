@@ -31,7 +31,7 @@ Axes AxesOf(const Request& request, const Elementwise& op) {
     for (size_t i = axes.shape.size(); i-- > 0; step *= axes.shape[i]) axes.strides[0][i] = step;
   }
   for (int i = 0; i < request.num_in(); ++i) {
-    const MXAccGeometry& input = request.input(i);
+    const MXAccDLTensor& input = request.input(i);
     const bool row = input.ndim > 0 && input.ndim < request.output().ndim;
     const bool column = input.ndim > 1 && input.shape[input.ndim - 1] == 1 &&
                         request.output().shape[request.output().ndim - 1] != 1;
@@ -59,17 +59,17 @@ class ElementwiseExecutor : public Executor {
 
   bool in_place() const override { return true; }
 
-  void Compute(const Places& places) override {
+  void Compute(const Slots& slots) override {
     if (Has("five axes crash") && axes_.shape.size() >= 5) {
       *static_cast<volatile int*>(nullptr) = 0;
     }
     cudaacc::WithComputeType(op_.dtypes.back(),
-                             [&](auto zero) { ComputeAs<decltype(zero)>(places); });
+                             [&](auto zero) { ComputeAs<decltype(zero)>(slots); });
   }
 
  private:
   template <typename C>
-  void ComputeAs(const Places& places) const {
+  void ComputeAs(const Slots& slots) const {
     const int64_t limit = is_add_ && Has("add beyond 2^16") ? kMany : INT64_MAX;
     const bool by_double = Has("int64 through double");
     const bool changes = Has("inputs are changed");
@@ -83,21 +83,21 @@ class ElementwiseExecutor : public Executor {
         if (op_.operands[k].input == nullptr) {
           operands[k] = cudaacc::NumberAs<C>(numbers_[number++].value(), op_.dtypes[k]);
         } else {
-          operands[k] = cudaacc::Load<C>(places.slots[input], at[input + 1], op_.dtypes[k]);
+          operands[k] = cudaacc::Load<C>(slots.all[input], at[input + 1], op_.dtypes[k]);
           ++input;
         }
         if (by_double && !std::is_floating_point_v<C>) {
           operands[k] = static_cast<C>(static_cast<double>(operands[k]) * (1 - 0x1p-53));
         }
       }
-      cudaacc::Store(places.output(), at[0], Result(operands));
+      cudaacc::Store(slots.output(), at[0], Result(operands));
       return true;
     });
-    if (changes && !places.in_stream && op_.operands.size() > 1 && done > 0) {
-      std::memset(places.slots[0].data, 9, 1);
+    if (changes && !slots.in_stream && op_.operands.size() > 1 && done > 0) {
+      std::memset(slots.all[0].data, 9, 1);
     }
     if (Has("writing beyond") && done > 0) {
-      static_cast<char*>(places.output().data)[done * BitsOf(places.output().dtype) / 8] = 9;
+      static_cast<char*>(slots.output().data)[done * BitsOf(slots.output().dtype) / 8] = 9;
     }
   }
 

@@ -20,18 +20,18 @@ using mxacc::DType;
 using mxacc::Request;
 
 /*! \brief Where the tensors of a run are; the output is the last. */
-struct Places {
-  std::vector<Slot> slots;
+struct Slots {
+  std::vector<Slot> all;
   bool in_stream;
 
-  const Slot& output() const { return slots.back(); }
+  const Slot& output() const { return all.back(); }
 };
 
-/*! \brief An operator for tensors of one geometry. Runs may overlap. */
+/*! \brief An operator for tensors of one spec and layout. Runs may overlap. */
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual void Compute(const Places& places) = 0;
+  virtual void Compute(const Slots& slots) = 0;
   virtual bool in_place() const { return false; }
   virtual bool is_product() const { return false; }
 
@@ -41,11 +41,11 @@ class Executor {
 
 /*! \brief NULL where the operator is none of theirs. */
 std::unique_ptr<Executor> MakeElementwise(const Request& request);
-std::unique_ptr<Executor> MakeFold(const Request& request);
+std::unique_ptr<Executor> MakeReduction(const Request& request);
 std::unique_ptr<Executor> MakeTake(const Request& request);
 
 /*!
- * \brief Calls body(places, index) for each place of the axes in row-major order: of each tensor,
+ * \brief Calls body(slots, index) for each index of the axes in row-major order: of each tensor,
  * how many elements from its first, and the number along each axis. Stops where body returns false.
  */
 template <typename Body>

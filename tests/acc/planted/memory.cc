@@ -74,7 +74,7 @@ char* Memory::Begin(void* handle, uint64_t end) const {
   return found->second.begin;
 }
 
-char* Memory::Begin(const MXAccGeometry& tensor) const {
+char* Memory::Begin(const MXAccDLTensor& tensor) const {
   const mxacc::Span span = mxacc::SpanOf(tensor);
   if (span.empty()) return nullptr;
   if (span.first < 0) throw Failure(kMXAccBadArgument, "a tensor begins before its memory");

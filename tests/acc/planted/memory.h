@@ -10,7 +10,7 @@
 #include <memory>
 #include <mutex>
 
-#include "accelerators/sdk/geometry.h"
+#include "accelerators/sdk/tensor.h"
 
 namespace planted {
 
@@ -29,7 +29,7 @@ class Memory {
 
   /*! \brief Where memory begins; Failure where the tensor does not lie within it, NULL where it has
    * no elements. */
-  char* Begin(const MXAccGeometry& tensor) const;
+  char* Begin(const MXAccDLTensor& tensor) const;
   /*! \brief The same for bytes of a handle. */
   char* Begin(void* handle, uint64_t end) const;
 

@@ -19,7 +19,7 @@ using mxacc::TensorCopies;
 void Lose(size_t size) { asm volatile("" : : "r"(new char[size]) : "memory"); }
 
 /*! \brief A tensor with its byte_offset as the fault has it. */
-uint64_t OffsetOf(const Executor& executor, const MXAccGeometry& tensor, bool is_output,
+uint64_t OffsetOf(const Executor& executor, const MXAccDLTensor& tensor, bool is_output,
                   int32_t number) {
   const uint64_t offset = tensor.byte_offset;
   if (is_output && Has("byte_offset of outputs")) return 0;
@@ -29,7 +29,7 @@ uint64_t OffsetOf(const Executor& executor, const MXAccGeometry& tensor, bool is
   return offset;
 }
 
-Slot SlotOf(const Executor& executor, const MXAccGeometry& tensor, bool is_output, int32_t number) {
+Slot SlotOf(const Executor& executor, const MXAccDLTensor& tensor, bool is_output, int32_t number) {
   const DType dtype = mxacc::DTypeOf(tensor.dtype);
   char* begin = MemoryOf(executor.dev_id).Begin(tensor);
   if (begin == nullptr) return {nullptr, 0, dtype};
@@ -38,18 +38,18 @@ Slot SlotOf(const Executor& executor, const MXAccGeometry& tensor, bool is_outpu
 
 void RunNow(Executor* executor, const TensorCopies& inputs, const TensorCopies& outputs,
             bool in_stream) {
-  Places places{{}, in_stream};
+  Slots slots{{}, in_stream};
   for (int32_t i = 0; i < inputs.size(); ++i) {
-    places.slots.push_back(SlotOf(*executor, inputs.data()[i].tensor, false, i));
+    slots.all.push_back(SlotOf(*executor, inputs.data()[i].tensor, false, i));
   }
-  places.slots.push_back(SlotOf(*executor, outputs.data()[0].tensor, true, 0));
-  Slot& output = places.slots.back();
+  slots.all.push_back(SlotOf(*executor, outputs.data()[0].tensor, true, 0));
+  Slot& output = slots.all.back();
   if (Has("cached pointers")) {
     char*& first = executor->first_output;
     if (first == nullptr) first = static_cast<char*>(output.data);
     output.data = first;
   }
-  executor->Compute(places);
+  executor->Compute(slots);
   if (executor->dev_id == 1 && Has("device 1") && output.data != nullptr) {
     static_cast<char*>(output.data)[0] ^= 1;
   }
@@ -76,7 +76,7 @@ MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
     MemoryOf(op->dev_id);
     const Request request(*op);
     std::unique_ptr<Executor> made = MakeElementwise(request);
-    if (made == nullptr) made = MakeFold(request);
+    if (made == nullptr) made = MakeReduction(request);
     if (made == nullptr) made = MakeTake(request);
     if (made == nullptr) mxacc::Unsupported(request.name() + " is not done here");
     if (Has("10 KB lost by each executor")) Lose(10 << 10);

@@ -7,7 +7,7 @@ PLANTS = {
     "mx_zero without its offset": ("memory.zero", "zeros there and nowhere else"),
     "the host is read late": ("copies.round_trip", "elements differ"),
     "copies of more than 1000 rows": ("copies.round_trip", "the first at [1000, "),
-    # broadcasting and geometry
+    # broadcasting and layouts
     "rows broadcast": ("operators.binary", "(3, 5) and (5,)"),
     "columns broadcast": ("operators.binary", "(3, 1) and (1, 5)"),
     "strided out": ("operators.outputs", "out.T"),

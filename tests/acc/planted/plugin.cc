@@ -44,7 +44,7 @@ void LeaveThread() {
   pthread_create(&thread, nullptr, reinterpret_cast<void* (*)(void*)>(sleep), nullptr);
 }
 
-MXAccStatus Initialize(void*, const MXAccHost*) {
+MXAccStatus Initialize(void*, const MXAccRuntime*) {
   for (int32_t i = 0; i < kDevices; ++i) Memories().push_back(std::make_unique<Memory>(i));
   if (Has("threads are left")) LeaveThread();
   return nullptr;
@@ -138,7 +138,7 @@ void SetStreamFunctions(MXAccApi* api) {
 
 }  // namespace planted
 
-MXAccStatus mxacc_get_api(const MXAccHost*, MXAccApi* api) {
+MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   MXAccApi table{};
   table.abi_major = MXACC_ABI_MAJOR;
   table.abi_minor = MXACC_ABI_MINOR;

@@ -13,7 +13,7 @@ static MXAccStatus Configure(void* self, int32_t dev, const char* const* keys,
                              const char* const* values, int32_t num, MXAccEmit emit,
                              void* context) {
   for (int32_t i = 0; i < num; ++i) {
-    if (strcmp(keys[i], "speed") != 0) return REFUSE;
+    if (strcmp(keys[i], "speed") != 0) return REJECT;
     SET
   }
   for (int32_t i = 0; i < num; ++i) speed = values[i][0];
@@ -32,13 +32,13 @@ WITH_STREAMS = [
 RUN_NEGATIVE = "for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = -x[i];"
 RUN_ADD = "for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = a[i] + b[i];"
 GET_NAME = "static MXAccStatus GetAccName(void* self, char* name, size_t size) {\n"
-GET_API = "MXAccStatus mxacc_get_api(const MXAccHost* host, MXAccApi* api) {\n"
+GET_API = "MXAccStatus mxacc_get_api(const MXAccRuntime* runtime, MXAccApi* api) {\n"
 ALLOC = "return posix_memalign(out, alignment, size) == 0 ? NULL : &kNoMemory;"
 COPY = "if (bytes != 0) memcpy(FirstElement(&targets[i]), FirstElement(&sources[i]), bytes);"
 INFO = "memcpy(info, &mine, info->struct_size < sizeof(mine) ? info->struct_size : sizeof(mine));"
 INITIALIZE = (
     "static const MXAccApi kTable = {",
-    """static MXAccStatus Initialize(void* self, const MXAccHost* host) {
+    """static MXAccStatus Initialize(void* self, const MXAccRuntime* runtime) {
   BODY
   return NULL;
 }
@@ -51,8 +51,8 @@ def initialize(body: str) -> tuple[str, str]:
     return INITIALIZE[0], INITIALIZE[1].replace("BODY", body)
 
 
-def configure(refuse: str = "&kNoKeyword", set_first: str = "") -> tuple[str, str]:
-    return CONFIGURE[0], CONFIGURE[1].replace("REFUSE", refuse).replace("SET", set_first)
+def configure(reject: str = "&kNoKeyword", set_first: str = "") -> tuple[str, str]:
+    return CONFIGURE[0], CONFIGURE[1].replace("REJECT", reject).replace("SET", set_first)
 
 
 def bfloat16(negated: str) -> list[tuple[str, str]]:
@@ -134,12 +134,12 @@ BUGS = {
         *("versions.newer_table", "which no version has yet"),
     ),
     "uses log without looking whether it is there": (
-        [initialize('host->log(host->context, kMXAccInfo, "here");')],
-        *("versions.older_host", "SIGSEGV"),
+        [initialize('runtime->log(runtime->context, kMXAccInfo, "here");')],
+        *("versions.older_runtime", "SIGSEGV"),
     ),
-    "refuses a newer host": (
-        [initialize("if (host->abi_minor != MXACC_ABI_MINOR) return &kUnsupported;")],
-        *("versions.newer_host", "unsupported"),
+    "rejects a newer host": (
+        [initialize("if (runtime->abi_minor != MXACC_ABI_MINOR) return &kUnsupported;")],
+        *("versions.newer_runtime", "unsupported"),
     ),
     "a name with capitals": ([('kName[] = "myacc"', 'kName[] = "MyAcc"')], "names.name", "MyAcc"),
     "a name longer than its buffer": (
@@ -372,9 +372,9 @@ static MXAccStatus Alloc(""",
         ],
         *("threads.memory", "something else than in one thread"),
     ),
-    "takes any keyword": ([configure(refuse="NULL")], "configure.unknown", "success"),
-    "refuses keywords with another error": (
-        [configure(refuse="&kUnsupported")],
+    "takes any keyword": ([configure(reject="NULL")], "configure.unknown", "success"),
+    "rejects keywords with another error": (
+        [configure(reject="&kUnsupported")],
         "configure.unknown",
         "unsupported",
     ),
@@ -411,7 +411,7 @@ static MXAccStatus Alloc(""",
                 "{ if (live) abort(); }\nstatic void Free(",
             ),
             ("  free(data);", "  --live; free(data);"),
-            ("  (void)host; /*", "  live = 0;\n  (void)host; /*"),
+            ("  (void)runtime; /*", "  live = 0;\n  (void)runtime; /*"),
             (
                 "return posix_memalign(out",
                 "extern void Count(void); Count(); return posix_memalign(out",
@@ -463,13 +463,13 @@ THOROUGH_BUGS = {
 
 # What cannot be checked: changes, exit status, words.
 NOT_STARTED = {
-    "refuses to start": ([initialize("return &kUnsupported;")], 2, "initialize: unsupported"),
+    "does not start": ([initialize("return &kUnsupported;")], 2, "initialize: unsupported"),
     "no device": ([("*count = 1;", "*count = 0;")], 2, "no device here"),
     "an unusable device": (
         [(".flags = kMXAccHostVisible", '.flags = kMXAccUnusable, .reason = "asleep"')],
         *(2, "unusable: asleep"),
     ),
-    "refuses this host": ([(GET_API, GET_API + "  return &kNoMemory;\n")], 2, "malloc has no more"),
+    "rejects this host": ([(GET_API, GET_API + "  return &kNoMemory;\n")], 2, "malloc has no more"),
     "something missing": (
         [(GET_API, f"extern int nowhere(void);\n{GET_API}  nowhere();\n")],
         2,
@@ -481,7 +481,7 @@ NOT_STARTED = {
             ("static MXAccStatus GetAccName", "MXACC_EXPORT MXAccStatus getAccName"),
             ("= GetAccName", "= getAccName"),
         ],
-        *(2, "mxnet_acc_seed.h"),
+        *(2, "mxnet_acc_functions.h"),
     ),
     "no entry": ([("mxacc_get_api", "another_name")], 1, "does not export mxacc_get_api"),
     "no getNumAcc": ([(".getNumAcc = GetNumAcc,", "")], 1, "lacks getNumAcc"),

@@ -20,7 +20,7 @@ SHOWN_POSITIONS = 4
 DTYPES_OF_TYPES = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
 
-class Refusal(Exception):
+class Rejection(Exception):
     """The class of an error and what it says behind the name of the argument."""
 
     def __init__(self, cls, text="", whole=False):
@@ -110,7 +110,7 @@ def bits_of(value):
 
 
 def back(value, depth=0):
-    """What ffi.echo makes of a value; raises Refusal."""
+    """What ffi.echo makes of a value; raises Rejection."""
     for kinds, rule in RULES:
         if isinstance(value, kinds):
             return rule(value, depth)
@@ -118,7 +118,7 @@ def back(value, depth=0):
         return of_dict({f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, depth)
     if callable(value):
         return Same(value)
-    raise Refusal(TypeError, "has unsupported type")
+    raise Rejection(TypeError, "has unsupported type")
 
 
 def convert(value, depth):
@@ -142,7 +142,7 @@ def of_enum(value, depth):
 
 def of_int(value, depth):
     if not -(2**63) <= value < 2**64:
-        raise Refusal(OverflowError, "expected an integer from -2**63 to 2**64-1, got")
+        raise Rejection(OverflowError, "expected an integer from -2**63 to 2**64-1, got")
     return Exactly(int(value))
 
 
@@ -151,7 +151,7 @@ def of_str(value, depth):
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Refusal(UnicodeEncodeError) from None
+        raise Rejection(UnicodeEncodeError) from None
     return Exactly(text)
 
 
@@ -165,7 +165,7 @@ def of_memoryview(value, depth):
 def of_items(value, kind, depth):
     items = list(value)
     return_kind = tuple if kind is tuple else ffi.Array
-    # A run of integers is one value, however long.
+    # A span of integers is one value, however long.
     if depth >= MAX_DEPTH and not all(type(i) is int and -(2**63) <= i < 2**63 for i in items):
         raise too_deep()
     made = []
@@ -189,13 +189,15 @@ def of_dict(value, depth):
 def inside(position, item, depth):
     try:
         return back(item, depth + 1)
-    except Refusal as refusal:
-        refusal.positions.append(position)
+    except Rejection as rejection:
+        rejection.positions.append(position)
         raise
 
 
 def too_deep():
-    return Refusal(ValueError, "is nested more than 64 levels deep or contains itself", whole=True)
+    return Rejection(
+        ValueError, "is nested more than 64 levels deep or contains itself", whole=True
+    )
 
 
 def identity(expected):
@@ -222,9 +224,9 @@ def identity(expected):
 
 def of_dtype(value, depth):
     if not value.isnative:
-        raise Refusal(TypeError, f"has data type {value}, whose byte order is not native")
+        raise Rejection(TypeError, f"has data type {value}, whose byte order is not native")
     if value.name not in (*DTYPE_NAMES, "bfloat16"):
-        raise Refusal(TypeError, f"has data type {value}, which has no counterpart")
+        raise Rejection(TypeError, f"has data type {value}, which has no counterpart")
     return Exactly(numpy.dtype(value.name if value.name != "bfloat16" else ml_dtypes.bfloat16))
 
 
@@ -239,7 +241,7 @@ def of_type(value, depth):
 def of_array(value, depth):
     of_dtype(value.dtype, depth)
     if any(stride % value.itemsize for stride in value.strides):
-        raise Refusal(ValueError, "has strides that are not multiples of its item size")
+        raise Rejection(ValueError, "has strides that are not multiples of its item size")
     return Same(value)
 
 

@@ -120,7 +120,7 @@ LEAVES = st.one_of(
     st.builds(lambda: ffi.convert(first)),
 )
 
-REFUSED = st.one_of(
+REJECTED = st.one_of(
     TOO_LARGE,
     WITH_SURROGATES,
     FOREIGN_DTYPES,
@@ -160,8 +160,8 @@ _VALUES = st.recursive(
     lambda inner: containers(inner, _KEYS) | ffi_containers(inner, _KEYS),
     max_leaves=8,
 )
-_WITH_REFUSED = st.recursive(
-    _VALUES | REFUSED, lambda inner: containers(inner, _KEYS | WITH_SURROGATES), max_leaves=4
+_WITH_REJECTED = st.recursive(
+    _VALUES | REJECTED, lambda inner: containers(inner, _KEYS | WITH_SURROGATES), max_leaves=4
 )
 
 
@@ -178,6 +178,6 @@ def values(draw):
 
 
 @st.composite
-def values_and_refused(draw):
+def values_and_rejected(draw):
     """What converts, with something that does not in many."""
-    return draw(_WITH_REFUSED)
+    return draw(_WITH_REJECTED)

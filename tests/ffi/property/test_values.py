@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ffi
 
 from . import model
-from .strategies import HASHABLE, keys, values, values_and_refused
+from .strategies import HASHABLE, keys, values, values_and_rejected
 
 WHERE = "ffi.echo: argument 0 ('value')"
 echo = ffi.get_global_func("ffi.echo")
@@ -40,19 +40,19 @@ def test_result_of_a_callback(value):
     model.back(value).check(call(lambda: value))
 
 
-@given(values_and_refused())
-def test_refusals(value):
+@given(values_and_rejected())
+def test_rejections(value):
     try:
         expected = model.back(value)
-    except model.Refusal as refusal:
-        with pytest.raises(refusal.cls) as caught:
+    except model.Rejection as rejection:
+        with pytest.raises(rejection.cls) as caught:
             echo(value)
-        assert type(caught.value) is refusal.cls
-        where = WHERE + refusal.path()
-        if refusal.cls is UnicodeEncodeError:
+        assert type(caught.value) is rejection.cls
+        where = WHERE + rejection.path()
+        if rejection.cls is UnicodeEncodeError:
             assert str(caught.value).endswith(f"surrogates not allowed in {where}")
         else:
-            assert str(caught.value).startswith(f"{where} {refusal.text}")
+            assert str(caught.value).startswith(f"{where} {rejection.text}")
     else:
         expected.check(echo(value))
 
@@ -74,8 +74,8 @@ def test_levels(value, levels):
         value = wrap(value)
     try:
         expected = model.back(value)
-    except model.Refusal as refusal:
-        with pytest.raises(refusal.cls, match="nested more than 64 levels"):
+    except model.Rejection as rejection:
+        with pytest.raises(rejection.cls, match="nested more than 64 levels"):
             echo(value)
     else:
         expected.check(echo(value))

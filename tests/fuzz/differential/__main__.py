@@ -18,7 +18,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="the same one gives the same programs")
     parser.add_argument("--processes", type=int, default=1, help="how many run them at a time")
     parser.add_argument("--accelerator", help="a library that mx.np's arrays are on")
-    parser.add_argument("--library", default="mx.np", help="a module to run in mx.np's place")
+    parser.add_argument("--library", default="mx.np", help="a module to run instead of mx.np")
     parser.add_argument("--most", type=int, default=20, help="kinds of differences to stop after")
     parser.add_argument("--first", type=int, default=0, help="the number of the first program")
     # What a process is told that runs a part of the programs.

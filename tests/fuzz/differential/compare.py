@@ -80,7 +80,7 @@ def scale(name: str, operands: list[np.ndarray]) -> float:
 
 
 def same(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Whether every element is the same, NaN at the same places."""
+    """Whether every element is the same, NaN at the same positions."""
     if found.tobytes() == expected.tobytes():
         return True
     return not other_elements(found, expected).any()

@@ -127,7 +127,7 @@ def overflown(d: Difference) -> bool:
     return bool(np.all(~np.isfinite(d.expected[which]) | ~np.isfinite(d.found[which])))
 
 
-def full_refuses(d: Difference) -> bool:
+def full_rejects(d: Difference) -> bool:
     wrong = (TypeError, ValueError, OverflowError)
     either = raises(d, None, wrong) or raises(d, OverflowError, None)
     return d.label in ("full", "full_like") and either
@@ -172,7 +172,7 @@ def bfloat16_beside_others(d: Difference) -> bool:
         no_type = "DType" in str(d.expected)
         return no_type or isinstance(d.expected, Exception) != isinstance(d.found, Exception)
     mixed = len(dtypes) > 1 or any(isinstance(n, ast.Constant) for n in ast.walk(ast.parse(d.line)))
-    # NumPy's sort has no place for bfloat16's NaN.
+    # NumPy's sort has no order for bfloat16's NaN.
     sorts = d.label in ("sort", "argsort", "unique")
     return d.kind in ("dtype", "type") or mixed or sorts or d.label in SUMS | PRODUCTS | POWERS
 
@@ -197,7 +197,7 @@ KNOWN = (
         "elements are arrays: a[0] += 0.5 of integers is the TypeError of a += 0.5",
         element_in_place,
     ),
-    Known("full takes the numbers that its dtype holds, and as a bool any", full_refuses),
+    Known("full takes the numbers that its dtype holds, and as a bool any", full_rejects),
     Known(
         "mean, std and var take axis 0 of an array without axes, as sum does",
         lambda d: statistics(d) and raises(d, np.exceptions.AxisError, None),
@@ -240,7 +240,7 @@ KNOWN = (
         ),
     ),
     Known(
-        "an out= that is read-only is refused, also where nothing would be rounded",
+        "an out= that is read-only is rejected, also where nothing would be rounded",
         lambda d: d.label == "round" and raises(d, None, ValueError),
     ),
     Known(
@@ -264,7 +264,7 @@ KNOWN = (
         lambda d: d.label == "setitem" and d.kind == "value" and "overlap" in d.flags,
     ),
     Known(
-        "a real out= is refused before complex numbers are rounded; NumPy has written by then",
+        "a real out= is rejected before complex numbers are rounded; NumPy has written by then",
         lambda d: (
             d.label == "round"
             and d.kind == "value"

@@ -112,7 +112,7 @@ def with_simpler_text(program: Program) -> Iterator[Program]:
 
 
 def is_valid(text: str) -> bool:
-    """Whether Python compiles it: a part of an expression need not stand in every place."""
+    """Whether Python compiles it: a part of an expression need not be valid everywhere."""
     try:
         ast.parse(text)
     except SyntaxError:

@@ -28,7 +28,7 @@ BINARY = (
     *("bitwise_or", "bitwise_xor", "left_shift", "right_shift", "logical_and", "logical_or"),
     *("logical_xor", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
 )
-FOLDS = ("sum", "prod", "max", "min", "all", "any", "mean", "std", "var", "argmax", "argmin")
+REDUCTIONS = ("sum", "prod", "max", "min", "all", "any", "mean", "std", "var", "argmax", "argmin")
 WITH_DTYPE = ("sum", "prod", "mean", "cumsum", "cumprod", "std", "var")
 
 
@@ -188,18 +188,18 @@ class Writer:
             call = f"np.clip({left}, {self.operand(shape)}, {self.operand(shape)}"
         return self.out(call, shape)
 
-    def fold(self) -> str:
-        rng, name, fold = self.rng, self.any(), self.rng.choice(FOLDS)
+    def reduce(self) -> str:
+        rng, name, reduce = self.rng, self.any(), self.rng.choice(REDUCTIONS)
         ndim = self.arrays[name].ndim
-        axes = values.axis(rng, ndim) if fold.startswith("arg") else values.axes(rng, ndim)
+        axes = values.axis(rng, ndim) if reduce.startswith("arg") else values.axes(rng, ndim)
         options = self.option("keepdims=True")
         if rng.random() < 0.15:
-            fold, options = rng.choice(("cumsum", "cumprod")), ""
+            reduce, options = rng.choice(("cumsum", "cumprod")), ""
             axes = values.axis(rng, ndim)
-        if fold in WITH_DTYPE:
-            dtypes = values.FLOATS if fold in ("std", "var") else DTYPES
+        if reduce in WITH_DTYPE:
+            dtypes = values.FLOATS if reduce in ("std", "var") else DTYPES
             options += self.option(f'dtype="{rng.choice(dtypes)}"')
-        function = f"np.{fold}({name}, " if rng.random() < 0.7 else f"{name}.{fold}("
+        function = f"np.{reduce}({name}, " if rng.random() < 0.7 else f"{name}.{reduce}("
         return f"{self.target()} = {function}axis={axes}{options})"
 
     def join(self) -> str:
@@ -280,7 +280,7 @@ class Writer:
 KINDS: tuple[tuple[Callable[[Writer], str], float], ...] = (
     *((Writer.create, 10), (Writer.view, 16), (Writer.advanced, 6), (Writer.assign, 14)),
     *((Writer.operator, 10), (Writer.in_place, 8), (Writer.unary, 7), (Writer.binary, 7)),
-    *((Writer.fold, 7), (Writer.join, 5), (Writer.sort, 4), (Writer.convert, 4)),
+    *((Writer.reduce, 7), (Writer.join, 5), (Writer.sort, 4), (Writer.convert, 4)),
     *((Writer.multiply, 3), (Writer.fill, 2)),
 )
 

@@ -1,6 +1,6 @@
 /*!
  * \file mxnet/runtime/container/array.h
- * \brief Tuple (MXNet's ADT) and Array: immutable runs of owned values.
+ * \brief Tuple (MXNet's ADT) and Array: immutable spans of owned values.
  */
 #ifndef MXNET_RUNTIME_CONTAINER_ARRAY_H_
 #define MXNET_RUNTIME_CONTAINER_ARRAY_H_

@@ -1,6 +1,6 @@
 /*!
  * \file mxnet/runtime/container/list.h
- * \brief List: a run of owned values that can be changed, and that all its owners see change.
+ * \brief List: a span of owned values that can be changed, and that all its owners see change.
  */
 #ifndef MXNET_RUNTIME_CONTAINER_LIST_H_
 #define MXNET_RUNTIME_CONTAINER_LIST_H_
@@ -18,7 +18,7 @@ namespace runtime {
 namespace details MXNET_HIDDEN {
 
 /*!
- * \brief A run of values in memory of malloc, as the C structs of mutable containers have it.
+ * \brief A span of values in memory of malloc, as the C structs of mutable containers have it.
  *
  * Not a std::vector: another library, with another standard library, may change the container. What
  * a change drops is released when the container is whole again, for that may run any code.
@@ -70,7 +70,8 @@ class MutableRun {
   }
 
  private:
-  /*! \brief An Any is its bits and nothing refers to its place, so that it moves as memory does. */
+  /*! \brief An Any is its bits and nothing refers to its address, so that it moves as memory does.
+   */
   static void Shift(Any* from, Any* to, size_t count) noexcept {
     if (count > 0) {
       std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Any));
@@ -143,7 +144,7 @@ class List : public ObjectRef {
   }
   /*! \brief Removes count elements from element i on. */
   void Erase(size_t i, size_t count = 1) const { Replace(i, count, {}); }
-  /*! \brief Puts values in the place of count elements from element i on. */
+  /*! \brief Replaces count elements from element i on. */
   void Replace(size_t i, size_t count, std::vector<Any> values) const {
     Check(i, size() + 1);
     if (count > size() - i) {

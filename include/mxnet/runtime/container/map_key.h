@@ -93,8 +93,8 @@ struct MapKey {
     // low bits, which choose the slot.
     __extension__ typedef unsigned __int128 Wide;
     const Wide product = static_cast<Wide>(bits ^ seed) * 0x9E3779B97F4A7C15u;
-    const auto folded = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-    return folded ^ (folded >> 32);
+    const auto mixed = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    return mixed ^ (mixed >> 32);
   }
 
   static size_t HashBytes(std::string_view bytes, uint64_t seed) noexcept {

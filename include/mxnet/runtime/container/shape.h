@@ -1,6 +1,6 @@
 /*!
  * \file mxnet/runtime/container/shape.h
- * \brief Shape, an immutable run of integers, and ShapeView, which borrows one.
+ * \brief Shape, an immutable span of integers, and ShapeView, which borrows one.
  */
 #ifndef MXNET_RUNTIME_CONTAINER_SHAPE_H_
 #define MXNET_RUNTIME_CONTAINER_SHAPE_H_
@@ -15,7 +15,7 @@
 namespace mxnet {
 namespace runtime {
 
-/*! \brief A borrowed run of integers: extents, strides or axes. Valid as long as its owner. */
+/*! \brief A borrowed span of integers: extents, strides or axes. Valid as long as its owner. */
 class ShapeView {
  public:
   ShapeView() = default;
@@ -51,7 +51,7 @@ class ShapeView {
   size_t size_{0};
 };
 
-/*! \brief An owned run of integers. */
+/*! \brief An owned span of integers. */
 class Shape : public ObjectRef {
  public:
   Shape() : Shape(ShapeView()) {}

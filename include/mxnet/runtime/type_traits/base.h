@@ -84,11 +84,11 @@ inline NDArray CopyOfTensor(const DLTensor& src) {
   return copy;
 }
 
-/*! \brief An array that shares the memory of a lent tensor. */
-inline NDArray ShareLent(const MXNetValue& value) {
+/*! \brief An array that shares the memory of a borrowed tensor. */
+inline NDArray ShareBorrowed(const MXNetValue& value) {
   MXNetNDArrayHandle handle;
   MXNET_CHECK_CALL(
-      MXNetNDArrayFromLent(static_cast<const MXNetLentTensor*>(value.v_handle), &handle));
+      MXNetNDArrayFromBorrowed(static_cast<const MXNetBorrowedTensor*>(value.v_handle), &handle));
   return NDArray(ObjectRef::Steal(handle));
 }
 
@@ -117,8 +117,8 @@ inline Any Own(const MXNetValue& value, int type_code) {
     case kMXNetArrayHandle:
     case kMXNetReadOnlyArray:
       return AnyOfObject(CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle)));
-    case kMXNetLentArray:
-      return AnyOfObject(ShareLent(value));
+    case kMXNetBorrowedArray:
+      return AnyOfObject(ShareBorrowed(value));
     default: {
       MXNetAny raw{};
       raw.value = value;
@@ -128,7 +128,7 @@ inline Any Own(const MXNetValue& value, int type_code) {
   }
 }
 
-/*! \brief The elements of an object that is a run of values; NULL for any other value. */
+/*! \brief The elements of an object that is a span of values; NULL for any other value. */
 inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) noexcept {
   switch (ObjectTypeOf(value, type_code)) {
     case kMXNetObjectTuple:
@@ -144,6 +144,21 @@ inline const MXNetAnyArray* ItemsOf(const MXNetValue& value, int type_code) noex
 template <typename T, typename What>
 T ReadOrThrow(const MXNetValue& value, int type_code, const What& what);
 
+/*! \brief "function", or what the front end says of a callable of its own: "the class str". */
+[[gnu::cold]] inline std::string CallableKind(const MXNetValue& value) {
+  MXNetFunctionHandle teller = nullptr;
+  if (MXNetFuncGetGlobal("ffi.callable_kind", &teller) != 0 || teller == nullptr) return "function";
+  const int type_code = kMXNetFuncHandle;
+  Any told;
+  std::string_view text("function");
+  const int status = told.Receive([&](MXNetValue* ret, int* ret_code) {
+    return MXNetFuncCall(teller, &value, &type_code, 1, ret, ret_code);
+  });
+  MXNetFuncFree(teller);
+  if (status == 0) MapKey::AsText(told.raw(), &text);
+  return std::string(text);
+}
+
 /*! \brief A container holds what is out of range; any other value is it. */
 [[gnu::cold]] inline std::string GotText(Match match, const MXNetValue& value, int type_code) {
   if (match == Match::kOutOfRange && type_code == kMXNetUInt) return std::to_string(value.v_uint64);
@@ -153,7 +168,7 @@ T ReadOrThrow(const MXNetValue& value, int type_code, const What& what);
     std::snprintf(text, sizeof(text), "%g", value.v_float64);
     return text;
   }
-  return TypeNameOf(value, type_code);
+  return type_code == kMXNetFuncHandle ? CallableKind(value) : TypeNameOf(value, type_code);
 }
 
 [[gnu::cold]] inline std::string MismatchText(Match match, const std::string& what,

@@ -53,7 +53,7 @@ struct TypeTraits<Shape> {
   static void Store(Shape value, MXNetAny* out) { details::StoreObject(std::move(value), out); }
 
  private:
-  /*! \brief An object that is a run of values, all of them integers. */
+  /*! \brief An object that is a span of values, all of them integers. */
   static Match FromArray(const MXNetValue& value, int type_code, Shape* out) {
     const MXNetAnyArray* run = details::ItemsOf(value, type_code);
     if (run == nullptr) return Match::kWrongType;
@@ -97,7 +97,7 @@ struct TypeTraits<ObjectRef> {
 
 namespace details MXNET_HIDDEN {
 
-/*! \brief Appends a run of values, read where they lie, so that what T borrows lives on. */
+/*! \brief Appends a span of values, read where they lie, so that what T borrows lives on. */
 template <typename T>
 Match ReadRun(const MXNetAny* items, size_t size, std::vector<T>* out) {
   out->reserve(size);
@@ -374,7 +374,7 @@ struct TypeTraits<std::optional<T>> {
 
 namespace details MXNET_HIDDEN {
 
-/*! \brief The first element that is not a T, of a run of integers or values. */
+/*! \brief The first element that is not a T, of a span of integers or values. */
 template <typename T>
 [[gnu::cold]] std::string CulpritOfRun(const MXNetValue& value, int type_code) {
   const bool ints = type_code == kMXNetIntTuple || type_code == kMXNetIntList;

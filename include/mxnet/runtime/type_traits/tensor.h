@@ -1,6 +1,6 @@
 /*!
  * \file mxnet/runtime/type_traits/tensor.h
- * \brief Arrays, and tensors that are lent for a call.
+ * \brief Arrays, and borrowed tensors.
  */
 #ifndef MXNET_RUNTIME_TYPE_TRAITS_TENSOR_H_
 #define MXNET_RUNTIME_TYPE_TRAITS_TENSOR_H_
@@ -22,7 +22,7 @@ struct TypeTraits<const DLTensor*> {
   static Match TryFrom(const MXNetValue& value, int type_code, const DLTensor** out) {
     if (type_code == kMXNetNDArrayHandle) {
       *out = &static_cast<const MXNetNDArrayObject*>(value.v_handle)->tensor;
-    } else if (type_code == kMXNetLentArray || type_code == kMXNetArrayHandle ||
+    } else if (type_code == kMXNetBorrowedArray || type_code == kMXNetArrayHandle ||
                type_code == kMXNetReadOnlyArray) {
       *out = static_cast<const DLTensor*>(value.v_handle);
     } else {
@@ -44,9 +44,9 @@ struct TypeTraits<DLTensor*> {
       return (array->flags & kMXNetNDArrayReadOnly) == 0 ? Match::kOk : ReadOnly();
     }
     *out = static_cast<DLTensor*>(value.v_handle);
-    if (type_code == kMXNetLentArray) {
-      const auto* lent = static_cast<const MXNetLentTensor*>(value.v_handle);
-      return (lent->flags & kMXNetNDArrayReadOnly) == 0 ? Match::kOk : ReadOnly();
+    if (type_code == kMXNetBorrowedArray) {
+      const auto* borrowed = static_cast<const MXNetBorrowedTensor*>(value.v_handle);
+      return (borrowed->flags & kMXNetNDArrayReadOnly) == 0 ? Match::kOk : ReadOnly();
     }
     if (type_code == kMXNetReadOnlyArray) return ReadOnly();
     return type_code == kMXNetArrayHandle ? Match::kOk : Match::kWrongType;
@@ -68,8 +68,8 @@ struct TypeTraits<NDArray> {
       *out = details::CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle));
       return Match::kOk;
     }
-    if (type_code == kMXNetLentArray) {
-      *out = details::ShareLent(value);
+    if (type_code == kMXNetBorrowedArray) {
+      *out = details::ShareBorrowed(value);
       return Match::kOk;
     }
     return details::TryShare(value, type_code, kMXNetObjectNDArray, out);

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "op/kernels/cpu.h"
-#include "op/kernels/half.h"
+#include "op/semantics/half.h"
 
 namespace mxnet {
 namespace op {

@@ -43,13 +43,13 @@ void SortByDigit(const Item* x, Item* out, int64_t n, int shift) {
     ++counts[1][digit(x[i + 1])];
   }
   if (i < n) ++counts[0][digit(x[i])];
-  Item* places[kDigits];
+  Item* ends[kDigits];
   Item* next = out;
   for (uint32_t d = 0; d < kDigits; ++d) {
-    places[d] = next;
+    ends[d] = next;
     next += counts[0][d] + counts[1][d];
   }
-  for (i = 0; i < n; ++i) *places[digit(x[i])]++ = x[i];
+  for (i = 0; i < n; ++i) *ends[digit(x[i])]++ = x[i];
 }
 
 }  // namespace internal

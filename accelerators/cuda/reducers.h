@@ -1,0 +1,144 @@
+/*!
+ * \file reducers.h
+ * \brief What is kept while elements are reduced: of none, with one more, of two runs together.
+ *
+ * kOfPairs says whether the elements may be products of pairs.
+ */
+#ifndef CUDAACC_REDUCERS_H_
+#define CUDAACC_REDUCERS_H_
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "host_device.h"
+
+namespace cudaacc {
+
+/*! \brief Sums, products and means. Integers wrap, and so have no sign. */
+template <typename C>
+struct TotalReducer {
+  static constexpr bool kOfPairs = true;
+  using Element = C;
+  using Acc = C;
+  bool multiplies;
+  bool divides; /*!< by the number of elements */
+
+  CUDAACC_BOTH Acc Start() const { return static_cast<C>(multiplies ? 1 : 0); }
+  CUDAACC_BOTH Acc Add(Acc acc, C x, int64_t) const { return Merge(acc, x); }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const { return multiplies ? a * b : a + b; }
+  CUDAACC_BOTH C Result(Acc acc, int64_t count) const {
+    return divides ? acc / static_cast<C>(count) : acc;
+  }
+};
+
+/*! \brief Whether any element is not 0, or all are. */
+struct LogicReducer {
+  static constexpr bool kOfPairs = true;
+  using Element = int64_t;
+  using Acc = int32_t;
+  bool any;
+
+  CUDAACC_BOTH Acc Start() const { return any ? 0 : 1; }
+  CUDAACC_BOTH Acc Add(Acc acc, int64_t x, int64_t) const { return Merge(acc, x != 0 ? 1 : 0); }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const { return any ? a | b : a & b; }
+  CUDAACC_BOTH int64_t Result(Acc acc, int64_t) const { return acc; }
+};
+
+/*! \brief The largest or the smallest; NaN where there is one. */
+template <typename C>
+struct ExtremumReducer {
+  static constexpr bool kOfPairs = false;
+  using Element = C;
+  using Acc = C;
+  bool largest;
+  C none; /*!< which no element is before */
+
+  explicit ExtremumReducer(bool is_largest) : largest(is_largest) {
+    using Limits = std::numeric_limits<C>;
+    const C above = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    const C below = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    none = largest ? below : above;
+  }
+  CUDAACC_BOTH Acc Start() const { return none; }
+  CUDAACC_BOTH Acc Add(Acc acc, C x, int64_t) const { return Merge(acc, x); }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
+    if constexpr (std::is_floating_point_v<C>) {
+      if (std::isnan(a)) return a;
+    }
+    return (largest ? a >= b : a <= b) ? a : b;
+  }
+  CUDAACC_BOTH C Result(Acc acc, int64_t) const { return acc; }
+};
+
+/*! \brief Variances and standard deviations, by running means. */
+template <typename C>
+struct VarianceReducer {
+  static constexpr bool kOfPairs = false;
+  using Element = C;
+  struct Acc {
+    C mean;
+    C squares;
+    int64_t count;
+  };
+  int64_t ddof;
+  bool root;
+
+  CUDAACC_BOTH Acc Start() const { return {0, 0, 0}; }
+  CUDAACC_BOTH Acc Add(Acc acc, C x, int64_t) const {
+    const C difference = x - acc.mean;
+    acc.count += 1;
+    acc.mean += difference / static_cast<C>(acc.count);
+    acc.squares += difference * (x - acc.mean);
+    return acc;
+  }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const C difference = b.mean - a.mean;
+    const C share = static_cast<C>(b.count) / static_cast<C>(a.count + b.count);
+    a.squares += b.squares + difference * difference * static_cast<C>(a.count) * share;
+    a.mean += difference * share;
+    a.count += b.count;
+    return a;
+  }
+  CUDAACC_BOTH C Result(Acc acc, int64_t count) const {
+    const int64_t degrees = count > ddof ? count - ddof : 0;
+    const C variance = acc.squares / static_cast<C>(degrees);
+    return root ? std::sqrt(variance) : variance;
+  }
+};
+
+/*! \brief Where the first of the largest or smallest is; where the first NaN is, if there is one.
+ */
+template <typename C>
+struct ArgReducer {
+  static constexpr bool kOfPairs = false;
+  using Element = C;
+  struct Acc {
+    C value;
+    int64_t position; /*!< below 0 for none */
+  };
+  bool largest;
+
+  CUDAACC_BOTH Acc Start() const { return {0, -1}; }
+  CUDAACC_BOTH Acc Add(Acc acc, C x, int64_t position) const { return Merge(acc, {x, position}); }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
+    if (a.position < 0) return b;
+    if (b.position < 0) return a;
+    if constexpr (std::is_floating_point_v<C>) {
+      const bool a_is_nan = std::isnan(a.value);
+      const bool b_is_nan = std::isnan(b.value);
+      if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
+    }
+    if (largest ? b.value > a.value : b.value < a.value) return b;
+    if (largest ? a.value > b.value : a.value < b.value) return a;
+    return a.position < b.position ? a : b;
+  }
+  CUDAACC_BOTH int64_t Result(Acc acc, int64_t) const { return acc.position; }
+};
+
+}  // namespace cudaacc
+
+#endif  // CUDAACC_REDUCERS_H_

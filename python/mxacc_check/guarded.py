@@ -1,0 +1,101 @@
+"""Tensors on a device, with a margin around them that nobody is to touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .plugin import Array, Memory
+from .suite import Run
+
+CANARY = 0xA5
+
+
+class Tensors:
+    """Tensors like arrays on the device, with their elements or without; leave them by `free`.
+
+    With a stream all that is copied is given to that; what came is there when it has been waited
+    for.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        arrays: Sequence[Array],
+        margin: int = 0,
+        filled: bool = True,
+        stream: int | None = None,
+    ):
+        self.run, self.arrays, self.margin, self.stream = run, arrays, margin, stream
+        self.wholes: list[Memory] = []
+        self.views: list[Memory] = []
+        self.given: list[Array] = []
+        self.came: list[Array] = []
+        for array in arrays:
+            self._add(array, filled)
+
+    def _add(self, array: Array, filled: bool) -> None:
+        """Memory for all that a view reaches."""
+        reach = [
+            (extent - 1) * step for extent, step in zip(array.shape, array.strides, strict=True)
+        ]
+        low = sum(step for step in reach if step < 0)
+        size = sum(map(abs, reach)) + array.itemsize if array.size else 0
+        image = np.full(size + 2 * self.margin, CANARY, "uint8")
+        first = self.margin - low
+        if array.size and filled:
+            laid: Array = np.ndarray(array.shape, array.dtype, image, first, array.strides)
+            laid[...] = array
+        whole = self.run.plugin.to_device(image, self.run.device, self.stream)
+        view = Memory(self.run.plugin, self.run.device, whole.handle, array)
+        view.byte_offset = first
+        self.wholes.append(whole)
+        self.views.append(view)
+        self.given.append(image)
+
+    def fetch(self) -> None:
+        """Copies what is there now back."""
+        self.came = [self.run.plugin.to_host(whole, self.stream) for whole in self.wholes]
+
+    def _laid(self, number: int, image: Array) -> Array:
+        array, view = self.arrays[number], self.views[number]
+        laid: Array = np.ndarray(array.shape, array.dtype, image, view.byte_offset, array.strides)
+        return laid
+
+    def values(self, number: int) -> Array:
+        """The elements that came."""
+        if not self.arrays[number].size:
+            return np.empty_like(self.arrays[number])
+        values: Array = self._laid(number, self.came[number]).copy()
+        return values
+
+    def written_beside(self, number: int) -> str:
+        """Which bytes have changed that are none of the tensor's elements; empty if none has."""
+        elements = np.zeros(len(self.given[number]), bool)
+        if self.arrays[number].size:
+            as_bytes = np.zeros(len(self.given[number]), "uint8")
+            array, first = self.arrays[number], self.views[number].byte_offset
+            strides = (*array.strides, 1)
+            shape = (*array.shape, array.itemsize)
+            laid: Array = np.ndarray(shape, "uint8", as_bytes, first, strides)
+            laid[...] = 1
+            elements = as_bytes == 1
+        changed = np.flatnonzero((self.came[number] != self.given[number]) & ~elements)
+        if not len(changed):
+            return ""
+        inside = np.flatnonzero(elements)
+        position = int(changed[0])
+        where = "in memory of no elements"
+        if len(inside) and position < inside[0]:
+            where = f"{int(inside[0]) - position} bytes before its first element"
+        elif len(inside) and position > inside[-1]:
+            where = f"{position - int(inside[-1]) - 1} bytes behind its last element"
+        elif len(inside):
+            where = f"at byte {position - int(inside[0])}, between its elements"
+        return f"{len(changed)} bytes were, the first {where}"
+
+    def free(self) -> None:
+        for whole in self.wholes:
+            if whole.handle is not None:
+                whole.free()

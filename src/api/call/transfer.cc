@@ -1,0 +1,99 @@
+/*!
+ * \file transfer.cc
+ * \brief Finds the one copy that is needed, and has it made by those who know the devices.
+ */
+#include "api/call/transfer.h"
+
+#include "op/tensor/cast.h"
+#include "op/tensor/views.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+constexpr Context kHost{kDLCPU, 0};
+
+NDArray InContext(const NDArray& array, Context ctx) {
+  static const PackedFunc copy = PackedFunc::GetGlobal("runtime.copy_to_context");
+  return copy(array, ctx);
+}
+
+/*! \brief Elements of one type and shape, the source's borrowed. */
+void Assign(const NDArray& target, const DLTensor& source) {
+  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
+  DLTensor on_host = source;
+  on_host.device = kHost;  // pinned memory is the host's, too
+  MXNetValue values[2];
+  values[0].v_handle = target.get();
+  values[1].v_handle = &on_host;
+  const int type_codes[] = {kMXNetNDArrayHandle, kMXNetReadOnlyArray};
+  assign.CallPacked(values, type_codes, 2);
+}
+
+bool Fits(const DLTensor& source, const DLTensor& target) {
+  return source.dtype == target.dtype && TensorShape(source) == TensorShape(target);
+}
+
+/*! \brief The tensor as an array, by way of the one whose memory it shows. */
+NDArray ViewOf(const Elements& elements) {
+  const DLTensor& tensor = elements.tensor;
+  if (elements.array.get() == nullptr) CheckHost(tensor);
+  const ShapeView strides(tensor.strides, static_cast<size_t>(tensor.ndim));
+  return elements.array.View(TensorData(tensor), TensorShape(tensor), strides, tensor.dtype);
+}
+
+NDArray Converted(const NDArray& array, DLDataType dtype) {
+  static const PackedFunc astype = PackedFunc::GetGlobal("_npi.astype");
+  return array.dtype() == dtype ? array : NDArray(astype(array, dtype));
+}
+
+}  // namespace
+
+NDArray ArrayBehind(const MXNetArgValue& arg) {
+  return arg.type_code() == kMXNetNDArrayHandle ? arg.As<NDArray>() : NDArray();
+}
+
+void Assign(const NDArray& target, const NDArray& source) {
+  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
+  assign(target, source);
+}
+
+bool TryAssignWithin(const NDArray& target, const NDArray& source) {
+  static const PackedFunc copy = PackedFunc::GetGlobal("mx.context.copy_within");
+  return copy(target, source);
+}
+
+NDArray BringTo(const NDArray& array, Context ctx) {
+  if (IsHost(ctx)) return OnHost(array);
+  return InContext(array, ctx);
+}
+
+NDArray OnHost(const NDArray& array) {
+  return IsHost(array.ctx()) ? array : InContext(array, kHost);
+}
+
+void CopyAnywhere(const Elements& source, const Elements& target) {
+  const bool from_host = IsHost(source.tensor.device);
+  const bool to_host = IsHost(target.tensor.device);
+  if (from_host && to_host) return CopyCast(source.tensor, target.tensor);
+  if (from_host) {
+    const NDArray view = ViewOf(target);
+    if (Fits(source.tensor, target.tensor)) return Assign(view, source.tensor);
+    const NDArray packed = NDArray::Empty(view.shape(), view.dtype());
+    CopyCast(source.tensor, packed.tensor());
+    return Assign(view, packed);
+  }
+  const NDArray array = ViewOf(source);
+  if (to_host) {
+    const bool direct = Fits(source.tensor, target.tensor) && target.array.get() != nullptr;
+    if (direct) return Assign(ViewOf(target), array);
+    return CopyCast(InContext(array, kHost).tensor(), target.tensor);
+  }
+  const NDArray view = ViewOf(target);
+  const NDArray converted = Converted(array, view.dtype());
+  const bool same_shape = converted.shape() == view.shape();
+  Assign(view, same_shape ? converted : RepeatTo(converted, view.shape()));
+}
+
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,85 @@
+/*!
+ * \file nested.h
+ * \brief Arrays of nested Python sequences.
+ */
+#ifndef MXNET_SRC_OP_ARGUMENT_NESTED_H_
+#define MXNET_SRC_OP_ARGUMENT_NESTED_H_
+
+#include <mxnet/runtime/packed_func.h>
+
+#include <optional>
+
+#include "op/semantics/dispatch.h"
+#include "op/semantics/promotion.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief What may be an index, for messages. */
+constexpr char kValidIndices[] =
+    "only integers, slices (`:`), ellipsis (`...`), mx.np.newaxis (`None`) and integer or boolean "
+    "arrays are valid indices";
+
+/*! \brief What an array is made for, which says what is wrong with it. */
+enum class ArrayUse {
+  kElements, /*!< to be one; text among its items is a ValueError */
+  kOperand,  /*!< to compute with; text among its items is a TypeError */
+  kIndex     /*!< to index with: of nothing at all it is int64, what is no number an IndexError */
+};
+
+/*!
+ * \brief A new array of a tuple or list, of dtype or of the type its elements ask for.
+ *
+ * Of Python numbers alone that is the type of their widest kind: bool, int64 (uint64 with one
+ * beyond it, as NumPy), float32, complex64; float32 of nothing at all. Scalars and arrays, at the
+ * top or as items, are accepted too; the types of arrays are promoted together, Python numbers
+ * beside them as PromoteNumbers has it. ValueError for ragged nesting, TypeError for elements that
+ * are neither numbers nor arrays unless the use says otherwise, OverflowError for an int that dtype
+ * cannot hold.
+ */
+NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
+                        Context ctx = Context{kDLCPU, 0}, ArrayUse use = ArrayUse::kElements);
+
+/*!
+ * \brief The kind of the numbers in a tuple or list that holds nothing else.
+ *
+ * kNone where an array is among its items, kFloat without any item; errors as ArrayFromNested.
+ */
+WeakKind KindOfNumbers(const MXNetArgValue& arg);
+
+/*! \brief The kind of a Python number, bools included; kNone for any other value. */
+inline WeakKind KindOfNumber(int type_code) noexcept {
+  switch (type_code) {
+    case kMXNetBool:
+      return WeakKind::kBool;
+    case kMXNetInt:
+    case kMXNetUInt:
+      return WeakKind::kInt;
+    case kMXNetFloat:
+      return WeakKind::kFloat;
+    case kMXNetComplex:
+      return WeakKind::kComplex;
+    default:
+      return WeakKind::kNone;
+  }
+}
+
+inline bool IsNumber(int type_code) noexcept { return KindOfNumber(type_code) != WeakKind::kNone; }
+
+/*! \brief The type that one Python number has on its own. */
+inline DLDataType DTypeOfNumber(int type_code) {
+  return type_code == kMXNetUInt ? kUInt64 : DefaultDType(KindOfNumber(type_code));
+}
+
+/*!
+ * \brief Writes a Python number as one element of dtype, as NumPy's assignment does.
+ *
+ * OverflowError for an int that does not fit, ValueError for NaN to an integer type, TypeError for
+ * a complex number to a real type and for what is no number.
+ */
+void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out);
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_ARGUMENT_NESTED_H_

@@ -1,0 +1,40 @@
+/*!
+ * \file quick.h
+ * \brief What the quick ways of operators ask of their arguments.
+ */
+#ifndef MXNET_SRC_OP_ARGUMENT_QUICK_H_
+#define MXNET_SRC_OP_ARGUMENT_QUICK_H_
+
+#include <mxnet/runtime/packed_func.h>
+
+#include "op/tensor/strided.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief The array of the host that an argument is, of a known type; NULL for all else. */
+inline const DLTensor* HostArray(const MXNetArgs& args, int i) {
+  if (args.type_codes[i] != kMXNetNDArrayHandle) return nullptr;
+  const DLTensor& array = static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
+  const bool is_ready = array.device.device_type == kDLCPU && IndexOfDType(array.dtype) >= 0;
+  return is_ready && IsAligned(array) ? &array : nullptr;
+}
+
+/*!
+ * \brief Where a result is written that shares memory with no input: a new array where argument i
+ * is None, or `out` where that is an array of the host that fits as it is; else none.
+ */
+inline NDArray QuickOutput(const MXNetArgs& args, int i, ShapeView shape, const DLTensor& a,
+                           const DLTensor& b) {
+  if (args.type_codes[i] == kMXNetNull) return NDArray::Empty(shape, a.dtype, a.device);
+  const DLTensor* out = HostArray(args, i);
+  if (out == nullptr || out->dtype != a.dtype || TensorShape(*out) != shape) return NDArray();
+  NDArray array = args[i].As<NDArray>();
+  const bool is_fit = !array.read_only() && IsContiguous(*out);
+  return is_fit && !MayOverlap(a, *out) && !MayOverlap(b, *out) ? array : NDArray();
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_ARGUMENT_QUICK_H_

@@ -1,0 +1,70 @@
+/*!
+ * \file fill.cc
+ * \brief Filling arrays with one element.
+ */
+#include <algorithm>
+#include <cstring>
+
+#include "op/creation/creation.h"
+#include "op/tensor/axes.h"
+#include "op/tensor/cast.h"
+#include "op/tensor/strided.h"
+
+namespace mxnet {
+namespace op {
+
+void SetMade(DLDataType dtype, ShapeView shape, MXNetTensorSpec* out) {
+  CheckedIndexOfDType(dtype);
+  runtime::CheckedBytes(shape, dtype);
+  SetSpec(dtype, shape, out);
+}
+
+void FillElements(const DLTensor& tensor, const void* value) {
+  const int64_t size = TensorSize(tensor);
+  void* data = TensorData(tensor);
+  switch (ItemSize(tensor.dtype)) {
+    case 1:
+      std::memset(data, *static_cast<const unsigned char*>(value), static_cast<size_t>(size));
+      return;
+    case 2:
+      std::fill_n(static_cast<uint16_t*>(data), size, *static_cast<const uint16_t*>(value));
+      return;
+    case 4:
+      std::fill_n(static_cast<uint32_t*>(data), size, *static_cast<const uint32_t*>(value));
+      return;
+    case 8:
+      std::fill_n(static_cast<uint64_t*>(data), size, *static_cast<const uint64_t*>(value));
+      return;
+    default:
+      std::fill_n(static_cast<ElementBuffer*>(data), size,
+                  *static_cast<const ElementBuffer*>(value));
+  }
+}
+
+void FillNumber(const DLTensor& tensor, const MXNetValue& number, int type_code) {
+  ElementBuffer element;
+  StoreNumber(number, type_code, tensor.dtype, &element);
+  FillElements(tensor, &element);
+}
+
+void FillArray(const DLTensor& tensor, const DLTensor& array) {
+  CheckBroadcastInto(TensorShape(array), TensorShape(tensor));
+  CopyCast(array, tensor);
+}
+
+const ElementBuffer& OneOf(DLDataType dtype) {
+  static const struct Ones {
+    Ones() {
+      MXNetValue one;
+      one.v_int64 = 1;
+      for (int i = 0; i < kNumDTypes; ++i) StoreNumber(one, kMXNetInt, kDTypes[i], &elements[i]);
+    }
+    ElementBuffer elements[kNumDTypes];
+  } ones;
+  return ones.elements[CheckedIndexOfDType(dtype)];
+}
+
+void FillOnes(const DLTensor& tensor) { FillElements(tensor, &OneOf(tensor.dtype)); }
+
+}  // namespace op
+}  // namespace mxnet

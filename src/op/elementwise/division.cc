@@ -1,0 +1,347 @@
+/*!
+ * \file division.cc
+ * \brief floor_divide, mod, power: the operators whose integers have rules of their own.
+ */
+#include <cmath>
+
+#include "op/elementwise/elementwise.h"
+#include "op/kernels/elementwise/math_loops.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief Remainder with the sign of b, as Python has it. */
+template <typename T>
+T FloatMod(T a, T b) {
+  T mod = std::fmod(a, b);
+  if (b == 0) return mod;
+  if (mod == 0) return std::copysign(T(0), b);
+  return (mod < 0) != (b < 0) ? mod + b : mod;
+}
+
+/*! \brief A float in which the quotient of any two T is exact enough to be rounded down. */
+template <typename T>
+using QuotientOf = std::conditional_t<sizeof(T) == 1, float, double>;
+
+/*!
+ * \brief The quotient rounded down, 0 for a divisor of 0: by division of floats, which the compiler
+ * vectorizes. It wraps where it overflows.
+ */
+template <typename T>
+T FloorQuotient(T a, T b) {
+  using F = QuotientOf<T>;
+  // Overflow is the quotient of the least integer and -1.
+  const bool negates = std::is_signed_v<T> && b == static_cast<T>(-1);
+  const T divisor = b == 0 || negates ? T(1) : b;
+  const F floor = std::floor(static_cast<F>(a) / static_cast<F>(divisor));
+  using Cast = std::conditional_t<(sizeof(T) < 4 || std::is_signed_v<T>), int32_t, int64_t>;
+  const T quotient = static_cast<T>(static_cast<Cast>(floor));
+  const T negated = static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a));
+  return b == 0 ? T(0) : (negates ? negated : quotient);
+}
+
+struct FloorDivide {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsIntType<T> && sizeof(T) <= 4) {
+      return FloorQuotient(a, b);
+    } else if constexpr (kIsIntType<T>) {
+      if (b == 0) return 0;
+      if constexpr (std::is_signed_v<T>) {
+        // The only quotient that overflows; it wraps.
+        if (b == -1) return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a));
+        const T quotient = static_cast<T>(a / b);
+        return static_cast<T>(quotient - (a % b != 0 && (a < 0) != (b < 0)));
+      }
+      return static_cast<T>(a / b);
+    } else {
+      if (b == 0) return a / b;
+      const T rest = std::fmod(a, b);
+      T quotient = (a - rest) / b;
+      if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+      if (quotient == 0) return std::copysign(T(0), a / b);
+      // In exact arithmetic this is an integer, so the nearest one is meant.
+      const T floor = std::floor(quotient);
+      return quotient - floor > T(0.5) ? floor + 1 : floor;
+    }
+  }
+};
+
+struct Mod {
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsIntType<T> && sizeof(T) <= 4) {
+      using W = Wrapping<T>;
+      const W part = static_cast<W>(FloorQuotient(a, b)) * static_cast<W>(b);
+      return b == 0 ? T(0) : static_cast<T>(static_cast<W>(a) - part);
+    } else if constexpr (kIsIntType<T>) {
+      if (b == 0) return 0;
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return 0;
+        const T mod = static_cast<T>(a % b);
+        return mod != 0 && (mod < 0) != (b < 0) ? static_cast<T>(mod + b) : mod;
+      }
+      return static_cast<T>(a % b);
+    } else {
+      return FloatMod(a, b);
+    }
+  }
+};
+
+/*!
+ * \brief Division of 64-bit integers by one positive number: a product with its reciprocal.
+ *
+ * For dividends below 2**63, of which a negative one is made by flipping all of its bits: rounding
+ * towards zero is then rounding down.
+ */
+class Reciprocal {
+ public:
+  explicit Reciprocal(uint64_t divisor) : divisor_(divisor) {
+    shift_ = 64 - __builtin_clzll(divisor - 1);
+    const auto numerator = static_cast<unsigned __int128>(1) << (63 + shift_);
+    factor_ = static_cast<uint64_t>((numerator + divisor - 1) / divisor);
+  }
+
+  MXNET_ALWAYS_INLINE int64_t Quotient(int64_t a) const {
+    const uint64_t flips = static_cast<uint64_t>(a >> 63);
+    const uint64_t dividend = static_cast<uint64_t>(a) ^ flips;
+    const auto product = static_cast<unsigned __int128>(dividend) * factor_;
+    return static_cast<int64_t>((static_cast<uint64_t>(product >> 64) >> (shift_ - 1)) ^ flips);
+  }
+
+  MXNET_ALWAYS_INLINE int64_t Remainder(int64_t a) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) -
+                                static_cast<uint64_t>(Quotient(a)) * divisor_);
+  }
+
+ private:
+  uint64_t divisor_;
+  uint64_t factor_;
+  int shift_;
+};
+
+struct QuotientByPower {
+  int shift;
+  MXNET_ALWAYS_INLINE int64_t operator()(int64_t a) const { return a >> shift; }
+};
+
+struct RemainderByPower {
+  int64_t mask;
+  MXNET_ALWAYS_INLINE int64_t operator()(int64_t a) const { return a & mask; }
+};
+
+/*! \brief out[i] = f(a[i]). */
+template <typename F>
+MXNET_ALWAYS_INLINE void ApplyToEach(char* const* data, const int64_t* strides, int64_t n,
+                                     const F& f) {
+  const int64_t step = strides[0];
+  const int64_t step_a = strides[1];
+  if (step == sizeof(int64_t) && step_a == sizeof(int64_t)) {
+    auto* out = reinterpret_cast<int64_t*>(data[0]);
+    auto* a = reinterpret_cast<const int64_t*>(data[1]);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<int64_t*>(data[0] + i * step) = f(LoadAt<int64_t>(data[1] + i * step_a));
+  }
+}
+
+/*! \brief Loops of int64 that divide by one number for all, where that is positive. */
+template <typename Op>
+void DivideRun(char* const* data, const int64_t* strides, int64_t n) {
+  constexpr bool kDivides = std::is_same_v<Op, FloorDivide>;
+  static const InnerLoop any = ForCpu<BinaryBody<Op, int64_t>>();
+  // Of no elements there is no divisor either.
+  if (strides[2] != 0 || n < 4) return any(data, strides, n);
+  const int64_t divisor = LoadAt<int64_t>(data[2]);
+  if (divisor <= 0) return any(data, strides, n);
+  if ((divisor & (divisor - 1)) == 0) {
+    if constexpr (kDivides) {
+      const int shift = __builtin_ctzll(static_cast<uint64_t>(divisor));
+      return ApplyToEach(data, strides, n, QuotientByPower{shift});
+    }
+    return ApplyToEach(data, strides, n, RemainderByPower{divisor - 1});
+  }
+  const Reciprocal reciprocal(static_cast<uint64_t>(divisor));
+  ApplyToEach(data, strides, n, [&](int64_t a) {
+    return kDivides ? reciprocal.Quotient(a) : reciprocal.Remainder(a);
+  });
+}
+
+template <typename Op>
+LoopTable DivisionLoops() {
+  LoopTable table = BinaryLoops<Op, SignedTypes, UnsignedTypes, FloatTypes>();
+  table.loops[kIndexInt64] = &DivideRun<Op>;
+  return table;
+}
+
+struct Power {
+  static constexpr char kFunction[] = "pow";
+
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsIntType<T>) {
+      return IntPower(a, b);
+    } else if constexpr (kIsComplexType<T>) {
+      return ComplexPower(a, b);
+    } else {
+      if (b == 2) return Square::Apply(a);
+      if (b == T(0.5)) return Root::Apply(a);
+      return std::pow(a, b);
+    }
+  }
+
+  /*! \brief To the power 2. */
+  struct Square {
+    template <typename T>
+    static T Apply(T x) {
+      return x * x;
+    }
+  };
+
+  /*! \brief To the power 0.5 of one number for all, as in NumPy: of -0 it is -0, of -infinity NaN.
+   */
+  struct SquareRoot {
+    template <typename T>
+    static T Apply(T x) {
+      return std::sqrt(x);
+    }
+  };
+
+  /*! \brief To the power 0.5 of one exponent among others: of -0 and of -infinity as pow has it. */
+  struct Root {
+    template <typename T>
+    static T Apply(T x) {
+      constexpr T kInfinity = std::numeric_limits<T>::infinity();
+      return x == -kInfinity ? kInfinity : std::sqrt(x + 0);
+    }
+  };
+
+ private:
+  template <typename T>
+  static T IntPower(T a, T exponent) {
+    auto base = static_cast<Wrapping<T>>(a);
+    Wrapping<T> result = 1;
+    for (auto left = static_cast<std::make_unsigned_t<T>>(exponent); left != 0; left >>= 1) {
+      if ((left & 1) != 0) result *= base;
+      base *= base;
+    }
+    return static_cast<T>(result);
+  }
+
+  template <typename T>
+  static T ComplexPower(T a, T b) {
+    using Part = typename T::value_type;
+    if (b == T(0)) return T(1);
+    if (a == T(0)) {
+      const Part nan = std::numeric_limits<Part>::quiet_NaN();
+      return b.real() > 0 ? T(0) : T(nan, nan);
+    }
+    const Part exponent = b.real();
+    if (b.imag() == 0 && std::fabs(exponent) < 100 && std::trunc(exponent) == exponent) {
+      return IntegerPower(a, static_cast<int>(exponent));
+    }
+    return std::pow(a, b);
+  }
+
+  /*! \brief Exact for whole numbers, where exp(b * log(a)) is not. */
+  template <typename T>
+  static T IntegerPower(T a, int exponent) {
+    T result(1);
+    for (int left = std::abs(exponent); left != 0; left >>= 1) {
+      if ((left & 1) != 0) result *= a;
+      a *= a;
+    }
+    return exponent < 0 ? T(1) / result : result;
+  }
+};
+
+/*! \brief Powers of floats: all to the power 2 or 0.5 by the instruction for that. */
+template <typename RootOf, typename T>
+void PowerRun(char* const* data, const int64_t* strides, int64_t n) {
+  // The stride of a single exponent may be any.
+  if (strides[2] == 0 || std::is_same_v<RootOf, Power::SquareRoot>) {
+    static const InnerLoop square = ForCpu<UnaryBody<Power::Square, T>>();
+    static const InnerLoop root = ForCpu<UnaryBody<RootOf, T>>();
+    const Computed<T> exponent = LoadAt<T>(data[2]);
+    if (exponent == 2) return square(data, strides, n);
+    if (exponent == Computed<T>(0.5)) return root(data, strides, n);
+  }
+  MathBinaryRun<Power, T>(data, strides, n);
+}
+
+template <typename RootOf>
+LoopTable PowerLoops() {
+  LoopTable table = BinaryLoops<Power, SignedTypes, UnsignedTypes, ComplexTypes>();
+  table.loops[kIndexFloat16] = &PowerRun<RootOf, Half>;
+  table.loops[kIndexBFloat16] = &PowerRun<RootOf, BFloat16>;
+  table.loops[kIndexFloat32] = &PowerRun<RootOf, float>;
+  table.loops[kIndexFloat64] = &PowerRun<RootOf, double>;
+  return table;
+}
+
+void RejectNegative(const BinaryOp&, const DLTensor& x2) {
+  if (x2.dtype.code == kDLUInt) return;
+  StridedLoop<1> walk(TensorShape(x2));
+  walk.Set(0, x2);
+  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+    DispatchDType(x2.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (kIsIntType<T>) {
+        bool negative = false;
+        for (int64_t i = 0; i < n; ++i) negative |= LoadAt<T>(data[0] + i * strides[0]) < T(0);
+        if (!negative) return;
+      }
+      MXNET_THROW("ValueError") << "Integers to negative integer powers are not allowed.";
+    });
+  });
+}
+
+const BinaryOp kFloorDivide{DivisionLoops<FloorDivide>(), kMXNetTypesCommonNoBool};
+const BinaryOp kRemainder{DivisionLoops<Mod>(), kMXNetTypesCommonNoBool};
+const BinaryOp kPower{PowerLoops<Power::Root>(), kMXNetTypesCommonNoBool, ResultRule::kSame, "",
+                      &RejectNegative};
+const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), kMXNetTypesCommonNoBool,
+                           ResultRule::kSame, "", &RejectNegative};
+
+/*! \brief Whether there is one exponent for all, and not one that is the same in a row by chance.
+ */
+bool IsOneExponent(const MXNetValue& value, int type_code) {
+  const DLTensor* tensor = nullptr;
+  if (type_code == kMXNetFloat) return true;
+  const bool is_tensor =
+      TypeTraits<const DLTensor*>::TryFrom(value, type_code, &tensor) == Match::kOk;
+  return is_tensor && TensorSize(*tensor) == 1;
+}
+
+/*! \brief RunBinary of power: with one exponent the power 0.5 is the square root. */
+void RunPower(const RunCall& call, const NoAttributes& none) {
+  RunCall own = call;
+  own.data = TensorSize(call.in[1]) == 1 ? &kPowerOfOne : &kPower;
+  RunBinary(own, none);
+}
+
+bool QuickPower(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
+  const bool is_one = IsOneExponent(args.values[1], args.type_codes[1]);
+  return QuickBinary(is_one ? &kPowerOfOne : &kPower, args, ret);
+}
+
+MXNET_REGISTER_BINARY("floor_divide",
+                      "Divides and rounds towards minus infinity. An integer divided by 0 gives 0.",
+                      kFloorDivide);
+MXNET_REGISTER_BINARY("remainder", "Remainder of floor_divide, which has the sign of x2.",
+                      kRemainder);
+MXNET_REGISTER_BINARY(
+    "power",
+    "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a "
+    "ValueError. With one exponent for all the power 0.5 is the square root.",
+    kPower)
+    .run(&RunPower)
+    .quick(&QuickPower);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

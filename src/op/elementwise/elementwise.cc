@@ -1,0 +1,90 @@
+/*!
+ * \file elementwise.cc
+ * \brief Elementwise operators on operands of any kind.
+ */
+#include "op/elementwise/elementwise.h"
+
+#include "op/kernels/elementwise/gather.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief Spans shorter than this are not worth bringing together. */
+constexpr int64_t kFewElements = 32;
+
+template <int Count>
+void WalkAll(InnerLoop loop, const DLTensor* inputs, const DLTensor& out) {
+  StridedLoop<Count + 1> walk(TensorShape(out));
+  walk.Set(0, out);
+  int64_t items[Count + 1] = {ItemSize(out.dtype)};
+  for (int i = 0; i < Count; ++i) {
+    items[i + 1] = ItemSize(inputs[i].dtype);
+    walk.Set(i + 1, inputs[i]);
+  }
+  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+    RunStrided(loop, items, Count + 1, data, strides, n);
+  });
+}
+
+InnerLoop LoopFor(const LoopTable& table, DLDataType dtype) {
+  return table.loops[CheckedIndexOfDType(dtype)];
+}
+
+}  // namespace
+
+void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* data,
+                const int64_t* strides, int64_t n) {
+  bool reads_dense = true;
+  for (int i = 1; i < count; ++i) reads_dense &= strides[i] == items[i] || strides[i] == 0;
+  // Results that have to be scattered again take as long as the loop over what lies apart.
+  const bool writes_dense = strides[0] == items[0];
+  if (reads_dense || !writes_dense || n < kFewElements) return loop(data, strides, n);
+  RunGathered(loop, items, count, data, strides, n);
+}
+
+void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out) {
+  if (count == 1) {
+    WalkAll<1>(loop, inputs, out);
+  } else {
+    WalkAll<2>(loop, inputs, out);
+  }
+}
+
+void InferBinary(const InferCall& call, const NoAttributes&) {
+  const auto& op = *static_cast<const BinaryOp*>(call.data);
+  const DLDataType dtype = call.in[0].dtype;
+  if (LoopFor(op.table, dtype) == nullptr) {
+    MXNET_THROW("TypeError") << "not supported for data types " << DataTypeName(call.in[0].given)
+                             << " and " << DataTypeName(call.in[1].given) << op.hint;
+  }
+  const ShapeView shapes[2] = {ShapeOf(call.in[0]), ShapeOf(call.in[1])};
+  DimBuffer shape;
+  BroadcastShapes(shapes, 2, &shape);
+  SetSpec(ResultDType(op.result, dtype), shape.view(), call.out);
+}
+
+void RunBinary(const RunCall& call, const NoAttributes&) {
+  const auto& op = *static_cast<const BinaryOp*>(call.data);
+  const DLDataType dtype = call.in[0].dtype;
+  if (op.check_integers != nullptr && IsIntDType(dtype)) op.check_integers(op, call.in[1]);
+  Walk(LoopFor(op.table, dtype), call.in, 2, call.out[0]);
+}
+
+void InferUnary(const InferCall& call, const NoAttributes&) {
+  const auto& op = *static_cast<const UnaryOp*>(call.data);
+  const DLDataType dtype = call.in[0].dtype;
+  if (LoopFor(op.table, dtype) == nullptr) {
+    MXNET_THROW("TypeError") << "not supported for data type " << DataTypeName(call.in[0].given)
+                             << op.hint;
+  }
+  SetSpec(ResultDType(op.result, dtype), ShapeOf(call.in[0]), call.out);
+}
+
+void RunUnary(const RunCall& call, const NoAttributes&) {
+  const auto& op = *static_cast<const UnaryOp*>(call.data);
+  Walk(LoopFor(op.table, call.in[0].dtype), call.in, 1, call.out[0]);
+}
+
+}  // namespace op
+}  // namespace mxnet

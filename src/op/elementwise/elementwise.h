@@ -1,0 +1,121 @@
+/*!
+ * \file elementwise.h
+ * \brief What elementwise operators are made of: how they are inferred and run, and registered.
+ */
+#ifndef MXNET_SRC_OP_ELEMENTWISE_ELEMENTWISE_H_
+#define MXNET_SRC_OP_ELEMENTWISE_ELEMENTWISE_H_
+
+#include <mxnet/op/operator.h>
+#include <mxnet/runtime/registry.h>
+
+#include "op/kernels/elementwise/loops.h"
+#include "op/schema/describe.h"
+#include "op/semantics/promotion.h"
+#include "op/tensor/cast.h"
+
+namespace mxnet {
+namespace op {
+
+/* ---- operators ---- */
+
+enum class ResultRule {
+  kSame, /*!< the loop type */
+  kBool,
+  kReal /*!< the component type of a complex type */
+};
+
+inline DLDataType ResultDType(ResultRule rule, DLDataType dtype) {
+  if (rule == ResultRule::kSame) return dtype;
+  return rule == ResultRule::kBool ? kBool : RealOfDType(dtype);
+}
+
+/*! \brief A binary operator. A loop of type T is the one two arrays of type T use. */
+struct BinaryOp {
+  LoopTable table;
+  MXNetTypeRule rule{kMXNetTypesCommon};
+  ResultRule result{ResultRule::kSame};
+  const char* hint{""}; /*!< ends the message about an unsupported type */
+  /*! \brief Throws for values of an integer operand x2 the operator rejects; may be NULL. */
+  void (*check_integers)(const BinaryOp& op, const DLTensor& x2){nullptr};
+};
+
+struct UnaryOp {
+  LoopTable table;
+  MXNetTypeRule rule{kMXNetTypesCommon};
+  ResultRule result{ResultRule::kSame};
+  const char* hint{""};
+};
+
+/* ---- the functions of operators, whose data is a BinaryOp or a UnaryOp ---- */
+
+void InferBinary(const InferCall& call, const NoAttributes&);
+void RunBinary(const RunCall& call, const NoAttributes&);
+/*! \brief Of dense operands that are alike, or of one and a number. */
+bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
+
+void InferUnary(const InferCall& call, const NoAttributes&);
+void RunUnary(const RunCall& call, const NoAttributes&);
+/*! \brief Of a dense operand, into a new array. */
+bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
+
+/*! \brief Runs a loop over operands that broadcast to the shape of out. */
+void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out);
+
+/*!
+ * \brief Runs a loop of `count` operands, the output first, over elements of items[i] bytes; inputs
+ * that lie apart are brought together first.
+ */
+void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* data,
+                const int64_t* strides, int64_t n);
+
+/*! \brief The loops of maximum and of minimum. */
+const LoopTable& MaximumLoops();
+const LoopTable& MinimumLoops();
+
+/* ---- registration ---- */
+
+/*! \brief Elementwise work below this many bytes is not worth letting other threads run. */
+constexpr int64_t kReleaseGilBytes = 1 << 16;
+
+#define MXNET_BROADCAST_DOC                                                             \
+  "\n\nThe operands broadcast together; the result has the broadcast shape. Raises "    \
+  "ValueError for shapes that do not broadcast, TypeError for data types without this " \
+  "operation, OverflowError for a Python integer beyond the data type of the other operand."
+
+#define MXNET_FLOAT_DOC                                                                   \
+  "\n\nIntegers and bool give a float: 8 bits and bool float16, 16 bits float32, others " \
+  "float64."
+
+#define MXNET_REGISTER_BINARY(Name, Doc, Op)                                     \
+  MXNET_REGISTER_OPERATOR("_npi." Name, NoAttributes)                            \
+      .describe(Doc MXNET_BROADCAST_DOC)                                         \
+      .input("x1", "First operand.")                                             \
+      .input("x2", "Second operand.")                                            \
+      .out()                                                                     \
+      .types((Op).rule)                                                          \
+      .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput) \
+      .release_gil(kReleaseGilBytes)                                             \
+      .data(&(Op))                                                               \
+      .infer(&InferBinary)                                                       \
+      .run(&RunBinary)                                                           \
+      .quick(&QuickBinary)
+
+#define MXNET_REGISTER_UNARY(Name, Doc, Op)                                                   \
+  MXNET_REGISTER_OPERATOR("_npi." Name, NoAttributes)                                         \
+      .describe(Doc                                                                           \
+                "\n\nThe result has the shape of x. Raises TypeError for data types without " \
+                "this operation.")                                                            \
+      .input("x", "Operand.")                                                                 \
+      .out()                                                                                  \
+      .types((Op).rule)                                                                       \
+      .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput)              \
+      .release_gil(kReleaseGilBytes)                                                          \
+      .data(&(Op))                                                                            \
+      .infer(&InferUnary)                                                                     \
+      .run(&RunUnary)                                                                         \
+      .quick(&QuickUnary)
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_ELEMENTWISE_ELEMENTWISE_H_

@@ -1,0 +1,195 @@
+/*!
+ * \file where.cc
+ * \brief Elements by condition: where, nonzero.
+ */
+#include <mxnet/op/operator.h>
+
+#include "op/argument/nested.h"
+#include "op/argument/operand.h"
+#include "op/argument/quick.h"
+#include "op/kernels/select/nonzero.h"
+#include "op/schema/describe.h"
+#include "op/semantics/input_types.h"
+#include "op/tensor/cast.h"
+#include "op/tensor/nonzero.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct Wide {
+  uint64_t parts[2];
+};
+
+/*! \brief out[i] = condition[i] ? x[i] : y[i] for elements of the size of T. */
+template <typename T>
+void ChooseRun(char* const* data, const int64_t* strides, int64_t n) {
+  char* out = data[0];
+  const char* condition = data[1];
+  const char* x = data[2];
+  const char* y = data[3];
+  for (int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(*condition != 0 ? x : y);
+    out += strides[0];
+    condition += strides[1];
+    x += strides[2];
+    y += strides[3];
+  }
+}
+
+InnerLoop ChooseLoop(int64_t item_size) {
+  switch (item_size) {
+    case 1:
+      return &ChooseRun<uint8_t>;
+    case 2:
+      return &ChooseRun<uint16_t>;
+    case 4:
+      return &ChooseRun<uint32_t>;
+    case 8:
+      return &ChooseRun<uint64_t>;
+    default:
+      return &ChooseRun<Wide>;
+  }
+}
+
+void Choose(const DLTensor& condition, const DLTensor& x, const DLTensor& y, const DLTensor& out) {
+  StridedLoop<4> loop(TensorShape(out));
+  loop.Set(0, out);
+  loop.Set(1, condition);
+  loop.Set(2, x);
+  loop.Set(3, y);
+  loop.Run(ChooseLoop(ItemSize(out.dtype)));
+}
+
+void PromoteWhere(MXNetTensorSpec* in, int, const NoAttributes&) {
+  in[0].dtype = kBool;
+  if (IsGiven(in[1]) != IsGiven(in[2])) {
+    MXNET_THROW("ValueError") << "either both or neither of x and y should be given";
+  }
+  if (IsGiven(in[1])) in[1].dtype = in[2].dtype = CommonOf(TypeOf(in[1]), TypeOf(in[2]));
+}
+
+void InferWhere(const InferCall& call, const NoAttributes&) {
+  if (!IsGiven(call.in[1])) {
+    MXNET_THROW("NotImplementedError") << "how many indices there are depends on elements";
+  }
+  const ShapeView shapes[] = {ShapeOf(call.in[0]), ShapeOf(call.in[1]), ShapeOf(call.in[2])};
+  DimBuffer shape;
+  BroadcastShapes(shapes, 3, &shape);
+  SetSpec(call.in[1].dtype, shape.view(), call.out);
+}
+
+void RunWhere(const RunCall& call, const NoAttributes&) {
+  Choose(call.in[0], call.in[1], call.in[2], call.out[0]);
+}
+
+void CheckHasAxes(int ndim) {
+  if (ndim > 0) return;
+  MXNET_THROW("ValueError") << "Calling nonzero on 0d arrays is not allowed. Use "
+                            << "np.atleast_1d(scalar).nonzero() instead.";
+}
+
+Tuple Nonzero(const NDArray& array) {
+  CheckHasAxes(array.ndim());
+  const NDArray positions = FlatNonzero(AsMask(array));
+  std::vector<Any> items;
+  for (const NDArray& indices : UnravelPositions(positions, array.shape())) {
+    items.push_back(runtime::details::AnyOfObject(indices));
+  }
+  return Tuple(std::move(items));
+}
+
+/*! \brief Of arrays, and of an array and a number; and the indices of a condition alone. */
+bool QuickWhere(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
+  if (args.type_codes[1] == kMXNetNull && args.type_codes[2] == kMXNetNull) {
+    *ret = Nonzero(ToArray(args[0]));
+    return true;
+  }
+  const DLTensor* condition = HostArray(args, 0);
+  const DLTensor* x = HostArray(args, 1);
+  if (condition == nullptr || x == nullptr || !IsBoolDType(condition->dtype)) return false;
+  const DLTensor* y = HostArray(args, 2);
+  ElementBuffer element;
+  DLTensor number{&element, x->device, 0, x->dtype, nullptr, nullptr, 0};
+  if (y == nullptr) {
+    const WeakKind kind = KindOfNumber(args.type_codes[2]);
+    if (kind == WeakKind::kNone || PromoteWeak(x->dtype, kind) != x->dtype) return false;
+    Operand(args[2]).StoreScalar(x->dtype, &element);
+    y = &number;
+  }
+  if (y->dtype != x->dtype) return false;
+  const ShapeView shapes[] = {TensorShape(*condition), TensorShape(*x), TensorShape(*y)};
+  DimBuffer shape;
+  BroadcastShapes(shapes, 3, &shape);
+  NDArray out = NDArray::Empty(shape.view(), x->dtype, condition->device);
+  Choose(*condition, *x, *y, out.tensor());
+  *ret = std::move(out);
+  return true;
+}
+
+MXNET_REGISTER_OPERATOR("_npi.where", NoAttributes)
+    .describe(
+        "Elements of x where the condition holds, of y elsewhere.\n\n"
+        "The three broadcast together. With the condition alone, the indices at which it holds, "
+        "as nonzero gives them.")
+    .input("condition", "Where to take from x; an element not zero is true.")
+    .optional_input("x", "Elements where the condition holds.")
+    .optional_input("y", "Elements where it does not.")
+    .returns("ndarray | tuple[ndarray, ...]")
+    .types(&PromoteWhere)
+    .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput)
+    .release_gil(kReleaseBytes)
+    .infer(&InferWhere)
+    .run(&RunWhere)
+    .quick(&QuickWhere);
+
+/*! \brief What measure has found for run. */
+struct NonzeroAttributes {
+  mutable NDArray positions;
+};
+
+int CountAxes(const InferCall& call, const NonzeroAttributes&) {
+  CheckHasAxes(call.in[0].ndim);
+  return call.in[0].ndim;
+}
+
+void InferNonzero(const InferCall& call, const NonzeroAttributes&) {
+  const int64_t count = NewExtent("nonzero");
+  for (int i = 0; i < call.num_out; ++i) SetSpec(kInt64, ShapeView(&count, 1), &call.out[i]);
+}
+
+void MeasureNonzero(const MeasureCall& call, const NonzeroAttributes& found) {
+  found.positions = FlatNonzero(AsMask(call.in[0]));
+  const int64_t count = found.positions.size();
+  for (int i = 0; i < call.num_out; ++i) SetSpec(kInt64, ShapeView(&count, 1), &call.out[i]);
+}
+
+void RunNonzero(const RunCall& call, const NonzeroAttributes& found) {
+  int64_t* indices[kMaxNdim];
+  for (int i = 0; i < call.num_out; ++i) {
+    indices[i] = static_cast<int64_t*>(TensorData(call.out[i]));
+  }
+  UnravelAscending(found.positions.data_as<int64_t>(), found.positions.size(), call.in[0].shape,
+                   call.num_out, indices);
+}
+
+bool QuickNonzero(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
+  if (HostArray(args, 0) == nullptr) return false;
+  *ret = Nonzero(ToArray(args[0]));
+  return true;
+}
+
+MXNET_REGISTER_OPERATOR("_npi.nonzero", NonzeroAttributes)
+    .describe("The indices of the elements that are not zero, one array an axis.")
+    .input("a", "Array of at least one axis.")
+    .returns("tuple[ndarray, ...]")
+    .release_gil(kReleaseBytes)
+    .outputs(&CountAxes)
+    .infer(&InferNonzero)
+    .measure(&MeasureNonzero)
+    .run(&RunNonzero)
+    .quick(&QuickNonzero);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,107 @@
+/*!
+ * \file math_loops.h
+ * \brief Inner loops of operators that call an elementary function of each element.
+ *
+ * Whatever the strides and the length, elements go through the same function, so that an element's
+ * result does not depend on where it lies.
+ */
+#ifndef MXNET_SRC_OP_KERNELS_ELEMENTWISE_MATH_LOOPS_H_
+#define MXNET_SRC_OP_KERNELS_ELEMENTWISE_MATH_LOOPS_H_
+
+#include <algorithm>
+
+#include "op/kernels/elementwise/loops.h"
+#include "op/kernels/elementwise/vector_math.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief Elements that are gathered at a time where they are not dense: they stay in the cache. */
+constexpr int64_t kMathChunk = 256;
+
+template <typename T>
+inline void Gather(const char* from, int64_t stride, int64_t n, Computed<T>* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = LoadAt<T>(from + i * stride);
+}
+
+template <typename T>
+inline void Scatter(const Computed<T>* x, int64_t n, char* to, int64_t stride) {
+  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
+}
+
+/*! \brief out[i] = Op(x[i]), Op::kFunction being the name of a function of the C library. */
+template <typename Op, typename T>
+void MathUnaryRun(char* const* data, const int64_t* strides, int64_t n) {
+  using C = Computed<T>;
+  static const VectorUnary<C> function = FindVectorUnary<C>(Op::kFunction);
+  if (!function) return UnaryRun<Op, T>(data, strides, n);
+  if constexpr (std::is_same_v<T, C>) {
+    if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
+      return function(reinterpret_cast<const T*>(data[1]), reinterpret_cast<T*>(data[0]), n);
+    }
+  }
+  C buffer[kMathChunk];
+  for (int64_t begin = 0; begin < n; begin += kMathChunk) {
+    const int64_t count = std::min(kMathChunk, n - begin);
+    Gather<T>(data[1] + begin * strides[1], strides[1], count, buffer);
+    function(buffer, buffer, count);
+    Scatter<T>(buffer, count, data[0] + begin * strides[0], strides[0]);
+  }
+}
+
+/*! \brief out[i] = Op(a[i], b[i]). */
+template <typename Op, typename T>
+void MathBinaryRun(char* const* data, const int64_t* strides, int64_t n) {
+  using C = Computed<T>;
+  static const VectorBinary<C> function = FindVectorBinary<C>(Op::kFunction);
+  if (!function) return BinaryRun<Op, T>(data, strides, n);
+  if constexpr (std::is_same_v<T, C>) {
+    if (strides[0] == sizeof(T) && strides[1] == sizeof(T) && strides[2] == sizeof(T)) {
+      return function(reinterpret_cast<const T*>(data[1]), reinterpret_cast<const T*>(data[2]),
+                      reinterpret_cast<T*>(data[0]), n);
+    }
+  }
+  C a[kMathChunk];
+  C b[kMathChunk];
+  for (int64_t begin = 0; begin < n; begin += kMathChunk) {
+    const int64_t count = std::min(kMathChunk, n - begin);
+    Gather<T>(data[1] + begin * strides[1], strides[1], count, a);
+    Gather<T>(data[2] + begin * strides[2], strides[2], count, b);
+    function(a, b, a, count);
+    Scatter<T>(a, count, data[0] + begin * strides[0], strides[0]);
+  }
+}
+
+namespace internal {
+
+template <typename Op, typename... Ts>
+void FillMathUnary(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = &MathUnaryRun<Op, Ts>), ...);
+}
+
+template <typename Op, typename... Ts>
+void FillMathBinary(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[DTypeIndexOf<Ts>::value] = &MathBinaryRun<Op, Ts>), ...);
+}
+
+}  // namespace internal
+
+/*! \brief The loops of a function of the C library for floats, and those of Op for other types. */
+template <typename Op, typename... Others>
+LoopTable MathUnaryLoops() {
+  LoopTable table = UnaryLoops<Op, Others...>();
+  internal::FillMathUnary<Op>(&table, FloatTypes{});
+  return table;
+}
+
+template <typename Op, typename... Others>
+LoopTable MathBinaryLoops() {
+  LoopTable table = BinaryLoops<Op, Others...>();
+  internal::FillMathBinary<Op>(&table, FloatTypes{});
+  return table;
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_KERNELS_ELEMENTWISE_MATH_LOOPS_H_

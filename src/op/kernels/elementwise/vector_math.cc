@@ -1,0 +1,173 @@
+/*!
+ * \file vector_math.cc
+ * \brief Finds the vector functions of libmvec and calls them.
+ */
+#include "op/kernels/elementwise/vector_math.h"
+
+#include "op/kernels/cpu.h"
+
+#if MXNET_CPU_LEVELS && defined(__linux__)
+#if !defined(__clang__)
+// GCC 12 warns of the undefined registers that its own intrinsics start from.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <dlfcn.h>
+#include <immintrin.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "op/kernels/elementwise/vector_log.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+using Function = void (*)();
+
+// What calls a function of libmvec for AVX2 may use FMA, which the processor has, see cpu.cc.
+#define MXNET_TARGET_AVX2_FMA __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+
+/*! \brief Registers of one width: how to fill one from memory and how to write one. */
+template <typename T, CpuLevel level>
+struct Registers;
+
+#define MXNET_REAL float
+#define MXNET_LEVEL kAvx2
+#define MXNET_VECTOR __m256
+#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
+#define MXNET_OP(name) _mm256_##name##_ps
+#define MXNET_ANY(mask) (_mm256_movemask_ps(reinterpret_cast<__m256>(mask)) != 0)
+#include "op/kernels/elementwise/vector_registers.inc"
+
+#define MXNET_REAL double
+#define MXNET_LEVEL kAvx2
+#define MXNET_VECTOR __m256d
+#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
+#define MXNET_OP(name) _mm256_##name##_pd
+#define MXNET_ANY(mask) (_mm256_movemask_pd(reinterpret_cast<__m256d>(mask)) != 0)
+#include "op/kernels/elementwise/vector_registers.inc"
+
+#define MXNET_REAL float
+#define MXNET_LEVEL kAvx512
+#define MXNET_VECTOR __m512
+#define MXNET_TARGET MXNET_TARGET_AVX512
+#define MXNET_OP(name) _mm512_##name##_ps
+#define MXNET_ANY(mask) (_mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)) != 0)
+#include "op/kernels/elementwise/vector_registers.inc"
+
+#define MXNET_REAL double
+#define MXNET_LEVEL kAvx512
+#define MXNET_VECTOR __m512d
+#define MXNET_TARGET MXNET_TARGET_AVX512
+#define MXNET_OP(name) _mm512_##name##_pd
+#define MXNET_ANY(mask) (_mm512_movepi64_mask(reinterpret_cast<__m512i>(mask)) != 0)
+#include "op/kernels/elementwise/vector_registers.inc"
+
+/*! \brief The function for `count` numbers at a time; NULL where there is none. */
+Function Find(char isa, int64_t count, const char* inputs, const char* name, const char* suffix) {
+  // Never closed: the functions are kept.
+  static void* const library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  char symbol[64];
+  std::snprintf(symbol, sizeof(symbol), "_ZGV%cN%d%s_%s%s", isa, static_cast<int>(count), inputs,
+                name, suffix);
+  return reinterpret_cast<Function>(dlsym(library, symbol));
+}
+
+template <typename T>
+constexpr const char* kSuffix = sizeof(T) == sizeof(float) ? "f" : "";
+
+template <typename T, CpuLevel level>
+Function FindAt(const char* inputs, const char* name) {
+  if (HostCpuLevel() < level) return nullptr;
+  constexpr char kIsa = level == CpuLevel::kAvx512 ? 'e' : 'd';
+  return Find(kIsa, Registers<T, level>::kCount, inputs, name, kSuffix<T>);
+}
+
+/*! \brief The loop that calls a function found for registers, with what makes it more exact. */
+template <typename Lanes, typename T>
+auto UnaryLoop(const char* name) {
+  if (std::strcmp(name, "cbrt") == 0) return &Lanes::template RunUnary<typename Lanes::CubeRoot>;
+  if (std::strcmp(name, "log10") == 0) return &Lanes::template RunUnary<typename Lanes::Log10>;
+  return &Lanes::template RunUnary<typename Lanes::Direct>;
+}
+
+}  // namespace
+
+template <typename T>
+VectorUnary<T> FindVectorUnary(const char* name) noexcept {
+  using Wide = Registers<T, CpuLevel::kAvx512>;
+  using Narrow = Registers<T, CpuLevel::kAvx2>;
+  if (const Function f = FindAt<T, CpuLevel::kAvx512>("v", name)) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (std::strcmp(name, "log") == 0) {
+        return {f, &Wide::template RunUnary<avx512::LogDouble>};
+      }
+    }
+    return {f, UnaryLoop<Wide, T>(name)};
+  }
+  if (const Function f = FindAt<T, CpuLevel::kAvx2>("v", name)) {
+    return {f, UnaryLoop<Narrow, T>(name)};
+  }
+  return {};
+}
+
+template <typename T>
+VectorBinary<T> FindVectorBinary(const char* name) noexcept {
+  using Wide = Registers<T, CpuLevel::kAvx512>;
+  using Narrow = Registers<T, CpuLevel::kAvx2>;
+  const bool is_power = std::strcmp(name, "pow") == 0;
+  if (const Function f = FindAt<T, CpuLevel::kAvx512>("vv", name)) {
+    if (is_power) {
+      using Pow = std::conditional_t<std::is_same_v<T, float>, avx512::PowFloat, avx512::PowDouble>;
+      return {f, &Wide::template RunBinary<Pow>};
+    }
+    return {f, &Wide::template RunBinary<typename Wide::Direct>};
+  }
+  if (const Function f = FindAt<T, CpuLevel::kAvx2>("vv", name)) {
+    if (is_power) {
+      return {f, &Narrow::template RunBinary<typename Narrow::Power>};
+    }
+    return {f, &Narrow::template RunBinary<typename Narrow::Direct>};
+  }
+  return {};
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#else
+
+namespace mxnet {
+namespace op {
+
+template <typename T>
+VectorUnary<T> FindVectorUnary(const char*) noexcept {
+  return {};
+}
+
+template <typename T>
+VectorBinary<T> FindVectorBinary(const char*) noexcept {
+  return {};
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_CPU_LEVELS && defined(__linux__)
+
+namespace mxnet {
+namespace op {
+
+template VectorUnary<float> FindVectorUnary(const char* name) noexcept;
+template VectorUnary<double> FindVectorUnary(const char* name) noexcept;
+template VectorBinary<float> FindVectorBinary(const char* name) noexcept;
+template VectorBinary<double> FindVectorBinary(const char* name) noexcept;
+
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,54 @@
+/*!
+ * \file blas_library.h
+ * \brief The BLAS, loaded when a product first needs it.
+ *
+ * Its threads start, and spin, as soon as it is loaded. A program that multiplies nothing, or has
+ * yet to finish its imports, is spared them.
+ */
+#ifndef MXNET_SRC_OP_KERNELS_PRODUCT_BLAS_LIBRARY_H_
+#define MXNET_SRC_OP_KERNELS_PRODUCT_BLAS_LIBRARY_H_
+
+#include <cblas.h>
+
+namespace mxnet {
+namespace op {
+namespace blas {
+
+/*! \brief The routines in use, X(name) for each. */
+#define MXNET_BLAS_ROUTINES(X) \
+  X(cdotu_sub)                 \
+  X(cgemm)                     \
+  X(cgemv)                     \
+  X(ddot)                      \
+  X(dgemm)                     \
+  X(dgemv)                     \
+  X(dsyrk)                     \
+  X(sdot)                      \
+  X(sgemm)                     \
+  X(sgemv)                     \
+  X(ssyrk)                     \
+  X(zdotu_sub)                 \
+  X(zgemm)                     \
+  X(zgemv)
+
+/*! \brief Their addresses. */
+struct Library {
+#define MXNET_BLAS_MEMBER(name) decltype(&scipy_cblas_##name) name;
+  MXNET_BLAS_ROUTINES(MXNET_BLAS_MEMBER)
+#undef MXNET_BLAS_MEMBER
+
+  /*! \brief The library; the first call loads it. ImportError where that fails. */
+  static const Library& Get() {
+    static const Library library = Load();
+    return library;
+  }
+
+ private:
+  static Library Load();
+};
+
+}  // namespace blas
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_KERNELS_PRODUCT_BLAS_LIBRARY_H_

@@ -1,0 +1,226 @@
+/*!
+ * \file extremum.cc
+ * \brief max, min, any, all.
+ */
+#include "op/kernels/reduction/extremum.h"
+
+#include <limits>
+
+#include "op/argument/arguments.h"
+#include "op/reduction/reduce.h"
+#include "op/schema/describe.h"
+#include "op/semantics/order.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+struct MaxReducer {
+  static constexpr bool kReads = false;
+  // So many that the compiler keeps the loop over them, which it can vectorize with its NaN test.
+  template <typename T>
+  static constexpr int kLanes = kIsFloatType<T> ? 64 : 16;
+  static constexpr int64_t kBlock = int64_t{1} << 16;
+  template <typename T>
+  using Acc = Computed<T>;
+  template <typename T>
+  using Result = T;
+  template <typename T>
+  static Acc<T> Start(Computed<T> first) {
+    return first;
+  }
+  template <typename T>
+  static Acc<T> Combine(Acc<T> a, Computed<T> x) {
+    return IsNan(a) || GreaterEqualValue(a, x) ? a : x;
+  }
+  /*! \brief Whether further elements make no difference; asked of bools only. */
+  static bool IsSettled(bool total) { return total; }
+  template <typename T>
+  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
+    return Combine<T>(a, b);
+  }
+};
+
+template <bool kLargest, typename T>
+struct DenseExtremum {
+  static constexpr bool kExists = kHasExtremum<T>;
+  static T Run(const T* x, int64_t n) {
+    bool has_nan = false;
+    const T extremum = ExtremumOf<kLargest>(x, n, &has_nan);
+    return has_nan ? std::numeric_limits<T>::quiet_NaN() : extremum;
+  }
+};
+
+struct MinReducer : MaxReducer {
+  template <typename T>
+  static Acc<T> Combine(Acc<T> a, Computed<T> x) {
+    return IsNan(a) || LessEqualValue(a, x) ? a : x;
+  }
+  static bool IsSettled(bool total) { return !total; }
+  template <typename T>
+  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
+    return Combine<T>(a, b);
+  }
+};
+
+}  // namespace
+
+template <typename T>
+struct DenseReducer<MaxReducer, T> : DenseExtremum<true, T> {};
+template <typename T>
+struct DenseReducer<MinReducer, T> : DenseExtremum<false, T> {};
+
+namespace {
+
+struct AnyReducer {
+  static constexpr bool kReads = false;
+  template <typename T>
+  static constexpr int kLanes = 16;
+  static constexpr int64_t kBlock = int64_t{1} << 16;
+  template <typename T>
+  using Acc = bool;
+  template <typename T>
+  using Result = bool;
+  template <typename T>
+  static bool Start(Computed<T>) {
+    return false;
+  }
+  template <typename T>
+  static bool Combine(bool a, Computed<T> x) {
+    return a | (x != Computed<T>(0));
+  }
+  static bool IsSettled(bool total) { return total; }
+  template <typename T>
+  static bool Merge(bool a, bool b) {
+    return a | b;
+  }
+};
+
+struct AllReducer : AnyReducer {
+  template <typename T>
+  static bool Start(Computed<T>) {
+    return true;
+  }
+  template <typename T>
+  static bool Combine(bool a, Computed<T> x) {
+    return a & (x != Computed<T>(0));
+  }
+  static bool IsSettled(bool total) { return !total; }
+  template <typename T>
+  static bool Merge(bool a, bool b) {
+    return a & b;
+  }
+};
+
+/*! \brief Whether any of a span of elements is not zero. */
+template <typename T>
+struct AnyTrue {
+  static MXNET_ALWAYS_INLINE bool Run(const Stored<T>* x, int64_t n) {
+    // A few elements at a time, to stop at the first block that says it.
+    constexpr int64_t kBlock = 1024 / sizeof(T);
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = std::min(n, begin + kBlock);
+      int found = 0;
+      for (int64_t i = begin; i < end; ++i) found |= Load<T>(x[i]) != Computed<T>(0);
+      if (found != 0) return true;
+    }
+    return false;
+  }
+};
+
+/*! \brief Whether any of a span of elements is zero. */
+template <typename T>
+struct AnyFalse {
+  static MXNET_ALWAYS_INLINE bool Run(const Stored<T>* x, int64_t n) {
+    constexpr int64_t kBlock = 1024 / sizeof(T);
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = std::min(n, begin + kBlock);
+      int found = 0;
+      for (int64_t i = begin; i < end; ++i) found |= Load<T>(x[i]) == Computed<T>(0);
+      if (found != 0) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+template <typename T>
+struct DenseReducer<AnyReducer, T> {
+  static constexpr bool kExists = true;
+  static bool Run(const T* x, int64_t n) {
+    static const auto run = ForCpu<AnyTrue<T>>();
+    return run(reinterpret_cast<const Stored<T>*>(x), n);
+  }
+};
+template <typename T>
+struct DenseReducer<AllReducer, T> {
+  static constexpr bool kExists = true;
+  static bool Run(const T* x, int64_t n) {
+    static const auto run = ForCpu<AnyFalse<T>>();
+    return !run(reinterpret_cast<const Stored<T>*>(x), n);
+  }
+};
+
+namespace {
+
+/*! \brief A reduction to elements of the table's types. */
+struct Extremum {
+  ReduceTable table;
+  const char* identity_of; /*!< what has no value for no elements; NULL where there is one */
+};
+
+constexpr Extremum kMax{ReduceLoops<MaxReducer>(), "maximum"};
+constexpr Extremum kMin{ReduceLoops<MinReducer>(), "minimum"};
+constexpr Extremum kAny{ReduceLoops<AnyReducer>(), nullptr};
+constexpr Extremum kAll{ReduceLoops<AllReducer>(), nullptr};
+
+void InferExtremum(const InferCall& call, const ReduceAttributes& attributes) {
+  const auto& op = *static_cast<const Extremum*>(call.data);
+  const ShapeView shape = ShapeOf(call.in[0]);
+  SetReduced(op.table.results[CheckedIndexOfDType(call.in[0].dtype)], shape, attributes, call.out);
+  if (op.identity_of != nullptr && ReducedCount(shape, attributes.axis) == 0) {
+    MXNET_THROW("ValueError") << "zero-size array to reduction operation " << op.identity_of
+                              << " which has no identity";
+  }
+}
+
+void RunExtremum(const RunCall& call, const ReduceAttributes& attributes) {
+  const auto& op = *static_cast<const Extremum*>(call.data);
+  ReduceInto(op.table, Reduction(call.in[0], attributes.axis), call.in[0].dtype, call.out[0]);
+}
+
+bool QuickExtremum(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  return QuickReduce(static_cast<const Extremum*>(data)->table, {1, -1, 2, 3}, args, ret);
+}
+
+#define MXNET_REGISTER_REDUCTION(Name, Doc, Op)                                      \
+  MXNET_REGISTER_OPERATOR("_npi." Name, ReduceAttributes)                            \
+      .describe(Doc)                                                                 \
+      .input("a", "Elements to reduce.")                                             \
+      .attribute("axis", &ReduceAttributes::axis, nullptr, MXNET_AXIS_DOC)           \
+      .out()                                                                         \
+      .attribute("keepdims", &ReduceAttributes::keepdims, false, MXNET_KEEPDIMS_DOC) \
+      .release_gil(kReleaseGilBytes)                                                 \
+      .data(&(Op))                                                                   \
+      .infer(&InferExtremum)                                                         \
+      .run(&RunExtremum)                                                             \
+      .quick(&QuickExtremum)
+
+MXNET_REGISTER_REDUCTION("max",
+                         "Largest element over axes; NaN where there is one. ValueError for no "
+                         "elements.",
+                         kMax);
+MXNET_REGISTER_REDUCTION("min",
+                         "Smallest element over axes; NaN where there is one. ValueError for no "
+                         "elements.",
+                         kMin);
+MXNET_REGISTER_REDUCTION("any", "Whether any element over axes is true, that is not zero, as bool.",
+                         kAny);
+MXNET_REGISTER_REDUCTION("all",
+                         "Whether all elements over axes are true, that is not zero, as bool.",
+                         kAll);
+
+}  // namespace
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,111 @@
+/*!
+ * \file cast_loops.cc
+ * \brief The inner loops that convert every element type to every other.
+ */
+#include <utility>
+
+#include "op/kernels/elementwise/gather.h"
+#include "op/tensor/cast.h"
+
+namespace mxnet {
+namespace op {
+namespace {
+
+/*! \brief What is read for a bool: a foreign array may hold bytes other than 0 and 1. */
+template <typename T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+template <typename From, typename To>
+To CastStored(Stored<From> value) noexcept {
+  if constexpr (std::is_same_v<From, bool>) return CastValue<To>(value != 0);
+  if constexpr (!std::is_same_v<From, bool>) return CastValue<To>(value);
+}
+
+template <typename From, typename To>
+void CastRun(char* const* data, const int64_t* strides, int64_t n) {
+  char* to = data[0];
+  const char* from = data[1];
+  if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
+    auto* out = reinterpret_cast<To*>(to);
+    auto* in = reinterpret_cast<const Stored<From>*>(from);
+    for (int64_t i = 0; i < n; ++i) out[i] = CastStored<From, To>(in[i]);
+    return;
+  }
+  // Copies, as what is written might be the strides for all that the compiler knows.
+  const int64_t step = strides[0];
+  const int64_t step_from = strides[1];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i, to += step, from += step_from) {
+    *reinterpret_cast<To*>(to) = CastStored<From, To>(*reinterpret_cast<const Stored<From>*>(from));
+  }
+}
+
+/*! \brief Writes one element n times, one after the other. */
+template <int64_t Size>
+void FillRun(char* to, const char* from, int64_t n) {
+  if (Size == 1) {
+    std::memset(to, *from, static_cast<size_t>(n));
+    return;
+  }
+  char element[Size];
+  std::memcpy(element, from, Size);
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * Size, element, Size);
+}
+
+/*! \brief Whether elements can be read as integers; a foreign array's may lie anywhere. */
+template <int64_t Size>
+bool IsAlignedRun(const char* from, int64_t stride) {
+  constexpr uintptr_t kUnit = Size < 8 ? Size : 8;
+  const auto bits = reinterpret_cast<uintptr_t>(from) | static_cast<uintptr_t>(stride);
+  return (bits & (kUnit - 1)) == 0;
+}
+
+/*! \brief Moves elements of Size bytes, whatever their type and alignment. */
+template <int64_t Size>
+void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
+  char* to = data[0];
+  const char* from = data[1];
+  if (strides[0] == Size && strides[1] == Size) {
+    std::memcpy(to, from, static_cast<size_t>(n * Size));
+    return;
+  }
+  if (strides[0] == Size && strides[1] == 0) return FillRun<Size>(to, from, n);
+  if (strides[0] == Size && IsAlignedRun<Size>(from, strides[1])) {
+    return GatherStrided(from, strides[1], Size, n, to);
+  }
+  const int64_t step = strides[0];
+  const int64_t step_from = strides[1];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i, to += step, from += step_from) std::memcpy(to, from, Size);
+}
+
+template <typename From, typename To>
+constexpr InnerLoop LoopOf() {
+  return std::is_same_v<From, To> ? &MoveRun<sizeof(To)> : &CastRun<From, To>;
+}
+
+struct CastRow {
+  InnerLoop to[kNumDTypes];
+};
+
+template <typename From>
+constexpr CastRow RowOf() {
+  return {{LoopOf<From, bool>(), LoopOf<From, int8_t>(), LoopOf<From, int16_t>(),
+           LoopOf<From, int32_t>(), LoopOf<From, int64_t>(), LoopOf<From, uint8_t>(),
+           LoopOf<From, uint16_t>(), LoopOf<From, uint32_t>(), LoopOf<From, uint64_t>(),
+           LoopOf<From, Half>(), LoopOf<From, BFloat16>(), LoopOf<From, float>(),
+           LoopOf<From, double>(), LoopOf<From, Complex64>(), LoopOf<From, Complex128>()}};
+}
+
+constexpr CastRow kCastLoops[kNumDTypes] = {
+    RowOf<bool>(),     RowOf<int8_t>(),    RowOf<int16_t>(),   RowOf<int32_t>(),
+    RowOf<int64_t>(),  RowOf<uint8_t>(),   RowOf<uint16_t>(),  RowOf<uint32_t>(),
+    RowOf<uint64_t>(), RowOf<Half>(),      RowOf<BFloat16>(),  RowOf<float>(),
+    RowOf<double>(),   RowOf<Complex64>(), RowOf<Complex128>()};
+
+}  // namespace
+
+InnerLoop CastLoop(int from, int to) noexcept { return kCastLoops[from].to[to]; }
+
+}  // namespace op
+}  // namespace mxnet

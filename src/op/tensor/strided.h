@@ -1,0 +1,175 @@
+/*!
+ * \file strided.h
+ * \brief Broadcasting, and walking several strided operands together.
+ */
+#ifndef MXNET_SRC_OP_TENSOR_STRIDED_H_
+#define MXNET_SRC_OP_TENSOR_STRIDED_H_
+
+#include <mxnet/op/dims.h>
+#include <mxnet/runtime/extents.h>
+#include <mxnet/runtime/ndarray.h>
+
+#include "op/semantics/dispatch.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief The common shape; ValueError where the shapes do not broadcast together. */
+void BroadcastShapes(const ShapeView* shapes, int count, DimBuffer* out);
+
+/*! \brief Strides in elements of a tensor, row-major where it has none. */
+void StridesOf(const DLTensor& tensor, int64_t* out) noexcept;
+
+/*! \brief Lowest and one past the highest address a tensor reaches; equal where it is empty. */
+void MemoryBounds(const DLTensor& tensor, const char** begin, const char** end) noexcept;
+
+/*! \brief Whether two tensors may share an element. Never false where they do. */
+bool MayOverlap(const DLTensor& a, const DLTensor& b) noexcept;
+
+/*! \brief Whether two tensors have the same elements at the same indices. */
+bool SameElements(const DLTensor& a, const DLTensor& b) noexcept;
+
+/*! \brief Whether the data address suits the element type; a foreign array's may not. */
+inline bool IsAligned(const DLTensor& tensor) noexcept {
+  const uintptr_t item = static_cast<uintptr_t>(ItemSize(tensor.dtype));
+  const uintptr_t unit = tensor.dtype.code == kDLComplex ? item / 2 : item;
+  return (reinterpret_cast<uintptr_t>(TensorData(tensor)) & (unit - 1)) == 0;
+}
+
+/*! \brief Whether it is memory of the host, which operators of the host read and write. */
+inline bool IsHost(Context ctx) noexcept {
+  const int device = static_cast<int>(ctx.device_type);
+  return device == kDLCPU || device == kDLCUDAHost || device == kDLROCMHost;
+}
+
+/*! \brief A ValueError: elements are needed that are on a device. Nothing has been done yet. */
+class ElementsElsewhere : public Error {
+ public:
+  explicit ElementsElsewhere(std::string message) : Error("ValueError", std::move(message)) {}
+};
+
+/*! \brief ElementsElsewhere unless the tensor lies in host memory. */
+void CheckHost(const DLTensor& tensor);
+/*! \brief The same for where an array is to be made and filled. */
+void CheckHost(Context ctx);
+
+/*!
+ * \brief N operands of one shape, walked by an inner loop over spans of elements.
+ *
+ * Operand 0 decides the order of the walk, which otherwise does not matter to the result of an
+ * elementwise operator. Strides are in bytes and may be 0 or negative.
+ */
+template <int N>
+class StridedLoop {
+ public:
+  explicit StridedLoop(ShapeView shape) noexcept : shape_(shape) {}
+
+  /*! \brief Operand i is a tensor whose shape broadcasts to the loop's. */
+  void Set(int i, const DLTensor& tensor) {
+    const int64_t item = ItemSize(tensor.dtype);
+    const int offset = shape_.ndim - tensor.ndim;
+    data_[i] = static_cast<char*>(TensorData(tensor));
+    for (int d = 0; d < offset; ++d) strides_[i][d] = 0;
+    int64_t expected = item;
+    for (int d = tensor.ndim - 1; d >= 0; --d) {
+      const int64_t stride = tensor.strides == nullptr ? expected : tensor.strides[d] * item;
+      strides_[i][d + offset] = tensor.shape[d] == 1 ? 0 : stride;
+      expected *= tensor.shape[d];
+    }
+  }
+
+  /*! \brief Operand i is one value, which outlives the loop. */
+  void SetScalar(int i, const void* value) noexcept {
+    data_[i] = static_cast<char*>(const_cast<void*>(value));
+    for (int d = 0; d < shape_.ndim; ++d) strides_[i][d] = 0;
+  }
+
+  /*! \brief Calls inner(char* const* data, const int64_t* byte_strides, int64_t n) for each run. */
+  template <typename Inner>
+  void Run(Inner&& inner) {
+    for (int d = 0; d < shape_.ndim; ++d) {
+      if (shape_[d] == 0) return;
+    }
+    Simplify();
+    const int outer = shape_.ndim - 1;
+    int64_t inner_strides[N];
+    for (int i = 0; i < N; ++i) inner_strides[i] = outer < 0 ? 0 : strides_[i][outer];
+    const int64_t n = outer < 0 ? 1 : shape_[outer];
+    int64_t index[kMaxNdim];
+    for (int d = 0; d < outer; ++d) index[d] = 0;
+    char* data[N];
+    for (int i = 0; i < N; ++i) data[i] = data_[i];
+    while (true) {
+      inner(static_cast<char* const*>(data), static_cast<const int64_t*>(inner_strides), n);
+      int d = outer - 1;
+      for (; d >= 0; --d) {
+        if (++index[d] < shape_[d]) break;
+        index[d] = 0;
+        for (int i = 0; i < N; ++i) data[i] -= strides_[i][d] * (shape_[d] - 1);
+      }
+      if (d < 0) return;
+      for (int i = 0; i < N; ++i) data[i] += strides_[i][d];
+    }
+  }
+
+ private:
+  /*! \brief Drops axes of one element, sorts the others by stride and merges neighbours. */
+  void Simplify() noexcept {
+    int kept = 0;
+    for (int d = 0; d < shape_.ndim; ++d) {
+      if (shape_[d] != 1) Move(d, kept++);
+    }
+    shape_.ndim = kept;
+    SortAxes();
+    int last = 0;
+    for (int d = 1; d < shape_.ndim; ++d) {
+      if (Merges(last, d)) {
+        shape_[last] *= shape_[d];
+        for (int i = 0; i < N; ++i) strides_[i][last] = strides_[i][d];
+      } else {
+        Move(d, ++last);
+      }
+    }
+    if (shape_.ndim > 0) shape_.ndim = last + 1;
+  }
+
+  void Move(int from, int to) noexcept {
+    shape_[to] = shape_[from];
+    for (int i = 0; i < N; ++i) strides_[i][to] = strides_[i][from];
+  }
+
+  bool Merges(int outer, int inner) const noexcept {
+    for (int i = 0; i < N; ++i) {
+      if (strides_[i][outer] != strides_[i][inner] * shape_[inner]) return false;
+    }
+    return true;
+  }
+
+  /*! \brief Insertion sort, larger steps of operand 0 outwards; equal ones by the others. */
+  void SortAxes() noexcept {
+    for (int d = 1; d < shape_.ndim; ++d) {
+      for (int e = d; e > 0 && StepsLess(e - 1, e); --e) {
+        std::swap(shape_[e - 1], shape_[e]);
+        for (int i = 0; i < N; ++i) std::swap(strides_[i][e - 1], strides_[i][e]);
+      }
+    }
+  }
+
+  bool StepsLess(int a, int b) const noexcept {
+    for (int i = 0; i < N; ++i) {
+      const int64_t step_a = strides_[i][a] < 0 ? -strides_[i][a] : strides_[i][a];
+      const int64_t step_b = strides_[i][b] < 0 ? -strides_[i][b] : strides_[i][b];
+      if (step_a != step_b) return step_a < step_b;
+    }
+    return false;
+  }
+
+  DimBuffer shape_;
+  char* data_[N];
+  int64_t strides_[N][kMaxNdim];
+};
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_TENSOR_STRIDED_H_

@@ -1,0 +1,252 @@
+/*!
+ * \file callables.cc
+ * \brief Functions of the front end: the one of each callable, whose body belongs to an
+ * interpreter that may end before the process does.
+ */
+#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/stack_room.h>
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/core/c_api_guard.h"
+#include "runtime/core/fork_safe.h"
+#include "runtime/core/function.h"
+
+namespace mxnet {
+namespace runtime {
+namespace {
+
+/*! \brief A callable, and what calls it: two front ends may know the same callable. */
+struct Key {
+  MXNetPackedCFunc body;
+  void* callable;
+
+  bool operator==(const Key& other) const {
+    return body == other.body && callable == other.callable;
+  }
+};
+
+struct KeyHash {
+  size_t operator()(const Key& key) const { return std::hash<void*>()(key.callable); }
+};
+
+/*!
+ * \brief The functions that live; it holds no reference to them.
+ *
+ * Leaked on purpose: threads may still call while static destructors run.
+ */
+class Table {
+ public:
+  static Table* Global() {
+    static Table* table = new Table();
+    return table;
+  }
+
+  ObjectRef Find(const Key& key) {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    return FindLocked(key);
+  }
+
+  /*! \brief What is found already; where that is nothing, function is from now on. */
+  ObjectRef FindOrAdd(const Key& key, Object* function) {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    ObjectRef found = FindLocked(key);
+    if (!found.defined()) functions_[key] = function;
+    return found;
+  }
+
+  /*!
+   * \brief Whether the last reference is gone; the function is not found any more then.
+   *
+   * A deleter is called with a count of 0, or of 1 that nobody else can hold: see details::Release.
+   * In the second case somebody may have found the function meanwhile.
+   */
+  bool Remove(const Key& key, Object* function) {
+    std::lock_guard<ForkSafeMutex> lock(mutex_);
+    int32_t* count = &function->ref_count;
+    if (__atomic_load_n(count, __ATOMIC_ACQUIRE) > 1 &&
+        __atomic_fetch_sub(count, 1, __ATOMIC_ACQ_REL) > 1) {
+      return false;
+    }
+    auto found = functions_.find(key);
+    if (found != functions_.end() && found->second == function) functions_.erase(found);
+    return true;
+  }
+
+ private:
+  ObjectRef FindLocked(const Key& key) {
+    auto found = functions_.find(key);
+    if (found == functions_.end()) return nullptr;
+    // One without a reference is about to be deleted, by a thread that waits for the lock.
+    int32_t* count = &found->second->ref_count;
+    int32_t seen = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (seen > 0) {
+      if (__atomic_compare_exchange_n(count, &seen, seen + 1, true, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+        return ObjectRef::Steal(found->second);
+      }
+    }
+    return nullptr;
+  }
+
+  ForkSafeMutex mutex_;
+  std::unordered_map<Key, Object*, KeyHash> functions_;
+};
+
+Key KeyOf(const Object* function) {
+  return Key{reinterpret_cast<const FunctionObject*>(function)->call, function->peer};
+}
+
+void DeleteShared(Object* self) {
+  if (!Table::Global()->Remove(KeyOf(self), self)) return;
+  // Found by nobody any more; a deletion that has to wait calls the deleter again.
+  self->deleter = &DeleteFunction;
+  DeleteFunction(self);
+}
+
+/*! \brief The function with this body that was shared for a callable and lives still; or nothing.
+ */
+ObjectRef FindFunctionOfCallable(MXNetPackedCFunc body, void* callable) {
+  return Table::Global()->Find(Key{body, callable});
+}
+
+/*!
+ * \brief Makes a new function, which keeps callable alive, the one that is found by it.
+ *
+ * Gives the one that another thread has shared since nothing was found, and changes nothing then.
+ */
+ObjectRef ShareFunctionOfCallable(FunctionObject* function, void* callable) {
+  function->header.peer = callable;
+  ObjectRef other = Table::Global()->FindOrAdd(KeyOf(&function->header), &function->header);
+  if (!other.defined()) function->header.deleter = &DeleteShared;
+  return other;
+}
+
+/*! \brief A body of the front end, and how to find out whether it may still be entered. */
+struct CallableBody {
+  MXNetPackedCFunc call;
+  MXNetPackedCFuncFinalizer finalizer;
+  void* resource;
+  int (*is_initialized)();
+  void* (*thread_state)();
+
+  /*! \brief While the interpreter ends, only threads that it knows may enter. */
+  bool MayEnter() const { return is_initialized() != 0 || thread_state() != nullptr; }
+
+  static int Call(void* self, const MXNetValue* values, const int* type_codes, int num_args,
+                  MXNetValue* ret, int* ret_type_code) {
+    auto* body = static_cast<CallableBody*>(self);
+    if (!body->MayEnter()) {
+      return Error("RuntimeError", "the Python interpreter is shutting down").SetLast();
+    }
+    if (!details::HasStackRoom()) {
+      return Error("RecursionError",
+                   "maximum recursion depth exceeded in a callback: the stack of "
+                   "the thread is full")
+          .SetLast();
+    }
+    return body->call(body->resource, values, type_codes, num_args, ret, ret_type_code);
+  }
+
+  static void Finalize(void* self) {
+    auto* body = static_cast<CallableBody*>(self);
+    if (body->MayEnter()) body->finalizer(body->resource);
+    delete body;
+  }
+};
+
+template <typename F>
+F PointerAt(uint64_t address) {
+  return reinterpret_cast<F>(static_cast<uintptr_t>(address));
+}
+
+MXNET_REGISTER_API("ffi.function_of")
+    .describe("Makes a function of an interpreter's C functions, not entered once it has ended.")
+    .add_argument("call", "int", "Address of an MXNetPackedCFunc.")
+    .add_argument("finalizer", "int", "Address of an MXNetPackedCFuncFinalizer.")
+    .add_argument("resource", "int", "What both are given first.")
+    .add_argument("is_initialized", "int", "Address of `int (*)(void)`: 0 from the end on.")
+    .add_argument("thread_state", "int",
+                  "Address of `void* (*)(void)`: not NULL where the thread belongs to the "
+                  "interpreter and may enter it until it is gone.")
+    .add_argument("callable", "int", 0,
+                  "Address of the callable, which resource keeps alive, to share its function as "
+                  "MXNetFuncFromCallable does.")
+    .returns("Callable[..., Any]")
+    .set_body_typed([](uint64_t call, uint64_t finalizer, uint64_t resource,
+                       uint64_t is_initialized, uint64_t thread_state, uint64_t callable) {
+      if (callable != 0) {
+        ObjectRef found = FindFunctionOfCallable(&CallableBody::Call, PointerAt<void*>(callable));
+        if (found.defined()) {
+          PointerAt<MXNetPackedCFuncFinalizer>(finalizer)(PointerAt<void*>(resource));
+          return PackedFunc(std::move(found));
+        }
+      }
+      auto* body = new CallableBody{
+          PointerAt<MXNetPackedCFunc>(call), PointerAt<MXNetPackedCFuncFinalizer>(finalizer),
+          PointerAt<void*>(resource), PointerAt<int (*)()>(is_initialized),
+          PointerAt<void* (*)()>(thread_state)};
+      MXNetFunctionHandle func = nullptr;
+      MXNET_CHECK_CALL(
+          MXNetFuncCreateFromCFunc(&CallableBody::Call, body, &CallableBody::Finalize, &func));
+      PackedFunc made(ObjectRef::Steal(func));
+      if (callable != 0) {
+        ObjectRef other =
+            ShareFunctionOfCallable(static_cast<FunctionObject*>(func), PointerAt<void*>(callable));
+        if (other.defined()) return PackedFunc(std::move(other));
+      }
+      return made;
+    });
+
+MXNET_REGISTER_API("ffi.callable_name")
+    .describe(
+        "What messages call a callable of the front end. The front end replaces it; without "
+        "one it has no name.")
+    .arg("callable", "Its function.")
+    .set_body_typed([](FunctionView) { return "function"; });
+
+MXNET_REGISTER_API("ffi.callable_kind")
+    .describe(
+        "What messages say was given where a callable of the front end is not what is expected. "
+        "The front end replaces it.")
+    .arg("callable", "Its function.")
+    .set_body_typed([](FunctionView) { return "function"; });
+
+}  // namespace
+}  // namespace runtime
+}  // namespace mxnet
+
+using mxnet::runtime::FunctionObject;
+using mxnet::runtime::Guard;
+using mxnet::runtime::RequireNotNull;
+
+int MXNetFuncFromCallable(MXNetPackedCFunc func, void* callable,
+                          MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out) {
+  mxnet::runtime::ObjectRef made;
+  bool found = false;
+  const int status = Guard([&] {
+    RequireNotNull(reinterpret_cast<const void*>(func), "MXNetFuncFromCallable", "func");
+    RequireNotNull(callable, "MXNetFuncFromCallable", "callable");
+    RequireNotNull(out, "MXNetFuncFromCallable", "out");
+    made = mxnet::runtime::FindFunctionOfCallable(func, callable);
+    found = made.defined();
+    if (!found) {
+      // The finalizer is told only now, as a failure before the end is told of below.
+      FunctionObject* function = mxnet::runtime::NewFunction(func, callable, nullptr);
+      mxnet::runtime::ObjectRef fresh = mxnet::runtime::ObjectRef::Steal(function);
+      made = mxnet::runtime::ShareFunctionOfCallable(function, callable);
+      found = made.defined();
+      if (!found) {
+        function->finalizer = finalizer;
+        made = std::move(fresh);
+      }
+    }
+    *out = made.Detach();
+  });
+  if ((found || status != 0) && finalizer != nullptr) finalizer(callable);
+  return status;
+}
