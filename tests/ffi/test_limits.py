@@ -64,15 +64,22 @@ def run():
         print(dive(100_000))
     except RecursionError:
         print(dive(5), call(len, "abc"))
+def turn():  # no Python inside: C++ that calls C++
+    try:
+        call(*[call] * 1_000_000)
+    except RecursionError as error:
+        print(error)
 sys.setrecursionlimit(10**6)
 for size in (256 << 10, 1 << 20, 8 << 20):
     threading.stack_size(size)
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
+    for target in (run, turn):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
 """
+FULL = "ffi.call: maximum recursion depth exceeded: the stack of the thread is full"
 
 
 def test_recursion_ends_before_the_stack_does(run_python):
     done = run_python(DEEP)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "0 3\n" * 3, "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"0 3\n{FULL}\n" * 3, "")

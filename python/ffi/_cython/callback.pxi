@@ -8,11 +8,6 @@ cdef int run_callback(void* resource, const MXNetValue* values, const int* codes
     cdef PyObject* result = NULL
     cdef int made = 0
     cdef int status
-    # C code that calls a function, as functools.partial does, counts no level of its own.
-    if not HasStackRoom():
-        set_exception(RecursionError, "maximum recursion depth exceeded in a callback: the stack of "
-                      "the thread is full")
-        return store_current_error()
     if Py_EnterRecursiveCall(" in a callback") != 0:
         return store_current_error()
     if count > STACK_ARGS:

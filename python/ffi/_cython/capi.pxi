@@ -8,9 +8,6 @@ cdef extern from "<mxnet/runtime/tensor_check.h>" namespace "mxnet::runtime":
     bint IsPlainTensor(const DLTensor& tensor) noexcept
     bint IsSoundTensor(const DLTensor& tensor) noexcept
 
-cdef extern from "<mxnet/runtime/stack_room.h>" namespace "mxnet::runtime::details":
-    bint HasStackRoom() noexcept
-
 cdef extern from "python_compat.h":
     void MXNetSetNothingSaid() noexcept
     int MXNetCheckTensor(const DLTensor* tensor, const char* name) noexcept

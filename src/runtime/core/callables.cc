@@ -4,7 +4,6 @@
  * interpreter that may end before the process does.
  */
 #include <mxnet/runtime/registry.h>
-#include <mxnet/runtime/stack_room.h>
 
 #include <cstdint>
 #include <functional>
@@ -142,12 +141,6 @@ struct CallableBody {
     auto* body = static_cast<CallableBody*>(self);
     if (!body->MayEnter()) {
       return Error("RuntimeError", "the Python interpreter is shutting down").SetLast();
-    }
-    if (!details::HasStackRoom()) {
-      return Error("RecursionError",
-                   "maximum recursion depth exceeded in a callback: the stack of "
-                   "the thread is full")
-          .SetLast();
     }
     return body->call(body->resource, values, type_codes, num_args, ret, ret_type_code);
   }

@@ -16,6 +16,7 @@
 #include "runtime/core/observers.h"
 #include "runtime/core/operator.h"
 #include "runtime/core/python_name.h"
+#include "runtime/core/stack_room.h"
 
 namespace mxnet {
 namespace runtime {
@@ -358,6 +359,15 @@ namespace {
       "is negative, or there are arguments and arg_values or type_codes is NULL");
 }
 
+[[gnu::noinline, gnu::cold]] int RejectDepth(const FunctionObject* func) {
+  const auto& view = func->info->view();
+  return Guard([&] {
+    MXNET_THROW("RecursionError") << (view.name == nullptr ? "MXNetFuncCall" : view.name)
+                                  << ": maximum recursion depth exceeded: the stack of the thread "
+                                     "is full";
+  });
+}
+
 }  // namespace
 
 int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
@@ -370,6 +380,7 @@ int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const 
     return RejectCall(func);
   }
   const auto* function = static_cast<const FunctionObject*>(func);
+  if (__builtin_expect(!mxnet::runtime::HasStackRoom(), 0)) return RejectDepth(function);
   if (mxnet::runtime::Observed()) {
     return mxnet::runtime::CallObserved(function, arg_values, type_codes, num_args, ret_val,
                                         ret_type_code);

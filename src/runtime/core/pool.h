@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "runtime/core/tls.h"
+
 namespace mxnet {
 namespace runtime {
 
@@ -46,14 +48,6 @@ struct FreeList {
   FreeBlock* head;
   size_t kept; /*!< bytes */
 };
-
-// __thread, unlike thread_local, promises that nothing has to be initialized on first use;
-// initial-exec saves the call that finds a thread-local of a shared library.
-#if defined(__GNUC__) && !defined(_WIN32)
-#define MXNET_TLS_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
-#else
-#define MXNET_TLS_INITIAL_EXEC
-#endif
 
 /*! \brief The calling thread's lists; plain data, usable in every phase of a thread's life. */
 struct Lists {

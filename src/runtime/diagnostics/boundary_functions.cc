@@ -4,30 +4,9 @@
  */
 #include <mxnet/runtime/registry.h>
 
-#include "runtime/core/pool.h"
-
 namespace mxnet {
 namespace runtime {
 namespace {
-
-/*! \brief One call of ffi.call inside others, which could be given itself without end. */
-class Level {
- public:
-  Level() {
-    if (__builtin_expect(depth_ >= kMaxDepth, 0)) ThrowTooDeep();
-    ++depth_;
-  }
-  ~Level() { --depth_; }
-
- private:
-  [[noreturn, gnu::cold, gnu::noinline]] static void ThrowTooDeep() {
-    MXNET_THROW("RecursionError") << "ffi.call: too many calls inside";
-  }
-
-  static constexpr int kMaxDepth = 1000;
-  static __thread int depth_ MXNET_TLS_INITIAL_EXEC;
-};
-__thread int Level::depth_ MXNET_TLS_INITIAL_EXEC = 0;
 
 MXNET_REGISTER_API("ffi.echo")
     .describe("Returns its first argument.")
@@ -43,7 +22,6 @@ MXNET_REGISTER_API("ffi.call")
     .returns("Any")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       const auto func = args[0].As<FunctionView>();
-      const Level level;
       func.CallPacked(args.values + 1, args.type_codes + 1, args.size() - 1, ret);
     });
 

@@ -1,21 +1,20 @@
 /*!
- * \file mxnet/runtime/stack_room.h
+ * \file stack_room.h
  * \brief Whether the calling thread's stack has room for one more level of a recursion.
  */
-#ifndef MXNET_RUNTIME_STACK_ROOM_H_
-#define MXNET_RUNTIME_STACK_ROOM_H_
+#ifndef MXNET_SRC_RUNTIME_CORE_STACK_ROOM_H_
+#define MXNET_SRC_RUNTIME_CORE_STACK_ROOM_H_
 
-#include <mxnet/runtime/c_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
 #if defined(__linux__)
 #include <pthread.h>
 #endif
 
+#include "runtime/core/tls.h"
+
 namespace mxnet {
 namespace runtime {
-namespace details MXNET_HIDDEN {
-
 /*! \brief Where the stack of a thread ends, and how far before that it counts as full. */
 struct StackEnd {
   uintptr_t lowest;
@@ -45,9 +44,9 @@ struct StackEnd {
  *
  * A stack of somebody else's making, as coroutines have, is never full as far as this knows.
  */
-static inline bool HasStackRoom() noexcept {
+inline bool HasStackRoom() noexcept {
   // All is below the first margin, which has the end be looked for.
-  static __thread StackEnd end = {0, UINTPTR_MAX};
+  static __thread StackEnd end MXNET_TLS_INITIAL_EXEC = {0, UINTPTR_MAX};
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (__builtin_expect(here - end.lowest >= end.margin, 1)) return true;
   if (end.margin != UINTPTR_MAX) return false;
@@ -55,8 +54,7 @@ static inline bool HasStackRoom() noexcept {
   return here - end.lowest >= end.margin;
 }
 
-}  // namespace details MXNET_HIDDEN
 }  // namespace runtime
 }  // namespace mxnet
 
-#endif  // MXNET_RUNTIME_STACK_ROOM_H_
+#endif  // MXNET_SRC_RUNTIME_CORE_STACK_ROOM_H_
