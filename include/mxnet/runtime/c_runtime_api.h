@@ -434,6 +434,15 @@ MXNET_DLL int MXNetFuncCompleteParams(const char* function, MXNetParamInfo* para
                                       size_t num_signature);
 
 /*!
+ * \brief Where the runtime keeps a word that is not 0 while somebody has to learn of every call:
+ * a trace, the crash report, or the devices that calls may go to.
+ *
+ * A front end that answers a call without MXNetFuncCall reads it before each such call, and makes
+ * the call where it is not 0. The address never changes.
+ */
+MXNET_DLL const uint32_t* MXNetCallObservers(void);
+
+/*!
  * \brief Calls a function: the one entry every call goes through.
  *
  * The handle is borrowed and must stay referenced by the caller until the call returns; removing

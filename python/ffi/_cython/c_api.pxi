@@ -329,6 +329,8 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
 
     int MXNetFuncCompleteParams(const char* function, MXNetParamInfo* params, size_t num_params, const MXNetParamSignature* signature, size_t num_signature) noexcept
 
+    const uint32_t* MXNetCallObservers() noexcept
+
     int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes, int num_args, MXNetValue* ret_val, int* ret_type_code) noexcept
 
     int MXNetFuncCreateFromCFunc(MXNetPackedCFunc func, void* resource, MXNetPackedCFuncFinalizer finalizer, MXNetFunctionHandle* out) noexcept

@@ -1,5 +1,6 @@
 # cython: language_level=3, binding=False, wraparound=False
 # cython: initializedcheck=False, cdivision=True, annotation_typing=False
+# cython: embedsignature=True, embedsignature.format=clinic
 """The array class of the fast path.
 
 Python fills the slots of an extension type only from methods written in it, so the operators are
@@ -12,14 +13,15 @@ import numpy
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from ffi._cython.core cimport (
-    DLDataType, DLTensor, MXNetNDArrayCreate, MXNetNDArrayHandle, MXNetNDArrayObject, MXNetNDArrayView,
-    NDArray, call_function, is_operand_type, kDLBool, kDLComplex, kDLCPU, kDLFloat, kDLInt, kDLUInt, wrap_array,
+    DLDataType, DLTensor, FunctionBase, MXNetCallObservers, MXNetNDArrayCreate, MXNetNDArrayHandle,
+    MXNetNDArrayObject, MXNetNDArrayView, NDArray, call_function, is_operand_type, kDLBool, kDLComplex, kDLCPU,
+    kDLFloat, kDLInt, kDLUInt, kMXNetNDArrayReadOnly, vectorcall_t, wrap_array,
 )
 
-from mx import _dtypes
+from mx import _dtypes, _registry
 from mx.ndarray import _conversion, _indexing, _install, _methods, _operators, _representation
 
 cdef extern from "Python.h":
@@ -34,6 +36,8 @@ cdef extern from "Python.h":
     int PySlice_Unpack(PyObject* obj, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t* step) noexcept
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t extent, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t step) noexcept
     void PyErr_Clear() noexcept
+    Py_ssize_t PyVectorcall_NARGS(size_t nargsf) noexcept
+    double PyFloat_AS_DOUBLE(PyObject* number) noexcept
     object PyComplex_FromDoubles(double real, double imag)
     object PyBytes_FromStringAndSize(const char* data, Py_ssize_t size)
     ctypedef struct PySliceObject:
@@ -212,6 +216,7 @@ cdef object fetch(object self, object key):
 
 include "numbers.pxi"
 include "views.pxi"
+include "quick_views.pxi"
 
 # NumPy's types by code and bytes, those of one lane that arrays were asked for. They are kept.
 cdef PyObject* dtypes[8][17]
@@ -244,6 +249,32 @@ cdef class ndarray(NDArray):
         """View with the axes reversed."""
         view = reversed_axes(self)
         return _methods.transposed(self) if view is None else view
+
+    @property
+    def mT(self):
+        """View with the last two axes exchanged. ValueError for fewer than two."""
+        view = swapped_axes(self, -1, -2)
+        return _methods.matrix_transposed(self) if view is None else view
+
+    def transpose(self, *axes):
+        """A view with the axes permuted, given as one tuple or as integers; reversed without them."""
+        view = None
+        if call_observers[0] == 0:
+            if not axes:
+                view = reversed_axes(self)
+            else:
+                view = permuted_axes(self, PyTuple_ITEMS(<PyObject*>axes), len(axes))
+        return _methods.transpose(self, *axes) if view is None else view
+
+    def reshape(self, *shape, order="C"):
+        """The elements in another shape, given as one tuple or as integers; a view where possible."""
+        view = None
+        items = shape
+        if call_observers[0] == 0 and order == "C":
+            if len(shape) == 1 and type(shape[0]) is tuple:
+                items = shape[0]
+            view = in_shape(self, PyTuple_ITEMS(<PyObject*>items), PyTuple_GET_SIZE(<PyObject*>items))
+        return _methods.reshape(self, *shape, order=order) if view is None else view
 
     @property
     def real(self):
@@ -317,14 +348,24 @@ cdef class ndarray(NDArray):
     __hash__ = None
 
     def __getitem__(self, key): return fetch(self, key)
-    def __setitem__(self, key, value): set_item(self, encode_key(key), value)
+    def __setitem__(self, key, value):
+        if not store_number(self, key, value):
+            set_item(self, encode_key(key), value)
+
     def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self):
         if self.chandle == NULL or (<MXNetNDArrayObject*>self.chandle).tensor.ndim == 0:
             return _indexing.length(self)
         return (<MXNetNDArrayObject*>self.chandle).tensor.shape[0]
 
-    def __iter__(self): return _indexing.iterate(self)
+    def __iter__(self):
+        cdef RowIterator rows
+        if self.chandle == NULL or (<MXNetNDArrayObject*>self.chandle).tensor.ndim == 0:
+            return _indexing.iterate(self)
+        rows = RowIterator.__new__(RowIterator)
+        rows.array = self
+        return rows
+
     def __contains__(self, value): return _indexing.contains(self, value)
     def __bool__(self):
         number = only_number(self, False)
@@ -380,6 +421,8 @@ cdef class ndarray(NDArray):
     def __complex__(self):
         """complex(self), for an array without axes."""
         number = only_number(self, True)
+        if type(number) is float:
+            return PyComplex_FromDoubles(PyFloat_AS_DOUBLE(<PyObject*>number), 0.0)
         return _conversion.complex_number(self) if number is None else complex(number)
 
     def __index__(self):

@@ -139,16 +139,90 @@ cdef object plain_item(NDArray self, object key):
     return view_of(self.chandle, tensor, &view)
 
 
-cdef object reversed_axes(NDArray self):
-    """A view with the axes in reverse; None where the operator has to make it."""
+cdef object row_of(NDArray self, int64_t index):
+    """self[index], of an index that is within bounds."""
     cdef const DLTensor* tensor = host_tensor(self)
     cdef ViewLayout view
-    cdef int i
     if tensor == NULL or tensor.ndim > MOST_AXES:
-        return None
-    view.data = <char*>tensor.data + tensor.byte_offset
-    view.ndim = tensor.ndim
-    for i in range(tensor.ndim):
-        view.shape[i] = tensor.shape[tensor.ndim - 1 - i]
-        view.strides[i] = tensor.strides[tensor.ndim - 1 - i]
+        return fetch(self, index)
+    view.data = <char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8)
+    view.ndim = 0
+    view.axis = 1
+    if tensor.ndim == 1:
+        return element_of(tensor, view.data)
+    keep_axes(&view, tensor, tensor.ndim - 1)
     return view_of(self.chandle, tensor, &view)
+
+
+cdef class RowIterator:
+    """The items of an array along its first axis."""
+
+    cdef NDArray array
+    cdef int64_t index
+
+    def __iter__(self): return self
+
+    def __length_hint__(self):
+        return (<MXNetNDArrayObject*>self.array.chandle).tensor.shape[0] - self.index
+
+    def __next__(self):
+        if self.index >= (<MXNetNDArrayObject*>self.array.chandle).tensor.shape[0]:
+            raise StopIteration
+        self.index += 1
+        row = row_of(self.array, self.index - 1)
+        return fetch(self.array, self.index - 1) if row is None else row
+
+
+cdef inline bint store_integer(DLDataType dtype, char* data, int64_t value) noexcept:
+    """Writes an integer; False for one that the type does not hold."""
+    cdef uint64_t most = (<uint64_t>1 << (dtype.bits - 1)) - 1
+    if dtype.code == kDLUInt:
+        most = 2 * most + 1
+        if value < 0 or <uint64_t>value > most:
+            return False
+    elif value > <int64_t>most or value < -<int64_t>most - 1:
+        return False
+    # Little-endian: the first bytes are those that count.
+    memcpy(data, &value, dtype.bits // 8)
+    return True
+
+
+cdef bint store_number(NDArray self, object key, object value):
+    """self[key] = value for a number, an index and an array of one axis; False where it is not done."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    cdef int overflow = 0
+    cdef int64_t index, integer
+    cdef double number
+    cdef float single
+    cdef char* data
+    if (tensor == NULL or tensor.ndim != 1 or call_observers[0] != 0
+            or Py_TYPE(<PyObject*>key) != &PyLong_Type
+            or (<MXNetNDArrayObject*>self.chandle).flags & kMXNetNDArrayReadOnly):
+        return False
+    index = PyLong_AsLongLongAndOverflow(<PyObject*>key, &overflow)
+    if index < 0:
+        index += tensor.shape[0]
+    if overflow != 0 or index < 0 or index >= tensor.shape[0]:
+        return False
+    data = <char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8)
+    if Py_TYPE(<PyObject*>value) == &PyLong_Type:
+        integer = PyLong_AsLongLongAndOverflow(<PyObject*>value, &overflow)
+        if overflow != 0:
+            return False
+        if tensor.dtype.code in (kDLInt, kDLUInt):
+            return store_integer(tensor.dtype, data, integer)
+        number = <double>integer
+    elif Py_TYPE(<PyObject*>value) == &PyFloat_Type:
+        number = PyFloat_AS_DOUBLE(<PyObject*>value)
+    else:
+        return False
+    if tensor.dtype.code != kDLFloat:
+        return False
+    if tensor.dtype.bits == 64:
+        memcpy(data, &number, 8)
+    elif tensor.dtype.bits == 32:
+        single = <float>number
+        memcpy(data, &single, 4)
+    else:
+        return False
+    return True

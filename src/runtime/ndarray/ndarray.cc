@@ -237,6 +237,57 @@ ArrayObject* NewForeignArray(const DLTensor& tensor, void* owner, void (*release
 
 void ReleaseBase(void* base, size_t) { details::Release(static_cast<MXNetObject*>(base)); }
 
+namespace {
+
+/*! \brief What keeps the memory of a view: not the view that base may be itself, as `a = a[1:]` in
+ * a loop would keep every one of them. */
+inline ArrayObject* OwnerOf(ArrayObject* base) {
+  return base->release == &ReleaseBase ? static_cast<ArrayObject*>(base->owner) : base;
+}
+
+/*!
+ * \brief The commonest views in as few steps as possible.
+ *
+ * nullptr sends the caller the general way, which also tells what is wrong with odd arguments.
+ */
+inline ArrayObject* TryNewView(ArrayObject* base, void* data, const int64_t* shape,
+                               const int64_t* strides, int ndim, DLDataType dtype) {
+  constexpr int kMaxSmallDims = 8;
+  const DLTensor& tensor = base->visible.tensor;
+  if (ndim < 0 || ndim > kMaxSmallDims || dtype.code != tensor.dtype.code ||
+      dtype.bits != tensor.dtype.bits || dtype.lanes != tensor.dtype.lanes) {
+    return nullptr;
+  }
+  const size_t size = HeadSize(static_cast<size_t>(ndim));
+  auto* array = static_cast<ArrayObject*>(PoolTakeSmall(size));
+  if (array == nullptr) return nullptr;
+  auto* dims = reinterpret_cast<int64_t*>(array + 1);
+  uint64_t bytes = dtype.bits;
+  bool fits = true;
+  for (int i = 0; i < ndim; ++i) {
+    const int64_t extent = shape[i];
+    fits &= extent > 0 && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes);
+    dims[i] = extent;
+    dims[ndim + i] = strides[i];
+  }
+  if (!fits || bytes > static_cast<uint64_t>(INT64_MAX)) {
+    PoolKeepSmall(array, size);
+    return nullptr;
+  }
+  ArrayObject* owner = OwnerOf(base);
+  // The memory of a view belongs to no other view, so that nothing has to be deleted in turn.
+  array->visible.header = MXNetObject{1, kMXNetObjectNDArray, &DestroyOwner, nullptr};
+  array->visible.tensor = DLTensor{data, tensor.device, ndim, dtype, dims, dims + ndim, 0};
+  array->visible.flags = base->visible.flags & ~uint64_t{kMXNetNDArrayHasPeer};
+  array->release = &ReleaseBase;
+  array->owner = owner;
+  array->owner_size = 0;
+  array->block_size = size;
+  details::Retain(&owner->visible.header);
+  return array;
+}
+
+}  // namespace
 }  // namespace runtime
 }  // namespace mxnet
 
@@ -259,6 +310,35 @@ namespace {
   });
 }
 
+/*! \brief The general way of MXNetNDArrayView. */
+[[gnu::noinline]] int NewView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
+                              const int64_t* strides, int ndim, DLDataType dtype,
+                              MXNetNDArrayHandle* out) {
+  return Guard([&] {
+    RequireNotNull(base, "MXNetNDArrayView", "base");
+    RequireNotNull(out, "MXNetNDArrayView", "out");
+    mxnet::runtime::CheckNdim(ndim);
+    if (ndim > 0) {
+      RequireNotNull(shape, "MXNetNDArrayView", "shape");
+      RequireNotNull(strides, "MXNetNDArrayView", "strides");
+    }
+    auto* array = static_cast<ArrayObject*>(base);
+    DLTensor tensor = array->visible.tensor;
+    tensor.data = data;
+    tensor.ndim = ndim;
+    tensor.dtype = dtype;
+    // Only read from: the new object copies both.
+    tensor.shape = const_cast<int64_t*>(shape);
+    tensor.strides = const_cast<int64_t*>(strides);
+    ArrayObject* owner = mxnet::runtime::OwnerOf(array);
+    ArrayObject* view =
+        mxnet::runtime::NewForeignArray(tensor, owner, &mxnet::runtime::ReleaseBase);
+    mxnet::runtime::details::Retain(&owner->visible.header);
+    view->visible.flags = array->visible.flags & ~uint64_t{kMXNetNDArrayHasPeer};
+    *out = view;
+  });
+}
+
 }  // namespace
 
 int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
@@ -277,32 +357,16 @@ int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevic
 
 int MXNetNDArrayView(MXNetNDArrayHandle base, void* data, const int64_t* shape,
                      const int64_t* strides, int ndim, DLDataType dtype, MXNetNDArrayHandle* out) {
-  return Guard([&] {
-    RequireNotNull(base, "MXNetNDArrayView", "base");
-    RequireNotNull(out, "MXNetNDArrayView", "out");
-    mxnet::runtime::CheckNdim(ndim);
-    if (ndim > 0) {
-      RequireNotNull(shape, "MXNetNDArrayView", "shape");
-      RequireNotNull(strides, "MXNetNDArrayView", "strides");
+  const bool given = base != nullptr && out != nullptr && shape != nullptr && strides != nullptr;
+  if (__builtin_expect(given, 1)) {
+    ArrayObject* view = mxnet::runtime::TryNewView(static_cast<ArrayObject*>(base), data, shape,
+                                                   strides, ndim, dtype);
+    if (__builtin_expect(view != nullptr, 1)) {
+      *out = view;
+      return 0;
     }
-    auto* array = static_cast<ArrayObject*>(base);
-    DLTensor tensor = array->visible.tensor;
-    tensor.data = data;
-    tensor.ndim = ndim;
-    tensor.dtype = dtype;
-    // Only read from: the new object copies both.
-    tensor.shape = const_cast<int64_t*>(shape);
-    tensor.strides = const_cast<int64_t*>(strides);
-    // Not the view that base may be itself: `a = a[1:]` in a loop would keep every one of them.
-    auto* owner = array->release == &mxnet::runtime::ReleaseBase
-                      ? static_cast<ArrayObject*>(array->owner)
-                      : array;
-    ArrayObject* view =
-        mxnet::runtime::NewForeignArray(tensor, owner, &mxnet::runtime::ReleaseBase);
-    mxnet::runtime::details::Retain(&owner->visible.header);
-    view->visible.flags = array->visible.flags & ~uint64_t{kMXNetNDArrayHasPeer};
-    *out = view;
-  });
+  }
+  return NewView(base, data, shape, strides, ndim, dtype, out);
 }
 
 int MXNetNDArrayFromBorrowed(const MXNetBorrowedTensor* borrowed, MXNetNDArrayHandle* out) {

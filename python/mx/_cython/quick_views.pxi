@@ -1,0 +1,263 @@
+# Calls of operators that give views of arrays of the CPU, for the commonest arguments: their layout is
+# made here. Every other call, and each that somebody observes, goes the way of all calls.
+
+cdef const uint32_t* call_observers = MXNetCallObservers()
+
+
+cdef inline bint is_quick(PyObject** args, size_t nargsf, PyObject* kwnames, Py_ssize_t least, Py_ssize_t most) noexcept:
+    """Whether the first of so many arguments is an array, and none is given by name."""
+    cdef Py_ssize_t count = PyVectorcall_NARGS(nargsf)
+    return (kwnames == NULL and least <= count and count <= most and call_observers[0] == 0
+            and Py_TYPE(args[0]) == <PyTypeObject*>ndarray)
+
+
+cdef inline object as_always(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    return MXNetPass(call_function(self, args, nargsf, kwnames))
+
+
+cdef inline const DLTensor* begin_view(NDArray self, ViewLayout* view) noexcept:
+    """The tensor that a view is of, and a layout without axes yet; NULL for other arrays."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    if tensor == NULL or tensor.ndim > MOST_AXES:
+        return NULL
+    view.data = <char*>tensor.data + tensor.byte_offset
+    view.ndim = 0
+    view.axis = 0
+    return tensor
+
+
+cdef inline void add_axis(ViewLayout* view, int64_t extent, int64_t stride) noexcept:
+    view.shape[view.ndim] = extent
+    view.strides[view.ndim] = stride
+    view.ndim += 1
+
+
+cdef inline bint to_axis(PyObject* item, int ndim, int* axis) noexcept:
+    """Reads the number of an axis, which may be negative; False for what is none."""
+    cdef int overflow = 0
+    cdef int64_t index
+    if Py_TYPE(item) != &PyLong_Type:
+        return False
+    index = PyLong_AsLongLongAndOverflow(item, &overflow)
+    if index < 0:
+        index += ndim
+    axis[0] = <int>index
+    return overflow == 0 and 0 <= index and index < ndim
+
+
+cdef inline bint is_row_major(const DLTensor* tensor) noexcept:
+    """Whether elements follow one another in memory, of which there are some."""
+    cdef int64_t expected = 1
+    cdef int i
+    for i in range(tensor.ndim - 1, -1, -1):
+        if tensor.shape[i] == 1:
+            continue
+        if tensor.shape[i] == 0 or tensor.strides[i] != expected:
+            return False
+        expected *= tensor.shape[i]
+    return True
+
+
+cdef object reversed_axes(NDArray self):
+    """A view with the axes in reverse; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    cdef int i
+    if tensor == NULL:
+        return None
+    for i in range(tensor.ndim - 1, -1, -1):
+        add_axis(&view, tensor.shape[i], tensor.strides[i])
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object permuted_axes(NDArray self, PyObject** axes, Py_ssize_t count):
+    """A view with the axes in that order; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    cdef unsigned int seen = 0
+    cdef int axis
+    if tensor == NULL or count != tensor.ndim:
+        return None
+    for i in range(count):
+        if not to_axis(axes[i], tensor.ndim, &axis) or (seen >> axis) & 1:
+            return None
+        seen |= 1u << axis
+        add_axis(&view, tensor.shape[axis], tensor.strides[axis])
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object swapped_axes(NDArray self, int first, int second):
+    """A view with two axes exchanged, which may be counted from the end; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    cdef int i, axis
+    if tensor == NULL:
+        return None
+    first += tensor.ndim if first < 0 else 0
+    second += tensor.ndim if second < 0 else 0
+    if not (0 <= first < tensor.ndim and 0 <= second < tensor.ndim):
+        return None
+    for i in range(tensor.ndim):
+        axis = second if i == first else first if i == second else i
+        add_axis(&view, tensor.shape[axis], tensor.strides[axis])
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object in_shape(NDArray self, PyObject** extents, Py_ssize_t count):
+    """A view of a row-major array in another shape; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    cdef int64_t left, extent, stride = 1
+    cdef int unknown = -1, overflow = 0
+    cdef Py_ssize_t i
+    if tensor == NULL or count > MOST_AXES or not is_row_major(tensor):
+        return None
+    left = elements_of(tensor)
+    for i in range(count):
+        if Py_TYPE(extents[i]) != &PyLong_Type:
+            return None
+        extent = PyLong_AsLongLongAndOverflow(extents[i], &overflow)
+        add_axis(&view, extent, 0)
+        if extent == -1 and unknown < 0:
+            unknown = <int>i
+        elif extent <= 0 or left % extent != 0:
+            return None
+        else:
+            left //= extent
+    if unknown >= 0:
+        view.shape[unknown] = left
+    elif left != 1:
+        return None
+    for i in range(count - 1, -1, -1):
+        view.strides[i] = stride
+        stride *= view.shape[i]
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object quick_transpose(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    view = None
+    if is_quick(args, nargsf, kwnames, 1, 2):
+        if PyVectorcall_NARGS(nargsf) == 1 or args[1] == Py_None:
+            view = reversed_axes(<NDArray>args[0])
+        elif Py_TYPE(args[1]) == &PyTuple_Type:
+            view = permuted_axes(<NDArray>args[0], PyTuple_ITEMS(args[1]), PyTuple_GET_SIZE(args[1]))
+    return as_always(self, args, nargsf, kwnames) if view is None else view
+
+
+cdef object quick_swapaxes(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef int first, second
+    view = None
+    if is_quick(args, nargsf, kwnames, 3, 3):
+        ndim = (<MXNetNDArrayObject*>(<NDArray>args[0]).chandle).tensor.ndim
+        if to_axis(args[1], ndim, &first) and to_axis(args[2], ndim, &second):
+            view = swapped_axes(<NDArray>args[0], first, second)
+    return as_always(self, args, nargsf, kwnames) if view is None else view
+
+
+cdef object quick_reshape(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    view = None
+    if is_quick(args, nargsf, kwnames, 2, 2):
+        if Py_TYPE(args[1]) == &PyTuple_Type:
+            view = in_shape(<NDArray>args[0], PyTuple_ITEMS(args[1]), PyTuple_GET_SIZE(args[1]))
+        else:
+            view = in_shape(<NDArray>args[0], args + 1, 1)
+    return as_always(self, args, nargsf, kwnames) if view is None else view
+
+
+cdef object quick_ravel(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef ViewLayout view
+    cdef const DLTensor* tensor
+    if is_quick(args, nargsf, kwnames, 1, 1):
+        tensor = begin_view(<NDArray>args[0], &view)
+        if tensor != NULL and is_row_major(tensor):
+            add_axis(&view, elements_of(tensor), 1)
+            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
+            if made is not None:
+                return made
+    return as_always(self, args, nargsf, kwnames)
+
+
+cdef object quick_squeeze(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef ViewLayout view
+    cdef const DLTensor* tensor
+    cdef int i
+    if is_quick(args, nargsf, kwnames, 1, 1):
+        tensor = begin_view(<NDArray>args[0], &view)
+        if tensor != NULL:
+            for i in range(tensor.ndim):
+                if tensor.shape[i] != 1:
+                    add_axis(&view, tensor.shape[i], tensor.strides[i])
+            if view.ndim == tensor.ndim:
+                return <object>args[0]
+            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
+            if made is not None:
+                return made
+    return as_always(self, args, nargsf, kwnames)
+
+
+cdef object quick_expand_dims(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef ViewLayout view
+    cdef const DLTensor* tensor
+    cdef int axis
+    if is_quick(args, nargsf, kwnames, 2, 2):
+        tensor = begin_view(<NDArray>args[0], &view)
+        if tensor != NULL and tensor.ndim < MOST_AXES and to_axis(args[1], tensor.ndim + 1, &axis):
+            keep_axes(&view, tensor, axis)
+            add_axis(&view, 1, 0)
+            keep_axes(&view, tensor, tensor.ndim - axis)
+            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
+            if made is not None:
+                return made
+    return as_always(self, args, nargsf, kwnames)
+
+
+cdef object quick_diagonal(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef ViewLayout view
+    cdef const DLTensor* tensor
+    if is_quick(args, nargsf, kwnames, 1, 1):
+        tensor = begin_view(<NDArray>args[0], &view)
+        if tensor != NULL and tensor.ndim == 2:
+            add_axis(&view, min(tensor.shape[0], tensor.shape[1]), tensor.strides[0] + tensor.strides[1])
+            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
+            if made is not None:
+                (<MXNetNDArrayObject*>(<NDArray>made).chandle).flags |= kMXNetNDArrayReadOnly
+                return made
+    return as_always(self, args, nargsf, kwnames)
+
+
+cdef object quick_view(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef ViewLayout view
+    cdef const DLTensor* tensor
+    if is_quick(args, nargsf, kwnames, 1, 1):
+        tensor = begin_view(<NDArray>args[0], &view)
+        if tensor != NULL:
+            keep_axes(&view, tensor, tensor.ndim)
+            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
+            if made is not None:
+                return made
+    return as_always(self, args, nargsf, kwnames)
+
+
+cdef object quick_asarray(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    if is_quick(args, nargsf, kwnames, 1, 1):
+        return <object>args[0]
+    return as_always(self, args, nargsf, kwnames)
+
+
+cdef void set_quick(str name, vectorcall_t quick):
+    """Has calls of a function come to `quick` first, as it is in mx.np and as a method."""
+    for functions in (_registry.FUNCTIONS, _methods.METHODS):
+        function = functions.get(name)
+        if isinstance(function, FunctionBase):
+            (<FunctionBase>function).vectorcall = quick
+
+
+set_quick("asarray", <vectorcall_t>quick_asarray)
+set_quick("diagonal", <vectorcall_t>quick_diagonal)
+set_quick("expand_dims", <vectorcall_t>quick_expand_dims)
+set_quick("ravel", <vectorcall_t>quick_ravel)
+set_quick("reshape", <vectorcall_t>quick_reshape)
+set_quick("squeeze", <vectorcall_t>quick_squeeze)
+set_quick("swapaxes", <vectorcall_t>quick_swapaxes)
+set_quick("transpose", <vectorcall_t>quick_transpose)
+set_quick("view", <vectorcall_t>quick_view)

@@ -1,0 +1,155 @@
+"""The commonest calls that give views are answered at once; by name, arguments go the way of all."""
+
+import numpy
+import pytest
+
+import ffi
+import mx
+
+np = mx.np
+BASE = np.arange(24, dtype="int16").reshape((2, 3, 4))
+ARRAYS = {
+    "three axes": BASE,
+    "two axes": BASE[0],
+    "one axis": BASE[0, 0],
+    "no axes": np.array(7, dtype="float32"),
+    "unit axes": BASE[:1, :, None, :1],
+    "steps": BASE[:, ::-2, 1::2],
+    "reversed": BASE.T,
+    "read-only": np.broadcast_to(BASE[0], (5, 3, 4)),
+    "nothing": np.zeros((0, 3)),
+    "nothing in steps": np.zeros((4, 0, 3))[::2].T,
+}
+# The same call by position, as a method and by name.
+CALLS = {
+    "transpose": [np.transpose, lambda a: a.transpose(), lambda a: np.transpose(a=a)],
+    "axes": [
+        lambda a: np.transpose(a, (1, 0, -1)),
+        lambda a: a.transpose(1, 0, -1),
+        lambda a: a.transpose((1, 0, -1)),
+        lambda a: np.transpose(a, axes=(1, 0, -1)),
+    ],
+    "repeated axes": [
+        lambda a: np.transpose(a, (0, 0)),
+        lambda a: a.transpose(0, 0),
+        lambda a: np.transpose(a, axes=(0, 0)),
+    ],
+    "swapaxes": [
+        lambda a: np.swapaxes(a, 0, -1),
+        lambda a: a.swapaxes(0, -1),
+        lambda a: np.swapaxes(a, axis1=0, axis2=-1),
+    ],
+    "mT": [lambda a: a.mT, lambda a: np.swapaxes(a, axis1=-1, axis2=-2)],
+    "squeeze": [np.squeeze, lambda a: a.squeeze(), lambda a: np.squeeze(a=a)],
+    "ravel": [np.ravel, lambda a: a.ravel(), lambda a: np.ravel(a=a)],
+    "reshape": [
+        lambda a: np.reshape(a, (-1, 2)),
+        lambda a: a.reshape(-1, 2),
+        lambda a: a.reshape((-1, 2)),
+        lambda a: np.reshape(a, shape=(-1, 2)),
+    ],
+    "reshape to one axis": [
+        lambda a: np.reshape(a, -1),
+        lambda a: a.reshape(-1),
+        lambda a: np.reshape(a, shape=-1),
+    ],
+    "reshape to another size": [
+        lambda a: np.reshape(a, (5, 5)),
+        lambda a: a.reshape(5, 5),
+        lambda a: np.reshape(a, shape=(5, 5)),
+    ],
+    "two unknown extents": [
+        lambda a: np.reshape(a, (-1, -1)),
+        lambda a: a.reshape(-1, -1),
+        lambda a: np.reshape(a, shape=(-1, -1)),
+    ],
+    "expand_dims": [lambda a: np.expand_dims(a, -2), lambda a: np.expand_dims(a, axis=-2)],
+    "diagonal": [np.diagonal, lambda a: a.diagonal(), lambda a: np.diagonal(a=a)],
+    "view": [lambda a: a.view(), lambda a: a.view(dtype=None)],
+    "rows": [lambda a: list(a), lambda a: [a[i] for i in range(len(a))]],
+}
+
+
+def outcome(call, array):
+    """What a call gives, or the class of what it raises; AxisError is a ValueError, too."""
+    try:
+        made = call(array)
+    except (ValueError, IndexError, TypeError) as error:
+        return ValueError if isinstance(error, ValueError) else type(error)
+    many = made if isinstance(made, list) else [made]
+    return [
+        (
+            view.shape,
+            view.strides,
+            view.flags.writeable,
+            view.tolist(),
+            np.may_share_memory(view, array),
+        )
+        for view in many
+    ]
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+@pytest.mark.parametrize("name", CALLS)
+def test_the_quick_way_gives_the_same(name, array):
+    *quick, general = CALLS[name]
+    for call in quick:
+        assert outcome(call, ARRAYS[array]) == outcome(general, ARRAYS[array])
+
+
+# An index and a value, stored into arrays of each type by NumPy as well.
+STORED = [
+    (0, 1),
+    (-1, -1),
+    (2, 300),
+    (1, 2.5),
+    (3, 2**40),
+    (4, 1),
+    (-5, 1),
+    (0, 1e300),
+    (0, float("nan")),
+]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "bool"]
+)
+@pytest.mark.parametrize("step", [1, -1])
+def test_one_number_is_stored_as_numpy_does(dtype, step):
+    ours, theirs = np.zeros(8, dtype=dtype)[::2][::step], numpy.zeros(8, dtype)[::2][::step]
+    for index, value in STORED:
+        caught = []
+        for array in (ours, theirs):
+            try:
+                with numpy.errstate(all="ignore"):
+                    array[index] = value
+                caught.append(None)
+            except (IndexError, OverflowError, ValueError) as error:
+                caught.append(type(error))
+        assert caught[0] is caught[1], (index, value)
+        numpy.testing.assert_array_equal(ours, theirs, err_msg=str((index, value)))
+
+
+def test_a_read_only_array_keeps_its_elements():
+    array = np.arange(4).view()[:]
+    fixed = np.broadcast_to(array, (4,))
+    with pytest.raises(ValueError, match="read-only"):
+        fixed[0] = 5
+
+
+def test_a_trace_has_the_calls():
+    with ffi.trace() as trace:
+        np.transpose(BASE)
+        BASE.reshape(-1)
+    names = [call.name for call in trace.calls]
+    assert names == ["_npi.transpose", "_npi.reshape"]
+
+
+def test_rows_come_one_by_one():
+    rows = iter(BASE)
+    assert rows.__length_hint__() == 2
+    next(rows)[0, 0] = 100
+    assert BASE[0, 0, 0] == 100
+    BASE[0, 0, 0] = 0
+    assert [row.shape for row in rows] == [(3, 4)]
+    assert next(rows, None) is None
