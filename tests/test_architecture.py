@@ -4,7 +4,8 @@ A part may use those before it in LAYERS: by an import, an #include, or the name
 the registry. A name belongs to the first part that registers it; a later one may replace what the
 first has registered, and so hand down what that calls.
 
-A plugin includes mxnet_acc.h and what plugins share; refacc, which tests MXNet, the C API, too.
+A plugin includes mxnet_acc.h, what operators mean (mxnet/op/formulas.inc) and what plugins share;
+refacc, which tests MXNet, the C API, too.
 """
 
 import ast
@@ -61,7 +62,13 @@ CXX_SUFFIXES = {".h", ".c", ".cc", ".cpp", ".cu", ".inc"}
 CYTHON_SUFFIXES = {".pyx", ".pxi", ".pxd"}
 PYTHON_SUFFIXES = {".py", ".pyi"}
 
-PLUGIN_HEADERS = ("include/mxnet_acc.h", "include/mxnet/runtime/c_runtime_api.h")
+PLUGIN_HEADERS = (
+    "include/mxnet_acc.h",
+    "include/mxnet/op/formulas.h",
+    "include/mxnet/op/formulas.inc",
+    "include/mxnet/op/promotion.h",
+)
+C_API = "include/mxnet/runtime/c_runtime_api.h"
 
 CYTHON_IMPORT = re.compile(
     r"^\s*(?:from\s+([.\w]+)\s+c?import\s+([\w, ]+)|c?import\s+([.\w]+))", re.M
@@ -144,8 +151,8 @@ def include_error(includer: PurePosixPath, name: str, root: Path) -> str | None:
         return arrow_error(includer, "includes", included, included)
     folders = (PurePosixPath(*includer.parts[:2]), PurePosixPath("accelerators/sdk"))
     own = any(included.is_relative_to(folder) for folder in folders)
-    is_test = includer.parts[1] == "refacc"
-    allowed = own or included.as_posix() in PLUGIN_HEADERS[: 2 if is_test else 1]
+    of_test = (C_API,) if includer.parts[1] == "refacc" else ()
+    allowed = own or included.as_posix() in (*PLUGIN_HEADERS, *of_test)
     return None if allowed else f"{includer} includes {included}: a plugin may not"
 
 
@@ -283,6 +290,7 @@ def test_every_part_has_a_layer():
         ("accelerators/toy/toy.c", "#include <mxnet/runtime/any.h>", True),
         ("accelerators/toy/toy.cu", "#include <mxnet/runtime/any.h>", True),
         ("accelerators/toy/toy.c", "#include <mxnet_acc.h>", False),
+        ("accelerators/toy/toy.cc", "#include <mxnet/op/formulas.inc>", False),
         ("accelerators/toy/toy.c", '#include "own.h"', False),
         ("accelerators/toy/toy.c", '#include "../sdk/shared.h"', False),
         ("accelerators/sdk/shared.cc", '#include "../toy/own.h"', True),
@@ -294,7 +302,7 @@ def test_every_part_has_a_layer():
 def test_the_check_itself(tmp_path, file, line, wrong):
     headers = ("src/api/operator.h", "src/runtime/ndarray/array.h", "include/mxnet/runtime/any.h")
     plugins = ("accelerators/toy/own.h", "accelerators/sdk/shared.h")
-    texts = dict.fromkeys((*headers, *PLUGIN_HEADERS, *plugins), "")
+    texts = dict.fromkeys((*headers, *PLUGIN_HEADERS, C_API, *plugins), "")
     # A name of the lowest part that registers it, whoever registers it again.
     texts["src/runtime/core/low.cc"] = 'MXNET_REGISTER_API("low.f")'
     texts["src/acc/functions.cc"] = 'MXNET_REGISTER_API("low.f")\nMXNET_REGISTER_API("high.f")'

@@ -8,22 +8,16 @@ namespace opencl {
 namespace {
 
 constexpr const char* kFormulas[] = {
-#define HELPER(name, ...)
-#define FORMULA(name, family, ...) #__VA_ARGS__,
-#include "../sdk/operators/formulas.inc"
-#undef FORMULA
-#undef HELPER
+#define MXNET_FORMULA(name, family, ...) #__VA_ARGS__,
+#include <mxnet/op/formulas.inc>
 };
 
 constexpr struct {
   const char* name;
   const char* function;
 } kHelpers[] = {
-#define HELPER(name, ...) {#name, #__VA_ARGS__},
-#define FORMULA(name, family, ...)
-#include "../sdk/operators/formulas.inc"
-#undef FORMULA
-#undef HELPER
+#define MXNET_FORMULA_HELPER(name, ...) {#name, #__VA_ARGS__},
+#include <mxnet/op/formulas.inc>
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "elementwise.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -15,90 +16,25 @@ enum class Rule {
   kTrueDivide,   /*!< the same, float64 for bool and integers */
   kFloat,        /*!< the smallest float that holds each */
   kBool,
-  kCompare /*!< their common type, if it compares by value */
+  kOwn /*!< by what only this operator has */
 };
 
-struct Entry {
+enum class Result { kSame, kReal, kBool };
+
+constexpr struct Entry {
   const char* name;
+  int operands;
   Rule rule;
-  const char* formula = nullptr; /*!< its name, where that is another; not for integers */
-  bool gives_bool = false;
-};
+  Result result;
 
-constexpr Entry kUnary[] = {
-    {"absolute", Rule::kCommon},
-    {"arccos", Rule::kFloat},
-    {"arccosh", Rule::kFloat},
-    {"arcsin", Rule::kFloat},
-    {"arcsinh", Rule::kFloat},
-    {"arctan", Rule::kFloat},
-    {"arctanh", Rule::kFloat},
-    {"cbrt", Rule::kFloat},
-    {"ceil", Rule::kCommon},
-    {"conjugate", Rule::kCommonNoBool, "identity"},
-    {"copy", Rule::kCommon, "identity"},
-    {"cos", Rule::kFloat},
-    {"cosh", Rule::kFloat},
-    {"exp", Rule::kFloat},
-    {"exp2", Rule::kFloat},
-    {"expm1", Rule::kFloat},
-    {"floor", Rule::kCommon},
-    {"invert", Rule::kCommon},
-    {"isfinite", Rule::kCommon, nullptr, true},
-    {"isinf", Rule::kCommon, nullptr, true},
-    {"isnan", Rule::kCommon, nullptr, true},
-    {"log", Rule::kFloat},
-    {"log10", Rule::kFloat},
-    {"log1p", Rule::kFloat},
-    {"log2", Rule::kFloat},
-    {"logical_not", Rule::kCommon, nullptr, true},
-    {"negative", Rule::kCommon},
-    {"positive", Rule::kCommon},
-    {"reciprocal", Rule::kCommonNoBool},
-    {"relu", Rule::kCommon},
-    {"rint", Rule::kFloat},
-    {"sigmoid", Rule::kFloat},
-    {"sign", Rule::kCommon},
-    {"sin", Rule::kFloat},
-    {"sinh", Rule::kFloat},
-    {"softsign", Rule::kFloat},
-    {"sqrt", Rule::kFloat},
-    {"square", Rule::kCommonNoBool},
-    {"tan", Rule::kFloat},
-    {"tanh", Rule::kFloat},
-    {"trunc", Rule::kCommon},
-};
-
-constexpr Entry kBinary[] = {
-    {"add", Rule::kCommon},
-    {"arctan2", Rule::kFloat},
-    {"bitwise_and", Rule::kCommon},
-    {"bitwise_or", Rule::kCommon},
-    {"bitwise_xor", Rule::kCommon},
-    {"copysign", Rule::kFloat},
-    {"divide", Rule::kTrueDivide},
-    {"equal", Rule::kCompare, nullptr, true},
-    {"floor_divide", Rule::kCommonNoBool},
-    {"fmax", Rule::kCommon},
-    {"fmin", Rule::kCommon},
-    {"greater", Rule::kCompare, nullptr, true},
-    {"greater_equal", Rule::kCompare, nullptr, true},
-    {"hypot", Rule::kFloat},
-    {"left_shift", Rule::kCommonNoBool},
-    {"less", Rule::kCompare, nullptr, true},
-    {"less_equal", Rule::kCompare, nullptr, true},
-    {"logaddexp", Rule::kFloat},
-    {"logical_and", Rule::kBool},
-    {"logical_or", Rule::kBool},
-    {"logical_xor", Rule::kBool},
-    {"maximum", Rule::kCommon},
-    {"minimum", Rule::kCommon},
-    {"multiply", Rule::kCommon},
-    {"not_equal", Rule::kCompare, nullptr, true},
-    {"power", Rule::kCommonNoBool},
-    {"remainder", Rule::kCommonNoBool},
-    {"right_shift", Rule::kCommonNoBool},
-    {"subtract", Rule::kCommon},
+  /*! \brief Whether it compares integers by value, of types that have no common one. */
+  bool compares() const {
+    return operands == 2 && rule == Rule::kCommon && result == Result::kBool;
+  }
+} kEntries[] = {
+#define MXNET_ELEMENTWISE(name, operands, rule, result) \
+  {#name, operands, Rule::k##rule, Result::k##result},
+#include <mxnet/op/formulas.inc>
 };
 
 enum class Family { kBool, kInt, kFloat };
@@ -113,11 +49,8 @@ constexpr struct {
   Family family;
   Formula formula;
 } kFormulas[] = {
-#define HELPER(name, ...)
-#define FORMULA(name, family, ...) {#name, Family::k##family, Formula::k_##name##_##family},
-#include "formulas.inc"
-#undef FORMULA
-#undef HELPER
+#define MXNET_FORMULA(name, family, ...) {#name, Family::k##family, Formula::k_##name##_##family},
+#include <mxnet/op/formulas.inc>
 };
 
 /*! \brief The formula of that name for elements of a type, if there is one. */
@@ -146,9 +79,8 @@ Operand FindOperand(const Request& request, const char* name) {
   return {nullptr, *std::move(value), DType::kBool};
 }
 
-template <size_t kSize>
-const Entry* FindEntry(const Entry (&table)[kSize], const std::string& name) {
-  for (const Entry& entry : table) {
+const Entry* FindEntry(const std::string& name) {
+  for (const Entry& entry : kEntries) {
     if (name == entry.name) return &entry;
   }
   return nullptr;
@@ -182,15 +114,26 @@ Elementwise Make(std::vector<Operand> operands, Formula formula, DType dtype) {
   return {std::move(operands), formula, std::move(dtypes), dtype};
 }
 
+/*! \brief Whether it is one number for all elements of the output. */
+bool IsSingle(const Operand& operand) {
+  if (operand.input == nullptr) return true;
+  const int64_t* shape = operand.input->shape;
+  return std::all_of(shape, shape + operand.input->ndim,
+                     [](int64_t extent) { return extent == 1; });
+}
+
 Elementwise MakeOf(const Entry& entry, std::vector<Operand> operands, DType common) {
   const DType dtype = entry.rule == Rule::kFloat && operands.size() == 2
                           ? FloatOfBoth(operands[0], operands[1])
                           : LoopType(entry.rule, common);
-  const char* name = entry.formula != nullptr ? entry.formula : entry.name;
-  const std::optional<Formula> formula = FindFormula(name, dtype);
+  std::optional<Formula> formula = FindFormula(entry.name, dtype);
   if (!formula) Unsupported(std::string(entry.name) + " of " + NameOf(common));
+  if (std::strcmp(entry.name, "power") == 0 && IsSingle(operands[1])) {
+    const std::optional<Formula> of_one = FindFormula("power_of_one", dtype);
+    if (of_one) formula = of_one;
+  }
   Elementwise made = Make(std::move(operands), *formula, dtype);
-  if (entry.gives_bool) made.result = DType::kBool;
+  if (entry.result == Result::kBool) made.result = DType::kBool;
   return made;
 }
 
@@ -206,7 +149,7 @@ void CheckBinary(const Entry& entry, const Operand& a, const Operand& b) {
   }
   const bool by_value =
       both && IsInt(a.dtype) && IsInt(b.dtype) && CommonOf(a, b) == DType::kFloat64;
-  if (by_value && entry.rule == Rule::kCompare) {
+  if (by_value && entry.compares()) {
     Unsupported(name + " of uint64 and signed integers");
   }
 }
@@ -254,6 +197,13 @@ Elementwise FindAsType(const Request& request) {
   if (a.input == nullptr) Unsupported("astype of a number");
   if (copy && copy->integer == 0 && a.dtype == dtype) Unsupported("astype without a copy");
   return Make({a}, FormulaOf("identity", dtype), dtype);
+}
+
+Elementwise FindCopy(const Request& request) {
+  request.CheckNames({"a"});
+  const Operand a = FindOperand(request, "a");
+  if (a.input == nullptr) Unsupported("copy of a number");
+  return Make({a}, FormulaOf("identity", a.dtype), a.dtype);
 }
 
 Elementwise FindRound(const Request& request) {
@@ -304,16 +254,16 @@ std::optional<Elementwise> FindElementwise(const Request& request) {
   if (name == "clip") return FindClip(request);
   if (name == "astype") return FindAsType(request);
   if (name == "round") return FindRound(request);
-  if (const Entry* entry = FindEntry(kUnary, name)) {
-    const char* param = name == "copy" ? "a" : "x";
-    request.CheckNames({param});
-    Operand x = FindOperand(request, param);
+  if (name == "copy") return FindCopy(request);
+  const Entry* entry = FindEntry(name);
+  if (entry == nullptr) return std::nullopt;
+  if (entry->operands == 1) {
+    request.CheckNames({"x"});
+    Operand x = FindOperand(request, "x");
     if (x.input == nullptr) Unsupported(name + " of a number");
     const DType dtype = x.dtype;
     return MakeOf(*entry, {std::move(x)}, dtype);
   }
-  const Entry* entry = FindEntry(kBinary, name);
-  if (entry == nullptr) return std::nullopt;
   request.CheckNames({"x1", "x2"});
   Operand a = FindOperand(request, "x1");
   Operand b = FindOperand(request, "x2");

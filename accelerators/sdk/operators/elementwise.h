@@ -22,13 +22,10 @@ struct Operand {
   DType dtype; /*!< of the input */
 };
 
-/*! \brief The formulas of formulas.inc. */
+/*! \brief The formulas of mxnet/op/formulas.inc. */
 enum class Formula {
-#define HELPER(name, ...)
-#define FORMULA(name, family, ...) k_##name##_##family,
-#include "formulas.inc"
-#undef FORMULA
-#undef HELPER
+#define MXNET_FORMULA(name, family, ...) k_##name##_##family,
+#include <mxnet/op/formulas.inc>
 };
 
 /*! \brief An operator on its operands, at most three. */

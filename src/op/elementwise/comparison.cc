@@ -13,45 +13,41 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Equal {
+struct Equal : formulas::equal {
   static constexpr int kPredicate = MXNET_PREDICATE(EQ_OQ);
-  template <typename T>
-  static bool Apply(T a, T b) {
-    return a == b;
-  }
 };
-struct NotEqual {
+struct NotEqual : formulas::not_equal {
   static constexpr int kPredicate = MXNET_PREDICATE(NEQ_UQ);
-  template <typename T>
-  static bool Apply(T a, T b) {
-    return a != b;
-  }
 };
-struct Less {
+struct Less : formulas::less {
   static constexpr int kPredicate = MXNET_PREDICATE(LT_OQ);
-  template <typename T>
-  static bool Apply(T a, T b) {
+  using formulas::less::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> a, std::complex<Part> b) {
     return LessValue(a, b);
   }
 };
-struct LessEqual {
+struct LessEqual : formulas::less_equal {
   static constexpr int kPredicate = MXNET_PREDICATE(LE_OQ);
-  template <typename T>
-  static bool Apply(T a, T b) {
+  using formulas::less_equal::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> a, std::complex<Part> b) {
     return LessEqualValue(a, b);
   }
 };
-struct Greater {
+struct Greater : formulas::greater {
   static constexpr int kPredicate = MXNET_PREDICATE(GT_OQ);
-  template <typename T>
-  static bool Apply(T a, T b) {
+  using formulas::greater::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> a, std::complex<Part> b) {
     return GreaterValue(a, b);
   }
 };
-struct GreaterEqual {
+struct GreaterEqual : formulas::greater_equal {
   static constexpr int kPredicate = MXNET_PREDICATE(GE_OQ);
-  template <typename T>
-  static bool Apply(T a, T b) {
+  using formulas::greater_equal::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> a, std::complex<Part> b) {
     return GreaterEqualValue(a, b);
   }
 };
@@ -81,17 +77,14 @@ struct Comparison {
 
 template <typename Op>
 Comparison MakeComparison() {
-  LoopTable table =
-      BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
+  BinaryOp op = BinaryOf<Op, ComplexTypes>();
 #if MXNET_CPU_LEVELS
   if (HostCpuLevel() >= CpuLevel::kAvx512) {
-    table.loops[kIndexFloat32] = &WideComparison<Op, float>;
-    table.loops[kIndexFloat64] = &WideComparison<Op, double>;
+    op.table.loops[kIndexFloat32] = &WideComparison<Op, float>;
+    op.table.loops[kIndexFloat64] = &WideComparison<Op, double>;
   }
 #endif
-  return {{table, kMXNetTypesCommon, ResultRule::kBool},
-          &MixedRun<Op, int64_t, uint64_t>,
-          &MixedRun<Op, uint64_t, int64_t>};
+  return {op, &MixedRun<Op, int64_t, uint64_t>, &MixedRun<Op, uint64_t, int64_t>};
 }
 
 bool IsSigned(DLDataType dtype) { return dtype.code == kDLInt; }

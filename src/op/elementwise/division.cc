@@ -11,15 +11,6 @@ namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief Remainder with the sign of b, as Python has it. */
-template <typename T>
-T FloatMod(T a, T b) {
-  T mod = std::fmod(a, b);
-  if (b == 0) return mod;
-  if (mod == 0) return std::copysign(T(0), b);
-  return (mod < 0) != (b < 0) ? mod + b : mod;
-}
-
 /*! \brief A float in which the quotient of any two T is exact enough to be rounded down. */
 template <typename T>
 using QuotientOf = std::conditional_t<sizeof(T) == 1, float, double>;
@@ -41,50 +32,26 @@ T FloorQuotient(T a, T b) {
   return b == 0 ? T(0) : (negates ? negated : quotient);
 }
 
-struct FloorDivide {
+struct FloorDivide : formulas::floor_divide {
   template <typename T>
   static T Apply(T a, T b) {
     if constexpr (kIsIntType<T> && sizeof(T) <= 4) {
       return FloorQuotient(a, b);
-    } else if constexpr (kIsIntType<T>) {
-      if (b == 0) return 0;
-      if constexpr (std::is_signed_v<T>) {
-        // The only quotient that overflows; it wraps.
-        if (b == -1) return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a));
-        const T quotient = static_cast<T>(a / b);
-        return static_cast<T>(quotient - (a % b != 0 && (a < 0) != (b < 0)));
-      }
-      return static_cast<T>(a / b);
     } else {
-      if (b == 0) return a / b;
-      const T rest = std::fmod(a, b);
-      T quotient = (a - rest) / b;
-      if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
-      if (quotient == 0) return std::copysign(T(0), a / b);
-      // In exact arithmetic this is an integer, so the nearest one is meant.
-      const T floor = std::floor(quotient);
-      return quotient - floor > T(0.5) ? floor + 1 : floor;
+      return formulas::floor_divide::Apply(a, b);
     }
   }
 };
 
-struct Mod {
+struct Mod : formulas::remainder {
   template <typename T>
   static T Apply(T a, T b) {
     if constexpr (kIsIntType<T> && sizeof(T) <= 4) {
       using W = Wrapping<T>;
       const W part = static_cast<W>(FloorQuotient(a, b)) * static_cast<W>(b);
       return b == 0 ? T(0) : static_cast<T>(static_cast<W>(a) - part);
-    } else if constexpr (kIsIntType<T>) {
-      if (b == 0) return 0;
-      if constexpr (std::is_signed_v<T>) {
-        if (b == -1) return 0;
-        const T mod = static_cast<T>(a % b);
-        return mod != 0 && (mod < 0) != (b < 0) ? static_cast<T>(mod + b) : mod;
-      }
-      return static_cast<T>(a % b);
     } else {
-      return FloatMod(a, b);
+      return formulas::remainder::Apply(a, b);
     }
   }
 };
@@ -172,26 +139,30 @@ void DivideRun(char* const* data, const int64_t* strides, int64_t n) {
 }
 
 template <typename Op>
-LoopTable DivisionLoops() {
-  LoopTable table = BinaryLoops<Op, SignedTypes, UnsignedTypes, FloatTypes>();
-  table.loops[kIndexInt64] = &DivideRun<Op>;
-  return table;
+BinaryOp DivisionOf() {
+  BinaryOp op = BinaryOf<Op>();
+  op.table.loops[kIndexInt64] = &DivideRun<Op>;
+  return op;
 }
 
-struct Power {
+struct Power : formulas::power {
   static constexpr char kFunction[] = "pow";
 
-  template <typename T>
-  static T Apply(T a, T b) {
-    if constexpr (kIsIntType<T>) {
-      return IntPower(a, b);
-    } else if constexpr (kIsComplexType<T>) {
-      return ComplexPower(a, b);
-    } else {
-      if (b == 2) return Square::Apply(a);
-      if (b == T(0.5)) return Root::Apply(a);
-      return std::pow(a, b);
+  using formulas::power::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
+    const std::complex<Part> zero;
+    if (b == zero) return 1;
+    if (a == zero) {
+      const Part nan = std::numeric_limits<Part>::quiet_NaN();
+      if (b.real() > 0) return zero;
+      return {nan, nan};
     }
+    const Part exponent = b.real();
+    if (b.imag() == 0 && std::fabs(exponent) < 100 && std::trunc(exponent) == exponent) {
+      return IntegerPower(a, static_cast<int>(exponent));
+    }
+    return std::pow(a, b);
   }
 
   /*! \brief To the power 2. */
@@ -221,32 +192,6 @@ struct Power {
   };
 
  private:
-  template <typename T>
-  static T IntPower(T a, T exponent) {
-    auto base = static_cast<Wrapping<T>>(a);
-    Wrapping<T> result = 1;
-    for (auto left = static_cast<std::make_unsigned_t<T>>(exponent); left != 0; left >>= 1) {
-      if ((left & 1) != 0) result *= base;
-      base *= base;
-    }
-    return static_cast<T>(result);
-  }
-
-  template <typename T>
-  static T ComplexPower(T a, T b) {
-    using Part = typename T::value_type;
-    if (b == T(0)) return T(1);
-    if (a == T(0)) {
-      const Part nan = std::numeric_limits<Part>::quiet_NaN();
-      return b.real() > 0 ? T(0) : T(nan, nan);
-    }
-    const Part exponent = b.real();
-    if (b.imag() == 0 && std::fabs(exponent) < 100 && std::trunc(exponent) == exponent) {
-      return IntegerPower(a, static_cast<int>(exponent));
-    }
-    return std::pow(a, b);
-  }
-
   /*! \brief Exact for whole numbers, where exp(b * log(a)) is not. */
   template <typename T>
   static T IntegerPower(T a, int exponent) {
@@ -300,12 +245,11 @@ void RejectNegative(const BinaryOp&, const DLTensor& x2) {
   });
 }
 
-const BinaryOp kFloorDivide{DivisionLoops<FloorDivide>(), kMXNetTypesCommonNoBool};
-const BinaryOp kRemainder{DivisionLoops<Mod>(), kMXNetTypesCommonNoBool};
-const BinaryOp kPower{PowerLoops<Power::Root>(), kMXNetTypesCommonNoBool, ResultRule::kSame, "",
-                      &RejectNegative};
-const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), kMXNetTypesCommonNoBool,
-                           ResultRule::kSame, "", &RejectNegative};
+const BinaryOp kFloorDivide = DivisionOf<FloorDivide>();
+const BinaryOp kRemainder = DivisionOf<Mod>();
+const BinaryOp kPower{PowerLoops<Power::Root>(), Power::kRule, Power::kResult, "", &RejectNegative};
+const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), Power::kRule, Power::kResult, "",
+                           &RejectNegative};
 
 /*! \brief Whether there is one exponent for all, and not one that is the same in a row by chance.
  */

@@ -10,24 +10,13 @@
 
 #include "op/kernels/elementwise/loops.h"
 #include "op/schema/describe.h"
-#include "op/semantics/promotion.h"
+#include "op/semantics/formula.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
 namespace op {
 
 /* ---- operators ---- */
-
-enum class ResultRule {
-  kSame, /*!< the loop type */
-  kBool,
-  kReal /*!< the component type of a complex type */
-};
-
-inline DLDataType ResultDType(ResultRule rule, DLDataType dtype) {
-  if (rule == ResultRule::kSame) return dtype;
-  return rule == ResultRule::kBool ? kBool : RealOfDType(dtype);
-}
 
 /*! \brief A binary operator. A loop of type T is the one two arrays of type T use. */
 struct BinaryOp {
@@ -45,6 +34,17 @@ struct UnaryOp {
   ResultRule result{ResultRule::kSame};
   const char* hint{""};
 };
+
+/*! \brief An operator by its formulas, for real types and for those of the lists. */
+template <typename Op, typename... Lists>
+BinaryOp BinaryOf(const char* hint = "") {
+  return {BinaryFormulaLoops<Op, Lists...>(), Op::kRule, Op::kResult, hint};
+}
+
+template <typename Op, typename... Lists>
+UnaryOp UnaryOf(const char* hint = "") {
+  return {UnaryFormulaLoops<Op, Lists...>(), Op::kRule, Op::kResult, hint};
+}
 
 /* ---- the functions of operators, whose data is a BinaryOp or a UnaryOp ---- */
 

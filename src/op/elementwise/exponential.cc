@@ -11,145 +11,92 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Exp {
+struct Exp : formulas::exp {
   static constexpr char kFunction[] = "exp";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::exp(x);
-  }
 };
 
-struct Exp2 {
+struct Exp2 : formulas::exp2 {
   static constexpr char kFunction[] = "exp2";
 
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (kIsComplexType<T>) {
-      return std::exp(x * static_cast<typename T::value_type>(0.693147180559945309417));
-    } else {
-      return std::exp2(x);
-    }
+  using formulas::exp2::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> x) {
+    return std::exp(x * static_cast<Part>(0.693147180559945309417));
   }
 };
 
-struct Expm1 {
+struct Expm1 : formulas::expm1 {
   static constexpr char kFunction[] = "expm1";
 
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (kIsComplexType<T>) {
-      // cos(y) - 1 is -2*sin(y/2)**2, without the cancellation.
-      const auto half = std::sin(x.imag() / 2);
-      return T(std::expm1(x.real()) * std::cos(x.imag()) - 2 * half * half,
-               std::exp(x.real()) * std::sin(x.imag()));
-    } else {
-      return std::expm1(x);
-    }
+  using formulas::expm1::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> x) {
+    // cos(y) - 1 is -2*sin(y/2)**2, without the cancellation.
+    const Part half = std::sin(x.imag() / 2);
+    return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * half * half,
+            std::exp(x.real()) * std::sin(x.imag())};
   }
 };
 
-struct Log {
+struct Log : formulas::log {
   static constexpr char kFunction[] = "log";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::log(x);
-  }
 };
 
-struct Log2 {
+struct Log2 : formulas::log2 {
   static constexpr char kFunction[] = "log2";
 
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (kIsComplexType<T>) {
-      return std::log(x) * static_cast<typename T::value_type>(1.442695040888963407360);
-    } else {
-      return std::log2(x);
-    }
+  using formulas::log2::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> x) {
+    return std::log(x) * static_cast<Part>(1.442695040888963407360);
   }
 };
 
-struct Log10 {
+struct Log10 : formulas::log10 {
   static constexpr char kFunction[] = "log10";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::log10(x);
-  }
 };
 
-struct Log1p {
+struct Log1p : formulas::log1p {
   static constexpr char kFunction[] = "log1p";
 
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (kIsComplexType<T>) {
-      const auto re = x.real() + 1;
-      return T(std::log(std::hypot(re, x.imag())), std::atan2(x.imag(), re));
-    } else {
-      return std::log1p(x);
-    }
+  using formulas::log1p::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> x) {
+    const Part re = x.real() + 1;
+    return {std::log(std::hypot(re, x.imag())), std::atan2(x.imag(), re)};
   }
 };
 
-struct Sqrt {
-  template <typename T>
-  static T Apply(T x) {
-    return std::sqrt(x);
-  }
-};
-
-struct Cbrt {
+struct Cbrt : formulas::cbrt {
   static constexpr char kFunction[] = "cbrt";
 
   /*! \brief With a correction, after which it is exact where that is possible. */
   template <typename T>
   static T Apply(T x) {
     using Wide = std::conditional_t<sizeof(T) == sizeof(float), double, long double>;
-    const T root = std::cbrt(x);
+    const T root = formulas::cbrt::Apply(x);
     if (root == 0 || !std::isfinite(root)) return root;
     const Wide y = root;
     return static_cast<T>(y - (y * y * y - x) / (3 * y * y));
   }
 };
 
-struct Sigmoid {
-  template <typename T>
-  static T Apply(T x) {
-    return T(1) / (T(1) + std::exp(-x));
-  }
-};
-
-struct Softsign {
-  template <typename T>
-  static T Apply(T x) {
-    return x / (T(1) + std::fabs(x));
-  }
-};
-
-template <typename Op>
-UnaryOp Analytic() {
-  return {MathUnaryLoops<Op, ComplexTypes>(), kMXNetTypesFloat};
+template <typename Op, typename... Lists>
+UnaryOp MathOf() {
+  return {MathUnaryLoops<Op, Lists...>(), Op::kRule, Op::kResult};
 }
 
-template <typename Op>
-UnaryOp Real() {
-  return {UnaryLoops<Op, FloatTypes>(), kMXNetTypesFloat};
-}
-
-const UnaryOp kExp = Analytic<Exp>();
-const UnaryOp kExp2 = Analytic<Exp2>();
-const UnaryOp kExpm1 = Analytic<Expm1>();
-const UnaryOp kLog = Analytic<Log>();
-const UnaryOp kLog2 = Analytic<Log2>();
-const UnaryOp kLog10 = Analytic<Log10>();
-const UnaryOp kLog1p = Analytic<Log1p>();
-const UnaryOp kSqrt{UnaryLoops<Sqrt, FloatTypes, ComplexTypes>(), kMXNetTypesFloat};
-const UnaryOp kCbrt{MathUnaryLoops<Cbrt>(), kMXNetTypesFloat};
-const UnaryOp kSigmoid = Real<Sigmoid>();
-const UnaryOp kSoftsign = Real<Softsign>();
+const UnaryOp kExp = MathOf<Exp, ComplexTypes>();
+const UnaryOp kExp2 = MathOf<Exp2, ComplexTypes>();
+const UnaryOp kExpm1 = MathOf<Expm1, ComplexTypes>();
+const UnaryOp kLog = MathOf<Log, ComplexTypes>();
+const UnaryOp kLog2 = MathOf<Log2, ComplexTypes>();
+const UnaryOp kLog10 = MathOf<Log10, ComplexTypes>();
+const UnaryOp kLog1p = MathOf<Log1p, ComplexTypes>();
+const UnaryOp kSqrt = UnaryOf<formulas::sqrt, ComplexTypes>();
+const UnaryOp kCbrt = MathOf<Cbrt>();
+const UnaryOp kSigmoid = UnaryOf<formulas::sigmoid>();
+const UnaryOp kSoftsign = UnaryOf<formulas::softsign>();
 
 MXNET_REGISTER_UNARY("exp", "e**x." MXNET_FLOAT_DOC, kExp);
 MXNET_REGISTER_UNARY("exp2", "2**x." MXNET_FLOAT_DOC, kExp2);

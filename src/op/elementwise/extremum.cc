@@ -9,43 +9,42 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Maximum {
-  template <typename T>
-  static T Apply(T a, T b) {
+struct Maximum : formulas::maximum {
+  using formulas::maximum::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
     return IsNan(a) || GreaterEqualValue(a, b) ? a : b;
   }
 };
 
-struct Minimum {
-  template <typename T>
-  static T Apply(T a, T b) {
+struct Minimum : formulas::minimum {
+  using formulas::minimum::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
     return IsNan(a) || LessEqualValue(a, b) ? a : b;
   }
 };
 
-struct Fmax {
-  template <typename T>
-  static T Apply(T a, T b) {
+struct Fmax : formulas::fmax {
+  using formulas::fmax::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
     return IsNan(b) || GreaterEqualValue(a, b) ? a : b;
   }
 };
 
-struct Fmin {
-  template <typename T>
-  static T Apply(T a, T b) {
+struct Fmin : formulas::fmin {
+  using formulas::fmin::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
     return IsNan(b) || LessEqualValue(a, b) ? a : b;
   }
 };
 
-template <typename Op>
-LoopTable AllLoops() {
-  return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>();
-}
-
-const BinaryOp kMaximum{AllLoops<Maximum>()};
-const BinaryOp kMinimum{AllLoops<Minimum>()};
-const BinaryOp kFmax{AllLoops<Fmax>()};
-const BinaryOp kFmin{AllLoops<Fmin>()};
+const BinaryOp kMaximum = BinaryOf<Maximum, ComplexTypes>();
+const BinaryOp kMinimum = BinaryOf<Minimum, ComplexTypes>();
+const BinaryOp kFmax = BinaryOf<Fmax, ComplexTypes>();
+const BinaryOp kFmin = BinaryOf<Fmin, ComplexTypes>();
 
 MXNET_REGISTER_BINARY("maximum",
                       "The larger of two elements; NaN where either is NaN. Complex numbers are "

@@ -2,8 +2,6 @@
  * \file floating.cc
  * \brief Binary operators of floating point numbers: arctan2, hypot, logaddexp, copysign.
  */
-#include <cmath>
-
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/math_loops.h"
 
@@ -11,46 +9,23 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Arctan2 {
+struct Arctan2 : formulas::arctan2 {
   static constexpr char kFunction[] = "atan2";
-
-  template <typename T>
-  static T Apply(T a, T b) {
-    return std::atan2(a, b);
-  }
 };
 
-struct Hypot {
+struct Hypot : formulas::hypot {
   static constexpr char kFunction[] = "hypot";
-
-  template <typename T>
-  static T Apply(T a, T b) {
-    return std::hypot(a, b);
-  }
 };
 
-struct Copysign {
-  template <typename T>
-  static T Apply(T a, T b) {
-    return std::copysign(a, b);
-  }
-};
+template <typename Op>
+BinaryOp MathOf() {
+  return {MathBinaryLoops<Op>(), Op::kRule, Op::kResult};
+}
 
-struct LogAddExp {
-  template <typename T>
-  static T Apply(T a, T b) {
-    // Equal operands may be infinite, and their difference NaN.
-    if (a == b) return a + std::log(T(2));
-    const T difference = a - b;
-    if (difference > 0) return a + std::log1p(std::exp(-difference));
-    return difference <= 0 ? b + std::log1p(std::exp(difference)) : difference;
-  }
-};
-
-const BinaryOp kArctan2{MathBinaryLoops<Arctan2>(), kMXNetTypesFloat};
-const BinaryOp kHypot{MathBinaryLoops<Hypot>(), kMXNetTypesFloat};
-const BinaryOp kCopysign{BinaryLoops<Copysign, FloatTypes>(), kMXNetTypesFloat};
-const BinaryOp kLogAddExp{BinaryLoops<LogAddExp, FloatTypes>(), kMXNetTypesFloat};
+const BinaryOp kArctan2 = MathOf<Arctan2>();
+const BinaryOp kHypot = MathOf<Hypot>();
+const BinaryOp kCopysign = BinaryOf<formulas::copysign>();
+const BinaryOp kLogAddExp = BinaryOf<formulas::logaddexp>();
 
 MXNET_REGISTER_BINARY("arctan2",
                       "Angle in radians, from -pi to pi, of the point with coordinates (x2, x1).",

@@ -8,93 +8,14 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct And {
-  template <typename T>
-  static T Apply(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-
-struct Or {
-  template <typename T>
-  static T Apply(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-
-struct Xor {
-  template <typename T>
-  static T Apply(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
-
-struct LogicalAnd {
-  template <typename T>
-  static bool Apply(T a, T b) {
-    return (a != T(0)) & (b != T(0));
-  }
-};
-
-struct LogicalOr {
-  template <typename T>
-  static bool Apply(T a, T b) {
-    return (a != T(0)) | (b != T(0));
-  }
-};
-
-struct LogicalXor {
-  template <typename T>
-  static bool Apply(T a, T b) {
-    return (a != T(0)) != (b != T(0));
-  }
-};
-
-/*! \brief A distance of all bits or more, which C++ leaves open, shifts everything out. */
-template <typename T>
-bool ShiftsOut(T distance) {
-  return static_cast<std::make_unsigned_t<T>>(distance) >= sizeof(T) * 8;
-}
-
-struct LeftShift {
-  template <typename T>
-  static T Apply(T a, T b) {
-    return ShiftsOut(b) ? T(0) : static_cast<T>(static_cast<Wrapping<T>>(a) << b);
-  }
-};
-
-struct RightShift {
-  template <typename T>
-  static T Apply(T a, T b) {
-    if (ShiftsOut(b)) return static_cast<T>(a < T(0) ? -1 : 0);
-    return static_cast<T>(a >> b);
-  }
-};
-
-template <typename Op>
-LoopTable BitLoops() {
-  return BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes>();
-}
-
-template <typename Op>
-LoopTable ShiftLoops() {
-  return BinaryLoops<Op, SignedTypes, UnsignedTypes>();
-}
-
-template <typename Op>
-BinaryOp LogicalOp() {
-  return {BinaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-          kMXNetTypesBool, ResultRule::kBool};
-}
-
-const BinaryOp kBitwiseAnd{BitLoops<And>()};
-const BinaryOp kBitwiseOr{BitLoops<Or>()};
-const BinaryOp kBitwiseXor{BitLoops<Xor>()};
-const BinaryOp kLogicalAnd = LogicalOp<LogicalAnd>();
-const BinaryOp kLogicalOr = LogicalOp<LogicalOr>();
-const BinaryOp kLogicalXor = LogicalOp<LogicalXor>();
-const BinaryOp kLeftShift{ShiftLoops<LeftShift>(), kMXNetTypesCommonNoBool};
-const BinaryOp kRightShift{ShiftLoops<RightShift>(), kMXNetTypesCommonNoBool};
+const BinaryOp kBitwiseAnd = BinaryOf<formulas::bitwise_and>();
+const BinaryOp kBitwiseOr = BinaryOf<formulas::bitwise_or>();
+const BinaryOp kBitwiseXor = BinaryOf<formulas::bitwise_xor>();
+const BinaryOp kLogicalAnd = BinaryOf<formulas::logical_and, ComplexTypes>();
+const BinaryOp kLogicalOr = BinaryOf<formulas::logical_or, ComplexTypes>();
+const BinaryOp kLogicalXor = BinaryOf<formulas::logical_xor, ComplexTypes>();
+const BinaryOp kLeftShift = BinaryOf<formulas::left_shift>();
+const BinaryOp kRightShift = BinaryOf<formulas::right_shift>();
 
 MXNET_REGISTER_BINARY("bitwise_and", "Ands the bits of integers, or bools.", kBitwiseAnd);
 MXNET_REGISTER_BINARY("bitwise_or", "Ors the bits of integers, or bools.", kBitwiseOr);

@@ -11,100 +11,47 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Floor {
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::floor(x);
-    if constexpr (!std::is_floating_point_v<T>) return x;
+struct Rint : formulas::rint {
+  using formulas::rint::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> x) {
+    return {std::rint(x.real()), std::rint(x.imag())};
   }
 };
 
-struct Ceil {
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
-    if constexpr (!std::is_floating_point_v<T>) return x;
-  }
-};
-
-struct Trunc {
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
-    if constexpr (!std::is_floating_point_v<T>) return x;
-  }
-};
-
-struct Rint {
-  template <typename T>
-  static T Apply(T x) {
-    if constexpr (kIsComplexType<T>) return T(std::rint(x.real()), std::rint(x.imag()));
-    if constexpr (!kIsComplexType<T>) return std::rint(x);
-  }
-};
-
-struct IsNanOp {
-  template <typename T>
-  static bool Apply(T x) {
+struct IsNanOp : formulas::isnan {
+  using formulas::isnan::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> x) {
     return IsNan(x);
   }
 };
 
-struct IsInf {
-  template <typename T>
-  static bool Apply(T x) {
-    if constexpr (kIsComplexType<T>) return std::isinf(x.real()) || std::isinf(x.imag());
-    if constexpr (std::is_floating_point_v<T>) return std::isinf(x);
-    return false;
+struct IsInf : formulas::isinf {
+  using formulas::isinf::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> x) {
+    return std::isinf(x.real()) || std::isinf(x.imag());
   }
 };
 
-struct IsFinite {
-  template <typename T>
-  static bool Apply(T x) {
-    if constexpr (kIsComplexType<T>) return std::isfinite(x.real()) && std::isfinite(x.imag());
-    if constexpr (std::is_floating_point_v<T>) return std::isfinite(x);
-    return true;
+struct IsFinite : formulas::isfinite {
+  using formulas::isfinite::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> x) {
+    return std::isfinite(x.real()) && std::isfinite(x.imag());
   }
 };
 
-struct LogicalNot {
-  template <typename T>
-  static bool Apply(T x) {
-    return x == T(0);
-  }
-};
-
-struct Invert {
-  static bool Apply(bool x) { return !x; }
-  template <typename T>
-  static T Apply(T x) {
-    return static_cast<T>(~x);
-  }
-};
-
-template <typename Op>
-LoopTable RoundLoops() {
-  return UnaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes>();
-}
-
-template <typename Op>
-UnaryOp Predicate() {
-  return {UnaryLoops<Op, BoolType, SignedTypes, UnsignedTypes, FloatTypes, ComplexTypes>(),
-          kMXNetTypesCommon, ResultRule::kBool};
-}
-
-const LoopTable kInvertLoops = UnaryLoops<Invert, BoolType, SignedTypes, UnsignedTypes>();
-
-const UnaryOp kFloor{RoundLoops<Floor>()};
-const UnaryOp kCeil{RoundLoops<Ceil>()};
-const UnaryOp kTrunc{RoundLoops<Trunc>()};
-const UnaryOp kRint{UnaryLoops<Rint, FloatTypes, ComplexTypes>(), kMXNetTypesFloat};
-const UnaryOp kIsNan = Predicate<IsNanOp>();
-const UnaryOp kIsInf = Predicate<IsInf>();
-const UnaryOp kIsFinite = Predicate<IsFinite>();
-const UnaryOp kLogicalNot = Predicate<LogicalNot>();
-const UnaryOp kInvert{kInvertLoops};
+const UnaryOp kFloor = UnaryOf<formulas::floor>();
+const UnaryOp kCeil = UnaryOf<formulas::ceil>();
+const UnaryOp kTrunc = UnaryOf<formulas::trunc>();
+const UnaryOp kRint = UnaryOf<Rint, ComplexTypes>();
+const UnaryOp kIsNan = UnaryOf<IsNanOp, ComplexTypes>();
+const UnaryOp kIsInf = UnaryOf<IsInf, ComplexTypes>();
+const UnaryOp kIsFinite = UnaryOf<IsFinite, ComplexTypes>();
+const UnaryOp kLogicalNot = UnaryOf<formulas::logical_not, ComplexTypes>();
+const UnaryOp kInvert = UnaryOf<formulas::invert>();
 
 MXNET_REGISTER_UNARY("floor", "The largest whole number not above x; integers stay as they are.",
                      kFloor);

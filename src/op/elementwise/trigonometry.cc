@@ -2,8 +2,6 @@
  * \file trigonometry.cc
  * \brief Trigonometric and hyperbolic functions and their inverses.
  */
-#include <cmath>
-
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/math_loops.h"
 
@@ -11,117 +9,57 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Sin {
+struct Sin : formulas::sin {
   static constexpr char kFunction[] = "sin";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::sin(x);
-  }
 };
 
-struct Cos {
+struct Cos : formulas::cos {
   static constexpr char kFunction[] = "cos";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::cos(x);
-  }
 };
 
-struct Tan {
+struct Tan : formulas::tan {
   static constexpr char kFunction[] = "tan";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::tan(x);
-  }
 };
 
-struct Arcsin {
+struct Arcsin : formulas::arcsin {
   static constexpr char kFunction[] = "asin";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::asin(x);
-  }
 };
 
-struct Arccos {
+struct Arccos : formulas::arccos {
   static constexpr char kFunction[] = "acos";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::acos(x);
-  }
 };
 
-struct Arctan {
+struct Arctan : formulas::arctan {
   static constexpr char kFunction[] = "atan";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::atan(x);
-  }
 };
 
-struct Sinh {
+struct Sinh : formulas::sinh {
   static constexpr char kFunction[] = "sinh";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::sinh(x);
-  }
 };
 
-struct Cosh {
+struct Cosh : formulas::cosh {
   static constexpr char kFunction[] = "cosh";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::cosh(x);
-  }
 };
 
-struct Tanh {
+struct Tanh : formulas::tanh {
   static constexpr char kFunction[] = "tanh";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::tanh(x);
-  }
 };
 
-struct Arcsinh {
+struct Arcsinh : formulas::arcsinh {
   static constexpr char kFunction[] = "asinh";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::asinh(x);
-  }
 };
 
-struct Arccosh {
+struct Arccosh : formulas::arccosh {
   static constexpr char kFunction[] = "acosh";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::acosh(x);
-  }
 };
 
-struct Arctanh {
+struct Arctanh : formulas::arctanh {
   static constexpr char kFunction[] = "atanh";
-
-  template <typename T>
-  static T Apply(T x) {
-    return std::atanh(x);
-  }
 };
 
 template <typename Op>
 UnaryOp Analytic() {
-  return {MathUnaryLoops<Op, ComplexTypes>(), kMXNetTypesFloat};
+  return {MathUnaryLoops<Op, ComplexTypes>(), Op::kRule, Op::kResult};
 }
 
 const UnaryOp kSin = Analytic<Sin>();

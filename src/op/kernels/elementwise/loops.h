@@ -49,6 +49,8 @@ using SignedTypes = TypeList<int8_t, int16_t, int32_t, int64_t>;
 using UnsignedTypes = TypeList<uint8_t, uint16_t, uint32_t, uint64_t>;
 using FloatTypes = TypeList<Half, BFloat16, float, double>;
 using ComplexTypes = TypeList<Complex64, Complex128>;
+using RealTypes = TypeList<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                           uint64_t, Half, BFloat16, float, double>;
 
 /*! \brief Inner loops by the DTypeIndex of the inputs; NULL where the operator has none. */
 struct LoopTable {
@@ -160,6 +162,30 @@ void FillUnary(LoopTable* table, TypeList<Ts...>) {
   ((table->loops[DTypeIndexOf<Ts>::value] = UnaryLoop<Op, Ts>()), ...);
 }
 
+template <typename Op, typename T>
+void AddBinaryFormula(LoopTable* table) {
+  if constexpr (Op::template kHas<Computed<T>>) {
+    table->loops[DTypeIndexOf<T>::value] = BinaryLoop<Op, T>();
+  }
+}
+
+template <typename Op, typename T>
+void AddUnaryFormula(LoopTable* table) {
+  if constexpr (Op::template kHas<Computed<T>>) {
+    table->loops[DTypeIndexOf<T>::value] = UnaryLoop<Op, T>();
+  }
+}
+
+template <typename Op, typename... Ts>
+void AddBinaryFormulas(LoopTable* table, TypeList<Ts...>) {
+  (AddBinaryFormula<Op, Ts>(table), ...);
+}
+
+template <typename Op, typename... Ts>
+void AddUnaryFormulas(LoopTable* table, TypeList<Ts...>) {
+  (AddUnaryFormula<Op, Ts>(table), ...);
+}
+
 }  // namespace internal
 
 /*! \brief The binary loops of Op for the types of the lists, compiled for the processor. */
@@ -175,6 +201,25 @@ template <typename Op, typename... Lists>
 LoopTable UnaryLoops() {
   LoopTable table;
   (internal::FillUnary<Op>(&table, Lists{}), ...);
+  return table;
+}
+
+/*!
+ * \brief The binary loops of Op, one of the formulas, for the real types that it is there for, and
+ * for those of the lists.
+ */
+template <typename Op, typename... Lists>
+LoopTable BinaryFormulaLoops() {
+  LoopTable table = BinaryLoops<Op, Lists...>();
+  internal::AddBinaryFormulas<Op>(&table, RealTypes{});
+  return table;
+}
+
+/*! \brief The same of one operand. */
+template <typename Op, typename... Lists>
+LoopTable UnaryFormulaLoops() {
+  LoopTable table = UnaryLoops<Op, Lists...>();
+  internal::AddUnaryFormulas<Op>(&table, RealTypes{});
   return table;
 }
 
