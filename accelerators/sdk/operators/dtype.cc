@@ -1,6 +1,6 @@
 #include "dtype.h"
 
-#include <algorithm>
+#include <mxnet/op/promotion.h>
 
 #include "../status.h"
 
@@ -37,23 +37,17 @@ DType Find(Class type_class, int bits) {
   return DType::kFloat64;
 }
 
-/*! \brief bool < integers < floats. */
-int RankOf(DType dtype) {
-  if (ClassOf(dtype) == Class::kBool) return 0;
-  return IsInt(dtype) ? 1 : 2;
-}
-
-DType PromoteInts(DType a, DType b) {
-  if (ClassOf(a) == ClassOf(b)) return BitsOf(a) >= BitsOf(b) ? a : b;
-  const DType with_sign = ClassOf(a) == Class::kSigned ? a : b;
-  const DType without = ClassOf(a) == Class::kSigned ? b : a;
-  if (BitsOf(with_sign) > BitsOf(without)) return with_sign;
-  return BitsOf(without) == 64 ? DType::kFloat64 : Find(Class::kSigned, 2 * BitsOf(without));
-}
-
-DType PromoteFloatWithInt(DType real, DType integer) {
-  if (real == DType::kBFloat16 && BitsOf(integer) == 8) return real;
-  return Find(Class::kFloat, std::max(std::min(2 * BitsOf(integer), 64), BitsOf(real)));
+/*! \brief What a number is beside arrays. */
+int WeakOf(AttributeValue::Kind kind) {
+  switch (kind) {
+    case AttributeValue::Kind::kBool:
+      return kMXNetWeakBool;
+    case AttributeValue::Kind::kInt:
+    case AttributeValue::Kind::kUInt:
+      return kMXNetWeakInt;
+    default:
+      return kMXNetWeakFloat;
+  }
 }
 
 }  // namespace
@@ -88,31 +82,19 @@ const char* NameOf(DType dtype) { return TraitsOf(dtype).name; }
 Class ClassOf(DType dtype) { return TraitsOf(dtype).type_class; }
 int BitsOf(DType dtype) { return TraitsOf(dtype).bits; }
 
+MXAccDataType TypeOf(DType dtype) {
+  static constexpr uint8_t kCodes[] = {kMXAccBool, kMXAccInt, kMXAccUInt, kMXAccFloat};
+  const bool is_bfloat = dtype == DType::kBFloat16;
+  const uint8_t code = is_bfloat ? uint8_t{kMXAccBfloat} : kCodes[static_cast<int>(ClassOf(dtype))];
+  return {code, static_cast<uint8_t>(BitsOf(dtype)), 1};
+}
+
 DType Promote(DType a, DType b) {
-  if (a == b) return a;
-  if (RankOf(a) < RankOf(b)) std::swap(a, b);
-  if (RankOf(b) == 0) return a;
-  if (IsInt(a)) return PromoteInts(a, b);
-  if (IsInt(b)) return PromoteFloatWithInt(a, b);
-  // float16 and bfloat16 each have values that the other lacks.
-  if (IsHalf(a) && IsHalf(b)) return DType::kFloat32;
-  return BitsOf(a) >= BitsOf(b) ? a : b;
+  return DTypeOf(mxnet::op::promotion::Promote(TypeOf(a), TypeOf(b)));
 }
 
 DType PromoteWeak(DType dtype, AttributeValue::Kind kind) {
-  switch (kind) {
-    case AttributeValue::Kind::kBool:
-      return dtype;
-    case AttributeValue::Kind::kInt:
-    case AttributeValue::Kind::kUInt:
-      return RankOf(dtype) == 0 ? DType::kInt64 : dtype;
-    default:
-      return RankOf(dtype) <= 1 ? DType::kFloat64 : dtype;
-  }
-}
-
-DType FloatOf(DType dtype) {
-  return IsFloat(dtype) ? dtype : Find(Class::kFloat, std::min(64, 2 * BitsOf(dtype)));
+  return DTypeOf(mxnet::op::promotion::PromoteWeak(TypeOf(dtype), WeakOf(kind)));
 }
 
 }  // namespace mxacc

@@ -1,6 +1,6 @@
 /*!
  * \file dtype.h
- * \brief Data types and their promotion.
+ * \brief Data types, and their promotion by the rules of mxnet/op/promotion.h.
  */
 #ifndef MXACC_SDK_OPERATORS_DTYPE_H_
 #define MXACC_SDK_OPERATORS_DTYPE_H_
@@ -35,6 +35,7 @@ DType DTypeOf(MXAccDataType dtype);
 /*! \brief By its name, "float32". */
 DType DTypeOf(const std::string& name);
 
+MXAccDataType TypeOf(DType dtype);
 const char* NameOf(DType dtype);
 Class ClassOf(DType dtype);
 int BitsOf(DType dtype);
@@ -49,8 +50,6 @@ inline bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DT
 DType Promote(DType a, DType b);
 /*! \brief The type of an array and a Python number of that kind. */
 DType PromoteWeak(DType dtype, AttributeValue::Kind kind);
-/*! \brief The smallest float that holds the type. */
-DType FloatOf(DType dtype);
 
 }  // namespace mxacc
 

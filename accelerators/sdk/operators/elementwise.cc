@@ -1,5 +1,7 @@
 #include "elementwise.h"
 
+#include <mxnet/op/promotion.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -9,31 +11,23 @@
 namespace mxacc {
 namespace {
 
-/*! \brief What the operands are converted to. */
-enum class Rule {
-  kCommon,       /*!< their common type */
-  kCommonNoBool, /*!< the same, int8 for bool */
-  kTrueDivide,   /*!< the same, float64 for bool and integers */
-  kFloat,        /*!< the smallest float that holds each */
-  kBool,
-  kOwn /*!< by what only this operator has */
-};
+namespace promotion = mxnet::op::promotion;
 
 enum class Result { kSame, kReal, kBool };
 
 constexpr struct Entry {
   const char* name;
   int operands;
-  Rule rule;
+  MXNetTypeRule rule; /*!< what the operands are converted to */
   Result result;
 
   /*! \brief Whether it compares integers by value, of types that have no common one. */
   bool compares() const {
-    return operands == 2 && rule == Rule::kCommon && result == Result::kBool;
+    return operands == 2 && rule == kMXNetTypesCommon && result == Result::kBool;
   }
 } kEntries[] = {
 #define MXNET_ELEMENTWISE(name, operands, rule, result) \
-  {#name, operands, Rule::k##rule, Result::k##result},
+  {#name, operands, kMXNetTypes##rule, Result::k##result},
 #include <mxnet/op/formulas.inc>
 };
 
@@ -92,21 +86,15 @@ DType CommonOf(const Operand& a, const Operand& b) {
   return Promote(a.dtype, b.dtype);
 }
 
-/*! \brief The type of the smallest floats, by the rules that bfloat16 and numbers have. */
-DType FloatOfBoth(const Operand& a, const Operand& b) {
-  const bool both = a.input != nullptr && b.input != nullptr;
-  if (both && a.dtype != DType::kBFloat16 && b.dtype != DType::kBFloat16) {
-    return Promote(FloatOf(a.dtype), FloatOf(b.dtype));
+/*! \brief The type that the operands of an operator are converted to. */
+DType LoopType(MXNetTypeRule rule, const std::vector<Operand>& operands, DType common) {
+  const MXAccDataType type = TypeOf(common);
+  if (rule != kMXNetTypesFloat || operands.size() != 2) {
+    return DTypeOf(promotion::TypeByRule(rule, type));
   }
-  return FloatOf(CommonOf(a, b));
-}
-
-DType LoopType(Rule rule, DType common) {
-  if (rule == Rule::kBool) return DType::kBool;
-  if (rule == Rule::kFloat) return FloatOf(common);
-  if (rule == Rule::kCommonNoBool && common == DType::kBool) return DType::kInt8;
-  if (rule == Rule::kTrueDivide && !IsFloat(common)) return DType::kFloat64;
-  return common;
+  const bool with_number = operands[0].input == nullptr || operands[1].input == nullptr;
+  return DTypeOf(promotion::FloatOfBoth(TypeOf(operands[0].dtype), TypeOf(operands[1].dtype),
+                                        with_number, type));
 }
 
 Elementwise Make(std::vector<Operand> operands, Formula formula, DType dtype) {
@@ -123,9 +111,7 @@ bool IsSingle(const Operand& operand) {
 }
 
 Elementwise MakeOf(const Entry& entry, std::vector<Operand> operands, DType common) {
-  const DType dtype = entry.rule == Rule::kFloat && operands.size() == 2
-                          ? FloatOfBoth(operands[0], operands[1])
-                          : LoopType(entry.rule, common);
+  const DType dtype = LoopType(entry.rule, operands, common);
   std::optional<Formula> formula = FindFormula(entry.name, dtype);
   if (!formula) Unsupported(std::string(entry.name) + " of " + NameOf(common));
   if (std::strcmp(entry.name, "power") == 0 && IsSingle(operands[1])) {

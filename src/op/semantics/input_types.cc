@@ -4,6 +4,8 @@
  */
 #include "op/semantics/input_types.h"
 
+#include <mxnet/op/promotion.h>
+
 #include <algorithm>
 
 namespace mxnet {
@@ -28,14 +30,10 @@ bool AreOfOneType(const InputType* inputs, int count) {
 
 /*! \brief The smallest float that holds each. */
 DLDataType FloatOfAll(const InputType* inputs, int count) {
-  if (count == 2) {
-    // bfloat16 takes part by its own rules, and a Python number has no float of its own.
-    const bool own_floats = inputs[0].dtype != kBFloat16 && inputs[1].dtype != kBFloat16;
-    if (own_floats && inputs[0].kind == WeakKind::kNone && inputs[1].kind == WeakKind::kNone) {
-      return PromoteTypes(FloatOfDType(inputs[0].dtype), FloatOfDType(inputs[1].dtype));
-    }
-  }
-  return FloatOfDType(CommonOfAll(inputs, count));
+  const DLDataType common = CommonOfAll(inputs, count);
+  if (count != 2) return FloatOfDType(common);
+  const bool with_number = inputs[0].kind != WeakKind::kNone || inputs[1].kind != WeakKind::kNone;
+  return promotion::FloatOfBoth(inputs[0].dtype, inputs[1].dtype, with_number, common);
 }
 
 }  // namespace
@@ -67,12 +65,7 @@ DLDataType TypeByRule(int32_t rule, const InputType* inputs, int count) {
   if (count == 0) return DLDataType{};
   if (rule == kMXNetTypesBool) return AreOfOneType(inputs, count) ? inputs[0].dtype : kBool;
   if (rule == kMXNetTypesFloat) return FloatOfAll(inputs, count);
-  const DLDataType common = CommonOfAll(inputs, count);
-  if (rule == kMXNetTypesCommonNoBool && IsBoolDType(common)) return kInt8;
-  if (rule == kMXNetTypesTrueDivide && (IsBoolDType(common) || IsIntDType(common))) {
-    return kFloat64;
-  }
-  return common;
+  return promotion::TypeByRule(rule, CommonOfAll(inputs, count));
 }
 
 }  // namespace op

@@ -4,59 +4,22 @@
  */
 #include "op/semantics/promotion.h"
 
+#include <mxnet/op/promotion.h>
+
 #include <algorithm>
 
 namespace mxnet {
 namespace op {
 namespace {
 
-DLDataType Sized(int code, int bits) {
-  return DLDataType{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
-}
-
-/*! \brief bool < integers < floats < complex. */
-int RankOf(DLDataType dtype) {
-  if (IsBoolDType(dtype)) return 0;
-  if (IsIntDType(dtype)) return 1;
-  return IsFloatDType(dtype) ? 2 : 3;
-}
-
-DLDataType PromoteInts(DLDataType a, DLDataType b) {
-  if (a.code == b.code) return a.bits >= b.bits ? a : b;
-  const DLDataType with_sign = a.code == kDLInt ? a : b;
-  const DLDataType without = a.code == kDLInt ? b : a;
-  if (with_sign.bits > without.bits) return with_sign;
-  return without.bits == 64 ? kFloat64 : Sized(kDLInt, 2 * without.bits);
-}
-
-DLDataType PromoteFloats(DLDataType a, DLDataType b) {
-  // float16 and bfloat16 each have values the other lacks.
-  if (a.bits == b.bits && a.code != b.code) return kFloat32;
-  return a.bits >= b.bits ? a : b;
-}
-
-DLDataType PromoteFloatWithInt(DLDataType real, DLDataType integer) {
-  if (real.code == kDLBfloat && integer.bits == 8) return real;
-  const int needed = integer.bits == 8 ? 16 : integer.bits == 16 ? 32 : 64;
-  return Sized(kDLFloat, std::max<int>(needed, real.bits));
-}
+using promotion::RankOf;
 
 }  // namespace
 
 DLDataType PromoteTypes(DLDataType a, DLDataType b) {
   CheckedIndexOfDType(a);
   CheckedIndexOfDType(b);
-  if (a == b) return a;
-  if (RankOf(a) < RankOf(b)) std::swap(a, b);
-  if (IsBoolDType(b)) return a;
-  if (IsComplexDType(a)) {
-    const DLDataType part = RealOfDType(a);
-    const DLDataType other = RealOfDType(b);
-    const bool wide = part.bits == 64 || (IsIntDType(other) ? other.bits > 16 : other.bits == 64);
-    return wide ? kComplex128 : kComplex64;
-  }
-  if (IsIntDType(a)) return PromoteInts(a, b);
-  return IsIntDType(b) ? PromoteFloatWithInt(a, b) : PromoteFloats(a, b);
+  return promotion::Promote(a, b);
 }
 
 bool CommonType::is_empty() const noexcept {
@@ -89,22 +52,11 @@ DLDataType DefaultDType(WeakKind kind) {
 }
 
 DLDataType PromoteWeak(DLDataType dtype, WeakKind kind) {
-  const int rank = RankOf(dtype);
-  switch (kind) {
-    case WeakKind::kInt:
-      return rank == 0 ? kInt64 : dtype;
-    case WeakKind::kFloat:
-      return rank <= 1 ? kFloat64 : dtype;
-    case WeakKind::kComplex:
-      if (rank == 3) return dtype;
-      return rank == 2 && dtype.bits < 64 ? kComplex64 : kComplex128;
-    default:
-      return dtype;
-  }
+  return promotion::PromoteWeak(dtype, static_cast<int>(kind));
 }
 
 DLDataType PromoteNumbers(DLDataType dtype, DLDataType numbers, WeakKind kind) {
-  const bool are_ints = RankOf(dtype) <= 1 && kind <= WeakKind::kInt;
+  const bool are_ints = RankOf(dtype) <= promotion::kRankInt && kind <= WeakKind::kInt;
   return are_ints ? PromoteTypes(dtype, numbers) : PromoteWeak(dtype, kind);
 }
 
@@ -120,14 +72,9 @@ DLDataType ResultType(DLDataType a, WeakKind a_kind, DLDataType b, WeakKind b_ki
   return PromoteTypes(a, b);
 }
 
-DLDataType FloatOfDType(DLDataType dtype) {
-  if (!IsBoolDType(dtype) && !IsIntDType(dtype)) return dtype;
-  return Sized(kDLFloat, std::min(64, 2 * dtype.bits));
-}
+DLDataType FloatOfDType(DLDataType dtype) { return promotion::FloatOf(dtype); }
 
-DLDataType RealOfDType(DLDataType dtype) {
-  return IsComplexDType(dtype) ? Sized(kDLFloat, dtype.bits / 2) : dtype;
-}
+DLDataType RealOfDType(DLDataType dtype) { return promotion::RealOf(dtype); }
 
 bool CanCastSameKind(DLDataType from, DLDataType to) {
   if (RankOf(from) != RankOf(to)) return RankOf(from) < RankOf(to);

@@ -1,9 +1,11 @@
 /*!
  * \file promotion.h
- * \brief The data type of a result: NumPy 2's rules, and ml_dtypes' for bfloat16.
+ * \brief The data type of a result, by the rules of mxnet/op/promotion.h.
  */
 #ifndef MXNET_SRC_OP_SEMANTICS_PROMOTION_H_
 #define MXNET_SRC_OP_SEMANTICS_PROMOTION_H_
+
+#include <mxnet/op/c_operator_api.h>
 
 #include "op/semantics/dispatch.h"
 
@@ -11,7 +13,13 @@ namespace mxnet {
 namespace op {
 
 /*! \brief What a Python scalar adds to a result type (NEP 50); kNone is an array's own type. */
-enum class WeakKind { kNone, kBool, kInt, kFloat, kComplex };
+enum class WeakKind {
+  kNone = kMXNetWeakNone,
+  kBool = kMXNetWeakBool,
+  kInt = kMXNetWeakInt,
+  kFloat = kMXNetWeakFloat,
+  kComplex = kMXNetWeakComplex
+};
 
 /*! \brief The smallest type that holds both; TypeError for a type operators do not know. */
 DLDataType PromoteTypes(DLDataType a, DLDataType b);
