@@ -123,6 +123,8 @@ CUDAACC_BOTH C Convert(From x, DType to) {
     return static_cast<double>(x);
   } else if constexpr (std::is_same_v<C, float>) {
     if (to == DType::kFloat32) return static_cast<float>(x);
+    // A condition, which rounding would make 0 where it is small.
+    if (to == DType::kBool) return x != 0 ? 1.0f : 0.0f;
     float single;
     if constexpr (std::is_same_v<From, double>) {
       single = OddFloat(x);

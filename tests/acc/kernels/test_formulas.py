@@ -1,0 +1,59 @@
+"""Kernels mean what formulas.inc says, element by element, as the loops of the CPU do."""
+
+import numpy as np
+import pytest
+
+from mxacc_check.plugin import AccError
+
+from ... import formulas
+from .cases import run
+from .conftest import KINDS
+
+OPERATORS = {operator.name: operator for operator in formulas.operators()}
+PARAMETERS = {
+    "clip": ("a", "a_min", "a_max"),
+    "where": ("condition", "x", "y"),
+    1: ("x",),
+    2: ("x1", "x2"),
+}
+
+OF_FAMILY = {
+    family: [name for name, dtype in formulas.DTYPES.items() if formulas.family_of(dtype) == family]
+    for family in ("Bool", "Int", "Float")
+}
+
+
+def types_of(kind, i):
+    """The types that an operator is tested with, by its number."""
+    if kind != "opencl":
+        return formulas.DTYPES
+    # A kernel takes its compiler's time, so that there is one for each formula; all operators
+    # together have those of all types.
+    families = list(OPERATORS.values())[i].families
+    return [of[i % len(of)] for family, of in OF_FAMILY.items() if family in families]
+
+
+CASES = [
+    (kind, name, dtype)
+    for kind in KINDS
+    for i, name in enumerate(OPERATORS)
+    for dtype in types_of(kind, i)
+]
+
+
+@pytest.mark.parametrize(("plugin", "name", "dtype"), CASES, indirect=["plugin"])
+def test_kernels_compute_the_formula(plugin, name, dtype):
+    operator = OPERATORS[name]
+    operands = formulas.cases(operator, formulas.DTYPES[dtype])
+    names = PARAMETERS.get(name) or PARAMETERS[operator.operands]
+    inputs = dict(zip(names, operands, strict=True))
+    signed_power = name == "power" and formulas.DTYPES[dtype].kind == "i"
+    if signed_power or not operator.takes(formulas.DTYPES[dtype]):
+        with pytest.raises(AccError, match=f"{name} of ({dtype}|integers)") as caught:
+            run(plugin, name, inputs, operands[0])
+        assert caught.value.code == "unsupported"
+        return
+    with np.errstate(all="ignore"):
+        expected = formulas.meaning(operator, *operands)
+    found = run(plugin, name, inputs, expected)
+    formulas.assert_means(found, expected, operands, formulas.DEVICE_ULPS.get(name, 0))

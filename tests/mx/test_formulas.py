@@ -1,0 +1,50 @@
+"""Elementwise operators mean what formulas.inc says: every loop of theirs, element by element."""
+
+import pytest
+
+import ffi
+import mx
+
+from .. import formulas
+from .compare import quiet
+
+OPERATORS = {operator.name: operator for operator in formulas.operators()}
+# Elementwise by its description, and of another formula than that of its name: rint, or identity.
+OTHERS = {"round"}
+
+
+def function_of(name):
+    return getattr(mx.np, name, None) or getattr(mx.npx, name)
+
+
+def apart(x):
+    """The same elements, each far from the next."""
+    spread = mx.np.zeros((x.size, 3), dtype=x.dtype)
+    spread[:, 1] = mx.np.array(x)
+    return spread[:, 1]
+
+
+def test_the_name_of_an_operator_leads_to_its_formulas():
+    is_elementwise = ffi.get_global_func("testing.is_elementwise")
+    names = [n for n in ffi.list_global_func_names() if n.startswith(("_npi.", "_npx."))]
+    found = {n.partition(".")[2] for n in names if is_elementwise(ffi.get_global_func(n))}
+    assert found - OTHERS == set(OPERATORS)
+
+
+@pytest.mark.parametrize("dtype", formulas.DTYPES)
+@pytest.mark.parametrize("name", OPERATORS)
+def test_loops_compute_the_formula(name, dtype):
+    operator = OPERATORS[name]
+    operands = formulas.cases(operator, formulas.DTYPES[dtype])
+    function = function_of(name)
+    arrays = [mx.np.array(x) for x in operands]
+    if not operator.takes(formulas.DTYPES[dtype]):
+        with pytest.raises(TypeError, match="not supported for data type"):
+            function(*arrays)
+        return
+    ulps = formulas.ULPS.get(name, 0)
+    with quiet():
+        expected = formulas.meaning(operator, *operands)
+    formulas.assert_means(function(*arrays).asnumpy(), expected, operands, ulps)
+    strided = [apart(x) for x in operands]
+    formulas.assert_means(function(*strided).asnumpy(), expected, operands, ulps)
