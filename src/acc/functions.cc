@@ -269,29 +269,6 @@ MXNET_REGISTER_API("runtime.copy_to_context")
     .release_gil(1 << 16)
     .set_body_typed([](const NDArray& array, Context ctx) { return InContext(array, ctx); });
 
-MXNET_REGISTER_API("mx.context.assign")
-    .describe("Copies elements into an array, wherever each is; shapes and types agree.")
-    .add_argument("target", "ndarray", "The array that is changed.")
-    .mutated()
-    .add_argument("source", "ndarray", "An array; where it is borrowed, of the host.")
-    .returns("None")
-    .set_body([](MXNetArgs args, MXNetRetValue*) {
-      const NDArray source = args[1].type_code() == kMXNetNDArrayHandle
-                                 ? args[1].As<NDArray>()
-                                 : Borrowed(*args[1].As<const DLTensor*>());
-      CopyArray(args[0].As<NDArray>(), source);
-    });
-
-MXNET_REGISTER_API("mx.context.copy_within")
-    .describe("Copies elements within a device; False where its library cannot.")
-    .add_argument("target", "ndarray", "The array that is changed.")
-    .mutated()
-    .add_argument("source", "ndarray", "An array of the same device, shape and type.")
-    .returns("bool")
-    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
-      *ret = TryCopyWithin(args[0].As<NDArray>(), args[1].As<NDArray>());
-    });
-
 }  // namespace
 }  // namespace acc
 }  // namespace mxnet

@@ -1,10 +1,12 @@
 /*!
  * \file provider.cc
- * \brief Memory and calls of accelerators, for the runtime.
+ * \brief Memory and calls of accelerators, for the runtime; copies, for who executes operators.
  */
 #include "acc/device/arrays.h"
 #include "acc/device/table.h"
+#include "acc/device/transfers.h"
 #include "acc/dispatch/dispatch.h"
+#include "runtime/core/c_api_guard.h"
 #include "runtime/core/observers.h"
 
 namespace mxnet {
@@ -44,6 +46,34 @@ class Provider : public DeviceProvider {
     return acc::TryCall(func, args, ret, ret_type_code, status);
   }
 };
+
+NDArray ArrayOf(MXNetNDArrayHandle handle) { return NDArray(ObjectRef::Borrow(handle)); }
+
+int Assign(MXNetNDArrayHandle target, MXNetNDArrayHandle source) {
+  return runtime::Guard([&] { CopyArray(ArrayOf(target), ArrayOf(source)); });
+}
+
+int AssignBorrowed(MXNetNDArrayHandle target, const DLTensor* source) {
+  return runtime::Guard([&] { CopyArray(ArrayOf(target), Borrowed(*source)); });
+}
+
+int AssignWithin(MXNetNDArrayHandle target, MXNetNDArrayHandle source, int* done) {
+  return runtime::Guard([&] { *done = TryCopyWithin(ArrayOf(target), ArrayOf(source)) ? 1 : 0; });
+}
+
+bool MayAskForOperators() {
+  return fallback_mode.load(std::memory_order_relaxed) != FallbackMode::kWhole;
+}
+
+constexpr runtime::DeviceTransfers kTransfers{&Assign, &AssignBorrowed, &AssignWithin,
+                                              &MayAskForOperators};
+
+// When the library is loaded: an array of a device may come from another library, before any
+// accelerator is there.
+[[maybe_unused]] const bool is_used = [] {
+  runtime::device_transfers.store(&kTransfers, std::memory_order_release);
+  return true;
+}();
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "op/tensor/cast.h"
 #include "op/tensor/views.h"
+#include "runtime/core/devices.h"
 
 namespace mxnet {
 namespace op {
@@ -18,16 +19,19 @@ NDArray InContext(const NDArray& array, Context ctx) {
   return copy(array, ctx);
 }
 
+const runtime::DeviceTransfers& Transfers() {
+  const runtime::DeviceTransfers* transfers = MXNetDeviceGetTransfers();
+  if (transfers == nullptr) {
+    MXNET_THROW("RuntimeError") << "nothing that drives devices is loaded";
+  }
+  return *transfers;
+}
+
 /*! \brief Elements of one type and shape, the source's borrowed. */
 void Assign(const NDArray& target, const DLTensor& source) {
-  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
   DLTensor on_host = source;
   on_host.device = kHost;  // pinned memory is the host's, too
-  MXNetValue values[2];
-  values[0].v_handle = target.get();
-  values[1].v_handle = &on_host;
-  const int type_codes[] = {kMXNetNDArrayHandle, kMXNetReadOnlyArray};
-  assign.CallPacked(values, type_codes, 2);
+  MXNET_CHECK_CALL(Transfers().assign_borrowed(target.get(), &on_host));
 }
 
 bool Fits(const DLTensor& source, const DLTensor& target) {
@@ -54,14 +58,16 @@ NDArray ArrayBehind(const MXNetArgValue& arg) {
 }
 
 void Assign(const NDArray& target, const NDArray& source) {
-  static const PackedFunc assign = PackedFunc::GetGlobal("mx.context.assign");
-  assign(target, source);
+  MXNET_CHECK_CALL(Transfers().assign(target.get(), source.get()));
 }
 
 bool TryAssignWithin(const NDArray& target, const NDArray& source) {
-  static const PackedFunc copy = PackedFunc::GetGlobal("mx.context.copy_within");
-  return copy(target, source);
+  int done = 0;
+  MXNET_CHECK_CALL(Transfers().assign_within(target.get(), source.get(), &done));
+  return done != 0;
 }
+
+bool MayAskForOperators() { return Transfers().may_ask_for_operators(); }
 
 NDArray BringTo(const NDArray& array, Context ctx) {
   if (IsHost(ctx)) return OnHost(array);

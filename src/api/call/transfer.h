@@ -36,6 +36,9 @@ void Assign(const NDArray& target, const NDArray& source);
 /*! \brief The same within a device; false where its library cannot. */
 bool TryAssignWithin(const NDArray& target, const NDArray& source);
 
+/*! \brief Whether libraries of accelerators may be asked for operators. */
+bool MayAskForOperators();
+
 /*! \brief An array of any context as one of ctx: itself or a copy. */
 NDArray BringTo(const NDArray& array, Context ctx);
 

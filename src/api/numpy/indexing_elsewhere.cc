@@ -104,8 +104,7 @@ void CopyRuns(const NDArray& array, const Selection& selection, const NDArray& d
 /*! \brief What an operator of the accelerator's own returns; a NULL array where it has none. */
 template <typename... Args>
 NDArray TryOperator(Context ctx, const std::string& op, const Args&... args) {
-  static const PackedFunc mode = PackedFunc::GetGlobal("mx.acc.fallback");
-  if (mode("").template As<std::string>() == "whole") return NDArray();
+  if (!MayAskForOperators()) return NDArray();
   const std::string device = ContextName(ctx);
   const std::string name = "acc." + device.substr(0, device.find('(')) + "." + op;
   MXNetFunctionHandle handle = nullptr;

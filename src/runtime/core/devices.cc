@@ -12,6 +12,7 @@ namespace mxnet {
 namespace runtime {
 
 std::atomic<DeviceProvider*> device_provider{nullptr};
+std::atomic<const DeviceTransfers*> device_transfers{nullptr};
 std::atomic<const ContextStack*> context_stack{nullptr};
 
 namespace {
@@ -103,3 +104,7 @@ MXNET_REGISTER_API("runtime.current_context")
 }  // namespace
 }  // namespace runtime
 }  // namespace mxnet
+
+const mxnet::runtime::DeviceTransfers* MXNetDeviceGetTransfers() {
+  return mxnet::runtime::device_transfers.load(std::memory_order_acquire);
+}

@@ -63,6 +63,25 @@ class DeviceProvider {
 extern std::atomic<DeviceProvider*> device_provider;
 
 /*!
+ * \brief What the library with the operators asks of the code that drives devices.
+ *
+ * Each function gives 0, or -1 with the last error set: no exception leaves its library.
+ */
+struct DeviceTransfers {
+  /*! \brief Copies elements, wherever each array is; shapes and types agree. */
+  int (*assign)(MXNetNDArrayHandle target, MXNetNDArrayHandle source);
+  /*! \brief The same from a borrowed tensor of the host. */
+  int (*assign_borrowed)(MXNetNDArrayHandle target, const DLTensor* source);
+  /*! \brief The same within a device; *done is 0 where its library cannot. */
+  int (*assign_within)(MXNetNDArrayHandle target, MXNetNDArrayHandle source, int* done);
+  /*! \brief Whether libraries may be asked for operators; `acc_fallback("whole")` forbids it. */
+  bool (*may_ask_for_operators)();
+};
+
+/*! \brief Set once by the code that has them; NULL where nothing drives devices. */
+extern std::atomic<const DeviceTransfers*> device_transfers;
+
+/*!
  * \brief The contexts of each thread's `with` blocks, kept by whoever makes arrays in the current
  * one. Its functions throw nothing.
  */
@@ -77,5 +96,8 @@ extern std::atomic<const ContextStack*> context_stack;
 
 }  // namespace runtime
 }  // namespace mxnet
+
+/*! \brief Gives device_transfers to other libraries, which do not see this one's variables. */
+extern "C" MXNET_DLL const mxnet::runtime::DeviceTransfers* MXNetDeviceGetTransfers();
 
 #endif  // MXNET_SRC_RUNTIME_CORE_DEVICES_H_
