@@ -1,4 +1,4 @@
-"""What is built: the two libraries and one extension module per .pyx, and from which sources."""
+"""What is built: libraries and one extension module per .pyx, and from which sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ PYTHON_ROOT = Path("python")
 RUNTIME_LIBRARY = Path("ffi/lib/libmxnet_runtime.so")
 ACC_SERVER = Path("ffi/lib/mxnet_acc_server")
 OPERATOR_LIBRARY = Path("mx/lib/libmxnet_operators.so")
+CHECK_LIBRARY = Path("mxacc_check/lib/libmxacc_check.so")
 BLAS_LIBRARY = Path("mx/lib/libscipy_openblas.so")
 BLAS_LICENSE = Path("mx/lib/LICENSE.openblas.txt")
 HEADERS = Path("ffi/include")
@@ -108,6 +109,12 @@ def _libraries(root: Path, release: str) -> list[Target]:
             rpath=("",),
             is_program=True,
         ),
+        Target(
+            output=CHECK_LIBRARY,
+            sources=_sources(root, "src/mxacc_check"),
+            include_dirs=include_dirs,
+            exports=("mxacc_check_*",),
+        ),
     ]
 
 
@@ -150,7 +157,7 @@ def blas_files() -> dict[Path, Path]:
 
 def targets(root: Path, release: str) -> list[Target]:
     """What is compiled, each after what it links to: all that is of the packages asked for."""
-    packages = os.environ.get("MXFFI_PACKAGES", "ffi mx").split()
+    packages = os.environ.get("MXFFI_PACKAGES", "ffi mx mxacc_check").split()
     extensions = [_extension(name, source) for name, source in cython_modules(root).items()]
     everything = [*_libraries(root, release), *extensions]
     return [target for target in everything if target.output.parts[0] in packages]

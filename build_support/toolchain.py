@@ -4,7 +4,7 @@ CXX             the C++17 compiler; by default the first of c++, g++ and clang++
 MXFFI_JOBS      how many commands run at once; by default the number of processors
 MXFFI_WERROR    1 makes warnings errors
 MXFFI_SANITIZE  sanitizers to build with, such as "address,undefined"
-MXFFI_PACKAGES  the packages whose native parts are built; by default "ffi mx"
+MXFFI_PACKAGES  the packages whose native parts are built; by default all
 MXFFI_CXXFLAGS  further flags for every compilation
 """
 

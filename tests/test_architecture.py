@@ -20,11 +20,12 @@ ROOT = Path(__file__).resolve().parent.parent
 # Parts of one entry may use each other. A module is named as a folder would be.
 LAYERS = (
     ("include",),
+    ("src/mxacc_check",),
     ("src/runtime/core",),
     ("src/runtime/library",),
     ("src/runtime/ndarray",),
     ("src/runtime/diagnostics",),
-    ("src/acc/check", "src/acc/sync"),
+    ("src/acc/sync",),
     ("src/acc/plugin",),
     ("src/acc/isolated",),
     ("src/acc/device",),

@@ -51,7 +51,7 @@ MIRRORS = (
     ),
     Mirror(
         "python/mxacc_check/abi.py",
-        ("include/mxnet_acc.h", "src/acc/check/stress.h"),
+        ("include/mxnet_acc.h", "src/mxacc_check/stress.h"),
         lambda header: Writer(header, True).write(),
     ),
 )

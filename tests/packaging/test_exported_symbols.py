@@ -8,6 +8,7 @@ import pytest
 
 from .locations import (
     BLAS_LIBRARY,
+    CHECK_LIBRARY,
     CORE_MODULE,
     NDARRAY_MODULE,
     OPERATOR_LIBRARY,
@@ -26,6 +27,7 @@ def dynamic_symbols(library: Path, *options: str) -> list[str]:
 EXPORTS = {
     RUNTIME_LIBRARY: GOLDEN,
     OPERATOR_LIBRARY: [],
+    CHECK_LIBRARY: ["mxacc_check_stress"],
     CORE_MODULE: ["PyInit_core"],
     NDARRAY_MODULE: ["PyInit_ndarray"],
 }

@@ -1,17 +1,15 @@
-#include "acc/check/stress.h"
+#include "mxacc_check/stress.h"
 
-#include <mxnet/runtime/registry.h>
-
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
-namespace mxnet {
-namespace acc {
 namespace {
 
 constexpr size_t kAlignment = 64;
@@ -282,28 +280,19 @@ void WorkOff(Shared* shared, int32_t thread) noexcept {
   }
 }
 
-MXNET_REGISTER_API("mx.acc.check.stress")
-    .describe("Has threads call an accelerator library at once; what went wrong, or nothing.")
-    .arg("stress", "Address of a Stress of src/acc/check/stress.h.")
-    .release_gil(0)
-    .set_body_typed([](int64_t stress) {
-      return RunStress(*reinterpret_cast<const Stress*>(static_cast<intptr_t>(stress)));
-    });
-
 }  // namespace
 
-std::string RunStress(const Stress& stress) {
-  Shared shared(stress);
+void mxacc_check_stress(const Stress* stress, char* failure, size_t room) {
+  Shared shared(*stress);
   std::vector<std::thread> threads;
   try {
-    for (int32_t i = 0; i < stress.threads; ++i) threads.emplace_back(WorkOff, &shared, i);
+    for (int32_t i = 0; i < stress->threads; ++i) threads.emplace_back(WorkOff, &shared, i);
   } catch (const std::exception& error) {
     // The system gives no more threads, and those that it gave must end before this returns.
     shared.Fail(error.what());
   }
   for (std::thread& thread : threads) thread.join();
-  return shared.wrong();
+  const size_t length = std::min(shared.wrong().size(), room - 1);
+  std::memcpy(failure, shared.wrong().data(), length);
+  failure[length] = '\0';
 }
-
-}  // namespace acc
-}  // namespace mxnet
