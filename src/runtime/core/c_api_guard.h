@@ -1,6 +1,6 @@
 /*!
  * \file c_api_guard.h
- * \brief What every C entry shares: it lets no exception out, and follows no NULL.
+ * \brief What every function of the C API does: it lets no exception out, and rejects NULL.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_C_API_GUARD_H_
 #define MXNET_SRC_RUNTIME_CORE_C_API_GUARD_H_

@@ -1,7 +1,7 @@
 /*!
  * \file callables.cc
- * \brief Functions of the front end: the one of each callable, whose body belongs to an
- * interpreter that may end before the process does.
+ * \brief Functions that front ends make of callables: one for each callable, and none runs after
+ * its interpreter has ended.
  */
 #include <mxnet/runtime/registry.h>
 
@@ -19,7 +19,7 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-/*! \brief A callable, and what calls it: two front ends may know the same callable. */
+/*! \brief A callable with the body that calls it, as two front ends may share a callable. */
 struct Key {
   MXNetPackedCFunc body;
   void* callable;
@@ -34,7 +34,7 @@ struct KeyHash {
 };
 
 /*!
- * \brief The functions that live; it holds no reference to them.
+ * \brief The functions of callables that are alive; it holds no references to them.
  *
  * Leaked on purpose: threads may still call while static destructors run.
  */
@@ -50,7 +50,7 @@ class Table {
     return FindLocked(key);
   }
 
-  /*! \brief What is found already; where that is nothing, function is from now on. */
+  /*! \brief The function found for the key; if there is none, adds this one and returns nothing. */
   ObjectRef FindOrAdd(const Key& key, Object* function) {
     std::lock_guard<ForkSafeMutex> lock(mutex_);
     ObjectRef found = FindLocked(key);
@@ -228,7 +228,7 @@ int MXNetFuncFromCallable(MXNetPackedCFunc func, void* callable,
     made = mxnet::runtime::FindFunctionOfCallable(func, callable);
     found = made.defined();
     if (!found) {
-      // The finalizer is told only now, as a failure before the end is told of below.
+      // Without the finalizer, which would run where something below fails.
       FunctionObject* function = mxnet::runtime::NewFunction(func, callable, nullptr);
       mxnet::runtime::ObjectRef fresh = mxnet::runtime::ObjectRef::Steal(function);
       made = mxnet::runtime::ShareFunctionOfCallable(function, callable);

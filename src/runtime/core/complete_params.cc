@@ -1,6 +1,6 @@
 /*!
  * \file complete_params.cc
- * \brief What a description and the signature of a body say together of a function's parameters.
+ * \brief Completes the description of parameters from the signature of the body.
  */
 #include <array>
 #include <string>

@@ -1,6 +1,6 @@
 /*!
  * \file container_functions.cc
- * \brief Functions that make containers of a front end's values and look into them.
+ * \brief Functions by which front ends make containers, read and change them.
  */
 #include <mxnet/runtime/registry.h>
 

@@ -1,6 +1,6 @@
 /*!
  * \file enum_functions.cc
- * \brief The table of enums that C++ registered, for front ends to make their own of.
+ * \brief The table of registered enums, from which front ends make their own.
  */
 #include <mxnet/runtime/registry.h>
 
@@ -46,8 +46,8 @@ class EnumDirectory {
   }
 
   /*!
-   * \brief The same file may do it again: a library of which a first attempt to load failed. So may
-   *        a later version of a library, which is told that it may.
+   * \brief Registers an enum. Its name may be taken by the same file, of which a first attempt to
+   *        load failed, or by a library that the one being loaded may replace.
    */
   void Register(const std::string& name, const std::string& file, Tuple info) {
     RegistrationLog* log = RegistrationLog::Current();
@@ -64,7 +64,7 @@ class EnumDirectory {
       former = std::exchange(entry, Entry{file, std::move(info)});
     }
     ++changes_;
-    // The former one goes when the lock is free.
+    // The former description is released after the lock: that may run other code.
     lock.unlock();
     if (log != nullptr) log->AddedEnum(name, former.file, former.info);
   }
@@ -83,7 +83,7 @@ class EnumDirectory {
     }
   }
 
-  /*! \brief Counts what was registered and taken back, for those that keep what Find gave. */
+  /*! \brief How often enums were registered or removed; results of Find are stale if it differs. */
   const std::atomic<uint64_t>* changes() const { return &changes_; }
 
   Tuple Find(const std::string& name) const {

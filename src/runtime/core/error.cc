@@ -34,7 +34,7 @@ const char* WriteAddress(const void* address, char* buffer) {
   return at;
 }
 
-/*! \brief The members that the caller has: a library may know fewer of them, or more. */
+/*! \brief Copies the members that the caller's version of the struct has; others are 0. */
 MXNetErrorInfo Known(const MXNetErrorInfo& source) {
   MXNetErrorInfo info{};
   if (source.struct_size < offsetof(MXNetErrorInfo, frames)) {
@@ -58,7 +58,7 @@ NotedThrow* NotedThrow::ThreadLocal() {
 }
 
 ErrorState* ErrorState::ThreadLocal() {
-  // In two parts, a flag and room, so that no C++ runtime has to remember a destructor.
+  // A flag and raw memory: a thread_local object would register a destructor, which may fail.
   static __thread bool is_made MXNET_TLS_INITIAL_EXEC = false;
   alignas(ErrorState) static __thread char room[sizeof(ErrorState)] MXNET_TLS_INITIAL_EXEC;
   auto* state = reinterpret_cast<ErrorState*>(room);
@@ -78,7 +78,7 @@ void PrepareThread() noexcept {
   static __thread bool is_prepared MXNET_TLS_INITIAL_EXEC = false;
   if (is_prepared) return;
   is_prepared = true;
-  // Kept, for a compiler may leave out what it knows to have no other effect.
+  // In a volatile variable, so that the compiler keeps the call.
   const abi::__cxa_eh_globals* volatile globals = abi::__cxa_get_globals();
   static_cast<void>(globals);
 }
@@ -93,11 +93,11 @@ namespace {
 ErrorState::~ErrorState() { details::Release(static_cast<Object*>(info_.payload)); }
 
 void ErrorState::Set(const MXNetErrorInfo& source) {
-  // The source may be this very state, set again by a caller that passes an error on.
+  // A caller that passes an error on may set the state to itself.
   if (&source == &info_) return;
   const MXNetErrorInfo info = Known(source);
   details::Retain(static_cast<Object*>(info.payload));
-  // The end of the former payload may run code that fails and sets this state in its turn.
+  // Releasing the former payload may run code that fails and sets this state.
   while (info_.payload != nullptr) {
     details::Release(static_cast<Object*>(std::exchange(info_.payload, nullptr)));
   }
@@ -113,7 +113,7 @@ void ErrorState::Set(const MXNetErrorInfo& source) {
     const MXNetErrorFrame& frame = info.frames[i];
     AddFrame(frame.file, frame.line, frame.function);
   }
-  // Noted while the exception that became this error looked for its handler.
+  // The addresses that were noted when the exception was thrown.
   NotedThrow* noted = NotedThrow::ThreadLocal();
   for (int i = 0; i < noted->count; ++i) {
     char text[24];

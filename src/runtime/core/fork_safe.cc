@@ -1,6 +1,6 @@
 /*!
  * \file fork_safe.cc
- * \brief What happens to the runtime's locks when a process forks.
+ * \brief Takes the runtime's locks before a fork and frees them after it.
  */
 #include "runtime/core/fork_safe.h"
 
@@ -37,7 +37,7 @@ void ForkSafeMutex::AfterForkInParent() {
 }
 
 void ForkSafeMutex::AfterForkInChild() {
-  // Unlocking is for the thread that locked, and the child's thread has another number.
+  // Made anew: only the thread that locked may unlock, and the child's thread is another one.
   for (ForkSafeMutex* each = chain; each != nullptr; each = each->next_) {
     new (&each->mutex_) std::shared_mutex();
   }

@@ -22,9 +22,9 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-/*! \brief A description without the members that version 1.0 of the ABI did not start with. */
+/*! \brief Size of a description in version 1.0 of the ABI. */
 constexpr size_t kSmallestInfo = offsetof(MXNetFuncInfo, overloads);
-/*! \brief An operator as it was first. */
+/*! \brief Size of an operator in that version. */
 constexpr size_t kSmallestOperator = offsetof(MXNetOperator, gradient) + sizeof(void*);
 
 void CheckSize(size_t struct_size, size_t smallest) {
@@ -67,8 +67,7 @@ bool IsPlainOrText(int type_code) {
 
 bool IsOptional(const MXNetParamInfo& param) { return (param.flags & kMXNetParamOptional) != 0; }
 
-/*! \brief A TypeError with the text that is made, or a MemoryError where there is no room for it.
- */
+/*! \brief Sets a TypeError with the text that text() makes, or a MemoryError. */
 template <typename Text>
 [[gnu::cold, gnu::noinline]] int Reject(const Text& text) noexcept {
   try {
@@ -80,7 +79,7 @@ template <typename Text>
 
 std::string CountText(const FunctionInfo& info, int given) {
   const auto& params = info.body_params();
-  // Of a method those that are given in the parentheses.
+  // The object of a method is not counted.
   const int self = details::IsMethod(info.view()) ? 1 : 0;
   const auto required =
       std::count_if(params.begin(), params.end(), [](const auto* p) { return !IsOptional(*p); }) -
@@ -125,7 +124,7 @@ void CheckParams(const char* function, const MXNetParamInfo* params, size_t num_
   CheckNames(function, params, num_params);
 }
 
-/*! \brief What a function captured may be another function, and so on. */
+/*! \brief In turn, since what a function captured may be another function, and so on. */
 void DeleteFunction(MXNetObject* self) { details::DeleteInTurn(self, &DestroyFunction); }
 
 FunctionObject* NewFunction(MXNetPackedCFunc call, void* resource,
@@ -150,7 +149,7 @@ FunctionInfo::FunctionInfo() {
 }
 
 FunctionInfo::FunctionInfo(const MXNetFuncInfo& info, bool is_overload) {
-  // A library may know fewer members, or more.
+  // The library may have been built with fewer members, or more.
   std::memcpy(&info_, &info, std::min(info.struct_size, sizeof(info_)));
   info_.struct_size = sizeof(info_);
   info_.name = Keep(info.name == nullptr ? "function" : info.name);
@@ -158,7 +157,7 @@ FunctionInfo::FunctionInfo(const MXNetFuncInfo& info, bool is_overload) {
   info_.returns = Keep(info.returns);
   info_.file = Keep(info.file);
   CopyParams(info);
-  // Or two that have each other would have no end.
+  // Otherwise two functions that are overloads of each other would never end.
   if (is_overload && info_.num_overloads > 0) {
     MXNET_THROW("ValueError") << info_.name << ": an overload has overloads itself";
   }
@@ -294,7 +293,7 @@ int FunctionObject::Fill(const MXNetValue* values, const int* type_codes, int nu
       filled_codes[i] = params[i]->default_value.type_code;
     } else {
       return Reject([&] {
-        // Of a method the object is none of the arguments that are counted.
+        // The object of a method is not counted.
         const int given = details::IsMethod(info->view()) ? i - 1 : i;
         const std::string number = given < 0 ? "" : std::to_string(given) + " ";
         return std::string(info->view().name) + ": missing argument " + number + "('" +
@@ -321,7 +320,7 @@ int FunctionObject::Fail(int status) const noexcept {
   try {
     ErrorState::ThreadLocal()->AddFrame(info->view().file, info->view().line, info->view().name);
   } catch (const std::bad_alloc&) {
-    // The error goes on without this source location.
+    // Without memory the error is passed on without this source location.
   }
   return -1;
 }
@@ -405,7 +404,7 @@ int MXNetFuncSetInfo(MXNetFunctionHandle func, const MXNetFuncInfo* info) {
   return Guard([&] {
     RequireNotNull(func, "MXNetFuncSetInfo", "func");
     RequireNotNull(info, "MXNetFuncSetInfo", "info");
-    // The version comes first: of another one no more is known than where that lies.
+    // The version first: in another one only its own position is known.
     mxnet::runtime::CheckSize(info->struct_size, offsetof(MXNetFuncInfo, name));
     if (info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
       MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major

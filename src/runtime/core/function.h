@@ -17,7 +17,7 @@
 namespace mxnet {
 namespace runtime {
 
-/*! \brief Bounds the frame in which defaults are filled in. */
+/*! \brief Bounds the memory of the stack in which defaults are filled in. */
 constexpr size_t kMaxParams = 64;
 
 /*! \brief ValueError where too many parameters are described, or params is NULL. */
@@ -79,8 +79,8 @@ struct FunctionObject {
   void* resource;
   MXNetPackedCFuncFinalizer finalizer;
   const FunctionInfo* info;
-  /*! \brief A call with this many arguments, all given, needs no look at the description; or
-   * kAnyArgs. */
+  /*! \brief With this many arguments, all given, a call does not read the description; or kAnyArgs.
+   */
   int direct_args;
 
   static constexpr int kAnyArgs = -1;

@@ -1,6 +1,6 @@
 /*!
  * \file observers.cc
- * \brief The way of a call on which somebody looks.
+ * \brief Calls while there are observers.
  */
 #include "runtime/core/observers.h"
 

@@ -8,9 +8,9 @@
 #include <mxnet/op/c_operator_api.h>
 
 /*!
- * \brief What a call gives, beside 0 and -1, where it needs elements that are on a device: who
- * knows the device has to execute it. The last error says so to all others. No body returns it by
- * accident.
+ * \brief The status of a call that needs elements of a device: the code that drives the device has
+ * to execute it. Other callers find an error set. An unlikely number, so that no body of somebody
+ * else returns it by accident.
  */
 constexpr int kElementsElsewhere = -0x4d58;
 

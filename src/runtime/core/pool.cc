@@ -65,14 +65,14 @@ void AcceptBlocks() {
   lists.accepts = end.Ask(&lists);
 }
 
-/*! \brief From here on the time to touch fresh pages one by one exceeds that of an operator. */
+/*! \brief From this size on, touching fresh pages of the usual size takes longer than operators. */
 constexpr size_t kHugeLimit = size_t{4} << 20;
 
 void AskForHugePages(uintptr_t address, size_t size) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kPage = 4096;
   const uintptr_t first = (address + kPage - 1) / kPage * kPage;
-  // Advice only: where it is not taken, the pages are of the usual size.
+  // Only advice: where the system ignores it, the pages have the usual size.
   (void)madvise(reinterpret_cast<void*>(first), address + size - first, MADV_HUGEPAGE);
 #endif
 }

@@ -21,7 +21,7 @@ constexpr std::string_view kKeywords[] = {
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
 
 bool MayBegin(char c) {
-  // Letters of other scripts, whose bytes are above ASCII, are Python's to judge.
+  // Bytes above ASCII may be letters of other scripts; Python checks those.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
 }

@@ -55,7 +55,7 @@ class FunctionTable {
       MXNET_THROW("ValueError") << "function '" << name
                                 << "' is registered already; pass override=True to replace it";
     }
-    // The former function may run code of the front end when it goes: not under the lock.
+    // Releasing the former function may run code of the front end, so not under the lock.
     lock.unlock();
     if (log != nullptr) log->Added(name, func, former);
   }
@@ -120,9 +120,9 @@ using mxnet::runtime::ThreadEnd;
 
 namespace {
 
-/*! \brief What is kept for a thread. Also destructors of its thread_locals may ask for it. */
+/*! \brief What MXNetFunc* functions return to a thread; usable in destructors of thread_locals. */
 struct Kept {
-  /*! \brief For the error of a call of what is missing: whoever calls it has no name any more. */
+  /*! \brief The last name not found: a call of the undefined function names it in its error. */
   std::string missing;
   std::vector<std::string> names;
   std::vector<const char*> pointers;

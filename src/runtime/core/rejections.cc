@@ -1,6 +1,6 @@
 /*!
  * \file rejections.cc
- * \brief What a typed body says of arguments that it does not take.
+ * \brief The errors of typed bodies for arguments that they do not take.
  */
 #include <mxnet/runtime/packed_func.h>
 

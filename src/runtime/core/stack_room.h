@@ -21,11 +21,12 @@ struct StackEnd {
   uintptr_t margin;
 };
 
-/*! \brief Asks the system once a thread; where that does not know, nothing counts as full. */
+/*! \brief Asks the system, once a thread; where it does not know, the stack never counts as full.
+ */
 [[gnu::cold, gnu::noinline]] inline StackEnd FindStackEnd() noexcept {
   StackEnd end{0, 0};
 #if defined(__linux__)
-  // What is called at the last level, and the error that it ends with, need room themselves.
+  // Room for what the last level calls, and for making the error.
   constexpr size_t kMargin = size_t{128} << 10;
   pthread_attr_t attributes;
   void* lowest = nullptr;
@@ -42,10 +43,10 @@ struct StackEnd {
 /*!
  * \brief False near the end of the calling thread's stack.
  *
- * A stack of somebody else's making, as coroutines have, is never full as far as this knows.
+ * On stacks that the system did not make, as those of coroutines, it is always true.
  */
 inline bool HasStackRoom() noexcept {
-  // All is below the first margin, which has the end be looked for.
+  // The first margin is above every address, so that the first call looks for the end.
   static __thread StackEnd end MXNET_TLS_INITIAL_EXEC = {0, UINTPTR_MAX};
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (__builtin_expect(here - end.lowest >= end.margin, 1)) return true;

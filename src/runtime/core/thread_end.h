@@ -1,6 +1,6 @@
 /*!
  * \file thread_end.h
- * \brief What is done where a thread ends.
+ * \brief Runs a function when a thread ends.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_THREAD_END_H_
 #define MXNET_SRC_RUNTIME_CORE_THREAD_END_H_
@@ -13,9 +13,8 @@ namespace runtime {
 /*!
  * \brief A function that runs at the end of each thread that asked for it.
  *
- * Not the destructor of a thread_local: where there is no memory to register one, C++ ends the
- * process, even while it frees memory or reports that there is none. At the end of
- * the process nothing runs.
+ * Destructors of thread_locals are no substitute: where there is no memory to register one, C++
+ * ends the process. The function does not run at the end of the process.
  */
 class ThreadEnd {
  public:

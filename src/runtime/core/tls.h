@@ -1,6 +1,6 @@
 /*!
  * \file tls.h
- * \brief How data of a thread is found without a call.
+ * \brief Thread-local data that is found without a call.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_TLS_H_
 #define MXNET_SRC_RUNTIME_CORE_TLS_H_

@@ -23,14 +23,14 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-/*! \brief A description without the members that version 1.0 of the ABI did not start with. */
+/*! \brief Size of a description in version 1.0 of the ABI. */
 constexpr size_t kSmallestInfo = offsetof(MXNetTypeInfo, value_size);
 
 /*! \brief Owned copy of the description of a type. Never freed. */
 class TypeRecord {
  public:
   TypeRecord(const MXNetTypeInfo& info, uint32_t index) {
-    // A library may know fewer members, or more.
+    // The library may have been built with fewer members, or more.
     std::memcpy(&info_, &info, std::min(info.struct_size, sizeof(info_)));
     info_.struct_size = sizeof(info_);
     info_.key = Keep(info.key);
@@ -51,7 +51,7 @@ class TypeRecord {
       method.name = Keep(method.name);
     }
     CheckRepeated();
-    // Only now, for nothing fails any more.
+    // Last, since nothing after this fails.
     for (MXNetMethodInfo& method : methods_) {
       details::Retain(static_cast<MXNetObject*>(method.func));
     }
@@ -178,7 +178,7 @@ class TypeTable {
     if (info == nullptr) {
       MXNET_THROW("TypeError") << "no library that is loaded registers the class " << key;
     }
-    // 0 is what a library says that does not know.
+    // Libraries that do not know the size say 0.
     if (info->value_size != 0 && info->value_size != value_size) {
       ThrowLayout(key, info->value_size, value_size, "bytes");
     }
@@ -232,7 +232,7 @@ class TypeTable {
 
   void Add(uint32_t index, const std::string& key) {
     indices_.emplace(key, index);
-    // Text that is handed out stays where it is, also when the key is forgotten.
+    // Callers keep pointers to the text, so it stays when the key is forgotten.
     texts_.push_back(key);
     keys_[index] = texts_.back().c_str();
   }
@@ -290,7 +290,7 @@ int MXNetObjectRegisterType(const MXNetTypeInfo* info, uint32_t* out_index) {
     RequireNotNull(info, "MXNetObjectRegisterType", "info");
     RequireNotNull(out_index, "MXNetObjectRegisterType", "out_index");
     const size_t size = info->struct_size;
-    // The version comes first: of another one no more is known than where that lies.
+    // The version first: in another one only its own position is known.
     if (size >= offsetof(MXNetTypeInfo, key) && info->abi_major != MXNET_RUNTIME_ABI_MAJOR) {
       MXNET_THROW("ImportError") << "the library was built against version " << info->abi_major
                                  << "." << info->abi_minor << " of the function ABI, this runtime "

@@ -1,6 +1,6 @@
 /*!
  * \file version.cc
- * \brief What this runtime is.
+ * \brief The version of this runtime.
  */
 #include "runtime/core/c_api_guard.h"
 

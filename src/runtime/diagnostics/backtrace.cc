@@ -130,10 +130,10 @@ const CodeRange& OwnCode() {
 
 struct Walk {
   NotedThrow* noted;
-  bool outside; /*!< has left the frames of this library that note the throw */
+  bool outside; /*!< whether it is past the frames of this library at the throw */
 };
 
-/*! \brief Takes one frame: those from the throw to the runtime, which called the function. */
+/*! \brief Notes a frame, from the throw out to this library, which called the function. */
 _Unwind_Reason_Code TakeFrame(_Unwind_Context* context, void* data) {
   auto* walk = static_cast<Walk*>(data);
   const uintptr_t address = _Unwind_GetIP(context);

@@ -1,6 +1,6 @@
 /*!
  * \file boundary_functions.cc
- * \brief Functions that show what becomes of values and errors on their way to C++ and back.
+ * \brief Functions that pass values and errors to C++ and back, to see what becomes of them.
  */
 #include <mxnet/runtime/registry.h>
 

@@ -32,10 +32,10 @@ FatalSignal fatal_signals[] = {{SIGSEGV, "SIGSEGV", {}, {}},
                                {SIGILL, "SIGILL", {}, {}},
                                {SIGABRT, "SIGABRT", {}, {}}};
 std::atomic<int> report_file{-1};
-/*! \brief Below another's handler, this one stays in place when the report is disabled. */
+/*! \brief Off, the handler does nothing: it cannot be removed from below another one. */
 std::atomic<bool> enabled{false};
 
-/*! \brief Collects a line and writes it, with nothing that a signal handler may not use. */
+/*! \brief Builds and writes a line by means that are safe in a signal handler. */
 class Line {
  public:
   ~Line() {
@@ -91,7 +91,7 @@ void OnSignal(int number, siginfo_t* info, void*) {
   for (FatalSignal& fatal : fatal_signals) {
     if (fatal.number != number) continue;
     if (fatal.seen) {
-      // The handler above has this one below it again: the two would pass the signal on forever.
+      // A later handler has passed the signal back: the two would repeat that for ever.
       signal(number, SIG_DFL);
       continue;
     }
@@ -99,12 +99,12 @@ void OnSignal(int number, siginfo_t* info, void*) {
     sigaction(number, &fatal.former, nullptr);
     fatal.seen = true;
   }
-  // A fault happens again when the instruction is repeated, and the former handler gets it whole.
+  // A fault happens again on return, and goes to the former handler; other signals are sent again.
   if (info->si_code <= 0) raise(number);
   errno = error;
 }
 
-/*! \brief Whether the signal's handler is the one above, and not one that came later. */
+/*! \brief Whether the signal's handler is OnSignal, and not one that was installed later. */
 bool IsInstalled(const FatalSignal& fatal) {
   struct sigaction current;
   sigaction(fatal.number, nullptr, &current);
@@ -137,7 +137,7 @@ void Disable() {
   std::lock_guard<ForkSafeMutex> lock(*Mutex());
   if (!enabled) return;
   for (FatalSignal& fatal : fatal_signals) {
-    // Not if somebody has put a handler above this one since.
+    // Left in place below a handler that was installed later.
     if (IsInstalled(fatal)) sigaction(fatal.number, &fatal.former, nullptr);
   }
   observers.fetch_and(~static_cast<uint32_t>(kObserveCrashes));

@@ -83,7 +83,7 @@ class ActiveTraces {
     if (traces_.empty()) observers.fetch_and(~static_cast<uint32_t>(kObserveTraces));
   }
 
-  /*! \brief Adds a record to those that were on when the call began; NULL is one that is lost. */
+  /*! \brief Adds a record to each trace that was on when the call began; NULL counts as dropped. */
   void Add(int64_t start, const CallRecord* record) noexcept {
     std::lock_guard<ForkSafeMutex> lock(mutex_);
     for (const ObjectRef& ref : traces_) {
@@ -94,7 +94,7 @@ class ActiveTraces {
   }
 
  private:
-  /*! \brief Whether there is room for a record. */
+  /*! \brief Adds a record; false where there is no room for it. */
   static bool Add(const CallRecord& record, TraceLog* log) noexcept {
     if (log->calls.size() >= log->max_calls) return false;
     try {
@@ -111,7 +111,7 @@ class ActiveTraces {
   std::vector<ObjectRef> traces_;
 };
 
-/*! \brief Whether there was memory for what note() notes. */
+/*! \brief Calls note(); false where there is no memory for it. */
 template <typename Note>
 bool Record(const Note& note) noexcept {
   try {
@@ -122,7 +122,7 @@ bool Record(const Note& note) noexcept {
   }
 }
 
-/*! \brief The text of what a call came to. */
+/*! \brief The text of a call's result, or of its error. */
 std::string OutcomeText(int status, const MXNetValue& ret, int ret_type_code) {
   std::string text;
   if (status == 0) {
@@ -233,7 +233,7 @@ MXNET_REGISTER_API("ffi.trace.json")
       *ret = TraceJson(log);
     });
 
-/*! \brief What a function is called; of a callable of the front end, what that calls it. */
+/*! \brief The name of a function; of a callable, the name that the front end has for it. */
 std::string NameOf(const FunctionObject& func) {
   std::string name = func.info->view().name;
   if (name != "function") return name;
@@ -243,7 +243,7 @@ std::string NameOf(const FunctionObject& func) {
   value.v_handle = const_cast<FunctionObject*>(&func);
   const int code = kMXNetFuncHandle;
   Any told;
-  // Not by MXNetFuncCall, which would record it, and ask for the name of whom it calls.
+  // Not by MXNetFuncCall, which would record this call, too, and ask for its name.
   const int status = told.Receive([&](MXNetValue* ret, int* ret_code) {
     return static_cast<const FunctionObject*>(static_cast<const void*>(namer.get()))
         ->Call(&value, &code, 1, ret, ret_code);
@@ -263,7 +263,7 @@ bool IsOurs(const FunctionObject& func) {
 int CallTraced(const ActiveCall& call, MXNetValue* ret, int* ret_type_code) {
   if (IsOurs(*call.func)) return CallWhereItBelongs(call, ret, ret_type_code);
   CallRecord record;
-  // A call that cannot be recorded is made all the same, and a result is not lost for its text.
+  // A failure to record neither prevents the call nor changes its result.
   bool recorded = Record([&] {
     AppendText(NameOf(*call.func), kMaxName, &record.name);
     record.arguments = ArgumentsText(call.values, call.type_codes, call.num_args);

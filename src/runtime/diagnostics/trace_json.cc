@@ -1,6 +1,6 @@
 /*!
  * \file trace_json.cc
- * \brief A trace as Chrome and Perfetto read it.
+ * \brief Writes a trace in the JSON format of Chrome and Perfetto.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*!
  * \file value_text.cc
- * \brief Values in a few words.
+ * \brief Makes short texts of values.
  */
 #include "runtime/diagnostics/value_text.h"
 

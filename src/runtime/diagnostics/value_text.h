@@ -1,6 +1,6 @@
 /*!
  * \file value_text.h
- * \brief Values in a few words, for traces and reports.
+ * \brief Short texts of values, for traces and reports.
  */
 #ifndef MXNET_SRC_RUNTIME_DIAGNOSTICS_VALUE_TEXT_H_
 #define MXNET_SRC_RUNTIME_DIAGNOSTICS_VALUE_TEXT_H_
@@ -20,7 +20,7 @@ void AppendText(std::string_view text, size_t limit, std::string* out);
  */
 void AppendValue(const MXNetValue& value, int type_code, std::string* out);
 
-/*! \brief A call's arguments, separated by commas; those that would make it long are left out. */
+/*! \brief A call's arguments, separated by commas, up to a limit of length. */
 std::string ArgumentsText(const MXNetValue* values, const int* type_codes, int num_args);
 
 }  // namespace runtime

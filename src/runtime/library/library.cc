@@ -65,11 +65,11 @@ class LibraryTable {
 
  private:
   /*!
-   * \brief Frees the lock, whose holder the child may lack.
+   * \brief Frees the lock in a forked child, where the thread that held it does not exist.
    *
-   * A fork does not wait for the lock as it does for others: an initialiser that waits for what the
-   * forking thread has, Python's lock for one, would end up waiting for itself. What a thread was
-   * loading meanwhile is in the child as far as it had come.
+   * A fork does not wait for this lock as it does for others: an initialiser may wait for a lock of
+   * the forking thread, such as Python's, and both would wait for ever. The child has what other
+   * threads were loading in an unfinished state.
    */
   static void AfterForkInChild() { new (&Global()->mutex_) std::recursive_mutex(); }
 
@@ -80,7 +80,7 @@ class LibraryTable {
   std::deque<LoadedLibrary> libraries_;
 };
 
-/*! \brief The path being loaded by this thread, for the last words of a failing initialiser. */
+/*! \brief The path being loaded by this thread, for the message of a failing initialiser. */
 thread_local const char* loading = nullptr;
 std::terminate_handler former_terminate = nullptr;
 
@@ -104,7 +104,7 @@ std::terminate_handler former_terminate = nullptr;
   std::abort();
 }
 
-/*! \brief Lets Terminate speak for the calling thread while a library is loaded. */
+/*! \brief Has Terminate name the library while the calling thread loads it. */
 class LoadingScope {
  public:
   explicit LoadingScope(const std::string& path) : outer_(loading) {
@@ -159,7 +159,7 @@ std::string Described(const Error& error) {
 /*! \brief The one error of a library whose registrations or initialiser failed. */
 Error Combined(const std::string& path, const std::vector<Error>& failures,
                const std::optional<Error>& initialiser) {
-  // The first failure keeps its source locations, and the front end's exception behind it.
+  // Made of the first failure, to keep its source locations and the front end's exception.
   Error error = failures.empty() ? *initialiser : failures.front();
   std::string text = "cannot load " + path + ": ";
   if (failures.empty()) {
@@ -192,7 +192,7 @@ LoadedLibrary LibraryTable::LoadNew(const std::string& path, void* handle,
   if (handle == nullptr) {
     library.handle = Open(path);
   } else {
-    // It came with another library, or the program has it: its registrations are over.
+    // The process had it already, so its functions are in the registry.
     library.functions = FunctionsOf(handle);
   }
   const std::optional<Error> initialiser = RunInitialiser(library.handle);

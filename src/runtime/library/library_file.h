@@ -1,6 +1,6 @@
 /*!
  * \file library_file.h
- * \brief Whether a file can be a library of this process, told before the loader tries it.
+ * \brief Checks whether a file can be loaded as a library, for better messages than the loader's.
  */
 #ifndef MXNET_SRC_RUNTIME_LIBRARY_LIBRARY_FILE_H_
 #define MXNET_SRC_RUNTIME_LIBRARY_LIBRARY_FILE_H_
@@ -18,7 +18,7 @@ namespace runtime {
  */
 void CheckLibraryFile(const std::string& path);
 
-/*! \brief The loader's words about a library, in words that name what is missing. */
+/*! \brief A message of the loader about a library, reworded to name what is missing. */
 std::string ExplainLoaderMessage(const std::string& message, const std::string& path);
 
 }  // namespace runtime

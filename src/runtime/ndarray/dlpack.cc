@@ -45,7 +45,7 @@ struct Exported {
   }
 };
 
-/*! \brief Whoever gets the tensor knows nothing of the device's work, and reads it at once. */
+/*! \brief Waits for the device's work on an array, of which consumers of the tensor do not know. */
 void AwaitContent(const ArrayObject* array) {
   if (array->visible.tensor.device.device_type == kDLCPU) return;
   DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
@@ -57,7 +57,7 @@ ArrayObject* Import(Managed* tensor) {
   CheckTensor(tensor->dl_tensor, "the tensor");
   ArrayObject* source = Exported<Managed>::ArrayOf(*tensor);
   if (source != nullptr && tensor->dl_tensor.device.device_type != kDLCPU) {
-    // A view of what it was: what the provider knows of the memory it knows by the array.
+    // As a view of the exported array: the provider finds the memory of a device by its array.
     auto* root = const_cast<ArrayObject*>(RootOf(source));
     ArrayObject* view = NewForeignArray(tensor->dl_tensor, root, &ReleaseBase);
     details::Retain(&root->visible.header);

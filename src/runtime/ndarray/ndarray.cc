@@ -42,7 +42,7 @@ void DeleteArray(MXNetObject* self) {
   if (array->release == nullptr) {
     FreeBlockOf(array);
   } else {
-    // A tensor taken over may be that of another array, and so on.
+    // In turn, since a foreign tensor may be that of another array, and so on.
     details::DeleteInTurn(self, &DestroyOwner);
   }
 }
@@ -79,7 +79,7 @@ inline size_t HeadSize(size_t ndim) {
   return AlignUp(sizeof(ArrayObject) + 2 * ndim * sizeof(int64_t));
 }
 
-/*! \brief Makes a block a row-major array of nothing yet. */
+/*! \brief Makes a row-major array of a block; its elements are not set. */
 inline ArrayObject* FormObject(void* block, size_t size, ShapeView shape, DLDataType dtype,
                                DLDevice ctx, void* data) {
   const size_t ndim = shape.size();
@@ -110,7 +110,7 @@ inline ArrayObject* AllocObject(ShapeView shape, DLDataType dtype, DLDevice ctx)
   return FormObject(block, size, shape, dtype, ctx, nullptr);
 }
 
-/*! \brief Whole lines at a time: for a few of them a call to memset takes longer. */
+/*! \brief Clears whole cache lines, a few of them: calling memset would take longer. */
 void ClearLines(void* data, size_t bytes) {
   for (size_t at = 0; at < bytes; at += kAlignment) {
     std::memset(static_cast<char*>(data) + at, 0, kAlignment);
@@ -118,10 +118,9 @@ void ClearLines(void* data, size_t bytes) {
 }
 
 /*!
- * \brief The commonest arrays in as few steps as possible: a few elements, in a block that is
- * there.
+ * \brief Makes a small array of the CPU from a block of the pool, in as few steps as possible.
  *
- * nullptr sends the caller the general way, which also tells what is wrong with odd arguments.
+ * nullptr where that is not possible: NewArray then makes it, or says what is wrong.
  */
 inline ArrayObject* TryNewSmallArray(ShapeView shape, DLDataType dtype, DLDevice ctx, bool zeroed) {
   constexpr size_t kMaxSmallDims = 8;
@@ -176,7 +175,7 @@ DeviceBlock AllocOnDevice(DLDevice ctx, size_t bytes, bool zeroed) {
   return provider->Alloc(ctx, bytes, zeroed);
 }
 
-/*! \brief NewDeviceArray, for the two that make arrays over memory. */
+/*! \brief What NewDeviceArray does; inlined into both its users. */
 inline ArrayObject* ArrayOver(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
                               const DeviceBlock& block) {
   ArrayObject* array;
@@ -186,7 +185,7 @@ inline ArrayObject* ArrayOver(ShapeView shape, DLDataType dtype, DLDevice ctx, s
     block.release(block.owner, bytes);
     throw;
   }
-  // Memory holds no other objects, which would have to be deleted in turn.
+  // Not in turn as in DeleteArray: memory of a device holds no references to objects.
   array->visible.header.deleter = &DestroyOwner;
   array->visible.tensor.data = block.data;
   array->owner = block.owner;
@@ -298,7 +297,7 @@ using mxnet::runtime::ShapeView;
 
 namespace {
 
-/*! \brief The general way, apart so that the short one needs no registers for it. */
+/*! \brief Not inlined, so that the short way through MXNetNDArrayCreate saves no registers. */
 [[gnu::noinline]] int CreateArray(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx,
                                   int options, MXNetNDArrayHandle* out) {
   return Guard([&] {

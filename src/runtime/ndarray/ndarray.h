@@ -33,7 +33,7 @@ inline const int64_t* ExtentsOf(const ArrayObject* array) {
 ArrayObject* NewDeviceArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
                             const DeviceBlock& block);
 
-/*! \brief The release of a view, whose owner is the array that has the memory. */
+/*! \brief The release of a view; its owner is the array that has the memory. */
 void ReleaseBase(void* base, size_t);
 
 /*! \brief The array whose memory a view shows; the array itself where it is none. */

@@ -23,7 +23,7 @@ namespace mxnet {
 namespace runtime {
 namespace {
 
-/*! \brief What stands in a product: a name, or the text of a quotient or of a broadcast axis. */
+/*! \brief A factor of a product: a name, or the text of a quotient or of a broadcast axis. */
 using Atom = int;
 /*! \brief Atoms in ascending order, one several times for a power. */
 using Monomial = std::vector<Atom>;
@@ -86,7 +86,7 @@ class Extents {
   }
 
  private:
-  /*! \brief -1 is left to those who mean "any" by it. */
+  /*! \brief The number of the first polynomial; -1 means "any extent" to callers. */
   static constexpr int64_t kFirst = -2;
 
   Polynomial Of(int64_t extent) const {
@@ -151,9 +151,9 @@ class Extents {
     return product;
   }
 
-  /*! \brief Every term divided by the one of b, where nothing is left over; else false. */
+  /*! \brief Divides every term by the only term of b; false where there is a remainder. */
   static bool TryDivide(const Polynomial& a, const Polynomial& b, Polynomial* out) {
-    // A quotient by what may be negative is none that extents have.
+    // Extents are not negative, so a divisor that may be is not handled.
     if (b.size() != 1 || b.begin()->second <= 0) return false;
     const auto& [divisor, by] = *b.begin();
     for (const auto& [monomial, coefficient] : a) {
@@ -184,7 +184,7 @@ class Extents {
     if (a > 1 && b > 1) {
       MXNET_THROW("ValueError") << "axes of " << a << " and " << b << " elements do not broadcast";
     }
-    // What is known and not 1 decides: the other is the same, or 1.
+    // A known extent other than 1 is the result: the other axis has the same, or 1.
     if (a == 1 || b >= 0) return b;
     if (a >= 0) return a;
     const std::string left = TextOf(Of(std::max(a, b)));
@@ -230,7 +230,7 @@ using mxnet::runtime::RequireNotNull;
 
 namespace {
 
-/*! \brief ValueError for what is no identifier, and could be the text of another extent. */
+/*! \brief ValueError for a name that is no identifier: it could be the text of another extent. */
 void RequireName(const char* name) {
   if (mxnet::runtime::IsIdentifier(name)) return;
   MXNET_THROW("ValueError") << "'" << name << "' is no name of a symbolic extent: expected "
