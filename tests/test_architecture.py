@@ -4,6 +4,9 @@ A part may use those before it in LAYERS: by an import, an #include, or the name
 the registry. A name belongs to the first part that registers it; a later one may replace what the
 first has registered, and so hand down what that calls.
 
+Nor do files use each other in a circle, wherever in a function the import is; an import for type
+checkers alone does not count, and the Cython files of a folder are one module.
+
 A plugin includes mxnet_acc.h, what operators mean (mxnet/op/formulas.inc) and what plugins share;
 refacc, which tests MXNet, the C API, too.
 """
@@ -100,12 +103,23 @@ def arrow_error(user: PurePosixPath, verb: str, name: object, used: PurePosixPat
 
 def imports_of_python(text: str, package: str) -> Iterator[str]:
     """Absolute names of all that a .py file of `package` imports, wherever in the file."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = absolute("." * node.level + (node.module or ""), package)
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+    yield from imports_below(ast.parse(text), package, for_checkers=True)
+
+
+def imports_below(node: ast.AST, package: str, for_checkers: bool) -> Iterator[str]:
+    """The imports of a piece of Python, with or without those for type checkers alone."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = absolute("." * node.level + (node.module or ""), package)
+        yield from (f"{base}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+        yield from (arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
+    children = list(ast.iter_child_nodes(node))
+    if not for_checkers and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        children = list(node.orelse)
+    for child in children:
+        yield from imports_below(child, package, for_checkers)
 
 
 def imports_of_cython(text: str, package: str) -> Iterator[str]:
@@ -224,7 +238,59 @@ def lookup_errors(root: Path) -> Iterator[str | None]:
                 yield f"{path} looks up {name}, which nothing registers"
 
 
-CHECKS = (import_errors, include_errors, lookup_errors)
+def module_graph(root: Path) -> dict[str, set[str]]:
+    """The modules of python/, each with those that it imports when it runs."""
+    modules: dict[str, set[str]] = {}
+    for path, text in files(root, {".py"} | CYTHON_SUFFIXES):
+        package = ".".join(path.parent.parts[1:])
+        if path.suffix in CYTHON_SUFFIXES:
+            modules.setdefault(package, set()).update(imports_of_cython(text, package))
+        else:
+            name = package if path.stem == "__init__" else f"{package}.{path.stem}"
+            found = imports_below(ast.parse(text), package, for_checkers=False)
+            modules.setdefault(name, set()).update(found)
+
+    def known(name: str) -> str:
+        while name and name not in modules:
+            name = name.rpartition(".")[0]
+        return name
+
+    return {
+        name: {known(used) for used in imported} - {name, ""} for name, imported in modules.items()
+    }
+
+
+def include_graph(root: Path) -> dict[str, set[str]]:
+    """The headers and sources, each with the files of this project that it includes."""
+    return {
+        path.as_posix(): {
+            included.as_posix()
+            for _, name in INCLUDE.findall(text)
+            if (included := resolve_include(path, name, root)) is not None
+        }
+        for path, text in files(root, CXX_SUFFIXES)
+    }
+
+
+def circle_errors(root: Path) -> Iterator[str]:
+    """Every circle of imports or includes, from one of its files back to it."""
+    for graph in (module_graph(root), include_graph(root)):
+        left = set(graph)
+        while left:
+            # What uses nothing that is left is in no circle.
+            free = {name for name in left if not graph[name] & left}
+            left -= free
+            if free:
+                continue
+            way = [min(left)]
+            while way[-1] not in way[:-1]:
+                way.append(min(graph[way[-1]] & left))
+            circle = way[way.index(way[-1]) :]
+            yield f"a circle: {' uses '.join(circle)}"
+            left.remove(circle[0])
+
+
+CHECKS = (import_errors, include_errors, lookup_errors, circle_errors)
 
 
 def errors(root: Path) -> list[str]:
@@ -251,6 +317,14 @@ def test_every_part_has_a_layer():
         ("python/ffi/registry.py", "import mx", True),
         ("python/ffi/registry.py", "def f():\n    from mx.numpy import zeros", True),
         ("python/ffi/registry.py", "from . import function", False),
+        ("python/ffi/registry.py", "from . import circular", True),
+        ("python/ffi/registry.py", "def f():\n    from .circular import f", True),
+        ("python/ffi/registry.py", 'import_module("ffi.circular")', True),
+        ("python/ffi/registry.py", "if TYPE_CHECKING:\n    from . import circular", False),
+        ("python/ffi/_cython/base.pxi", "from ffi import circular", False),
+        ("python/ffi/other.py", "from . import circular", False),
+        ("src/runtime/core/circular.h", '#include "runtime/core/user.h"', True),
+        ("src/runtime/core/other.h", '#include "runtime/core/user.h"', False),
         ("python/ffi/registry.py", 'f = get_global_func("low.f")', False),
         ("python/ffi/registry.py", 'f = get_global_func("mx.f")', True),
         ("python/ffi/_cython/base.pxi", "from mx._cython.ndarray cimport ndarray", True),
@@ -309,6 +383,10 @@ def test_the_check_itself(tmp_path, file, line, wrong):
     texts["src/acc/functions.cc"] = 'MXNET_REGISTER_API("low.f")\nMXNET_REGISTER_API("high.f")'
     texts["src/acc/dispatch/low.cc"] = 'MXNET_REGISTER_API("mx.f")'
     texts["python/mx/context.py"] = 'register_func("mx.f")'
+    texts["python/ffi/circular.py"] = "def f():\n    from . import registry"
+    texts["python/ffi/registry.py"] = ""
+    texts["src/runtime/core/user.h"] = '#include "runtime/core/circular.h"'
+    texts["src/runtime/core/circular.h"] = ""
     texts[file] = line + "\n"
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from . import handed_down
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,15 +34,13 @@ def set_backtrace(enabled: bool | None) -> None:
     in which llvm-symbolizer or addr2line reads the debug information. Without them, nothing is
     added. Raises TypeError for anything else.
     """
-    from .registry import get_global_func
-
     if not isinstance(enabled, (bool, type(None))):
         raise TypeError(
             "set_backtrace: argument 0 ('enabled') expected bool or None, "
             f"got {type(enabled).__name__}"
         )
     mode = 1 if enabled is None else 2 if enabled else 0
-    get_global_func("ffi.backtrace.set_mode")(mode)
+    handed_down.find_function("ffi.backtrace.set_mode")(mode)
 
 
 def source_locations(entries: Sequence[RawSourceLocation | int]) -> list[SourceLocation]:
@@ -58,7 +58,7 @@ def source_locations(entries: Sequence[RawSourceLocation | int]) -> list[SourceL
             continue
         for location in _known.get(entry, ()):
             if found and _same_line(found[-1], location):
-                # What MXNET_THROW said of itself; the debug information names the function too.
+                # MXNET_THROW gave the line without the function, which the debug information adds.
                 found.pop()
             found.append(location)
     return found
@@ -73,13 +73,11 @@ def _same_line(a: SourceLocation, b: SourceLocation) -> bool:
 
 
 def _look_up(addresses: Iterable[int]) -> None:
-    from .registry import get_global_func
-
-    library_of = get_global_func("ffi.backtrace.library")
+    library_of = handed_down.find_function("ffi.backtrace.library")
     by_library: dict[str, dict[int, int]] = {}
     for address in addresses:
         _known[address] = ()
-        # What is on the stack is where a call returns to: the line after, if there is no more.
+        # A stack holds the address after the call, which may belong to the next line already.
         library = library_of(address - 1)
         if library is not None:
             by_library.setdefault(library[0], {})[library[1]] = address

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from . import handed_down
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -19,9 +21,7 @@ def number_of(name: str) -> int:
     """
     if name == "cpu":
         return CPU
-    from .registry import get_global_func
-
-    number: int = get_global_func("runtime.device_kind_number")(name)
+    number: int = handed_down.find_function("runtime.device_kind_number")(name)
     return number
 
 
@@ -53,9 +53,7 @@ def name_of(number: int) -> str:
         # Few programs have another device, and ctypes takes long to import.
         from ctypes import string_at
 
-        from .registry import get_global_func
-
-        address: int = get_global_func("runtime.device_kind_name")(number)
+        address: int = handed_down.find_function("runtime.device_kind_name")(number)
         if address == 0:
             return f"device{number}"
         _NAMES[number] = string_at(address).decode()
@@ -64,9 +62,7 @@ def name_of(number: int) -> str:
 
 def is_visible(array: Any) -> bool:
     """Whether the CPU may read the memory of an array where it is."""
-    from .registry import get_global_func
-
-    visible: bool = get_global_func("runtime.host_visible")(array)
+    visible: bool = handed_down.find_function("runtime.host_visible")(array)
     return visible
 
 
@@ -75,9 +71,7 @@ def host_view(array: Any) -> Any:
 
     The array itself where it is of the CPU, None where the CPU cannot read it.
     """
-    from .registry import get_global_func
-
-    return get_global_func("runtime.host_view")(array)
+    return handed_down.find_function("runtime.host_view")(array)
 
 
 def exported(array: Any, dl_device: tuple[int, int] | None, copy: bool | None) -> tuple[Any, bool]:
@@ -93,27 +87,21 @@ def exported(array: Any, dl_device: tuple[int, int] | None, copy: bool | None) -
             f"__dlpack__: the CPU cannot read the memory of {array.ctx}; "
             "copy the array with as_in_ctx('cpu') or asnumpy()"
         )
-    from .registry import get_global_func
-
-    return get_global_func("runtime.copy_to_context")(array, "cpu"), True
+    return handed_down.find_function("runtime.copy_to_context")(array, "cpu"), True
 
 
 def names() -> list[str]:
     """The kinds of which there are devices now."""
-    from .registry import get_global_func
-
-    return sorted(get_global_func("runtime.device_kinds")())
+    return sorted(handed_down.find_function("runtime.device_kinds")())
 
 
 def configure(context: Any, options: dict[str, Any]) -> dict[str, str]:
     """What Context.configure does."""
-    from .registry import get_global_func
-
     flat: list[str] = []
     for key, value in options.items():
         if not isinstance(value, (str, bool, int, float)):
             kind = type(value).__name__
             raise TypeError(f"configure: {key!r} expected str, bool, int or float, got {kind}")
         flat += key, str(value)
-    answers = iter(get_global_func("runtime.configure_device")(context, *flat))
+    answers = iter(handed_down.find_function("runtime.configure_device")(context, *flat))
     return dict(zip(answers, answers, strict=True))

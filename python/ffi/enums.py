@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import handed_down
 from .registry import get_global_func
 
 TYPE_CHECKING = False
@@ -33,7 +34,7 @@ def get_enum(name: str) -> type[IntEnum]:
 
 
 def forget_enums(names: Iterable[str]) -> None:
-    """Makes the classes of enums anew when they are next asked for, as C++ has registered them."""
+    """Drops the classes of enums that C++ has registered again; they are made anew on demand."""
     for name in names:
         made = _by_name.pop(name, None)
         if made is not None:
@@ -51,6 +52,9 @@ def member(type_index: int, value: int) -> Any:
     if made is None:
         made = get_enum(_name(type_index))
     return made._value2member_map_.get(value, value)
+
+
+handed_down.enum_member = member
 
 
 def type_key(index: int) -> str | None:
@@ -82,9 +86,9 @@ def _make(name: str) -> type[IntEnum]:
     for member_name, member_doc in zip(names, docs, strict=True):
         if member_doc:
             made[member_name].__doc__ = member_doc
-    # Its module may not exist, so that pickle could not find the class.
+    # By name, since the module that the class names may not exist.
     made.__reduce_ex__ = lambda self, protocol: (restore_member, (name, int(self)))
     made.__ffi_enum__ = index
-    # Another thread may have been faster.
+    # The first thread to make the class wins.
     _by_index[index] = _by_name.setdefault(name, made)
     return _by_name[name]

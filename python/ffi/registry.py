@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import protocols, python_function
+from . import handed_down, protocols, python_function
 from ._backend import core
 from .following import Following, announce, watch
 
@@ -42,6 +42,8 @@ def get_global_func(name: str, allow_missing: bool = False) -> core.Function | N
         raise KeyError(f"no function is registered as {name!r}")
     return function
 
+
+handed_down.find_function = get_global_func
 
 if TYPE_CHECKING:
 
@@ -170,7 +172,9 @@ def reduction(function: core.Function) -> str | tuple[Any, ...]:
     return restore_function, (function.name, function.is_front_end, function.returned_class)
 
 
-# What C++ calls a callable of Python's in its messages: such a function has no name of its own.
+handed_down.reduction = reduction
+
+# Messages of C++ name a callable of Python by this, since the function made of it has no name.
 _NAMER = "ffi.callable_name"
 core.register_global(_NAMER, core.convert_function(protocols.callable_name, _NAMER), True)
 _KIND = "ffi.callable_kind"

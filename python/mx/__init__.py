@@ -18,6 +18,7 @@ from ._acc.fallback import AccFallbackWarning, acc_fallback, acc_stats, waitall
 from ._acc.loading import load_acc, unload_acc
 from ._acc.loading import use_namespace as _use_namespace
 from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
+from ._acc.table import find_attribute as _find_accelerator
 from .context import Context, cpu, current_context
 
 __all__ = [
@@ -54,4 +55,4 @@ sys.modules["mx.npx"] = numpy_extension
 ffi.register_error("AxisError", AxisError)
 
 _use_namespace(globals())
-_offer_accelerators()
+_offer_accelerators(_find_accelerator)

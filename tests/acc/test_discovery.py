@@ -13,7 +13,7 @@ import pytest
 
 import mx
 from ffi import trust
-from mx._acc import attribute, discovery
+from mx._acc import attribute, discovery, table
 from mx._library import PATH as OPERATORS
 
 
@@ -29,7 +29,7 @@ def found(monkeypatch) -> Iterator[Callable[..., None]]:
             monkeypatch.setenv(name, str(value))
         monkeypatch.setattr(discovery, "DISCOVERY", discovery.Discovery())
         attribute.withdraw()
-        attribute.offer()
+        attribute.offer(table.find_attribute)
 
     monkeypatch.setattr(discovery, "BUNDLED", "/nowhere")
     monkeypatch.setattr(attribute, "BUNDLED", "/nowhere")

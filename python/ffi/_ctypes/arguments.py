@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_DEPTH = 64
-# Messages name the position inside an argument as far as people can follow it.
+# Messages name a position inside an argument down to this depth.
 _MAX_PATH = 4
 _utf8 = pythonapi.PyUnicode_AsUTF8AndSize
 _utf8.restype, _utf8.argtypes = c_void_p, (py_object, POINTER(c_ssize_t))
@@ -57,7 +57,7 @@ MISSING = _Missing()
 
 
 class Keyword:
-    """Stands before an argument that an overloaded function is given by name."""
+    """The name of the argument behind it, in a call of an overloaded function."""
 
     __slots__ = ("name",)
 
@@ -84,12 +84,21 @@ class Rejected(Exception):
         )
 
 
+_share_function: Callable[[Callable[..., Any]], ObjectBase]
+
+
+def share_functions(share: Callable[[Callable[..., Any]], ObjectBase]) -> None:
+    """Has `share` make the functions of callables that are arguments: callbacks need arguments."""
+    global _share_function
+    _share_function = share
+
+
 def _rejected(cls: type[Exception], text: str) -> Rejected:
     return Rejected(lambda where: cls(f"{where} {text}"))
 
 
 class Frame:
-    """What the values of one call point into, and how much of it is tensors."""
+    """Memory that the values of one call point into, and the bytes of the tensors among them."""
 
     __slots__ = ("keep", "tensor_bytes")
 
@@ -126,7 +135,7 @@ class Frame:
         if 0 < x < 2**64:
             slot.v_uint64 = x
             return abi.UINT
-        # str() rejects integers of thousands of digits, and nobody reads them.
+        # Python does not print integers of thousands of digits.
         text = str(x) if abs(x) < 10**40 else f"an integer of {x.bit_length()} bits"
         raise _rejected(OverflowError, f"expected an integer from -2**63 to 2**64-1, got {text}")
 
@@ -200,7 +209,7 @@ class Frame:
                 raise
             only_ints = only_ints and item_code == abi.INT
         if only_ints and code_of_ints is not None:
-            # NumPy's integers, for one.
+            # Items may be of other classes, such as integers of NumPy.
             self._write_ints(tuple(run[i].value.v_int64 for i in range(len(items))), slot)
             return code_of_ints
         slot.v_seq.data, slot.v_seq.size = addressof(run), len(items)
@@ -228,9 +237,7 @@ class Frame:
         return abi.OBJECT_HANDLE
 
     def _callable(self, x: Callable[..., Any], slot: Any) -> int:
-        from .callback import share_function
-
-        function = share_function(x)
+        function = _share_function(x)
         self.keep.append(function)
         return self._object(function, slot, 0)
 
@@ -264,7 +271,7 @@ class Frame:
         return abi.BORROWED_ARRAY
 
     def _other(self, x: Any, slot: Any, depth: int) -> int:
-        """Values of no exact type in the table: subclasses, NumPy's, protocols."""
+        """Values whose class is not in the table: subclasses, NumPy's, protocols."""
         if isinstance(x, ObjectBase):
             return self._object(x, slot, depth)
         converter = protocols.converter_of(type(x))
@@ -343,7 +350,7 @@ class Frame:
 
     def _buffer(self, view: memoryview, peer: Any, slot: Any) -> int:
         try:
-            # A view of its own, which nobody else can release.
+            # A new view, since the caller could release the one that was passed.
             tensor, owner = tensor_of_buffer(memoryview(view))
         except (TypeError, ValueError, BufferError) as failure:
             raise _rejected(type(failure), str(failure)) from None
@@ -354,7 +361,7 @@ class Frame:
         if mark is not None:
             raise _rejected(BufferError, mark)
         if hasattr(type(x), "__dlpack_c_exchange_api__") and getattr(x, "requires_grad", False):
-            # Borrowing records no gradient, which torch points out by not exporting the tensor.
+            # torch does not export a tensor that records gradients; borrowing it records none.
             borrowed = x.detach()
         try:
             capsule = dlpack_capsule(borrowed)
@@ -391,7 +398,7 @@ def _is_bytes(view: memoryview) -> bool:
 if TYPE_CHECKING:
     Writer = Callable[[Frame, Any, Any, int], int]
 
-# Every type that no lookup beyond its own identity is needed for.
+# Types that are found by identity; subclasses are not in it.
 _EXACT: dict[type, Writer] = {
     type(None): Frame._none,
     bool: Frame._bool,
@@ -409,7 +416,7 @@ _EXACT: dict[type, Writer] = {
     Keyword: Frame._keyword,
 }
 
-# Subclasses convert like their base, whatever methods they override.
+# Subclasses convert like these bases, whatever methods they override.
 _BASES: tuple[tuple[type, Writer], ...] = (
     (int, lambda frame, x, slot, depth: frame._int(int.__index__(x), slot, depth)),
     (float, lambda frame, x, slot, depth: frame._float(float.__float__(x), slot, depth)),

@@ -17,12 +17,12 @@ from itertools import count
 
 from .. import protocols
 from . import abi
-from .arguments import Frame, Rejected
+from .arguments import Frame, Rejected, share_functions
 from .errors import TOO_DEEP, check, set_last_error
 from .function import Function
 from .objects import wrap_anew
 from .registry import get_global
-from .results import CALLABLES, borrow, take
+from .results import CALLABLES, borrow, own_into
 from .uninterrupted import uninterrupted
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Callables that C++ holds, by the number it knows them under.
 _bodies: dict[int, Callable[..., Any]] = {}
 _numbers = count(1)
-# Of those that were arguments, the handle of the function.
+# The handle of the function, by the same number, of callables that were arguments.
 _handles: dict[int, int] = {}
 _set_last_error = abi.lib.MXNetSetLastError
 
@@ -48,7 +48,7 @@ def _call_body(number: int, values: int, codes: int, num_args: int, ret: int, re
         except BaseException as error:
             return _failed(error)
     except (RecursionError, ArgumentError):
-        # Not even _failed could be called, and perhaps not this either.
+        # Too deep to call _failed, and perhaps to call this.
         try:
             return _set_last_error(TOO_DEEP)
         except (RecursionError, ArgumentError):
@@ -66,20 +66,20 @@ def _borrow_all(values: int, codes: int, count: int) -> list[Any]:
 
 
 def _drop_body(number: int) -> None:
-    # Not a call among it, as in _Reference.__del__.
+    # Without a call, so that Ctrl-C cannot end it half-way; see _Reference.__del__.
     if number in _handles:
         del CALLABLES[_handles[number]]
         del _handles[number]
     del _bodies[number]
 
 
-# Not decorators, for the functions they would make have no type.
+# Not as decorators: type checkers lose the type of what these return.
 _invoke = abi.MXNetPackedCFunc(uninterrupted(_call_body))
 _finalize = abi.MXNetPackedCFuncFinalizer(uninterrupted(_drop_body))
 
 
 def _failed(error: BaseException) -> int:
-    # Without the entry for _call_body, which would show ctypes pointers that are no longer valid.
+    # Drops the entry of _call_body, whose ctypes pointers are invalid by now.
     error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
     return set_last_error(error)
 
@@ -95,21 +95,7 @@ def _give(result: Any, ret: int, ret_code: int, body: Callable[..., Any]) -> Non
         memmove(ret, addressof(value), sizeof(value))
         c_int.from_address(ret_code).value = code
     else:
-        _own_into(value, code, ret, ret_code)
-
-
-def _own_into(value: abi.MXNetValue, code: int, ret: int, ret_code: int) -> None:
-    """Writes a copy that owns what a borrowed value points to, into the addresses of a result."""
-    arguments = byref(value), byref(c_int(code)), 1
-    result = c_void_p(ret), c_void_p(ret_code)
-    check(abi.lib.MXNetFuncCall(c_void_p(_own.handle), *arguments, *result))
-
-
-def own(value: Any, code: int) -> Any:
-    """The Python value of a copy of a borrowed value."""
-    ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
-    _own_into(value, code, addressof(ret), addressof(ret_code))
-    return take(ret, ret_code.value)
+        own_into(value, code, ret, ret_code)
 
 
 def convert_function(
@@ -140,14 +126,14 @@ def share_function(body: Callable[..., Any]) -> Function:
     number = next(_numbers)
     _bodies[number] = body
     given = (_INVOKE, _FINALIZE, number, _IS_INITIALIZED, _THREAD_STATE, id(body))
-    # Not an ordinary call: its result would be the callable.
+    # Called below Function, which would return the callable in place of the function.
     values, codes = (abi.MXNetValue * len(given))(), (c_int * len(given))()
     for value, address in zip(values, given, strict=True):
         value.v_uint64 = address
     ret, code = abi.MXNetValue(), c_int(abi.NULL)
     maker = c_void_p(_function_of.handle)
     check(abi.lib.MXNetFuncCall(maker, values, codes, len(given), byref(ret), byref(code)))
-    # Another thread may have made the function and not got here yet.
+    # Stored by each thread that made it: another may not have got here yet.
     CALLABLES[ret.v_handle] = body
     if number in _bodies:
         _handles[number] = ret.v_handle
@@ -195,7 +181,7 @@ _INVOKE, _FINALIZE = _address(_invoke), _address(_finalize)
 _IS_INITIALIZED = _address(pythonapi.Py_IsInitialized)
 _THREAD_STATE = _address(pythonapi.PyGILState_GetThisThreadState)
 
-_own_function, _maker = get_global("ffi.convert"), get_global("ffi.function_of")
-assert _own_function is not None
+_maker = get_global("ffi.function_of")
 assert _maker is not None
-_own, _function_of = _own_function, _maker
+_function_of = _maker
+share_functions(share_function)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import devices
+from .. import devices, handed_down
 from . import abi
 
 TYPE_CHECKING = False
@@ -67,15 +67,11 @@ class Context:
         return devices.configure(self, options)
 
     def __enter__(self) -> Context:
-        from ..registry import get_global_func
-
-        get_global_func("runtime.push_context")(self)
+        handed_down.find_function("runtime.push_context")(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        from ..registry import get_global_func
-
-        get_global_func("runtime.pop_context")()
+        handed_down.find_function("runtime.pop_context")()
 
 
 def _wrong(cls: type[Exception], index: int, name: str, expected: str, got: str) -> Exception:

@@ -27,7 +27,7 @@ _MAX_CACHED_FRAMES = 1024
 _classes: dict[str, type[BaseException]] = {}
 _kinds: dict[type[BaseException], str] = {}
 _frames: dict[tuple[str, str, int], FrameType] = {}
-# What C code holds, by the address under which it knows it.
+# Python objects that C code holds, by the address it knows them under.
 _payloads: dict[int, tuple[abi.MXNetOpaqueObject, object]] = {}
 
 
@@ -41,7 +41,7 @@ def _address_of(text: c_char_p) -> int | None:
     return c_void_p.from_buffer(text).value
 
 
-# What a callback fails with where there is no room to run the code that would say more.
+# The error of a callback that failed too deep in the stack to describe it.
 _DEEP_TEXT = c_char_p(b"maximum recursion depth exceeded in a callback")
 _DEEP = abi.MXNetErrorInfo(
     struct_size=sizeof(abi.MXNetErrorInfo),
@@ -57,11 +57,18 @@ def check(status: int) -> None:
         raise last_error()
 
 
+def function_handle(name: str) -> c_void_p:
+    """The handle of a function that the runtime has registered, for calls without a Function."""
+    handle = c_void_p()
+    check(abi.lib.MXNetFuncGetGlobal(name.encode(), byref(handle)))
+    return handle
+
+
 def last_error() -> BaseException:
     """Takes this thread's last error as an exception whose traceback names the C++ functions."""
     info = abi.lib.MXNetGetLastError().contents
     if not info.kind:
-        # A callback could not even say that it failed: see TOO_DEEP.
+        # No error was set: the callback had no stack left; see TOO_DEEP.
         return RecursionError("maximum recursion depth exceeded in a callback")
     # Read first: the class of the error may call functions that fail, which replaces info.
     entries = [_entry_of(info.frames[index]) for index in range(info.num_frames)]
@@ -135,7 +142,7 @@ def _make(kind: str, message: str) -> BaseException:
         try:
             return cls(message)
         except Exception:
-            # Such as UnicodeDecodeError, which is not made of a message alone.
+            # Classes such as UnicodeDecodeError take more than a message.
             pass
     return RuntimeError(f"{kind}: {message}" if kind else message)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ctypes import POINTER, byref, c_int, c_void_p
 from types import MethodType
 
-from .. import data_type, description, protocols
+from .. import data_type, description, handed_down, protocols
 from . import abi
 from .arguments import Frame, Keyword, Rejected
 from .errors import check, last_error
 from .keywords import Parameters
+from .ndarray import NDArray
 from .objects import ObjectBase, register_object, wrap_anew
 from .results import borrow, take, take_as
 
@@ -108,8 +109,6 @@ class FunctionBase(ObjectBase):
         another package that has `from_dlpack`. An array is the result itself or in a tuple that is;
         what containers hold stays as it is. Raises TypeError for another class.
         """
-        from .ndarray import NDArray
-
         maker = protocols.array_maker(cls, NDArray)
         function = self._again(self.is_front_end)
         function._returned, function._array_maker = cls, maker
@@ -144,12 +143,12 @@ class FunctionBase(ObjectBase):
 
 
 class Function(FunctionBase):
-    # What people see of a function beyond calling it: its description, and its name in a module.
+    # Beyond calling it, a function has a description, and a name in a module.
     __slots__ = ("__dict__",)
 
     __doc__ = description.Derived(description.docstring, description.class_docstring)
     __signature__ = description.Derived(description.signature, description.class_signature)
-    # Where people find it; a function may be given another module.
+    # The default; functions of another module set their own.
     __module__ = "ffi"
 
     @property
@@ -162,7 +161,7 @@ class Function(FunctionBase):
         self.__dict__["__name__"] = value
 
     def __getattr__(self, attribute: str) -> Any:
-        # Not a property: a class body that has this name sets the class's own.
+        # Not a property: __qualname__ in a class body names the class itself.
         if attribute == "__qualname__":
             return self.__name__
         raise AttributeError(f"Function object has no attribute {attribute!r}")
@@ -173,9 +172,7 @@ class Function(FunctionBase):
         return description.function_info(self)
 
     def __reduce__(self) -> Any:
-        from ..registry import reduction
-
-        return reduction(self)
+        return handed_down.reduction(self)
 
     def __repr__(self) -> str:
         return f"<ffi.Function {self.name}>"

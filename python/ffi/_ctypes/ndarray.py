@@ -6,9 +6,9 @@ from ctypes import addressof
 
 from .. import data_type, devices, protocols, views
 from . import abi
-from .callback import own
 from .context import Context, context_of
 from .objects import ObjectBase, register_object, wrap
+from .results import own
 from .tensors import export, take_dlpack
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ class NDArray(ObjectBase):
     _visible: abi.MXNetNDArrayObject
 
     def _tensor(self) -> abi.DLTensor:
-        # What is visible of an array never changes, so one look at it is kept.
+        # Shape, type and strides of an array never change, so they are read once.
         if not hasattr(self, "_visible"):
             if not self.handle:
                 raise ValueError(f"a {type(self).__name__} that holds no object has no elements")
@@ -171,7 +171,7 @@ def from_dlpack(obj: Any) -> Any:
             "from_dlpack: argument 0 ('obj') expected an object with __dlpack__, "
             f"got {type(obj).__name__}"
         )
-    # An array of ours says itself what is wrong, with its context.
+    # Arrays of this package raise errors of their own, with the context.
     where = "from_dlpack: argument 0 ('obj')"
     if not isinstance(obj, NDArray) and hasattr(obj, "__dlpack_device__"):
         device = protocols.device_of(obj, where)

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_int64, c_void_p
+from ctypes import addressof, byref, c_int, c_int64, c_void_p
 
-from .. import data_type
+from .. import data_type, handed_down
 from . import abi
 from .context import context_of
-from .errors import check, object_at, object_of
+from .errors import check, function_handle, object_at, object_of
 from .objects import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+
+_CONVERT = function_handle("ffi.convert")
+
+
+def own_into(value: abi.MXNetValue, code: int, ret: int, ret_code: int) -> None:
+    """Writes a copy that owns what a borrowed value points to, into the addresses of a result."""
+    arguments = byref(value), byref(c_int(code)), 1
+    result = c_void_p(ret), c_void_p(ret_code)
+    check(abi.lib.MXNetFuncCall(_CONVERT, *arguments, *result))
+
+
+def own(value: Any, code: int) -> Any:
+    """The Python value of a copy of a borrowed value."""
+    ret, ret_code = abi.MXNetValue(), c_int(abi.NULL)
+    own_into(value, code, addressof(ret), addressof(ret_code))
+    return take(ret, ret_code.value)
 
 
 def take(value: Any, code: int) -> Any:
@@ -36,12 +53,12 @@ def borrow(value: Any, code: int) -> Any:
     return reader(value)
 
 
-# The callables that functions were made of when they were arguments, by the handle.
+# Callables that were arguments, by the handle of the function that was made of each.
 CALLABLES: dict[int, Any] = {}
 
 
 def take_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | None) -> Any:
-    """take, with arrays as what maker makes of them, instances of cls."""
+    """Like take, with arrays converted by maker to instances of cls."""
     try:
         return _borrow_as(value, code, cls, maker)
     finally:
@@ -63,7 +80,7 @@ def _borrow_as(value: Any, code: int, cls: Any, maker: Callable[[Any], Any] | No
     if code != abi.NDARRAY_HANDLE or isinstance(made, cls):
         return made
     if host_of(handle) is not None:
-        # Not the peer: one that comes back as itself has to be another.
+        # An array of its own, since the peer is no instance of cls.
         made = wrap(_view_of(handle))
     return made if maker is None else maker(made)
 
@@ -101,9 +118,7 @@ def _data_type(value: Any) -> Any:
 
 
 def _copied_tensor(value: Any) -> Any:
-    """A borrowed tensor lives for the call only, so what Python gets is a copy."""
-    from .callback import own
-
+    """A copy of a borrowed tensor, which lives for the call only."""
     return own(value, abi.ARRAY_HANDLE)
 
 
@@ -112,8 +127,6 @@ def _borrowed_array(value: Any) -> Any:
     peer = abi.MXNetBorrowedTensor.from_address(value.v_handle).peer
     if peer:
         return object_at(peer)
-    from .callback import own
-
     return own(value, abi.BORROWED_ARRAY)
 
 
@@ -151,13 +164,6 @@ def _bytes(handle: int) -> bytes:
     return abi.bytes_of(_at(abi.MXNetBytesObject, handle).bytes)
 
 
-def enum_member(value: Any) -> Any:
-    """The member of a Python enum, or an int where C++ made a value of its own."""
-    from ..enums import member
-
-    return member(value.type_index, value.value)
-
-
 if TYPE_CHECKING:
     Reader = Callable[[Any], Any]
 
@@ -169,7 +175,7 @@ _READERS: dict[int, Reader] = {
     abi.NULL: lambda value: None,
     abi.TYPE: _data_type,
     abi.CONTEXT: lambda value: context_of(value.v_ctx),
-    abi.ENUM: lambda value: enum_member(value.v_enum),
+    abi.ENUM: lambda value: handed_down.enum_member(value.v_enum.type_index, value.v_enum.value),
     abi.BOOL: lambda value: value.v_int64 != 0,
     abi.COMPLEX: lambda value: complex(*value.v_complex),
 }

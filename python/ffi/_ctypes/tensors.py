@@ -23,7 +23,7 @@ from sys import getrefcount
 
 from .. import data_type, protocols
 from . import abi
-from .errors import check
+from .errors import check, function_handle
 from .objects import ObjectBase
 from .uninterrupted import uninterrupted
 
@@ -56,26 +56,26 @@ def _references_of_popped(objects: list[Any]) -> int:
     return getrefcount(popped)
 
 
-# What getrefcount says of an object that only the variable here refers to: the argument of
-# getrefcount counts as a reference up to Python 3.13.
+# getrefcount of an object that only one variable refers to: up to Python 3.13 the argument of
+# getrefcount counts, too.
 _UNSHARED = _references_of_popped([object()])
 
-# Exported capsules that nobody may have taken the tensor out of yet.
+# Exported capsules whose tensor may not have been taken yet.
 _exported: list[Any] = []
 
 
-# What C++ shares of borrowed arrays: how often, and the owner, by its address.
+# Owners of borrowed arrays that C++ shares, by address: how often, and the owner.
 _shared: dict[int, tuple[int, object]] = {}
 
 
-# Shows the object whose address it is given, without a call.
+# Reads the object at an address without a call.
 _address = c_void_p()
 _object_there = py_object.from_buffer(_address)
 
 
 def _retain(owner: int) -> None:
-    # Not a call among it: after a call the interpreter looks for signals, and an exception that
-    # Ctrl-C raises here would be lost, and with it the reference.
+    # Without a call: after one the interpreter handles signals, and an exception that Ctrl-C
+    # raises here would be lost, and the reference with it.
     if owner in _shared:
         _shared[owner] = _shared[owner][0] + 1, _shared[owner][1]
     else:
@@ -141,12 +141,12 @@ _get_buffer = pythonapi.PyObject_GetBuffer
 _get_buffer.restype, _get_buffer.argtypes = c_int, (py_object, POINTER(_PyBuffer), c_int)
 _release_buffer = pythonapi.PyBuffer_Release
 _release_buffer.restype, _release_buffer.argtypes = None, (POINTER(_PyBuffer),)
-# PyBUF_FULL_RO: everything there is to say, and no wish to write.
+# PyBUF_FULL_RO: shape, strides and format, for reading.
 _FULL_RO = 0x11C
 
 
 def tensor_of_buffer(view: memoryview) -> tuple[abi.DLTensor, Any]:
-    """The tensor of a buffer, and what must live as long as it."""
+    """The tensor of a buffer, and the object that keeps its memory."""
     dtype = data_type.of_buffer(view)
     if view.suboffsets:
         raise BufferError("is a buffer whose rows lie apart")
@@ -156,7 +156,7 @@ def tensor_of_buffer(view: memoryview) -> tuple[abi.DLTensor, Any]:
     buffer = _PyBuffer()
     _get_buffer(view, byref(buffer), _FULL_RO)
     data = buffer.buf
-    # The view itself goes on holding what it is a view of.
+    # The memoryview keeps its exporter alive.
     _release_buffer(byref(buffer))
     dims = (*shape, *(stride // view.itemsize for stride in strides))
     tensor, numbers = _tensor_at(data, dtype, dims)
@@ -180,17 +180,17 @@ def lazy_mark(tensor: Any) -> str | None:
 
 def dlpack_capsule(array: Any) -> Any:
     """The capsule an array exports."""
-    # An array of ours is asked as by those who know negative strides.
+    # With `copy`, which says that negative strides are understood.
     options = {"copy": None} if isinstance(array, ObjectBase) else {}
     try:
         return array.__dlpack__(max_version=_VERSION, **options)
     except TypeError:
-        # Written before DLPack had versions.
+        # The producer is older than the versions of DLPack.
         return array.__dlpack__()
 
 
 def fault_of(capsule: Any) -> Callable[[str], Exception] | None:
-    """What to raise, of what it is called, where a capsule has no tensor that can be taken."""
+    """The error for a capsule without a tensor that can be taken; None for others."""
     name = _capsule_name(capsule) if type(capsule).__name__ == "PyCapsule" else None
     if name not in _USED_NAMES:
         return lambda where: protocols.no_tensor(capsule, where)
@@ -225,9 +225,7 @@ def check_tensor(tensor: abi.DLTensor, where: str) -> None:
 
 @cache
 def _checker() -> c_void_p:
-    handle = c_void_p()
-    check(abi.lib.MXNetFuncGetGlobal(b"ffi.check_tensor", byref(handle)))
-    return handle
+    return function_handle("ffi.check_tensor")
 
 
 def completed(given: abi.DLTensor) -> tuple[abi.DLTensor, Any]:
@@ -266,7 +264,7 @@ def take_dlpack(array: Any, where: str) -> int:
         check(abi.lib.MXNetNDArrayFromDLPack(c_void_p(address), byref(handle)))
     else:
         check(abi.lib.MXNetNDArrayFromDLPackLegacy(c_void_p(address), byref(handle)))
-    # From here on the array runs the deleter; a used capsule does not.
+    # From here on the array runs the deleter, which the capsule must not do any more.
     _rename_capsule(capsule, _USED_NAMES[name])
     assert handle.value is not None
     if read_only:

@@ -1,4 +1,4 @@
-from ffi import devices
+from ffi import devices, handed_down
 
 
 cdef class Context:

@@ -159,8 +159,7 @@ cdef class Function(FunctionBase):
             self.attributes[key] = value
 
     def __reduce__(self):
-        from ffi.registry import reduction
-        return reduction(self)
+        return handed_down.reduction(self)
 
     def __repr__(self):
         return f"<ffi.Function {self.name_}>"

@@ -38,8 +38,7 @@ cdef PyObject* make_plain(MXNetValue* value, int code) noexcept:
         elif code == kMXNetContext:
             made = make_context(value.v_ctx)
         elif code == kMXNetEnum:
-            from ffi.enums import member
-            made = member(value.v_enum.type_index, value.v_enum.value)
+            made = handed_down.enum_member(value.v_enum.type_index, value.v_enum.value)
         else:
             raise TypeError(f"a value with type code {code} has no Python counterpart")
     except BaseException as error:

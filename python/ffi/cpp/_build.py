@@ -1,67 +1,27 @@
 """From sources to a library, and from a library to a Module.
 
-Here is what is done each time; that which compiles is imported where something has to be. For the
-same reason nothing here imports `re` or `typing`, which would take longer than the rest.
+A call mostly finds its library in the cache, so the modules that compile are imported only where
+something has to be compiled, and this one imports neither `re` nor `typing`, which take long.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from .. import __version__, config, library
-from .._backend import core
-from ._cache import Entry, key_of
-from ._compiler import compiler, identity
-from ._flags import C_SUFFIX, CXX_FLAGS, CXX_SUFFIXES, FLAGS, LINK_FLAGS, VARIABLES
+from .. import library
+from ._cache import Entry
+from ._request import read_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
 Source = str | os.PathLike[str]
-# Of each name: what was registered by load_inline, and the path that was loaded last.
+# By the name given to load_inline: what its libraries registered, and the path loaded last.
 _registered: dict[str, set[str]] = {}
 _last: dict[str, str] = {}
 _loaded: set[str] = set()
-
-
-class Request:
-    """Everything that decides what comes out."""
-
-    def __init__(
-        self,
-        name: str,
-        texts: tuple[str, ...],
-        files: tuple[str, ...],
-        functions: Mapping[str, str],
-        cflags: tuple[str, ...],
-        ldflags: tuple[str, ...],
-        commands: Mapping[str, tuple[str, ...]],
-    ) -> None:
-        self.name = name
-        self.texts = texts
-        self.files = files
-        self.functions = functions
-        self.cflags = cflags
-        self.ldflags = ldflags
-        self.commands = commands
-
-    def key(self) -> str:
-        """Differs where the library would."""
-        flags = (*self.cflags, *self.ldflags)
-        relative = any(not flag.startswith("-") or flag[1] in "ILi" for flag in flags)
-        return key_of(
-            (
-                *(self.name, self.texts, self.files, list(self.functions.items())),
-                *(CXX_FLAGS, FLAGS, LINK_FLAGS, self.cflags, self.ldflags),
-                [identity(command) for command in self.commands.values()],
-                [os.environ.get(variable) for variable in VARIABLES],
-                os.getcwd() if relative else "",
-                *(core.version(), __version__, config.include_dir()),
-            )
-        )
 
 
 def build(
@@ -123,7 +83,8 @@ def load_inline(
     flags = (extra_cflags, extra_ldflags, extra_include_paths)
     path = _build("load_inline", name, sources, functions, *flags, verbose)
     registered = _registered.setdefault(name, set())
-    # A library registers once, so that one whose names another has by now is loaded as a copy.
+    # A library registers its names when it is loaded first; one that another has replaced since is
+    # loaded again as a copy, under another path.
     replaced = path in _loaded and _last.get(name) != path
     module = library.load_replacing(_copy(path) if replaced else path, tuple(registered), name)
     _loaded.add(path)
@@ -133,7 +94,7 @@ def load_inline(
 
 
 def _copy(path: str) -> str:
-    """A copy of a library that is there until the process ends, for those that look into it."""
+    """A copy of a library; kept until the process ends, since debuggers read the file."""
     import atexit
     import shutil
     import tempfile
@@ -154,7 +115,7 @@ def _build(
     verbose: bool,
 ) -> str:
     """What build and load_inline do; messages about arguments name the one that was called."""
-    request = _request(caller, name, sources, functions, cflags, ldflags, include_paths)
+    request = read_request(caller, name, sources, functions, cflags, ldflags, include_paths)
     entry = Entry(name, request.key())
     path = entry.library()
     if path is None:
@@ -165,129 +126,3 @@ def _build(
 
                 path = compile_request(request, entry, verbose)
     return path
-
-
-def _request(
-    caller: str,
-    name: object,
-    sources: object,
-    functions: object,
-    cflags: object,
-    ldflags: object,
-    include_paths: object,
-) -> Request:
-    if not isinstance(name, str):
-        raise TypeError(f"{caller}: argument 0 ('name') expected str, got {type(name).__name__}")
-    if not _is_path(name, "."):
-        raise ValueError(
-            f"{caller}: argument 0 ('name') must be a name such as 'demo', got {name!r}"
-        )
-    texts, files = _sorted_sources(caller, sources)
-    wanted = _functions(caller, functions)
-    for function in wanted:
-        last = function.rpartition("::")[2]
-        if not any(_has_word(text, last) for text in texts):
-            raise ValueError(
-                f"{caller}: argument 2 ('functions') names {function!r}, which no source text has"
-            )
-    folders = _list_of(caller, "extra_include_paths", include_paths, "paths", (str, os.PathLike))
-    includes = (f"-I{os.path.abspath(os.fspath(folder))}" for folder in folders)
-    has_c = any(file.endswith(C_SUFFIX) for file in files)
-    has_cxx = bool(texts) or any(not file.endswith(C_SUFFIX) for file in files)
-    used = {"CXX": has_cxx, "CC": has_c}
-    return Request(
-        name,
-        texts,
-        files,
-        wanted,
-        (*includes, *_list_of(caller, "extra_cflags", cflags, "flags", str)),
-        tuple(_list_of(caller, "extra_ldflags", ldflags, "flags", str)),
-        {variable: compiler(variable) for variable, is_used in used.items() if is_used},
-    )
-
-
-def _is_path(text: str, separator: str) -> bool:
-    """Whether a text is a name of C++, or several with a separator between."""
-    return text.isascii() and all(name.isidentifier() for name in text.split(separator))
-
-
-def _has_word(text: str, word: str) -> bool:
-    """Whether a name occurs in a text other than as a part of another."""
-    end = -1
-    while (start := text.find(word, end + 1)) >= 0:
-        end = start + len(word)
-        around = text[max(start - 1, 0) : start] + text[end : end + 1]
-        if not any(character.isalnum() or character == "_" for character in around):
-            return True
-    return False
-
-
-def _list_of(
-    caller: str, name: str, given: Any, what: str, cls: type | tuple[type, ...]
-) -> list[Any]:
-    """The items of an argument that has to be a list of them, not one of them."""
-    if isinstance(given, (str, bytes, os.PathLike)) or not hasattr(given, "__iter__"):
-        raise TypeError(
-            f"{caller}: argument {name!r} expected a list of {what}, got {type(given).__name__}"
-        )
-    items = list(given)
-    for index, item in enumerate(items):
-        if not isinstance(item, cls):
-            raise TypeError(
-                f"{caller}: argument {name!r} expected a list of {what}, "
-                f"got {type(item).__name__} as item {index}"
-            )
-    return items
-
-
-def _sorted_sources(caller: str, sources: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Texts and absolute file names."""
-    where = f"{caller}: argument 1 ('sources')"
-    if isinstance(sources, (str, os.PathLike)):
-        sources = [sources]
-    elif not isinstance(sources, Iterable) or isinstance(sources, bytes):
-        raise TypeError(f"{where} expected source text or paths, got {type(sources).__name__}")
-    texts, files = [], []
-    for source in sources:
-        if isinstance(source, os.PathLike):
-            files.append(os.path.abspath(os.fspath(source)))
-            if not os.path.isfile(files[-1]):
-                raise FileNotFoundError(f"{where} has {files[-1]}, which is no file")
-            if not files[-1].endswith((C_SUFFIX, *CXX_SUFFIXES)):
-                known = ", ".join((C_SUFFIX, *CXX_SUFFIXES))
-                raise ValueError(f"{where} has {files[-1]}, which ends in none of {known}")
-        elif not isinstance(source, str):
-            raise TypeError(f"{where} expected source text or paths, got {type(source).__name__}")
-        elif "\n" not in source and source.endswith((C_SUFFIX, *CXX_SUFFIXES)):
-            raise ValueError(
-                f"{where} has {source!r}, which is a file's name, not C++; "
-                f"pass pathlib.Path({source!r})"
-            )
-        else:
-            texts.append(source)
-    if not texts and not files:
-        raise ValueError(f"{where} is empty")
-    return tuple(texts), tuple(files)
-
-
-def _functions(caller: str, functions: Any) -> dict[str, str]:
-    """Names with their documentation."""
-    where = f"{caller}: argument 2 ('functions')"
-    if functions is None:
-        return {}
-    if isinstance(functions, str):
-        functions = [functions]
-    if not isinstance(functions, Iterable) or isinstance(functions, bytes):
-        raise TypeError(f"{where} expected names of functions, got {type(functions).__name__}")
-    named = [(function, "") for function in functions]
-    if isinstance(functions, Mapping):
-        named = list(functions.items())
-    for function, doc in named:
-        if not isinstance(function, str) or not isinstance(doc, str):
-            raise TypeError(
-                f"{where} expected names of functions, or a mapping of names to docs, got "
-                f"{type(function if not isinstance(function, str) else doc).__name__} in it"
-            )
-        if not _is_path(function.removeprefix("::"), "::"):
-            raise ValueError(f"{where} has {function!r}, which is no function's name")
-    return dict(named)

@@ -1,4 +1,4 @@
-"""Compiling. Imported only where something is, as its imports take a while."""
+"""Compiling. Imported only where something has to be compiled, as its imports take a while."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._build import Request
     from ._cache import Entry
+    from ._request import Request
 
 
 def compile_request(request: Request, entry: Entry, verbose: bool) -> str:
@@ -91,7 +91,7 @@ def _compile_command(request: Request, source: str, depfile: str) -> tuple[str, 
     )
     if source.endswith(C_SUFFIX):
         return (*request.commands["CC"], *common, source)
-    # A file says itself what it includes.
+    # Files include what they need; for texts the registry is included.
     first = () if source in request.files else ("-include", "mxnet/runtime/registry.h")
     return (*request.commands["CXX"], *CXX_FLAGS, *common, *first, source)
 
@@ -101,7 +101,7 @@ def _link_flags(request: Request) -> tuple[str, ...]:
 
 
 def _further_inputs(request: Request, read: set[str]) -> set[str]:
-    """What the linker reads, and what would be read instead of something if it were there."""
+    """Files that the linker reads, and missing ones that would be read in place of another."""
     there, missing = linked_files(request.ldflags, _listed(LIBRARY_VARIABLES))
     return there | missing | missing_headers(read, request.cflags, _listed(HEADER_VARIABLES))
 

@@ -1,4 +1,4 @@
-"""What is loaded, and what its devices say."""
+"""The loaded accelerators and their devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ffi import Context
 from .loading import CONTEXTS, FOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import overload
 
     from .discovery import Discovery, Failure
@@ -98,7 +98,7 @@ _HOST_VISIBLE = 1
 
 
 def _discovery() -> Discovery:
-    """What looks for accelerators; imported when the first one is asked for."""
+    """The Discovery; its module is imported when the first accelerator is asked for."""
     from .discovery import DISCOVERY
 
     return DISCOVERY
@@ -110,6 +110,24 @@ def _find(name: str) -> None:
     _discovery().look_for(name)
     if name not in CONTEXTS:
         _discovery().check(name)
+
+
+def find_attribute(name: str) -> Callable[..., Context]:
+    """The function `mx.<name>` of an accelerator that can be found but is not loaded yet.
+
+    Raises AttributeError, with the reason where an accelerator was found and did not load.
+    """
+    if not name.startswith("_"):
+        _discovery().look_for(name, installed=False)
+        if name in CONTEXTS:
+            return CONTEXTS[name]
+    text = f"module 'mx' has no attribute {name!r}"
+    for failure in _discovery().failures(name):
+        text = f"mx.{name}: {failure.path} ({failure.found}) did not load: {failure.error}"
+        raise AttributeError(text) from failure.error
+    if not name.startswith("_"):
+        text += f"; mx.acc({name!r}) looks for an accelerator in installed packages, too"
+    raise AttributeError(text)
 
 
 def device_info(context: Context) -> DeviceInfo:
@@ -199,14 +217,14 @@ def _choice(names: Iterable[str]) -> str:
 
 
 def _present() -> str:
-    """What there is, for the end of a message: what is loaded, and why others did not load."""
+    """The end of a message: which accelerators are loaded, and why others are not."""
     names = [row[0] for row in _loaded()]
     there = f"; there are {_choice(names)}" if names else ""
     return f"{there}; mx.load_acc(path) loads one{_reasons()}"
 
 
 def _reasons() -> str:
-    """Why what was found did not load, for the end of a message."""
+    """The end of a message: why accelerators that were found did not load."""
     return "".join(f"\n  {f.path} ({f.found}): {f.error}" for f in _discovery().failures())
 
 
