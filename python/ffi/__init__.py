@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from . import reference as reference
     from . import typing as typing
 else:
-    # Few need what runs a compiler, and it takes as long to import as all the rest.
+    # Imported when first used: they take as long to import as all the rest, and few need them.
     _LATER = ("config", "cpp", "reference", "typing")
 
     def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Fails to be imported where the runtime, of which a process has one, cannot work."""
+"""Rejects subinterpreters: a process has one runtime, which belongs to the main interpreter."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ _dict_popitem = core.exclusive(get_global_func("ffi.Dict.popitem"))
 _dict_clear = core.exclusive(get_global_func("ffi.Dict.clear"))
 
 
-# Keys of these types C++ compares as Python does.
+# Types of keys whose equality in C++ is that of Python.
 _COMPARED_ALIKE = frozenset((str, bytes, int, float, bool, complex, type(None)))
 
 
 class _Sequence(core.SeqBase):
-    """What Python defines by the elements alone, whatever holds them."""
+    """The methods of a sequence that need only its elements."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class _Sequence(core.SeqBase):
         first = _integer(where, "start", 1, start)
         last = None if stop is None else _integer(where, "stop", 2, stop)
         for position in range(*slice(first, last).indices(len(self))):
-            # An element may go while those before it are compared.
+            # Comparing runs code of the elements, which may shorten the sequence.
             if position < len(self) and _same(self[position], value):
                 return position
         raise ValueError(f"{where}: {value!r} is not in the {type(self).__name__}")
@@ -208,7 +208,7 @@ class _Items(ItemsView):  # type: ignore[type-arg]
 
 
 class _Mapping(core.MapBase):
-    """What Python defines by the entries alone, whatever holds them."""
+    """The methods of a mapping that need only its entries."""
 
     __slots__ = ()
 

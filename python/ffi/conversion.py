@@ -1,4 +1,4 @@
-"""How other types cross: converters for classes of others, and objects that travel unchanged."""
+"""How other types become arguments: converters, and objects that C++ passes on unchanged."""
 
 from __future__ import annotations
 

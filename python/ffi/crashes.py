@@ -1,4 +1,4 @@
-"""What helps after a crash: reports of it, and signals that reach a long operation."""
+"""Reports of crashes, and Ctrl-C in long operations of C++."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
 _NAME = "ffi.check_signals"
-# Kept open for as long as the report may be written.
+# The file that reports go to; kept so that it stays open.
 _file: Any = None
 
 
@@ -55,9 +55,9 @@ def disable_crash_report() -> None:
 
 
 def _check_signals() -> None:
-    """Empty: Python runs the handlers of pending signals where a function begins."""
+    """Called by C++ for its effect: Python handles pending signals where a function begins."""
 
 
-# Operations that still run while the interpreter ends must not enter it any more.
+# Operations may outlive the interpreter, and must not call into it then.
 atexit.register(core.register_global, _NAME, get_global_func(_NAME), True)
 core.register_global(_NAME, core.convert_function(_check_signals, _NAME), True)

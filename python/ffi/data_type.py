@@ -29,7 +29,7 @@ NAMES: dict[DataType, str] = {
     (5, 64, 1): "complex64",
     (5, 128, 1): "complex128",
 }
-# Those that NumPy has from the package ml_dtypes.
+# Types that NumPy has only through the package ml_dtypes.
 EXTENDED: dict[DataType, str] = {
     (4, 16, 1): "bfloat16",
     (7, 8, 1): "float8_e3m4",
@@ -52,7 +52,7 @@ BY_PYTHON_TYPE: dict[type, DataType] = {
 BFLOAT16 = BY_NAME["bfloat16"]
 _NUMERIC_KINDS = "biufc"
 
-# What the module struct calls the items of a buffer; their number of bits is known besides.
+# Kinds by the format character of a buffer, as in the module struct; the size is given apart.
 _NATIVE_ORDERS = "@=<" if sys.byteorder == "little" else "@=>!"
 _CODE_OF_FORMAT = {
     "?": 6,

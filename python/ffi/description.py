@@ -1,4 +1,4 @@
-"""What a function says about itself: parameters, signature and help, from its one description.
+"""Parameters, signature and help of a function, from the description it was registered with.
 
 A raw description is a dict: name, doc, returns, file, line, described, release_lock_bytes,
 params, a list of tuples (name, type, doc, flags, default), is_method, and overloads, a list of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     RawParam = tuple[str, str | None, str | None, int, Any]
 
     class Described(Protocol):
-        """What of Function is needed here; both paths have it."""
+        """The part of Function that this module uses; both paths have it."""
 
         @property
         def is_front_end(self) -> bool: ...
@@ -29,7 +29,7 @@ VARIADIC = 2
 FRONT_END = 4
 KEYWORD_ONLY = 8
 
-# In the type of a parameter: arrays are taken, and NumPy scalars as arrays without axes.
+# The type of a parameter that takes arrays; a NumPy scalar is a 0-d array there.
 ARRAY_LIKE = "ArrayLike"
 
 
@@ -206,8 +206,8 @@ class FunctionInfo(_Frozen):
 
 
 def too_many(raw: dict[str, Any], given: int) -> str:
-    """What rejects more arguments than people see parameters."""
-    # Of a method the object is none of those that are counted.
+    """The error for more arguments than there are visible parameters."""
+    # The object of a method is not counted.
     params = raw["params"][bool(raw.get("is_method")) :]
     given -= len(raw["params"]) - len(params)
     required = sum(not flags & OPTIONAL for _, _, _, flags, _ in params)
@@ -245,7 +245,7 @@ def class_docstring() -> str:
 
 
 class Derived:
-    """An attribute of objects that is derived when asked for; their class has one of its own."""
+    """An attribute that is computed for each object; the class itself has another value of it."""
 
     __slots__ = ("_of_class", "_of_object")
 

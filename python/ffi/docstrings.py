@@ -1,4 +1,4 @@
-"""What a docstring says of each parameter, in Google's style or in NumPy's."""
+"""Reads what a docstring, in the style of Google or NumPy, says of each parameter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def split(doc: str) -> tuple[str, dict[str, str]]:
 
 
 def _take(lines: list[str], skip: int, belongs: object) -> list[str]:
-    """Takes a section off the front: `skip` lines of its head, then all that belong."""
+    """Removes a section from the front: `skip` lines of its head, then its body."""
     assert callable(belongs)
     end = skip
     while end < len(lines) and belongs(lines[end]):
@@ -64,7 +64,7 @@ def _entries(lines: list[str]) -> dict[str, str]:
     for line in lines:
         if line and line[0] != " ":
             head, _, text = line.partition(":")
-            # After NumPy's colon comes the type, which the annotation says.
+            # NumPy's style has the type behind the colon; annotations have it already.
             is_numpy = head.endswith(" ") or not _
             names = [name.strip().lstrip("*") for name in head.partition("(")[0].split(",")]
             entries |= {name: [] if is_numpy else [text.strip()] for name in names}

@@ -1,4 +1,4 @@
-"""What a shared library of Linux exports and needs, read from the file: nothing of it runs."""
+"""Reads what a shared library of Linux exports and needs, without loading it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read(path: Path) -> Symbols | None:
 
     Of a large file only what lists them is read. Raises OSError where it cannot be read.
     """
-    # What is no file, such as a pipe, may have whoever opens it wait.
+    # Opening a pipe could wait for ever.
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
     with open(path, "rb") as opened:

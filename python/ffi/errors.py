@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def register_error(kind: Any, cls: Any = None) -> Any:
-    """Makes C++ errors of a kind come out as a Python class, and its exceptions carry that kind.
+    """Maps a kind of C++ errors to a Python class, in both directions.
 
     `@register_error` takes the class's own name as the kind, `@register_error("Kind")` and
     `register_error("Kind", cls)` name it. Kinds that name a built-in exception are known.

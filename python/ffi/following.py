@@ -1,4 +1,4 @@
-"""Namespaces that have what is registered under a prefix, and follow what comes and goes."""
+"""Keeps namespaces up to date with the names that are registered under a prefix."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-# Prefixes of names, each with what is called with every name of it that changes its function.
+# By prefix: what to call with each name under it whose function changes.
 _watchers: list[tuple[str, Callable[[str], None]]] = []
 _lock = RLock()
 
 
 def _free_lock() -> None:
-    """Another thread may hold it while a process forks, and the child has no such thread."""
+    """Frees the lock in a forked child, where the thread that held it does not exist."""
     global _lock
     _lock = RLock()
 
@@ -27,15 +27,15 @@ os.register_at_fork(after_in_child=_free_lock)
 def watch(prefix: str, changed: Callable[[str], None]) -> None:
     """Has `changed` called with each name that begins so and is registered, or removed, later.
 
-    By register_func, remove_global_func and load_library, that is: what C++ registers by itself
-    while it runs is told to nobody, and get_global_func finds it. Whoever wants to know all names
-    watches first and lists them then: what is registered in between is told twice, and not never.
+    Changes by register_func, remove_global_func and load_library count; what C++ registers while
+    it runs is only found by get_global_func. To see all names, call watch before listing them: one
+    registered in between is then seen twice rather than never.
     """
     _watchers.append((prefix, changed))
 
 
 def announce(names: Iterable[str]) -> None:
-    """Tells those who watch about names that have another function now, or none."""
+    """Calls the watchers of names whose function was set, replaced or removed."""
     for name in names:
         for prefix, changed in _watchers:
             if name.startswith(prefix):
@@ -43,9 +43,9 @@ def announce(names: Iterable[str]) -> None:
 
 
 class Following:
-    """Names of a namespace, a module's for one, that are kept as `find` says: a value, or None.
+    """Names of a namespace, such as a module's, whose values come from `find`; None removes one.
 
-    What the namespace has from elsewhere stays, and what it was given goes when find has no more.
+    Names that the namespace has from elsewhere are left alone.
     """
 
     __slots__ = ("_find", "_given", "_namespace")
@@ -58,7 +58,7 @@ class Following:
     def renew(self, names: Iterable[str]) -> None:
         """Looks names up anew."""
         for name in names:
-            # Asked under the lock, so that of several threads the last one sees the latest.
+            # find is called under the lock, so that the last thread stores the latest function.
             with _lock:
                 self._renew(name)
 

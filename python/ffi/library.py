@@ -28,8 +28,8 @@ class Module:
     goes over the registered names, sorted. `__file__` is the library's path.
     """
 
-    # Each library has a class of its own, derived from this one, whose only object is its Module;
-    # so all of the following, and what the library has registered, are attributes of classes.
+    # Each library has a subclass of its own with one instance, its Module: functions are attributes
+    # of that class, where calls find them fastest.
     __file__: str
     __name__: str
     __functions__: dict[str, core.Function]
@@ -56,7 +56,7 @@ class Module:
             raise KeyError(
                 f"{self.__file__} has registered nothing as {name!r}; it has registered {has}"
             )
-        # Not kept: register_class may replace it.
+        # Looked up each time, since register_class may replace it.
         return _own_class(type(self), name)
 
     def __contains__(self, name: object) -> bool:
@@ -97,9 +97,9 @@ class _Later:
 
 
 def _own_class(owner: type[Module], key: str) -> Any:
-    """The class that a library itself registered, whatever has registered the key since.
+    """The class that a library itself registered, although the key may have another one since.
 
-    Its functions take and return objects of that one.
+    The library's functions take and return objects of its own class.
     """
     index = owner.__class_indices__.get(key)
     if index is None:
@@ -112,7 +112,7 @@ def _enum(owner: type[Module], name: str) -> Any:
 
 
 class _Ambiguous:
-    """The last part of several names as an attribute, which says so."""
+    """An attribute whose name is the last part of several registered names; it raises which."""
 
     __slots__ = ("_full_names",)
 
@@ -150,7 +150,7 @@ def _attributes(
         last = _last_part(name)
         if type(attributes.get(last)) in (_Ambiguous, type(None)):
             attributes[last] = _Later(_enum, name)
-    # What Python, or Module, gives a meaning of its own is an item only.
+    # Names with a meaning in Python or in Module are reachable as items only.
     return {name: attributes[name] for name in attributes if not _is_special(name)}
 
 
@@ -159,7 +159,7 @@ def _is_special(name: str) -> bool:
 
 
 def _printable(name: str) -> str:
-    """The name of a file, which may be any bytes, as a text."""
+    """A file name as printable text; it may hold bytes that are not UTF-8."""
     return os.fsencode(name).decode(errors="backslashreplace")
 
 
@@ -185,7 +185,7 @@ def _make_module(
         "__enum_names__": tuple(enum_names),
         "__attributes__": frozenset(shown),
     }
-    # A class for each, as functions are looked up fastest where they are methods.
+    # One class each: see Module.
     cls: type[Module] = type(_printable(name), (Module,), attributes | members)
     return cls()
 
@@ -213,7 +213,7 @@ def _settle_classes(keys: Iterable[str]) -> None:
 classes.on_replacement(_renew_class)
 
 _modules: dict[int, Module] = {}
-# What the file of each library was when it was loaded.
+# Size and times of each library's file when it was loaded.
 _stamps: dict[int, tuple[int, ...]] = {}
 
 
@@ -234,7 +234,7 @@ def load_library(path: str | os.PathLike[str]) -> Module:
 
 
 def _is_text(path: str) -> bool:
-    """Whether a path has no bytes that are no UTF-8, which Python has as surrogates."""
+    """Whether a path is UTF-8; Python shows other bytes as surrogates."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -271,7 +271,7 @@ def load_replacing(
         name = module_name or os.path.basename(absolute).partition(".")[0].removeprefix("lib")
         by_name = dict(zip(names, functions, strict=True))
         made = _make_module(name, absolute, by_name, class_keys, enum_names)
-        # Of two threads that load a library at once, both get the Module of one.
+        # Two threads that load a library at once get the same Module.
         module = _modules.setdefault(number, made)
         announce(names)
     return module

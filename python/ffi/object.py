@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=type[Any])
 
-# Operators with two operands, of which the other one may know what this one does not.
+# Binary operators: where C++ rejects the other operand, Python asks that one's own method.
 _ARITHMETIC = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
 _OPERATORS = frozenset(f"__{kind}{name}__" for name in _ARITHMETIC for kind in ("", "r", "i"))
-# Comparisons with anything else are Python's to decide.
+# With objects of other classes they return NotImplemented, without a call.
 _COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
 class _Signature:
-    """`__signature__` of a class whose __init__ is C++'s; others have the one that Python finds."""
+    """`__signature__` of a class whose __init__ is of C++; for others inspect finds it."""
 
     def __get__(self, instance: object, owner: Any) -> Any:
         if instance is not None or owner.__init__ is not Object.__init__ or not owner.__ffi_init__:
@@ -36,7 +36,7 @@ class Object(core.ObjectBase):
 
     __slots__ = ()
     __signature__ = _Signature()
-    # What the description of the C++ class says of each class that stands for one.
+    # From the description of the C++ class; set on each subclass.
     __ffi_key__: str
     __ffi_fields__: tuple[core.Field, ...] = ()
     __ffi_init__: core.Function | None = None
@@ -73,7 +73,7 @@ class Object(core.ObjectBase):
     def __reduce__(self) -> Any:
         cls = type(self)
         own = _own_class(cls)
-        # A class that is not to be found under its name is found by its key.
+        # Pickled by key where the class cannot be imported under its name.
         named = cls if cls is not own or _is_importable(cls) else own.__ffi_key__
         attributes = dict(getattr(self, "__dict__", ()))
         if cls.__ffi_getstate__ is not None:
@@ -92,7 +92,7 @@ class Object(core.ObjectBase):
 
 
 def _restore(named: Any, state: Any) -> Any:
-    """What __reduce__ names: a new object of a state, or of arguments of __init__."""
+    """Unpickles: a new object from a state, or from arguments of __init__."""
     cls = get_class(named) if isinstance(named, str) else named
     if cls.__ffi_setstate__ is not None:
         return _hold(cls, cls.__ffi_setstate__(state))
@@ -100,14 +100,14 @@ def _restore(named: Any, state: Any) -> Any:
 
 
 def _hold(cls: Any, made: core.ObjectBase) -> Any:
-    """An instance of cls that holds a new object, whose __init__ is not called."""
+    """An instance of cls that holds a new object; __init__ is not called."""
     instance = cls.__new__(cls)
     core.adopt(instance, made)
     return instance
 
 
 def _own_class(cls: type) -> Any:
-    """The class that stands for the C++ class itself, of which users may have derived theirs."""
+    """The base of cls that stands for the C++ class itself; users may derive further ones."""
     return next(base for base in cls.__mro__ if "__ffi_key__" in base.__dict__)
 
 
@@ -116,7 +116,7 @@ def _is_importable(cls: type) -> bool:
 
 
 def _fields_of(cls: type) -> dict[str, core.Field]:
-    """The fields of a class and of its bases, those first."""
+    """The fields of a class, after those of its bases."""
     fields: dict[str, core.Field] = {}
     for base in reversed(cls.__mro__):
         fields.update((field.name, field) for field in base.__dict__.get("__ffi_fields__", ()))
@@ -126,8 +126,9 @@ def _fields_of(cls: type) -> dict[str, core.Field]:
 def _restorable_fields(cls: Any) -> tuple[list[str], list[str]]:
     """The fields to give to __init__ and those to set; TypeError where that restores no object.
 
-    It can if it has fields and __init__ needs nothing else. What can be set is, so that an object
-    may refer to itself; read-only fields that __init__ does not take are computed from the others.
+    An object can be restored if it has fields and __init__ takes nothing else. Fields that can be
+    set are set afterwards, so that an object may refer to itself; read-only fields that __init__
+    does not take are assumed to be computed from the others.
     """
     rejected = f"cannot pickle '{cls.__qualname__}' object: "
     init = cls.__ffi_init__
@@ -157,8 +158,8 @@ def _make_comparison(name: str, function: core.Function, own: type) -> Callable[
 
 
 def _make_operator(name: str, function: core.Function) -> Callable[..., Any]:
-    """A method that leaves an operand which C++ does not take to that operand's own method."""
-    # The object itself is none of the arguments that are counted.
+    """A method that returns NotImplemented for an operand that C++ does not take."""
+    # The object itself is not counted as an argument.
     rejection = f"{function.name}: argument 0 "
 
     def operate(self: Any, other: Any, /, *more: Any) -> Any:
@@ -174,7 +175,7 @@ def _make_operator(name: str, function: core.Function) -> Callable[..., Any]:
     return operate
 
 
-# Methods that make an object of exactly their class, and what Object calls them by.
+# Names of C++ methods that make an object of their class, and the methods of Object that use them.
 _NOT_INHERITED = {
     "__init__": "__ffi_init__",
     "__copy__": "__ffi_copy__",
@@ -184,7 +185,7 @@ _NOT_INHERITED = {
 
 
 def _members(info: dict[str, Any]) -> dict[str, Any]:
-    """What the body of the class would define, but for comparisons, which name the class."""
+    """The attributes that the class gets; comparisons are added later, as they need the class."""
     members: dict[str, Any] = {field.name: field for field in info["fields"]}
     members |= {"__ffi_key__": info["key"], "__ffi_fields__": tuple(info["fields"])}
     members |= dict.fromkeys(_NOT_INHERITED.values())
@@ -202,7 +203,7 @@ def _members(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete(cls: Any, info: dict[str, Any]) -> None:
-    """Gives a class what C++ has of it and its own body does not define."""
+    """Adds the members that C++ registered and that the class does not define itself."""
     own = cls.__dict__
     for name, member in _members(info).items():
         if name not in own:
@@ -215,12 +216,12 @@ def _complete(cls: Any, info: dict[str, Any]) -> None:
         cls.__hash__ = None
 
 
-# The class of each type index, once somebody asked for it or an object of it appeared.
+# The class of each type index; made on demand.
 _classes: dict[int, type[core.ObjectBase]] = {}
 
 
 def class_of_index(index: int) -> type[core.ObjectBase]:
-    """The class of a type index; what is not described has that of all objects."""
+    """The class of a type index; ObjectBase for types without a description."""
     cls = _classes.get(index)
     if cls is not None:
         return cls
@@ -236,7 +237,7 @@ def _make_class(info: dict[str, Any]) -> type[core.ObjectBase]:
         {"__slots__": (), "__doc__": info["doc"], "__module__": module or "ffi"},
     )
     _complete(cls, info)
-    # Another thread may have been faster; there is one class.
+    # The first thread to make the class wins.
     return _classes.setdefault(info["type_index"], cls)
 
 
@@ -270,7 +271,7 @@ def index_of(key: str) -> int:
     return index
 
 
-# What is called with the key when another class replaces a class.
+# Called with the key when register_class replaces a class.
 _on_replacement: list[Callable[[str], None]] = []
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CONVERTERS: dict[type, Converter] = {}
 
-# Converts without looking at a table, so a converter for it would be ignored.
+# Types that are converted without looking at the table of converters.
 _FIXED = (bool, int, float, complex, str, bytes, tuple, list, dict, type, type(None))
 _EXPECTED = (
     "None, bool, int, float, complex, str, bytes, a dtype, a Context, an array, a callable, "
@@ -37,7 +37,7 @@ _INSTEAD = {
 
 
 def opaque_marker(value: Any) -> Any:
-    """Stands for a class whose instances travel unchanged, where a converter could stand."""
+    """In the table of converters: instances of the class travel unchanged."""
     return value
 
 
@@ -46,7 +46,7 @@ def _call_convert(value: Any) -> Any:
 
 
 def converter_of(cls: type) -> Converter | None:
-    """What turns instances of cls into a value that converts, or opaque_marker, or None.
+    """The converter of instances of cls, opaque_marker, or None.
 
     Of several rules that of the nearest base counts, and a registered one before the class's own.
     """
@@ -78,7 +78,7 @@ def check_converter(cls: object, function: object, fixed: tuple[type, ...]) -> N
 
 
 def check_registration(type_index: object, cls: object, base: type) -> None:
-    """Raises TypeError or ValueError where no class can be registered for an object type so."""
+    """Raises TypeError or ValueError for a type index or class that cannot be registered."""
     if not isinstance(type_index, int):
         raise TypeError(
             "register_object: argument 0 ('type_index') expected int, "
@@ -103,14 +103,14 @@ def denies_writing(array: Any) -> bool:
     except TypeError:
         return False
     except BufferError:
-        # The protocol has no format for bfloat16, so that it is unknown.
+        # Unknown for bfloat16, which has no format in the buffer protocol.
         return True
 
 
 def cannot_borrow(array: Any, error: Exception, where: str) -> Exception:
-    """What to raise where an array does not export its memory, given what its producer raised.
+    """The error for an array that does not export its memory, given what its producer raised.
 
-    Of that the first line: torch adds the C++ functions that it passed.
+    It quotes the first line only: torch appends a traceback of C++.
     """
     if isinstance(error, RecursionError):
         return error
@@ -118,19 +118,19 @@ def cannot_borrow(array: Any, error: Exception, where: str) -> Exception:
     return BufferError(f"{where} is a {type_name(type(array))} that cannot be borrowed: {reason}")
 
 
-# The version of DLPack that is read: of its tensors the layout is known.
+# The newest version of DLPack whose tensors are read.
 DLPACK_MAJOR = 1
 
 
 def unknown_version(major: int, minor: int, where: str) -> Exception:
-    """What to raise where a tensor comes in a version of DLPack that is not known."""
+    """The error for a tensor in an unknown version of DLPack."""
     return BufferError(
         f"{where} has version {major}.{minor} of DLPack, expected version {DLPACK_MAJOR}"
     )
 
 
 def no_tensor(returned: object, where: str) -> Exception:
-    """What to raise where __dlpack__ returned something that has no tensor to take."""
+    """The error for a __dlpack__ that returned no capsule with a tensor."""
     if type(returned).__name__ != "PyCapsule":
         given = type_name(type(returned))
         return TypeError(f"{where} has a __dlpack__() that returned {given}, expected a capsule")
@@ -141,7 +141,7 @@ def no_tensor(returned: object, where: str) -> Exception:
 
 
 def device_of(array: Any, where: str) -> tuple[int, int]:
-    """What an array says of its device, (type, id); TypeError where it says something else."""
+    """The __dlpack_device__ of an array, (type, id); TypeError where it is not such a pair."""
     given = array.__dlpack_device__()
     try:
         kind, number = given
@@ -167,11 +167,11 @@ def device_asked(dl_device: Any) -> tuple[int, int] | None:
 
 
 def array_of(value: Any) -> Any:
-    """The NumPy array of what says how to make one (pandas' columns, images); None of all else.
+    """The NumPy array that an object makes by __array__ or __array_interface__; None without them.
 
-    By __array__ or __array_interface__, as numpy.asarray asks for them.
+    Columns of pandas and images have them.
     """
-    # What answers to every name has no such dict.
+    # Objects that answer to every attribute have no dict under this name.
     interface = getattr(value, "__array_interface__", None)
     if not (hasattr(type(value), "__array__") or isinstance(interface, dict)):
         return None
@@ -181,7 +181,7 @@ def array_of(value: Any) -> Any:
 
 
 def check_consumer(array: Any, copy: Any) -> bool | None:
-    """What a consumer of DLPack asks of copies, where it may have the array as it lies.
+    """Checks that a consumer of DLPack may share the array; returns what it says of copies.
 
     BufferError for a negative stride, unless the consumer speaks of copies, as NumPy does. torch
     does not, so that copy is an Ellipsis, and it ends the process over such a stride.

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 _TAKES_ARGS = 0x04
 _TAKES_KEYWORDS = 0x08
 
-# Names of numpy.typing, whose values say less than the names do.
+# Names of numpy.typing, shown as they are: what they stand for is long.
 _NUMPY_NAMES = ("ArrayLike", "DTypeLike")
 
 
 def raw_info(function: Callable[..., Any], name: str) -> dict[str, Any]:
     """The description of a Python function.
 
-    The parameters stay undescribed, so that it is called by position only, where no description
-    says what Python means: **kwargs, a default that is not None, a bool, a number or a string, and
-    callables that are not plain functions.
+    Parameters are described only where all of them can be: not of callables other than plain
+    functions, nor with **kwargs or a default other than None, a bool, a number or a string. Without
+    a description of its parameters a function is called by position only.
     """
     raw: dict[str, Any] = {
         "name": name,
@@ -70,7 +70,7 @@ def by_position(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _code_of(function: Callable[..., Any]) -> Any:
-    """The code of a function that a description can say everything of, else None."""
+    """The code of a function whose parameters a description can express, else None."""
     code = getattr(function, "__code__", None)
     defaults = (
         *(getattr(function, "__defaults__", None) or ()),
@@ -88,7 +88,7 @@ def _code_of(function: Callable[..., Any]) -> Any:
 
 
 def _params(function: Any, code: Any, docs: dict[str, str]) -> list[RawParam]:
-    """In the order of a body: by position, by name only, *args."""
+    """The parameters in the order of a body: positional, keyword-only, *args."""
     count = code.co_argcount
     positional = code.co_varnames[:count]
     by_name = code.co_varnames[count : count + code.co_kwonlyargcount]

@@ -55,7 +55,7 @@ def _function(info: FunctionInfo, level: int) -> str:
 
 
 def _way(info: FunctionInfo) -> list[str]:
-    """One signature with what belongs to it."""
+    """One signature, with its text and parameters."""
     params = info.in_order(front_end=True)
     signature = info.signature(front_end=True)
     lines = ["```python", f"{info.name}{signature}", "```", ""]

@@ -19,7 +19,7 @@ def distrust(path: str) -> str | None:
             return f"{path_so_far} belongs to {_user_name(status.st_uid)}"
         if stat.S_ISLNK(status.st_mode):
             continue
-        # In a sticky folder nobody replaces what is somebody else's.
+        # In a sticky folder, such as /tmp, only the owner replaces a file.
         if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
             continue
         if status.st_mode & stat.S_IWOTH:
@@ -54,7 +54,7 @@ def _on_the_way(path: str) -> Iterator[str]:
 
 
 def _is_own_group(gid: int, uid: int) -> bool:
-    """Whether the group is root's, or the one that has its user alone and the user's name."""
+    """Whether the group is root's, or has the user's name and no other member."""
     if gid == 0:
         return True
     import grp

@@ -1,4 +1,4 @@
-"""The type expressions of descriptions that Python has no type for, as stubs import them."""
+"""Types that descriptions name and Python lacks; stubs import them from here."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class SupportsDLPack(Protocol):
 
 @runtime_checkable
 class SupportsArrayInterface(Protocol):
-    """What NumPy sees an array in, its own scalars among them."""
+    """Objects with __array_interface__, scalars of NumPy among them."""
 
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
 
-# What a function that takes a tensor accepts, without a copy.
+# Accepted without a copy by functions that take a tensor.
 ArrayLike: TypeAlias = SupportsDLPack | SupportsArrayInterface
-# What names an element type: 'float32', numpy.float32, numpy.dtype('float32'), float.
+# Ways to name an element type: 'float32', numpy.float32, numpy.dtype('float32'), float.
 DTypeLike: TypeAlias = "str | type[Any] | numpy.dtype[Any]"

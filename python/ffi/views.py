@@ -1,4 +1,4 @@
-"""What an NDArray of ffi is to NumPy, and to people."""
+"""An NDArray of ffi as an array of NumPy, and as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _InPlace:
     """Presents elements to NumPy in place, those of ml_dtypes as integers of their size."""
 
     def __init__(self, array: Any, dtype: data_type.DataType) -> None:
-        # Kept alive by what NumPy makes of this: the memory is the array's.
+        # NumPy keeps this object alive, and so the array that owns the memory.
         self.array = array
         is_known = dtype not in data_type.EXTENDED
         self.__array_interface__ = {
@@ -46,7 +46,7 @@ def to_array(array: Any, name: str, dtype: Any = None, copy: bool | None = None)
 
 
 def text_of(array: Any, name: str) -> str:
-    """What an array is of, with name as that of its element type: to show elements needs NumPy."""
+    """Shape and element type of an array, whose elements cannot be shown without NumPy."""
     shown = [f"shape={array.shape}", f"dtype={name}", f"ctx={array.ctx}"]
     if array.read_only:
         shown.append("read_only=True")

@@ -30,7 +30,7 @@ SCALAR_TYPES["bool"] = SCALAR_TYPES["bool_"] = numpy.bool_
 
 
 def _imported() -> Any:
-    """ml_dtypes.bfloat16, None where nobody has imported it: then nothing is of that type."""
+    """ml_dtypes.bfloat16; None where it is not imported, as then nothing is of that type."""
     return getattr(sys.modules.get("ml_dtypes"), "bfloat16", None)
 
 
@@ -39,7 +39,7 @@ class _BFloat16(type):
 
     @property
     def dtype(cls) -> numpy.dtype[Any]:
-        """By this NumPy, and whoever asks it, knows what the class means."""
+        """NumPy, and what uses it, asks for this to read the class as a dtype."""
         found: numpy.dtype[Any] = numpy.dtype(data_type.bfloat16())
         return found
 
@@ -67,7 +67,7 @@ class bfloat16(metaclass=_BFloat16):  # noqa: N801  named as NumPy names its sca
     """
 
     __module__ = "mx.np"
-    # So C++ knows it without ml_dtypes.
+    # The element type for C++, without ml_dtypes.
     __ffi_dtype__ = data_type.BFLOAT16
 
 

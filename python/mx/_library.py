@@ -8,13 +8,13 @@ import warnings
 
 import ffi
 
-# Of the processor, from the lowest, as in src/op/kernels/cpu.cc.
+# Levels of processors, the lowest first, as in src/op/kernels/cpu.cc.
 _CPU_LEVELS = ("baseline", "avx2", "avx512")
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libmxnet_operators.so")
 
 
 def _asked_level() -> str:
-    """What MXNET_CPU_LEVEL asks for, by default the least. ValueError for what is no level."""
+    """The level that MXNET_CPU_LEVEL names, by default the lowest. ValueError for others."""
     asked = os.environ.get("MXNET_CPU_LEVEL") or _CPU_LEVELS[0]
     if asked not in _CPU_LEVELS:
         choices = ", ".join(_CPU_LEVELS)
@@ -23,7 +23,7 @@ def _asked_level() -> str:
 
 
 def _warn_of_lesser_level(asked: str, used: str) -> None:
-    """Tells that results may be others than where the processor has what was asked for."""
+    """Warns that results may differ from those of a processor with the level asked for."""
     if _CPU_LEVELS.index(used) < _CPU_LEVELS.index(asked):
         text = f"MXNET_CPU_LEVEL is {asked}, but this processor has no more than {used}"
         warnings.warn(f"{text}: results may differ in the last place", RuntimeWarning, 2)

@@ -18,10 +18,10 @@ from ffi.following import Following, watch
 
 from . import _library  # noqa: F401  registers the operators
 
-# Registered for the methods of ndarray, not for people.
+# Operators behind methods of ndarray, which are no functions of the modules.
 INTERNAL = frozenset({"flatten", "getitem", "setitem", "view"})
 
-# Further names of an operator, as NumPy has them.
+# Aliases that NumPy has for an operator.
 ALIASES = {
     "abs": "absolute",
     "acos": "arccos",
@@ -79,9 +79,9 @@ class Namespace:
         return functions
 
     def follow_registry(self, module: ModuleType, functions: Mapping[str, Function]) -> None:
-        """Gives a module what public_functions has, now and later; what goes there, it loses.
+        """Keeps a module's functions those of public_functions, now and later.
 
-        What it has from elsewhere stays, whatever is registered under the same name.
+        Names that the module has from elsewhere are left alone.
         """
         self._follow(
             vars(module), functions.get, lambda: [self.prefix + name for name in [*functions]]
@@ -104,7 +104,7 @@ class Namespace:
             changed(name)
 
     def _names_of(self, stem: str) -> tuple[str, ...]:
-        """What an operator is called in the module; nothing, if it is not for people."""
+        """The names of an operator in the module; none for one behind a method."""
         if stem.startswith("_") or stem in self.internal:
             return ()
         return (stem, *self._aliases_of.get(stem, ()))

@@ -1,4 +1,4 @@
-"""What operators give, without computing it: their outputs' shapes and element types.
+"""Shapes and element types of operators' outputs, without computing them.
 
 spec = mx.op.TensorSpec(("batch", 3), "float32")
 mx.op.infer(mx.np.add, spec, mx.np.ones(3))  # one TensorSpec of shape ("batch", 3)
@@ -16,7 +16,7 @@ import numpy
 
 import ffi
 
-from . import _library  # noqa: F401 - whose operators these are
+from . import _library  # noqa: F401  registers the operators
 
 TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 
@@ -70,7 +70,7 @@ def register(
 
 
 def _body_arguments(operator: Any, arguments: Mapping[str, Any]) -> Iterator[Any]:
-    """The arguments that the call hands on; as there, numbers of NumPy's keep their types."""
+    """The arguments as the body gets them; scalars of NumPy keep their types, as in a call."""
     for param in operator.info.params:
         if not param.front_end:
             value = arguments[param.name]

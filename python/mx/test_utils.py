@@ -1,4 +1,4 @@
-"""What tests ask: whether arrays are equal, which devices and which instructions there are."""
+"""For tests: comparing arrays, and which devices and instructions there are."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def assert_almost_equal(
 
 
 def _widened(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """bfloat16 as float32, which NumPy's comparison knows."""
+    """bfloat16 as float32, which NumPy can compare."""
     return array.astype(numpy.float32) if array.dtype.name == "bfloat16" else array

@@ -47,7 +47,7 @@ class Field:
         with exclusion:
             if self._info.getter(self._info.resource, self._handle_of(instance), byref(value)):
                 raise last_error()
-            # Text belongs to the field, and goes when that is set.
+            # The text is the field's own; setting the field frees it.
             if value.type_code in (abi.STR, abi.BYTES):
                 return borrow(value.value, value.type_code)
         return take(value.value, value.type_code)
@@ -57,7 +57,7 @@ class Field:
         if self.read_only:
             raise AttributeError(f"{self._where} is read-only")
         given, frame = abi.MXNetAny(), Frame()
-        # Converting the value may run code that gives the instance another object.
+        # Read again: converting the value may have given the instance another object.
         check(abi.lib.MXNetObjectRetain(c_void_p(handle)))
         try:
             given.type_code = frame.write(value, given.value)

@@ -39,7 +39,7 @@ _slice = exclusive(_function("ffi.SeqSlice"))
 _find = exclusive(_function("ffi.MapFind"))
 _SEQUENCES = (abi.OBJECT_ARRAY, abi.OBJECT_LIST)
 _MAPPINGS = (abi.OBJECT_MAP, abi.OBJECT_DICT)
-# Keys that C++ compares.
+# Types of keys that C++ compares by value.
 _PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
 _ABSENT = object()
 
@@ -227,9 +227,9 @@ class MapBase(_Container):
                 entry: int = _find(self, key)
                 return entry
             except (UnicodeEncodeError, OverflowError):
-                # No key is equal to what has no counterpart.
+                # A value without a counterpart in C++ equals no key.
                 return -1
-        # Objects are compared by C++ as what they are, by Python as what they say, hash first.
+        # C++ does not know the __hash__ and __eq__ of other objects.
         hashed = hash(key)
         index = 0
         # Comparing may run code that removes entries.

@@ -1,12 +1,12 @@
-"""What keeps threads from each other where the interpreter does not."""
+"""The lock of what threads share, for interpreters without the GIL."""
 
 from __future__ import annotations
 
 import os
 from _thread import RLock
 
-# Held for few steps, none of which waits for another thread.
+# Held only for a few steps that never wait.
 exclusion = RLock()
 
-# A thread that held it at a fork does not exist in the child.
+# The thread that holds it at a fork does not exist in the child.
 os.register_at_fork(after_in_child=exclusion._at_fork_reinit)  # type: ignore[attr-defined]

@@ -30,7 +30,7 @@ class Parameters:
             i for i, param in enumerate(body) if description.ARRAY_LIKE in (param[1] or "")
         }
         by_name = [i for i, param in enumerate(named) if param[3] & PARAM_KEYWORD_ONLY]
-        # How many of the visible parameters are taken by position, where some are not.
+        # How many visible parameters are positional, where others are keyword-only.
         self.by_position: int | None = by_name[0] if by_name else None
         self._is_method = bool(raw.get("is_method"))
         self._is_overloaded = bool(raw.get("overloads"))
@@ -90,7 +90,7 @@ class Parameters:
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> list[Any]:
         bound = list(args)
-        # The object that a method is called on is not given by name.
+        # The object of a method is not given by name.
         shown = [*names[self._is_method :], *([self._variadic] if self._variadic else [])]
         if kwargs and not shown:
             raise TypeError(f"{self.name}: takes no keyword arguments")

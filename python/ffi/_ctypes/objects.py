@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 class _Reference:
     """One reference to an object of the runtime.
 
-    Apart from its wrapper: that is gone, and cannot be found any more, when its attributes go.
+    The wrapper holds it, so the object is freed when nobody can find the wrapper any more.
     """
 
     __slots__ = ("_finish", "_handle", "wrapper")
-    # Yields once, and frees the object then.
+    # An iterator whose only step frees the object.
     _finish: Iterator[int]
-    # What _wrappers has of the wrapper.
+    # The weak reference to the wrapper in _wrappers.
     wrapper: ref[ObjectBase] | None
 
     def __init__(self, handle: int) -> None:
@@ -39,8 +39,8 @@ class _Reference:
 
     @uninterrupted
     def __del__(self) -> None:
-        # Not a call among it: after a call the interpreter looks for signals, and an exception that
-        # Ctrl-C raises here would be lost.
+        # Without a call: after one the interpreter handles signals, and an exception that Ctrl-C
+        # raises here would be lost.
         try:
             if _HAS_GIL and self._handle in _wrappers and _wrappers[self._handle] is self.wrapper:
                 del _wrappers[self._handle]
@@ -106,7 +106,7 @@ def register_object(type_index: int, cls: type[ObjectBase]) -> None:
     _classes[type_index] = cls
 
 
-# What makes the class of a type index beyond the fixed ones when its first object appears.
+# Makes the class of a type index when the first object of it appears.
 _class_factory: Callable[[int], type[ObjectBase]] | None = None
 
 
@@ -122,15 +122,15 @@ def _class_of(type_index: int) -> type[ObjectBase]:
         return cls
     if type_index < abi.OBJECT_DYNAMIC or _class_factory is None:
         return ObjectBase
-    # Unless another thread has registered one meanwhile.
+    # Another thread may have registered one meanwhile.
     return _classes.setdefault(type_index, _class_factory(type_index))
 
 
-# The wrapper of each object that has one. The slot for it in the object is the Cython path's.
+# The wrapper of each object that has one; the slot in the object is for the Cython path.
 # Weak references without callbacks, which would be Python code that Ctrl-C can interrupt.
 _wrappers: dict[int, ref[ObjectBase]] = {}
-# Without the GIL another thread could replace an entry between the look at it and its removal, so
-# those of wrappers that are gone stay until there are too many.
+# Entries of wrappers that are gone stay until there are too many: without the GIL another thread
+# could replace an entry while it is being removed.
 _HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 _MIN_SWEPT = 1024
 _sweep_at = _MIN_SWEPT
@@ -139,7 +139,7 @@ _sweep_at = _MIN_SWEPT
 def _wrapper_of(handle: int) -> ObjectBase | None:
     found = _wrappers.get(handle)
     wrapped = None if found is None else found()
-    # Not one that has been given another object: this may be a new one at the same address.
+    # A wrapper may hold another object by now, and this be a new one at the old address.
     return wrapped if wrapped is not None and wrapped._handle == handle else None
 
 
@@ -153,7 +153,7 @@ def wrap(handle: int) -> ObjectBase:
             abi.lib.MXNetObjectFree(c_void_p(handle))
             raise
         with exclusion:
-            # Another thread may have made it meanwhile.
+            # Another thread may have made the wrapper meanwhile.
             wrapped = _wrapper_of(handle)
             if wrapped is None:
                 wrapped = wrap_anew(cls, handle)

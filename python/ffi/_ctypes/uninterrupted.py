@@ -1,4 +1,4 @@
-"""Entry of a callback without a gap in which Ctrl-C would be lost."""
+"""Lets callbacks begin without handling signals, so that Ctrl-C is not lost there."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _WITHOUT_CHECK = 3
 
 
 def uninterrupted(function: F) -> F:
-    """The function, changed so as not to look for signals before its first statement.
+    """The function, changed so that signals are not handled before its first statement.
 
-    A signal that arrived while C code ran is noticed where the next Python function begins. There
-    an exception is raised before the function has entered its `try`. Python prints and drops what
-    leaves a callback of ctypes or a __del__: KeyboardInterrupt would be lost, and the status that C
-    gets undefined. Since Python 3.11 that beginning is the instruction RESUME; before, a function
-    that begins with `try` does not look for signals there, and is left as it is.
+    A signal that arrived while C code ran is handled where the next Python function begins, which
+    is before that function has entered its `try`. An exception raised there leaves the callback,
+    and Python prints and drops what leaves a callback of ctypes or a __del__: KeyboardInterrupt
+    would be lost, and the status that C gets undefined. Since Python 3.11 the beginning is the
+    instruction RESUME; before, a function that begins with `try` handles no signals there.
     """
     resume = opmap.get("RESUME")
     instructions = bytearray(function.__code__.co_code)

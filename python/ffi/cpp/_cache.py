@@ -17,9 +17,9 @@ import os
 from ..trust import distrust
 
 try:
-    # What hashlib gives, whose import takes as long as all else where nothing is to be compiled.
+    # Not from hashlib, whose import takes as long as a whole call that finds its library.
     from _blake2 import blake2b
-except ImportError:  # an interpreter that leaves all hashes to OpenSSL
+except ImportError:  # an interpreter built without hashes of its own
     from hashlib import blake2b
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 _MANIFEST = "manifest.txt"
-# Stamps of a file that may be another by now, and of one that is not there.
+# Stamps of a file that may have changed while it was read, and of a missing one.
 _CHANGED = (-1, -1, -1)
 _ABSENT = (-2, -2, -2)
 
@@ -44,7 +44,7 @@ def cache_dir() -> str:
     if named:
         folder = os.path.abspath(os.path.expanduser(named))
     else:
-        # The specification of the base directories has relative paths ignored.
+        # The XDG specification says that relative paths are ignored.
         base = os.environ.get("XDG_CACHE_HOME", "")
         base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
         folder = os.path.join(base, "mxffi")
@@ -57,7 +57,7 @@ def _make_folder(folder: str) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        # The same class, made by the number.
+        # OSError of a number is the subclass for it, PermissionError for one.
         raise OSError(
             error.errno,
             f"the cache needs a folder that cannot be made ({error.strerror}); "
@@ -90,7 +90,7 @@ def _stamp(path: str) -> tuple[int, int, int]:
         return _ABSENT
     except OSError:
         return _CHANGED
-    # A copy may have the time of the original's content, but its status changed when it was made.
+    # A copy may keep the modification time of the original; its status time is its own.
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
@@ -144,7 +144,7 @@ class Entry:
             _check_trust(self._manifest)
             with open(self._manifest, encoding="utf-8", errors="surrogateescape") as file:
                 key, name, *inputs = file.read().split("\n")
-            # Else it was made for another entry, and brought here by somebody.
+            # A manifest that names another key was copied here from another entry.
             if key != self._key:
                 return None
             library = os.path.join(self.folder, name)
@@ -187,7 +187,7 @@ class Entry:
         stamps = {
             path: stamp if max(stamp[1:]) < started else _CHANGED for path, stamp in stamps.items()
         }
-        # Another name for each state of the inputs: a process may have the former one loaded.
+        # The name depends on the inputs: a process may have the library for the former ones loaded.
         file_name = f"lib{name}-{key_of(sorted(stamps.items()))[:8]}.so"
         library = os.path.join(self.folder, file_name)
         _sync(partial)

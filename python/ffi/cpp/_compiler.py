@@ -1,4 +1,4 @@
-"""The system's compiler: which one it is. What runs it is in _runner."""
+"""Finds the compiler of the system; _runner runs it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BuildError(RuntimeError):
 
 
 def which(program: str) -> str | None:
-    """Path of a program, as `shutil` finds it, whose import takes a while."""
+    """Path of a program, as shutil.which finds it; importing shutil takes a while."""
     folders = [""] if os.sep in program else os.get_exec_path()
     for folder in folders:
         path = os.path.join(folder, program)
@@ -53,7 +53,7 @@ def _words(command: str) -> list[str]:
     """The words of a command as a shell reads it."""
     if not any(mark in command for mark in "'\"\\"):
         return command.split()
-    import shlex  # which takes longer than all else where nothing is to be compiled
+    import shlex  # importing it takes longer than a call that finds its library
 
     return shlex.split(command)
 
@@ -75,6 +75,6 @@ def identity(command: Sequence[str]) -> list[object]:
 
 
 def tell(text: str, verbose: bool) -> None:
-    """Says what is going on, to people: where it is asked for, and on a terminal."""
+    """Prints a line to stderr if verbose, or if that is a terminal."""
     if verbose or sys.stderr.isatty():
         print(f"ffi.cpp: {text}", file=sys.stderr, flush=True)

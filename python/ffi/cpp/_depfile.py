@@ -1,4 +1,4 @@
-"""The files that a compiler says it has read, and those it would read if they were there."""
+"""The files that a compiler has read, and missing ones that it would have read instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-# A name ends at white space that no backslash quotes; in front of that backslashes are doubled.
+# A backslash quotes white space in a name; before white space it is doubled itself.
 _WORD = re.compile(r"(?:\\*\\[ \t#]|[^\s])+")
 _QUOTED = re.compile(r"(\\*)\\([ \t#])")
 _INCLUDE = re.compile(
@@ -31,7 +31,7 @@ def _plain(word: str) -> str:
 
 
 def missing_headers(read: Iterable[str], flags: Sequence[str], listed: Iterable[str]) -> set[str]:
-    """Files that are not there and would be read, by what the files that were read include.
+    """Missing files that would be read if they existed, by the #includes of those that were read.
 
     Looked for in the folders that the flags name, in those listed, and beside who includes them.
     """
@@ -57,7 +57,7 @@ def _included(path: str) -> Iterator[tuple[bytes, str]]:
 
 
 def linked_files(flags: Sequence[str], folders: Iterable[str]) -> tuple[set[str], set[str]]:
-    """The files that flags of a linker name, and those that would be taken if they were there."""
+    """Files that flags of a linker name, and missing ones that it would take instead."""
     words = [word for flag in flags for word in flag.removeprefix("-Wl,").split(",")]
     searched = [*_folders(flags, _LIBRARY_OPTIONS), *folders]
     candidates = {os.path.abspath(word.removeprefix("@")) for word in words if word[:1] != "-"}

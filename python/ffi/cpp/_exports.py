@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 def find(text: str, function: str) -> Found | None:
-    """Looks a function of namespace scope up in a source text; the one whose names are known."""
+    """Finds a function of namespace scope in a source text, if possible with named parameters."""
     blanked = _COMMENT_OR_TEXT.sub(_blank, text)
     found = None
     last = function.rpartition("::")[2]
@@ -146,7 +146,7 @@ def registrations(
 
 
 def _arguments(function: str, parameters: tuple[Parameter, ...]) -> Iterator[str]:
-    # An overload or a macro may mean something else than what was read.
+    # Described only where the count fits: an overload or a macro may have been read instead.
     signature = f"::mxnet::runtime::details::FunctionSignature<decltype(&{function})>::Arguments"
     yield f"  if constexpr (std::tuple_size_v<{signature}> == {len(parameters)}) {{\n"
     for name, default in parameters:

@@ -13,7 +13,7 @@ from .expressions import Expressions
 from .functions import docstring, parameters
 
 _FIRST_INDEX = 64  # kMXNetObjectDynamic
-# What ffi.Object has of itself, by other means.
+# Defined by ffi.Object itself, so not repeated in the stub of a class.
 _HIDDEN = ("__copy__", "__ffi_getstate__", "__ffi_setstate__", "__hash__")
 _COMPARISONS = ("__eq__", "__ne__")
 

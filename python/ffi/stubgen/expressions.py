@@ -48,7 +48,7 @@ class Expressions:
         self._names: dict[str, set[tuple[str, str]]] = {}
 
     def rewrite(self, described: str | None) -> str:
-        """The expression as this file writes it. What nothing is known about becomes Any."""
+        """The expression as this file writes it; unknown names become Any."""
         try:
             tree = ast.parse(described or "Any", mode="eval")
         except SyntaxError:

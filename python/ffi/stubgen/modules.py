@@ -13,7 +13,7 @@ from .expressions import Expressions
 from .functions import docstring, function
 
 NOTICE = "# Written by `python -m ffi stubgen` from what is registered; do not edit."
-# Overloads are tried in their order: an int is taken by one for int although float takes it too.
+# Overloads are tried in order, so one for int before one for float is meant, though they overlap.
 OVERLOADED = (
     '# mypy: disable-error-code="overload-overlap, overload-cannot-match"\n'
     "# pyright: reportOverlappingOverload=false"

@@ -1,7 +1,7 @@
-"""Accelerators that need not be loaded by hand: those of the environment, the package and others'.
+"""Finds accelerators in the environment, in this package and in other installed packages.
 
-Nothing is looked for before an accelerator is asked for, and this module is imported only then, so
-that importing mx costs nothing. What fails is kept, with its reason, for whoever asks for it.
+This module is imported when an accelerator is first asked for, so that importing mx costs nothing.
+Libraries that do not load are kept, with the reason, for whoever asks for them.
 
 MXNET_ACC_LIBRARIES  libraries, and folders of libraries, separated as in PATH
 MXNET_ACC_TRUSTED    the same of those that are loaded although others may write to them; 1 for all
@@ -34,7 +34,7 @@ TRUSTED = "MXNET_ACC_TRUSTED"
 GROUP = "mx.accelerators"
 
 _FILE_NAME = re.compile(r"(?:lib)?(.+?)\.so")
-# A library without either is none of an accelerator, but one that another in the folder needs.
+# A library that exports neither is no accelerator; another one in the folder may need it.
 _ENTRIES = frozenset({"mxacc_get_api", "getAccName"})
 
 
@@ -50,7 +50,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Something that may be an accelerator; locate gives the path of its library."""
+    """A possible accelerator; locate gives the path of its library."""
 
     name: str
     path: str
@@ -60,7 +60,7 @@ class _Candidate:
 
 
 class Discovery:
-    """What was looked for so far."""
+    """Where accelerators were looked for so far, and what did not load."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -105,7 +105,7 @@ class Discovery:
         try:
             path = candidate.locate()
             load_library(path, candidate.acc_name, candidate.found)
-        # Whatever somebody else's package raises.
+        # Code of other packages may raise anything.
         except Exception as error:
             self._failures.append(Failure(candidate.name, path, candidate.found, error))
 
@@ -173,7 +173,7 @@ def _of_entry(entry: EntryPoint) -> Callable[[], str]:
 
 
 def _libraries_in(folder: str) -> list[str]:
-    """The libraries of a folder that are accelerators, or ought to be; none if it is no folder."""
+    """The libraries of a folder without those that only others need; none if it is no folder."""
     try:
         with os.scandir(folder) as entries:
             files = sorted(entry.path for entry in entries if entry.name.endswith(LIBRARY_SUFFIXES))

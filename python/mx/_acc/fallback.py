@@ -1,4 +1,4 @@
-"""Where operators run: the fallback to the CPU, and what became of calls."""
+"""The fallback to the CPU, and counts of where operators ran."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
 
 
 def _users_level() -> int:
-    """The stacklevel of the line that called an operator, seen from who calls this function."""
+    """The stacklevel, for the caller of this function, of the line that called an operator."""
     level = 1
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
@@ -66,7 +66,7 @@ class OperatorStats:
         seconds = (self.copy_seconds, self.wait_seconds, self.cpu_seconds)
         counts = (str(self.on_accelerator), str(self.on_cpu), f"{self.bytes / 1e6:.3f}")
         times = (f"{each * 1e3:.3f}" for each in seconds)
-        # A count where there is something to tell apart.
+        # With the count where there are several reasons.
         single = len(self.reasons) == 1
         why = (each if single else f"{each} ({count})" for each, count in self.reasons.items())
         return self.accelerator, self.operator, *counts, *times, "; ".join(why)

@@ -20,11 +20,11 @@ _take_untold = ffi.get_global_func("mx.acc.take_untold")
 
 LIBRARY_SUFFIXES = (".so",)
 
-# What mx has, by name: an accelerator that is loaded gets its own. mx hands it down.
+# The globals of mx, which sets them with use_namespace; each loaded accelerator adds its name.
 namespace: dict[str, Any] = {}
 # The functions mx.<name> that loading made, by name.
 CONTEXTS: dict[str, Callable[..., Context]] = {}
-# How each of them was found.
+# How each accelerator was found, by name.
 FOUND: dict[str, str] = {}
 
 
@@ -54,7 +54,7 @@ def library_in(path: str | os.PathLike[str]) -> str:
 
 
 def context_function(name: str) -> Callable[..., Context]:
-    """What `mx.<name>` is."""
+    """The function `mx.<name>`."""
 
     def context(device_id: int = 0) -> Context:
         return Context(name, device_id)
@@ -161,5 +161,5 @@ def _warn_of(untold: tuple[str, ...]) -> None:
 
 @atexit.register
 def _tell_at_exit() -> None:
-    """Nobody can ask any more for the results of work that is under way."""
+    """Warns at exit of failed work, for whose results nobody can ask any more."""
     _warn_of(_take_untold())

@@ -42,7 +42,7 @@ def numpy_view(array: Any) -> numpy.ndarray[Any, Any]:
     host = in_place(array)
     array = _in_context(array, "cpu") if host is None else host
     name = dtype_name(array)
-    # Of these NumPy asks the array itself; others, such as complex32, it cannot have.
+    # NumPy reads these through the array itself; it has no counterpart of others, as complex32.
     if data_type.BY_NAME.get(name) is None or data_type.BY_NAME[name] in data_type.EXTENDED:
         extended: numpy.ndarray[Any, Any] = views.to_array(array, name)
         return extended

@@ -1,4 +1,4 @@
-"""The one description of what an array does, and how a class gets it."""
+"""All members of an array, as one table, and how a class gets them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def install(
     native: frozenset[str] = frozenset(),
     setattr: Callable[[type, str, Any], None] = builtins.setattr,
 ) -> None:
-    """Gives cls every member of an array but those named in `native`, which it has itself."""
+    """Adds the members of an array to cls, except those named in `native`, which it defines."""
     for name, member in MEMBERS.items():
         if name not in native:
             if isinstance(member, FunctionType):

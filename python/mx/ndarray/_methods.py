@@ -132,7 +132,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, /, *inputs: Any, **options: 
 
 
 def _own(result: Any) -> Any:
-    """NumPy's arrays and scalars as arrays of ours; what another class made of them as it is."""
+    """Arrays and scalars of NumPy as arrays of this class; results of other classes as they are."""
     return (
         _array(result)
         if isinstance(result, numpy.generic | numpy.ndarray) and is_plain(result)

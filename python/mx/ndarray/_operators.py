@@ -11,7 +11,7 @@ import ffi
 
 from .._registry import front_end
 
-# `__add__`, `__radd__` and `__iadd__` by their common part.
+# The function for `__add__`, `__radd__` and `__iadd__`, by their common part.
 ARITHMETIC = {
     "add": "add",
     "sub": "subtract",
@@ -47,7 +47,7 @@ OPERAND_CLASSES = (ffi.NDArray, numpy.ndarray, numpy.generic, int, float, comple
 
 
 def is_operand(value: Any) -> bool:
-    """Whether an operator takes value; Python asks the other operand where it does not."""
+    """Whether an operator takes value; if not, Python asks the other operand."""
     kind = type(value)
     if kind in PLAIN_OPERANDS:
         return True
@@ -56,10 +56,10 @@ def is_operand(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether value is no more than its elements, which is all that an operator here sees of it.
+    """Whether value is defined by its elements alone, since operators here use nothing else.
 
-    A masked array or a matrix is more, as is every other class derived from NumPy's array: what it
-    has beside the elements would be lost. RuntimeError for a tensor that records gradients.
+    A masked array, a matrix or another class derived from NumPy's array has more, which would be
+    lost. RuntimeError for a tensor that records gradients.
     """
     if isinstance(value, numpy.ndarray):
         return type(value) in (numpy.ndarray, numpy.memmap)
@@ -102,7 +102,7 @@ def in_place(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def power(self: Any, other: Any, modulus: Any = None, /) -> Any:
-    """self ** other; there is no power modulo a number. A square is one, as NumPy has it."""
+    """self ** other, without a modulus. The exponent 2 is `square`, as in NumPy."""
     if modulus is not None or not is_operand(other):
         return NotImplemented
     if type(other) is int and other == 2:

@@ -10,7 +10,7 @@ from ffi import data_type, views
 
 from ._conversion import dtype_name, item, readable
 
-# What array() makes of the numbers that are shown, and so need not be told.
+# Types that array() infers from the shown numbers, so that repr does not add dtype=.
 IMPLIED_DTYPES = frozenset({"bool", "int64", "float32", "complex64"})
 OF_NO_NUMBERS = frozenset({"float32"})
 
@@ -38,7 +38,7 @@ def text(self: Any, /) -> str:
 
 
 def formatted(self: Any, spec: str, /) -> str:
-    """format(self, spec): of the element where there is one and no axes, else only without spec."""
+    """format(self, spec): of the element of a 0-d array; others take no spec."""
     if not self.ndim:
         return format(item(self), spec)
     if spec:

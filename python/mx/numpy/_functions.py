@@ -31,7 +31,7 @@ __all__ = [
     "size",
 ]
 
-# What is about shapes and types alone is NumPy's own.
+# Functions of shapes and types alone are NumPy's own.
 broadcast_shapes = numpy.broadcast_shapes
 can_cast = numpy.can_cast
 dtype = numpy.dtype
@@ -49,7 +49,7 @@ _location = ffi.get_global_func("mx.context.location")
 
 
 def _described(value: Any) -> Any:
-    """An array's dtype, anything else as it is."""
+    """The dtype of an array; other values as they are."""
     return value.dtype if isinstance(value, ndarray) else value
 
 
@@ -80,10 +80,10 @@ def array_equal(a1: Any, a2: Any) -> bool:
 
 
 class _Layout:
-    """Stands for an array of an accelerator where only addresses count: nothing is read."""
+    """Shows NumPy the addresses of an array that it cannot read; nothing is read."""
 
     def __init__(self, array: ndarray, byte_offset: int) -> None:
-        # Room for what negative strides reach, far from address 0.
+        # Far enough from address 0 for what negative strides reach.
         address = (1 << 40) + byte_offset
         self.__array_interface__ = {
             "version": 3,
