@@ -40,7 +40,8 @@ class Accelerator {
   /*! \brief Pieces of memory in use, on all devices. */
   uint64_t num_blocks() const;
 
-  /*! \brief Starts the library's process again if it has ended; arrays that were on it are lost. */
+  /*! \brief Starts the process of an isolated library again if it has ended; its arrays are lost.
+   */
   void Restart();
 
   /*! \brief Counts of the calls of operators. */
@@ -54,7 +55,7 @@ class Accelerator {
    * on. */
   std::vector<FailureRef> TakeUntold();
 
-  /*! \brief Passes keywords with values to the library, and returns what it emits. */
+  /*! \brief Passes options to the library, and returns the pairs that it answers. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);
 

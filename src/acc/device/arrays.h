@@ -1,6 +1,6 @@
 /*!
  * \file arrays.h
- * \brief Arrays on accelerators: the memory that they have, and what libraries see of them.
+ * \brief Arrays on accelerators: their memory, and the tensors that libraries get for them.
  */
 #ifndef MXNET_SRC_ACC_DEVICE_ARRAYS_H_
 #define MXNET_SRC_ACC_DEVICE_ARRAYS_H_
@@ -21,11 +21,11 @@ inline constexpr Context kHost{kDLCPU, 0};
 /*! \brief The release of arrays on accelerators, whose owner is a DeviceMemory. */
 void ReleaseMemory(void* owner, size_t);
 
-/*! \brief Memory of an accelerator, as the runtime takes it. */
+/*! \brief Memory of an accelerator in the form of the runtime. */
 inline DeviceBlock BlockOf(DeviceMemory* memory) { return {memory->data, memory, &ReleaseMemory}; }
 
 /*!
- * \brief The accelerator's memory that an array or view is in; NULL where that is other
+ * \brief The accelerator's memory that an array or view is in; NULL where it is in other
  * memory.
  */
 inline DeviceMemory* MemoryOf(const ArrayObject* array) {
@@ -70,10 +70,10 @@ MXTensor TensorOf(const NDArray& array);
 /*! \brief The memory of an array on an accelerator; ValueError where that is not of its device. */
 DeviceMemory* MemoryOf(const NDArray& array);
 
-/*! \brief The memory that is written where all elements of an array on an accelerator are. */
+/*! \brief The part of the memory that writing all elements of an array changes. */
 Written AllOf(const NDArray& array);
 
-/*! \brief The bytes that a view spans: from where in the memory, and how many. */
+/*! \brief The bytes that a view spans, as an offset into the memory and a count. */
 struct Span {
   int64_t begin;
   int64_t size;

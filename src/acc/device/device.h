@@ -26,7 +26,7 @@ class Accelerator;
 class Adapter;
 struct Slot;
 
-/*! \brief The library's answers about operators of one device. */
+/*! \brief Executors of one device that the library has given, and its rejections. */
 class AnswerCache {
  public:
   virtual ~AnswerCache() = default;
@@ -36,7 +36,7 @@ class AnswerCache {
 /*! \brief Makes the cache of a device. */
 using AnswerCacheFactory = std::unique_ptr<AnswerCache> (*)();
 
-/*! \brief Memory of a device that a copy writes to: all that is in it, or some. */
+/*! \brief Memory of a device that a copy writes to, wholly or in part. */
 struct Written {
   DeviceMemory* memory;
   bool is_partial;
@@ -46,8 +46,8 @@ struct Written {
  * \brief A device. Any thread may call.
  *
  * Where the library has streams, all work on the device is given to one, in order; what reads or
- * writes memory of the host waits for it. What failed work was to write is lost, and so is all
- * that is computed from it; reading it raises the failure.
+ * writes memory of the host waits for it. What failed work should have written is lost, and so is
+ * everything computed from it; reading it raises the failure.
  */
 class Device {
  public:
@@ -86,11 +86,11 @@ class Device {
   /*! \brief The same within it, or from another device; false where the library cannot. */
   bool TryCopyWithin(MXTensor* target, const MXTensor* source, Written to, DeviceMemory* from);
 
-  /*! \brief Waits for work under way, and finds out what is lost by its failures. */
+  /*! \brief Waits for work under way, and finds out which memory is lost by failures. */
   void Settle() {
     if (stream_ != nullptr) acc::Settle(this);
   }
-  /*! \brief Throws where the content of memory is lost, as far as is known. */
+  /*! \brief Throws where the content of memory is known to be lost. */
   void CheckContent(const DeviceMemory& memory);
   /*!
    * \brief Gives work to the stream: status = call(number). Throws where it reads what is lost.
@@ -124,7 +124,7 @@ class Device {
   /*! \brief Answers of the library about operators. */
   AnswerCache* answers() { return answers_.get(); }
 
-  /*! \brief What the library says of the device; strings are copied. */
+  /*! \brief The description of the device by the library; strings are copied. */
   const MXAccDeviceInfo& info() const { return info_; }
   /*! \brief Whether calls have to wait for one another; see DeviceCall. */
   bool one_thread() const { return (info_.flags & kMXAccOneThread) != 0; }
@@ -136,7 +136,7 @@ class Device {
   /*! \brief Whether the library may be asked for executors. */
   bool imperative() const;
   Accelerator* accelerator() const { return accelerator_; }
-  /*! \brief The accelerator's, which outlives it. */
+  /*! \brief Belongs to the accelerator, which outlives the device. */
   Slot* slot() const { return slot_; }
   int id() const { return id_; }
   int type() const { return type_; }
@@ -153,9 +153,9 @@ class Device {
   MXAccStatus GiveTied(const Access& access, Device* other, Call&& call);
   /*! \brief Unlocks the log and waits for the stream until there is room in it. */
   [[gnu::cold]] void AwaitRoom(std::unique_lock<std::mutex>* lock);
-  /*! \brief A copy of the status, once the stream is done with what the call may have begun. */
+  /*! \brief A copy of a failure, made once the stream is idle: the call may have begun work. */
   [[gnu::cold]] MXAccStatus SettledStatus(MXAccStatus status);
-  /*! \brief Marks the memory as new: the log forgets the work that was to write it. */
+  /*! \brief Marks the memory as new: work of earlier use that failed no longer counts. */
   void Forget(DeviceMemory* memory);
   void* AllocRaw(size_t size);
   DeviceMemory* NewMemory(size_t size);
@@ -174,7 +174,7 @@ class Device {
   int id_;
   int type_;
   Slot* slot_;
-  Adapter* adapter_; /*!< what is called instead of a library; NULL where nothing is */
+  Adapter* adapter_; /*!< called in place of the library; NULL where that is called itself */
   MXAccStream stream_{nullptr};
   MXAccEvent event_{nullptr};
   std::mutex event_mutex_;

@@ -27,8 +27,8 @@ struct MemoryUse {
   uint64_t free_bytes; /*!< on the device, as it says itself; 0 for unknown */
 };
 
-/*! \brief What sizes are rounded up to, so that pieces of memory fit again: an eighth more at most,
- * or 2^kGrainBits. */
+/*! \brief A size that requests are rounded up to, so that pieces of memory can be reused: at most
+ * an eighth larger, or 2^kGrainBits. */
 struct SizeClass {
   static constexpr int kGrainBits = 8;
   static constexpr int kMaxBits = 62; /*!< wanted sizes are below 2^kMaxBits */
@@ -76,7 +76,7 @@ class DevicePool {
   }
   /*! \brief Counts a new piece, which is in use from now on. */
   void Add(const DeviceMemory& memory);
-  /*! \brief Keeps a piece that is no longer in use, if it may; else it counts as in use still. */
+  /*! \brief Keeps a piece that is no longer in use; false where it may not, and still counts it. */
   template <typename MayKeep>
   bool Keep(DeviceMemory* memory, MayKeep&& may_keep) {
     const BiasedLock::Guard lock(&lock_);
@@ -87,12 +87,12 @@ class DevicePool {
     use_.kept += memory->size.size;
     return true;
   }
-  /*! \brief No longer counts a piece that is not kept. */
+  /*! \brief Stops counting a piece that is freed and not kept. */
   void Drop(const DeviceMemory& memory);
   /*! \brief Hands all that is kept to the caller, as a list. */
   DeviceMemory* TakeAll();
 
-  /*! \brief All but what only the device knows: total and free_bytes. */
+  /*! \brief All members but total and free_bytes, which only the device knows. */
   MemoryUse Use();
 
  private:

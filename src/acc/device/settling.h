@@ -1,6 +1,6 @@
 /*!
  * \file settling.h
- * \brief Waiting for the work of devices, and finding out what became of it.
+ * \brief Waits for the work of devices, and finds out which memory its failures spoiled.
  */
 #ifndef MXNET_SRC_ACC_DEVICE_SETTLING_H_
 #define MXNET_SRC_ACC_DEVICE_SETTLING_H_
@@ -15,18 +15,18 @@ namespace acc {
 class Device;
 
 /*!
- * \brief Waits for the work that a device was given so far. Afterwards the contents of all memory
- * that this work wrote, or that was made of it on any device, say whether they are lost.
+ * \brief Waits for the work that a device was given so far. Afterwards Content::failure is set of
+ * all memory that is lost, also on other devices with results computed from it.
  */
 void Settle(Device* device);
 
 /*!
- * \brief The same, and waits for the stream where it was given nothing, too: a call that failed may
+ * \brief The same, but waits for the stream even where the log is empty: a call that failed may
  * have left work there, although it must not.
  */
 void SettleEvenIdle(Device* device);
 
-/*! \brief Failures by which something is lost, until a caller was told. Any thread may call. */
+/*! \brief Failures of work that no caller was told of yet. Any thread may call. */
 class UntoldFailures {
  public:
   void Add(FailureRef failure);

@@ -1,6 +1,6 @@
 /*!
  * \file stats.h
- * \brief Where the operators called on an accelerator were executed, and what that took.
+ * \brief Where operators were executed, how often, and the time and copies it took.
  */
 #ifndef MXNET_SRC_ACC_DEVICE_STATS_H_
 #define MXNET_SRC_ACC_DEVICE_STATS_H_
@@ -35,7 +35,7 @@ struct CallCost {
   }
 };
 
-/*! \brief Adds the time until its end. */
+/*! \brief Adds the time of its life to a counter. */
 class Timed {
  public:
   explicit Timed(uint64_t* nanoseconds) : nanoseconds_(nanoseconds), start_(Clock::now()) {}
@@ -82,7 +82,7 @@ class OperatorStats {
   CallCost cost_;
   Reasons reasons_;
 
-  /*! \brief Some libraries have another reason for each shape; further ones are counted together.
+  /*! \brief Reasons may differ by shape: beyond this number they are counted together.
    */
   static constexpr size_t kMostReasons = 32;
 };

@@ -13,7 +13,7 @@
 
 #include "acc/device/accelerator.h"
 #include "acc/plugin/status.h"
-#include "acc/sync/use_count.h"
+#include "acc/sync/counter.h"
 
 namespace mxnet {
 namespace acc {
@@ -27,11 +27,12 @@ struct Slot {
   std::string name;
   int device_type;
   std::atomic<Accelerator*> accelerator{nullptr};
-  /*! \brief What the loader calls its library, while there is one. */
+  /*! \brief The loader's handle of its library; NULL without one. */
   const void* library{nullptr};
-  /*! \brief Calls under way; arrays' pieces of memory are counted by their devices. */
+  /*! \brief Calls under way. Memory in use is counted by the devices. */
   UseCount users;
-  /*! \brief Whether it was loaded before a fork: its threads and handles are in the parent only. */
+  /*! \brief Whether the parent of a fork loaded it: its threads and handles are not in the child.
+   */
   std::atomic<bool> is_parents{false};
 };
 
@@ -56,8 +57,8 @@ class Table {
   Slot* Load(const std::string& path, const std::string& name, Isolation isolation,
              AnswerCacheFactory make_answers);
   /*!
-   * \brief Unloads; returns the failures of work that nobody was told of. ValueError where no such
-   * is loaded, RuntimeError while arrays use it.
+   * \brief Unloads; returns the failures of work that nobody was told of. ValueError where none of
+   * that name is loaded, RuntimeError while arrays use it.
    */
   std::vector<FailureRef> Unload(const std::string& name);
 

@@ -37,12 +37,12 @@ struct Call {
   const FunctionObject& func;
   const CallArguments& args;
   CallDevices devices;
-  /*! \brief Why the body, which reads only the layout of arrays, did not do it; else "". */
+  /*! \brief Why a body that reads only layouts could not execute the call; else "". */
   std::string reason;
 
   /*! \brief As registered, "_npi.add". */
   const char* name() const { return func.info->view().name; }
-  /*! \brief Whether the function has one of MXNetFuncFlag. */
+  /*! \brief Whether the function has a flag of MXNetFuncFlag. */
   bool has(uint64_t flag) const { return (func.info->view().flags & flag) != 0; }
   /*! \brief The context given as an argument. Throws what the body would. */
   Context ContextArgument() const;
@@ -76,7 +76,7 @@ inline const DLTensor* BorrowedTensor(const MXNetValue& value, int type_code) {
   return borrowed && tensor->device.device_type == kDLCPU ? tensor : nullptr;
 }
 
-/*! \brief A number with a type, as an array of the host without axes, which the call borrows. */
+/*! \brief A scalar with a type as a 0-d array of the host that the call borrows; else NULL. */
 inline const DLTensor* TypedNumber(const MXNetValue& value, int type_code) {
   const DLTensor* tensor = BorrowedTensor(value, type_code);
   return tensor != nullptr && tensor->ndim == 0 ? tensor : nullptr;
@@ -92,7 +92,7 @@ inline const DLTensor& TensorOf(const MXNetValue& array) {
  */
 bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args);
 
-/*! \brief Whether libraries are asked for it: an operator that tells what it gives from specs. */
+/*! \brief Whether libraries are asked for the operator: only for those that have infer. */
 bool IsOffered(const FunctionObject& func);
 
 }  // namespace acc

@@ -35,15 +35,15 @@ class CallKey {
   /*!
    * \brief Whether this is the key of a call with these arguments, whose arrays are all in ctx.
    *
-   * Calls visit(array) for each of them. Also false where the arguments would have to be read to
-   * know: where there are others than arrays and plain numbers.
+   * Calls visit(array) for each of them. False, too, with arguments other than arrays and plain
+   * numbers, which are not compared here.
    */
   template <typename Visit>
   bool IsOf(const FunctionObject& func, const void* device, const CallArguments& args, Context ctx,
             Visit&& visit) const;
 
   uint64_t hash() const { return hash_; }
-  /*! \brief Number of dimensions and type, which no TypeWord is like: types have lanes. */
+  /*! \brief The word of an array's ndim and type; differs from every TypeWord by the lanes. */
   static uint64_t SpecWord(const DLTensor& tensor) {
     uint64_t word;
     static_assert(offsetof(DLTensor, dtype) == offsetof(DLTensor, ndim) + sizeof(tensor.ndim) &&

@@ -44,7 +44,7 @@ class Executor {
   void Release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  /*! \brief Whether the caller has the only reference, so that nobody else can get one. */
+  /*! \brief Whether the caller has the only reference; then nobody else can get one. */
   bool IsLast() const { return references_.load(std::memory_order_acquire) == 1; }
 
   const CallKey& key() const { return key_; }
@@ -60,18 +60,18 @@ class Executor {
   bool TryRunAtOnce(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
                     int* ret_type_code);
 
-  /*! \brief Has runs that begin later be kRetired. */
+  /*! \brief Makes the outcome of later runs kRetired. */
   void Retire() { is_retired_.store(true, std::memory_order_release); }
   /*! \brief Frees the library's executor: no run is under way, and none will begin. */
   void FreeState();
 
  private:
-  /*! \brief With more inputs than that a run needs memory of the heap. */
+  /*! \brief Up to this number of inputs a run needs no memory of the heap. */
   static constexpr size_t kFew = 4;
   /*! \brief Where a run finds one of its inputs. */
   struct Input {
     InputPosition position;
-    bool direct; /*!< as it is: it lies on the device with the strides that were asked for */
+    bool direct; /*!< whether it is passed as it is: on the device, with the agreed strides */
   };
 
   void Prepare(const Call& call);
@@ -119,7 +119,7 @@ class Executor {
   DLDataType dtype_{};    /*!< of the result */
   size_t bytes_{0};       /*!< of the result */
   SizeClass size_{0};     /*!< of the result */
-  bool is_direct_{false}; /*!< there is one, all of the few inputs are, no out, and elements */
+  bool is_direct_{false}; /*!< has an executor, few inputs, all direct, no out, some elements */
   bool is_one_at_a_time_{false}; /*!< runs have to wait for one another, or for other calls */
   /*! \brief Held around runs where the library takes one at a time. */
   std::mutex serial_;

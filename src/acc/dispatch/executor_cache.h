@@ -1,6 +1,6 @@
 /*!
  * \file executor_cache.h
- * \brief Keeps the answers of a library.
+ * \brief Keeps executors, and rejections, by the key of calls.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_
 #define MXNET_SRC_ACC_DISPATCH_EXECUTOR_CACHE_H_
@@ -63,7 +63,7 @@ class ExecutorCache : public AnswerCache {
   struct Hash {
     size_t operator()(const CallKey& key) const { return key.hash(); }
   };
-  /*! \brief Where there are more shapes than these, none of them is likely to come again. */
+  /*! \brief Most keys that are kept: with more shapes none is likely to come again. */
   static constexpr size_t kMost = 4096;
 
   void FreeForgotten();
@@ -74,7 +74,7 @@ class ExecutorCache : public AnswerCache {
   std::vector<ExecutorRef> forgotten_;
 };
 
-/*! \brief For Table::Load. */
+/*! \brief Makes the cache of a device, for Table::Load. */
 inline std::unique_ptr<AnswerCache> NewExecutorCache() { return std::make_unique<ExecutorCache>(); }
 
 /*! \brief Executors that a thread has used, by hash. */
@@ -96,7 +96,7 @@ class ThreadExecutors {
   /*! \brief Drops executors whose answers were forgotten since. */
   void Renew();
 
-  /*! \brief Counts the times that answers were forgotten, anywhere. */
+  /*! \brief How often any cache has forgotten its answers. */
   static std::atomic<uint64_t> current_generation;
 
  private:
@@ -118,11 +118,11 @@ class ThreadExecutors {
   std::vector<ExecutorRef> dropped_;
 };
 
-/*! \brief The calling thread's. A plain pointer, as memory of this kind is scarce. */
+/*! \brief The calling thread's cache; a pointer, as thread-local memory is scarce. */
 extern __thread ThreadExecutors* thread_executors MXNET_TLS_INITIAL_EXEC;
 [[gnu::noinline]] ThreadExecutors* MakeThreadExecutors();
 
-/*! \brief Keeps alive what the calling thread finds, as long as this object lives. */
+/*! \brief Keeps executors alive that the calling thread finds during its life. */
 class ExecutorsInUse {
  public:
   ExecutorsInUse() : mine_(thread_executors) {

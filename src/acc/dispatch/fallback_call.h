@@ -20,7 +20,7 @@ class FallbackCall {
  public:
   explicit FallbackCall(const Call& call);
 
-  /*! \brief Runs the body, copies back what it mutated, and its result to the target. Throws. */
+  /*! \brief Runs the body; copies mutated arguments back, and the result to the target. Throws. */
   void Run(Context target, MXNetValue* ret, int* ret_type_code);
 
   const CallCost& cost() const { return cost_; }

@@ -1,6 +1,6 @@
 /*!
  * \file moved_call.h
- * \brief A call with the borrowed operands of the host moved to where the other arrays are.
+ * \brief A call whose borrowed operands are copied to the device of the other arrays.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_MOVED_CALL_H_
 #define MXNET_SRC_ACC_DISPATCH_MOVED_CALL_H_
@@ -17,8 +17,7 @@ namespace acc {
 class Device;
 
 /*!
- * \brief A call in which arrays of a device stand for those that are borrowed for it, as NumPy's
- * are.
+ * \brief A call in which borrowed arrays, such as NumPy's, are replaced by arrays of a device.
  *
  * MXNet's own arrays are not moved: the user chose their context.
  */

@@ -1,6 +1,6 @@
 /*!
  * \file operator_description.h
- * \brief A call as accelerator libraries are asked about it.
+ * \brief The description of a call that accelerator libraries get.
  */
 #ifndef MXNET_SRC_ACC_DISPATCH_OPERATOR_DESCRIPTION_H_
 #define MXNET_SRC_ACC_DISPATCH_OPERATOR_DESCRIPTION_H_
@@ -17,7 +17,7 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief Which argument an input is. */
+/*! \brief The argument that an input comes from. */
 struct InputPosition {
   static constexpr int kNoItem = -1;
   int argument;
@@ -42,8 +42,7 @@ class NotOffered : public std::exception {
 class OperatorDescription {
  public:
   /*!
-   * \brief Throws NotOffered, also where arguments are wrong: the CPU has the better messages for
-   * that.
+   * \brief Throws NotOffered; also for wrong arguments, of which the CPU has the better messages.
    */
   OperatorDescription(const Call& call, Context ctx);
   OperatorDescription(const OperatorDescription&) = delete;

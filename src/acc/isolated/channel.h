@@ -18,10 +18,10 @@ namespace isolated {
  */
 using GoesOn = std::function<bool()>;
 
-/*! \brief Sends a message; false where the other end is gone, or is not waited for any longer. */
+/*! \brief Sends a message; false where the other end is gone, or waiting has ended. */
 bool Send(int socket, const std::string& message, const GoesOn& goes_on = nullptr);
 
-/*! \brief Waits for a message; false as Send. Neither side sends twice. */
+/*! \brief Waits for a message; false as in Send. The sides send in turns. */
 bool Receive(int socket, std::string* message, const GoesOn& goes_on = nullptr);
 
 }  // namespace isolated

@@ -1,6 +1,6 @@
 /*!
  * \file library.h
- * \brief A library in a process of its own, behind a table.
+ * \brief The table of a library that runs in a process of its own.
  */
 #ifndef MXNET_SRC_ACC_ISOLATED_LIBRARY_H_
 #define MXNET_SRC_ACC_ISOLATED_LIBRARY_H_
@@ -23,8 +23,8 @@ namespace isolated {
 /*!
  * \brief Passes calls on to the process, one at a time.
  *
- * One that takes longer than the timeout, in seconds, or that Ctrl-C interrupts after a while, ends
- * the process; with a timeout of 0 it may take any time.
+ * A call that takes longer than the timeout, in seconds, or that Ctrl-C interrupts after a while,
+ * ends the process; with a timeout of 0 it may take any time.
  *
  * When the process ends, calls fail; what was in its memory is lost. Restart begins another one,
  * and executors are made anew there when they are run.
@@ -82,10 +82,10 @@ class Library : public Adapter {
   };
 
   void Load();
-  /*! \brief Asks, with calls_ held; *answer is what follows the status. */
+  /*! \brief Sends a request, with calls_ held; *answer is what follows the status. */
   MXAccStatus Ask(const Writer& request, Reader* answer);
   MXAccStatus AskOnce(const Writer& request);
-  /*! \brief The same for what cannot fail. */
+  /*! \brief The same for requests that cannot fail. */
   void Tell(const Writer& request) noexcept;
   MXAccStatus Ended();
   MXAccStatus HandleOf(const void* data, uint64_t* handle) const;
@@ -102,7 +102,7 @@ class Library : public Adapter {
   std::string path_;
   Description description_;
   std::unique_ptr<Process> process_;
-  /*! \brief Number of the process: what belongs to another is lost. */
+  /*! \brief Counts the processes; handles of earlier ones are lost. */
   std::atomic<uint64_t> generation_{0};
   std::timed_mutex calls_;
   double timeout_;

@@ -1,6 +1,6 @@
 /*!
  * \file message.h
- * \brief What goes between a process and the one that serves an accelerator library to it.
+ * \brief The messages between this process and one that serves an accelerator library.
  */
 #ifndef MXNET_SRC_ACC_ISOLATED_MESSAGE_H_
 #define MXNET_SRC_ACC_ISOLATED_MESSAGE_H_
@@ -19,7 +19,7 @@ namespace mxnet {
 namespace acc {
 namespace isolated {
 
-/*! \brief What is asked for; each is answered by a status and what the comment names. */
+/*! \brief Requests with their content; "-> x" is what the answer has after its status. */
 enum class Request : int32_t {
   kEnd,           /*!< finalize, and end the process */
   kDeviceInfo,    /*!< device -> MXAccDeviceInfo, its texts */
@@ -35,7 +35,7 @@ enum class Request : int32_t {
   kConfigure      /*!< device, count, keys and values in turn -> count, the same */
 };
 
-/*! \brief The descriptors that the serving process has. */
+/*! \brief The file descriptors of the serving process. */
 constexpr int kSocket = 3;
 constexpr int kSharedMemory = 4;
 /*! \brief Bytes of the shared memory; larger tensors are copied piece by piece. */
@@ -61,7 +61,7 @@ class Writer {
     Number<uint8_t>(text != nullptr);
     if (text != nullptr) Text(text);
   }
-  /*! \brief All of a tensor but its parts; handle is what stands for its data. */
+  /*! \brief A tensor without its parts; handle stands for its data. */
   void Tensor(const MXTensor& tensor, uint64_t handle) {
     const MXAccDLTensor& dl_tensor = tensor.tensor;
     Number(handle);
@@ -77,7 +77,7 @@ class Writer {
     Number(tensor.role);
   }
 
-  /*! \brief All of an attribute. */
+  /*! \brief An attribute with its items. */
   void Attribute(const MXAccAttribute& attribute) {
     OptionalText(attribute.name);
     OptionalText(attribute.json);

@@ -36,7 +36,7 @@ class Process {
 
   /*! \brief Sends a request and waits for the answer; false where the process has ended. */
   bool Ask(const std::string& request, std::string* answer, Patience patience);
-  /*! \brief Waits for the answer to no request, which the process begins with. */
+  /*! \brief Waits for the first message, which the process sends without a request. */
   bool Await(std::string* answer, Patience patience);
 
   /*! \brief Whether it has ended, or was ended; does not wait. */
@@ -45,12 +45,11 @@ class Process {
   std::string End();
   pid_t pid() const { return pid_; }
   char* shared() const { return shared_; }
-  /*! \brief Takes note of all processes that have ended, so that the system forgets them. Any
-   * thread may call. */
+  /*! \brief Reaps all processes that have ended. Any thread may call. */
   static void ReapEnded();
-  /*! \brief Whether it is one that is there and was not reaped. Any thread may call. */
+  /*! \brief Whether a process exists and was not reaped. Any thread may call. */
   static bool IsRunning(int64_t pid);
-  /*! \brief Closes what a child of fork has of this, so that the process ends with its parent. */
+  /*! \brief In a child of fork, closes its copies, so that the process ends with the parent. */
   void Forget();
 
  private:
@@ -65,7 +64,7 @@ class Process {
   pid_t pid_{-1};
   int socket_{-1};
   char* shared_{nullptr};
-  /*! \brief Set by whoever has looked, with the status before it. */
+  /*! \brief Set by the thread that finds it ended, after the status. */
   std::atomic<bool> is_reaped_{false};
   int status_{-1};
   /*! \brief Why it was ended by this process; else "". */

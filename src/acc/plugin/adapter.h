@@ -1,6 +1,6 @@
 /*!
  * \file adapter.h
- * \brief A table whose functions call an object of MXNet instead of a library.
+ * \brief A table of functions that call an object of MXNet in place of a library.
  */
 #ifndef MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
 #define MXNET_SRC_ACC_PLUGIN_ADAPTER_H_
@@ -27,7 +27,7 @@ class Adapter {
 
   /*! \brief The table, without members that are not implemented. */
   virtual MXAccApi Table() = 0;
-  /*! \brief Whether the process that it calls has ended by itself. */
+  /*! \brief Whether the process of the library has ended by itself. */
   virtual bool HasEnded() { return false; }
   /*! \brief How long a call may take, in seconds; 0 for any time. */
   virtual void SetTimeout(double) {}
@@ -37,7 +37,7 @@ class Adapter {
   virtual void Restart() {}
   /*! \brief Whether memory is still there, and was not lost with a process that ended. */
   virtual bool Holds(const void*) { return true; }
-  /*! \brief Closes what a child of fork inherited of it; takes no lock. */
+  /*! \brief In a child of fork, closes what it inherited; takes no lock. */
   virtual void Forget() {}
 
   virtual MXAccStatus GetAccName(char* name, size_t size) = 0;
@@ -80,7 +80,7 @@ class Adapter {
   static MXAccStatus Unsupported();
 };
 
-/*! \brief A status of MXNet, valid until the calling thread's next. */
+/*! \brief A status made by MXNet, valid until the calling thread makes the next. */
 MXAccStatus Failure(int32_t code, std::string message);
 
 }  // namespace acc

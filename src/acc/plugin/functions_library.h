@@ -1,6 +1,6 @@
 /*!
  * \file functions_library.h
- * \brief A library whose functions are found by their names, mxnet_acc_functions.h, behind a table.
+ * \brief The table of a library that exports the functions of mxnet_acc_functions.h.
  */
 #ifndef MXNET_SRC_ACC_PLUGIN_FUNCTIONS_LIBRARY_H_
 #define MXNET_SRC_ACC_PLUGIN_FUNCTIONS_LIBRARY_H_
@@ -19,7 +19,7 @@ namespace acc {
 
 /*! \brief The functions; NULL for those that the library does not have. */
 struct LibraryFunctions {
-/* Those that are members of the table, too. */
+/* Functions that are members of the table, too. */
 #define MXNET_TABLE_FUNCTIONS(FUNCTION) \
   FUNCTION(getAccName)                  \
   FUNCTION(getNumAcc)                   \
@@ -43,10 +43,10 @@ struct LibraryFunctions {
 #undef MXNET_FUNCTIONS_MEMBER
 };
 
-/*! \brief Makes calls of the table into calls of the functions, one at a time. */
+/*! \brief Implements the table by calls of the functions, one at a time. */
 class FunctionsLibrary : public Adapter {
  public:
-  /*! \brief Whether a library has what such a library must have. */
+  /*! \brief Whether a library exports the functions that are required. */
   static bool Is(void* library);
   explicit FunctionsLibrary(void* library);
 

@@ -37,13 +37,13 @@ class Plugin {
 
   /*! \brief Calls initialize; once. */
   void Initialize();
-  /*! \brief Ends the library's work, so that the destructor may unload it; once. */
+  /*! \brief Calls finalize, after which the destructor may unload the library; once. */
   void Finalize();
 
   /*! \brief The table; members that the library does not have are NULL. */
   const MXAccApi& api() const { return api_; }
   const std::string& path() const { return path_; }
-  /*! \brief What the loader calls the library. */
+  /*! \brief The loader's handle of the library. */
   const void* library() const { return library_; }
   /*! \brief The name that the library gives itself. */
   const std::string& own_name() const { return own_name_; }
@@ -62,7 +62,7 @@ class Plugin {
   std::string path_;
   std::string own_name_;
   void* library_{nullptr};
-  /*! \brief The adapter that the table calls, where the library does not fill one itself. */
+  /*! \brief The adapter whose table is used where the library does not fill one. */
   std::unique_ptr<Adapter> adapter_;
   MXAccRuntime runtime_{};
   MXAccApi api_{};

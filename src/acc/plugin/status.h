@@ -20,7 +20,7 @@ using namespace runtime;  // NOLINT(build/namespaces): the namespace is the proj
 /*! \brief Whether size bytes from address on can be read; never faults. */
 bool IsReadable(const void* address, size_t size);
 
-/*! \brief A text of the library's: at most limit characters, control characters replaced. */
+/*! \brief A text of the library, cut to limit characters, with control characters replaced. */
 std::string TextOf(const char* text, size_t limit = 2000);
 
 /*! \brief Code and text of a failure; false where it is no MXAccError at all. */
@@ -37,11 +37,10 @@ inline void Check(MXAccStatus status, const std::string& accelerator, const char
   if (__builtin_expect(status != nullptr, 0)) throw ErrorOf(status, accelerator, function);
 }
 
-/*! \brief Whether the call succeeded; false where the library does not do that. Throws where it
- * failed. */
+/*! \brief Whether the call succeeded; false for kMXAccUnsupported. Throws for other failures. */
 bool WasDone(MXAccStatus status, const std::string& accelerator, const char* function);
 
-/*! \brief Whether a struct of the library's has the member, by the size it was compiled with. */
+/*! \brief Whether the size of a struct of the library, as it was compiled, includes the member. */
 #define MXNET_ACC_HAS(value, member) \
   ((value).struct_size >= offsetof(std::decay_t<decltype(value)>, member) + sizeof((value).member))
 

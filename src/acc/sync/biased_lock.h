@@ -1,6 +1,6 @@
 /*!
  * \file biased_lock.h
- * \brief A lock for a few instructions, which mostly one thread takes.
+ * \brief A lock that is held briefly, and mostly by one thread.
  */
 #ifndef MXNET_SRC_ACC_SYNC_BIASED_LOCK_H_
 #define MXNET_SRC_ACC_SYNC_BIASED_LOCK_H_
@@ -16,9 +16,9 @@ namespace acc {
  * \brief The thread that made it locks and unlocks with plain loads and stores, until another one
  * comes; from then on all pay for an atomic exchange.
  *
- * The owner says that it is inside and then looks whether it is the owner still; who takes that
- * away has all threads pass a barrier and then looks whether the owner is inside. Where the system
- * has no such barrier nobody is the owner.
+ * The owner sets is_inside_ and then checks that it still is the owner. A thread that takes the
+ * ownership away has all threads pass a barrier and then waits until is_inside_ is false. Where the
+ * system has no such barrier there is no owner.
  */
 class BiasedLock {
  public:
@@ -32,7 +32,7 @@ class BiasedLock {
       if (__builtin_expect(!is_owner_, 0)) lock->Lock();
     }
     ~Guard() {
-      // The last that is done to the lock: whoever gets it next may free it.
+      // The last access: the thread that gets the lock next may free it.
       std::atomic<bool>& taken = is_owner_ ? lock_->is_inside_ : lock_->is_held_;
       taken.store(false, std::memory_order_release);
     }
@@ -57,7 +57,7 @@ class BiasedLock {
   void TakeAway();
 
   std::atomic<const void*> owner_;
-  std::atomic<bool> is_inside_{false}; /*!< the owner, as such */
+  std::atomic<bool> is_inside_{false}; /*!< whether the owner holds the lock */
   std::atomic<bool> is_held_{false};
 };
 

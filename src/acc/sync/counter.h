@@ -1,6 +1,6 @@
 /*!
  * \file counter.h
- * \brief A count to which mostly one thread adds.
+ * \brief Counters that mostly one thread changes.
  */
 #ifndef MXNET_SRC_ACC_SYNC_COUNTER_H_
 #define MXNET_SRC_ACC_SYNC_COUNTER_H_
@@ -35,6 +35,40 @@ class Counter {
   std::atomic<uint64_t> own_{0};
   std::atomic<uint64_t> others_{0};
   std::atomic<uint64_t> start_{0};
+};
+
+/*!
+ * \brief Uses that are under way; the thread that made it counts its own with plain loads and
+ * stores.
+ *
+ * A thread that writes something and then reads 0 here knows that later uses see what it wrote.
+ */
+class UseCount {
+ public:
+  void Enter() {
+    if (owner_ == &this_thread) {
+      own_.store(own_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      PassCompilerBarrier();
+    } else {
+      others_.fetch_add(1);
+    }
+  }
+  void Leave() {
+    if (owner_ == &this_thread) {
+      own_.store(own_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    } else {
+      others_.fetch_sub(1);
+    }
+  }
+  uint64_t Read() const {
+    PassThreadBarrier();
+    return own_.load(std::memory_order_acquire) + others_.load();
+  }
+
+ private:
+  const void* const owner_{HasThreadBarrier() ? &this_thread : nullptr};
+  std::atomic<uint64_t> own_{0};
+  std::atomic<uint64_t> others_{0};
 };
 
 }  // namespace acc

@@ -1,10 +1,10 @@
 /*!
  * \file threads.h
- * \brief Which thread it is, and a memory barrier for all threads of the process.
+ * \brief The identity of a thread, and a memory barrier for all threads of the process.
  *
- * Of two threads that each write something and then read what the other writes, one must see the
- * other; for that both need a barrier between the two. Where one of them comes seldom it passes
- * this barrier for both, and the other one needs none but for the compiler.
+ * Where two threads each write something and then read what the other one writes, at least one of
+ * them must see the write of the other; that takes a barrier in both. If one of them comes seldom,
+ * it can pass this barrier for both, and the other one needs only a barrier for the compiler.
  */
 #ifndef MXNET_SRC_ACC_SYNC_THREADS_H_
 #define MXNET_SRC_ACC_SYNC_THREADS_H_
@@ -16,14 +16,14 @@
 namespace mxnet {
 namespace acc {
 
-/*! \brief Its address tells a thread from all others that there are. */
+/*! \brief A thread is identified by the address of its own. */
 extern __thread char this_thread MXNET_TLS_INITIAL_EXEC;
 
 /*! \brief Whether there is one on this system. Called before PassThreadBarrier, which needs it. */
 bool HasThreadBarrier();
-/*! \brief The side that comes seldom. */
+/*! \brief The barrier of the thread that comes seldom. */
 void PassThreadBarrier();
-/*! \brief The side that comes often. */
+/*! \brief The barrier of the thread that comes often. */
 inline void PassCompilerBarrier() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 }  // namespace acc

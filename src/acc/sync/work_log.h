@@ -1,7 +1,6 @@
 /*!
  * \file work_log.h
- * \brief What a device's stream was given, so that an error of work finds the arrays that it
- * spoiled.
+ * \brief The work that a device's stream was given, to find the arrays that failed work spoiled.
  */
 #ifndef MXNET_SRC_ACC_SYNC_WORK_LOG_H_
 #define MXNET_SRC_ACC_SYNC_WORK_LOG_H_
@@ -42,7 +41,7 @@ class WorkFailure {
 
 using FailureRef = std::shared_ptr<WorkFailure>;
 
-/*! \brief What memory has in it. The mutex of its device's log is held around each use. */
+/*! \brief The state of what memory holds. Guarded by the mutex of its device's log. */
 struct Content {
   uint64_t work{0};   /*!< number of the last work that writes to it; 0 where it is done */
   FailureRef failure; /*!< why it is lost; NULL where it is not, or is not yet known to be */
@@ -52,11 +51,11 @@ struct Content {
   }
 };
 
-/*! \brief What work is called, reads and writes. */
+/*! \brief The name of a piece of work, and what it reads and writes. */
 struct Access {
   const char* name; /*!< lives as long as the accelerator */
   Content* target;
-  bool is_partial; /*!< what is not written of the target stays as it was */
+  bool is_partial; /*!< whether only a part of the target is written */
   Content* const* sources;
   size_t num_sources;
 };
@@ -64,7 +63,7 @@ struct Access {
 /*! \brief Work that one device was given and that is not known to be done, in order. */
 class WorkLog {
  public:
-  /*! \brief A piece of work; what reads more than that has several entries of one number. */
+  /*! \brief A piece of work; with more reads it has several entries of one number. */
   static constexpr int kReads = 3;
   struct Work {
     uint64_t number{0};
@@ -84,7 +83,7 @@ class WorkLog {
     for (size_t i = 0; i < access.num_sources; ++i) access.sources[i]->Check();
     if (access.is_partial) access.target->Check();
   }
-  /*! \brief Makes room for what Add adds: it must not fail for work that the stream has. */
+  /*! \brief Makes room for Add, which must not fail once the stream has the work. */
   void Reserve(const Access& access) {
     const size_t most = access.num_sources + 2;
     if (__builtin_expect(works_.capacity() - works_.size() < most, 0)) Grow(most);
@@ -100,7 +99,7 @@ class WorkLog {
       }
       work->reads[reads++] = access.sources[i]->work;
     }
-    // What stays of the target is read, too.
+    // The rest of the target counts as read: a failure of its work spoils it.
     if (access.is_partial) AddEntry(access, number)->reads[0] = access.target->work;
     access.target->work = number;
     if (__builtin_expect(access.target->failure != nullptr, 0)) access.target->failure.reset();
@@ -112,22 +111,22 @@ class WorkLog {
   }
 
   bool empty() const { return works_.empty(); }
-  /*! \brief Whether it is time to wait until all is done, or the log would grow without end. */
+  /*! \brief Whether to wait for all work, since the log would grow without end. */
   bool is_full() const { return works_.size() >= kMost; }
-  /*! \brief Whether something of it reads what another device has written. */
+  /*! \brief Whether any of the work reads what another device has written. */
   bool is_tied() const { return !works_.empty() && last_tied_ >= works_.front().number; }
   /*! \brief The number of the last work. */
   uint64_t last() const { return works_.back().number; }
   /*! \brief NULL where there is no work of that number. */
   const Work* Find(uint64_t number) const;
-  /*! \brief Names of all work, for who does not know which failed: "add", "one of add, take". */
+  /*! \brief The names of all work, where it is unknown which failed: "add", "one of add, take". */
   std::string Names() const;
   std::vector<Work>& works() { return works_; }
   /*! \brief Forgets work that is done, up to a number. */
   void DropUntil(uint64_t number);
 
  private:
-  // No more can be known to be done without waiting for all: only syncStream tells what failed.
+  // Only syncStream says what failed, so nothing is known to be done before all of it is.
   static constexpr size_t kMost = 4096;
 
   void Grow(size_t entries);
