@@ -9,7 +9,6 @@
 
 #include <vector>
 
-#include "op/argument/context.h"
 #include "op/semantics/dispatch.h"
 #include "op/tensor/axes.h"
 #include "op/tensor/strided.h"
@@ -73,6 +72,9 @@ DLDataType DTypeOf(const MXNetArgValue& arg);
 inline DLDataType DTypeOr(const MXNetArgValue& arg, DLDataType default_dtype) {
   return arg.is_null() ? default_dtype : DTypeOf(arg);
 }
+
+/*! \brief The calling thread's current context; cpu(0) where no `with ctx:` is open. */
+Context CurrentContext() noexcept;
 
 /*! \brief The context of an argument, or the current one where it is None. */
 inline Context ContextOrCurrent(const MXNetArgValue& arg) {

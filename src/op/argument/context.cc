@@ -2,25 +2,20 @@
  * \file context.cc
  * \brief The stack of `with ctx:` blocks of each thread.
  */
-#include "op/argument/context.h"
-
 #include <mxnet/runtime/registry.h>
 
 #include <vector>
 
-#include "op/semantics/dispatch.h"
+#include "op/argument/arguments.h"
 #include "runtime/core/devices.h"
+#include "runtime/core/tls.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
-// Apart from the stack, because creating an array reads it every time; initial-exec saves the call
-// that finds a thread-local of a shared library.
-#if defined(__GNUC__) && !defined(_WIN32)
-__attribute__((tls_model("initial-exec")))
-#endif
-thread_local Context current{kDLCPU, 0};
+// Apart from the stack, because creating an array reads it every time.
+MXNET_TLS_INITIAL_EXEC thread_local Context current{kDLCPU, 0};
 
 std::vector<Context>* OuterContexts() {
   thread_local std::vector<Context> outer;

@@ -24,7 +24,8 @@ constexpr int kTotalLanes = 16;
 /*! \brief Short enough that the rounding of a sum stays small: blocks add up pairwise. */
 constexpr int64_t kTotalBlock = 256;
 
-struct SumReducer {
+/*! \brief What sums and products have in common. */
+struct TotalReducer {
   static constexpr bool kReads = true;
   template <typename T>
   static constexpr int kLanes = kTotalLanes;
@@ -33,6 +34,9 @@ struct SumReducer {
   using Acc = AccumulatorOf<T>;
   template <typename T>
   using Result = TotalOf<T>;
+};
+
+struct SumReducer : TotalReducer {
   template <typename T>
   static Acc<T> Start(Computed<T>) {
     return Acc<T>(0);
@@ -47,15 +51,7 @@ struct SumReducer {
   }
 };
 
-struct ProdReducer {
-  static constexpr bool kReads = true;
-  template <typename T>
-  static constexpr int kLanes = kTotalLanes;
-  static constexpr int64_t kBlock = kTotalBlock;
-  template <typename T>
-  using Acc = AccumulatorOf<T>;
-  template <typename T>
-  using Result = TotalOf<T>;
+struct ProdReducer : TotalReducer {
   template <typename T>
   static Acc<T> Start(Computed<T>) {
     return Acc<T>(1);
