@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from .plugin import AccError, Plugin
 from .progress import Progress
@@ -182,7 +182,7 @@ class Run:
         """Of the check that runs."""
         return self._result
 
-    def skip(self, reason: str) -> None:
+    def skip(self, reason: str) -> NoReturn:
         raise Skip(reason)
 
     def need(self, *functions: str) -> None:

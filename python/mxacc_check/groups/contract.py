@@ -22,13 +22,18 @@ GRAPHS = ["supportedOps", "loadModel", "importModel"]
 NULL_OR_REQUIRED = 'What is marked "required" must be there.'
 
 
-@group.check("exports", "It exports one function, mxacc_get_api, which fills a table of functions.")
-def exports(run: Run) -> None:
-    """What the library exports"""
+def _symbols(run: Run) -> elf.Symbols:
+    """The symbols of the library; skips the check where it does not list them."""
     symbols = elf.read(Path(run.options.path))
     if symbols is None:
         run.skip("the file does not list its symbols")
-        return
+    return symbols
+
+
+@group.check("exports", "It exports one function, mxacc_get_api, which fills a table of functions.")
+def exports(run: Run) -> None:
+    """What the library exports"""
+    symbols = _symbols(run)
     # What linkers add of their own does not count.
     others = [name for name in symbols.defined if name != "mxacc_get_api" and name[0] != "_"]
     if others:
@@ -39,10 +44,7 @@ def exports(run: Run) -> None:
 @group.check("needs", "built from this header alone and linked to nothing of MXNet")
 def needs(run: Run) -> None:
     """The library is linked to nothing of MXNet"""
-    symbols = elf.read(Path(run.options.path))
-    if symbols is None:
-        run.skip("the file does not list its symbols")
-        return
+    symbols = _symbols(run)
     wrong = [name for name in symbols.undefined if name.startswith("MXNet")]
     wrong += [name for name in symbols.needed if name.startswith("libmxnet")]
     run.expect(not wrong, "nothing of MXNet's to be linked", ", ".join(wrong))

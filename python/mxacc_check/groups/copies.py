@@ -101,16 +101,20 @@ def foreign_types(run: Run) -> None:
             memory.free()
 
 
+def _expect_round_trip(run: Run, values: Array) -> None:
+    """Copies an array to the device and back."""
+    memory = run.plugin.to_device(values, run.device)
+    expect_same(run, run.plugin.to_host(memory), values)
+    memory.free()
+
+
 @group.check("dimensions", "Largest number of dimensions of a tensor.")
 def dimensions(run: Run) -> None:
     """Tensors have up to MXACC_MAX_DIMS dimensions"""
     run.need_memory()
     for ndim in (16, 32, abi.MAX_DIMS):
         with run.step(f"{ndim} dimensions"):
-            values = elements((2, *(1,) * (ndim - 2), 3), "float32")
-            memory = run.plugin.to_device(values, run.device)
-            expect_same(run, run.plugin.to_host(memory), values)
-            memory.free()
+            _expect_round_trip(run, elements((2, *(1,) * (ndim - 2), 3), "float32"))
 
 
 @group.check("large", COPIES)
@@ -118,10 +122,7 @@ def large(run: Run) -> None:
     """A large array of an odd number of bytes"""
     run.need_memory()
     with run.step(f"{LARGE} bytes"):
-        values = pattern(LARGE, 1)
-        memory = run.plugin.to_device(values, run.device)
-        expect_same(run, run.plugin.to_host(memory), values)
-        memory.free()
+        _expect_round_trip(run, pattern(LARGE, 1))
 
 
 @group.check("offsets", OFFSET)

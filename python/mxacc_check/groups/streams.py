@@ -38,7 +38,6 @@ def _stream(run: Run) -> Iterator[int]:
     if stream is None:
         run.finding("a stream", "NULL, which stands for blocking calls")
         run.skip("there is no stream")
-        return
     yield stream
     run.plugin.destroy("Stream", stream, run.device)
 
