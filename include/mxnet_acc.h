@@ -35,7 +35,8 @@
  * gives all work of a device to one of them; in a process that it started for the library alone it
  * makes no streams, and all calls are blocking. The structs that a call was given may be gone when
  * it returns, and the library copies what it needs of them; but MXNet keeps the memory of the
- * tensors and the state of the executor until the stream has passed the call.
+ * tensors, the workspace among them, and the state of the executor until the stream has passed the
+ * call.
  *
  * Failures in streams. What is found wrong before the call returns is the call's error, and then
  * nothing of it is in the stream. What fails later is told by syncStream, with the number that the
@@ -395,10 +396,17 @@ typedef struct MXAccExecutor {
   size_t struct_size;
   uint32_t flags;
   void* state;
+  uint64_t workspace_bytes; /*!< memory of the device that each run is given; 0 for none */
   /*!
    * \brief Required. Executes the operator; shapes, types and strides are those it was asked
    * for, data and byte_offset differ from call to call. Outputs share no memory with inputs, but
    * see kMXAccInPlace. With a stream the call may return before the work is done.
+   *
+   * workspace has workspace_bytes elements of kMXAccUInt with 8 bits, begins at a multiple of the
+   * device's alignment, and is NULL where workspace_bytes is 0. Its content may be anything. Until
+   * the work is done it is used by nothing else, nor is it memory of an input or output; afterwards
+   * others may get it.
+   *
    * kMXAccUnsupported where the data are not what the library can do, such as an index out of
    * range: MXNet then runs the operator on the CPU, which finds the words for what is wrong, too.
    * That is so only for what run itself returns. What the work finds out in the stream is too late
@@ -407,7 +415,7 @@ typedef struct MXAccExecutor {
    * kMXAccUnsupported is NotImplementedError then.
    */
   MXAccStatus (*run)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                     int32_t num_out, MXAccStream stream);
+                     int32_t num_out, const MXTensor* workspace, MXAccStream stream);
   /*! \brief Frees state; no run is under way, in a stream neither. May be NULL. */
   void (*free)(void* state);
 } MXAccExecutor;
@@ -546,11 +554,11 @@ typedef struct MXAccModel {
   /*!
    * \brief Required. Runs it; inputs and outputs are as many as above and in that order. An output
    * without data has no shape yet: MXAccRuntime::alloc_output makes it, with call. workspace is
-   * what mx_alloc gave, at least workspace_bytes. What failures in streams are told by is
-   * MXTensor::work of the outputs, as for executors.
+   * that of MXAccExecutor::run. What failures in streams are told by is MXTensor::work of the
+   * outputs, as for executors.
    */
   MXAccStatus (*infer)(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                       int32_t num_out, void* workspace, MXAccStream stream, void* call);
+                       int32_t num_out, const MXTensor* workspace, MXAccStream stream, void* call);
   /*! \brief Frees state; no infer is under way, in a stream neither. May be NULL. */
   void (*unloadModel)(void* state);
   /*!

@@ -10,8 +10,7 @@ void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Location t
   if (count == 0) return;
   const Layout layout = LayoutOf(axes);
   if (layout.IsDense(0) && layout.IsDense(1)) {
-    return CopyBytes(static_cast<char*>(target.data) + target.first * item,
-                     static_cast<const char*>(source.data) + source.first * item,
+    return CopyBytes(AddressOf(target, item), AddressOf(source, item),
                      static_cast<size_t>(count * item), commands->stream());
   }
   // Of what type elements of so many bytes are is all one.

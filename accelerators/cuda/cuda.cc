@@ -109,13 +109,7 @@ struct Backend {
 }  // namespace cudaacc
 
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
-  using cudaacc::Backend;
-  return cudaacc::StatusOf([&] {
-    MXAccApi table = mxacc::DeviceMembers<Backend>::Table();
-    mxacc::MemoryMembers<Backend>::Set(&table);
-    mxacc::CopyMembers<Backend>::Set(&table);
-    mxacc::StreamMembers<Backend>::Set(&table);
-    mxacc::OperatorMembers<Backend>::Set(&table);
-    mxacc::FillTable(table, api);
-  });
+  using namespace mxacc;
+  return GiveTable<cudaacc::Backend, MemoryMembers, CopyMembers, StreamMembers, OperatorMembers>(
+      api);
 }

@@ -24,6 +24,11 @@ struct Location {
   int64_t first;
 };
 
+/*! \brief The address of a location, which counts elements of item bytes. */
+inline char* AddressOf(const Location& location, int64_t item) {
+  return static_cast<char*>(location.data) + location.first * item;
+}
+
 /*! \brief Some elements, of which the first is first. */
 struct Slot {
   void* data;

@@ -44,6 +44,7 @@ class ProductWork : public Work {
  public:
   ProductWork(const Request& request, const Product& product);
   void Run(Commands* commands, const Location* locations) override;
+  uint64_t workspace_bytes() const override { return rooms_.bytes; }
 
  private:
   /*! \brief Where the matrices of one run through the inner batch are. */
@@ -51,7 +52,7 @@ class ProductWork : public Work {
     Location locations[3];
     int64_t steps[3]; /*!< from one to the next */
   };
-  Matrices Gather(Commands* commands, const Location* locations, void* const* rooms) const;
+  Matrices Gather(Commands* commands, const Location* locations, void* workspace) const;
   void Multiply(Commands* commands, const Matrices& matrices) const;
   bool MultiplyByBlas(Commands* commands, const Matrices& matrices) const;
   Axes PackedAxes(int tensor, bool packs) const;
@@ -62,6 +63,7 @@ class ProductWork : public Work {
   const int64_t item_;
   const MatrixProduct product_;
   const Batch batch_;
+  const MatrixRooms rooms_;
 };
 
 ProductWork::ProductWork(const Request& request, const Product& product)
@@ -70,7 +72,8 @@ ProductWork::ProductWork(const Request& request, const Product& product)
       dtype_(product.dtype),
       item_(ItemSize(request.output().dtype)),
       product_(AsMatrices(product.axes)),
-      batch_(BatchOf(product_.batch)) {}
+      batch_(BatchOf(product_.batch)),
+      rooms_(product_, batch_.count, item_) {}
 
 /*! \brief The axes of the matrices of one inner batch, packed and as the tensor has them. */
 Axes ProductWork::PackedAxes(int tensor, bool packs) const {
@@ -86,11 +89,11 @@ Axes ProductWork::PackedAxes(int tensor, bool packs) const {
 }
 
 ProductWork::Matrices ProductWork::Gather(Commands* commands, const Location* locations,
-                                          void* const* rooms) const {
+                                          void* workspace) const {
   Matrices matrices;
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
-    matrices.locations[i] = matrix.direct ? locations[i] : Location{rooms[i], 0};
+    matrices.locations[i] = matrix.direct ? locations[i] : Location{workspace, rooms_.offsets[i]};
     matrices.steps[i] = matrix.direct ? batch_.steps[i] : matrix.rows * matrix.columns;
     if (matrix.direct || i == kOut) continue;
     CopyOnDevice(commands, item_, PackedAxes(i, true), matrices.locations[i], locations[i]);
@@ -108,9 +111,8 @@ bool ProductWork::MultiplyByBlas(Commands* commands, const Matrices& matrices) c
   BlasProduct::Matrix* const of[] = {&product.out, &product.a, &product.b};
   for (int i : {kOut, kA, kB}) {
     const Matrix& matrix = product_.matrices[i];
-    char* data =
-        static_cast<char*>(matrices.locations[i].data) + matrices.locations[i].first * item_;
-    *of[i] = {data, matrix.transposed, matrix.leading, matrices.steps[i]};
+    *of[i] = {AddressOf(matrices.locations[i], item_), matrix.transposed, matrix.leading,
+              matrices.steps[i]};
   }
   if (!product.fits()) return false;
   Device& device = commands->device();
@@ -141,18 +143,12 @@ void ProductWork::Multiply(Commands* commands, const Matrices& matrices) const {
 }
 
 void ProductWork::Run(Commands* commands, const Location* locations) {
-  void* rooms[3] = {};
-  for (int i : {kOut, kA, kB}) {
-    const Matrix& matrix = product_.matrices[i];
-    if (matrix.direct) continue;
-    const int64_t elements = matrix.rows * matrix.columns * batch_.count;
-    rooms[i] = commands->MakeScratch(static_cast<size_t>(elements * item_));
-  }
+  void* workspace = rooms_.bytes == 0 ? nullptr : AddressOf(locations[output_ + 1], 1);
   Location at[3] = {locations[output_], locations[inputs_[0]], locations[inputs_[1]]};
   const JoinedAxes& around = batch_.axes;
   int64_t index[MXACC_MAX_DIMS] = {};
   for (int axis = 0; axis >= 0;) {
-    const Matrices matrices = Gather(commands, at, rooms);
+    const Matrices matrices = Gather(commands, at, workspace);
     Multiply(commands, matrices);
     if (!product_.matrices[kOut].direct) {
       CopyOnDevice(commands, item_, PackedAxes(kOut, false), at[kOut], matrices.locations[kOut]);

@@ -10,6 +10,9 @@ class ReduceWork : public Work {
   ReduceWork(const Request& request, const ReduceOptions& options, const ReduceAxes& axes,
              int first, int second);
   void Run(Commands* commands, const Location* locations) override;
+  uint64_t workspace_bytes() const override {
+    return static_cast<uint64_t>(task_.outputs * plan_.parts) * plan_.part_size;
+  }
 
  private:
   const int output_;
@@ -44,8 +47,7 @@ void ReduceWork::Run(Commands* commands, const Location* locations) {
   ReduceTask task = task_;
   task.out.Set(locations[output_]);
   for (int i = 0; i < 2; ++i) task.inputs[i].Set(locations[inputs_[i]]);
-  const auto parts = static_cast<size_t>(task.outputs * plan_.parts);
-  void* memory = plan_.part_size == 0 ? nullptr : commands->MakeScratch(parts * plan_.part_size);
+  void* memory = workspace_bytes() == 0 ? nullptr : AddressOf(locations[output_ + 1], 1);
   LaunchReduction(commands->stream(), task, plan_, memory);
 }
 

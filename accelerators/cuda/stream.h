@@ -85,10 +85,6 @@ class Commands {
   void Finish();
 
  private:
-  static void* AddressOf(Location location, int64_t item) {
-    return static_cast<char*>(location.data) + location.first * item;
-  }
-
   Device* device_;
   const bool is_blocking_;
   StreamHandle stream_;

@@ -41,9 +41,10 @@ std::string IsaText() {
 }  // namespace
 
 Device::Device()
-    : version(VersionText()), isa(IsaText()), driver("oneDNN " + version + ", " + isa) {
-  FindThreads();
-}
+    : threads(FindThreads()),
+      version(VersionText()),
+      isa(IsaText()),
+      driver("oneDNN " + version + ", " + isa) {}
 
 void* Device::Alloc(size_t size, size_t alignment) {
   void* data = nullptr;

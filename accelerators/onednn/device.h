@@ -36,6 +36,7 @@ class Device {
   mxacc::Blocks<Buffer> memory;
   std::atomic<uint64_t> runs{0};
   std::atomic<int> verbose{0};
+  std::atomic<int> threads;  /*!< the most that plans take; at first as many as OpenMP would */
   const std::string version; /*!< of oneDNN, which is found at run time: "3.2.0" */
   const std::string isa;     /*!< that oneDNN takes the processor for: "AVX512_CORE" */
   const std::string driver;

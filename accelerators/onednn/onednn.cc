@@ -57,21 +57,22 @@ class Executor {
   Executor(Device* device, const MXAccOperator& op)
       : device_(device), num_in_(op.num_in), num_out_(op.num_out) {
     try {
-      Translate([&] { plan_ = MakePlan(op, &flags_); });
+      Translate([&] { plan_ = MakePlan(op, device->threads, &flags_); });
     } catch (const Failure& failure) {
       throw Failure(failure.code(), std::string(op.name) + ": " + failure.what());
     }
   }
 
   void Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs, int32_t num_out,
-           MXAccStream) const {
+           const MXTensor* workspace, MXAccStream) const {
     if (num_in != num_in_ || num_out != num_out_) {
       throw Failure(kMXAccBadArgument, "run: another number of tensors than was asked for");
     }
-    Translate([&] { plan_->Run(inputs, outputs); });
+    Translate([&] { plan_->Run(inputs, outputs, workspace); });
     device_->runs.fetch_add(1, std::memory_order_relaxed);
   }
   uint32_t flags() const { return flags_; }
+  uint64_t workspace_bytes() const { return plan_->workspace_bytes(); }
 
  private:
   Device* device_;
@@ -107,7 +108,7 @@ struct Backend {
   template <typename Tell>
   static void Configure(Device* device, const char* const* in_keys, const char* const* in_vals,
                         int32_t num_in, Tell&& tell) {
-    int threads = ThreadLimit();
+    int threads = device->threads.load();
     int verbose = device->verbose.load();
     for (int32_t i = 0; i < num_in; ++i) {
       if (std::strcmp(in_keys[i], "threads") == 0) {
@@ -119,7 +120,7 @@ struct Backend {
                                              in_keys[i] + "'; known are threads, verbose");
       }
     }
-    SetThreadLimit(threads);
+    device->threads = threads;
     device->verbose = verbose;
     dnnl_set_verbose(verbose);
     tell("threads", std::to_string(threads));
@@ -139,11 +140,6 @@ struct Backend {
 }  // namespace onednn
 
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
-  using onednn::Backend;
-  MXAccApi table = mxacc::DeviceMembers<Backend>::Table();
-  mxacc::MemoryMembers<Backend>::Set(&table);
-  mxacc::HostCopyMembers<Backend>::Set(&table);
-  mxacc::OperatorMembers<Backend>::Set(&table);
-  mxacc::FillTable(table, api);
-  return nullptr;
+  using namespace mxacc;
+  return GiveTable<onednn::Backend, MemoryMembers, HostCopyMembers, OperatorMembers>(api);
 }

@@ -58,7 +58,7 @@ void CheckFloat(const Array& array) {
   if (!IsFloat(array.dtype)) Unsupported("only float32, float16 and bfloat16, which oneDNN has");
 }
 
-std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags) {
+std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, int threads, uint32_t* flags) {
   if (op.operator_set != kOperatorSet) {
     Unsupported("the operator set " + std::to_string(op.operator_set) + ", this has " +
                 std::to_string(kOperatorSet));
@@ -67,7 +67,7 @@ std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags) {
     const Family family = family_of();
     for (size_t i = 0; i < family.size; ++i) {
       if (std::strcmp(op.name, family.entries[i].name) != 0) continue;
-      auto plan = std::make_unique<Plan>(family.work(op));
+      auto plan = std::make_unique<Plan>(ThreadsFor(family.work(op), threads));
       const ThreadScope scope(plan->threads());
       *flags = family.flags | kMXAccConcurrent;
       const Array out = TheOutput(op);

@@ -37,8 +37,9 @@ Family Products();
 Family Reductions();
 Family Softmaxes();
 
-/*! \brief How an operator is executed; *flags are those of the executor. */
-std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, uint32_t* flags);
+/*! \brief How an operator is executed, by at most that many threads; *flags are those of the
+ * executor. */
+std::unique_ptr<Plan> MakePlan(const MXAccOperator& op, int threads, uint32_t* flags);
 
 /*! \brief The names of all operators, with commas between them. */
 std::string OperatorNames();

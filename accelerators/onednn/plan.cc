@@ -10,26 +10,10 @@ namespace onednn {
 namespace {
 
 constexpr size_t kAlignment = 64;
-/*! \brief A slot with more memory than that is not kept for the next run. */
-constexpr size_t kKeptScratch = size_t{1} << 24;
 /*! \brief Fewer elements are copied by a loop sooner than by a primitive. */
 constexpr int64_t kFewElements = 4096;
 
 size_t RoundUp(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
-
-/*! \brief Memory that begins at a multiple of kAlignment. */
-class AlignedBuffer {
- public:
-  explicit AlignedBuffer(size_t size) : bytes_(new char[size + kAlignment]) {}
-
-  char* data() {
-    const auto address = reinterpret_cast<uintptr_t>(bytes_.get());
-    return bytes_.get() + (kAlignment - address % kAlignment) % kAlignment;
-  }
-
- private:
-  std::unique_ptr<char[]> bytes_;
-};
 
 char* FirstByte(const MXTensor& tensor) {
   return static_cast<char*>(tensor.tensor.data) + tensor.tensor.byte_offset;
@@ -61,21 +45,18 @@ dnnl::primitive_attr AttributesFor(const dnnl::post_ops& posts) {
 
 /*! \brief What one run needs for itself. */
 struct Plan::Slot {
-  explicit Slot(size_t size) : stream(Engine()), scratch(size) {}
-
-  dnnl::stream stream;
-  AlignedBuffer scratch;
+  dnnl::stream stream{Engine()};
   std::vector<dnnl::memory> memories;  /*!< of the arguments of the primitives, in order */
   std::vector<dnnl_exec_arg_t> passed; /*!< the same, for oneDNN */
 };
 
-Plan::Plan(int64_t work) : threads_(ThreadsFor(work)) {}
+Plan::Plan(int threads) : threads_(threads) {}
 
 Plan::~Plan() = default;
 
 Array Plan::Scratch(MXAccDataType dtype, const Dims& shape) {
-  const Location location{Location::Kind::kScratch, scratch_size_, 0};
-  scratch_size_ += RoundUp(static_cast<size_t>(SizeOf(shape) * ItemSize(dtype)));
+  const Location location{Location::Kind::kScratch, workspace_size_, 0};
+  workspace_size_ += RoundUp(static_cast<size_t>(SizeOf(shape) * ItemSize(dtype)));
   return Array{location, dtype, shape, DenseStrides(shape)};
 }
 
@@ -96,7 +77,7 @@ Array Plan::Constant(MXAccDataType dtype, double value, const Dims& shape) {
 }
 
 float Plan::Rounded(MXAccDataType dtype, double value) {
-  Plan plan(0);
+  Plan plan(1);
   auto single = static_cast<float>(value);
   const Array rounded = plan.Constant(dtype, value, {1});
   dnnl::memory from(DenseDesc(dtype, {1}), Engine(), &plan.constants_[rounded.location.index]);
@@ -184,7 +165,7 @@ std::unique_ptr<Plan::Slot> Plan::TakeSlot() const {
       return slot;
     }
   }
-  auto slot = std::make_unique<Slot>(scratch_size_);
+  auto slot = std::make_unique<Slot>();
   for (const Step& step : steps_) {
     if (!step.primitive) continue;
     for (const Argument& argument : step.arguments) {
@@ -196,12 +177,11 @@ std::unique_ptr<Plan::Slot> Plan::TakeSlot() const {
 }
 
 void Plan::ReturnSlot(std::unique_ptr<Slot> slot) const {
-  if (scratch_size_ > kKeptScratch) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   slots_.push_back(std::move(slot));
 }
 
-void Plan::Run(const MXTensor* inputs, const MXTensor* outputs) const {
+void Plan::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const {
   std::unique_ptr<Slot> slot = TakeSlot();
   const auto address_of = [&](const Location& location) {
     switch (location.kind) {
@@ -210,7 +190,7 @@ void Plan::Run(const MXTensor* inputs, const MXTensor* outputs) const {
       case Location::Kind::kOutput:
         return FirstByte(outputs[location.index]) + location.offset;
       case Location::Kind::kScratch:
-        return slot->scratch.data() + location.index + location.offset;
+        return FirstByte(*workspace) + location.index + location.offset;
       case Location::Kind::kConstant:
         break;
     }

@@ -36,13 +36,13 @@ class Plan {
     Array array;
   };
 
-  /*! \brief For about that many steps of arithmetic, by which the number of threads is chosen. */
-  explicit Plan(int64_t work);
+  /*! \brief For that many threads. */
+  explicit Plan(int threads);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /*! \brief Dense memory that is there while the plan runs. */
+  /*! \brief Dense memory of the workspace. */
   Array Scratch(MXAccDataType dtype, const Dims& shape);
   /*! \brief One float, rounded to the type, that broadcasts to the shape. */
   Array Constant(MXAccDataType dtype, double value, const Dims& shape);
@@ -59,8 +59,10 @@ class Plan {
   /*! \brief The array, or a dense copy of it where it is not dense. */
   Array Dense(const Array& array);
 
+  /*! \brief What each run is given for what the steps leave to one another. */
+  uint64_t workspace_bytes() const { return workspace_size_; }
   /*! \brief Runs all steps. */
-  void Run(const MXTensor* inputs, const MXTensor* outputs) const;
+  void Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const;
 
   int threads() const { return threads_; }
 
@@ -84,7 +86,7 @@ class Plan {
 
   const int threads_;
   std::vector<Step> steps_;
-  size_t scratch_size_{0};
+  size_t workspace_size_{0};
   std::vector<char> constants_;
 
   mutable std::mutex mutex_;

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
 #include <string>
 
 #include "../sdk/status.h"
@@ -16,7 +15,6 @@ constexpr int64_t kWorkOfThread = int64_t{1} << 17;
 
 int (*max_threads)() = nullptr;
 void (*set_threads)(int) = nullptr;
-std::atomic<int> limit{1};
 
 void* KeepLoaded(const char* name) {
   void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
@@ -28,7 +26,7 @@ void* KeepLoaded(const char* name) {
 
 }  // namespace
 
-void FindThreads() {
+int FindThreads() {
   KeepLoaded("libdnnl.so.3");
   void* openmp = KeepLoaded("libgomp.so.1");
   max_threads = reinterpret_cast<int (*)()>(dlsym(openmp, "omp_get_max_threads"));
@@ -36,15 +34,11 @@ void FindThreads() {
   if (max_threads == nullptr || set_threads == nullptr) {
     throw mxacc::Failure(kMXAccFailed, "libgomp.so.1 has no omp_set_num_threads");
   }
-  SetThreadLimit(max_threads());
+  return max_threads();
 }
 
-int ThreadLimit() { return limit.load(std::memory_order_relaxed); }
-
-void SetThreadLimit(int threads) { limit.store(threads, std::memory_order_relaxed); }
-
-int ThreadsFor(int64_t work) {
-  return static_cast<int>(std::clamp<int64_t>(work / kWorkOfThread, 1, ThreadLimit()));
+int ThreadsFor(int64_t work, int limit) {
+  return static_cast<int>(std::clamp<int64_t>(work / kWorkOfThread, 1, limit));
 }
 
 ThreadScope::ThreadScope(int threads) : before_(max_threads()) {

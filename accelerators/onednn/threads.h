@@ -10,15 +10,11 @@
 namespace onednn {
 
 /*! \brief Finds OpenMP and keeps it, and oneDNN, loaded: their threads outlive this library.
- * Failure where oneDNN does not use it. */
-void FindThreads();
+ * Returns how many threads OpenMP would take by itself; Failure where oneDNN does not use it. */
+int FindThreads();
 
-/*! \brief The most that plans take; at first what OpenMP would by itself. */
-int ThreadLimit();
-void SetThreadLimit(int threads);
-
-/*! \brief How many threads are worth it for that many steps of arithmetic. */
-int ThreadsFor(int64_t work);
+/*! \brief How many threads are worth it for that many steps of arithmetic, of limit at most. */
+int ThreadsFor(int64_t work, int limit);
 
 /*!
  * \brief Has primitives that the calling thread makes or runs use that many threads.

@@ -49,6 +49,7 @@ class GemmWork : public Work {
  public:
   GemmWork(const Request& request, const ProductAxes& axes);
   void Run(Commands* commands, const Location* locations) override;
+  uint64_t workspace_bytes() const override { return rooms_.bytes; }
 
  private:
   void RunOne(Commands* commands, const Location* locations, const Location* rooms) const;
@@ -57,12 +58,14 @@ class GemmWork : public Work {
   const bool is_double_;
   const int64_t item_;
   const MatrixProduct product_;
+  const MatrixRooms rooms_;
 };
 
 GemmWork::GemmWork(const Request& request, const ProductAxes& axes)
     : is_double_(request.output().dtype.bits == 64),
       item_(ItemSize(request.output().dtype)),
-      product_(AsMatrices(axes)) {
+      product_(AsMatrices(axes)),
+      rooms_(product_, 1, item_) {
   const Device& device = request.device();
   if (device.traits.type == CL_DEVICE_TYPE_CPU) ChooseSmallTiles(device.id);
 }
@@ -113,14 +116,10 @@ void GemmWork::RunOne(Commands* commands, const Location* locations, const Locat
 
 void GemmWork::Run(Commands* commands, const Location* locations) {
   commands->device().gemms.fetch_add(1, std::memory_order_relaxed);
-  std::vector<Buffer> buffers;
   Location rooms[3] = {};
   for (int i : {kOut, kA, kB}) {
-    const Matrix& matrix = product_.matrices[i];
-    if (matrix.direct) continue;
-    buffers.push_back(MakeBuffer(commands->device().context(),
-                                 static_cast<size_t>(matrix.rows * matrix.columns * item_)));
-    rooms[i] = {buffers.back().get(), 0};
+    if (product_.matrices[i].direct) continue;
+    rooms[i] = {locations[3].buffer, locations[3].first / item_ + rooms_.offsets[i]};
   }
   Location at[3] = {locations[2], locations[0],
                     locations[1]};  // inputs come in the order of parameters

@@ -65,13 +65,7 @@ struct Backend {
 }  // namespace opencl
 
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
-  using opencl::Backend;
-  return opencl::StatusOf([&] {
-    MXAccApi table = mxacc::DeviceMembers<Backend>::Table();
-    mxacc::MemoryMembers<Backend>::Set(&table);
-    mxacc::CopyMembers<Backend>::Set(&table);
-    mxacc::StreamMembers<Backend>::Set(&table);
-    mxacc::OperatorMembers<Backend>::Set(&table);
-    mxacc::FillTable(table, api);
-  });
+  using namespace mxacc;
+  return GiveTable<opencl::Backend, MemoryMembers, CopyMembers, StreamMembers, OperatorMembers>(
+      api);
 }

@@ -69,20 +69,23 @@ __kernel void reduce_whole(const long outputs, const Layout kept, const Layout r
 
 constexpr char kPartsSource[] = R"(
 __kernel void reduce_parts(const long items, const Layout kept, const Layout reduced,
-                         const long count, const long parts, __global ACC* part,
-                         __global const IN_0* in_0, long at_0, __global const IN_1* in_1,
-                         long at_1) {
+                         const long count, const long parts, __global char* workspace,
+                         const long at_parts, __global const IN_0* in_0, long at_0,
+                         __global const IN_1* in_1, long at_1) {
   const long i = get_global_id(0);
   if (i >= items) return;
+  __global ACC* part = (__global ACC*)(workspace + at_parts);
   long at_out = 0;
   ADVANCE(kept, i / parts, STEP_KEPT);
   part[i] = reduce_part(reduced, count, i % parts, parts, in_0, at_0, in_1, at_1);
 }
 
 __kernel void reduce_rest(const long outputs, const Layout kept, const long count, const long parts,
-                        __global const ACC* part, __global OUT* out, long at_out) {
+                        __global const char* workspace, const long at_parts,
+                        __global OUT* out, long at_out) {
   const long i = get_global_id(0);
   if (i >= outputs) return;
+  __global const ACC* part = (__global const ACC*)(workspace + at_parts);
   long at_0 = 0;
   long at_1 = 0;
   ADVANCE(kept, i, STEP_KEPT);
@@ -101,6 +104,9 @@ class ReduceWork : public Work {
   ReduceWork(const Request& request, const Reducer& reducer, const ReduceAxes& axes, bool in_order,
              const std::vector<int>& inputs);
   void Run(Commands* commands, const Location* locations) override;
+  uint64_t workspace_bytes() const override {
+    return static_cast<uint64_t>(outputs_ * parts_) * part_size_;
+  }
 
  private:
   std::string Source(const Request& request, const Reducer& reducer) const;
@@ -190,13 +196,12 @@ void ReduceWork::Run(Commands* commands, const Location* locations) {
     return commands->Launch(whole_.get(), outputs_);
   }
   const int64_t items = outputs_ * parts_;
-  const Buffer part =
-      MakeBuffer(commands->device().context(), static_cast<size_t>(items) * part_size_);
-  const cl_mem buffer = part.get();
-  SetArguments(whole_.get(), items, kept_, reduced_, count_, parts_, buffer, first.buffer,
-               first.first, second.buffer, second.first);
+  const Location parts = locations[output_ + 1];
+  SetArguments(whole_.get(), items, kept_, reduced_, count_, parts_, parts.buffer, parts.first,
+               first.buffer, first.first, second.buffer, second.first);
   commands->Launch(whole_.get(), items);
-  SetArguments(rest_.get(), outputs_, kept_, count_, parts_, buffer, out.buffer, out.first);
+  SetArguments(rest_.get(), outputs_, kept_, count_, parts_, parts.buffer, parts.first, out.buffer,
+               out.first);
   commands->Launch(rest_.get(), outputs_);
 }
 

@@ -11,15 +11,13 @@ Library::Library(const MXAccRuntime* runtime, const Settings& settings)
 
 void Library::Warn(const std::string& message) const { Log(*runtime_, kMXAccWarning, message); }
 
-void MakeLibrary(const MXAccRuntime* runtime) {
-  OneLibrary<Library>::Make([&] {
+void MakeLibrary(void* self, const MXAccRuntime* runtime) {
+  Instance<Library>::Make(self, [&] {
     const Settings settings = Settings::OfEnvironment();
     settings.faults.Reach("initialize");
     return new Library(runtime, settings);
   });
 }
-
-void DropLibrary() { OneLibrary<Library>::Drop(); }
 
 void DeviceCall::Enter(const char* name) {
   if (device_.calls_inside.fetch_add(1, std::memory_order_relaxed) != 0) {

@@ -13,10 +13,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "../sdk/one_library.h"
+#include "../sdk/instance.h"
 #include "counter.h"
 #include "memory.h"
 #include "sdk.h"
@@ -25,11 +26,30 @@
 
 namespace refacc {
 
+/*! \brief Handles, none of which is in use twice. Any thread may call. */
+class InUse {
+ public:
+  /*! \brief False where it is in use already. */
+  bool Enter(const void* handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return handles_.insert(handle).second;
+  }
+  void Leave(const void* handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    handles_.erase(handle);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<const void*> handles_;
+};
+
 struct Device {
   Device(int32_t id, const Settings& settings)
       : memory(id, settings.opaque), name("refacc device " + std::to_string(id)) {}
 
   Memory memory;
+  InUse workspaces;
   const std::string name;
   Counter runs;
   Counter copies;
@@ -75,10 +95,9 @@ class Library {
   std::vector<std::unique_ptr<Device>> devices_;
 };
 
-/*! \brief Failure before initialize and after finalize. */
-inline Library& TheLibrary() { return OneLibrary<Library>::Get(); }
-void MakeLibrary(const MXAccRuntime* runtime);
-void DropLibrary();
+/*! \brief The library of the table of that self; Failure before initialize and after finalize. */
+inline Library& LibraryOf(void* self) { return Instance<Library>::Get(self); }
+void MakeLibrary(void* self, const MXAccRuntime* runtime);
 
 /*! \brief A call for a device while it lasts. Failure where one thread at a time was promised and
  * another is inside. */
@@ -110,9 +129,9 @@ class DeviceCall {
 /*! \brief The status of body(Device&, const Settings&), called as the member of MXAccApi of that
  * name. */
 template <typename Body>
-MXAccStatus OnDevice(const char* name, int32_t dev_id, Body&& body) {
+MXAccStatus OnDevice(const char* name, void* self, int32_t dev_id, Body&& body) {
   return StatusOf([&] {
-    DeviceCall call(TheLibrary(), name, dev_id);
+    DeviceCall call(LibraryOf(self), name, dev_id);
     std::forward<Body>(body)(call.device(), call.settings());
   });
 }

@@ -14,33 +14,33 @@
 namespace refacc {
 namespace {
 
-MXAccStatus Alloc(void*, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
+MXAccStatus Alloc(void* self, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
                   void** out) {
-  return OnDevice("mx_alloc", dev_id, [&](Device& device, const Settings& settings) {
+  return OnDevice("mx_alloc", self, dev_id, [&](Device& device, const Settings& settings) {
     CheckMemory(memory);
     *out = device.memory.Alloc(size, alignment, settings);
   });
 }
 
-void Free(void*, int32_t dev_id, void* data) {
+void Free(void* self, int32_t dev_id, void* data) {
   // It cannot fail: whoever asked for a fault gets at most a crash.
-  (void)OnDevice("mx_free", dev_id, [&](Device& device, const Settings& settings) {
+  (void)OnDevice("mx_free", self, dev_id, [&](Device& device, const Settings& settings) {
     const std::string wrong = device.memory.Free(data, settings.poison);
-    if (!wrong.empty()) TheLibrary().Warn("refacc: mx_free: " + wrong);
+    if (!wrong.empty()) LibraryOf(self).Warn("refacc: mx_free: " + wrong);
   });
 }
 
-MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
-  return OnDevice("mx_releaseAll", dev_id,
+MXAccStatus ReleaseAll(void* self, int32_t dev_id, size_t* live) {
+  return OnDevice("mx_releaseAll", self, dev_id,
                   [&](Device& device, const Settings&) { *live = device.memory.ReleaseAll(); });
 }
 
 enum class Side { kHost, kDevice };
 
 /*! \brief Where the first element is; NULL where there are no elements. */
-char* AddressOf(Side side, const MXAccDLTensor& tensor) {
+char* AddressOf(Library* library, Side side, const MXAccDLTensor& tensor) {
   if (side == Side::kDevice) {
-    return TheLibrary().device(tensor.device.device_id).memory.AddressOf(tensor);
+    return library->device(tensor.device.device_id).memory.AddressOf(tensor);
   }
   if (SpanOf(tensor).empty()) return nullptr;
   if (tensor.device.device_type != kMXAccHost || tensor.data == nullptr) {
@@ -60,13 +60,14 @@ void CheckPair(const MXAccDLTensor& target, const MXAccDLTensor& source, const S
   }
 }
 
-void CopyPair(Side to, const MXAccDLTensor& target, Side from, const MXAccDLTensor& source) {
-  char* target_address = AddressOf(to, target);
-  const char* source_address = AddressOf(from, source);
+void CopyPair(Library* library, Side to, const MXAccDLTensor& target, Side from,
+              const MXAccDLTensor& source) {
+  char* target_address = AddressOf(library, to, target);
+  const char* source_address = AddressOf(library, from, source);
   if (target_address == nullptr) return;
   CopyElements(target, target_address, source, source_address);
   if (to == Side::kDevice) {
-    TheLibrary().device(target.device.device_id).memory.CheckZones(target);
+    library->device(target.device.device_id).memory.CheckZones(target);
   }
 }
 
@@ -75,11 +76,11 @@ struct Direction {
   Side from;
 };
 
-void CopyAll(Direction direction, Device* device, const MXTensor* targets, const MXTensor* sources,
-             int32_t count, int64_t slow) {
+void CopyAll(Library* library, Direction direction, Device* device, const MXTensor* targets,
+             const MXTensor* sources, int32_t count, int64_t slow) {
   if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));
   for (int32_t i = 0; i < count; ++i) {
-    CopyPair(direction.to, targets[i].tensor, direction.from, sources[i].tensor);
+    CopyPair(library, direction.to, targets[i].tensor, direction.from, sources[i].tensor);
   }
   device->copies.Add();
 }
@@ -89,41 +90,46 @@ uint64_t NumberOf(const MXTensor* targets, int32_t count) {
   return count == 0 ? 0 : targets[0].work;
 }
 
-MXAccStatus Copy(const char* name, Direction direction, int32_t dev_id, const MXTensor* targets,
-                 const MXTensor* sources, int32_t count, MXAccStream stream) {
-  return OnDevice(name, dev_id, [&](Device& device, const Settings& settings) {
+MXAccStatus Copy(const char* name, Direction direction, void* self, int32_t dev_id,
+                 const MXTensor* targets, const MXTensor* sources, int32_t count,
+                 MXAccStream stream) {
+  return OnDevice(name, self, dev_id, [&](Device& device, const Settings& settings) {
     for (int32_t i = 0; i < count; ++i) CheckPair(targets[i].tensor, sources[i].tensor, settings);
     const int64_t slow = settings.slow;
-    if (stream == nullptr) return CopyAll(direction, &device, targets, sources, count, slow);
+    Library* library = &LibraryOf(self);
+    if (stream == nullptr)
+      return CopyAll(library, direction, &device, targets, sources, count, slow);
     // What the call was given may be gone when the stream comes to it.
     auto kept = std::make_shared<std::pair<TensorCopies, TensorCopies>>(
         TensorCopies(targets, count), TensorCopies(sources, count));
-    GiveWork(stream, NumberOf(targets, count), settings, [direction, kept, &device, slow] {
-      CopyAll(direction, &device, kept->first.data(), kept->second.data(), kept->first.size(),
-              slow);
+    GiveWork(stream, NumberOf(targets, count), settings, [library, direction, kept, &device, slow] {
+      CopyAll(library, direction, &device, kept->first.data(), kept->second.data(),
+              kept->first.size(), slow);
     });
   });
 }
 
-MXAccStatus CopyToAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+MXAccStatus CopyToAcc(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                       int32_t count, MXAccStream stream) {
-  return Copy("copyToAcc", {Side::kDevice, Side::kHost}, dev_id, targets, sources, count, stream);
-}
-
-MXAccStatus CopyFromAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
-                        int32_t count, MXAccStream stream) {
-  return Copy("copyFromAcc", {Side::kHost, Side::kDevice}, dev_id, targets, sources, count, stream);
-}
-
-MXAccStatus CopyWithinAcc(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
-                          int32_t count, MXAccStream stream) {
-  return Copy("copyWithinAcc", {Side::kDevice, Side::kDevice}, dev_id, targets, sources, count,
+  return Copy("copyToAcc", {Side::kDevice, Side::kHost}, self, dev_id, targets, sources, count,
               stream);
 }
 
-MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+MXAccStatus CopyFromAcc(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                        int32_t count, MXAccStream stream) {
+  return Copy("copyFromAcc", {Side::kHost, Side::kDevice}, self, dev_id, targets, sources, count,
+              stream);
+}
+
+MXAccStatus CopyWithinAcc(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+                          int32_t count, MXAccStream stream) {
+  return Copy("copyWithinAcc", {Side::kDevice, Side::kDevice}, self, dev_id, targets, sources,
+              count, stream);
+}
+
+MXAccStatus Zero(void* self, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                  MXAccStream stream, uint64_t work) {
-  return OnDevice("mx_zero", dev_id, [&](Device& device, const Settings& settings) {
+  return OnDevice("mx_zero", self, dev_id, [&](Device& device, const Settings& settings) {
     const int64_t slow = settings.slow;
     const auto zero = [&device, data, byte_offset, size, slow] {
       if (slow != 0) std::this_thread::sleep_for(std::chrono::microseconds(slow));

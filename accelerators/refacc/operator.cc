@@ -116,6 +116,10 @@ void Operator::PrepareCall() {
     layouts_.emplace_back(inputs_.data()[i].tensor);
   }
   for (int32_t i = 0; i < outputs_.size(); ++i) layouts_.emplace_back(outputs_.data()[i].tensor);
+  if (num_in_ == 1 && (name_ == "sort" || name_ == "argsort")) {
+    packed_ = std::make_unique<RowMajor>(inputs_.data()[0].tensor);
+    tensors_[0].strides = packed_->tensor.strides;
+  }
 }
 
 void Operator::FindFunction() {
@@ -206,7 +210,7 @@ void Operator::CheckCount(int32_t num_in, int32_t num_out) const {
                                        std::to_string(num_in) + " and " + std::to_string(num_out));
 }
 
-void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
+void Operator::Run(const MXTensor* outputs, char* const* addresses, char* workspace) const {
   static char nothing[16];
   const size_t num_in = num_in_;
   const size_t num_args = num_args_;
@@ -231,6 +235,10 @@ void Operator::Run(const MXTensor* outputs, char* const* addresses) const {
       item.type_code = kMXNetReadOnlyArray;
       item.value.v_handle = &tensors[i];
     }
+  }
+  if (workspace != nullptr) {
+    CopyElements(packed_->tensor, workspace, inputs_.data()[0].tensor, addresses[0]);
+    tensors[0].data = workspace;
   }
   Result result(runtime_);
   const int status =

@@ -47,13 +47,16 @@ class Operator {
 
   /*! \brief Failure unless there are as many tensors as were asked for. */
   void CheckCount(int32_t num_in, int32_t num_out) const;
-  /*! \brief Runs it: addresses has those of the inputs, then of the outputs. */
-  void Run(const MXTensor* outputs, char* const* addresses) const;
+  /*! \brief Runs it: addresses has those of the inputs, then of the outputs; workspace is that of
+   * workspace_bytes. */
+  void Run(const MXTensor* outputs, char* const* addresses, char* workspace) const;
 
   size_t num_in() const { return num_in_; }
   size_t num_out() const { return num_out_; }
   /*! \brief Of the inputs, then of the outputs. */
   const Layout* layouts() const { return layouts_.data(); }
+  /*! \brief For the row-major copy of its input that an operator sorts; 0 for all others. */
+  size_t workspace_bytes() const { return packed_ == nullptr ? 0 : packed_->size; }
 
  private:
   /*! \brief Where an input goes: to an argument, or to a position in the sequence that one is. */
@@ -89,6 +92,7 @@ class Operator {
   std::vector<Layout> layouts_;     /*!< of inputs, then of outputs */
   // What a run begins with, before the addresses are filled in.
   std::vector<DLTensor> tensors_;       /*!< the inputs on the host */
+  std::unique_ptr<RowMajor> packed_;    /*!< how the only input lies in the workspace; or NULL */
   std::vector<MXNetValue> call_values_; /*!< what arguments_ has, and then some */
   std::vector<int> call_types_;
   std::vector<size_t> first_items_; /*!< of sequences: where their items begin, of all items */

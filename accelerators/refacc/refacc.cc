@@ -23,25 +23,25 @@ MXAccStatus GetAccName(void*, char* name, size_t size) {
   });
 }
 
-MXAccStatus GetNumAcc(void*, int32_t* count) {
+MXAccStatus GetNumAcc(void* self, int32_t* count) {
   return StatusOf([&] {
-    TheLibrary().settings().faults.Reach("getNumAcc");
-    *count = static_cast<int32_t>(TheLibrary().num_devices());
+    LibraryOf(self).settings().faults.Reach("getNumAcc");
+    *count = static_cast<int32_t>(LibraryOf(self).num_devices());
   });
 }
 
-MXAccStatus Initialize(void*, const MXAccRuntime* runtime) {
-  return StatusOf([&] { MakeLibrary(runtime); });
+MXAccStatus Initialize(void* self, const MXAccRuntime* runtime) {
+  return StatusOf([&] { MakeLibrary(self, runtime); });
 }
 
-void Finalize(void*) {
+void Finalize(void* self) {
   // It cannot fail, but crash.
-  (void)StatusOf([] { TheLibrary().settings().faults.Reach("finalize"); });
-  DropLibrary();
+  (void)StatusOf([self] { LibraryOf(self).settings().faults.Reach("finalize"); });
+  Instance<Library>::Drop(self);
 }
 
-MXAccStatus GetDeviceInfo(void*, int32_t dev_id, MXAccDeviceInfo* info) {
-  return OnDevice("getDeviceInfo", dev_id, [&](Device& device, const Settings& settings) {
+MXAccStatus GetDeviceInfo(void* self, int32_t dev_id, MXAccDeviceInfo* info) {
+  return OnDevice("getDeviceInfo", self, dev_id, [&](Device& device, const Settings& settings) {
     const uint64_t used = device.memory.state().bytes;
     MXAccDeviceInfo told{};
     if (!settings.opaque) told.flags |= kMXAccHostVisible;
@@ -72,11 +72,11 @@ void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, v
   tell("violation", state.violation);
 }
 
-MXAccStatus Configure(void*, int32_t dev_id, const char* const* in_keys, const char* const* in_vals,
-                      int32_t num_in, MXAccEmit emit, void* context) {
-  return OnDevice("configure", dev_id, [&](Device& device, const Settings&) {
+MXAccStatus Configure(void* self, int32_t dev_id, const char* const* in_keys,
+                      const char* const* in_vals, int32_t num_in, MXAccEmit emit, void* context) {
+  return OnDevice("configure", self, dev_id, [&](Device& device, const Settings&) {
     bool check = false;
-    const Settings& now = TheLibrary().ChangeSettings([&](Settings* settings) {
+    const Settings& now = LibraryOf(self).ChangeSettings([&](Settings* settings) {
       for (int32_t i = 0; i < num_in; ++i) {
         if (std::strcmp(in_keys[i], "check") == 0) {
           check = true;
@@ -101,6 +101,7 @@ MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
     table.abi_major = static_cast<int32_t>(settings.abi_major);
     table.abi_minor = MXACC_ABI_MINOR;
     table.release = refacc::kRelease;
+    table.self = refacc::Instance<refacc::Library>::Unused();
     table.getAccName = refacc::GetAccName;
     table.getNumAcc = refacc::GetNumAcc;
     table.initialize = refacc::Initialize;

@@ -8,18 +8,18 @@
 namespace refacc {
 namespace {
 
-MXAccStatus CreateStream(void*, int32_t dev_id, MXAccStream* out) {
-  return OnDevice("createStream", dev_id, [&](Device&, const Settings&) {
+MXAccStatus CreateStream(void* self, int32_t dev_id, MXAccStream* out) {
+  return OnDevice("createStream", self, dev_id, [&](Device&, const Settings&) {
     *out = reinterpret_cast<MXAccStream>(new Stream);
   });
 }
 
 void DestroyStream(void*, int32_t, MXAccStream stream) { delete FromHandle(stream); }
 
-MXAccStatus SyncStream(void*, int32_t dev_id, MXAccStream stream) {
+MXAccStatus SyncStream(void* self, int32_t dev_id, MXAccStream stream) {
   return StatusOf([&] {
     try {
-      const DeviceCall call(TheLibrary(), "syncStream", dev_id);
+      const DeviceCall call(LibraryOf(self), "syncStream", dev_id);
       FromHandle(stream)->Wait();
       FromHandle(stream)->Tell(call.settings().failures_named);
     } catch (const Failure&) {
@@ -30,21 +30,21 @@ MXAccStatus SyncStream(void*, int32_t dev_id, MXAccStream stream) {
   });
 }
 
-MXAccStatus CreateEvent(void*, int32_t dev_id, MXAccEvent* out) {
-  return OnDevice("createEvent", dev_id, [&](Device&, const Settings&) {
+MXAccStatus CreateEvent(void* self, int32_t dev_id, MXAccEvent* out) {
+  return OnDevice("createEvent", self, dev_id, [&](Device&, const Settings&) {
     *out = reinterpret_cast<MXAccEvent>(new Event);
   });
 }
 
 void DestroyEvent(void*, int32_t, MXAccEvent event) { delete FromHandle(event); }
 
-MXAccStatus RecordEvent(void*, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
-  return OnDevice("recordEvent", dev_id,
+MXAccStatus RecordEvent(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+  return OnDevice("recordEvent", self, dev_id,
                   [&](Device&, const Settings&) { FromHandle(event)->Record(FromHandle(stream)); });
 }
 
-MXAccStatus WaitEvent(void*, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
-  return OnDevice("waitEvent", dev_id,
+MXAccStatus WaitEvent(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+  return OnDevice("waitEvent", self, dev_id,
                   [&](Device&, const Settings&) { FromHandle(event)->Wait(FromHandle(stream)); });
 }
 

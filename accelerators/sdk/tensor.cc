@@ -181,6 +181,32 @@ void CopyElements(const MXAccDLTensor& target, char* to, const MXAccDLTensor& so
   }
 }
 
+RowMajor::RowMajor(const MXAccDLTensor& like)
+    : strides(static_cast<size_t>(like.ndim) + 1), tensor(like) {
+  tensor.data = nullptr;
+  tensor.byte_offset = 0;
+  tensor.strides = strides.data();
+  int64_t step = 1;
+  for (int32_t i = like.ndim - 1; i >= 0; --i) {
+    strides[static_cast<size_t>(i)] = step;
+    step *= like.shape[i];
+  }
+  size = static_cast<size_t>(step * ItemSize(like.dtype));
+}
+
+void CheckWorkspace(const MXTensor* workspace, uint64_t bytes) {
+  if (bytes == 0) return;
+  if (workspace == nullptr || workspace->tensor.data == nullptr) {
+    throw Failure(kMXAccBadArgument, "run: there is no workspace, of which " +
+                                         std::to_string(bytes) + " bytes were asked for");
+  }
+  const Span span = SpanOf(workspace->tensor);
+  if (static_cast<uint64_t>(span.last) - static_cast<uint64_t>(span.first) != bytes) {
+    throw Failure(kMXAccBadArgument, "run: the workspace is " + SpecText(workspace->tensor) + ", " +
+                                         std::to_string(bytes) + " bytes were asked for");
+  }
+}
+
 TensorCopies::TensorCopies(const MXTensor* tensors, int32_t count)
     : tensors_(tensors, tensors + count) {
   size_t total = 0;

@@ -57,6 +57,19 @@ JoinedAxes JoinAxes(int32_t ndim, const int64_t* shape, const int64_t* const* st
 void CopyElements(const MXAccDLTensor& target, char* to, const MXAccDLTensor& source,
                   const char* from);
 
+/*! \brief A row-major tensor of the shape of another; its strides are beside it. */
+struct RowMajor {
+  explicit RowMajor(const MXAccDLTensor& like);
+  RowMajor(const RowMajor&) = delete;
+
+  std::vector<int64_t> strides;
+  MXAccDLTensor tensor;
+  size_t size; /*!< in bytes */
+};
+
+/*! \brief For run of an executor: Failure unless it is given the workspace that it asked for. */
+void CheckWorkspace(const MXTensor* workspace, uint64_t bytes);
+
 /*! \brief Tensors whose shapes and strides outlive the call that they came with; names are left
  * out. */
 class TensorCopies {

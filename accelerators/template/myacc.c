@@ -79,20 +79,21 @@ static MXAccStatus Copy(void* self, int32_t dev_id, MXTensor* targets, const MXT
 /* ---- operators ---- */
 
 static MXAccStatus RunAdd(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                          int32_t num_out, MXAccStream stream) {
+                          int32_t num_out, const MXTensor* workspace, MXAccStream stream) {
   const float* a = FirstElement(&inputs[0]);
   const float* b = FirstElement(&inputs[1]);
   float* out = FirstElement(&outputs[0]);
-  (void)state, (void)num_in, (void)num_out, (void)stream;
+  (void)state, (void)num_in, (void)num_out, (void)workspace, (void)stream;
   for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = a[i] + b[i];
   return NULL;
 }
 
 static MXAccStatus RunNegative(void* state, const MXTensor* inputs, int32_t num_in,
-                               MXTensor* outputs, int32_t num_out, MXAccStream stream) {
+                               MXTensor* outputs, int32_t num_out, const MXTensor* workspace,
+                               MXAccStream stream) {
   const float* x = FirstElement(&inputs[0]);
   float* out = FirstElement(&outputs[0]);
-  (void)state, (void)num_in, (void)num_out, (void)stream;
+  (void)state, (void)num_in, (void)num_out, (void)workspace, (void)stream;
   for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = -x[i];
   return NULL;
 }

@@ -275,6 +275,7 @@ class MXAccExecutor(Structure):
         ("struct_size", c_size_t),
         ("flags", c_uint32),
         ("state", c_void_p),
+        ("workspace_bytes", c_uint64),
         (
             "run",
             CFUNCTYPE(
@@ -284,6 +285,7 @@ class MXAccExecutor(Structure):
                 c_int32,
                 POINTER(MXTensor),
                 c_int32,
+                POINTER(MXTensor),
                 MXAccStream,
             ),
         ),
@@ -364,7 +366,7 @@ class MXAccModel(Structure):
                 c_int32,
                 POINTER(MXTensor),
                 c_int32,
-                c_void_p,
+                POINTER(MXTensor),
                 MXAccStream,
                 c_void_p,
             ),

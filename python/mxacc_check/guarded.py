@@ -26,8 +26,10 @@ class Tensors:
         margin: int = 0,
         filled: bool = True,
         stream: int | None = None,
+        alignment: int = 64,
     ):
         self.run, self.arrays, self.margin, self.stream = run, arrays, margin, stream
+        self.alignment = alignment
         self.wholes: list[Memory] = []
         self.views: list[Memory] = []
         self.given: list[Array] = []
@@ -47,8 +49,9 @@ class Tensors:
         if array.size and filled:
             laid: Array = np.ndarray(array.shape, array.dtype, image, first, array.strides)
             laid[...] = array
-        whole = self.run.plugin.to_device(image, self.run.device, self.stream)
-        view = Memory(self.run.plugin, self.run.device, whole.handle, array)
+        plugin, device = self.run.plugin, self.run.device
+        whole = plugin.to_device(image, device, self.stream, alignment=self.alignment)
+        view = Memory(plugin, device, whole.handle, array)
         view.byte_offset = first
         self.wholes.append(whole)
         self.views.append(view)
@@ -99,3 +102,39 @@ class Tensors:
         for whole in self.wholes:
             if whole.handle is not None:
                 whole.free()
+
+
+class Workspace:
+    """The workspace of a run: all of its bytes are alike, and margins are around them."""
+
+    def __init__(
+        self,
+        run: Run,
+        size: int,
+        margin: int = 0,
+        byte: int = CANARY,
+        stream: int | None = None,
+    ):
+        alignment = run.plugin.alignment(run.device)
+        margin = -(-margin // alignment) * alignment
+        arrays = [np.full(size, byte, "uint8")] if size else []
+        self.tensors = Tensors(run, arrays, margin, True, stream, alignment)
+
+    @property
+    def memory(self) -> Memory | None:
+        """What run is given; None where it asks for no workspace."""
+        return self.tensors.views[0] if self.tensors.views else None
+
+    def fill(self) -> None:
+        """Makes all bytes what they were at first."""
+        for whole, image in zip(self.tensors.wholes, self.tensors.given, strict=True):
+            whole.plugin.copy("copyToAcc", whole, image)
+
+    def written_beside(self) -> str:
+        """As Tensors.written_beside, after fetch."""
+        return self.tensors.written_beside(0) if self.tensors.views else ""
+
+    def is_untouched(self) -> bool:
+        """Whether all bytes are as they were."""
+        pairs = zip(self.tensors.came, self.tensors.given, strict=True)
+        return all(bool((came == given).all()) for came, given in pairs)

@@ -210,31 +210,71 @@ def operator_struct(
 class Executor:
     """How an operator is executed; freed with close."""
 
-    def __init__(self, plugin: Plugin, executor: abi.MXAccExecutor):
-        self.plugin, self.executor = plugin, executor
+    def __init__(self, plugin: Plugin, executor: abi.MXAccExecutor, dev_id: int = 0):
+        self.plugin, self.executor, self.dev_id = plugin, executor, dev_id
+        # By stream: what one run leaves, the next may have.
+        self._workspaces: dict[int, Memory] = {}
+
+    @property
+    def workspace_bytes(self) -> int:
+        bytes_: int = self.executor.workspace_bytes
+        return bytes_
 
     def run(
         self,
         inputs: Sequence[Array | Memory],
         outputs: Sequence[Array | Memory],
         stream: int | None = None,
+        workspace: Memory | None = None,
     ) -> int:
-        """Runs it; the number of the work, which is 0 without a stream."""
+        """Runs it, by default with a workspace of the executor's own.
+
+        Returns the number of the work, which is 0 without a stream.
+        """
+        own = workspace is None and self.workspace_bytes != 0
+        if own and stream is None:
+            workspace = self._new_workspace()
+        elif own:
+            workspace = self._workspaces.get(stream)  # type: ignore[arg-type]
+            if workspace is None:
+                workspace = self._workspaces[stream] = self._new_workspace()  # type: ignore[index]
+        try:
+            return self._run(inputs, outputs, stream, workspace)
+        finally:
+            if own and stream is None and workspace is not None:
+                workspace.free()
+
+    def _new_workspace(self) -> Memory:
+        alignment = self.plugin.alignment(self.dev_id)
+        return self.plugin.empty(self.workspace_bytes, "uint8", self.dev_id, alignment=alignment)
+
+    def _run(
+        self,
+        inputs: Sequence[Array | Memory],
+        outputs: Sequence[Array | Memory],
+        stream: int | None,
+        workspace: Memory | None,
+    ) -> int:
         work = self.plugin.next_work(stream)
         given, wanted = tensors(inputs), tensors(outputs, role=3, work=work)
+        room = None if workspace is None else tensors([workspace])
         run = self.executor.run
         state = self.executor.state
         with self.plugin.guard:
             self.plugin.watch("run")
-            status = run(state, given, len(inputs), wanted, len(outputs), stream)
+            status = run(state, given, len(inputs), wanted, len(outputs), room, stream)
         self.plugin.check("run", status)
         return work
 
     def close(self) -> None:
+        """Frees it; nothing of it is under way."""
         if self.executor.free:
             with self.plugin.guard:
                 self.plugin.watch("free of an executor")
                 self.executor.free(self.executor.state)
+        for workspace in self._workspaces.values():
+            workspace.free()
+        self._workspaces.clear()
 
 
 class Plugin:
@@ -345,6 +385,11 @@ class Plugin:
             self.call("getDeviceInfo", dev_id, ctypes.byref(info))
         return info
 
+    def alignment(self, dev_id: int = 0) -> int:
+        """What MXNet aligns memory of a device to."""
+        alignment: int = self.info(dev_id).alignment
+        return max(64, alignment)
+
     def imperative(self) -> bool:
         if not self.has("supportsImperative"):
             return False
@@ -388,6 +433,7 @@ class Plugin:
         dtype: npt.DTypeLike = "float32",
         dev_id: int = 0,
         margin: int = 0,
+        alignment: int = 64,
     ) -> Memory:
         """Memory of a device for a row-major array; a shape with a 0 gets none.
 
@@ -395,14 +441,20 @@ class Plugin:
         """
         array: Array = np.empty(shape, dtype)
         size = array.nbytes + 2 * margin
-        memory = Memory(self, dev_id, self.alloc(size, 64, dev_id) if size else None, array)
+        handle = self.alloc(size, alignment, dev_id) if size else None
+        memory = Memory(self, dev_id, handle, array)
         memory.byte_offset = margin
         return memory
 
     def to_device(
-        self, array: Array, dev_id: int = 0, stream: int | None = None, margin: int = 0
+        self,
+        array: Array,
+        dev_id: int = 0,
+        stream: int | None = None,
+        margin: int = 0,
+        alignment: int = 64,
     ) -> Memory:
-        memory = self.empty(array.shape, array.dtype, dev_id, margin)
+        memory = self.empty(array.shape, array.dtype, dev_id, margin, alignment)
         self.copy("copyToAcc", memory, array, stream)
         return memory
 
@@ -490,4 +542,4 @@ class Plugin:
         operator = operator_struct(name, inputs, outputs, attributes, dev_id, operator_set)
         made = abi.MXAccExecutor(ctypes.sizeof(abi.MXAccExecutor))
         self.call("accGetExecutor", ctypes.byref(operator), ctypes.byref(made))
-        return Executor(self, made)
+        return Executor(self, made, dev_id)

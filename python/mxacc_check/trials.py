@@ -10,7 +10,7 @@ import numpy as np
 
 from . import abi, cases
 from .cases import Call, Case
-from .guarded import Tensors
+from .guarded import CANARY, Tensors, Workspace
 from .plug import Plug
 from .plugin import AccError, Array, Executor, Memory
 from .suite import Run
@@ -29,6 +29,7 @@ class Given:
 
     inputs: Tensors
     outputs: Tensors
+    workspace: Workspace
 
 
 @dataclass
@@ -42,14 +43,16 @@ class Trial:
     executor: Executor
     is_wrong: bool = field(default=False)
 
-    def give(self, margin: int = 0, stream: int | None = None) -> Given:
-        """Runs the executor on tensors of their own."""
+    def give(self, margin: int = 0, stream: int | None = None, byte: int = CANARY) -> Given:
+        """Runs the executor on tensors of their own, with such bytes in its workspace."""
         inputs = Tensors(self.run, list(self.call.inputs.values()), margin, True, stream)
         outputs = Tensors(self.run, self.expected, margin, False, stream)
-        self.executor.run(inputs.views, outputs.views, stream)
-        outputs.fetch()
-        inputs.fetch()
-        return Given(inputs, outputs)
+        size = self.executor.workspace_bytes
+        workspace = Workspace(self.run, size, max(margin, FAR), byte, stream)
+        self.executor.run(inputs.views, outputs.views, stream, workspace.memory)
+        for tensors in (outputs, inputs, workspace.tensors):
+            tensors.fetch()
+        return Given(inputs, outputs, workspace)
 
     def look_at(self, given: Given, what: str) -> None:
         """Compares what came."""
@@ -62,12 +65,14 @@ class Trial:
             wrong = given.inputs.written_beside(number) if same else "its elements were"
             got = f"input {number} has changed: {wrong} ({what})"
             self._expect(not wrong, "inputs that are left as they are", got)
-        given.inputs.free()
-        given.outputs.free()
+        wrong = given.workspace.written_beside()
+        self._expect(not wrong, "nothing written beside the workspace", f"{wrong} ({what})")
+        for tensors in (given.inputs, given.outputs, given.workspace.tensors):
+            tensors.free()
 
-    def once(self, what: str, margin: int = 0) -> None:
+    def once(self, what: str, margin: int = 0, byte: int = CANARY) -> None:
         """Runs the executor and compares."""
-        self.look_at(self.give(margin), what)
+        self.look_at(self.give(margin, None, byte), what)
 
     def in_place(self) -> None:
         """Has the output share the memory of an input of its spec and layout."""
@@ -197,8 +202,8 @@ def try_case(run: Run, case: Case, pending: Queue) -> None:
             return
         trial = Trial(run, case, call, expected, executor)
         try:
-            trial.once("the first run")
-            trial.once("the second run, elsewhere", FAR)
+            trial.once("the first run", 0, 0)
+            trial.once("the second run, elsewhere", FAR, 0xFF)
             if executor.executor.flags & abi.IN_PLACE:
                 trial.in_place()
             if not pending.add(trial):

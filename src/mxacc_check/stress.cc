@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr uint32_t kAlignment = 64;
 /*! \brief Kind of the device; any number but kMXAccHost. */
 constexpr int32_t kDevice = 77;
 
@@ -25,7 +25,15 @@ size_t BytesOf(const MXAccDLTensor& tensor) {
 /*! \brief What all threads share. */
 class Shared {
  public:
-  explicit Shared(const Stress& given) : stress(given) {}
+  explicit Shared(const Stress& given) : stress(given) {
+    MXAccDeviceInfo info{};
+    info.struct_size = sizeof(info);
+    const MXAccApi& api = *given.api;
+    if (api.getDeviceInfo == nullptr) return;
+    if (api.getDeviceInfo(api.self, given.dev_id, &info) == nullptr) {
+      alignment = std::max(alignment, info.alignment);
+    }
+  }
 
   /*! \brief Keeps what went wrong first, and has all threads end. */
   void Fail(const char* text) noexcept {
@@ -53,7 +61,8 @@ class Shared {
   }
 
   const Stress& stress;
-  std::mutex library; /*!< held during calls where one thread at a time is let in */
+  uint32_t alignment{kAlignment}; /*!< of memory of the device */
+  std::mutex library;             /*!< held during calls where one thread at a time is let in */
 
  private:
   std::mutex mutex_;
@@ -102,6 +111,7 @@ class Caller {
 
   const MXAccApi& api() const { return api_; }
   MXAccStream stream() const { return stream_; }
+  uint32_t alignment() const { return shared_->alignment; }
   int32_t dev_id() const { return shared_->stress.dev_id; }
 
  private:
@@ -124,7 +134,7 @@ class OnDevice {
       if (bytes == 0) continue;
       caller->Call("mx_alloc", [&] {
         return caller->api().mx_alloc(caller->api().self, caller->dev_id(), kMXAccDeviceMemory,
-                                      bytes, kAlignment, &tensor.tensor.data);
+                                      bytes, caller->alignment(), &tensor.tensor.data);
       });
     }
   }
@@ -192,10 +202,11 @@ class OwnExecutor {
   }
   OwnExecutor(const OwnExecutor&) = delete;
 
+  uint64_t workspace_bytes() const { return executor_.workspace_bytes; }
   void Run(const MXTensor* inputs, int32_t num_in, MXTensor* outputs, int32_t num_out,
-           MXAccStream stream) {
+           const MXTensor* workspace, MXAccStream stream) {
     caller_->Call("run", [&] {
-      return executor_.run(executor_.state, inputs, num_in, outputs, num_out, stream);
+      return executor_.run(executor_.state, inputs, num_in, outputs, num_out, workspace, stream);
     });
   }
 
@@ -218,7 +229,7 @@ void Churn(Caller* caller) {
     piece = nullptr;
     caller->Call("mx_alloc", [&] {
       return caller->api().mx_alloc(caller->api().self, caller->dev_id(), kMXAccDeviceMemory, size,
-                                    kAlignment, &piece);
+                                    caller->alignment(), &piece);
     });
   }
   for (void* piece : pieces) {
@@ -243,7 +254,15 @@ class Worker {
     } else {
       OnDevice outputs(&caller_, job.expected, job.num_out, Work());
       OwnExecutor executor(&caller_, job);
-      executor.Run(inputs.data(), job.num_in, outputs.data(), job.num_out, caller_.stream());
+      auto size = static_cast<int64_t>(executor.workspace_bytes());
+      int64_t step = 1;
+      MXTensor like{};
+      like.struct_size = sizeof(like);
+      like.tensor = {nullptr, {}, 1, {kMXAccUInt, 8, 1}, &size, &step, 0};
+      const bool has_workspace = size != 0;
+      OnDevice workspace(&caller_, &like, has_workspace ? 1 : 0, 0);
+      executor.Run(inputs.data(), job.num_in, outputs.data(), job.num_out,
+                   has_workspace ? workspace.data() : nullptr, caller_.stream());
       Copy("copyFromAcc", caller_.api().copyFromAcc, room.data(), outputs.data(), job.num_out);
       caller_.Sync();
     }

@@ -4,19 +4,6 @@
 
 namespace mxacc {
 
-RowMajor::RowMajor(const MXAccDLTensor& like)
-    : strides(static_cast<size_t>(like.ndim) + 1), tensor(like) {
-  tensor.data = nullptr;
-  tensor.byte_offset = 0;
-  tensor.strides = strides.data();
-  int64_t step = 1;
-  for (int32_t i = like.ndim - 1; i >= 0; --i) {
-    strides[static_cast<size_t>(i)] = step;
-    step *= like.shape[i];
-  }
-  size = static_cast<size_t>(step * ItemSize(like.dtype));
-}
-
 Bytes::Bytes(int32_t dev_id, void* data, uint64_t byte_offset, size_t size)
     : shape{static_cast<int64_t>(size)},
       strides{1},

@@ -11,16 +11,6 @@
 
 namespace mxacc {
 
-/*! \brief A row-major tensor of the shape of another; its strides are beside it. */
-struct RowMajor {
-  explicit RowMajor(const MXAccDLTensor& like);
-  RowMajor(const RowMajor&) = delete;
-
-  std::vector<int64_t> strides;
-  MXAccDLTensor tensor;
-  size_t size; /*!< in bytes */
-};
-
 /*! \brief A piece of what mx_alloc gave, as a tensor of bytes. */
 struct Bytes {
   Bytes(int32_t dev_id, void* data, uint64_t byte_offset, size_t size);

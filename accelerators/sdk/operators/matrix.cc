@@ -80,4 +80,16 @@ MatrixProduct AsMatrices(ProductAxes axes) {
            MakeMatrix(kB, axes.summed, axes.columns, of_summed, of_columns)}};
 }
 
+MatrixRooms::MatrixRooms(const MatrixProduct& product, int64_t count, int64_t item) {
+  constexpr int64_t kAlignment = 256;  // in elements: that many suit every device, whatever item is
+  int64_t elements = 0;
+  for (int i : {kOut, kA, kB}) {
+    const Matrix& matrix = product.matrices[i];
+    if (matrix.direct) continue;
+    offsets[i] = elements;
+    elements += (matrix.rows * matrix.columns * count + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  bytes = static_cast<uint64_t>(elements * item);
+}
+
 }  // namespace mxacc

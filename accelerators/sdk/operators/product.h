@@ -62,6 +62,15 @@ struct MatrixProduct {
 
 MatrixProduct AsMatrices(ProductAxes axes);
 
+/*! \brief Where in a workspace the matrices are that are not direct. */
+struct MatrixRooms {
+  /*! \brief For count of each, of elements of item bytes. */
+  MatrixRooms(const MatrixProduct& product, int64_t count, int64_t item);
+
+  int64_t offsets[3]{}; /*!< in elements */
+  uint64_t bytes{0};
+};
+
 }  // namespace mxacc
 
 #endif  // MXACC_SDK_OPERATORS_PRODUCT_H_

@@ -10,7 +10,7 @@
  *   FindDevices(&devices)     adds them; Failure with the reason where there are none
  *   Describe(device, &info)   for getDeviceInfo, but for a reason
  *   Configure(device, in_keys, in_vals, num_in, emit, context)
- *   Forget()                  what is kept beside the devices, by finalize
+ *   Forget()                  what is kept beside the devices, when no table is in use any more
  */
 #ifndef MXACC_SDK_SKELETON_DEVICES_H_
 #define MXACC_SDK_SKELETON_DEVICES_H_
@@ -19,13 +19,13 @@
 #include <string>
 #include <utility>
 
+#include "../instance.h"
 #include "../library.h"
-#include "../one_library.h"
 #include "../status.h"
 
 namespace mxacc {
 
-/*! \brief What exists from initialize to finalize. Any thread may call. */
+/*! \brief The devices of one table, from initialize to finalize. Any thread may call. */
 template <typename Backend>
 class Devices {
  public:
@@ -39,8 +39,8 @@ class Devices {
       missing_ = failure.what();
     }
   }
-  /*! \brief Failure before initialize and after finalize. */
-  static Devices& Get() { return OneLibrary<Devices>::Get(); }
+  /*! \brief Those of the table of that self; Failure before initialize and after finalize. */
+  static Devices& Of(void* self) { return Instance<Devices>::Get(self); }
 
   void Warn(const std::string& message) const { Log(*runtime_, kMXAccWarning, message); }
   /*! \brief Failure with the reason where there is none. */
@@ -62,9 +62,9 @@ class Devices {
 
 /*! \brief The status of body(Device&). Failure where the device cannot be used. */
 template <typename Backend, typename Body>
-MXAccStatus OnDevice(int32_t dev_id, Body&& body) {
+MXAccStatus OnDevice(void* self, int32_t dev_id, Body&& body) {
   return StatusOf([&] {
-    auto& device = Devices<Backend>::Get().at(dev_id);
+    auto& device = Devices<Backend>::Of(self).at(dev_id);
     if (!device.reason().empty()) throw Failure(kMXAccNoDevice, device.reason());
     [[maybe_unused]] const auto entered = device.Enter();
     std::forward<Body>(body)(device);
@@ -80,19 +80,18 @@ struct DeviceMembers {
   static MXAccStatus GetAccName(void*, char* name, size_t size) {
     return StatusOf([&] { WriteName(Backend::kName, name, size); });
   }
-  static MXAccStatus GetNumAcc(void*, int32_t* count) {
-    return StatusOf([&] { *count = static_cast<int32_t>(All::Get().size()); });
+  static MXAccStatus GetNumAcc(void* self, int32_t* count) {
+    return StatusOf([&] { *count = static_cast<int32_t>(All::Of(self).size()); });
   }
-  static MXAccStatus Initialize(void*, const MXAccRuntime* runtime) {
-    return StatusOf([&] { OneLibrary<All>::Make([&] { return new All(runtime); }); });
+  static MXAccStatus Initialize(void* self, const MXAccRuntime* runtime) {
+    return StatusOf([&] { Instance<All>::Make(self, [&] { return new All(runtime); }); });
   }
-  static void Finalize(void*) {
-    Backend::Forget();
-    OneLibrary<All>::Drop();
+  static void Finalize(void* self) {
+    if (Instance<All>::Drop(self)) Backend::Forget();
   }
-  static MXAccStatus GetDeviceInfo(void*, int32_t dev_id, MXAccDeviceInfo* info) {
+  static MXAccStatus GetDeviceInfo(void* self, int32_t dev_id, MXAccDeviceInfo* info) {
     return StatusOf([&] {
-      const Device& device = All::Get().at(dev_id);
+      const Device& device = All::Of(self).at(dev_id);
       MXAccDeviceInfo told{};
       Backend::Describe(device, &told);
       if (!device.reason().empty()) {
@@ -102,10 +101,10 @@ struct DeviceMembers {
       FillDeviceInfo(told, info);
     });
   }
-  static MXAccStatus Configure(void*, int32_t dev_id, const char* const* in_keys,
+  static MXAccStatus Configure(void* self, int32_t dev_id, const char* const* in_keys,
                                const char* const* in_vals, int32_t num_in, MXAccEmit emit,
                                void* context) {
-    return OnDevice<Backend>(dev_id, [&](Device& device) {
+    return OnDevice<Backend>(self, dev_id, [&](Device& device) {
       Backend::Configure(
           &device, in_keys, in_vals, num_in,
           [&](const char* key, const std::string& value) { Emit(emit, context, key, value); });
@@ -118,6 +117,7 @@ struct DeviceMembers {
     table.abi_major = MXACC_ABI_MAJOR;
     table.abi_minor = MXACC_ABI_MINOR;
     table.release = Backend::kRelease;
+    table.self = Instance<All>::Unused();
     table.getAccName = GetAccName;
     table.getNumAcc = GetNumAcc;
     table.initialize = Initialize;
@@ -127,6 +127,16 @@ struct DeviceMembers {
     return table;
   }
 };
+
+/*! \brief For mxacc_get_api: a table of its own, with the members that the templates set. */
+template <typename Backend, template <typename> class... Members>
+MXAccStatus GiveTable(MXAccApi* api) {
+  return StatusOf([&] {
+    MXAccApi table = DeviceMembers<Backend>::Table();
+    (Members<Backend>::Set(&table), ...);
+    FillTable(table, api);
+  });
+}
 
 }  // namespace mxacc
 

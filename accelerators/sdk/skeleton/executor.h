@@ -5,7 +5,8 @@
  *
  * For OperatorMembers a backend has
  *
- *   Executor(&device, op)     with Run and flags(); Failure where the operator is not done
+ *   Executor(&device, op)     with Run, flags() and workspace_bytes(); Failure where the operator
+ * is not done
  *
  * which may be ExecutorOf<Backend>: then it has what copies need, see memory.h, and
  *
@@ -23,17 +24,21 @@
 
 namespace mxacc {
 
-/*! \brief Gives an executor with Run and flags to MXNet, which frees it. */
+/*! \brief Gives an executor with Run, flags and workspace_bytes to MXNet, which frees it. */
 template <typename Executor>
 void GiveExecutor(Executor* executor, MXAccExecutor* out) {
   out->state = executor;
   out->run = [](void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                int32_t num_out, MXAccStream stream) {
-    return StatusOf(
-        [&] { static_cast<Executor*>(state)->Run(inputs, num_in, outputs, num_out, stream); });
+                int32_t num_out, const MXTensor* workspace, MXAccStream stream) {
+    return StatusOf([&] {
+      auto* run = static_cast<Executor*>(state);
+      CheckWorkspace(workspace, run->workspace_bytes());
+      run->Run(inputs, num_in, outputs, num_out, workspace, stream);
+    });
   };
   out->free = [](void* state) { delete static_cast<Executor*>(state); };
   out->flags = executor->flags();
+  out->workspace_bytes = executor->workspace_bytes();
 }
 
 /*! \brief What an operator does to the memory that it is given. Any thread may call. */
@@ -41,9 +46,11 @@ template <typename Commands, typename Location>
 class WorkOn {
  public:
   virtual ~WorkOn() = default;
-  /*! \brief locations are of the inputs, then of the output; their memory is NULL where there are
-   * no elements. */
+  /*! \brief locations are of the inputs, the output and, where it has bytes, the workspace, which
+   * counts by bytes. Memory is NULL where there are no elements. */
   virtual void Run(Commands* commands, const Location* locations) = 0;
+  /*! \brief Memory that each run needs for itself. */
+  virtual uint64_t workspace_bytes() const { return 0; }
   /*! \brief Whether the output may be the memory of an input. */
   virtual bool in_place() const { return false; }
 };
@@ -83,16 +90,19 @@ class ExecutorOf {
   }
 
   void Run(const MXTensor* inputs, int32_t num_in, const MXTensor* outputs, int32_t num_out,
-           MXAccStream stream) const {
+           const MXTensor* workspace, MXAccStream stream) const {
     if (num_out != 1 || static_cast<size_t>(num_in) + 1 != spans_.size()) {
       throw Failure(kMXAccBadArgument, "run: other tensors than the executor was asked for");
     }
     std::vector<Location> locations;
-    locations.reserve(spans_.size());
+    locations.reserve(spans_.size() + 1);
     for (size_t i = 0; i < spans_.size(); ++i) {
-      const MXAccDLTensor& tensor = (i + 1 == spans_.size() ? outputs[0] : inputs[i]).tensor;
-      locations.push_back({device_->memory.Find(tensor, spans_[i]),
-                           static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)});
+      locations.push_back(
+          LocationOf((i + 1 == spans_.size() ? outputs[0] : inputs[i]).tensor, spans_[i]));
+    }
+    if (workspace_bytes() != 0) {
+      const Span all{0, static_cast<int64_t>(workspace_bytes())};
+      locations.push_back(LocationOf(workspace->tensor, all));
     }
     [[maybe_unused]] const auto entered = device_->Enter();
     Commands commands(device_, reinterpret_cast<typename Backend::Stream*>(stream),
@@ -100,12 +110,18 @@ class ExecutorOf {
     work_->Run(&commands, locations.data());
     commands.Finish();
   }
+  uint64_t workspace_bytes() const { return work_->workspace_bytes(); }
   /*! \brief Runs may overlap. */
   uint32_t flags() const {
     return kMXAccConcurrent | (work_->in_place() ? static_cast<uint32_t>(kMXAccInPlace) : 0);
   }
 
  private:
+  Location LocationOf(const MXAccDLTensor& tensor, const Span& span) const {
+    return {device_->memory.Find(tensor, span),
+            static_cast<int64_t>(tensor.byte_offset) / ItemSize(tensor.dtype)};
+  }
+
   Device* device_;
   std::vector<Span> spans_; /*!< of the inputs and the output */
   std::unique_ptr<WorkOn<Commands, Location>> work_;
@@ -115,8 +131,8 @@ template <typename Backend>
 struct OperatorMembers {
   using Device = typename Backend::Device;
 
-  static MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
-    return OnDevice<Backend>(op->dev_id, [&](Device& device) {
+  static MXAccStatus GetExecutor(void* self, const MXAccOperator* op, MXAccExecutor* out) {
+    return OnDevice<Backend>(self, op->dev_id, [&](Device& device) {
       GiveExecutor(new typename Backend::Executor(&device, *op), out);
     });
   }

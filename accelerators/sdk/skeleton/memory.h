@@ -33,21 +33,22 @@ template <typename Backend>
 struct MemoryMembers {
   using Device = typename Backend::Device;
 
-  static MXAccStatus Alloc(void*, int32_t dev_id, int32_t memory, size_t size, size_t alignment,
-                           void** out) {
-    return OnDevice<Backend>(dev_id, [&](Device& device) {
+  static MXAccStatus Alloc(void* self, int32_t dev_id, int32_t memory, size_t size,
+                           size_t alignment, void** out) {
+    return OnDevice<Backend>(self, dev_id, [&](Device& device) {
       CheckMemory(memory);
       *out = device.Alloc(size, alignment);
     });
   }
-  static void Free(void*, int32_t dev_id, void* data) {
-    (void)OnDevice<Backend>(dev_id, [&](Device& device) {
+  static void Free(void* self, int32_t dev_id, void* data) {
+    (void)OnDevice<Backend>(self, dev_id, [&](Device& device) {
       if (device.memory.Free(data)) return;
-      Devices<Backend>::Get().Warn("mx_free: no living memory of the device");
+      Devices<Backend>::Of(self).Warn("mx_free: no living memory of the device");
     });
   }
-  static MXAccStatus ReleaseAll(void*, int32_t dev_id, size_t* live) {
-    return OnDevice<Backend>(dev_id, [&](Device& device) { *live = device.memory.ReleaseAll(); });
+  static MXAccStatus ReleaseAll(void* self, int32_t dev_id, size_t* live) {
+    return OnDevice<Backend>(self, dev_id,
+                             [&](Device& device) { *live = device.memory.ReleaseAll(); });
   }
 
   static void Set(MXAccApi* api) {
@@ -63,9 +64,9 @@ struct HostCopyMembers {
   using Device = typename Backend::Device;
 
   /*! \brief One function for all directions, as both sides are addresses. */
-  static MXAccStatus Copy(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+  static MXAccStatus Copy(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                           int32_t count, MXAccStream) {
-    return OnDevice<Backend>(dev_id, [&](Device&) {
+    return OnDevice<Backend>(self, dev_id, [&](Device&) {
       CheckCopies(targets, sources, count);
       for (int32_t i = 0; i < count; ++i) {
         const MXAccDLTensor& target = targets[i].tensor;
@@ -76,10 +77,11 @@ struct HostCopyMembers {
       }
     });
   }
-  static MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+  static MXAccStatus Zero(void* self, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                           MXAccStream, uint64_t) {
-    return OnDevice<Backend>(
-        dev_id, [&](Device&) { std::memset(static_cast<char*>(data) + byte_offset, 0, size); });
+    return OnDevice<Backend>(self, dev_id, [&](Device&) {
+      std::memset(static_cast<char*>(data) + byte_offset, 0, size);
+    });
   }
 
   static void Set(MXAccApi* api) {
@@ -167,9 +169,9 @@ struct CopyMembers {
   using CopyOne = void (*)(Commands*, const MXAccDLTensor&, const MXAccDLTensor&);
 
   template <CopyOne copy>
-  static MXAccStatus Copy(void*, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
+  static MXAccStatus Copy(void* self, int32_t dev_id, MXTensor* targets, const MXTensor* sources,
                           int32_t count, MXAccStream stream) {
-    return OnDevice<Backend>(dev_id, [&](Device& device) {
+    return OnDevice<Backend>(self, dev_id, [&](Device& device) {
       CheckCopies(targets, sources, count);
       Commands commands(&device, reinterpret_cast<typename Backend::Stream*>(stream),
                         count == 0 ? 0 : targets[0].work);
@@ -178,9 +180,9 @@ struct CopyMembers {
     });
   }
 
-  static MXAccStatus Zero(void*, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
+  static MXAccStatus Zero(void* self, int32_t dev_id, void* data, uint64_t byte_offset, size_t size,
                           MXAccStream stream, uint64_t work) {
-    return OnDevice<Backend>(dev_id, [&](Device& device) {
+    return OnDevice<Backend>(self, dev_id, [&](Device& device) {
       const Bytes bytes(dev_id, data, byte_offset, size);
       const Tensor to(device, bytes.tensor);
       Commands commands(&device, reinterpret_cast<typename Backend::Stream*>(stream), work);

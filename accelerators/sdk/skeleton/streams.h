@@ -24,22 +24,22 @@ struct StreamMembers {
   static Event* From(MXAccEvent event) { return reinterpret_cast<Event*>(event); }
 
   template <typename Made, typename Handle>
-  static MXAccStatus Create(void*, int32_t dev_id, Handle* out) {
+  static MXAccStatus Create(void* self, int32_t dev_id, Handle* out) {
     return OnDevice<Backend>(
-        dev_id, [&](Device& device) { *out = reinterpret_cast<Handle>(new Made(device)); });
+        self, dev_id, [&](Device& device) { *out = reinterpret_cast<Handle>(new Made(device)); });
   }
   template <typename Handle>
-  static void Destroy(void*, int32_t dev_id, Handle handle) {
-    (void)OnDevice<Backend>(dev_id, [&](Device&) { delete From(handle); });
+  static void Destroy(void* self, int32_t dev_id, Handle handle) {
+    (void)OnDevice<Backend>(self, dev_id, [&](Device&) { delete From(handle); });
   }
-  static MXAccStatus Sync(void*, int32_t dev_id, MXAccStream stream) {
-    return OnDevice<Backend>(dev_id, [&](Device&) { From(stream)->Sync(); });
+  static MXAccStatus Sync(void* self, int32_t dev_id, MXAccStream stream) {
+    return OnDevice<Backend>(self, dev_id, [&](Device&) { From(stream)->Sync(); });
   }
-  static MXAccStatus Record(void*, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
-    return OnDevice<Backend>(dev_id, [&](Device&) { From(event)->Record(From(stream)); });
+  static MXAccStatus Record(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+    return OnDevice<Backend>(self, dev_id, [&](Device&) { From(event)->Record(From(stream)); });
   }
-  static MXAccStatus Wait(void*, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
-    return OnDevice<Backend>(dev_id, [&](Device&) { From(event)->Wait(From(stream)); });
+  static MXAccStatus Wait(void* self, int32_t dev_id, MXAccEvent event, MXAccStream stream) {
+    return OnDevice<Backend>(self, dev_id, [&](Device&) { From(event)->Wait(From(stream)); });
   }
 
   static void Set(MXAccApi* api) {

@@ -11,7 +11,7 @@ from .. import abi, cases
 from ..cases import Case
 from ..plugin import OPERATOR_SET, UNTOUCHED, AccError, Executor, tensors
 from ..suite import Group, Run, changes
-from ..trials import like, need_operators, queue, try_case
+from ..trials import Trial, executor_of, like, need_operators, queue, try_case
 
 group = Group("operators", "operators, against those of the CPU", on_devices=True)
 
@@ -26,6 +26,10 @@ FILLED = (
 )
 BEYOND = "Who fills in a struct that another made writes nothing beyond its struct_size"
 
+WORKSPACE = (
+    "Until the work is done it is used by nothing else, nor is it memory of an input or output; "
+    "afterwards others may get it."
+)
 
 TITLES = {
     "unary": "Unary operators",
@@ -124,4 +128,52 @@ def struct(run: Run) -> None:
             run.expect(made.struct_size <= size, f"struct_size {size}", made.struct_size)
             if run.plugin.api.abi_minor <= abi.ABI_MINOR:
                 run.expect(not made.flags & ~known, f"flags of {known:#x}", hex(made.flags))
-            Executor(run.plugin, made).close()
+            Executor(run.plugin, made, run.device).close()
+
+
+def _with_workspaces(run: Run) -> list[Trial]:
+    """Operators whose executors ask for a workspace."""
+    x = np.linspace(-1, 1, 24 * 40, dtype="float32").reshape(24, 40)
+    turned = x.T.copy()
+    trials = []
+    for case in (
+        Case("sort", "(24, 40)", (x,), {"axis": 1}),
+        Case("argsort", "(24, 40)", (x,), {"axis": 0}),
+        Case("softmax", "(24, 40)", (x,)),
+        Case("sum", "(24, 40)", (x,), {"axis": 1}, is_sum=True),
+        Case("max", "(24, 40)", (x,), {"axis": 0}),
+        Case("var", "(24, 40)", (x,), {"axis": 1}, is_sum=True),
+        Case("matmul", "(24, 40)", (x, turned), is_sum=True),
+        Case("matmul", "(24, 40) of every second", (x[:, ::2], turned[::2]), is_sum=True),
+        Case("add", "(24, 40)", (x, turned.T)),
+        Case("exp", "(24, 40) transposed", (x.T,)),
+    ):
+        call, expected = cases.call_of(case), cases.expected_of(case)
+        executor = executor_of(run, case, call, expected)
+        if executor is None:
+            continue
+        if executor.workspace_bytes == 0:
+            executor.close()
+            continue
+        trials.append(Trial(run, case, call, expected, executor))
+    return trials
+
+
+@group.check("workspaces", WORKSPACE)
+def workspaces(run: Run) -> None:
+    """A run uses the workspace that it is given, and no other"""
+    need_operators(run)
+    trials = _with_workspaces(run)
+    if not trials:
+        run.skip("no operator that is tried asks for a workspace")
+        return
+    for trial in trials:
+        with run.step(f"{trial.case.text}, {trial.executor.workspace_bytes} bytes"):
+            first = trial.give()
+            first.workspace.fill()
+            trial.look_at(trial.give(), "with another workspace")
+            first.workspace.tensors.fetch()
+            untouched = first.workspace.is_untouched()
+            run.expect(untouched, "the workspace of the run before left alone", "it was written to")
+            trial.look_at(first, "the first run")
+        trial.executor.close()

@@ -13,6 +13,7 @@
 #include "acc/device/accelerator.h"
 #include "acc/device/table.h"
 #include "acc/plugin/adapter.h"
+#include "acc/plugin/bytes.h"
 #include "acc/plugin/status.h"
 
 namespace mxnet {
@@ -21,19 +22,6 @@ namespace {
 
 /*! \brief Zeros are sent in pieces of that size. */
 constexpr size_t kZeros = size_t{1} << 20;
-
-/*! \brief A 1-d tensor of bytes, for the library's copies. */
-struct Bytes {
-  Bytes(void* data, MXAccDevice device, uint64_t offset, size_t size)
-      : shape{static_cast<int64_t>(size)} {
-    tensor.struct_size = sizeof(tensor);
-    tensor.tensor =
-        MXAccDLTensor{data, device, 1, MXAccDataType{kMXAccUInt, 8, 1}, shape, &stride, offset};
-  }
-  int64_t shape[1];
-  int64_t stride{1};
-  MXTensor tensor{};
-};
 
 }  // namespace
 

@@ -19,10 +19,10 @@ class Device;
 
 /*! \brief What a device's memory is used for, in bytes. */
 struct MemoryUse {
-  uint64_t in_use;     /*!< by arrays */
+  uint64_t in_use;     /*!< by arrays, and by workspaces of runs */
   uint64_t kept;       /*!< free, kept for the next arrays */
   uint64_t peak;       /*!< the most that was in use at one time */
-  uint64_t blocks;     /*!< arrays' pieces of memory */
+  uint64_t blocks;     /*!< pieces of memory in use */
   uint64_t total;      /*!< of the device; 0 for unknown */
   uint64_t free_bytes; /*!< on the device, as it says itself; 0 for unknown */
 };

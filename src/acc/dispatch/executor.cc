@@ -54,6 +54,28 @@ void FillElements(Location elements, MXTensor* tensor) {
   tensor->tensor.byte_offset = elements.byte_offset;
 }
 
+/*! \brief Memory of a device for one run; none where no bytes are wanted. */
+class Workspace {
+ public:
+  Workspace(Device* device, uint64_t bytes)
+      : device_(device), memory_(bytes == 0 ? nullptr : device->Alloc(bytes, false)) {}
+  /*! \brief Work under way may still use it: the next to get it comes after that in the stream. */
+  ~Workspace() {
+    if (memory_ != nullptr) device_->Free(memory_);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  /*! \brief Has a tensor be this memory, if there is any. */
+  void FillIn(MXTensor* tensor) const {
+    if (memory_ != nullptr) tensor->tensor.data = memory_->data;
+  }
+
+ private:
+  Device* device_;
+  DeviceMemory* memory_;
+};
+
 /*! \brief Whether an output may share the memory of an input. */
 bool IsSameView(const NDArray& a, const NDArray& b) {
   return a->data == b->data && a.dtype() == b.dtype() && a.shape() == b.shape() &&
@@ -91,7 +113,8 @@ void Executor::Prepare(const Call& call) {
     inputs_.push_back({position, direct});
   }
   tensors_.push_back(description_->output());
-  const MXAccDLTensor& dl_tensor = tensors_.back().tensor;
+  AddWorkspace();
+  const MXAccDLTensor& dl_tensor = output().tensor;
   dtype_ = DLDataType{dl_tensor.dtype.code, dl_tensor.dtype.bits, dl_tensor.dtype.lanes};
   bytes_ = static_cast<size_t>(ItemSize(dtype_));
   for (int i = 0; i < dl_tensor.ndim; ++i) bytes_ *= static_cast<size_t>(dl_tensor.shape[i]);
@@ -104,6 +127,13 @@ void Executor::Prepare(const Call& call) {
                bytes_ <= DevicePool::kMaxSize;
   if (is_direct_) size_ = SizeClass(bytes_);
   is_one_at_a_time_ = (executor_.flags & kMXAccConcurrent) == 0 || device_->one_thread();
+}
+
+void Executor::AddWorkspace() {
+  if (executor_.workspace_bytes == 0) return;
+  workspace_.emplace(nullptr, MXAccDevice{device_->type(), device_->id()}, 0,
+                     executor_.workspace_bytes);
+  tensors_.push_back(workspace_->tensor);
 }
 
 void Executor::Ask(Device* device) {
@@ -164,7 +194,7 @@ void Executor::FillInputs(const Call& call, MXTensor* tensors, NDArray* arrays) 
 }
 
 inline NDArray Executor::NewResult(const DeviceBlock& block) const {
-  const MXAccDLTensor& dl_tensor = tensors_.back().tensor;
+  const MXAccDLTensor& dl_tensor = output().tensor;
   const ShapeView shape(dl_tensor.shape, static_cast<size_t>(dl_tensor.ndim));
   return NDArray(
       ObjectRef::Steal(NewDeviceArray(shape, dtype_, device_->context(), bytes_, block)));
@@ -187,11 +217,10 @@ NDArray Executor::TargetFor(const NDArray& out, const NDArray* inputs) const {
 }
 
 MXAccStatus Executor::RunInTurn(MXTensor* tensors) {
-  const auto count = static_cast<int32_t>(inputs_.size());
   std::unique_lock<std::mutex> one_run(serial_, std::defer_lock);
   if ((executor_.flags & kMXAccConcurrent) == 0) one_run.lock();
   DeviceCall lock(device_);
-  return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
+  return RunNow(tensors);
 }
 
 bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access) {
@@ -250,7 +279,7 @@ bool Executor::TryAgain(MXAccStatus status, MXTensor* tensors, const Access* acc
 bool Executor::TryRunAtOnce(const FunctionObject& func, const CallArguments& args, MXNetValue* ret,
                             int* ret_type_code) {
   if (!is_direct_ || is_retired_.load(std::memory_order_acquire)) return false;
-  MXTensor tensors[kFew + 1];
+  MXTensor tensors[kFew + 2];
   std::memcpy(tensors, tensors_.data(), tensors_.size() * sizeof(MXTensor));
   MXTensor* next = tensors;
   // The key has as many arrays as there are inputs, in the order of the arguments.
@@ -261,6 +290,8 @@ bool Executor::TryRunAtOnce(const FunctionObject& func, const CallArguments& arg
   DeviceMemory* memory = device_->Alloc(size_);
   next->tensor.data = memory->data;
   NDArray result = NewResult(BlockOf(memory));
+  const Workspace workspace(device_, executor_.workspace_bytes);
+  workspace.FillIn(next + 1);
   if (device_->stream() == nullptr) {
     const MXAccStatus status = RunOnce(tensors);
     if (__builtin_expect(status != nullptr, 0) && !TryAgain(status, tensors, nullptr)) return false;
@@ -276,7 +307,7 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
   if (is_retired_.load(std::memory_order_acquire)) return Outcome::kRetired;
   if (bytes_ == 0) return Outcome::kEmpty;
   const size_t count = inputs_.size();
-  Buffer<MXTensor, kFew> tensors(count + 1);
+  Buffer<MXTensor, kFew> tensors(tensors_.size());
   Buffer<NDArray, kFew> arrays(count);
   std::copy(tensors_.begin(), tensors_.end(), tensors.get());
   FillInputs(call, tensors.get(), arrays.get());
@@ -284,15 +315,19 @@ Executor::Outcome Executor::Run(const Call& call, MXNetValue* ret, int* ret_type
   NDArray result;
   if (argument < 0) {
     result = NewResult();
+    const Workspace workspace(device_, executor_.workspace_bytes);
+    workspace.FillIn(&tensors.get()[count + 1]);
     FillElements(LocationOf(result.get()), &tensors.get()[count]);
     if (!TryRunFor(call, tensors.get(), arrays.get(), result, reason)) return Outcome::kRejected;
   } else {
     result = NDArray(ObjectRef::Borrow(call.args.values[argument].v_handle));
     const NDArray target = TargetFor(result, arrays.get());
-    if (!SameStrides(target.tensor(), tensors_.back().tensor)) {
+    if (!SameStrides(target.tensor(), output().tensor)) {
       *reason = "its out shares memory with an input";
       return Outcome::kRejected;
     }
+    const Workspace workspace(device_, executor_.workspace_bytes);
+    workspace.FillIn(&tensors.get()[count + 1]);
     FillElements(LocationOf(target.get()), &tensors.get()[count]);
     if (!TryRunFor(call, tensors.get(), arrays.get(), target, reason)) return Outcome::kRejected;
     if (target.get() != result.get()) CopyArray(result, target);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "acc/device/stats.h"
 #include "acc/dispatch/call_key.h"
 #include "acc/dispatch/operator_description.h"
+#include "acc/plugin/bytes.h"
 
 namespace mxnet {
 namespace acc {
@@ -92,11 +94,17 @@ class Executor {
   bool TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access, std::string* reason);
   [[gnu::cold]] bool TryAgain(MXAccStatus status, MXTensor* tensors, const Access* access);
   MXAccStatus RunOnce(MXTensor* tensors) {
-    if (__builtin_expect(is_one_at_a_time_, 0)) return RunInTurn(tensors);
+    return __builtin_expect(is_one_at_a_time_, 0) ? RunInTurn(tensors) : RunNow(tensors);
+  }
+  MXAccStatus RunNow(MXTensor* tensors) const {
     const auto count = static_cast<int32_t>(inputs_.size());
-    return executor_.run(executor_.state, tensors, count, tensors + count, 1, device_->stream());
+    MXTensor* output = tensors + count;
+    const MXTensor* workspace = executor_.workspace_bytes == 0 ? nullptr : output + 1;
+    return executor_.run(executor_.state, tensors, count, output, 1, workspace, device_->stream());
   }
   MXAccStatus RunInTurn(MXTensor* tensors);
+  const MXTensor& output() const { return tensors_[inputs_.size()]; }
+  void AddWorkspace();
   /*! \brief RunOnce in the device's stream. */
   MXAccStatus Give(MXTensor* tensors, const Access& access);
   /*! \brief The same for TryRunAtOnce; false where it is rejected. */
@@ -113,9 +121,10 @@ class Executor {
   std::unique_ptr<OperatorDescription> description_;
   MXAccExecutor executor_{};
   std::vector<Input> inputs_;
-  /*! \brief The tensors that run is called with, without their elements: inputs, then the output.
-   */
+  /*! \brief The tensors that run is called with, without their elements: inputs, the output, and
+   * the workspace where there is one. */
   std::vector<MXTensor> tensors_;
+  std::optional<Bytes> workspace_;
   DLDataType dtype_{};    /*!< of the result */
   size_t bytes_{0};       /*!< of the result */
   SizeClass size_{0};     /*!< of the result */

@@ -47,6 +47,7 @@ struct Library::Executor {
   Writer request;
   uint64_t number;
   uint64_t generation;
+  uint64_t workspace_bytes;
 };
 
 /*! \brief Waits for the calls of other threads, and then holds calls_; Ctrl-C ends the waiting. */
@@ -338,13 +339,14 @@ MXAccStatus Library::Zero(int32_t dev_id, void* data, uint64_t byte_offset, size
   return AskOnce(request);
 }
 
-MXAccStatus Library::MakeExecutor(Executor* executor, uint32_t* flags) {
+MXAccStatus Library::MakeExecutor(Executor* executor, MXAccExecutor* made) {
   Reader answer("");
   if (MXAccStatus status = Ask(executor->request, &answer)) return status;
   executor->number = answer.Number<uint64_t>();
   executor->generation = generation_;
   // Calls of several threads wait for their turn here, where Ctrl-C ends the waiting.
-  *flags = answer.Number<uint32_t>() | kMXAccConcurrent;
+  made->flags = answer.Number<uint32_t>() | kMXAccConcurrent;
+  made->workspace_bytes = answer.Number<uint64_t>();
   return nullptr;
 }
 
@@ -363,7 +365,8 @@ MXAccStatus Library::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
   for (int32_t i = 0; i < op->num_out; ++i) request.Tensor(op->outputs[i], 0);
   for (int32_t i = 0; i < op->num_attrs; ++i) request.Attribute(op->attrs[i]);
   const Turn turn(this);
-  if (MXAccStatus status = MakeExecutor(executor.get(), &out->flags)) return status;
+  if (MXAccStatus status = MakeExecutor(executor.get(), out)) return status;
+  executor->workspace_bytes = out->workspace_bytes;
   out->run = &Run;
   out->free = [](void* state) {
     const std::unique_ptr<Executor> freed(static_cast<Executor*>(state));
@@ -379,13 +382,16 @@ MXAccStatus Library::GetExecutor(const MXAccOperator* op, MXAccExecutor* out) {
 }
 
 MXAccStatus Library::Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                         int32_t num_out, MXAccStream) {
+                         int32_t num_out, const MXTensor* workspace, MXAccStream) {
   auto* executor = static_cast<Executor*>(state);
   Library* library = executor->library;
   const Turn turn(library);
-  uint32_t flags = 0;
   if (executor->generation != library->generation_) {
-    if (MXAccStatus status = library->MakeExecutor(executor, &flags)) return status;
+    MXAccExecutor made{};
+    if (MXAccStatus status = library->MakeExecutor(executor, &made)) return status;
+    if (made.workspace_bytes != executor->workspace_bytes) {
+      return Failure(kMXAccFailed, "its new process asks for a workspace of another size");
+    }
   }
   Writer request(Request::kRun);
   request.Number(executor->number);
@@ -401,6 +407,9 @@ MXAccStatus Library::Run(void* state, const MXTensor* inputs, int32_t num_in, MX
   }
   for (int32_t i = 0; i < num_out; ++i) {
     if (MXAccStatus status = add(outputs[i])) return status;
+  }
+  if (workspace != nullptr) {
+    if (MXAccStatus status = add(*workspace)) return status;
   }
   return library->AskOnce(request);
 }

@@ -94,10 +94,10 @@ class Library : public Adapter {
                        const MXTensor* on_host, int32_t count);
   MXAccStatus CopyPiece(Request direction, int32_t dev_id, const MXTensor& on_device, char* on_host,
                         size_t size);
-  MXAccStatus MakeExecutor(Executor* executor, uint32_t* flags);
+  MXAccStatus MakeExecutor(Executor* executor, MXAccExecutor* answer);
   const char* Keep(const char* text);
   static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                         int32_t num_out, MXAccStream stream);
+                         int32_t num_out, const MXTensor* workspace, MXAccStream stream);
 
   std::string path_;
   Description description_;

@@ -29,10 +29,10 @@ enum class Request : int32_t {
   kCopyFromAcc,   /*!< device, source; the target is in the shared memory */
   kCopyWithinAcc, /*!< device, count, targets and sources in turn */
   kZero,          /*!< device, handle, byte_offset, size */
-  kGetExecutor,   /*!< operator -> number, flags */
-  kRun,           /*!< number, handle and byte_offset of each input and output */
-  kFreeExecutor,  /*!< number */
-  kConfigure      /*!< device, count, keys and values in turn -> count, the same */
+  kGetExecutor,   /*!< operator -> number, flags, workspace_bytes */
+  kRun,          /*!< number, handle and byte_offset of each input and output, and of a workspace */
+  kFreeExecutor, /*!< number */
+  kConfigure     /*!< device, count, keys and values in turn -> count, the same */
 };
 
 /*! \brief The file descriptors of the serving process. */

@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +18,7 @@
 
 #include "acc/isolated/channel.h"
 #include "acc/isolated/message.h"
+#include "acc/plugin/bytes.h"
 #include "acc/plugin/plugin.h"
 #include "acc/plugin/status.h"
 
@@ -32,6 +34,7 @@ struct Executor {
   std::unique_ptr<Reader> request;
   std::vector<MXTensor> inputs;
   std::vector<MXTensor> outputs;
+  std::optional<Bytes> workspace;
 };
 
 /*! \brief Answers requests with a library. */
@@ -240,25 +243,33 @@ class Server {
     if (made->executor.run == nullptr) {
       return StatusOnly(Failure(kMXAccFailed, "its executor has no function to run"));
     }
+    if (made->executor.workspace_bytes != 0) {
+      const MXAccDevice device =
+          made->outputs.empty() ? MXAccDevice{0, op.dev_id} : made->outputs[0].tensor.device;
+      made->workspace.emplace(nullptr, device, 0, made->executor.workspace_bytes);
+    }
     Writer answer = StatusOnly(nullptr);
     answer.Number(++last_executor_);
     answer.Number(made->executor.flags);
+    answer.Number(made->executor.workspace_bytes);
     executors_[last_executor_] = std::move(made);
     return answer;
   }
 
   Writer Run(Reader* request) {
     Executor& executor = *executors_.at(request->Number<uint64_t>());
-    for (std::vector<MXTensor>* tensors : {&executor.inputs, &executor.outputs}) {
-      for (MXTensor& tensor : *tensors) {
-        tensor.tensor.data = reinterpret_cast<void*>(request->Number<uint64_t>());
-        tensor.tensor.byte_offset = request->Number<uint64_t>();
-      }
-    }
+    const auto read = [request](MXTensor* tensor) {
+      tensor->tensor.data = reinterpret_cast<void*>(request->Number<uint64_t>());
+      tensor->tensor.byte_offset = request->Number<uint64_t>();
+    };
+    for (MXTensor& tensor : executor.inputs) read(&tensor);
+    for (MXTensor& tensor : executor.outputs) read(&tensor);
+    if (executor.workspace) read(&executor.workspace->tensor);
     return StatusOnly(
         executor.executor.run(executor.executor.state, executor.inputs.data(),
                               static_cast<int32_t>(executor.inputs.size()), executor.outputs.data(),
-                              static_cast<int32_t>(executor.outputs.size()), nullptr));
+                              static_cast<int32_t>(executor.outputs.size()),
+                              executor.workspace ? &executor.workspace->tensor : nullptr, nullptr));
   }
 
   void FreeExecutor(uint64_t number) {

@@ -259,7 +259,8 @@ MXAccStatus FunctionsLibrary::GetExecutor(const MXAccOperator* op, MXAccExecutor
 }
 
 MXAccStatus FunctionsLibrary::Run(void* state, const MXTensor* inputs, int32_t num_in,
-                                  MXTensor* outputs, int32_t num_out, MXAccStream) {
+                                  MXTensor* outputs, int32_t num_out, const MXTensor*,
+                                  MXAccStream) {
   const auto* executor = static_cast<const Executor*>(state);
   Tensors in(inputs, num_in);
   Tensors out(outputs, num_out);
@@ -292,7 +293,7 @@ class FunctionsLibrary::Model {
   const MXTensor* tensors() const { return tensors_.data(); }
 
   static MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                           int32_t num_out, void*, MXAccStream, void*) {
+                           int32_t num_out, const MXTensor*, MXAccStream, void*) {
     auto* model = static_cast<Model*>(state);
     Tensors in(inputs, num_in);
     Tensors out(outputs, num_out);

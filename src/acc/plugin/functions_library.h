@@ -88,7 +88,7 @@ class FunctionsLibrary : public Adapter {
   }
   MXAccStatus CopyEach(Copy copy, MXTensor* targets, const MXTensor* sources, int32_t count);
   static MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                         int32_t num_out, MXAccStream stream);
+                         int32_t num_out, const MXTensor* workspace, MXAccStream stream);
 
   LibraryFunctions functions_;
   std::mutex calls_;

@@ -23,6 +23,7 @@ using mxacc::Request;
 struct Slots {
   std::vector<Slot> all;
   bool in_stream;
+  char* workspace; /*!< NULL where the executor asks for none */
 
   const Slot& output() const { return all.back(); }
 };
@@ -34,9 +35,11 @@ class Executor {
   virtual void Compute(const Slots& slots) = 0;
   virtual bool in_place() const { return false; }
   virtual bool is_product() const { return false; }
+  virtual uint64_t workspace_bytes() const { return 0; }
 
   int32_t dev_id = 0;
-  char* first_output = nullptr; /*!< of the first run; only a fault looks at it */
+  char* first_workspace = nullptr; /*!< as first_output */
+  char* first_output = nullptr;    /*!< of the first run; only a fault looks at it */
 };
 
 /*! \brief NULL where the operator is none of theirs. */

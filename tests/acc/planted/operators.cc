@@ -36,9 +36,21 @@ Slot SlotOf(const Executor& executor, const MXAccDLTensor& tensor, bool is_outpu
   return {begin + OffsetOf(executor, tensor, is_output, number), 0, dtype};
 }
 
+/*! \brief Where the workspace is, with what is wrong with it. */
+char* WorkspaceOf(Executor* executor, const TensorCopies& workspace) {
+  if (workspace.size() == 0) return nullptr;
+  const MXAccDLTensor& tensor = workspace.data()[0].tensor;
+  char* data = MemoryOf(executor->dev_id).Begin(tensor) + tensor.byte_offset;
+  if (Has("before the workspace")) data[-1] ^= 1;
+  if (Has("behind the workspace")) data[executor->workspace_bytes()] ^= 1;
+  if (!Has("the first workspace")) return data;
+  if (executor->first_workspace == nullptr) executor->first_workspace = data;
+  return executor->first_workspace;
+}
+
 void RunNow(Executor* executor, const TensorCopies& inputs, const TensorCopies& outputs,
-            bool in_stream) {
-  Slots slots{{}, in_stream};
+            const TensorCopies& workspace, bool in_stream) {
+  Slots slots{{}, in_stream, WorkspaceOf(executor, workspace)};
   for (int32_t i = 0; i < inputs.size(); ++i) {
     slots.all.push_back(SlotOf(*executor, inputs.data()[i].tensor, false, i));
   }
@@ -58,14 +70,17 @@ void RunNow(Executor* executor, const TensorCopies& inputs, const TensorCopies& 
 }
 
 MXAccStatus Run(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
-                int32_t num_out, MXAccStream stream) {
+                int32_t num_out, const MXTensor* workspace, MXAccStream stream) {
   return StatusOf([&] {
     auto* executor = static_cast<Executor*>(state);
     auto in = std::make_shared<TensorCopies>(inputs, num_in);
     auto out = std::make_shared<TensorCopies>(outputs, num_out);
+    mxacc::CheckWorkspace(workspace, executor->workspace_bytes());
+    auto room = std::make_shared<TensorCopies>(workspace, workspace == nullptr ? 0 : 1);
     const bool in_stream = stream != nullptr;
     const bool now = executor->is_product() && Has("products before their turn");
-    Give(now ? nullptr : stream, outputs->work, [=] { RunNow(executor, *in, *out, in_stream); });
+    Give(now ? nullptr : stream, outputs->work,
+         [=] { RunNow(executor, *in, *out, *room, in_stream); });
   });
 }
 
@@ -85,6 +100,7 @@ MXAccStatus GetExecutor(void*, const MXAccOperator* op, MXAccExecutor* out) {
     if (made->in_place()) out->flags |= kMXAccInPlace;
     out->run = Run;
     out->free = FreeExecutor;
+    out->workspace_bytes = made->workspace_bytes();
     out->state = made.release();
   });
 }

@@ -58,6 +58,10 @@ PLANTS = {
     "10 KB lost by each executor": ("leaks.executors", "bytes more by each call"),
     "256 bytes lost by each run": ("leaks.runs", "bytes more by each call"),
     "NULL near the limit": ("memory.limit", "success, with NULL"),
+    "behind the workspace": ("operators.products", "0 bytes behind its last element"),
+    "before the workspace": ("operators.products", "1 bytes before its first element"),
+    "the first workspace": ("operators.workspaces", "it was written to"),
+    "zeros in the workspace": ("operators.products", "elements differ"),
     # threads
     "one error for all threads": ("errors.lives", "there is no room for"),
     "unlocked allocator": ("threads.memory", ""),

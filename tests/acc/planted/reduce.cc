@@ -41,6 +41,10 @@ class ReduceExecutor : public Executor {
   explicit ReduceExecutor(ReduceOperation operation) : operation_(std::move(operation)) {}
 
   bool is_product() const override { return operation_.b >= 0; }
+  /*! \brief Of products, for what is stored in the end. */
+  uint64_t workspace_bytes() const override {
+    return is_product() ? static_cast<uint64_t>(operation_.axes.kept.count()) * sizeof(double) : 0;
+  }
 
   void Compute(const Slots& slots) override {
     cudaacc::WithComputeType(operation_.element,
@@ -50,29 +54,34 @@ class ReduceExecutor : public Executor {
  private:
   template <typename C>
   void ComputeAs(const Slots& slots) const {
-    if (is_product() && Has("shared scratch")) return ComputeInScratch<C>(slots);
-    const bool drops = is_product() && Has("columns from 64 on");
-    Walk(operation_.axes.kept, [&](const int64_t* at, const int64_t* index) {
-      const size_t ndim = operation_.axes.kept.shape.size();
-      if (drops && ndim > 1 && index[ndim - 1] >= 64) return true;
+    if (slots.workspace != nullptr) return ComputeInWorkspace<C>(slots);
+    Walk(operation_.axes.kept, [&](const int64_t* at, const int64_t*) {
       cudaacc::Store(slots.output(), at[0], One<C>(slots, at));
       return true;
     });
   }
 
-  /*! \brief By way of memory that all threads share. */
+  /*! \brief All results, before any is stored. */
   template <typename C>
-  void ComputeInScratch(const Slots& slots) const {
-    static C scratch[1 << 16];
-    const auto begin = [&](auto&& each) {
-      size_t i = 0;
-      Walk(operation_.axes.kept, [&](const int64_t* at, const int64_t*) {
-        each(at, &scratch[i++ % (1 << 16)]);
+  void ComputeInWorkspace(const Slots& slots) const {
+    static C shared[1 << 16];
+    const bool shares = Has("shared scratch");
+    const bool adds = Has("zeros in the workspace");
+    const bool drops = Has("columns from 64 on");
+    const auto each = [&](auto&& body) {
+      int64_t i = 0;
+      Walk(operation_.axes.kept, [&](const int64_t* at, const int64_t* index) {
+        C* total = shares ? &shared[i % (1 << 16)] : reinterpret_cast<C*>(slots.workspace) + i;
+        ++i;
+        const size_t ndim = operation_.axes.kept.shape.size();
+        if (!drops || ndim < 2 || index[ndim - 1] < 64) body(at, total);
         return true;
       });
     };
-    begin([&](const int64_t* at, C* total) { *total = One<C>(slots, at); });
-    begin([&](const int64_t* at, C* total) { cudaacc::Store(slots.output(), at[0], *total); });
+    each([&](const int64_t* at, C* total) {
+      *total = static_cast<C>((adds ? *total : C{0}) + One<C>(slots, at));
+    });
+    each([&](const int64_t* at, C* total) { cudaacc::Store(slots.output(), at[0], *total); });
   }
 
   template <typename C>

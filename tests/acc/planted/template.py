@@ -27,7 +27,10 @@ WITH_STREAMS = [
     ("static MXAccStatus Copy(", "static MXAccStatus CopyNow("),
     ("/* ---- operators ---- */", '#include "lazy_streams.h"'),
     ("static const MXAccApi kTable = {", "static const MXAccApi kTable = {STREAMS"),
-    ("(void)state, (void)num_in, (void)num_out, (void)stream;", "if (stream) FlushAll();"),
+    (
+        "(void)state, (void)num_in, (void)num_out, (void)workspace, (void)stream;",
+        "if (stream) FlushAll();",
+    ),
 ]
 RUN_NEGATIVE = "for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = -x[i];"
 RUN_ADD = "for (size_t i = 0, n = NumElements(&outputs[0]); i < n; ++i) out[i] = a[i] + b[i];"
@@ -285,7 +288,8 @@ static MXAccStatus Alloc(""",
             (
                 "static MXAccStatus GetExecutor(",
                 "static MXAccStatus RunNot(void* state, const MXTensor* inputs, int32_t num_in,"
-                " MXTensor* outputs, int32_t num_out, MXAccStream stream) {"
+                " MXTensor* outputs, int32_t num_out, const MXTensor* workspace,"
+                " MXAccStream stream) {"
                 " const char* x = FirstElement(inputs); char* out = FirstElement(outputs);"
                 " for (size_t i = 0, n = NumElements(outputs); i < n; ++i) out[i] = x[i] != 1;"
                 " return NULL;\n}\nstatic MXAccStatus GetExecutor(",
