@@ -24,6 +24,9 @@
  * Self. Each function of the table is given MXAccApi::self first, which is whatever the library put
  * there: one that serves several chips, or adapts other libraries, tells by it which table was
  * called; one that does not need it leaves it NULL. Executors and models have a state of their own.
+ * One MXNet asks a library for one table, but a process may have two of them: each initializes,
+ * uses and finalizes its own table. A library with one state for all rejects the second in
+ * initialize.
  *
  * Threads. MXNet calls mxacc_get_api, getAccName, initialize, getNumAcc and finalize one at a time,
  * none beside another call into the library. All other functions may be called by several threads

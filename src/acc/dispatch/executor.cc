@@ -13,6 +13,7 @@
 #include "acc/device/accelerator.h"
 #include "acc/device/arrays.h"
 #include "acc/device/transfers.h"
+#include "acc/plugin/guard.h"
 
 namespace mxnet {
 namespace acc {
@@ -169,7 +170,16 @@ void Executor::FreeState() {
   if (executor.run == nullptr || executor.free == nullptr) return;
   device_->Settle();
   DeviceCall lock(device_);
-  executor.free(executor.state);
+  try {
+    executor.free(executor.state);
+  } catch (...) {
+    WarnOfException("free of an executor");
+  }
+}
+
+MXAccStatus Executor::StatusOfRunException() const {
+  if (device_->accelerator()->plugin().isolated()) throw;
+  return StatusOfException();
 }
 
 NDArray Executor::Packed(const Call& call, size_t index) const {

@@ -100,8 +100,15 @@ class Executor {
     const auto count = static_cast<int32_t>(inputs_.size());
     MXTensor* output = tensors + count;
     const MXTensor* workspace = executor_.workspace_bytes == 0 ? nullptr : output + 1;
-    return executor_.run(executor_.state, tensors, count, output, 1, workspace, device_->stream());
+    try {
+      return executor_.run(executor_.state, tensors, count, output, 1, workspace,
+                           device_->stream());
+    } catch (...) {
+      return StatusOfRunException();
+    }
   }
+  /*! \brief Of what a library's run has thrown; what an adapter of our own has goes on. */
+  [[gnu::cold]] MXAccStatus StatusOfRunException() const;
   MXAccStatus RunInTurn(MXTensor* tensors);
   const MXTensor& output() const { return tensors_[inputs_.size()]; }
   void AddWorkspace();

@@ -19,6 +19,7 @@
 #include "acc/isolated/channel.h"
 #include "acc/isolated/message.h"
 #include "acc/plugin/bytes.h"
+#include "acc/plugin/guard.h"
 #include "acc/plugin/plugin.h"
 #include "acc/plugin/status.h"
 
@@ -265,17 +266,26 @@ class Server {
     for (MXTensor& tensor : executor.inputs) read(&tensor);
     for (MXTensor& tensor : executor.outputs) read(&tensor);
     if (executor.workspace) read(&executor.workspace->tensor);
-    return StatusOnly(
-        executor.executor.run(executor.executor.state, executor.inputs.data(),
-                              static_cast<int32_t>(executor.inputs.size()), executor.outputs.data(),
-                              static_cast<int32_t>(executor.outputs.size()),
-                              executor.workspace ? &executor.workspace->tensor : nullptr, nullptr));
+    const MXTensor* workspace = executor.workspace ? &executor.workspace->tensor : nullptr;
+    try {
+      return StatusOnly(executor.executor.run(
+          executor.executor.state, executor.inputs.data(),
+          static_cast<int32_t>(executor.inputs.size()), executor.outputs.data(),
+          static_cast<int32_t>(executor.outputs.size()), workspace, nullptr));
+    } catch (...) {
+      return StatusOnly(StatusOfException());
+    }
   }
 
   void FreeExecutor(uint64_t number) {
     const std::unique_ptr<Executor> freed = std::move(executors_.at(number));
     executors_.erase(number);
-    if (freed->executor.free != nullptr) freed->executor.free(freed->executor.state);
+    if (freed->executor.free == nullptr) return;
+    try {
+      freed->executor.free(freed->executor.state);
+    } catch (...) {
+      WarnOfException("free of an executor");
+    }
   }
 
   Writer Configure(Reader* request) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "acc/plugin/functions_library.h"
+#include "acc/plugin/guard.h"
 #include "acc/plugin/status.h"
 #include "runtime/library/dynamic_library.h"
 #include "runtime/library/library_file.h"
@@ -50,6 +51,9 @@ Plugin::Plugin(const std::string& path, std::unique_ptr<Adapter> adapter)
   try {
     FillTable();
     CheckTable();
+    raw_ = api_;
+    // An adapter of our own may throw on purpose: what Ctrl-C ends, for one.
+    if (!isolated()) api_ = GuardedTable(&raw_);
     own_name_ = ReadName();
   } catch (...) {
     if (library_ != nullptr) dynamic_library::Close(library_);
@@ -91,7 +95,13 @@ void Plugin::FillTable() {
   }
   auto entry = reinterpret_cast<MXAccGetApi>(dynamic_library::Symbol(library_, MXACC_ENTRY));
   if (entry != nullptr) {
-    Check(entry(&runtime_, &api_), "cannot load " + path_, MXACC_ENTRY);
+    MXAccStatus status;
+    try {
+      status = entry(&runtime_, &api_);
+    } catch (...) {
+      status = StatusOfException();
+    }
+    Check(status, "cannot load " + path_, MXACC_ENTRY);
   } else if (FunctionsLibrary::Is(library_)) {
     adapter_ = std::make_unique<FunctionsLibrary>(library_);
     api_ = adapter_->Table();

@@ -65,6 +65,7 @@ class Plugin {
   /*! \brief The adapter whose table is used where the library does not fill one. */
   std::unique_ptr<Adapter> adapter_;
   MXAccRuntime runtime_{};
+  MXAccApi raw_{}; /*!< as the library has filled it */
   MXAccApi api_{};
   bool isolated_;
   bool initialized_{false};
