@@ -120,7 +120,7 @@ def special(dtype: np.dtype) -> np.ndarray:
         return np.array(sorted(values), dtype)
     info = ml_dtypes.finfo(dtype)
     largest, tiny, least = float(info.max), float(info.tiny), float(info.smallest_subnormal)
-    values = [0, 0.25, 0.5, 1 / 3, 1, 1.5, 2, 2.5, 3, 3.5, 7, 10, 88.5, 1e4]
+    values = [0.0, 0.25, 0.5, 1 / 3, 1, 1.5, 2, 2.5, 3, 3.5, 7, 10, 88.5, 1e4]
     values += [1 + float(info.eps), 1 - float(info.eps) / 2, 0.5 - float(info.eps) / 4]
     values += [2.0 ** (info.nmant - 1) + 0.5, 2.0**info.nmant + 1, np.pi, np.pi / 2]
     values += [largest, largest / 2, tiny, least, 3 * least, tiny / 2, np.sqrt(largest)]

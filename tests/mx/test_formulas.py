@@ -1,5 +1,6 @@
 """Elementwise operators mean what formulas.inc says: every loop of theirs, element by element."""
 
+import numpy as np
 import pytest
 
 import ffi
@@ -29,6 +30,16 @@ def test_the_name_of_an_operator_leads_to_its_formulas():
     names = [n for n in ffi.list_global_func_names() if n.startswith(("_npi.", "_npx."))]
     found = {n.partition(".")[2] for n in names if is_elementwise(ffi.get_global_func(n))}
     assert found - OTHERS == set(OPERATORS)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_one_exponent_for_all(dtype):
+    bases = formulas.special(formulas.DTYPES[dtype])
+    for exponent in bases:
+        exponents = np.full_like(bases, exponent)
+        expected = formulas.evaluate("power_of_one", False, bases, exponents)
+        found = mx.np.power(mx.np.array(bases), mx.np.array(exponents[:1])).asnumpy()
+        formulas.assert_means(found, expected, [bases, exponents], formulas.ULPS["power"])
 
 
 @pytest.mark.parametrize("dtype", formulas.DTYPES)

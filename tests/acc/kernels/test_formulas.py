@@ -33,6 +33,17 @@ def types_of(kind, i):
     return [of[i % len(of)] for family, of in OF_FAMILY.items() if family in families]
 
 
+@pytest.mark.parametrize("exponent", [-1, 0.5, 2, 3])
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_one_exponent_for_all(plugin, dtype, exponent):
+    bases = formulas.special(formulas.DTYPES[dtype])
+    exponents = np.full_like(bases, exponent)
+    expected = formulas.evaluate("power_of_one", False, bases, exponents)
+    for inputs, attributes in (({"x2": exponents[:1]}, {}), ({}, {"x2": exponent})):
+        found = run(plugin, "power", {"x1": bases, **inputs}, expected, **attributes)
+        formulas.assert_means(found, expected, [bases, exponents], formulas.DEVICE_ULPS["power"])
+
+
 CASES = [
     (kind, name, dtype)
     for kind in KINDS
