@@ -20,6 +20,7 @@ from ._acc.loading import use_namespace as _use_namespace
 from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
 from ._acc.table import find_attribute as _find_accelerator
 from .context import Context, cpu, current_context
+from .threads import get_num_threads, set_num_threads
 
 __all__ = [
     "AccFallbackWarning",
@@ -33,6 +34,7 @@ __all__ = [
     "current_context",
     "device_info",
     "empty_cache",
+    "get_num_threads",
     "load_acc",
     "memory_info",
     "ndarray",
@@ -41,6 +43,7 @@ __all__ = [
     "numpy",
     "numpy_extension",
     "op",
+    "set_num_threads",
     "test_utils",
     "unload_acc",
     "waitall",

@@ -166,7 +166,7 @@ void ClipInto(const DLTensor& a, const DLTensor& low, const DLTensor& high, cons
   walk.Set(2, low);
   walk.Set(3, high);
   const int64_t item = ItemSize(out.dtype);
-  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+  walk.RunParallel([&](char* const* data, const int64_t* strides, int64_t n) {
     ClipBoth(index, item, data, strides, n);
   });
 }

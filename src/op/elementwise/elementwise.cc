@@ -22,7 +22,7 @@ void WalkAll(InnerLoop loop, const DLTensor* inputs, const DLTensor& out) {
     items[i + 1] = ItemSize(inputs[i].dtype);
     walk.Set(i + 1, inputs[i]);
   }
-  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+  walk.RunParallel([&](char* const* data, const int64_t* strides, int64_t n) {
     RunStrided(loop, items, Count + 1, data, strides, n);
   });
 }

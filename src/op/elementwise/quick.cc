@@ -123,6 +123,23 @@ bool ReadDense(const BinaryOp& op, const MXNetArgs& args, DenseCall* call) {
   return ReadScalar(index, args.values[other], args.type_codes[other], &call->scalar);
 }
 
+/*! \brief Runs a loop over so many operands; a long one on several threads. */
+template <int Count>
+[[gnu::noinline]] void RunLong(InnerLoop loop, char* const* data, const int64_t* strides,
+                               int64_t size) {
+  InParallel(size, kElementsTimed, [&](int64_t begin, int64_t end) {
+    char* moved[Count];
+    for (int i = 0; i < Count; ++i) moved[i] = data[i] + begin * strides[i];
+    loop(moved, strides, end - begin);
+  });
+}
+
+template <int Count>
+inline void RunDense(InnerLoop loop, char* const* data, const int64_t* strides, int64_t size) {
+  if (__builtin_expect(size < kFewForThreads, 1)) return loop(data, strides, size);
+  RunLong<Count>(loop, data, strides, size);
+}
+
 }  // namespace
 
 bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
@@ -136,7 +153,7 @@ bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
     NDArray result = NDArray::Empty(TensorShape(a), dtype, a.device);
     call.data[0] = static_cast<char*>(result.data());
     call.strides[0] = ItemSize(dtype);
-    call.loop(call.data, call.strides, call.size);
+    RunDense<3>(call.loop, call.data, call.strides, call.size);
     *ret = std::move(result);
     return true;
   }
@@ -148,7 +165,7 @@ bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
   }
   call.data[0] = static_cast<char*>(ArrayArg(args, 2).data);
   call.strides[0] = item;
-  call.loop(call.data, call.strides, call.size);
+  RunDense<3>(call.loop, call.data, call.strides, call.size);
   *ret = args[2];
   return true;
 }
@@ -166,7 +183,7 @@ bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
   NDArray result = NDArray::Empty(TensorShape(x), dtype, x.device);
   char* const pointers[2] = {static_cast<char*>(result.data()), static_cast<char*>(x.data)};
   const int64_t strides[2] = {ItemSize(dtype), item};
-  op.table.loops[index](pointers, strides, size);
+  RunDense<2>(op.table.loops[index], pointers, strides, size);
   *ret = std::move(result);
   return true;
 }

@@ -7,6 +7,7 @@
 #include "op/argument/nested.h"
 #include "op/argument/operand.h"
 #include "op/argument/quick.h"
+#include "op/kernels/cpu.h"
 #include "op/kernels/select/nonzero.h"
 #include "op/schema/describe.h"
 #include "op/semantics/input_types.h"
@@ -21,34 +22,77 @@ struct Wide {
   uint64_t parts[2];
 };
 
-/*! \brief out[i] = condition[i] ? x[i] : y[i] for elements of the size of T. */
-template <typename T>
-void ChooseRun(char* const* data, const int64_t* strides, int64_t n) {
-  char* out = data[0];
-  const char* condition = data[1];
-  const char* x = data[2];
-  const char* y = data[3];
+/*! \brief Elements that follow one another, or one for all. */
+template <typename T, bool kDense>
+struct Source {
+  explicit Source(const char* data) noexcept
+      : elements(reinterpret_cast<const T*>(data)), first(*elements) {}
+  T operator[](int64_t i) const noexcept {
+    if constexpr (kDense) return elements[i];
+    return first;
+  }
+
+  const T* elements;
+  T first;
+};
+
+template <typename T, bool kDenseX, bool kDenseY>
+MXNET_ALWAYS_INLINE void ChooseDense(char* const* data, int64_t n) {
+  auto* out = reinterpret_cast<T*>(data[0]);
+  const auto* condition = reinterpret_cast<const uint8_t*>(data[1]);
+  const Source<T, kDenseX> x(data[2]);
+  const Source<T, kDenseY> y(data[3]);
+#pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(*condition != 0 ? x : y);
-    out += strides[0];
-    condition += strides[1];
-    x += strides[2];
-    y += strides[3];
+    // Both are read, so that nothing has to be guessed and whole vectors are chosen at a time.
+    const T of_x = x[i];
+    const T of_y = y[i];
+    out[i] = condition[i] != 0 ? of_x : of_y;
   }
 }
+
+/*! \brief out[i] = condition[i] ? x[i] : y[i] for elements of the size of T. */
+template <typename T>
+struct ChooseBody {
+  static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
+    constexpr int64_t kItem = sizeof(T);
+    const auto is_plain = [&](int i) { return strides[i] == kItem || strides[i] == 0; };
+    if (strides[0] == kItem && strides[1] == 1 && is_plain(2) && is_plain(3)) {
+      const bool dense_x = strides[2] != 0;
+      const bool dense_y = strides[3] != 0;
+      if (dense_x && dense_y) return ChooseDense<T, true, true>(data, n);
+      if (dense_x) return ChooseDense<T, true, false>(data, n);
+      if (dense_y) return ChooseDense<T, false, true>(data, n);
+      return ChooseDense<T, false, false>(data, n);
+    }
+    char* out = data[0];
+    const char* condition = data[1];
+    const char* x = data[2];
+    const char* y = data[3];
+    for (int64_t i = 0; i < n; ++i) {
+      const T of_x = *reinterpret_cast<const T*>(x);
+      const T of_y = *reinterpret_cast<const T*>(y);
+      *reinterpret_cast<T*>(out) = *condition != 0 ? of_x : of_y;
+      out += strides[0];
+      condition += strides[1];
+      x += strides[2];
+      y += strides[3];
+    }
+  }
+};
 
 InnerLoop ChooseLoop(int64_t item_size) {
   switch (item_size) {
     case 1:
-      return &ChooseRun<uint8_t>;
+      return ForCpu<ChooseBody<uint8_t>>();
     case 2:
-      return &ChooseRun<uint16_t>;
+      return ForCpu<ChooseBody<uint16_t>>();
     case 4:
-      return &ChooseRun<uint32_t>;
+      return ForCpu<ChooseBody<uint32_t>>();
     case 8:
-      return &ChooseRun<uint64_t>;
+      return ForCpu<ChooseBody<uint64_t>>();
     default:
-      return &ChooseRun<Wide>;
+      return ForCpu<ChooseBody<Wide>>();
   }
 }
 
@@ -58,7 +102,7 @@ void Choose(const DLTensor& condition, const DLTensor& x, const DLTensor& y, con
   loop.Set(1, condition);
   loop.Set(2, x);
   loop.Set(3, y);
-  loop.Run(ChooseLoop(ItemSize(out.dtype)));
+  loop.RunParallel(ChooseLoop(ItemSize(out.dtype)));
 }
 
 void PromoteWhere(MXNetTensorSpec* in, int, const NoAttributes&) {

@@ -12,6 +12,7 @@
 
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/gather.h"
+#include "op/parallel/parallel.h"
 #include "op/reduction/block_reader.h"
 
 namespace mxnet {
@@ -222,16 +223,62 @@ typename Reducer::template Acc<T> ReduceSpan(Blocks blocks, const char* x, int64
       first, ReduceSpan<Reducer, T>(blocks, x + half * stride, stride, n - half));
 }
 
+/*! \brief A span longer than this is reduced in parts, which several threads may share. */
+constexpr int64_t kLongSpan = int64_t{1} << 17;
+constexpr int kSpanParts = 16;
+static_assert(kLongSpan / kSpanParts > 2 * kReadBlock, "ReduceSpan halves what the parts are of");
+
+/*!
+ * \brief ReduceSpan of a long span: its parts are where the halves of halves begin, and are merged
+ * in the same order, so that the result is the same to the last digit.
+ */
+template <typename Reducer, typename T, typename Blocks>
+typename Reducer::template Acc<T> ReduceLongSpan(Blocks blocks, const char* x, int64_t stride,
+                                                 int64_t n) {
+  constexpr int kLanes = Reducer::template kLanes<T>;
+  int64_t begins[kSpanParts + 1] = {0};
+  begins[kSpanParts] = n;
+  for (int width = kSpanParts; width > 1; width /= 2) {
+    for (int i = 0; i < kSpanParts; i += width) {
+      const int64_t half = (begins[i + width] - begins[i]) / 2 / kLanes * kLanes;
+      begins[i + width / 2] = begins[i] + half;
+    }
+  }
+  typename Reducer::template Acc<T> totals[kSpanParts];
+  InParallel(kSpanParts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      totals[i] =
+          ReduceSpan<Reducer, T>(blocks, x + begins[i] * stride, stride, begins[i + 1] - begins[i]);
+    }
+  });
+  for (int width = kSpanParts / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) {
+      totals[i] = Reducer::template Merge<T>(totals[2 * i], totals[2 * i + 1]);
+    }
+  }
+  return totals[0];
+}
+
+/*! \brief ReduceSpan, or ReduceLongSpan where nothing can end the reduction early. */
+template <typename Reducer, typename T, typename Blocks>
+typename Reducer::template Acc<T> ReduceAnySpan(Blocks blocks, const char* x, int64_t stride,
+                                                int64_t n) {
+  if constexpr (!std::is_same_v<typename Reducer::template Acc<T>, bool>) {
+    if (n >= kLongSpan) return ReduceLongSpan<Reducer, T>(blocks, x, stride, n);
+  }
+  return ReduceSpan<Reducer, T>(blocks, x, stride, n);
+}
+
 /*! \brief Reduces elements of one result, which a reader may have to make. */
 template <typename Reducer, typename T>
 typename Reducer::template Acc<T> ReduceLine(const Reduction& r, const char* x, int64_t stride,
                                              int64_t n, int64_t result) {
   if constexpr (Reducer::kReads) {
     if (__builtin_expect(r.reader() != nullptr, 0)) {
-      return ReduceSpan<Reducer, T>(ReadBlocks<Reducer, T>{r.reader(), result}, x, stride, n);
+      return ReduceAnySpan<Reducer, T>(ReadBlocks<Reducer, T>{r.reader(), result}, x, stride, n);
     }
   }
-  return ReduceSpan<Reducer, T>(LyingBlocks<Reducer, T>{}, x, stride, n);
+  return ReduceAnySpan<Reducer, T>(LyingBlocks<Reducer, T>{}, x, stride, n);
 }
 
 /*! \brief Each result from its elements, where those lie closest together. */

@@ -34,7 +34,7 @@ void RunCopy(const DLTensor& src, const DLTensor& dst) {
   StridedLoop<2> walk(TensorShape(dst));
   walk.Set(0, dst);
   walk.Set(1, trimmed);
-  walk.Run(loop);
+  walk.RunParallel(loop);
 }
 
 NDArray NewCopy(const DLTensor& src, DLDataType dtype) {

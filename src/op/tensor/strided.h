@@ -9,6 +9,7 @@
 #include <mxnet/runtime/extents.h>
 #include <mxnet/runtime/ndarray.h>
 
+#include "op/parallel/parallel.h"
 #include "op/semantics/dispatch.h"
 
 namespace mxnet {
@@ -87,10 +88,53 @@ class StridedLoop {
   /*! \brief Calls inner(char* const* data, const int64_t* byte_strides, int64_t n) for each run. */
   template <typename Inner>
   void Run(Inner&& inner) {
-    for (int d = 0; d < shape_.ndim; ++d) {
-      if (shape_[d] == 0) return;
-    }
+    if (IsEmpty()) return;
     Simplify();
+    RunSimplified(inner);
+  }
+
+  /*!
+   * \brief Run, on several threads where it is long.
+   *
+   * The inner loop may be called by several threads at once, may not throw, and its outcome may not
+   * depend on how elements come together in runs.
+   */
+  template <typename Inner>
+  void RunParallel(const Inner& inner) {
+    if (IsEmpty()) return;
+    Simplify();
+    int64_t size = 1;
+    int axis = 0;
+    for (int d = 0; d < shape_.ndim; ++d) {
+      size *= shape_[d];
+      if (shape_[axis] < kManyRows && shape_[d] > shape_[axis]) axis = d;
+    }
+    // Elements that are written by several steps belong to one thread.
+    if (size < kFewForThreads || strides_[0][axis] == 0) return RunSimplified(inner);
+    const int64_t rows = shape_[axis];
+    const int64_t of_row = size / rows;
+    InParallel(rows, of_row >= kElementsTimed ? 1 : kElementsTimed / of_row,
+               [&](int64_t begin, int64_t end) {
+                 StridedLoop part(*this);
+                 part.shape_[axis] = end - begin;
+                 for (int i = 0; i < N; ++i) part.data_[i] += begin * strides_[i][axis];
+                 part.RunSimplified(inner);
+               });
+  }
+
+ private:
+  /*! \brief So many rows are shared evenly enough. */
+  static constexpr int64_t kManyRows = 64;
+
+  bool IsEmpty() const noexcept {
+    for (int d = 0; d < shape_.ndim; ++d) {
+      if (shape_[d] == 0) return true;
+    }
+    return false;
+  }
+
+  template <typename Inner>
+  void RunSimplified(Inner&& inner) const {
     const int outer = shape_.ndim - 1;
     int64_t inner_strides[N];
     for (int i = 0; i < N; ++i) inner_strides[i] = outer < 0 ? 0 : strides_[i][outer];
@@ -112,7 +156,6 @@ class StridedLoop {
     }
   }
 
- private:
   /*! \brief Drops axes of one element, sorts the others by stride and merges neighbours. */
   void Simplify() noexcept {
     int kept = 0;

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "op/parallel/parallel.h"
 #include "runtime/library/dynamic_library.h"
 
 namespace mxnet {
@@ -44,6 +45,9 @@ Library Library::Load() {
   library.name = reinterpret_cast<decltype(library.name)>(Symbol(handle, "scipy_cblas_" #name));
   MXNET_BLAS_ROUTINES(MXNET_BLAS_LOAD)
 #undef MXNET_BLAS_LOAD
+  static const auto set_num_threads =
+      reinterpret_cast<void (*)(int)>(Symbol(handle, "scipy_openblas_set_num_threads"));
+  FollowNumThreads(set_num_threads);
   return library;
 }
 

@@ -8,8 +8,11 @@
 #include <complex>
 #include <memory>
 #include <new>
+#include <numeric>
+#include <vector>
 
 #include "op/kernels/product/blas.h"
+#include "op/parallel/parallel.h"
 
 namespace mxnet {
 namespace op {
@@ -223,12 +226,36 @@ void SymmetricGemm(const Operands<T>& p, T* c) {
   }
 }
 
+/*!
+ * \brief A sum of products in blocks, so short that OpenBLAS computes each on the calling thread:
+ * its own threads spin while they wait, which takes a thousand times as long where a processor is
+ * busy.
+ */
+template <typename T>
+T DotInBlocks(const BlasVector<T>& a, const BlasVector<T>& b, int64_t n) {
+  constexpr int64_t kBlock = 8192;
+  const auto sum_of = [&](int64_t begin, int64_t end) {
+    T sum;
+    blas::Dot(static_cast<blasint>(end - begin), a.data + begin * a.increment, a.increment,
+              b.data + begin * b.increment, b.increment, &sum);
+    return sum;
+  };
+  if (n <= kBlock || a.increment < 0 || b.increment < 0) return sum_of(0, n);
+  std::vector<T> sums(static_cast<size_t>((n + kBlock - 1) / kBlock));
+  InParallel(static_cast<int64_t>(sums.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      sums[static_cast<size_t>(i)] = sum_of(i * kBlock, std::min(n, (i + 1) * kBlock));
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), T(0));
+}
+
 template <typename T>
 void BlasGemm(const Operands<T>& p, T* c) {
   if (p.m == 1 && p.n == 1) {
     const BlasVector<T> a(p.a, p.k, p.a_column);
     const BlasVector<T> b(p.b, p.k, p.b_row);
-    blas::Dot(static_cast<blasint>(p.k), a.data, a.increment, b.data, b.increment, c);
+    *c = DotInBlocks(a, b, p.k);
   } else if (p.n == 1) {
     MatrixVector(p.a, p.m, p.k, p.a_row, p.a_column, p.b, p.b_row, c);
   } else if (p.m == 1) {

@@ -1,0 +1,53 @@
+/*!
+ * \file parallel.h
+ * \brief Loops whose pieces run on several threads where that takes less time.
+ */
+#ifndef MXNET_SRC_OP_PARALLEL_PARALLEL_H_
+#define MXNET_SRC_OP_PARALLEL_PARALLEL_H_
+
+#include <cstdint>
+
+namespace mxnet {
+namespace op {
+
+/*! \brief Does the items from begin on, before end. It may not throw. */
+using Piece = void (*)(const void* body, int64_t begin, int64_t end);
+
+/*! \brief InParallel for a body behind a pointer. */
+void RunPieces(int64_t size, int64_t first, Piece piece, const void* body);
+
+/*! \brief Fewer elements than these are not worth asking the time for. */
+constexpr int64_t kFewForThreads = 32768;
+/*! \brief Elements that tell how long the others take. */
+constexpr int64_t kElementsTimed = 4096;
+
+/*!
+ * \brief Calls body(begin, end) for pieces of 0 to size, each item once, in any order.
+ *
+ * The first items are done on the calling thread, and how long they took tells whether the others
+ * are shared with the threads of the pool. The outcome may not depend on where pieces begin.
+ */
+template <typename Body>
+void InParallel(int64_t size, int64_t first, const Body& body) {
+  const Piece piece = [](const void* self, int64_t begin, int64_t end) {
+    (*static_cast<const Body*>(self))(begin, end);
+  };
+  RunPieces(size, first, piece, &body);
+}
+
+/*! \brief How many threads share a loop at most, the calling one among them. */
+int NumThreads() noexcept;
+
+/*! \brief Sets it, for calls from now on; ValueError for fewer than one or more than 1,024. */
+void SetNumThreads(int64_t count);
+
+/*!
+ * \brief Tells a library with threads of its own how many it may use: now, where somebody has said
+ * so, and whenever it is set. There is one such library.
+ */
+void FollowNumThreads(void (*follower)(int count));
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_PARALLEL_PARALLEL_H_

@@ -1,0 +1,92 @@
+/*!
+ * \file thread_pool.cc
+ * \brief The pool's threads and the loop that they share.
+ */
+#include "op/parallel/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <thread>
+
+namespace mxnet {
+namespace op {
+namespace {
+
+std::atomic<ThreadPool*> global{nullptr};
+
+/*! \brief Its threads are not in the child, and its locks may be held by threads that are not. */
+void ForgetPool() { global.store(nullptr, std::memory_order_relaxed); }
+
+/*! \brief Signals go to threads of the program, which may have to run Python's handlers. */
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+ThreadPool* ThreadPool::Global() {
+  static const int registered = pthread_atfork(nullptr, nullptr, &ForgetPool);
+  (void)registered;
+  ThreadPool* pool = global.load(std::memory_order_acquire);
+  if (pool != nullptr) return pool;
+  auto* made = new ThreadPool();
+  if (global.compare_exchange_strong(pool, made, std::memory_order_acq_rel)) return made;
+  delete made;
+  return pool;
+}
+
+bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
+  std::unique_lock<std::mutex> use(in_use_, std::try_to_lock);
+  if (!use.owns_lock()) return false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    Start(threads - 1);
+    loop_ = loop;
+    wanted_ = threads - 1 < started_ ? threads - 1 : started_;
+  }
+  for (int i = 1; i < threads; ++i) work_.notify_one();
+  loop->TakePieces();
+  std::unique_lock<std::mutex> lock(mutex_);
+  loop_ = nullptr;
+  wanted_ = 0;
+  done_.wait(lock, [this] { return active_ == 0; });
+  return true;
+}
+
+void ThreadPool::Start(int workers) noexcept {
+  if (started_ >= workers) return;
+  const BlockedSignals blocked;
+  try {
+    for (; started_ < workers; ++started_) std::thread([this] { Work(); }).detach();
+  } catch (const std::system_error&) {
+    // The threads that there are do the work.
+  }
+}
+
+void ThreadPool::Work() noexcept {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    work_.wait(lock, [this] { return wanted_ > 0; });
+    --wanted_;
+    ++active_;
+    SharedLoop* loop = loop_;
+    lock.unlock();
+    loop->TakePieces();
+    lock.lock();
+    if (--active_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace op
+}  // namespace mxnet

@@ -1,0 +1,65 @@
+/*!
+ * \file thread_pool.h
+ * \brief Threads that wait for pieces of one loop at a time.
+ */
+#ifndef MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_
+#define MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "op/parallel/parallel.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief Items of a loop, which threads take by the piece until none are left. */
+struct SharedLoop {
+  Piece piece;
+  const void* body;
+  int64_t end;
+  int64_t step; /*!< items of a piece */
+  std::atomic<int64_t> next;
+
+  void TakePieces() noexcept {
+    while (true) {
+      const int64_t begin = next.fetch_add(step, std::memory_order_relaxed);
+      if (begin >= end) return;
+      piece(body, begin, end - begin < step ? end : begin + step);
+    }
+  }
+};
+
+/*!
+ * \brief Threads that sleep until there is a loop. Lives as long as the process.
+ *
+ * The thread that has the loop takes pieces as well and waits for no thread that has not begun, so
+ * that a machine whose other processors are busy loses no time.
+ */
+class ThreadPool {
+ public:
+  /*! \brief The pool of this process; another one after a fork, which takes no threads along. */
+  static ThreadPool* Global();
+
+  /*! \brief Does all items; false where the pool is at the loop of another thread. */
+  bool TryRun(SharedLoop* loop, int threads);
+
+ private:
+  void Start(int workers) noexcept;
+  void Work() noexcept;
+
+  std::mutex in_use_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable done_;
+  SharedLoop* loop_{nullptr}; /*!< taken by whoever still may begin */
+  int wanted_{0};             /*!< threads that may still begin */
+  int active_{0};
+  int started_{0};
+};
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_

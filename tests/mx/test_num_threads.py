@@ -1,0 +1,117 @@
+"""Operators on several threads: the same results, whoever else calls, forks or asks for fewer."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+
+import mx
+
+np = mx.np
+SIZE = 300_007  # far beyond what is done on one thread, and no multiple of anything
+X = np.arange(SIZE, dtype="float32") / 7 - 10_000
+MATRIX = np.arange(SIZE - 7, dtype="float64").reshape((1000, 300))
+CASES = {
+    "two dense operands": lambda: X + X * 2,
+    "one operand": lambda: np.exp(X / 1e4),
+    "integers": lambda: np.arange(SIZE) // 7 % 5,
+    "a comparison": lambda: X > 3,
+    "strided": lambda: X[::-2][:150_000] - X[1::2][:150_000],
+    "transposed": lambda: MATRIX.T * 2 + MATRIX.T,
+    "rows broadcast": lambda: MATRIX - MATRIX[0],
+    "columns broadcast": lambda: MATRIX * MATRIX[:, :1],
+    "few long rows": lambda: MATRIX.reshape((2, -1)) + MATRIX.reshape((2, -1))[:1],
+    "conversion": lambda: MATRIX.astype("int16"),
+    "copy": lambda: MATRIX.T.copy(),
+    "half": lambda: np.sin(MATRIX.astype("float16")),
+    "clip": lambda: np.clip(X, -50, 50),
+    "where": lambda: np.where(X > 0, X, -1),
+    "power": lambda: np.abs(X) ** 0.3,
+    "dot": lambda: np.dot(X, X),
+    "out": lambda: np.sqrt(np.abs(X), out=np.zeros_like(X)),
+    "in place": lambda: X.copy().__iadd__(X),
+}
+
+
+@pytest.fixture(autouse=True)
+def as_many_as_before():
+    before = mx.get_num_threads()
+    yield
+    mx.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_do_not_depend_on_threads(name):
+    results = []
+    for count in (1, 2, 5):
+        mx.set_num_threads(count)
+        results += [CASES[name]().asnumpy() for _ in range(3)]
+    for other in results[1:]:
+        numpy.testing.assert_array_equal(results[0], other)
+
+
+def test_two_threads_of_the_program_at_once():
+    mx.set_num_threads(3)
+    wanted = {name: case().asnumpy() for name, case in CASES.items()}
+    wrong = []
+
+    def compute():
+        for _ in range(3):
+            for name, case in CASES.items():
+                if not numpy.array_equal(case().asnumpy(), wanted[name], equal_nan=True):
+                    wrong.append(name)
+
+    threads = [threading.Thread(target=compute) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    mx.set_num_threads(2)
+    before = np.exp(X / 1e4).asnumpy()
+    child = os.fork()
+    if child == 0:
+        same = numpy.array_equal(np.exp(X / 1e4).asnumpy(), before)
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "error", "said"),
+    [
+        (0, ValueError, r"mx\.set_num_threads: count has to be 1 to 1024, got 0"),
+        (-3, ValueError, "got -3"),
+        (1025, ValueError, "got 1025"),
+        ("2", TypeError, r"mx\.set_num_threads: .*count"),
+        (1.5, TypeError, "count"),
+        (None, TypeError, "count"),
+    ],
+)
+def test_a_wrong_count(count, error, said):
+    before = mx.get_num_threads()
+    with pytest.raises(error, match=said):
+        mx.set_num_threads(count)
+    assert mx.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("variable", "count"),
+    [("3", 3), ("1", 1), ("99999", 1024), ("0", None), ("many", None), ("-2", None)],
+)
+def test_the_environment_says_how_many(variable, count):
+    done = subprocess.run(
+        [sys.executable, "-c", "import mx; print(mx.get_num_threads())"],
+        env={**os.environ, "MXNET_NUM_THREADS": variable},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) == (count or len(os.sched_getaffinity(0)))
