@@ -13,7 +13,8 @@ namespace {
 
 constexpr char kTF32[] = "tf32";
 
-/*! \brief A device that is not in use is not asked, as that alone would take some of its memory. */
+/*! \brief Asking a device for its free memory makes a context, which takes some: one that is not in
+ * use is not asked. */
 uint64_t FreeMemoryOf(const Device& device) {
   if (!device.is_in_use()) return device.traits.memory;
   const OnDeviceOf current(device.id);
@@ -96,12 +97,8 @@ struct Backend {
   static void Forget() {}
 
   static std::unique_ptr<Work> MakeWork(Device*, const MXAccOperator& op) {
-    const Request request(op);
-    for (const auto make :
-         {MakeElementwise, MakeMovement, MakeReduction, MakeProduct, MakeSoftmax}) {
-      if (std::unique_ptr<Work> work = make(request)) return work;
-    }
-    Unsupported("there is no kernel for " + request.name());
+    return FirstWork<Work>(
+        Request(op), {MakeElementwise, MakeMovement, MakeReduction, MakeProduct, MakeSoftmax});
   }
 };
 

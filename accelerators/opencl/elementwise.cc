@@ -9,12 +9,6 @@
 namespace opencl {
 namespace {
 
-/*! \brief The elements may be anything. */
-class NoWork : public Work {
- public:
-  void Run(Commands*, const Location*) override {}
-};
-
 class FormulaWork : public Work {
  public:
   FormulaWork(const Request& request, const Elementwise& formula);
@@ -162,7 +156,7 @@ void FormulaWork::Run(Commands* commands, const Location* locations) {
 std::unique_ptr<Work> MakeElementwise(const Request& request) {
   const std::optional<Elementwise> found = FindElementwise(request);
   if (!found) return nullptr;
-  if (found->operands.empty()) return std::make_unique<NoWork>();
+  if (found->operands.empty()) return std::make_unique<NoWork<Commands, Location>>();
   return std::make_unique<FormulaWork>(request, *found);
 }
 

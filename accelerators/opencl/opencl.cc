@@ -57,7 +57,8 @@ struct Backend {
   static void Forget() { ForgetGemms(); }
 
   static std::unique_ptr<Work> MakeWork(Device* device, const MXAccOperator& op) {
-    return opencl::MakeWork(Request(device, op));
+    return FirstWork<Work>(Request(device, op), {MakeElementwise, MakeMovement, MakeReduction,
+                                                 MakeProduct, MakeSoftmax});
   }
 };
 

@@ -47,6 +47,8 @@ MXAccStatus StatusOf(Body&& body) {
     return KeepError(kMXAccFailed, "the host's memory is used up");
   } catch (const std::exception& error) {
     return KeepError(kMXAccFailed, error.what());
+  } catch (...) {
+    return KeepError(kMXAccFailed, "an exception of unknown type");
   }
 }
 

@@ -15,6 +15,7 @@
 #ifndef MXACC_SDK_SKELETON_EXECUTOR_H_
 #define MXACC_SDK_SKELETON_EXECUTOR_H_
 
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -55,6 +56,13 @@ class WorkOn {
   virtual bool in_place() const { return false; }
 };
 
+/*! \brief Leaves the output as it is, whose elements may be anything. */
+template <typename Commands, typename Location>
+class NoWork : public WorkOn<Commands, Location> {
+ public:
+  void Run(Commands*, const Location*) override {}
+};
+
 /*! \brief Copies each input to its part of the output. */
 template <typename Commands, typename Location>
 class CopyWork : public WorkOn<Commands, Location> {
@@ -74,6 +82,18 @@ class CopyWork : public WorkOn<Commands, Location> {
   const int64_t item_;
   const std::vector<Movement> parts_;
 };
+
+/*! \brief The work of an operator by the first maker that has one, the others giving NULL; Failure
+ * where none has. */
+template <typename Work, typename Request>
+std::unique_ptr<Work> FirstWork(
+    const Request& request,
+    std::initializer_list<std::unique_ptr<Work> (*)(const Request& request)> makers) {
+  for (const auto make : makers) {
+    if (std::unique_ptr<Work> work = make(request)) return work;
+  }
+  Unsupported("there is no kernel for " + request.name());
+}
 
 /*! \brief What accGetExecutor gives, of an operator with one output. */
 template <typename Backend>
