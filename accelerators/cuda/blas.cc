@@ -31,7 +31,8 @@ cublas::Operation OperationOf(const BlasProduct::Matrix& matrix) {
 }  // namespace
 
 const BlasLibrary& BlasLibrary::Get() {
-  static const auto* const library = new BlasLibrary();  // threads may be inside at the end
+  // Never destroyed: at the end of the process threads may be inside.
+  static const auto* const library = new BlasLibrary();
   return *library;
 }
 

@@ -1,6 +1,6 @@
 /*!
  * \file blas.h
- * \brief Matrix products by cuBLAS, where it is.
+ * \brief Matrix products by cuBLAS, where it is installed.
  */
 #ifndef CUDAACC_BLAS_H_
 #define CUDAACC_BLAS_H_
@@ -33,9 +33,9 @@ class BlasLibrary : public OptionalLibrary {
   BlasLibrary();
 };
 
-/*! \brief Some products in row-major order; sizes that cuBLAS counts by int. */
+/*! \brief A batch of products of row-major matrices; cuBLAS takes their sizes as int. */
 struct BlasProduct {
-  /*! \brief Of the first of them; one is stride elements behind the other. */
+  /*! \brief The first matrix of the batch; the next begins stride elements later. */
   struct Matrix {
     void* data;
     bool transposed;
@@ -52,7 +52,7 @@ struct BlasProduct {
   Matrix a;
   Matrix b;
 
-  /*! \brief Whether cuBLAS has such elements and counts so far. */
+  /*! \brief Whether cuBLAS has the type, and its int holds all sizes. */
   bool fits() const;
 };
 

@@ -13,7 +13,7 @@ void CopyOnDevice(Commands* commands, int64_t item, const Axes& axes, Location t
     return CopyBytes(AddressOf(target, item), AddressOf(source, item),
                      static_cast<size_t>(count * item), commands->stream());
   }
-  // Of what type elements of so many bytes are is all one.
+  // A copy needs the number of bytes of an element, not its type.
   LaunchCopy(commands->stream(), count,
              {WalkOf(layout, count),
               {target.data, target.first, DType::kBool},

@@ -21,10 +21,10 @@ using Status = int;
 enum Format : int { kRowMajor = 0 };
 enum DataType : int { kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 9 };
 enum Algorithm : int { kAccurate = 1, kLog = 2 };
-/*! \brief Along the second axis, for all positions of the others. */
+/*! \brief Softmax along the second axis, separately at each position of the other axes. */
 enum Mode : int { kChannel = 1 };
 
-/*! \brief Version 9 numbers by thousands what kind of an error it is. */
+/*! \brief In version 9, the thousands of a status are the kind of error. */
 inline bool IsNotSupported(Status status) { return status == 9 || status / 1000 == 3; }
 inline bool IsOutOfMemory(Status status) { return status == 2 || status == 4003 || status == 4004; }
 

@@ -37,7 +37,8 @@ class Device {
   std::atomic<uint64_t> gemms{0};     /*!< products that cuBLAS has done */
   std::atomic<uint64_t> softmaxes{0}; /*!< that cuDNN has done */
 
-  /*! \brief The stream of calls without one. The device is the thread's. */
+  /*! \brief The stream that calls without a stream use. The thread's current device has to be this
+   * one. */
   StreamHandle stream();
   bool is_in_use() const { return stream_.load(std::memory_order_acquire) != nullptr; }
   /*! \brief Runs body(Blas&), one at a time; false where there is no cuBLAS. */

@@ -26,7 +26,8 @@ cudnn::DataType DataTypeOf(DType dtype) {
 }  // namespace
 
 const DnnLibrary& DnnLibrary::Get() {
-  static const auto* const library = new DnnLibrary();  // threads may be inside at the end
+  // Never destroyed: at the end of the process threads may be inside.
+  static const auto* const library = new DnnLibrary();
   return *library;
 }
 
@@ -50,7 +51,7 @@ void DnnLibrary::Check(cudnn::Status status, const char* call) const {
 }
 
 bool DnnSoftmax::fits() const {
-  // It counts by int the elements of a tensor, too.
+  // The number of elements of a tensor is an int in cuDNN, too.
   constexpr int64_t kMost = std::numeric_limits<int>::max();
   return mxacc::IsFloat(dtype) && outer * length * inner <= kMost;
 }

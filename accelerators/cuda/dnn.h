@@ -45,7 +45,7 @@ struct DnnSoftmax {
   const void* input;
   void* out; /*!< may be the input */
 
-  /*! \brief Whether cuDNN has such elements and counts so far. */
+  /*! \brief Whether cuDNN has the type, and its int holds all sizes. */
   bool fits() const;
 };
 

@@ -29,7 +29,7 @@ inline char* AddressOf(const Location& location, int64_t item) {
   return static_cast<char*>(location.data) + location.first * item;
 }
 
-/*! \brief Some elements, of which the first is first. */
+/*! \brief Elements of one type, counted from position first of data. */
 struct Slot {
   void* data;
   int64_t first;
@@ -87,7 +87,8 @@ CUDAACC_BOTH inline uint16_t BFloatOfFloat(float x) {
   return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/*! \brief Rounded to odd, so that rounding it once more gives what rounding the double gives. */
+/*! \brief Rounds to odd: rounding the result to two bytes then gives the same as rounding the
+ * double directly. */
 CUDAACC_BOTH inline float OddFloat(double x) {
   const auto nearest = static_cast<float>(x);
   const double error = x - static_cast<double>(nearest);
@@ -99,7 +100,8 @@ CUDAACC_BOTH inline float OddFloat(double x) {
 
 /* ---- conversions, as the CPU does them ---- */
 
-/*! \brief Towards 0. What is out of range is what x86-64 makes of it, not what a device would. */
+/*! \brief Truncates. Out of range, the result is that of x86-64, which differs from that of a GPU.
+ */
 template <typename Real>
 CUDAACC_BOTH int32_t TruncatedTo32(Real x) {
   const bool fits = x > static_cast<Real>(-2147483649.0) && x < static_cast<Real>(2147483648.0);
@@ -139,7 +141,7 @@ CUDAACC_BOTH C Convert(From x, DType to) {
     return to == DType::kFloat16 ? FloatOfHalf(HalfOfFloat(single))
                                  : FloatOfBFloat(BFloatOfFloat(single));
   } else {
-    // To fewer bytes by way of a wider type.
+    // Converts to an integer of fewer bytes by way of int64, as the CPU does.
     int64_t narrow;
     int64_t wide;
     uint64_t unsigned_wide;
@@ -218,7 +220,7 @@ CUDAACC_BOTH C Load(const Slot& slot, int64_t i, DType wanted) {
   }
 }
 
-/*! \brief Cuts integers, and rounds floats to those of two bytes. */
+/*! \brief Converts to the stored type: integers lose their upper bits, floats are rounded. */
 template <typename C>
 CUDAACC_BOTH void Store(const Slot& slot, int64_t i, C x) {
   const auto put = [&](auto element) { static_cast<decltype(element)*>(slot.data)[i] = element; };

@@ -38,10 +38,10 @@ struct FormulaTask {
   Operand operands[mxacc::kMaxOperands];
 };
 
-/*! \brief Computes in the type of the last operand. */
+/*! \brief The formula is computed in the type of the last operand. */
 void LaunchFormula(StreamHandle stream, int64_t count, const FormulaTask& task);
 
-/*! \brief A reduction; of products of pairs, where it multiplies. */
+/*! \brief A reduction of one input, or of the products of elements of two inputs. */
 struct ReduceTask {
   mxacc::ReduceKind kind;
   Walk kept;    /*!< over the output and both inputs */
@@ -64,7 +64,7 @@ struct ReducePlan {
 };
 
 ReducePlan PlanReduction(const ReduceTask& task);
-/*! \brief memory is for the parts of all outputs. */
+/*! \brief memory has room for plan.parts parts of each output. */
 void LaunchReduction(StreamHandle stream, const ReduceTask& task, const ReducePlan& plan,
                      void* memory);
 

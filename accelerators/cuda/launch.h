@@ -14,7 +14,7 @@ namespace cudaacc {
 
 #ifdef __CUDACC__
 
-/*! \brief More blocks a grid cannot have. */
+/*! \brief The most blocks that a grid can have. */
 constexpr int64_t kMaxBlocks = INT32_MAX;
 
 template <typename Item>

@@ -12,7 +12,8 @@ std::unique_ptr<Work> MakeMovement(const Request& request) {
   std::optional<std::vector<Movement>> movements = FindMovements(request);
   if (!movements) return nullptr;
   for (const Movement& movement : *movements) {
-    if (movement.axes.count() != 0) LayoutOf(movement.axes);  // rejects what it cannot walk
+    // Throws for more axes than a kernel can take.
+    if (movement.axes.count() != 0) LayoutOf(movement.axes);
   }
   return std::make_unique<CopyWork<Commands, Location>>(ItemSize(request.output().dtype),
                                                         *std::move(movements));

@@ -12,9 +12,9 @@ namespace {
 
 /*! \brief Rows and columns of the output that a block makes. */
 constexpr int kTile = 64;
-/*! \brief So many summed at a time. */
+/*! \brief Length of the tiles along the summed axis. */
 constexpr int kDepth = 16;
-/*! \brief Rows and columns of a thread, which are kSide apart. */
+/*! \brief Rows and columns of the output that each thread computes; neighbours are kSide apart. */
 constexpr int kOwn = 4;
 constexpr int kSide = kTile / kOwn;
 static_assert(kSide * kSide == kThreads, "all threads of a block have the same to do");

@@ -13,13 +13,14 @@ namespace {
 
 using mxacc::ReduceKind;
 
-/*! \brief Added up at a time, so that rounding stays small. */
+/*! \brief Elements are added up in runs of this length first, so that rounding errors stay small.
+ */
 constexpr int kRun = 256;
-/*! \brief So few elements are reduced by one thread. */
+/*! \brief Fewer elements than this are reduced by one thread. */
 constexpr int64_t kFewElements = 64;
-/*! \brief A thread of a block that shares an output reduces at least so many. */
+/*! \brief Where blocks share an output, each thread reduces at least this many elements. */
 constexpr int64_t kThreadElements = 16;
-/*! \brief So many blocks are enough for any device. */
+/*! \brief More blocks than this make no device faster. */
 constexpr int64_t kManyBlocks = 1024;
 
 template <typename Reducer>
@@ -175,8 +176,8 @@ void WithReducer(const ReduceTask& task, Body&& body) {
 }  // namespace
 
 ReducePlan PlanReduction(const ReduceTask& task) {
-  // Threads of an output each read memory in the order of outputs, blocks in that of what is
-  // reduced: the nearer is the better, unless there are too few outputs to choose.
+  // Neighbouring threads read neighbouring outputs' elements, or neighbouring elements of one
+  // output: whichever is closer in memory is faster, if there are outputs enough for all threads.
   const int64_t along_kept = SmallestStep(task.kept, 1);
   const int64_t along_reduced = SmallestStep(task.reduced, 0);
   const bool many = task.outputs >= kManyBlocks * kThreads;

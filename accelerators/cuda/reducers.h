@@ -1,6 +1,6 @@
 /*!
  * \file reducers.h
- * \brief What is kept while elements are reduced: of none, with one more, of two runs together.
+ * \brief The accumulators of reductions: Start for no elements, Add for one more, Merge for two.
  *
  * kOfPairs says whether the elements may be products of pairs.
  */

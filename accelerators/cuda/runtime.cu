@@ -23,7 +23,8 @@ int32_t CodeOf(cudaError_t code) {
 
 void Check(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return;
-  cudaGetLastError();  // which another library of this thread would take for its own
+  // Clears the error, which another library in this thread would take for its own.
+  cudaGetLastError();
   throw Failure(CodeOf(code), std::string(call) + ": " + cudaGetErrorString(code) + " (" +
                                   cudaGetErrorName(code) + ")");
 }
@@ -127,7 +128,7 @@ void* AllocateInOrder(size_t size, StreamHandle stream, bool has_pools) {
 }
 
 void ReleaseInOrder(void* data, StreamHandle stream, bool has_pools) {
-  // Without pools it waits for the whole device.
+  // cudaFree, unlike the pool, waits for all work of the device.
   if (!has_pools) return Release(data);
   cudaFreeAsync(data, stream);
 }

@@ -39,7 +39,7 @@ DeviceTraits TraitsOf(int device);
 /*! \brief Whether libraries of NVIDIA's work on the devices. */
 bool AreGpus();
 
-/*! \brief Has what the thread calls be about a device, while it exists. */
+/*! \brief Makes a device the thread's current one while this object exists. */
 class OnDeviceOf {
  public:
   explicit OnDeviceOf(int device);
@@ -59,7 +59,8 @@ uint64_t FreeMemory();
 void* Allocate(size_t size);
 constexpr size_t kAlignment = 256;
 
-/*! \brief Memory for the work that the stream gets until it is released. */
+/*! \brief Memory for work in the stream: it can be used by what the stream is given until
+ * ReleaseInOrder. */
 void* AllocateInOrder(size_t size, StreamHandle stream, bool has_pools);
 void ReleaseInOrder(void* data, StreamHandle stream, bool has_pools);
 
@@ -70,7 +71,7 @@ EventHandle CreateEventHandle();
 
 void Release(void* data);
 void DestroyStreamHandle(StreamHandle stream);
-/*! \brief Waits for what the stream has. */
+/*! \brief Waits for all work that the stream has been given. */
 void Synchronize(StreamHandle stream);
 
 void DestroyEventHandle(EventHandle event);
@@ -88,7 +89,7 @@ void ZeroBytes(void* data, size_t size, StreamHandle stream);
 /*! \brief Failure where a kernel was not launched. */
 void CheckLaunch(cudaError_t code);
 #else
-/*! \brief Gives a stream of the CPU some work; only where there is no device. */
+/*! \brief Gives work to a stream of the CPU; only in the build for tests without CUDA. */
 void RunOnHost(StreamHandle stream, std::function<void()> work);
 #endif
 

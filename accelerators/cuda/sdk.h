@@ -1,6 +1,6 @@
 /*!
  * \file sdk.h
- * \brief What the SDK has, under names of this one; `cuda` is a namespace of NVIDIA's.
+ * \brief The names of the SDK, in this library's namespace; `cuda` is a namespace of NVIDIA's.
  */
 #ifndef CUDAACC_SDK_H_
 #define CUDAACC_SDK_H_

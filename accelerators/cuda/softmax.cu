@@ -11,11 +11,12 @@
 namespace cudaacc {
 namespace {
 
-/*! \brief Added up at a time, so that rounding stays small. */
+/*! \brief Elements are added up in runs of this length first, so that rounding errors stay small.
+ */
 constexpr int kRun = 256;
-/*! \brief A thread has at least so many elements, where another could share its row. */
+/*! \brief A row is shared by several threads only if each has at least this many elements. */
 constexpr int64_t kThreadElements = 4;
-/*! \brief So many neighbouring threads read memory together. */
+/*! \brief Threads of a warp, whose neighbouring reads become one. */
 constexpr int kTogether = 32;
 
 /*! \brief Of some elements, the largest and the sum of exponentials below it: a row is read only
@@ -31,7 +32,7 @@ struct Total {
     if (x > largest) {
       sum = sum * std::exp(largest - x) + 1;
       largest = x;
-    } else if (!(x == kNone)) {  // which less itself would be NaN
+    } else if (!(x == kNone)) {  // infinity minus infinity would be NaN
       sum += std::exp(x - largest);
     }
   }

@@ -14,7 +14,8 @@
 
 namespace cudaacc {
 
-/*! \brief Works in order. Any thread may call; the device is the thread's. */
+/*! \brief A CUDA stream, which works in order. Any thread may call whose current device is the
+ * stream's. */
 class Stream {
  public:
   explicit Stream(const Device&) : handle_(CreateStreamHandle()) {}
@@ -30,7 +31,7 @@ class Stream {
   StreamHandle handle_;
 };
 
-/*! \brief A position in a stream. Any thread may call; the device is the thread's. */
+/*! \brief A position in a stream. Any thread may call whose current device is the event's. */
 class Event {
  public:
   explicit Event(const Device&) : handle_(CreateEventHandle()) {}
@@ -38,7 +39,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /*! \brief Marks what the stream has; nothing, where it is NULL. */
+  /*! \brief Marks the work that the stream has been given so far; nothing if it is NULL. */
   void Record(const Stream* stream);
   /*! \brief Has the stream wait; the calling thread where it is NULL. */
   void Wait(const Stream* stream) const;
@@ -56,7 +57,7 @@ class Event {
  */
 class Commands {
  public:
-  /*! \brief What failed in a stream cannot be told apart, and has no number here. */
+  /*! \brief The number is not used: CUDA does not say which work of a stream failed. */
   Commands(Device* device, Stream* stream, uint64_t)
       : device_(device),
         is_blocking_(stream == nullptr),
@@ -77,7 +78,8 @@ class Commands {
   void Zero(Location bytes, size_t size) { ZeroBytes(AddressOf(bytes, 1), size, stream_); }
   /*! \brief Memory of the device for the work of this call. */
   void* MakeScratch(size_t size);
-  /*! \brief Room on the host for the work; it is gone with this object, unlike the work. */
+  /*! \brief Host memory, freed with this object: the work that uses it has to be waited for before.
+   */
   char* MakeRoom(size_t size) { return rooms_.emplace_back(size).data(); }
   /*! \brief Waits until this work, and all before it in the stream, is done. */
   void Wait() { Synchronize(stream_); }

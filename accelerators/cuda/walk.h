@@ -43,7 +43,7 @@ CUDAACC_BOTH void AdvanceBy(const Layout& layout, Index rest, Positions<kTensors
 /*! \brief Moves the positions on to element i. */
 template <int kTensors>
 CUDAACC_BOTH void Advance(const Walk& walk, int64_t i, Positions<kTensors>* positions) {
-  if (walk.layout.ndim <= 1) {  // the usual case: a multiplication is enough
+  if (walk.layout.ndim <= 1) {  // one axis, the usual case, needs no division
     for (int k = 0; k < kTensors; ++k) positions->at[k] += i * walk.layout.strides[k][0];
   } else if (walk.is_short) {
     AdvanceBy(walk.layout, static_cast<uint32_t>(i), positions);

@@ -15,7 +15,8 @@ namespace cudaacc {
 
 using Work = WorkOn<Commands, Location>;
 
-/*! \brief The makers, by file: the work of an operator, or NULL where it is none of theirs. */
+/*! \brief One maker for each family: the work of an operator, or NULL if it is not of the family.
+ */
 std::unique_ptr<Work> MakeElementwise(const Request& request);
 std::unique_ptr<Work> MakeMovement(const Request& request);
 std::unique_ptr<Work> MakeReduction(const Request& request);

@@ -83,7 +83,8 @@ Desc DescOf(const Array& array) {
     Unsupported("oneDNN has no " + SpecText(scalar));
   }
   if (array.shape.size() > DNNL_MAX_NDIMS) Unsupported("so many axes");
-  // The strides of axes of extent 1, which mean nothing, are not to look like something special.
+  // Strides of axes of extent 1 have no meaning: they get the value that they would have in a dense
+  // array.
   Dims strides = array.strides;
   for (size_t i = strides.size(); i-- > 0;) {
     if (array.shape[i] != 1) continue;

@@ -119,7 +119,8 @@ void AddLess(const MXAccOperator& op, Plan* plan) {
 void AddLessEqual(const MXAccOperator& op, Plan* plan) {
   AddComparison(algorithm::binary_le, false, op, plan);
 }
-// oneDNN's own binary_gt and binary_ge hold for NaN.
+// binary_gt and binary_ge of oneDNN are true for NaN: less and less_equal with swapped operands are
+// used.
 void AddGreater(const MXAccOperator& op, Plan* plan) {
   AddComparison(algorithm::binary_lt, true, op, plan);
 }

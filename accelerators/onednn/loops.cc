@@ -27,8 +27,8 @@ ALWAYS_INLINE float FloatOf(uint32_t bits) {
   return value;
 }
 
-/*! \brief The same bits where the condition holds, else 0: without branches, which keep a compiler
- * from doing many elements at once. */
+/*! \brief The bits if the condition holds, else 0; without a branch, which would prevent
+ * vectorization. */
 ALWAYS_INLINE uint32_t If(bool condition, uint32_t bits) {
   return bits & (0u - static_cast<uint32_t>(condition));
 }

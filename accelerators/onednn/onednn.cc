@@ -35,7 +35,7 @@ int ReadCount(const char* key, const char* text, int least, int most) {
   return static_cast<int>(value);
 }
 
-/*! \brief What oneDNN throws, as what this library does. */
+/*! \brief Turns exceptions of oneDNN into Failure. */
 template <typename Body>
 void Translate(Body&& body) {
   try {

@@ -45,7 +45,8 @@ dnnl::post_ops PostsOf(const Pass& pass, const Desc& first) {
   return posts;
 }
 
-/*! \brief A dense array that the result goes to; Finish brings it to where it belongs. */
+/*! \brief A dense array for the result of oneDNN; Finish copies it to the output if that is
+ * another. */
 class Target {
  public:
   Target(const Array& out, Plan* plan)

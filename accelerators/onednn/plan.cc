@@ -104,14 +104,14 @@ bool Plan::AddReorder(const Array& from, const Array& to) {
     if (!std::all_of(array->strides.begin(), array->strides.end(), is_forward)) return false;
     if (!TypeOf(array->dtype) || array->shape.size() > DNNL_MAX_NDIMS) return false;
   }
-  // To oneDNN it is uint8, but any byte of a bool other than 0 is true.
+  // oneDNN takes bool for uint8, and would copy a byte such as 2, which means true.
   if (IsBool(from.dtype) != IsBool(to.dtype)) return false;
-  // Where the processor has instructions for bfloat16, oneDNN makes 0 of its subnormal numbers.
+  // Where the processor has instructions for bfloat16, oneDNN flushes subnormal results to 0.
   if (to.dtype.code == kMXAccBfloat) return false;
   const dnnl::reorder::primitive_desc desc(Engine(), DescOf(from), Engine(), DescOf(to),
                                            AttributesFor(), true);
   if (!IsFast(desc)) return false;
-  // What it calls simple takes more than 100 ns for an element of 16 bits.
+  // Its implementation "simple" takes more than 100 ns for each element of 16 bits.
   const bool is_simple = std::string(desc.impl_info_str()).rfind("simple", 0) == 0;
   if (is_simple && (from.dtype.bits == 16 || to.dtype.bits == 16)) return false;
   Add(desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});

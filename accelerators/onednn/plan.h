@@ -42,7 +42,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /*! \brief Dense memory of the workspace. */
+  /*! \brief A dense array in the workspace, for intermediate results. */
   Array Scratch(MXAccDataType dtype, const Dims& shape);
   /*! \brief One float, rounded to the type, that broadcasts to the shape. */
   Array Constant(MXAccDataType dtype, double value, const Dims& shape);
@@ -59,7 +59,7 @@ class Plan {
   /*! \brief The array, or a dense copy of it where it is not dense. */
   Array Dense(const Array& array);
 
-  /*! \brief What each run is given for what the steps leave to one another. */
+  /*! \brief Bytes of the workspace, in which the steps keep intermediate results. */
   uint64_t workspace_bytes() const { return workspace_size_; }
   /*! \brief Runs all steps. */
   void Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const;

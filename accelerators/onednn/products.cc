@@ -71,7 +71,7 @@ void AddMatrixProduct(const Matrices& given, Plan* plan) {
   const Array target = IsDense(out) ? out : plan->Scratch(out.dtype, out.shape);
   const Array b = Narrow(given.b);
   Array a = Narrow(given.a);
-  // Of one batch for the result oneDNN takes not both operands as broadcast.
+  // oneDNN rejects a product where both operands broadcast along a batch axis.
   for (size_t i = 0; i + 2 < ndim; ++i) {
     if (b.shape[i] == 1) a.shape[i] = out.shape[i];
   }

@@ -45,7 +45,8 @@ int64_t DivisorOf(int64_t count, int64_t most) {
   return 1;
 }
 
-/*! \brief How many elements of count are reduced at once; 1 where that divides badly. */
+/*! \brief The length of the runs into which count elements are split; 1 if count has no suitable
+ * divisor. */
 int64_t RunOf(int64_t count) {
   if (count <= kGoodRun) return count;
   const int64_t run = DivisorOf(count, kGoodRun);
@@ -111,7 +112,7 @@ void CheckTypes(const MXAccOperator& op, const Array& a, const Array& out) {
   if (SameType(a.dtype, out.dtype)) return;
   const std::optional<AttributeValue> dtype = FindAttribute(op, "dtype");
   const bool asked = dtype && dtype->kind == AttributeValue::Kind::kText;
-  // What is asked for is what elements are converted to first: to a larger type, nothing is lost.
+  // The attribute dtype is what elements are converted to first; a larger type loses nothing.
   if (!asked || dtype->text != "float32" || !SameType(out.dtype, kFloat32)) {
     Unsupported("an output of another type than the result's");
   }

@@ -14,7 +14,7 @@
 namespace onednn {
 namespace {
 
-/*! \brief Shorter rows take longer than the CPU's operator, where there are so many elements. */
+/*! \brief With rows shorter than this, arrays of this size are slower than on the CPU. */
 constexpr int64_t kLongRow = 64;
 constexpr int64_t kManyElements = 4096;
 
@@ -54,7 +54,7 @@ Array Divided(const MXAccOperator& op, const Array& data, Plan* plan) {
   if (temperature == 1) return data;
   const Array divided = plan->Scratch(kFloat32, data.shape);
   const Array divisor = plan->Constant(kFloat32, temperature, data.shape);
-  // Of two types oneDNN divides slowly.
+  // oneDNN is slow at dividing arrays of two types.
   const bool is_single = SameType(data.dtype, kFloat32);
   if (!is_single) plan->Convert(data, divided);
   AddBinaryPass({algorithm::binary_div, {}}, is_single ? data : divided, divisor, divided, plan);

@@ -10,7 +10,7 @@
 namespace onednn {
 namespace {
 
-/*! \brief Less than this is done before a second thread has woken up. */
+/*! \brief Less work than this is finished before a second thread has woken up. */
 constexpr int64_t kWorkOfThread = int64_t{1} << 17;
 
 int (*max_threads)() = nullptr;

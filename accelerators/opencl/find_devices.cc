@@ -8,12 +8,12 @@
 namespace opencl {
 namespace {
 
-/*! \brief Drivers have threads of their own, which end with the process only. */
+/*! \brief Never unloaded: drivers have threads that run until the process ends. */
 void KeepDriversLoaded() { dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE); }
 
 std::vector<cl_platform_id> Platforms() {
   cl_uint count = 0;
-  // The loader has an error of its own for "none", by an extension.
+  // The ICD loader reports "no platform" by an error code of its own.
   if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return {};
   std::vector<cl_platform_id> platforms(count);
   Check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");

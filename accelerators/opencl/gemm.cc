@@ -38,7 +38,7 @@ void ChooseSmallTiles(cl_device_id device) {
   };
   for (Parameters& one : all) {
     for (CLBlastPrecision precision : {CLBlastPrecisionSingle, CLBlastPrecisionDouble}) {
-      // Where it fails CLBlast goes by its own choice.
+      // If this fails, CLBlast keeps its own parameters.
       CLBlastOverrideParameters(device, one.kernel, precision, one.names.size(), one.names.data(),
                                 one.values.data());
     }

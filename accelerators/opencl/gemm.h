@@ -16,7 +16,7 @@ bool IsWorthGemm(const ProductAxes& axes);
 /*! \brief Work for a, b and the output of one type, float32 or float64. */
 std::unique_ptr<Work> MakeGemm(const Request& request, const ProductAxes& axes);
 
-/*! \brief Drops the programs that CLBlast keeps, and by them contexts. */
+/*! \brief Drops the compiled programs that CLBlast caches, which hold references to contexts. */
 void ForgetGemms();
 
 }  // namespace opencl

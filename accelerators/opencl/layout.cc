@@ -2,7 +2,7 @@
 
 namespace opencl {
 
-// Of one axis, the usual case, a multiplication is enough.
+// One axis, the usual case, needs no division.
 const char kLayoutSource[] = R"(
 #define MAX_AXES 8
 typedef struct {

@@ -7,9 +7,9 @@ namespace {
 
 /*! \brief A work item reduces at least so many elements, if there are enough. */
 constexpr int64_t kItemElements = 256;
-/*! \brief So many work items are enough for any device. */
+/*! \brief More work items than this make no device faster. */
 constexpr int64_t kManyItems = 65536;
-/*! \brief What is left to reduce for the last work item of an output. */
+/*! \brief Parts that the last work item of an output has to merge, at most. */
 constexpr int64_t kMaxParts = 1024;
 
 /*! \brief Parts that the elements of one output are reduced in. */

@@ -1,6 +1,6 @@
 /*!
  * \file sdk.h
- * \brief What the SDK has, under names of this one.
+ * \brief The names of the SDK, in this library's namespace.
  */
 #ifndef OPENCL_SDK_H_
 #define OPENCL_SDK_H_

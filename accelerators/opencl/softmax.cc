@@ -12,16 +12,16 @@
 namespace opencl {
 namespace {
 
-/*! \brief A line as short as that is for one work item. */
+/*! \brief A line of at most this length is computed by one work item. */
 constexpr int64_t kShortLine = 32;
-/*! \brief So many lines keep a device at work, eight for each work item. */
+/*! \brief From this number of lines on, work items of eight lines each keep a device busy. */
 constexpr int64_t kManyLines = 1024;
 
 /*! \brief What a work item, or a group of them, computes. */
 enum class Share {
-  kItem,   /*!< an item a line */
-  kGroup,  /*!< a group a line */
-  kColumns /*!< an item eight lines, whose elements are neighbours */
+  kItem,   /*!< one work item per line */
+  kGroup,  /*!< one group of work items per line */
+  kColumns /*!< one work item per eight lines whose elements are neighbours */
 };
 
 // Eight elements are computed with at a time: a CPU takes their exponentials together, which it

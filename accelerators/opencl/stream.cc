@@ -5,7 +5,7 @@
 namespace opencl {
 namespace {
 
-/*! \brief So many events are kept before those of what is done are let go. */
+/*! \brief At this number of events, those of finished commands are released. */
 constexpr size_t kManyEvents = 64;
 
 cl_int StatusOfCommand(cl_event event) {
@@ -40,7 +40,7 @@ void Stream::Keep(std::vector<Mark> events, uint64_t work) {
 
 void Stream::KeepFailure(const Command& command) {
   const cl_int status = StatusOfCommand(command.event.get());
-  // What comes after a command of the same call fails with it.
+  // Later commands of the same call fail for the same reason, which is reported once.
   const bool is_told = !failures_.empty() && failures_.back().work() == command.work;
   if (status >= 0 || is_told) return;
   try {
@@ -74,7 +74,7 @@ void Event::Record(const Stream* stream) {
     Check(clEnqueueMarkerWithWaitList(stream->queue(), 0, nullptr, &event),
           "clEnqueueMarkerWithWaitList");
     mark = Mark(event);
-    // Another queue that waits for a command is promised nothing until that is flushed.
+    // OpenCL guarantees that another queue sees the marker only after a flush.
     Check(clFlush(stream->queue()), "clFlush");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -90,7 +90,7 @@ void Event::Wait(const Stream* stream) const {
     mark = Mark(mark_.get());
   }
   const cl_event event = mark.get();
-  // Contexts know nothing of each other's events.
+  // An event cannot be waited for in a queue of another context.
   if (stream == nullptr || stream->context() != context_) {
     return Check(clWaitForEvents(1, &event), "clWaitForEvents");
   }

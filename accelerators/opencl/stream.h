@@ -25,9 +25,11 @@ class Stream {
 
   cl_context context() const { return context_; }
   cl_command_queue queue() const { return queue_.get(); }
-  /*! \brief Keeps events of the commands of a call, to tell their errors with its number. */
+  /*! \brief Keeps the events of a call's commands, so that Sync can report their errors with its
+   * number. */
   void Keep(std::vector<Mark> events, uint64_t work);
-  /*! \brief Waits until all is done; Failure for the first that failed and was not told. */
+  /*! \brief Waits until all is done; Failure for the first command that failed and was not reported
+   * before. */
   void Sync();
 
  private:
@@ -50,7 +52,7 @@ class Event {
  public:
   explicit Event(const Device& device) : context_(device.context()) {}
 
-  /*! \brief Marks what the stream has; nothing, where it is NULL. */
+  /*! \brief Marks the work that the stream has been given so far; nothing if it is NULL. */
   void Record(const Stream* stream);
   /*! \brief Has the stream wait; the calling thread where it is NULL. */
   void Wait(const Stream* stream) const;
@@ -90,7 +92,8 @@ class Commands {
   cl_mem MakeScratch(size_t size) {
     return scratch_.emplace_back(MakeBuffer(device_->context(), size)).get();
   }
-  /*! \brief Room on the host for the commands; it is gone with this object, unlike their work. */
+  /*! \brief Host memory, freed with this object: the commands that use it have to be waited for
+   * before. */
   char* MakeRoom(size_t size) { return rooms_.emplace_back(size).data(); }
   /*! \brief Runs a kernel for count work items, and some more that have nothing to do. */
   void Launch(cl_kernel kernel, int64_t count);

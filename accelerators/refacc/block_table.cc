@@ -12,8 +12,8 @@ namespace {
 /*! \brief Opaque handles begin here: in the middle of the address space, where nothing can be. */
 constexpr uint64_t kFirstHandle = uint64_t{0xACC0} << 48;
 constexpr int kDeviceShift = 40;
-/*! \brief Turns of a slot begin elsewhere than those of its neighbour, or one's handle would lie
- * just behind the other's. */
+/*! \brief Neighbouring slots start with different turns, so that their handles are not neighbours.
+ */
 constexpr size_t kTurnStep = 0x9E37;
 
 uintptr_t FirstHandle(int32_t dev_id) {
@@ -83,7 +83,7 @@ void BlockTable::Remove(const void* handle) {
     const std::lock_guard<std::shared_mutex> lock(addresses_mutex_);
     addresses_.erase(handle);
   }
-  // Another turn of a slot that has had all would give a handle twice.
+  // A slot that was taken kTurns times is not used again, as its handles would repeat.
   if (entry->turns < kTurns) free_.push_back(number);
   --size_;
 }

@@ -68,8 +68,8 @@ class BlockTable {
   }
 
  private:
-  // From the low end: bits that are 0, so that a handle that was computed with is none; how often
-  // the slot was taken; its number; the device.
+  // A handle is, from the lowest bit on: zeros, so that handle + offset is invalid; how often the
+  // slot was taken; the number of the slot; the device.
   static constexpr int kZeroBits = 4;
   static constexpr int kTurnBits = 16;
   static constexpr int kNumberBits = 20;

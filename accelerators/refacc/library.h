@@ -26,7 +26,7 @@
 
 namespace refacc {
 
-/*! \brief Handles, none of which is in use twice. Any thread may call. */
+/*! \brief Handles that are in use. Any thread may call. */
 class InUse {
  public:
   /*! \brief False where it is in use already. */
@@ -64,9 +64,10 @@ class Library {
   const MXAccRuntime& runtime() const { return *runtime_; }
   void Warn(const std::string& message) const;
 
-  /*! \brief What holds now; it stays as it is until finalize. */
+  /*! \brief The current settings; the object stays valid and unchanged until finalize. */
   const Settings& settings() const { return *settings_.load(std::memory_order_acquire); }
-  /*! \brief Has what change(Settings*) makes of them hold; nothing where it throws. */
+  /*! \brief Replaces the settings by a copy that change(Settings*) has modified; keeps them if it
+   * throws. */
   template <typename Change>
   const Settings& ChangeSettings(Change&& change) {
     const std::lock_guard<std::mutex> lock(versions_mutex_);
@@ -89,7 +90,7 @@ class Library {
  private:
   const MXAccRuntime* runtime_;
   std::mutex versions_mutex_;
-  /*! \brief None goes, as another thread may be reading it. */
+  /*! \brief Old versions are kept, as another thread may still be reading one. */
   std::deque<Settings> versions_;
   std::atomic<const Settings*> settings_;
   std::vector<std::unique_ptr<Device>> devices_;
@@ -115,7 +116,7 @@ class DeviceCall {
   DeviceCall& operator=(const DeviceCall&) = delete;
 
   Device& device() { return device_; }
-  /*! \brief Those that hold for the call. */
+  /*! \brief The settings as they were when the call began. */
   const Settings& settings() const { return settings_; }
 
  private:

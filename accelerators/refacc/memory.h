@@ -56,7 +56,7 @@ class Memory {
     if (span.empty()) return nullptr;
     const Block* block = blocks_.Find(tensor.data);
     const uint64_t offset = tensor.byte_offset;
-    // Without a sum, which might be none: first is not above 0, and last not below.
+    // Compares without adding, which could overflow; first is never above 0, and last never below.
     const bool right = block != nullptr && IsHere(tensor) && offset <= block->size &&
                        static_cast<uint64_t>(span.last) <= block->size - offset &&
                        -static_cast<uint64_t>(span.first) <= offset;
@@ -94,7 +94,7 @@ class Memory {
   void Count(const std::string& violation);
 
   const int32_t dev_id_;
-  /*! \brief Held by all but what looks a block up. */
+  /*! \brief Held by everything that changes blocks_, but not by lookups. */
   mutable std::mutex mutex_;
   BlockTable blocks_;
   uint64_t bytes_{0};

@@ -23,7 +23,7 @@ MXAccStatus Alloc(void* self, int32_t dev_id, int32_t memory, size_t size, size_
 }
 
 void Free(void* self, int32_t dev_id, void* data) {
-  // It cannot fail: whoever asked for a fault gets at most a crash.
+  // mx_free has no status: the only fault that it can have is a crash.
   (void)OnDevice("mx_free", self, dev_id, [&](Device& device, const Settings& settings) {
     const std::string wrong = device.memory.Free(data, settings.poison);
     if (!wrong.empty()) LibraryOf(self).Warn("refacc: mx_free: " + wrong);

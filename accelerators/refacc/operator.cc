@@ -101,7 +101,7 @@ Operator::Operator(const Runtime& runtime, const MXAccOperator& op)
 void Operator::PrepareCall() {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const bool given = arguments_[i].type_code != kMXNetMissing;
-    // Their defaults here, or the runtime would look for gaps and fill them at each call.
+    // Filled in here once, as otherwise the runtime would fill in defaults at each call.
     const MXNetAny& argument = given ? arguments_[i] : params_[i]->default_value;
     call_values_.push_back(argument.value);
     call_types_.push_back(argument.type_code);
@@ -109,7 +109,7 @@ void Operator::PrepareCall() {
     num_items_ += lengths_[i];
   }
   num_args_ = arguments_.size();
-  // So that a few are copied at one go.
+  // Padded, so that Run copies a constant number of values.
   call_values_.resize(std::max(call_values_.size(), kFew));
   for (int32_t i = 0; i < inputs_.size(); ++i) {
     tensors_.push_back(HostTensor(inputs_.data()[i].tensor));

@@ -90,10 +90,10 @@ class Operator {
   std::vector<size_t> lengths_;     /*!< of params_: of the sequence of inputs that it takes */
   std::vector<Position> positions_; /*!< of the inputs */
   std::vector<Layout> layouts_;     /*!< of inputs, then of outputs */
-  // What a run begins with, before the addresses are filled in.
+  // Copied by each run, which then fills in addresses.
   std::vector<DLTensor> tensors_;       /*!< the inputs on the host */
   std::unique_ptr<RowMajor> packed_;    /*!< how the only input lies in the workspace; or NULL */
-  std::vector<MXNetValue> call_values_; /*!< what arguments_ has, and then some */
+  std::vector<MXNetValue> call_values_; /*!< values of arguments_, padded to kFew */
   std::vector<int> call_types_;
   std::vector<size_t> first_items_; /*!< of sequences: where their items begin, of all items */
   size_t num_items_{0};

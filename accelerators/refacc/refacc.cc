@@ -35,7 +35,7 @@ MXAccStatus Initialize(void* self, const MXAccRuntime* runtime) {
 }
 
 void Finalize(void* self) {
-  // It cannot fail, but crash.
+  // finalize has no status: the only fault that it can have is a crash.
   (void)StatusOf([self] { LibraryOf(self).settings().faults.Reach("finalize"); });
   Instance<Library>::Drop(self);
 }

@@ -11,7 +11,7 @@ namespace {
 
 /*! \brief The library, which stays loaded; Python loads it where RTLD_DEFAULT does not look. */
 void* FindLibrary() {
-  // First what is named: a runtime that is there without operators is of no use.
+  // REFACC_RUNTIME comes first: the process may have loaded a runtime without operators.
   const char* path = std::getenv("REFACC_RUNTIME");
   void* library = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr && dlsym(RTLD_DEFAULT, "MXNetFuncCall") != nullptr) return RTLD_DEFAULT;

@@ -23,7 +23,7 @@ MXAccStatus SyncStream(void* self, int32_t dev_id, MXAccStream stream) {
       FromHandle(stream)->Wait();
       FromHandle(stream)->Tell(call.settings().failures_named);
     } catch (const Failure&) {
-      // Also where it is to fail itself.
+      // A fault of syncStream itself must not let work run on.
       FromHandle(stream)->Wait();
       throw;
     }

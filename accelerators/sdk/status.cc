@@ -5,7 +5,8 @@
 namespace mxacc {
 namespace {
 
-/*! \brief Without a destructor: one for each thread would keep the library from being unloaded. */
+/*! \brief Trivially destructible: thread_local destructors would keep the library from being
+ * unloaded. */
 struct ThreadError {
   MXAccError error;
   char message[2000];

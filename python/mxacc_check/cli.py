@@ -174,7 +174,7 @@ def main(given: Sequence[str] | None = None) -> int:
         status = _main(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads the output, as `head` does, has read enough. What is left goes nowhere.
+        # The reader, such as `head`, has closed the pipe: the rest of the output is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     return status

@@ -38,7 +38,7 @@ UNTOUCHED = 0xEE
 
 
 class AccError(Exception):
-    """A status that is no success; `malformed` says what the contract does not allow of it."""
+    """A status of a failure; `malformed` says how the error breaks the contract, or is None."""
 
     def __init__(self, function: str, status: Any):
         error = status.contents
@@ -76,7 +76,7 @@ class Memory:
 
     def __init__(self, plugin: Plugin, dev_id: int, handle: int | None, array: Array):
         self.plugin, self.dev_id, self.handle = plugin, dev_id, handle
-        # No elements of the host's: its shape, strides and dtype, and how far the view begins.
+        # Of the array only shape, strides and dtype count; byte_offset is where the view begins.
         self.array, self.byte_offset = array, 0
 
     def view(self, key: Any) -> Memory:
@@ -199,7 +199,7 @@ def operator_struct(
         attrs,
         len(attributes),
     )
-    # Where the data are is not the executor's business yet.
+    # accGetExecutor is asked before memory is known: data are NULL.
     for tensor in (*operator.inputs[: len(inputs)], *operator.outputs[: len(outputs)]):
         tensor.tensor.data = None
         tensor.tensor.byte_offset = 0
@@ -212,7 +212,7 @@ class Executor:
 
     def __init__(self, plugin: Plugin, executor: abi.MXAccExecutor, dev_id: int = 0):
         self.plugin, self.executor, self.dev_id = plugin, executor, dev_id
-        # By stream: what one run leaves, the next may have.
+        # One for each stream: its runs are in order, so that they may share it.
         self._workspaces: dict[int, Memory] = {}
 
     @property

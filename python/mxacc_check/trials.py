@@ -17,9 +17,9 @@ from .suite import Run
 
 EXACT = "Results are those of MXNet on the CPU within what rounding allows"
 IN_PLACE = "an output may share the memory of an input of its spec and layout"
-# Beyond a page, and of no alignment but that of the largest element.
+# Margin in bytes: more than a page, aligned to no more than the largest element.
 FAR = 2 * 4096 + 48
-# So much work is given to a stream before anybody waits.
+# Operators that are given to a stream before it is waited for.
 DEPTH = 24
 
 
@@ -123,7 +123,7 @@ class Queue:
         try:
             self._pending.append((trial, trial.give(FAR, self.stream)))
         except AccError:
-            # Copies of what is given up now are under way.
+            # Copies are under way into memory that is freed now.
             self.run.plugin.call("syncStream", self.run.device, self.stream)
             raise
         return True
@@ -191,7 +191,7 @@ def try_case(run: Run, case: Case, pending: Queue) -> None:
         with np.errstate(all="ignore"):
             expected = cases.expected_of(case)
     except Exception:
-        return  # nothing to compare with: such a call never reaches a library
+        return  # the CPU rejects it, so that MXNet never asks a library for it
     run.result.counts(case.name, case.dtype).tried += 1
     with run.step(case.text):
         call = cases.call_of(case)

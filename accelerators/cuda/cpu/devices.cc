@@ -33,7 +33,7 @@ namespace {
 
 constexpr int kDevices = 2;
 constexpr uint64_t kMemory = 1ull << 36;
-/*! \brief What memory has before anybody writes to it, and when it is no longer: as a float, NaN.
+/*! \brief Fills new and freed memory: as a float, NaN.
  */
 constexpr int kNothing = 0xFF;
 

@@ -46,9 +46,9 @@ inline bool IsInt(DType dtype) {
 }
 inline bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
-/*! \brief The type of two arrays together. */
+/*! \brief The type that two arrays are promoted to. */
 DType Promote(DType a, DType b);
-/*! \brief The type of an array and a Python number of that kind. */
+/*! \brief The type that an array and a Python number of that kind are promoted to. */
 DType PromoteWeak(DType dtype, AttributeValue::Kind kind);
 
 }  // namespace mxacc

@@ -123,7 +123,7 @@ Elementwise MakeOf(const Entry& entry, std::vector<Operand> operands, DType comm
   return made;
 }
 
-/*! \brief What the CPU says of the elements it has to find out, and what it compares by value. */
+/*! \brief Rejects what the CPU decides by looking at elements, and what it compares by value. */
 void CheckBinary(const Entry& entry, const Operand& a, const Operand& b) {
   const std::string name = entry.name;
   const bool both = a.input != nullptr && b.input != nullptr;

@@ -11,13 +11,14 @@ namespace {
 
 using Kind = AttributeValue::Kind;
 
-/*! \brief Rounded to odd, so that rounding it once more gives what rounding the double gives. */
+/*! \brief Rounds to odd: rounding the result to two bytes then gives the same as rounding the
+ * double directly. */
 float OddFloat(double value) {
   const auto nearest = static_cast<float>(value);
   const double back = nearest;
   if (back == value || std::isnan(value) || std::isinf(nearest)) return nearest;
   int exponent = 0;
-  // Of the two floats around the value one has an even last bit.
+  // The nearest float has an even last bit: the other neighbour of the value is the odd one.
   const double mantissa = std::frexp(nearest, &exponent);
   const double digits = std::ldexp(mantissa, std::numeric_limits<float>::digits);
   if (std::fmod(digits, 2) != 0) return nearest;

@@ -24,9 +24,9 @@ class Request {
   std::string name() const { return op_.name; }
   int num_in() const { return op_.num_in; }
   const MXAccDLTensor& input(int i) const { return op_.inputs[i].tensor; }
-  /*! \brief The input of that name; NULL where there is none. */
+  /*! \brief The input of that name; NULL if there is none. */
   const MXAccDLTensor* FindInput(const char* name) const;
-  /*! \brief Where it is among the inputs. */
+  /*! \brief The position of an input among the inputs. */
   int IndexOf(const MXAccDLTensor& input) const;
   const MXAccDLTensor& output() const { return op_.outputs[0].tensor; }
 

@@ -71,7 +71,7 @@ MXAccStatus OnDevice(void* self, int32_t dev_id, Body&& body) {
   });
 }
 
-/*! \brief Everything but memory, streams and operators. */
+/*! \brief The members of the table that are about the library and its devices. */
 template <typename Backend>
 struct DeviceMembers {
   using All = Devices<Backend>;

@@ -30,11 +30,11 @@ DTYPES = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# Elements that NumPy does not have: the bytes of an integer instead of them.
+# Types that NumPy lacks: integers of the same size stand for their elements.
 FOREIGN = {"bfloat16": (abi.MXAccDataType(4, 16, 1), "uint16")}
 SHAPES = [(), (1,), (7,), (2, 3), (4, 1, 5), (0,), (3, 0), (0, 4, 2), (1000, 33), (2,) * 10]
 SHAPES += [(1025, 3), (3, 1025), (70001,), (2, 3, 1, 2, 5)]
-# Beyond what 16 bits count, and what fits into a thousand rows.
+# More than 2^16 elements, and more than 1000 rows.
 LARGE_SHAPES = [(1031, 5), (70001, 2), (2, 70001), (37, 41, 43)]
 LARGE = (8 << 20) + 1
 CANARY = 0xA5

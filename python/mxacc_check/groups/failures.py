@@ -20,7 +20,7 @@ TOLD = (
     "because an input was lost, which it may tell."
 )
 STEPS = 40
-# More than any library has failures to tell here.
+# More than the number of failures that a library can report here.
 MOST_TOLD = 200
 
 

@@ -29,7 +29,7 @@ COPIES = "Copies count tensors of the host, sources, into tensors on the device"
 STREAMS = "Streams and events: all of them, or none."
 ROUNDS = 400
 QUICK = 150
-# Less than that by each call is no leak of a struct that somebody forgot.
+# Bytes: a leak of less than this by each call may be the allocator's rounding.
 LEAST = 48
 REPEATS = 3
 

@@ -198,7 +198,7 @@ def absurd(run: Run) -> None:
         run.plugin.free(run.device, run.plugin.alloc(64, 64, run.device))
 
 
-# Of what a device says that it has: more would take long, or take it from others.
+# The most of a device's memory that is tried: more would take long, or starve others.
 MOST_MEMORY = 4 << 30
 PIECES = 8
 

@@ -17,7 +17,7 @@ group = Group("reload", "loading and unloading, again and again")
 UNLOADED = "Called before unloading, if initialize succeeded: nothing of the library is in use."
 QUICK = 30
 MOST_SECONDS = 30
-# What grows less than that by each load may be the loader's own.
+# Growth below this, in bytes by each load, may come from the dynamic loader.
 BYTES_EACH = 4096
 BYTES_ALL = 256 << 10
 
