@@ -153,10 +153,10 @@ cdef int make_sequence(PyObject* obj, Py_ssize_t size, MXNetValue* value, int* c
     cdef MXNetAny* items = <MXNetAny*>frame_alloc(frame, size * sizeof(MXNetAny))
     if items == NULL or enter(frame) != 0:
         return -1
-    # Without the GIL obj is a copy, which is a tuple.
+    # Without the GIL obj is a copy of the list, made as a tuple.
     cdef bint is_live = is_list and not kMXNetFreeThreaded
     cdef Py_ssize_t i = 0
-    # Converting an element may run code that shortens the list.
+    # The size is read each time: converting an element may run code that shortens the list.
     while i < size and (not is_live or i < PyList_GET_SIZE(obj)):
         set_path(frame, i)
         if make_item(run_item(obj, i, is_live), &items[i], frame, is_live) != 0:
@@ -223,7 +223,7 @@ cdef str where_text(Frame* frame):
 
 
 cdef str argument_text(FunctionBase func, Py_ssize_t index, name):
-    """ "argument 2 ('axis')"; the object of a method is none that is given as one, so not counted."""
+    """ "argument 2 ('axis')"; the object of a method is not counted."""
     text = f"argument {index}"
     if func.is_method:
         text = f"argument {index - 1}" if index > 0 else "argument"
@@ -242,7 +242,7 @@ cdef int reject_large(PyObject* obj, Frame* frame) noexcept:
 
 
 cdef str short_int(value):
-    """A long integer is told by its size: Python itself does not print very long ones."""
+    """The text of an integer; of a long one its size, since Python does not print very long ones."""
     if abs(value) < 10**40:
         return str(value)
     return f"an integer of {value.bit_length()} bits"

@@ -1,8 +1,7 @@
 import operator
 import os
 
-# What a type converts to is found out once and remembered, and found out anew after the type has
-# changed; type_cache.h says for how long.
+# How a type is converted is found out once and cached until the type changes; see type_cache.h.
 
 cdef enum Handler:
     H_NONE, H_OBJECT, H_FUNCTION, H_NDARRAY, H_CONTEXT, H_INT, H_FLOAT, H_COMPLEX, H_STR, H_BYTES,
@@ -29,7 +28,7 @@ cdef MXNetHandlerEntry* find_handler(PyTypeObject* cls) noexcept:
     except BaseException as error:
         set_error(error)
         return NULL
-    # The slot's former type is dropped, and the reference that kept it.
+    # Releases the former type of the slot.
     cdef PyTypeObject* former = entry.cls
     MXNetKeepType(<PyObject*>cls)
     entry.cls = cls
@@ -37,7 +36,7 @@ cdef MXNetHandlerEntry* find_handler(PyTypeObject* cls) noexcept:
     entry.extra = extra
     entry.stamp = stamp
     MXNetUnkeepType(<PyObject*>former)
-    # Dropping the former may have run code that used the slot.
+    # Releasing the former type may have run code that used the slot.
     return entry if entry.cls == cls else find_handler(cls)
 
 
@@ -51,7 +50,7 @@ cdef int choose_handler(cls, void** extra) except -1:
     if converter is protocols.opaque_marker:
         return H_OPAQUE
     if converter is not None:
-        # Without the GIL another thread may drop it before it is called, so it is looked up then.
+        # Without the GIL it is looked up when it is called: another thread may drop it before.
         extra[0] = NULL if kMXNetFreeThreaded else <void*>converter
         return H_CONVERTED
     if is_numpy(cls, "ndarray"):
@@ -213,7 +212,7 @@ cdef int make_other(PyObject* obj, PyTypeObject* cls, MXNetValue* value, int* co
 
 
 cdef int make_of_array(PyObject* obj, MXNetValue* value, int* code, Frame* frame) noexcept:
-    """What has no rule but says how NumPy makes an array of it."""
+    """An object without a rule of its own that has __array__ or __array_interface__."""
     try:
         made = protocols.array_of(<object>obj)
     except BaseException as error:
@@ -249,7 +248,7 @@ cdef int make_type(PyObject* obj, MXNetValue* value, int* code, Frame* frame) no
         except BaseException as error:
             set_error(error)
             return -1
-        # Read only now: the look-up may have run code that used the slot.
+        # Read after the look-up, which may have run code that used the slot.
         former = entry.cls
         MXNetKeepType(obj)
         entry.cls = obj
@@ -285,7 +284,7 @@ cdef int make_kept(object made, MXNetValue* value, int* code, Frame* frame) noex
 
 
 cdef bint takes_array(Frame* frame) noexcept:
-    """Whether the argument itself is one of those that are arrays by their description."""
+    """Whether the argument is of a parameter that is described as an array."""
     return (frame.func != NULL and frame.depth == 0 and 0 <= frame.index < 64
             and ((<FunctionBase>frame.func).array_mask >> frame.index) & 1)
 

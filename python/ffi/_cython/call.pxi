@@ -176,7 +176,7 @@ cdef inline Py_ssize_t find_keyword(PyObject* names, PyObject* keyword) noexcept
 
 
 cdef int reject_keyword(FunctionBase func, PyObject* keyword, Py_ssize_t position) noexcept:
-    # The object that a method is called on is not given by name.
+    # The object of a method is not given by name.
     cdef tuple shown = None if func.names is None else func.names[1:] if func.is_method else func.names
     if not shown:
         text = f"{func.name_}: takes no keyword arguments"
@@ -237,7 +237,7 @@ cdef Py_ssize_t drop_front_end(FunctionBase func, PyObject** slots, Py_ssize_t u
             kept += 1
         elif slots[i] != NULL:
             default = PyTuple_GET_ITEM(<PyObject*>func.defaults, i)
-            # What is of another type, an array for one, may compare to something that is no bool.
+            # Values of other types, such as arrays, may compare to something that is no bool.
             same = slots[i] == default
             if not same and isinstance(<object>slots[i], type(<object>default)):
                 same = PyObject_RichCompareBool(slots[i], default, Py_EQ)
@@ -301,7 +301,7 @@ cdef PyObject* call_general "MXNetCallGeneral"(PyObject* self, PyObject** args, 
 
 cdef PyObject* call_overloaded(PyObject* self, PyObject** args, Py_ssize_t count,
                                PyObject* kwnames) noexcept:
-    """Arguments by name go to C++ with their names: which parameters there are, the overload says."""
+    """Passes keyword arguments with their names, as the parameters depend on the overload."""
     cdef Frame frame
     cdef Py_ssize_t named = PyTuple_GET_SIZE(kwnames) if kwnames != NULL else 0
     cdef Py_ssize_t size = count + 2 * named

@@ -1,7 +1,7 @@
 cdef int run_callback(void* resource, const MXNetValue* values, const int* codes, int count,
                       MXNetValue* ret, int* ret_code) noexcept:
     """The body of every function made of a Python callable; see MXNetEnterPython."""
-    # One more in front, which a bound method may put its object into.
+    # One slot more in front, where a bound method may put its object.
     cdef PyObject* stack_args[STACK_ARGS + 1]
     cdef PyObject** room = stack_args
     cdef PyObject** args
@@ -33,7 +33,7 @@ cdef int run_callback(void* resource, const MXNetValue* values, const int* codes
     if result == NULL:
         return store_current_error()
     if result == Py_None:
-        # ret_code says so already.
+        # The result is None, which ret_code says already.
         Py_DECREF_(result)
         return 0
     status = give_result(<PyObject*>resource, result, ret, ret_code)
@@ -62,7 +62,7 @@ cdef int give_result(PyObject* callback, PyObject* result, MXNetValue* ret, int*
         if text != NULL:
             ret_code[0] = kMXNetObjectHandle
             return MXNetNewString(text, size, &ret.v_handle)
-        # What follows fails again, and says of which function the result is.
+        # Fails again below, with an error that names the function.
         PyErr_Clear()
     return give_other(callback, result, ret, ret_code)
 
@@ -95,7 +95,7 @@ cdef int store_current_error() noexcept:
     PyErr_Fetch(&cls, &error, &traceback)
     PyErr_NormalizeException(&cls, &error, &traceback)
     if error == NULL:
-        # Without memory, what failed may not even have been able to say so.
+        # Without memory there may be no exception set.
         MXNetSetNothingSaid()
         Py_XDECREF_(cls)
         Py_XDECREF_(traceback)
@@ -116,7 +116,7 @@ cdef int store_current_error() noexcept:
 MXNetSetCallback(run_callback)
 
 
-# ffi.convert: what copies borrowed values into objects. It lives as long as the process.
+# ffi.convert, which copies borrowed values into objects; lives as long as the process.
 cdef void* own_function = NULL
 
 

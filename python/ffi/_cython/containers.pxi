@@ -149,7 +149,7 @@ cdef class Elements:
     cdef size_t at
     cdef size_t step
     cdef bint pairs
-    # What the size has to stay; of sequences, which may grow meanwhile, any.
+    # The size that a mapping has to keep; sequences may grow meanwhile.
     cdef size_t size
 
     def __init__(self):
@@ -165,7 +165,7 @@ cdef class Elements:
         cdef size_t at = self.at
         cdef PyObject* key
         if at >= self.items.size:
-            # Not to begin anew if the container grows.
+            # So that it does not begin again if the container grows.
             self.at = <size_t>PY_SSIZE_T_MAX
             raise StopIteration
         if self.step == 2 and self.items.size != self.size:
@@ -318,10 +318,10 @@ cdef int64_t find_entry(ObjectBase container, key) except? -2:
             found = MXNetFindEntry(container.chandle, &sought)
             MXNetEndSection(&section)
             return found
-        # Such as lone surrogates: no key is equal to what has no counterpart.
+        # A value without a counterpart in C++, such as lone surrogates, equals no key.
         PyErr_Clear()
         return -1
-    # Objects are compared by C++ as what they are, by Python as what they say, hash first.
+    # C++ does not know the __hash__ and __eq__ of other objects.
     hashed = hash(key)
     i = 0
     while i < items.size:

@@ -5,9 +5,9 @@
 
 This file only fixes the order in which the parts are read; each part may use those above it.
 
-None has a comprehension: where there is no memory for the list to grow, Cython 3.3 gives the element
-up twice, and an object that others use is freed. Nor is the check of bounds turned off: for pointers
-there is none, and what is indexed besides may come from anywhere.
+No part has a comprehension: where a list cannot grow for lack of memory, Cython 3.3 releases the
+element twice, which frees an object in use. Bounds stay checked: indexing of pointers has no check
+anyway, and other sequences may come from anywhere.
 """
 
 include "capi.pxi"        # declarations of the runtime's C interface and of CPython's

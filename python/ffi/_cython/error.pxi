@@ -46,13 +46,13 @@ cdef inline bint same_text(PyObject* cached, const char* text) noexcept:
 cdef enum:
     KIND_CACHE = 32
 
-# The classes of recent kinds, found by their text: a str to look up need not be made.
+# The classes of recent kinds by the C text, so that no str has to be made.
 cdef struct KindEntry:
     PyObject* kind
     PyObject* cls
 
 cdef KindEntry kind_cache[KIND_CACHE]
-# How often classes were set; what was looked up before the last time is not remembered.
+# How often classes were set; cached look-ups from before the last time are stale.
 cdef unsigned int kind_changes = 0
 
 
@@ -114,7 +114,7 @@ cdef object new_exception(const MXNetErrorInfo* info):
         try:
             return MXNetPass(PyObject_CallOneArg(<PyObject*>cls, <PyObject*>text))
         except Exception:
-            pass  # a class that one string does not make, UnicodeError's for one
+            pass  # a class such as UnicodeDecodeError, which takes more than a message
     return RuntimeError(f"{info.kind.decode('utf-8', 'replace')}: {text}")
 
 
@@ -246,7 +246,7 @@ cdef void raise_last_error() noexcept:
     cdef size_t count = 0
     cdef size_t i
     cdef int status = 0
-    # Before the exception is made: its class may call functions that fail, which replaces info.
+    # Read before the exception is made: its class may call functions whose failure replaces info.
     entries = None
     if has_addresses(info):
         entries = entries_of_frames(info)

@@ -15,7 +15,7 @@ cdef struct Chunk:
     Chunk* next
     int64_t padding
 
-# What must live until the call is over: an object of Python, or one of the runtime.
+# Objects of Python and of the runtime that are kept until the call is over.
 cdef struct Kept:
     Kept* next
     PyObject* obj

@@ -115,9 +115,9 @@ cdef class FunctionBase(ObjectBase):
 
 cdef class Function(FunctionBase):
     """A function that C++ and Python can both call; see ffi.get_global_func."""
-    # It adds what people see of a function besides calling it: description, and name in a module.
+    # Beyond calling it, a function has a description, and a name in a module.
 
-    # As properties they would be properties of the class, too, which inspect does not take.
+    # Not as properties, which the class would have, too: inspect does not take that.
     __doc__ = description.Derived(description.docstring, description.class_docstring)
     __signature__ = description.Derived(description.signature, description.class_signature)
 
@@ -210,7 +210,7 @@ cdef int read_info(FunctionBase func, bint front_end) except -1:
         names.append(sys.intern(info.params[i].name.decode()))
         defaults.append(default)
     if 0 <= func.keyword_only < func.first_front_end:
-        # Calls with as many arguments by position as that are looked at more closely.
+        # Calls with at least this number of positional arguments take the general way.
         func.first_front_end = func.keyword_only
     read_defaults(func, info)
     func.is_method = (info.flags & kMXNetFuncMethod) != 0
@@ -267,7 +267,7 @@ cdef PyObject* function_of(void* handle) noexcept:
 
 
 cdef PyObject* described(PyObject* func) noexcept:
-    """Has a new Function know what it calls, before others find it."""
+    """Fills in what calls need of a new Function, before others find it."""
     if func == NULL:
         return NULL
     try:

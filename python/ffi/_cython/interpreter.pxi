@@ -1,4 +1,4 @@
-# A process has one runtime, so one interpreter of it can have this module.
+# A process has one runtime, so only one of its interpreters can have this module.
 from ffi import _interpreter
 
 if PyInterpreterState_GetID(PyInterpreterState_Get()) != 0:

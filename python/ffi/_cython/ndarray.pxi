@@ -38,7 +38,7 @@ cdef object buffer_format(const DLTensor* tensor):
     return buffer_formats.get((tensor.dtype.code, tensor.dtype.bits))
 
 
-# What a consumer asks for that does not look at strides, in whichever order.
+# The requests of consumers that do not read strides, in either order.
 cdef int CONTIGUITY = (PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS) & ~PyBUF_STRIDES
 
 
@@ -247,7 +247,7 @@ def from_dlpack(obj):
     cdef DLManagedTensor* legacy
     if not hasattr(obj, "__dlpack__"):
         raise TypeError(f"from_dlpack: argument 0 ('obj') expected an object with __dlpack__, got {type(obj).__name__}")
-    # An array of ours says itself what is wrong, with its context.
+    # Arrays of this package raise errors of their own, with the context.
     cdef str where = "from_dlpack: argument 0 ('obj')"
     if not isinstance(obj, NDArray) and hasattr(obj, "__dlpack_device__"):
         device = protocols.device_of(obj, where)

@@ -49,7 +49,7 @@ cdef class ObjectBase:
 
 # Class of each object type by its index; None where ObjectBase serves.
 cdef list object_classes = [None] * 64
-# Classes that were replaced there while another thread may be making an instance.
+# Replaced classes, kept since another thread may be making an instance of one.
 cdef list former_classes = []
 cdef tuple empty_tuple = ()
 # The class of arrays, looked at for every argument: kept as a bare pointer.
@@ -98,7 +98,7 @@ cdef PyObject* wrap_array(void* handle) noexcept:
     return MXNetNewArray(ndarray_type, handle)
 
 
-# What makes the class of a type index beyond the fixed ones when its first object appears.
+# Makes the class of a type index when the first object of it appears.
 cdef object class_factory = None
 
 
@@ -113,7 +113,7 @@ cdef PyTypeObject* class_of(uint32_t type_index) noexcept:
     try:
         cls = class_factory(type_index)
         with critical_section(object_classes):
-            # Unless another thread has registered one meanwhile.
+            # Another thread may have registered one meanwhile.
             if type_index >= <uint32_t>len(object_classes) or object_classes[type_index] is None:
                 register_object(type_index, cls)
             cls = object_classes[type_index]

@@ -200,7 +200,7 @@ cdef object returned_as(FunctionBase func, const MXNetValue* value, int code):
         return made
     array = <MXNetNDArrayObject*>value.v_handle
     if array.flags & kMXNetNDArrayHasPeer:
-        # An array that is not the peer itself: one that comes back as itself has to be another.
+        # An array of its own, since the peer is no instance of that class.
         check(MXNetNDArrayView(array, array.tensor.data, array.tensor.shape, array.tensor.strides,
                                array.tensor.ndim, array.tensor.dtype, &view))
         made = MXNetPass(wrap_array(view))
