@@ -54,6 +54,7 @@ _transpose = front_end("transpose")
 _swapaxes = front_end("swapaxes")
 _conjugate = front_end("conjugate")
 _sort = front_end("sort")
+_sort_in_place = ffi.get_global_func("mx.sort_in_place")
 _real = front_end("real")
 _imag = front_end("imag")
 
@@ -82,7 +83,10 @@ def conjugate(self: Any, /) -> Any:
 
 def sort(self: Any, /, axis: int = -1, kind: str | None = None) -> None:
     """Sorts the elements along an axis, in place; the sort is stable, NaN comes last."""
-    self[...] = _sort(self, axis, kind)
+    # An axis that no array has is told of as by the function.
+    is_plain_call = kind is None and type(axis) is int and -64 <= axis < 64
+    if not is_plain_call or not _sort_in_place(self, axis):
+        self[...] = _sort(self, axis, kind)
 
 
 def fill(self: Any, value: Any, /) -> None:

@@ -146,6 +146,7 @@ NDArray Unique(const DLTensor& array) {
       count = UniqueOfSorted(data, sorted.size());
     }
   });
+  if (count == sorted.size()) return sorted;
   return Contiguous(RangeOfAxis(sorted, 0, 0, count).tensor());
 }
 
@@ -225,6 +226,20 @@ void RunArgSort(const RunCall& call, const SortAttributes& attributes) {
                 static_cast<int64_t*>(TensorData(call.out[0])), call.workspace);
 }
 
+/*! \brief A block of scratch memory, on the stack where it is small. */
+class Scratch {
+ public:
+  explicit Scratch(int64_t bytes) {
+    if (bytes <= static_cast<int64_t>(sizeof(few_))) return;
+    many_ = NDArray::Empty(ShapeView(&bytes, 1), kUInt8);
+  }
+  void* data() { return many_.defined() ? many_.data() : few_; }
+
+ private:
+  alignas(64) char few_[1024];
+  NDArray many_;
+};
+
 /*! \brief Of a row-major array along its last axis. */
 template <bool kPositions>
 bool QuickSort(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
@@ -235,25 +250,47 @@ bool QuickSort(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor& a = *array;
   if (!IsContiguous(a)) return false;
   const SortedLines lines = LinesOf(TensorShape(a), a.ndim - 1);
-  const int64_t bytes = ScratchBytes<kPositions>(a.dtype, lines);
-  alignas(64) char few[1024];
-  NDArray many;
-  void* scratch = few;
-  if (bytes > static_cast<int64_t>(sizeof(few))) {
-    many = NDArray::Empty(ShapeView(&bytes, 1), kUInt8);
-    scratch = many.data();
-  }
+  Scratch scratch(ScratchBytes<kPositions>(a.dtype, lines));
   NDArray result = NDArray::Empty(TensorShape(a), kPositions ? kInt64 : a.dtype, a.device);
   if constexpr (kPositions) {
-    SortPositions(a, lines, result.data_as<int64_t>(), scratch);
+    SortPositions(a, lines, result.data_as<int64_t>(), scratch.data());
   } else {
     std::memcpy(result.data(), TensorData(a),
                 static_cast<size_t>(TensorSize(a) * ItemSize(a.dtype)));
-    SortInPlace(result.tensor(), lines, scratch);
+    SortInPlace(result.tensor(), lines, scratch.data());
   }
   *ret = std::move(result);
   return true;
 }
+
+/*! \brief Sorts an array of the host where it is; false, and nothing done, for all others. */
+void SortWhereItIs(MXNetArgs args, MXNetRetValue* ret) {
+  *ret = false;
+  const DLTensor* array = HostArray(args, 0);
+  if (array == nullptr || args[0].As<NDArray>().read_only()) return;
+  const int64_t given = args[1].As<int64_t>();
+  const int64_t axis = given < 0 ? given + array->ndim : given;
+  if (axis < 0 || axis >= array->ndim) return;
+  const NDArray copy = IsContiguous(*array) ? NDArray() : Contiguous(*array);
+  const DLTensor& elements = copy.defined() ? copy.tensor() : *array;
+  const SortedLines lines = LinesOf(TensorShape(elements), static_cast<int>(axis));
+  NormalizeBools(elements);
+  SortInPlace(elements, lines, Scratch(ScratchBytes<false>(elements.dtype, lines)).data());
+  if (copy.defined()) CopyCast(elements, *array);
+  *ret = true;
+}
+
+MXNET_REGISTER_API("mx.sort_in_place")
+    .describe(
+        "Sorts an array of the host along an axis, as sort does, where it is.\n\n"
+        "False, and nothing done, for arrays elsewhere, those that are read-only, and a wrong "
+        "axis.")
+    .add_argument("a", "ndarray", "The array that is changed.")
+    .mutated()
+    .add_argument("axis", "int", "The axis.")
+    .returns("bool")
+    .release_gil(kReleaseBytes)
+    .set_body(&SortWhereItIs);
 
 constexpr char kKindDoc[] =
     "'quicksort', 'heapsort', 'mergesort' or 'stable'; whichever, the sort is stable.";

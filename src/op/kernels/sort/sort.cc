@@ -10,6 +10,7 @@
 #include "op/kernels/sort/key.h"
 #include "op/kernels/sort/network.h"
 #include "op/kernels/sort/radix.h"
+#include "op/kernels/sort/vector_lines.h"
 
 namespace mxnet {
 namespace op {
@@ -18,17 +19,84 @@ namespace {
 /*! \brief Below it counting digits takes longer than comparing. */
 constexpr int64_t kFewElements = 96;
 
+/*! \brief From it on counting digits of positions takes less time than comparing. */
+constexpr int64_t kManyPositions = 4096;
+
 /*! \brief Fewer lines than these are sorted one by one. */
 constexpr int64_t kFewLines = 4;
 
+/*! \brief Longer lines are not sorted side by side where each can be sorted in vectors. */
+constexpr int64_t kShortExtent = 8;
+
+/*! \brief So many lines that lie across are brought together at a time. */
+constexpr int64_t kBlock = 8;
+
 /*! \brief Whether lines are short and many enough to be sorted side by side. */
-bool SuitNetwork(const SortedLines& lines) {
-  return lines.extent > 1 && lines.extent <= kNetworkExtent && lines.count() >= kFewLines;
+bool SuitNetwork(const SortedLines& lines, bool in_vectors) {
+  const int64_t most = in_vectors ? kShortExtent : kNetworkExtent;
+  return lines.extent > 1 && lines.extent <= most && lines.count() >= kFewLines;
 }
 
-template <typename Key>
-int64_t NetworkBytes(const SortedLines& lines) {
-  return SuitNetwork(lines) ? lines.extent * kLaneBytes : 0;
+/*! \brief Whether what a network leaves is sorted in vectors: elements of T, or their positions. */
+template <typename T>
+bool SortsElementsInVectors() {
+  return kSortsInVectors<T> && SortsInVectors();
+}
+template <typename T>
+bool SortsPositionsInVectors(const SortedLines& lines) {
+  // Of fewer bits there are fewer digits.
+  return (sizeof(T) >= 4 || lines.extent < kManyPositions) && SortsInVectors();
+}
+
+/*! \brief The lines of a block, which lie across, one after the other, and back. */
+template <typename T>
+void GatherBlock(const T* x, const SortedLines& lines, int64_t count, T* block) {
+  for (int64_t e = 0; e < lines.extent; ++e) {
+    for (int64_t b = 0; b < count; ++b) block[b * lines.extent + e] = x[e * lines.inner + b];
+  }
+}
+template <typename T>
+void ScatterBlock(const T* block, const SortedLines& lines, int64_t count, T* x) {
+  for (int64_t e = 0; e < lines.extent; ++e) {
+    for (int64_t b = 0; b < count; ++b) x[e * lines.inner + b] = block[b * lines.extent + e];
+  }
+}
+
+/*! \brief Calls f(first line, how many) for lines that lie beside each other. */
+template <typename F>
+void ForEachBlock(const SortedLines& lines, F&& f) {
+  for (int64_t line = 0; line < lines.count();) {
+    const int64_t count = std::min(kBlock, lines.inner - line % lines.inner);
+    f(line, count);
+    line += count;
+  }
+}
+
+template <typename T>
+void SortBlocks(T* data, const SortedLines& lines, T* block) {
+  ForEachBlock(lines, [&](int64_t line, int64_t count) {
+    T* x = data + lines.start(line);
+    if (lines.inner == 1) return SortInVectors(x, lines.extent);
+    GatherBlock(x, lines, count, block);
+    for (int64_t b = 0; b < count; ++b) SortInVectors(block + b * lines.extent, lines.extent);
+    ScatterBlock(block, lines, count, x);
+  });
+}
+
+template <typename T>
+void ArgSortBlocks(const KeyOf<T>* bits, const SortedLines& lines, int64_t* out, int64_t* words) {
+  const int64_t n = lines.extent;
+  int64_t* positions = words + n;
+  auto* block = reinterpret_cast<KeyOf<T>*>(positions + kBlock * n);
+  ForEachBlock(lines, [&](int64_t line, int64_t count) {
+    const int64_t start = lines.start(line);
+    if (lines.inner == 1) return ArgSortInVectors<T>(bits + start, n, out + start, words);
+    GatherBlock(bits + start, lines, count, block);
+    for (int64_t b = 0; b < count; ++b) {
+      ArgSortInVectors<T>(block + b * n, n, positions + b * n, words);
+    }
+    ScatterBlock(positions, lines, count, out + start);
+  });
 }
 
 /*! \brief How many lanes the network has for lines that are left. */
@@ -269,24 +337,36 @@ void ArgSortLine(const KeyOf<T>* bits, int64_t stride, int64_t n, int64_t* out, 
 
 template <typename T>
 int64_t SortWorkspace(const SortedLines& lines) {
-  const int64_t network = NetworkBytes<KeyOf<T>>(lines);
-  return network > 0 ? network : 2 * lines.extent * static_cast<int64_t>(sizeof(T));
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  const bool in_vectors = SortsElementsInVectors<T>();
+  if (SuitNetwork(lines, in_vectors)) return lines.extent * kLaneBytes;
+  if (in_vectors) return lines.inner == 1 ? 0 : kBlock * lines.extent * kItem;
+  return 2 * lines.extent * kItem;
 }
 
 template <typename T>
 int64_t ArgSortWorkspace(const SortedLines& lines) {
-  const int64_t network = NetworkBytes<uint64_t>(lines);
-  if (network > 0) return kPacks<T> ? network : 2 * network;
-  return 2 * lines.extent *
-         static_cast<int64_t>(kPacks<T> ? sizeof(uint64_t) : sizeof(PositionedKey));
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  constexpr auto kWord = static_cast<int64_t>(sizeof(uint64_t));
+  const bool in_vectors = SortsPositionsInVectors<T>(lines);
+  if (SuitNetwork(lines, in_vectors)) return lines.extent * kLaneBytes * (kPacks<T> ? 1 : 2);
+  if (in_vectors) {
+    return lines.extent * (lines.inner == 1 ? kWord : kWord + kBlock * (kWord + kItem));
+  }
+  return 2 * lines.extent * (kPacks<T> ? kWord : static_cast<int64_t>(sizeof(PositionedKey)));
 }
 
 template <typename T>
 void SortLines(T* data, const SortedLines& lines, void* workspace) {
   auto* bits = reinterpret_cast<KeyOf<T>*>(data);
   auto* keys = static_cast<KeyOf<T>*>(workspace);
+  const bool in_vectors = SortsElementsInVectors<T>();
+  const bool in_network = SuitNetwork(lines, in_vectors);
+  if constexpr (kSortsInVectors<T>) {
+    if (in_vectors && !in_network) return SortBlocks(data, lines, static_cast<T*>(workspace));
+  }
   const ZerosInOrder<T> zeros(bits, lines);
-  if (SuitNetwork(lines)) {
+  if (in_network) {
     SortByNetwork<T>(bits, lines, keys);
   } else {
     for (int64_t line = 0; line < lines.count(); ++line) {
@@ -299,9 +379,11 @@ void SortLines(T* data, const SortedLines& lines, void* workspace) {
 template <typename T>
 void ArgSortLines(const T* data, const SortedLines& lines, int64_t* out, void* workspace) {
   const auto* bits = reinterpret_cast<const KeyOf<T>*>(data);
-  if (SuitNetwork(lines)) {
+  const bool in_vectors = SortsPositionsInVectors<T>(lines);
+  if (SuitNetwork(lines, in_vectors)) {
     return ArgSortByNetwork<T>(bits, lines, out, static_cast<uint64_t*>(workspace));
   }
+  if (in_vectors) return ArgSortBlocks<T>(bits, lines, out, static_cast<int64_t*>(workspace));
   for (int64_t line = 0; line < lines.count(); ++line) {
     const int64_t start = lines.start(line);
     ArgSortLine<T>(bits + start, lines.inner, lines.extent, out + start, workspace);
@@ -312,6 +394,17 @@ template <typename T>
 int64_t UniqueOfSorted(T* data, int64_t n) {
   auto* bits = reinterpret_cast<KeyOf<T>*>(data);
   if (n == 0) return 0;
+  if constexpr (kSortsInVectors<T>) {
+    using Compared = internal::Compared<T>;
+    if (SortsInVectors()) {
+      const T* nan = std::partition_point(data, data + n, [](T x) { return x == x; });
+      const int64_t numbers = nan - data;
+      auto* x = reinterpret_cast<Compared*>(data);
+      const int64_t count = internal::VectorSortOf<Compared>().unique(x, numbers);
+      if (numbers < n) data[count] = data[numbers];
+      return count + (numbers < n);
+    }
+  }
   int64_t count = 1;
   KeyOf<T> last = bits[0];
   for (int64_t i = 1; i < n; ++i) {
