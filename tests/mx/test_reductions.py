@@ -46,6 +46,47 @@ def test_nan_wins(name, axis):
     assert_same(getattr(mx.np, name)(array, axis=axis), getattr(np, name)(array, axis=axis))
 
 
+# Rows and columns about as many as a register, a step and a tile of a loop have.
+LONG_SHAPES = [(1, 9), (2, 5), (3, 64), (4, 17), (9, 1100), (37, 33), (300, 7), (2, 40, 300)]
+LONG_LAYOUTS = [lambda x: x, lambda x: x[..., ::2], lambda x: x.T, lambda x: x[::-1]]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["sum", "max", "min", "all", "any", "argmax", "argmin", "cumsum"])
+def test_long_rows_and_columns(name, dtype):
+    random = np.random.default_rng(0)
+    for shape in LONG_SHAPES:
+        for most in (2, 100):
+            array = random.integers(0, most, shape).astype(dtype)
+            if name == "all":
+                array[array == 0] = random.integers(0, 20) != 0
+            if array.dtype.kind in "fc" and most == 100:
+                array[random.uniform(size=shape) < 0.01] = np.nan
+            for layout in LONG_LAYOUTS:
+                laid_out, ours = layout(array), layout(mx.np.array(array))
+                for axis in (None, *range(array.ndim)):
+                    with quiet():
+                        expected = getattr(np, name)(laid_out, axis)
+                    exact = name not in {"sum", "cumsum"}
+                    assert_same(getattr(mx.np, name)(ours, axis), expected, exact)
+
+
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if name[0] != "c"])
+def test_positions_in_lines(dtype):
+    """The first of the extremes wherever it is in a line, and the first NaN before it."""
+    for length in (*range(1, 70), 255, 256, 257, 5000, 20_000):
+        array = np.arange(length).astype(dtype) % 2
+        for at in {0, length // 3, length // 2, length - 1}:
+            for value in (7, -7, np.nan) if array.dtype.kind == "f" else (7,):
+                line = array * 2
+                line[at:] = np.where(np.arange(length - at) % 5 == 0, value, line[at:])
+                line = line.astype(dtype)
+                ours = mx.np.array(line)
+                for name in ("argmax", "argmin", "max", "min"):
+                    expected = getattr(np, name)(line)
+                    assert_same(getattr(mx.np, name)(ours), expected)
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 0)])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])

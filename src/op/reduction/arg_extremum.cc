@@ -30,6 +30,28 @@ struct Smallest {
   }
 };
 
+/*! \brief More elements that lie apart are brought together before they are searched. */
+constexpr int64_t kFewFound = 16;
+
+/*! \brief FindFirst of elements that lie apart. */
+template <typename Order, typename T>
+int64_t FindGathered(const char* x, int64_t stride, int64_t n) {
+  T block[kReadBlock];
+  T value{};
+  int64_t best = 0;
+  for (int64_t begin = 0; begin < n; begin += kReadBlock) {
+    const int64_t count = std::min(kReadBlock, n - begin);
+    GatherStrided(x + begin * stride, stride, sizeof(T), count, reinterpret_cast<char*>(block));
+    const int64_t at = FindExtremum<Order::kLargest>(block, count);
+    if (begin == 0 || Order::Precedes(block[at], value) || IsNan(block[at])) {
+      best = begin + at;
+      value = block[at];
+      if (IsNan(value)) break;
+    }
+  }
+  return best;
+}
+
 /*! \brief Position of the first NaN, or else of the first element nothing precedes. */
 template <typename Order, typename T>
 int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
@@ -37,6 +59,7 @@ int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
     if (stride == sizeof(T)) {
       return FindExtremum<Order::kLargest>(reinterpret_cast<const T*>(x), n);
     }
+    if (n > kFewFound) return FindGathered<Order, T>(x, stride, n);
   }
   int64_t best = 0;
   auto value = LoadAt<T>(x);
@@ -50,18 +73,71 @@ int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
   return best;
 }
 
+/*! \brief Whether columns of T are searched side by side, with positions of the same size. */
+template <typename T>
+constexpr bool kFindsColumns = std::is_arithmetic_v<T> && sizeof(T) >= 4;
+
+/*! \brief Elements of a row that come before what has been found in the rows above. */
+template <typename Order, typename T>
+struct FindInRow {
+  using Position = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  static MXNET_ALWAYS_INLINE void Run(const T* x, int64_t n, Position row, T* best,
+                                      Position* found) {
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      const bool is_number = best[j] == best[j];
+      const bool precedes = Order::kLargest ? !(x[j] <= best[j]) : !(x[j] >= best[j]);
+      found[j] = precedes & is_number ? row : found[j];
+      best[j] = precedes & is_number ? x[j] : best[j];
+    }
+  }
+};
+
+/*! \brief Finds in columns, `step` bytes between their n elements. */
+template <typename Order, typename T>
+void FindColumns(const char* x, int64_t stride, int64_t columns, int64_t step, int64_t n,
+                 int64_t* out) {
+  if constexpr (kFindsColumns<T>) {
+    static const auto find = ForCpu<FindInRow<Order, T>>();
+    constexpr int64_t kTile = kReadBlock;
+    for (int64_t begin = 0; begin < columns; begin += kTile, x += kTile * stride) {
+      const int64_t count = std::min(kTile, columns - begin);
+      T best[kTile];
+      T row[kTile];
+      typename FindInRow<Order, T>::Position found[kTile] = {};
+      GatherStrided(x, stride, sizeof(T), count, reinterpret_cast<char*>(best));
+      for (int64_t r = 1; r < n; ++r) {
+        const char* elements = x + r * step;
+        if (stride != sizeof(T)) {
+          GatherStrided(elements, stride, sizeof(T), count, reinterpret_cast<char*>(row));
+          elements = reinterpret_cast<const char*>(row);
+        }
+        find(reinterpret_cast<const T*>(elements), count,
+             static_cast<typename FindInRow<Order, T>::Position>(r), best, found);
+      }
+      std::copy(found, found + count, out + begin);
+    }
+  }
+}
+
 /*! \brief Finds along the one reduced axis of a reduction, for each index of the kept ones. */
 struct FindTable {
   int64_t (*find[kNumDTypes])(const char* x, int64_t stride, int64_t n);
+  /*! \brief NULL where columns are not searched side by side. */
+  void (*columns[kNumDTypes])(const char* x, int64_t stride, int64_t columns, int64_t step,
+                              int64_t n, int64_t* out);
 };
+
+template <typename Order, typename... Ts>
+constexpr FindTable FindLoopsOf(TypeList<Ts...>) {
+  return {{&FindFirst<Order, Ts>...}, {(kFindsColumns<Ts> ? &FindColumns<Order, Ts> : nullptr)...}};
+}
 
 template <typename Order>
 constexpr FindTable FindLoops() {
-  return {{&FindFirst<Order, bool>, &FindFirst<Order, int8_t>, &FindFirst<Order, int16_t>,
-           &FindFirst<Order, int32_t>, &FindFirst<Order, int64_t>, &FindFirst<Order, uint8_t>,
-           &FindFirst<Order, uint16_t>, &FindFirst<Order, uint32_t>, &FindFirst<Order, uint64_t>,
-           &FindFirst<Order, Half>, &FindFirst<Order, BFloat16>, &FindFirst<Order, float>,
-           &FindFirst<Order, double>, &FindFirst<Order, Complex64>, &FindFirst<Order, Complex128>}};
+  return FindLoopsOf<Order>(
+      TypeList<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, Half,
+               BFloat16, float, double, Complex64, Complex128>{});
 }
 
 /*! \brief A search, and its name for messages. */
@@ -112,6 +188,15 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
   const int64_t stride = r.reduced().ndim == 0 ? 0 : r.reduced_strides()[0];
   auto* to = static_cast<int64_t*>(TensorData(call.out[0]));
   if (TensorSize(call.out[0]) == 0) return;
+  const auto find_columns = search.table.columns[CheckedIndexOfDType(elements->dtype)];
+  if (find_columns != nullptr && r.reduces_rows() && r.count() <= INT32_MAX) {
+    const int inner = r.kept().ndim - 1;
+    const int64_t width = r.kept()[inner];
+    return ForEachOffset(r.data(), r.kept(), r.kept_strides(), inner, [&](const char* x) {
+      find_columns(x, r.kept_strides()[inner], width, stride, r.count(), to);
+      to += width;
+    });
+  }
   ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim,
                 [&](const char* x) { *to++ = find(x, stride, r.count()); });
 }

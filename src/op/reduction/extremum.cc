@@ -112,6 +112,13 @@ struct AllReducer : AnyReducer {
   }
 };
 
+/*! \brief Truth in words of the elements' size, which are combined without being packed. */
+template <typename T>
+using TruthWord =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
 /*! \brief Whether any of a span of elements is not zero. */
 template <typename T>
 struct AnyTrue {
@@ -120,8 +127,10 @@ struct AnyTrue {
     constexpr int64_t kBlock = 1024 / sizeof(T);
     for (int64_t begin = 0; begin < n; begin += kBlock) {
       const int64_t end = std::min(n, begin + kBlock);
-      int found = 0;
-      for (int64_t i = begin; i < end; ++i) found |= Load<T>(x[i]) != Computed<T>(0);
+      TruthWord<T> found = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        found |= static_cast<TruthWord<T>>(Load<T>(x[i]) != Computed<T>(0));
+      }
       if (found != 0) return true;
     }
     return false;
@@ -135,8 +144,10 @@ struct AnyFalse {
     constexpr int64_t kBlock = 1024 / sizeof(T);
     for (int64_t begin = 0; begin < n; begin += kBlock) {
       const int64_t end = std::min(n, begin + kBlock);
-      int found = 0;
-      for (int64_t i = begin; i < end; ++i) found |= Load<T>(x[i]) == Computed<T>(0);
+      TruthWord<T> found = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        found |= static_cast<TruthWord<T>>(Load<T>(x[i]) == Computed<T>(0));
+      }
       if (found != 0) return true;
     }
     return false;
@@ -160,6 +171,25 @@ struct DenseReducer<AllReducer, T> {
     static const auto run = ForCpu<AnyFalse<T>>();
     return !run(reinterpret_cast<const Stored<T>*>(x), n);
   }
+};
+
+template <typename T>
+struct ColumnReducer<AnyReducer, T> {
+  using Acc = TruthWord<T>;
+  static Acc Start(const char*) { return 0; }
+  static Acc Combine(Acc total, Computed<T> x) {
+    return static_cast<Acc>(total | static_cast<Acc>(x != Computed<T>(0)));
+  }
+  static bool IsSettled(Acc total) { return total != 0; }
+};
+template <typename T>
+struct ColumnReducer<AllReducer, T> {
+  using Acc = TruthWord<T>;
+  static Acc Start(const char*) { return 1; }
+  static Acc Combine(Acc total, Computed<T> x) {
+    return static_cast<Acc>(total & static_cast<Acc>(x != Computed<T>(0)));
+  }
+  static bool IsSettled(Acc total) { return total == 0; }
 };
 
 namespace {

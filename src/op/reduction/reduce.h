@@ -299,73 +299,144 @@ void ReduceLines(const Reduction& r, char* out) {
   });
 }
 
-/*! \brief Combines each of n elements with an accumulator of its own. */
+/*! \brief What a column of rows is combined in; a Reducer may have something faster for T. */
+template <typename Reducer, typename T>
+struct ColumnReducer {
+  using Acc = typename Reducer::template Acc<T>;
+  static Acc Start(const char* x) { return StartAt<Reducer, T>(x); }
+  static Acc Combine(Acc total, Computed<T> x) { return Reducer::template Combine<T>(total, x); }
+  static bool IsSettled(Acc total) {
+    if constexpr (std::is_same_v<Acc, bool>) return Reducer::IsSettled(total);
+    return false;
+  }
+};
+
+/*! \brief So many rows are combined at a time, one after the other. */
+constexpr int kRowsAtOnce = 4;
+
+/*! \brief Combines each of n elements of a row with the accumulator of its column. */
 template <typename Reducer, typename T>
 struct CombineRowBody {
+  using Column = ColumnReducer<Reducer, T>;
+
   static MXNET_ALWAYS_INLINE void Run(const char* x, int64_t stride, int64_t n,
-                                      typename Reducer::template Acc<T>* total) {
+                                      typename Column::Acc* total) {
     if (stride == sizeof(T)) {
       auto* elements = reinterpret_cast<const Stored<T>*>(x);
 #pragma GCC ivdep
-      for (int64_t j = 0; j < n; ++j) {
-        total[j] = Reducer::template Combine<T>(total[j], Load<T>(elements[j]));
-      }
+      for (int64_t j = 0; j < n; ++j) total[j] = Column::Combine(total[j], Load<T>(elements[j]));
     } else {
 #pragma GCC unroll 4
       for (int64_t j = 0; j < n; ++j) {
-        total[j] = Reducer::template Combine<T>(total[j], LoadAt<T>(x + j * stride));
+        total[j] = Column::Combine(total[j], LoadAt<T>(x + j * stride));
       }
     }
   }
 };
 
+/*! \brief The same of kRowsAtOnce dense rows. */
 template <typename Reducer, typename T>
-void CombineRow(const char* x, int64_t stride, int64_t n,
-                typename Reducer::template Acc<T>* total) {
-  static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
-  run(x, stride, n, total);
-}
+struct CombineRowsBody {
+  using Column = ColumnReducer<Reducer, T>;
 
-/*! \brief CombineRow of elements, which a reader may have to make, of results from `result` on. */
-template <typename Reducer, typename T>
-void CombineRowOf(const Reduction& r, const char* x, int64_t stride, int64_t n, int64_t result,
-                  typename Reducer::template Acc<T>* total) {
-  if constexpr (Reducer::kReads) {
-    if (__builtin_expect(r.reader() != nullptr, 0)) {
-      ReadBuffer<T> buffer;
-      r.reader()->Read(x, stride, n, result, 1, buffer.bytes);
-      return CombineRow<Reducer, T>(buffer.bytes, sizeof(T), n, total);
+  static MXNET_ALWAYS_INLINE void Run(const char* const* rows, int64_t n,
+                                      typename Column::Acc* total) {
+    auto* a = reinterpret_cast<const Stored<T>*>(rows[0]);
+    auto* b = reinterpret_cast<const Stored<T>*>(rows[1]);
+    auto* c = reinterpret_cast<const Stored<T>*>(rows[2]);
+    auto* d = reinterpret_cast<const Stored<T>*>(rows[3]);
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      auto sum = Column::Combine(total[j], Load<T>(a[j]));
+      sum = Column::Combine(sum, Load<T>(b[j]));
+      sum = Column::Combine(sum, Load<T>(c[j]));
+      total[j] = Column::Combine(sum, Load<T>(d[j]));
     }
   }
-  CombineRow<Reducer, T>(x, stride, n, total);
-}
+};
+
+/*! \brief Rows of elements of T, which a reader may have to make, combined by columns. */
+template <typename Reducer, typename T>
+class RowCombiner {
+ public:
+  using Column = ColumnReducer<Reducer, T>;
+  using Acc = typename Column::Acc;
+  // Rows are read whole where that is possible, for the sake of the memory they lie in.
+  static constexpr int64_t kMost = 4 * kReadBlock;
+
+  /*! \brief Of n columns, of results from `result` on. */
+  RowCombiner(const Reduction& r, int64_t stride, int64_t n, int64_t result)
+      : reader_(r.reader()), stride_(stride), n_(n), result_(result) {}
+
+  Acc* total() { return total_; }
+
+  void Add(const char* x) {
+    if constexpr (Reducer::kReads) {
+      if (__builtin_expect(reader_ != nullptr, 0)) return AddRead(x);
+    }
+    if (stride_ != sizeof(T)) return AddRow(x, stride_);
+    rows_[count_++] = x;
+    if (count_ < kRowsAtOnce) return;
+    static const auto run = internal::ReduceFunction<CombineRowsBody<Reducer, T>, T>();
+    run(rows_, n_, total_);
+    count_ = 0;
+  }
+
+  /*! \brief Combines what has been added and not been combined yet. */
+  void Finish() {
+    for (int i = 0; i < count_; ++i) AddRow(rows_[i], stride_);
+    count_ = 0;
+  }
+
+ private:
+  void AddRow(const char* x, int64_t stride) {
+    static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
+    run(x, stride, n_, total_);
+  }
+  [[gnu::noinline]] void AddRead(const char* x) {
+    ReadBuffer<T> buffer;
+    reader_->Read(x, stride_, n_, result_, 1, buffer.bytes);
+    AddRow(buffer.bytes, sizeof(T));
+  }
+
+  const BlockReader* reader_;
+  int64_t stride_;
+  int64_t n_;
+  int64_t result_;
+  int count_{0};
+  const char* rows_[kRowsAtOnce];
+  Acc total_[kMost];
+};
 
 /*! \brief Many neighbouring results at a time, where the elements of one lie far apart. */
 template <typename Reducer, typename T>
 void ReduceRows(const Reduction& r, char* out) {
-  using Acc = typename Reducer::template Acc<T>;
   using Result = typename Reducer::template Result<T>;
-  constexpr int64_t kTile = kReadBlock;
+  using Combiner = RowCombiner<Reducer, T>;
+  using Column = typename Combiner::Column;
+  const int64_t tile = r.reader() == nullptr ? Combiner::kMost : kReadBlock;
   auto* to = reinterpret_cast<Result*>(out);
   int64_t result = 0;
   const int inner = r.kept().ndim - 1;
   const int64_t width = r.kept()[inner];
   const int64_t stride = r.kept_strides()[inner];
   ForEachOffset(r.data(), r.kept(), r.kept_strides(), inner, [&](const char* row) {
-    for (int64_t begin = 0; begin < width; begin += kTile) {
-      Acc total[kTile];
-      const int64_t n = std::min(kTile, width - begin);
+    for (int64_t begin = 0; begin < width; begin += tile) {
+      const int64_t n = std::min(tile, width - begin);
       const char* first = row + begin * stride;
-      for (int64_t j = 0; j < n; ++j) total[j] = StartAt<Reducer, T>(first + j * stride);
+      Combiner combiner(r, stride, n, result);
+      auto* total = combiner.total();
+      for (int64_t j = 0; j < n; ++j) total[j] = Column::Start(first + j * stride);
       int64_t rows = 0;
       ForEachOffset(first, r.reduced(), r.reduced_strides(), r.reduced().ndim, [&](const char* x) {
-        if constexpr (std::is_same_v<Acc, bool>) {
+        if constexpr (std::is_same_v<typename Reducer::template Acc<T>, bool>) {
           // Now and then it is asked whether further rows make a difference.
           if (rows < 0) return;
-          if (++rows % 8 == 0 && std::all_of(total, total + n, Reducer::IsSettled)) rows = -1;
+          if (++rows % 8 == 0 && std::all_of(total, total + n, Column::IsSettled)) rows = -1;
         }
-        CombineRowOf<Reducer, T>(r, x, stride, n, result, total);
+        combiner.Add(x);
       });
+      combiner.Finish();
       for (int64_t j = 0; j < n; ++j) to[result++] = Result(total[j]);
     }
   });

@@ -33,15 +33,36 @@ struct Times {
   }
 };
 
-/*! \brief Combines each element of a row-major span with the one `step` elements before it. */
 template <typename Op, typename T>
-void CombineWithPrevious(T* x, int64_t step, int64_t n) {
-  for (int64_t i = step; i < n; ++i) {
-    if constexpr (kIsIntType<T>) {
-      using Word = Wrapping<T>;
-      x[i] = static_cast<T>(Op::Apply(static_cast<Word>(x[i - step]), static_cast<Word>(x[i])));
-    } else {
-      x[i] = T(Op::Apply(Load<T>(x[i - step]), Load<T>(x[i])));
+Computed<T> Combined(Computed<T> a, Computed<T> b) {
+  if constexpr (kIsIntType<T>) {
+    using Word = Wrapping<T>;
+    return static_cast<T>(Op::Apply(static_cast<Word>(a), static_cast<Word>(b)));
+  } else {
+    return Op::Apply(a, b);
+  }
+}
+
+/*! \brief Writes the result of all elements of a line up to each. */
+template <typename Op, typename T>
+void ScanLine(const char* x, int64_t stride, int64_t n, T* out) {
+  Computed<T> total = LoadAt<T>(x);
+  out[0] = T(total);
+  for (int64_t i = 1; i < n; ++i) {
+    // Of two bytes it is rounded each time, as what is written is.
+    out[i] = T(Combined<Op, T>(total, LoadAt<T>(x + i * stride)));
+    total = Load<T>(out[i]);
+  }
+}
+
+/*! \brief Combines each row of a row-major span of rows with the one before it. */
+template <typename Op, typename T>
+void ScanRows(T* x, int64_t width, int64_t rows) {
+  for (int64_t r = 1; r < rows; ++r, x += width) {
+    T* next = x + width;
+#pragma GCC ivdep
+    for (int64_t j = 0; j < width; ++j) {
+      next[j] = T(Combined<Op, T>(Load<T>(x[j]), Load<T>(next[j])));
     }
   }
 }
@@ -51,12 +72,34 @@ template <typename Op>
 void ScanInPlace(const DLTensor& array, int axis) {
   int64_t step = 1;
   for (int d = axis + 1; d < array.ndim; ++d) step *= array.shape[d];
-  const int64_t run = step * array.shape[axis];
-  if (run == 0) return;
+  const int64_t extent = array.shape[axis];
+  if (step * extent == 0) return;
   DispatchDType(array.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* x = static_cast<T*>(TensorData(array));
-    for (T* end = x + TensorSize(array); x < end; x += run) CombineWithPrevious<Op>(x, step, run);
+    for (T* end = x + TensorSize(array); x < end; x += step * extent) {
+      if (step == 1) {
+        ScanLine<Op>(reinterpret_cast<const char*>(x), sizeof(T), extent, x);
+      } else {
+        ScanRows<Op>(x, step, extent);
+      }
+    }
+  });
+}
+
+/*! \brief The same of the lines along one axis of an array of the result's type. */
+template <typename Op>
+void ScanLines(const Reduction& r, const DLTensor& out) {
+  if (TensorSize(out) == 0) return;
+  DispatchDType(out.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* to = static_cast<T*>(TensorData(out));
+    const int64_t n = r.count();
+    const int64_t stride = r.reduced().ndim == 0 ? 0 : r.reduced_strides()[0];
+    ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim, [&](const char* line) {
+      ScanLine<Op>(line, stride, n, to);
+      to += n;
+    });
   });
 }
 
@@ -82,12 +125,18 @@ template <typename Op>
 void RunScan(const RunCall& call, const ScanAttributes& attributes) {
   DLTensor elements = call.out[0];
   const bool flat = elements.ndim != call.in[0].ndim || !attributes.axis;
+  const int axis = flat ? 0 : NormalizeAxis(attributes.axis->value, call.out[0].ndim);
+  const bool is_line = call.in[0].ndim == 1 || (flat && IsContiguous(call.in[0]));
+  if (elements.dtype == call.in[0].dtype && (is_line || (!flat && axis == elements.ndim - 1))) {
+    std::optional<Axes> axes;
+    if (!is_line) axes.emplace().push_back(axis);
+    return ScanLines<Op>(Reduction(call.in[0], axes), elements);
+  }
   // What is flattened is copied in the shape that it has.
   elements.ndim = call.in[0].ndim;
   elements.shape = call.in[0].shape;
   elements.strides = nullptr;
   CopyCast(call.in[0], elements);
-  const int axis = flat ? 0 : NormalizeAxis(attributes.axis->value, call.out[0].ndim);
   ScanInPlace<Op>(call.out[0], axis);
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "op/kernels/cpu.h"
+#include "op/kernels/reduction/vector_extremum.h"
 #include "op/semantics/dispatch.h"
 
 namespace mxnet {
@@ -50,9 +51,14 @@ struct ExtremumBody {
         bests[0] = kLargest ? (bests[r] > bests[0] ? bests[r] : bests[0])
                             : (bests[r] < bests[0] ? bests[r] : bests[0]);
       }
-      for (int l = 0; l < kLanes; ++l) {
-        unordered |= nans[l] != 0;
-        best = Better(bests[0][l], best);
+      T lanes[kLanes];
+      std::memcpy(lanes, bests, sizeof(lanes));
+      for (int width = kLanes / 2; width > 0; width /= 2) {
+        for (int l = 0; l < width; ++l) lanes[l] = Better(lanes[l + width], lanes[l]);
+      }
+      best = lanes[0];
+      if constexpr (std::is_floating_point_v<T>) {
+        for (int l = 0; l < kLanes; ++l) unordered |= nans[l] != 0;
       }
     }
     for (; i < n; ++i) {
@@ -70,6 +76,12 @@ struct ExtremumBody {
   }
 };
 
+template <bool kLargest, typename T>
+const VectorExtremum<T>& VectorExtremumOf() {
+  static const VectorExtremum<T> found = FindVectorExtremum<kLargest, T>();
+  return found;
+}
+
 }  // namespace internal
 
 /*!
@@ -79,7 +91,15 @@ struct ExtremumBody {
  */
 template <bool kLargest, typename T>
 T ExtremumOf(const T* x, int64_t n, bool* has_nan) {
-  static const auto run = HostCpuLevel() >= CpuLevel::kAvx2
+  if constexpr (kHasVectorExtremum<T>) {
+    const VectorExtremum<T>& vectors = internal::VectorExtremumOf<kLargest, T>();
+    if (vectors.extremum != nullptr) return vectors.extremum(x, n, has_nan);
+  }
+  // Registers of floats as wide are compared lane by lane by some compilers.
+  constexpr bool kIsWide = !std::is_floating_point_v<T>;
+  static const auto run = kIsWide && HostCpuLevel() >= CpuLevel::kAvx512
+                              ? ForWideCpu<internal::ExtremumBody<T, kLargest, kIsWide ? 64 : 32>>()
+                          : HostCpuLevel() >= CpuLevel::kAvx2
                               ? ForCpu<internal::ExtremumBody<T, kLargest, 32>>()
                               : ForCpu<internal::ExtremumBody<T, kLargest, 16>>();
   return run(x, n, has_nan);
@@ -89,11 +109,13 @@ T ExtremumOf(const T* x, int64_t n, bool* has_nan) {
 template <typename T>
 struct FindValue {
   static MXNET_ALWAYS_INLINE int64_t Run(const T* x, int64_t n, T value) {
+    using Word = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
     constexpr int64_t kGroup = 128 / sizeof(T);
     int64_t begin = 0;
     for (; begin + kGroup <= n; begin += kGroup) {
-      int found = 0;
-      for (int64_t i = 0; i < kGroup; ++i) found |= x[begin + i] == value;
+      // As wide as the elements, which are then compared without being packed.
+      Word found = 0;
+      for (int64_t i = 0; i < kGroup; ++i) found |= static_cast<Word>(x[begin + i] == value);
       if (found != 0) break;
     }
     while (x[begin] != value) ++begin;
@@ -104,7 +126,7 @@ struct FindValue {
 /*! \brief Position of the first NaN, or else of the first of the largest, or smallest, elements. */
 template <bool kLargest, typename T>
 int64_t FindExtremum(const T* x, int64_t n) {
-  constexpr int64_t kBlock = 2048;
+  constexpr int64_t kBlock = 16384 / sizeof(T);
   int64_t best_block = 0;
   T best = x[0];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
@@ -118,6 +140,12 @@ int64_t FindExtremum(const T* x, int64_t n) {
     if (kLargest ? extremum > best : extremum < best) {
       best = extremum;
       best_block = begin;
+    }
+  }
+  if constexpr (kHasVectorExtremum<T>) {
+    const VectorExtremum<T>& vectors = internal::VectorExtremumOf<kLargest, T>();
+    if (vectors.find != nullptr) {
+      return best_block + vectors.find(x + best_block, n - best_block, best);
     }
   }
   static const auto find = ForCpu<FindValue<T>>();
