@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "op/kernels/cpu.h"
 #include "op/schema/describe.h"
 #include "op/tensor/axes.h"
 #include "op/tensor/cast.h"
@@ -26,6 +27,8 @@ class Counts {
       : counts_(repeats.values.data()), step_(repeats.values.size() == 1 ? 0 : 1) {}
 
   int64_t at(int64_t i) const noexcept { return counts_[i * step_]; }
+  /*! \brief The one count of all; 0 where each has its own. */
+  int64_t of_all() const noexcept { return step_ == 0 ? counts_[0] : 0; }
 
  private:
   const int64_t* counts_;
@@ -70,9 +73,36 @@ char* RepeatSpans(const char* from, int64_t extent, int64_t bytes, const Counts&
   return to;
 }
 
+/*! \brief Writes each of n spans of the size of T kTimes, of which the compiler knows. */
+template <typename T, int kTimes>
+struct RepeatTimes {
+  // A span of several smaller elements may begin anywhere.
+  struct [[gnu::packed]] Span {
+    T bits;
+  };
+  static MXNET_ALWAYS_INLINE void Run(const Span* from, int64_t n, Span* to) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 4
+      for (int c = 0; c < kTimes; ++c) to[i * kTimes + c] = from[i];
+    }
+  }
+};
+
+template <typename T, int kTimes>
+char* RepeatAll(const char* from, int64_t extent, char* to) {
+  using Span = typename RepeatTimes<T, kTimes>::Span;
+  static const auto run = ForCpu<RepeatTimes<T, kTimes>>();
+  run(reinterpret_cast<const Span*>(from), extent, reinterpret_cast<Span*>(to));
+  return to + extent * kTimes * static_cast<int64_t>(sizeof(T));
+}
+
 /*! \brief The same for spans of the size of T. */
 template <typename T>
 char* RepeatElements(const char* from, int64_t extent, const Counts& counts, char* to) {
+  if (counts.of_all() == 2) return RepeatAll<T, 2>(from, extent, to);
+  if (counts.of_all() == 3) return RepeatAll<T, 3>(from, extent, to);
+  if (counts.of_all() == 4) return RepeatAll<T, 4>(from, extent, to);
   // By memcpy, as a span of several smaller elements may begin anywhere.
   for (int64_t i = 0; i < extent; ++i, from += sizeof(T)) {
     T span;

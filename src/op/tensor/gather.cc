@@ -6,6 +6,9 @@
 
 #include <cstring>
 
+#include "op/kernels/cpu.h"
+#include "op/kernels/elementwise/gather.h"
+
 namespace mxnet {
 namespace op {
 namespace {
@@ -53,36 +56,51 @@ class Walk {
   }
 
   void Offsets(T* data) {
+    const int64_t* const offsets = blocks_.offsets;
+    const int64_t count = blocks_.count;
     if (suffix_.shape.ndim == 0) {
-      for (int64_t i = 0; i < blocks_.count; ++i) One(data + blocks_.offsets[i]);
+      // A copy of the pointer, because elements of a byte might be that of the class.
+      T* dense = dense_;
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < count; ++i) dense = One(data + offsets[i], dense);
+      dense_ = dense;
     } else {
-      for (int64_t i = 0; i < blocks_.count; ++i) Suffix(data + blocks_.offsets[i], 0);
+      for (int64_t i = 0; i < count; ++i) Suffix(data + offsets[i], 0);
     }
   }
 
   void Suffix(T* data, int axis) {
     const int64_t extent = suffix_.shape[axis];
     const int64_t stride = suffix_.strides[axis];
+    const size_t bytes = static_cast<size_t>(extent) * sizeof(T);
     if (axis < suffix_.shape.ndim - 1) {
       for (int64_t i = 0; i < extent; ++i) Suffix(data + i * stride, axis + 1);
     } else if (stride == 1 && kMove != Move::kFill) {
-      const size_t bytes = static_cast<size_t>(extent) * sizeof(T);
       std::memcpy(kMove == Move::kGather ? dense_ : data, kMove == Move::kGather ? data : dense_,
                   bytes);
       dense_ += extent;
+    } else if (kMove == Move::kGather) {
+      constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+      GatherStrided(reinterpret_cast<const char*>(data), stride * kItem, kItem, extent,
+                    reinterpret_cast<char*>(dense_));
+      dense_ += extent;
     } else {
-      for (int64_t i = 0; i < extent; ++i) One(data + i * stride);
+      T* dense = dense_;
+      for (int64_t i = 0; i < extent; ++i) dense = One(data + i * stride, dense);
+      dense_ = dense;
     }
   }
 
-  void One(T* data) {
+  /*! \brief Moves an element; where the next one is on the dense side. */
+  static MXNET_ALWAYS_INLINE T* One(T* data, T* dense) {
     if constexpr (kMove == Move::kGather) {
-      *dense_++ = *data;
+      *dense++ = *data;
     } else if constexpr (kMove == Move::kScatter) {
-      *data = *dense_++;
+      *data = *dense++;
     } else {
-      *data = *dense_;
+      *data = *dense;
     }
+    return dense;
   }
 
   const StridedAxes prefix_;
