@@ -39,6 +39,11 @@ cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t nargsf) noexcept
     double PyFloat_AS_DOUBLE(PyObject* number) noexcept
     object PyComplex_FromDoubles(double real, double imag)
+    list PyList_New(Py_ssize_t size)
+    void PyList_SET_ITEM(object made, Py_ssize_t i, PyObject* item) noexcept
+    PyObject* PyFloat_FromDouble(double value) noexcept
+    PyObject* PyLong_FromLongLong(long long value) noexcept
+    char* PyBytes_AS_STRING(object made) noexcept
     object PyBytes_FromStringAndSize(const char* data, Py_ssize_t size)
     ctypedef struct PySliceObject:
         PyObject* start
@@ -400,10 +405,16 @@ cdef class ndarray(NDArray):
         cdef const DLTensor* tensor = host_tensor(self)
         if tensor == NULL or tensor.ndim != 1 or order != "C" or not has_numbers(tensor.dtype):
             return _conversion.tobytes(self, order)
-        if tensor.shape[0] > 1 and tensor.strides[0] != 1:
+        cdef int64_t item = tensor.dtype.bits // 8
+        cdef int64_t n = tensor.shape[0]
+        cdef const char* data = <const char*>tensor.data + tensor.byte_offset
+        if n <= 1 or tensor.strides[0] == 1:
+            return PyBytes_FromStringAndSize(data, n * item)
+        if n > FEW_ELEMENTS:
             return _conversion.tobytes(self, order)
-        return PyBytes_FromStringAndSize(<const char*>tensor.data + tensor.byte_offset,
-                                         tensor.shape[0] * (tensor.dtype.bits // 8))
+        made = PyBytes_FromStringAndSize(NULL, n * item)
+        copy_strided(PyBytes_AS_STRING(made), data, tensor.strides[0] * item, item, n)
+        return made
 
     def __round__(self, ndigits=None):
         """round(self, ndigits) as a Python number, for an array without axes."""

@@ -16,6 +16,28 @@ cdef inline int64_t elements_of(const DLTensor* tensor) noexcept:
     return size
 
 
+# So many are copied one by one where they lie apart; NumPy does more at a time.
+cdef enum:
+    FEW_ELEMENTS = 4096
+
+
+cdef void copy_strided(char* to, const char* data, int64_t step, int64_t item, int64_t n) noexcept:
+    """Elements that are so many bytes apart, one after the other."""
+    cdef int64_t i
+    if item == 8:
+        for i in range(n):
+            memcpy(to + 8 * i, data + i * step, 8)
+    elif item == 4:
+        for i in range(n):
+            memcpy(to + 4 * i, data + i * step, 4)
+    elif item == 1:
+        for i in range(n):
+            to[i] = data[i * step]
+    else:
+        for i in range(n):
+            memcpy(to + i * item, data + i * step, item)
+
+
 cdef object number_at(DLDataType dtype, const char* data):
     """The element as Python's number; None for types that NumPy has to read."""
     cdef float single
@@ -71,17 +93,48 @@ cdef object number_of(NDArray self, object key):
                      <const char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8))
 
 
+cdef list numbers_of(DLDataType dtype, const char* data, int64_t step, int64_t n):
+    """Elements that are so many bytes apart, as Python's numbers."""
+    cdef list made = PyList_New(n)
+    cdef int64_t i
+    cdef double wide
+    cdef float single
+    cdef int64_t integer
+    # The commonest types are told apart once, and not for each element.
+    if dtype.code == kDLFloat and dtype.bits == 64:
+        for i in range(n):
+            memcpy(&wide, data + i * step, 8)
+            PyList_SET_ITEM(made, i, checked(PyFloat_FromDouble(wide)))
+    elif dtype.code == kDLFloat and dtype.bits == 32:
+        for i in range(n):
+            memcpy(&single, data + i * step, 4)
+            PyList_SET_ITEM(made, i, checked(PyFloat_FromDouble(single)))
+    elif dtype.code == kDLInt and dtype.bits == 64:
+        for i in range(n):
+            memcpy(&integer, data + i * step, 8)
+            PyList_SET_ITEM(made, i, checked(PyLong_FromLongLong(integer)))
+    elif dtype.code == kDLUInt and dtype.bits == 8:
+        for i in range(n):
+            PyList_SET_ITEM(made, i, checked(PyLong_FromLongLong((<const unsigned char*>data)[i * step])))
+    else:
+        for i in range(n):
+            number = number_at(dtype, data + i * step)
+            Py_INCREF(number)
+            PyList_SET_ITEM(made, i, <PyObject*>number)
+    return made
+
+
+cdef inline PyObject* checked(PyObject* number) except NULL:
+    return number
+
+
 cdef list list_of(const DLTensor* tensor, const char* data, int axis):
     """The elements from an axis on, as nested lists."""
     cdef int64_t step = tensor.strides[axis] * (tensor.dtype.bits // 8)
     cdef int64_t i
-    cdef list made = []
-    for i in range(tensor.shape[axis]):
-        if axis + 1 == tensor.ndim:
-            made.append(number_at(tensor.dtype, data + i * step))
-        else:
-            made.append(list_of(tensor, data + i * step, axis + 1))
-    return made
+    if axis + 1 == tensor.ndim:
+        return numbers_of(tensor.dtype, data, step, tensor.shape[axis])
+    return [list_of(tensor, data + i * step, axis + 1) for i in range(tensor.shape[axis])]
 
 
 cdef inline bint has_numbers(DLDataType dtype) noexcept:
