@@ -4,10 +4,12 @@
  */
 #include "api/numpy/indexing_selection.h"
 
+#include <algorithm>
 #include <string>
 
 #include "api/call/transfer.h"
 #include "op/argument/arguments.h"
+#include "op/kernels/index/take.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
@@ -28,35 +30,46 @@ void BroadcastIndices(const std::vector<AxisIndices>& arrays, DimBuffer* shape) 
   }
 }
 
+/*! \brief Indices as row-major int64 on the host; the array itself where it is that. */
+NDArray ReadyIndices(const NDArray& indices) {
+  const NDArray array = OnHost(indices);
+  const DLTensor& tensor = array.tensor();
+  const bool is_ready = tensor.dtype == kInt64 && IsContiguous(tensor) && IsAligned(tensor);
+  return is_ready ? array : AsType(tensor, kInt64);
+}
+
 void CheckBounds(const AxisIndices& axis, const NDArray& indices) {
   const int64_t* values = indices.data_as<int64_t>();
-  const int64_t size = indices.size();
-  for (int64_t i = 0; i < size; ++i) {
-    if (values[i] < -axis.extent || values[i] >= axis.extent) {
-      ThrowOutOfBounds(values[i], axis.axis, axis.extent);
-    }
-  }
+  const int64_t out = FindOutOfBounds(values, indices.size(), axis.extent);
+  if (out != indices.size()) ThrowOutOfBounds(values[out], axis.axis, axis.extent);
 }
 
 /*! \brief For each element of the common shape, how far into the array the indices lead. */
 NDArray OffsetsOf(const std::vector<AxisIndices>& arrays, ShapeView shape) {
-  NDArray offsets = NDArray::Zeros(shape, kInt64);
+  const NDArray offsets = NDArray::Empty(shape, kInt64);
+  int64_t* const to = offsets.data_as<int64_t>();
+  const int64_t size = offsets.size();
+  std::fill_n(to, size, 0);
   // Where nothing is indexed in the end NumPy lets any index pass.
-  if (offsets.size() == 0) return offsets;
+  if (size == 0) return offsets;
   for (const AxisIndices& axis : arrays) {
-    const NDArray indices = AsType(OnHost(axis.indices).tensor(), kInt64);
+    const NDArray indices = ReadyIndices(axis.indices);
     CheckBounds(axis, indices);
+    const auto offset = [&](int64_t index) {
+      return (index + (axis.extent & (index >> 63))) * axis.stride;
+    };
+    if (indices.shape() == shape) {
+      const int64_t* values = indices.data_as<int64_t>();
+      for (int64_t i = 0; i < size; ++i) to[i] += offset(values[i]);
+      continue;
+    }
     StridedLoop<2> loop(shape);
     loop.Set(0, offsets.tensor());
     loop.Set(1, indices.tensor());
     loop.Run([&](char* const* data, const int64_t* strides, int64_t n) {
-      char* to = data[0];
-      const char* from = data[1];
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t index = *reinterpret_cast<const int64_t*>(from);
-        *reinterpret_cast<int64_t*>(to) += (index < 0 ? index + axis.extent : index) * axis.stride;
-        to += strides[0];
-        from += strides[1];
+        *reinterpret_cast<int64_t*>(data[0] + i * strides[0]) +=
+            offset(*reinterpret_cast<const int64_t*>(data[1] + i * strides[1]));
       }
     });
   }
