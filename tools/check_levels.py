@@ -38,6 +38,10 @@ LOOPS = Levels(
         *(f"tests/mx/test_elementwise.py::test_unary{name}" for name in ("", "_at_special_values")),
         *(f"tests/mx/test_reductions.py::test_{name}" for name in ("position", "nan_wins")),
         "tests/mx/test_formulas.py",
+        *(
+            f"tests/mx/test_reductions.py::test_{name}"
+            for name in ("positions_in_lines", "long_rows_and_columns")
+        ),
         *("tests/mx/test_softmax.py", "tests/mx/test_sort.py", "tests/mx/test_indexing.py"),
         # What is not here runs a process of each level by itself.
         *("tests/mx/test_vector_loops.py", "-k", "not accurate and not arithmetic_is"),
