@@ -119,34 +119,17 @@ using TruthWord =
                        std::conditional_t<sizeof(T) == 2, uint16_t,
                                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
-/*! \brief Whether any of a span of elements is not zero. */
-template <typename T>
-struct AnyTrue {
+/*! \brief Whether any of a span of elements is true, or false, which is zero. */
+template <typename T, bool kIsTrue>
+struct AnyThatIs {
   static MXNET_ALWAYS_INLINE bool Run(const Stored<T>* x, int64_t n) {
-    // A few elements at a time, to stop at the first block that says it.
-    constexpr int64_t kBlock = 1024 / sizeof(T);
-    for (int64_t begin = 0; begin < n; begin += kBlock) {
-      const int64_t end = std::min(n, begin + kBlock);
+    // A few elements at a time, to stop at the first block that says it; the first is short.
+    int64_t block = 128 / sizeof(T);
+    for (int64_t begin = 0; begin < n; begin += block, block = 2048 / sizeof(T)) {
+      const int64_t end = std::min(n, begin + block);
       TruthWord<T> found = 0;
       for (int64_t i = begin; i < end; ++i) {
-        found |= static_cast<TruthWord<T>>(Load<T>(x[i]) != Computed<T>(0));
-      }
-      if (found != 0) return true;
-    }
-    return false;
-  }
-};
-
-/*! \brief Whether any of a span of elements is zero. */
-template <typename T>
-struct AnyFalse {
-  static MXNET_ALWAYS_INLINE bool Run(const Stored<T>* x, int64_t n) {
-    constexpr int64_t kBlock = 1024 / sizeof(T);
-    for (int64_t begin = 0; begin < n; begin += kBlock) {
-      const int64_t end = std::min(n, begin + kBlock);
-      TruthWord<T> found = 0;
-      for (int64_t i = begin; i < end; ++i) {
-        found |= static_cast<TruthWord<T>>(Load<T>(x[i]) == Computed<T>(0));
+        found |= static_cast<TruthWord<T>>((Load<T>(x[i]) != Computed<T>(0)) == kIsTrue);
       }
       if (found != 0) return true;
     }
@@ -160,7 +143,7 @@ template <typename T>
 struct DenseReducer<AnyReducer, T> {
   static constexpr bool kExists = true;
   static bool Run(const T* x, int64_t n) {
-    static const auto run = ForCpu<AnyTrue<T>>();
+    static const auto run = ForCpu<AnyThatIs<T, true>>();
     return run(reinterpret_cast<const Stored<T>*>(x), n);
   }
 };
@@ -168,7 +151,7 @@ template <typename T>
 struct DenseReducer<AllReducer, T> {
   static constexpr bool kExists = true;
   static bool Run(const T* x, int64_t n) {
-    static const auto run = ForCpu<AnyFalse<T>>();
+    static const auto run = ForCpu<AnyThatIs<T, false>>();
     return !run(reinterpret_cast<const Stored<T>*>(x), n);
   }
 };
