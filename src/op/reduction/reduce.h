@@ -363,6 +363,9 @@ class RowCombiner {
   using Acc = typename Column::Acc;
   // Rows are read whole where that is possible, for the sake of the memory they lie in.
   static constexpr int64_t kMost = 4 * kReadBlock;
+  // Extremes of floats ask for NaN each time, of which compilers make branches where rows chain.
+  static constexpr bool kCombinesRows =
+      Reducer::kReads || !kIsFloatType<T> || !std::is_same_v<Acc, Computed<T>>;
 
   /*! \brief Of n columns, of results from `result` on. */
   RowCombiner(const Reduction& r, int64_t stride, int64_t n, int64_t result)
@@ -374,7 +377,7 @@ class RowCombiner {
     if constexpr (Reducer::kReads) {
       if (__builtin_expect(reader_ != nullptr, 0)) return AddRead(x);
     }
-    if (stride_ != sizeof(T)) return AddRow(x, stride_);
+    if (!kCombinesRows || stride_ != sizeof(T)) return AddRow(x, stride_);
     rows_[count_++] = x;
     if (count_ < kRowsAtOnce) return;
     static const auto run = internal::ReduceFunction<CombineRowsBody<Reducer, T>, T>();
