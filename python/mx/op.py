@@ -29,12 +29,14 @@ __all__ = ["TensorSpec", "infer", "register"]
 def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     """The specs of what `operator(*args, **kwargs)` gives, one TensorSpec an output.
 
-    Arguments are those of the call; where it takes an array, a TensorSpec will do, whose shape may
-    have names in place of numbers. Equal extents have equal texts, however each came about: the
-    running sums of arrays of shapes ("n", "m") and ("m", "n") are both of shape ("n*m",).
+    Arguments are those of the call; where it takes an array, also for `out`, a TensorSpec will do,
+    whose shape may have names in place of numbers. Equal extents have equal texts, however each
+    came about: the running sums of arrays of shapes ("n", "m") and ("m", "n") are both of shape
+    ("n*m",). A shape that is told makes a TensorSpec again, and equal ones compare equal.
 
-    Raises what the call would raise for these shapes and types, and NotImplementedError where
-    `operator` is none that tells what it gives.
+    Raises what the call would raise for these shapes, types, contexts and Python numbers, and
+    NotImplementedError where `operator` is none that tells what it gives. What only elements or
+    the memory that is left tell is for the call: an index out of bounds, MemoryError.
     """
     if not isinstance(operator, ffi.Function):
         raise TypeError(f"infer: expected an operator, got {type(operator).__name__}")

@@ -8,7 +8,9 @@ from typing import Any
 import numpy
 import pytest
 
+import ffi
 import mx
+from tests import library
 
 HERE = numpy.arange(6, dtype="float32").reshape(2, 3)
 OTHER = HERE[::-1] + 1
@@ -130,3 +132,12 @@ def test_elements_that_decide(there, name):
     with mx.acc_fallback("auto"):
         made = call(mx.np, a, z)
     numpy.testing.assert_array_equal(made.asnumpy(), expected.asnumpy())
+
+
+@pytest.mark.parametrize("name", ["nonzero", "unique"])
+def test_a_call_of_c_fails_with_the_status_that_all_do(there: mx.Context, name: str) -> None:
+    library.load()
+    call = ffi.get_global_func("testing.call_operator")
+    a = mx.np.array(HERE, ctx=there).T
+    status, message, told = call(ffi.get_global_func(f"_npi.{name}"), a)
+    assert (status, told) == (-1, 0) and "elements, which are on" in message

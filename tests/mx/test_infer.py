@@ -357,10 +357,9 @@ BAD = (
     (lambda: infer(mx.np), TypeError, "infer: expected an operator, got module"),
     (lambda: infer(mx.np.array, 1), NotImplementedError, "_npi.array: it is no operator"),
     (lambda: TensorSpec((-1,), "float32"), ValueError, "an extent is -1"),
-    (lambda: TensorSpec(("",), "float32"), ValueError, "'' is no name of a symbolic extent"),
-    (lambda: TensorSpec(("n*m",), "float32"), ValueError, "expected letters, digits and _"),
+    (lambda: TensorSpec(("",), "float32"), ValueError, "'' is no symbolic extent: expected a name"),
     (lambda: TensorSpec(("3",), "float32"), ValueError, "no digit first"),
-    (lambda: TensorSpec(("a\0b",), "float32"), ValueError, "no name of a symbolic extent"),
+    (lambda: TensorSpec(("a\0b",), "float32"), ValueError, "is no symbolic extent"),
     (lambda: infer(mx.np.sum, TensorSpec(("n",), "int8"), axis=1), AxisError, "axis 1 is out of"),
     (lambda: infer(mx.np.max, TensorSpec((0, 2), "int8")), ValueError, "zero-size array"),
     (
@@ -382,9 +381,9 @@ BAD = (
         r"argument 0 \('seq'\) has n items; how many arrays it is has to be known",
     ),
     (
-        lambda: infer(mx.np.where, TensorSpec((3,), "bool")),
-        NotImplementedError,
-        "_npi.where: how many indices there are depends on elements",
+        lambda: infer(mx.np.where, TensorSpec((), "bool")),
+        ValueError,
+        "_npi.where: Calling nonzero on 0d arrays is not allowed",
     ),
 )
 

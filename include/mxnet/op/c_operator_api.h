@@ -103,6 +103,9 @@ typedef enum {
   kMXNetViewInput = 2 /*!< the input itself */
 } MXNetViewKind;
 
+/*! \brief What count_outputs gives for one output that a call returns as it is, in no tuple. */
+#define MXNET_ONE_OUTPUT (-1)
+
 /*! \brief An operator. Members are added at the end only; struct_size tells which are known. */
 typedef struct MXNetOperator {
   size_t struct_size;
@@ -126,7 +129,7 @@ typedef struct MXNetOperator {
    */
   int (*infer)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
                MXNetTensorSpec* outputs, int num_out);
-  /*! How many outputs there are; NULL where num_outputs tells. */
+  /*! How many outputs there are, or MXNET_ONE_OUTPUT; NULL where num_outputs tells. */
   int (*count_outputs)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
                        int* num_out);
   /*! Bytes that run needs beside its outputs; may be NULL for none. */
@@ -157,8 +160,8 @@ typedef struct MXNetOperator {
    */
   int (*promote)(void* self, MXNetTensorSpec* inputs, int num_in, const void* attrs);
   /*!
-   * Of kMXNetOpDataDependent: the specs of the outputs, as infer has them but with extents that
-   * follow from elements. Called before run instead of infer. NULL for all others.
+   * The specs of the outputs, as infer has them but with extents that follow from elements. Called
+   * before run instead of infer. NULL where no extent does.
    */
   int (*measure)(void* self, const DLTensor* inputs, int num_in, const void* attrs,
                  MXNetTensorSpec* outputs, int num_out);
@@ -194,7 +197,10 @@ MXNET_DLL int MXNetOperatorReadInts(const MXNetValue* value, int type_code,
                                     MXNetFunctionHandle func, int index, int64_t* out, int64_t room,
                                     int64_t* count, int32_t* single);
 
-/*! \brief The symbolic extent of a name; the same for the same name. */
+/*!
+ * \brief The symbolic extent of a name, or of a text that MXNetExtentText has given, "2*batch + 1":
+ * equal extents are the same number.
+ */
 MXNET_DLL int MXNetExtentSymbol(const char* name, int64_t* out);
 
 /*! \brief A symbolic extent that no other is equal to; its name is prefix and a number. */
@@ -206,7 +212,9 @@ typedef enum {
   kMXNetExtentSubtract = 1,
   kMXNetExtentMultiply = 2,
   kMXNetExtentFloorDivide = 3,
-  kMXNetExtentBroadcast = 4 /*!< the extent of two axes that broadcast together */
+  kMXNetExtentBroadcast = 4, /*!< the extent of two axes that broadcast together */
+  kMXNetExtentMin = 5,       /*!< the smaller of two */
+  kMXNetExtentMonus = 6      /*!< the first less the second, 0 where that is negative */
 } MXNetExtentOperation;
 
 /*!

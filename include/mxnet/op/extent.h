@@ -63,6 +63,18 @@ inline int64_t DivideExtent(int64_t a, int64_t b) {
   return details::Combine(kMXNetExtentFloorDivide, a, b);
 }
 
+/*! \brief The smaller of two. */
+inline int64_t MinExtent(int64_t a, int64_t b) {
+  if (__builtin_expect((a | b) >= 0, 1)) return a < b ? a : b;
+  return details::Combine(kMXNetExtentMin, a, b);
+}
+
+/*! \brief a - b, or 0 where that is negative. */
+inline int64_t MonusExtent(int64_t a, int64_t b) {
+  if (__builtin_expect((a | b) >= 0, 1)) return a > b ? a - b : 0;
+  return details::Combine(kMXNetExtentMonus, a, b);
+}
+
 /*! \brief The extent of two axes that broadcast together, which AreDifferent or not must be told
  * before: of known ones that are, one has to be 1. */
 inline int64_t BroadcastExtent(int64_t a, int64_t b) {

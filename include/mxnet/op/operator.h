@@ -395,11 +395,12 @@ class MXNET_HIDDEN OperatorRegistry {
     op_.view = &Typed::View;
     return *this;
   }
-  /*! \brief The specs of outputs whose extents follow from elements. */
-  OperatorRegistry& measure(void (*measure)(const MeasureCall& call, const Attributes&)) {
+  /*! \brief The specs of outputs whose extents follow from elements, always or of some calls. */
+  OperatorRegistry& measure(void (*measure)(const MeasureCall& call, const Attributes&),
+                            bool always = true) {
     typed_->measure = measure;
     op_.measure = &Typed::Measure;
-    op_.properties |= kMXNetOpDataDependent;
+    if (always) op_.properties |= kMXNetOpDataDependent;
     return *this;
   }
   /*!

@@ -37,14 +37,18 @@ DLTensor LikeTensor(const MXAccDLTensor& dl_tensor) {
       0};
 }
 
-/*! \brief The spec of the result, from the operator's infer. */
-ResultSpec Inferred(const Call& call) {
+/*! \brief The spec of the result, from the operator's infer; out is the argument that is written
+ * to, or -1. */
+ResultSpec Inferred(const Call& call, int out) {
   ResultSpec result;
   result.shape.resize(MXNET_MAX_NDIM);
   MXNetTensorSpec spec{{}, {}, 0, kMXNetWeakNone, result.shape.data()};
   int count = 1;
+  // With `out` infer tells the type that the result is converted to, and not the one it has before.
+  std::vector<int> type_codes(call.args.type_codes, call.args.type_codes + call.args.size);
+  if (out >= 0) type_codes[static_cast<size_t>(out)] = kMXNetNull;
   const int status = MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
-                                        call.args.type_codes, call.args.size, &spec, &count);
+                                        type_codes.data(), call.args.size, &spec, &count);
   if (status != 0) {
     if (status == kElementsElsewhere || HasAttributeElsewhere(call.func, call.args)) {
       throw NotOffered("an argument has elements that decide on its result");
@@ -149,7 +153,7 @@ void OperatorDescription::AddOut(int index, const MXNetValue& value, int type_co
 }
 
 void OperatorDescription::FindResult(const Call& call) {
-  ResultSpec result = Inferred(call);
+  ResultSpec result = Inferred(call, out_argument_);
   std::vector<int64_t> strides = RowMajor(ShapeView(result.shape.data(), result.shape.size()));
   const DLTensor made{nullptr,
                       DLDevice{static_cast<DLDeviceType>(ctx_.device_type), ctx_.device_id},

@@ -137,6 +137,12 @@ NDArray Workspace(const MXNetOperator& op, const MXNetTensorSpec* specs, int num
   return bytes == 0 ? NDArray() : NDArray::Empty(ShapeView(&extent, 1), kUInt8);
 }
 
+void CheckNoOut(const MXNetArgs& args, int out, int count) {
+  if (out < 0) return;
+  MXNET_THROW("TypeError") << args[out].text() << " has to be None: there are " << count
+                           << " outputs";
+}
+
 /*! \brief The inputs of a call in the types that the operator wants, and the specs of those. */
 struct TypedInputs {
   TypedInputs(const TypeRule& rule, CallInputs* inputs)
@@ -157,7 +163,7 @@ void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs
     return;
   }
   const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
-  parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
+  if (op.measure == nullptr) parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   const DLTensor* tensors = inputs->tensors.get();
   const bool zeros = (op.properties & kMXNetOpZeroed) != 0;
   Output output = parts->out < 0 ? Output(specs[0], ctx, zeros)
@@ -171,14 +177,11 @@ void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs
 void RunMany(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs>* parts,
              const void* attributes, TypedInputs* inputs, const OutputSpecs& specs,
              MXNetRetValue* ret) {
-  if (parts->out >= 0) {
-    MXNET_THROW("TypeError") << args[parts->out].text() << " has to be None: there are "
-                             << specs.size() << " outputs";
-  }
+  CheckNoOut(args, parts->out, specs.size());
   const int num_in = parts->inputs.size();
   const Context ctx = OutputContext(args, parts);
   const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
-  parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
+  if (op.measure == nullptr) parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   std::vector<Output> outputs;
   std::vector<DLTensor> written;
   for (int i = 0; i < specs.size(); ++i) {
@@ -200,7 +203,7 @@ void CallInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* r
   CallAttributes attributes(op, args);
   TypedInputs inputs(RuleOf(op, args, parts, attributes), &parts.inputs);
   const int num_in = parts.inputs.size();
-  const int count = CountOutputs(op, inputs.specs.get(), num_in, attributes.get());
+  const auto [count, is_one] = CountOutputs(op, inputs.specs.get(), num_in, attributes.get());
   OutputSpecs specs(op, count, inputs.specs.get(), num_in);
   if (__builtin_expect(op.measure == nullptr, 1)) {
     Check(op.infer(op.self, inputs.specs.get(), num_in, attributes.get(), specs.data(),
@@ -210,7 +213,7 @@ void CallInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* r
     Check(op.measure(op.self, inputs.tensors.get(), num_in, attributes.get(), specs.data(),
                      specs.size()));
   }
-  if (__builtin_expect(op.num_outputs == 1, 1)) {
+  if (__builtin_expect(is_one, 1)) {
     RunOne(op, args, &parts, attributes.get(), &inputs, specs, ret);
   } else {
     RunMany(op, args, &parts, attributes.get(), &inputs, specs, ret);
@@ -232,6 +235,15 @@ int Call(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* va
   });
 }
 
+/*! \brief Throws what a call throws, of its context, numbers and `out`, once it has inferred. */
+void CheckAsInferred(const MXNetOperator& op, const MXNetArgs& args, CallParts<SpecInputs>* parts,
+                     MXNetTensorSpec* outputs) {
+  if (parts->context >= 0) static_cast<void>(args[parts->context].As<Context>());
+  const bool reads_elements = (op.properties & (kMXNetOpZeros | kMXNetOpAnywhere)) == 0;
+  if (reads_elements) parts->inputs.CheckNumbers();
+  if (parts->out >= 0 && reads_elements) InferOut(args[parts->out], op, outputs);
+}
+
 int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* values,
           const int* type_codes, int num_args, MXNetTensorSpec* outputs, int* num_out) {
   return GuardedCall(func, [&] {
@@ -242,9 +254,11 @@ int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* v
     const std::vector<MXNetTensorSpec>& specs =
         parts.inputs.Specs(RuleOf(*op, args, parts, attributes));
     const int num_in = static_cast<int>(specs.size());
-    const int count = CountOutputs(*op, specs.data(), num_in, attributes.get());
+    const auto [count, is_one] = CountOutputs(*op, specs.data(), num_in, attributes.get());
     if (count <= *num_out) {
       Check(op->infer(op->self, specs.data(), num_in, attributes.get(), outputs, count));
+      if (!is_one) CheckNoOut(args, parts.out, count);
+      CheckAsInferred(*op, args, &parts, outputs);
     }
     *num_out = count;
     return 0;

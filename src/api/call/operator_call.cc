@@ -68,14 +68,16 @@ void CheckHasRows(int ndim) {
 
 }  // namespace
 
-int CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
-                 const void* attributes) {
+OutputCount CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
+                         const void* attributes) {
   int count = op.num_outputs;
-  if (count >= 0) return count;
+  if (count >= 0) return {count, count == 1};
   Check(op.count_outputs(op.self, specs, num_in, attributes, &count));
-  if (count < 0)
+  if (count == MXNET_ONE_OUTPUT) return {1, true};
+  if (count < 0) {
     MXNET_THROW("RuntimeError") << "the operator says that it has " << count << " outputs";
-  return count;
+  }
+  return {count, false};
 }
 
 CallAttributes::CallAttributes(const MXNetOperator& op, const MXNetArgs& args) : op_(op) {
@@ -174,7 +176,7 @@ bool CallInputs::FindContext(Context* ctx) {
 
 ShapeView SpecInputs::Read(const MXNetArgValue& arg, InputType* type, ArrayUse use) {
   const DLTensor* tensor = nullptr;
-  *type = {{}, KindOfNumber(arg.type_code()), WeakKind::kNone};
+  *type = {{}, WeakKind::kNone, WeakKind::kNone};
   if (arg.TryAs<const DLTensor*>(&tensor) == Match::kOk) {
     CheckedIndexOfDType(tensor->dtype);
     type->dtype = tensor->dtype;
@@ -184,9 +186,9 @@ ShapeView SpecInputs::Read(const MXNetArgValue& arg, InputType* type, ArrayUse u
     type->dtype = spec->dtype();
     return {spec->extents().data(), spec->extents().size()};
   }
-  sequences_.push_back(std::make_unique<Operand>(arg, use));
-  *type = TypeOf(*sequences_.back());
-  return sequences_.back()->shape();
+  given_.push_back({specs_.size(), std::make_unique<Operand>(arg, use)});
+  *type = TypeOf(*given_.back().operand);
+  return given_.back().operand->shape();
 }
 
 void SpecInputs::Append(const InputType& type, ShapeView shape) {
@@ -203,7 +205,9 @@ void SpecInputs::Add(const MXNetArgValue& arg, ArrayUse use) {
 
 void SpecInputs::AddRows(const MXNetArgValue& arg) {
   InputType type;
+  const size_t given = given_.size();
   const ShapeView shape = Read(arg, &type);
+  if (given_.size() > given) given_.back().input = Given::kSeveral;
   CheckHasRows(shape.ndim());
   if (IsSymbolic(shape[0])) {
     MXNET_THROW("ValueError") << arg.text() << " has " << ExtentText(shape[0])
@@ -230,6 +234,19 @@ const std::vector<MXNetTensorSpec>& SpecInputs::Specs(const TypeRule& rule) {
   }
   PromoteByOwn(rule, specs_.data(), static_cast<int>(specs_.size()));
   return specs_;
+}
+
+void SpecInputs::CheckNumbers() {
+  ElementBuffer element;
+  for (const Given& given : given_) {
+    if (given.input == Given::kSeveral) continue;
+    const DLDataType dtype = specs_[given.input].dtype;
+    if (given.operand->is_array()) {
+      given.operand->TensorAs(dtype);
+    } else {
+      given.operand->StoreScalar(dtype, &element);
+    }
+  }
 }
 
 }  // namespace op

@@ -22,9 +22,15 @@ inline void Check(int status) {
   if (__builtin_expect(status != 0, 0)) throw Error::FromLast();
 }
 
-/*! \brief How many outputs an operator has for inputs of these specs. */
-int CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
-                 const void* attributes);
+/*! \brief How many outputs a call has, and whether it gives one as it is rather than in a tuple. */
+struct OutputCount {
+  int count;
+  bool is_one;
+};
+
+/*! \brief The outputs that an operator has for inputs of these specs. */
+OutputCount CountOutputs(const MXNetOperator& op, const MXNetTensorSpec* specs, int num_in,
+                         const void* attributes);
 
 /*! \brief How the inputs of a call are promoted. */
 struct TypeRule {
@@ -102,14 +108,24 @@ class SpecInputs {
   void AddNone();
   /*! \brief The specs, of the types by rule. */
   const std::vector<MXNetTensorSpec>& Specs(const TypeRule& rule);
+  /*! \brief Throws where a Python number, or one of a sequence, is no value of its spec's type. */
+  void CheckNumbers();
 
  private:
+  /*! \brief What has its elements among the arguments, and which of the inputs it is. */
+  struct Given {
+    static constexpr size_t kSeveral = SIZE_MAX;
+
+    size_t input;
+    std::unique_ptr<Operand> operand;
+  };
+
   ShapeView Read(const MXNetArgValue& arg, InputType* type, ArrayUse use = ArrayUse::kOperand);
   void Append(const InputType& type, ShapeView shape);
 
   std::vector<MXNetTensorSpec> specs_;
   std::vector<InputType> types_;
-  std::vector<std::unique_ptr<Operand>> sequences_;
+  std::vector<Given> given_;
 };
 
 }  // namespace op

@@ -9,12 +9,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/call/tensor_spec.h"
 #include "op/semantics/promotion.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
 namespace op {
 namespace {
+
+/*! \brief Outputs that are more than this take memory that is asked for before. */
+constexpr int kManyOutputs = 1 << 16;
 
 /*! \brief Whether an operator can write to out at once, and no input changes under it. */
 bool CanWriteTo(const DLTensor& out, DLDataType dtype, const MXNetOperator& op,
@@ -30,17 +34,22 @@ bool CanWriteTo(const DLTensor& out, DLDataType dtype, const MXNetOperator& op,
   return true;
 }
 
+/*! \brief The type of a result that `out` of a type takes. */
+DLDataType WrittenType(DLDataType dtype, DLDataType given, const MXNetArgValue& out,
+                       const MXNetOperator& op) {
+  if ((op.properties & kMXNetOpNarrowOut) == 0) return dtype;
+  if (PromoteTypes(given, dtype) == dtype) return given;
+  MXNET_THROW("TypeError") << out.text() << ": Cannot cast array data from dtype('"
+                           << DataTypeName(given) << "') to dtype('" << DataTypeName(dtype)
+                           << "') according to the rule 'safe'";
+}
+
 /*! \brief What `out` is; throws where it does not fit. */
 NDArray TargetOf(const MXNetTensorSpec& spec, const MXNetArgValue& out, const MXNetOperator& op) {
   const DLTensor* tensor = nullptr;
   const bool narrow = (op.properties & kMXNetOpNarrowOut) != 0 && out.TryAs(&tensor) == Match::kOk;
-  if (!narrow) return CheckedOut(out, ShapeOf(spec), spec.dtype);
-  if (PromoteTypes(tensor->dtype, spec.dtype) != spec.dtype) {
-    MXNET_THROW("TypeError") << out.text() << ": Cannot cast array data from dtype('"
-                             << DataTypeName(tensor->dtype) << "') to dtype('"
-                             << DataTypeName(spec.dtype) << "') according to the rule 'safe'";
-  }
-  return CheckedOut(out, ShapeOf(spec), tensor->dtype);
+  return CheckedOut(out, ShapeOf(spec),
+                    narrow ? WrittenType(spec.dtype, tensor->dtype, out, op) : spec.dtype);
 }
 
 NDArray NewArray(const MXNetTensorSpec& spec, Context ctx, bool zeros) {
@@ -71,6 +80,12 @@ OutputSpecs::OutputSpecs(const MXNetOperator& op, int count, const MXNetTensorSp
   }
 }
 
+void CheckRoomFor(int outputs, int64_t bytes_of_each) {
+  if (outputs <= kManyOutputs) return;
+  const int64_t bytes = outputs * bytes_of_each;
+  NDArray::Empty(ShapeView(&bytes, 1), kUInt8);
+}
+
 Output::Output(const MXNetTensorSpec& spec, Context ctx, bool zeros)
     : written_(NewArray(spec, ctx, zeros)) {}
 
@@ -80,6 +95,23 @@ Output::Output(const MXNetTensorSpec& spec, Context ctx, const MXNetArgValue& ou
   const bool zeros = (op.properties & kMXNetOpZeroed) != 0;
   const bool direct = !zeros && CanWriteTo(target_.tensor(), spec.dtype, op, inputs, num_in);
   written_ = direct ? target_ : NewArray(spec, ctx, zeros);
+}
+
+void InferOut(const MXNetArgValue& out, const MXNetOperator& op, MXNetTensorSpec* spec) {
+  Ref<TensorSpec> given;
+  NDArray array;
+  ShapeView shape;
+  DLDataType dtype;
+  if (out.TryAs(&given) == Match::kOk) {
+    shape = ShapeView(given->extents().data(), given->extents().size());
+    dtype = given->dtype();
+    CheckOutSpec(out, shape, dtype, ShapeOf(*spec), WrittenType(spec->dtype, dtype, out, op));
+  } else {
+    array = TargetOf(*spec, out, op);
+    shape = array.shape();
+    dtype = array.dtype();
+  }
+  SetSpec(dtype, shape, spec);
 }
 
 NDArray Output::Finish() {

@@ -36,6 +36,10 @@ class OutputSpecs {
   std::vector<int64_t> extents_;
 };
 
+/*! \brief MemoryError at once for so many outputs that the system would end the process for them.
+ */
+void CheckRoomFor(int outputs, int64_t bytes_of_each);
+
 /*! \brief One output: a new array, or the one that `out` is, or a new one that is copied there. */
 class Output {
  public:
@@ -53,6 +57,12 @@ class Output {
   NDArray written_;
   NDArray target_;
 };
+
+/*!
+ * \brief Makes the spec of the one output that of `out`, which it is written to: an array, or the
+ * TensorSpec of one. Throws what a call throws where that does not fit.
+ */
+void InferOut(const MXNetArgValue& out, const MXNetOperator& op, MXNetTensorSpec* spec);
 
 }  // namespace op
 }  // namespace mxnet

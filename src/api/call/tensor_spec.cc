@@ -8,6 +8,7 @@
 #include <mxnet/op/extent.h>
 #include <mxnet/runtime/container/array.h>
 
+#include "api/call/outputs.h"
 #include "op/semantics/dispatch.h"
 
 namespace mxnet {
@@ -41,6 +42,7 @@ std::vector<TensorSpec> Infer(const MXNetArgs& args) {
     if (count <= room) {
       return std::vector<TensorSpec>(specs.begin(), specs.begin() + count);
     }
+    CheckRoomFor(count, 2 * sizeof(DimBuffer));
     room = count;
   }
 }
@@ -48,10 +50,15 @@ std::vector<TensorSpec> Infer(const MXNetArgs& args) {
 MXNET_REGISTER_CLASS(TensorSpec, "mx.TensorSpec")
     .describe("A tensor without its elements: a shape and an element type.")
     .def_init<std::vector<TensorSpec::Extent>, DLDataType>()
-    .arg("shape", "Extents: numbers, or names of symbols for those that are not known.")
+    .arg(
+        "shape",
+        "Extents: numbers, or for those that are not known names of symbols, or texts as shape has "
+        "them, '2*n + 1'.")
     .arg("dtype", "Element type.")
     .def_property("shape", &TensorSpec::shape, "Extents: numbers, and texts of symbolic ones.")
-    .def_property("dtype", &TensorSpec::dtype, "Element type.");
+    .def_property("dtype", &TensorSpec::dtype, "Element type.")
+    .def_eq()
+    .def("__hash__", &TensorSpec::hash);
 
 MXNET_REGISTER_API("mx.op.infer")
     .describe(
@@ -75,6 +82,12 @@ TensorSpec::TensorSpec(const std::vector<Extent>& shape, DLDataType dtype) : dty
                               << shape.size();
   }
   for (const Extent& extent : shape) shape_.push_back(ExtentOf(extent));
+}
+
+int64_t TensorSpec::hash() const {
+  uint64_t hash = static_cast<uint64_t>(dtype_.code) << 16 | static_cast<uint64_t>(dtype_.bits);
+  for (int64_t extent : shape_) hash = hash * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(extent);
+  return static_cast<int64_t>(hash);
 }
 
 std::vector<TensorSpec::Extent> TensorSpec::shape() const {

@@ -7,6 +7,7 @@
 
 #include <mxnet/op/c_operator_api.h>
 #include <mxnet/runtime/class.h>
+#include <mxnet/runtime/data_type.h>
 #include <mxnet/runtime/stl.h>
 
 #include <string>
@@ -28,6 +29,12 @@ class TensorSpec {
 
   DLDataType dtype() const { return dtype_; }
   std::vector<Extent> shape() const;
+  /*! \brief Of equal shape and type, by arithmetic: "n + m" is "m + n". */
+  bool operator==(const TensorSpec& other) const {
+    using runtime::operator==;
+    return dtype_ == other.dtype_ && shape_ == other.shape_;
+  }
+  int64_t hash() const;
   /*! \brief The extents as infer has them. */
   const std::vector<int64_t>& extents() const { return shape_; }
 

@@ -21,8 +21,8 @@ namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief Outputs that are more than this take memory that is asked for before. */
-constexpr int kManyOutputs = 1 << 16;
+/*! \brief What a view, its description and its Python object take. */
+constexpr int64_t kBytesOfView = 512;
 
 /*! \brief What shows the elements of an input from its first one on, before view has said how. */
 DLTensor OverInput(const DLTensor& input, const MXNetTensorSpec& spec, int64_t* strides) {
@@ -46,7 +46,8 @@ NDArray Copy(const MXNetOperator& op, const DLTensor& input, const void* attribu
   if (!zeros && op.run == nullptr) {
     MXNET_THROW("RuntimeError") << "its view declines, and it has no run";
   }
-  NDArray copy = Output(spec, input.device, zeros).Finish();
+  const bool zeroed = zeros || (op.properties & kMXNetOpZeroed) != 0;
+  NDArray copy = Output(spec, input.device, zeroed).Finish();
   if (!zeros) {
     DLTensor out = copy.tensor();
     Check(op.run(op.self, &input, 1, attributes, &out, 1, nullptr));
@@ -90,28 +91,18 @@ Tuple ViewMany(const MXNetOperator& op, const NDArray& array, const void* attrib
   return Tuple(std::move(views));
 }
 
-/*! \brief MemoryError at once for so many outputs that the system would end the process for them.
- */
-void CheckRoomFor(int outputs) {
-  constexpr int64_t kBytesOfOutput = 512;
-  if (outputs > kManyOutputs) {
-    const int64_t bytes = outputs * kBytesOfOutput;
-    NDArray::Empty(ShapeView(&bytes, 1), kUInt8);
-  }
-}
-
 }  // namespace
 
 void CallView(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* ret) {
-  const CallAttributes attributes(op, args);
   const NDArray array = ToArray(args[0]);
+  const CallAttributes attributes(op, args);
   const DLTensor& input = array.tensor();
   const MXNetTensorSpec spec{input.dtype, input.dtype, input.ndim, kMXNetWeakNone, input.shape};
-  const int count = CountOutputs(op, &spec, 1, attributes.get());
-  CheckRoomFor(count);
+  const auto [count, is_one] = CountOutputs(op, &spec, 1, attributes.get());
+  CheckRoomFor(count, kBytesOfView);
   OutputSpecs specs(op, count, &spec, 1);
   Check(op.infer(op.self, &spec, 1, attributes.get(), specs.data(), count));
-  if (op.num_outputs != 1) {
+  if (!is_one) {
     *ret = ViewMany(op, array, attributes.get(), specs);
     return;
   }

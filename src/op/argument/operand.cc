@@ -58,9 +58,23 @@ T IntAs(int64_t value, bool unsigned_value) {
   return unsigned_value ? CastValue<T>(static_cast<uint64_t>(value)) : CastValue<T>(value);
 }
 
+/*! \brief The type code of a Python number of a kind and a default type. */
+int CodeOf(WeakKind kind, DLDataType dtype) {
+  switch (kind) {
+    case WeakKind::kBool:
+      return kMXNetBool;
+    case WeakKind::kFloat:
+      return kMXNetFloat;
+    case WeakKind::kComplex:
+      return kMXNetComplex;
+    default:
+      return dtype == kUInt64 ? kMXNetUInt : kMXNetInt;
+  }
+}
+
 }  // namespace
 
-Operand::Operand(const MXNetArgValue& arg, ArrayUse use) {
+Operand::Operand(const MXNetArgValue& arg, ArrayUse use) : use_(use) {
   if (arg.TryAs<const DLTensor*>(&tensor_) == Match::kOk) {
     CheckHost(*tensor_);
     CheckedIndexOfDType(tensor_->dtype);
@@ -91,6 +105,7 @@ void Operand::Own(NDArray array) {
 }
 
 void Operand::StoreScalar(DLDataType dtype, void* out) const {
+  if (use_ == ArrayUse::kElements) return StoreNumber(value_, CodeOf(kind_, dtype_), dtype, out);
   DispatchDType(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T value{};

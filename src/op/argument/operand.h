@@ -47,7 +47,8 @@ class Operand {
   /*!
    * \brief Writes the scalar as one element of dtype; only where !is_array().
    *
-   * OverflowError for an integer that an integer type cannot hold.
+   * OverflowError for an integer that an integer type cannot hold. Where the use is kElements as
+   * StoreNumber has it.
    */
   void StoreScalar(DLDataType dtype, void* out) const;
 
@@ -67,6 +68,7 @@ class Operand {
   const DLTensor* tensor_{nullptr};
   WeakKind kind_{WeakKind::kNone};
   WeakKind numbers_{WeakKind::kNone};
+  ArrayUse use_;
   // Python numbers are read again for every type: no other type between would keep their value.
   std::optional<MXNetArgValue> nested_;
   DLDataType dtype_{};

@@ -4,6 +4,9 @@
  */
 #include "op/argument/out.h"
 
+#include <mxnet/op/extent.h>
+
+#include <string>
 #include <utility>
 
 #include "op/semantics/promotion.h"
@@ -11,6 +14,37 @@
 
 namespace mxnet {
 namespace op {
+
+namespace {
+
+bool MayBeEqual(ShapeView a, ShapeView b) {
+  bool equal = a.size() == b.size();
+  for (size_t i = 0; equal && i < a.size(); ++i) equal = !AreDifferent(a[i], b[i]);
+  return equal;
+}
+
+/*! \brief A shape as messages have it, "(2, n)". */
+std::string TextOf(ShapeView shape) {
+  if (IsKnown(shape)) return shape.str();
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + ExtentText(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace
+
+void CheckOutSpec(const MXNetArgValue& out, ShapeView shape, DLDataType dtype,
+                  ShapeView result_shape, DLDataType result_dtype) {
+  if (shape != result_shape && !MayBeEqual(shape, result_shape)) {
+    MXNET_THROW("ValueError") << out.text() << " has shape " << TextOf(shape)
+                              << ", but the result has shape " << TextOf(result_shape);
+  }
+  if (!CanCastSameKind(result_dtype, dtype)) {
+    MXNET_THROW("TypeError") << out.text() << ": Cannot cast output from dtype('"
+                             << DataTypeName(result_dtype) << "') to dtype('" << DataTypeName(dtype)
+                             << "') with casting rule 'same_kind'";
+  }
+}
 
 NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype) {
   if (out.type_code() != kMXNetNDArrayHandle) {
@@ -20,15 +54,7 @@ NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype) 
   }
   NDArray array = out.As<NDArray>();
   if (array.read_only()) MXNET_THROW("ValueError") << out.text() << " is read-only";
-  if (array.shape() != shape) {
-    MXNET_THROW("ValueError") << out.text() << " has shape " << array.shape().str()
-                              << ", but the result has shape " << shape.str();
-  }
-  if (!CanCastSameKind(dtype, array.dtype())) {
-    MXNET_THROW("TypeError") << out.text() << ": Cannot cast output from dtype('"
-                             << DataTypeName(dtype) << "') to dtype('"
-                             << DataTypeName(array.dtype()) << "') with casting rule 'same_kind'";
-  }
+  CheckOutSpec(out, array.shape(), array.dtype(), shape, dtype);
   return array;
 }
 

@@ -12,6 +12,13 @@
 namespace mxnet {
 namespace op {
 
+/*!
+ * \brief ValueError or TypeError where an array of one spec cannot be `out` for a result of
+ * another. Extents that may be symbolic fit where they may be equal.
+ */
+void CheckOutSpec(const MXNetArgValue& out, ShapeView shape, DLDataType dtype,
+                  ShapeView result_shape, DLDataType result_dtype);
+
 /*! \brief The array a result goes to by `out`; ValueError or TypeError where it does not fit. */
 NDArray CheckedOut(const MXNetArgValue& out, ShapeView shape, DLDataType dtype);
 

@@ -22,7 +22,9 @@ int64_t DiagonalLength(int64_t rows, int64_t columns, int64_t k) {
 
 int64_t DiagonalExtent(int64_t rows, int64_t columns, int64_t k) {
   if (!IsSymbolic(rows) && !IsSymbolic(columns)) return DiagonalLength(rows, columns, k);
-  return rows == columns && k == 0 ? rows : NewExtent("diagonal");
+  // The least k is no less far out than the one after it.
+  const int64_t below = k < 0 ? -std::max(k, -INT64_MAX) : 0;
+  return MinExtent(MonusExtent(rows, below), MonusExtent(columns, std::max<int64_t>(k, 0)));
 }
 
 DiagonalTensor::DiagonalTensor(const DLTensor& matrix, int64_t k)

@@ -29,7 +29,7 @@ struct DiagonalTensor {
 /*! \brief Number of elements on a diagonal of a matrix. */
 int64_t DiagonalLength(int64_t rows, int64_t columns, int64_t k);
 
-/*! \brief The same of extents that may be symbolic: a new symbol where it cannot be told. */
+/*! \brief The same of extents that may be symbolic. */
 int64_t DiagonalExtent(int64_t rows, int64_t columns, int64_t k);
 
 /*! \brief Clears the elements of row-major matrices above diagonal k, or below it. */

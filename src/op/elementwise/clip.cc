@@ -62,8 +62,11 @@ void PromoteClip(MXNetTensorSpec* in, int num_in, const NoAttributes&) {
   CheckOnce(in, kHigh, kHighAgain, "argument 2 ('a_max') is given again by argument 5 ('max')");
   InputType types[3];
   int count = 0;
+  types[count++] = TypeOf(in[0]);
+  // An integer that is clipped has a type of its own, as in NumPy; only a limit gives way.
+  if (IsPythonInt(in[0])) types[0].kind = WeakKind::kNone;
   for (const MXNetTensorSpec* input :
-       {&in[0], &LimitOf(in, kLow, kLowAgain), &LimitOf(in, kHigh, kHighAgain)}) {
+       {&LimitOf(in, kLow, kLowAgain), &LimitOf(in, kHigh, kHighAgain)}) {
     if (IsGiven(*input)) types[count++] = TypeOf(*input);
   }
   const DLDataType dtype = ClippedDType(types, count);
@@ -84,17 +87,6 @@ void InferClip(const InferCall& call, const NoAttributes&) {
   DimBuffer shape;
   BroadcastShapes(shapes, count, &shape);
   SetSpec(call.in[0].dtype, shape.view(), call.out);
-}
-
-/*! \brief Whether a Python int is below the values of an integer type, -1, above, 1, or neither. */
-int SideOf(const DLTensor& number, DLDataType dtype) {
-  const int64_t value = *static_cast<const int64_t*>(TensorData(number));
-  const int unused = 64 - dtype.bits;
-  if (number.dtype == kUInt64 && value < 0) return dtype == kUInt64 ? 0 : 1;
-  if (dtype.code == kDLUInt) {
-    return value < 0 ? -1 : static_cast<uint64_t>(value) > UINT64_MAX >> unused ? 1 : 0;
-  }
-  return value < INT64_MIN >> unused ? -1 : value > INT64_MAX >> unused ? 1 : 0;
 }
 
 [[noreturn]] void ThrowOutOfBounds(const DLTensor& number, DLDataType dtype) {

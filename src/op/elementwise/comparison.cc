@@ -4,9 +4,8 @@
  */
 #include "op/kernels/elementwise/comparison.h"
 
-#include "op/argument/operand.h"
-#include "op/argument/out.h"
 #include "op/elementwise/elementwise.h"
+#include "op/semantics/input_types.h"
 #include "op/semantics/order.h"
 
 namespace mxnet {
@@ -89,71 +88,64 @@ Comparison MakeComparison() {
 
 bool IsSigned(DLDataType dtype) { return dtype.code == kDLInt; }
 
-/*! \brief int64 and uint64, whose common type would be float64, are compared as they are. */
-InnerLoop MixedLoop(const Comparison& comparison, DLDataType a, DLDataType b) {
-  if (IsSigned(a) && b == kUInt64) return comparison.signed_unsigned;
-  if (a == kUInt64 && IsSigned(b)) return comparison.unsigned_signed;
-  return nullptr;
+bool IsPythonInt(const MXNetTensorSpec& input) {
+  return input.ndim == 0 && input.weak == kMXNetWeakInt;
 }
 
-/*! \brief Where a scalar lies beside the values of dtype: -1 below, 1 above, 0 among them. */
-int8_t SideOf(const Operand& scalar, DLDataType dtype) {
-  if (scalar.kind() != WeakKind::kInt || !IsIntDType(dtype)) return 0;
-  const int64_t value = scalar.int_value();
-  if (!scalar.is_large_uint() && value < 0) {
-    if (dtype.code == kDLUInt) return -1;
-    return value < -(int64_t{1} << (dtype.bits - 2)) * 2 ? -1 : 0;
+/*! \brief Integers that have no common type keep theirs, as does a Python int beside integers. */
+void PromoteComparison(MXNetTensorSpec* in, int, const NoAttributes&) {
+  const InputType a = TypeOf(in[0]);
+  const InputType b = TypeOf(in[1]);
+  const bool integers = IsIntDType(a.dtype) && IsIntDType(b.dtype);
+  if (integers && (IsPythonInt(in[0]) || IsPythonInt(in[1]))) {
+    in[0].dtype = a.dtype;
+    in[1].dtype = b.dtype;
+  } else if (IsSigned(a.dtype) && b.dtype == kUInt64) {
+    in[0].dtype = kInt64;
+    in[1].dtype = kUInt64;
+  } else if (a.dtype == kUInt64 && IsSigned(b.dtype)) {
+    in[0].dtype = kUInt64;
+    in[1].dtype = kInt64;
+  } else {
+    in[0].dtype = in[1].dtype = CommonOf(a, b);
   }
-  const int digits = dtype.bits - (dtype.code == kDLInt ? 1 : 0);
-  return digits < 64 && static_cast<uint64_t>(value) >> digits != 0 ? 1 : 0;
 }
 
 DLTensor TensorOver(const void* element, DLDataType dtype) {
   return {const_cast<void*>(element), Context{kDLCPU, 0}, 0, dtype, nullptr, nullptr, 0};
 }
 
-/*! \brief Compares inputs of types of their own, into a new array or `out`. */
-void CompareInto(InnerLoop loop, const Operand& a, const Operand& b, const DLTensor* inputs,
-                 const MXNetArgs& args, MXNetRetValue* ret) {
-  const ShapeView shapes[2] = {a.shape(), b.shape()};
-  DimBuffer shape;
-  BroadcastShapes(shapes, 2, &shape);
-  NDArray result = NDArray::Empty(shape.view(), kBool, ContextOf(a, b));
-  Walk(loop, inputs, 2, result.tensor());
-  ReturnInto(std::move(result), args[2], ret);
+/*! \brief Compares with a Python int, which is input `number`, that may be beyond the other's type.
+ */
+void CompareWithNumber(const LoopTable& table, const DLTensor* in, int number,
+                       const DLTensor& out) {
+  const DLDataType dtype = in[1 - number].dtype;
+  DLTensor inputs[2] = {in[0], in[1]};
+  const auto side = static_cast<int8_t>(SideOf(in[number], dtype));
+  const int8_t middle = 0;
+  ElementBuffer element;
+  if (side != 0) {
+    // It compares alike with every element.
+    inputs[number] = TensorOver(&side, kInt8);
+    inputs[1 - number] = TensorOver(&middle, kInt8);
+  } else {
+    inputs[number] = TensorOver(&element, dtype);
+    CopyCast(in[number], inputs[number]);
+  }
+  Walk(table.loops[CheckedIndexOfDType(inputs[0].dtype)], inputs, 2, out);
 }
 
-/*! \brief A scalar beyond the other operand's type compares alike with every element. */
-bool CompareOutOfRange(const Comparison& comparison, const Operand& a, const Operand& b,
-                       const MXNetArgs& args, MXNetRetValue* ret) {
-  if (a.is_array() == b.is_array()) return false;
-  const int8_t left = a.is_array() ? int8_t{0} : SideOf(a, b.dtype());
-  const int8_t right = b.is_array() ? int8_t{0} : SideOf(b, a.dtype());
-  if (left == 0 && right == 0) return false;
-  const DLTensor inputs[2] = {TensorOver(&left, kInt8), TensorOver(&right, kInt8)};
-  CompareInto(comparison.op.table.loops[kIndexInt8], a, b, inputs, args, ret);
-  return true;
-}
-
-bool CompareMixedSigns(const Comparison& comparison, Operand* a, Operand* b, const MXNetArgs& args,
-                       MXNetRetValue* ret) {
-  const InnerLoop loop = MixedLoop(comparison, a->dtype(), b->dtype());
-  if (loop == nullptr || a->is_array() != b->is_array()) return false;
-  const bool signed_first = IsSigned(a->dtype());
-  const DLTensor inputs[2] = {a->TensorAs(signed_first ? kInt64 : kUInt64),
-                              b->TensorAs(signed_first ? kUInt64 : kInt64)};
-  CompareInto(loop, *a, *b, inputs, args, ret);
-  return true;
-}
-
-/*! \brief Besides what is quick of all operators, integers that have no common type. */
-bool QuickCompare(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  const auto& comparison = *static_cast<const Comparison*>(data);
-  if (QuickBinary(&comparison.op, args, ret)) return true;
-  Operand a(args[0]);
-  Operand b(args[1]);
-  return CompareOutOfRange(comparison, a, b, args, ret) ||
-         CompareMixedSigns(comparison, &a, &b, args, ret);
+void RunComparison(const RunCall& call, const NoAttributes& attributes) {
+  const auto& comparison = *static_cast<const Comparison*>(call.data);
+  const DLDataType a = call.in[0].dtype;
+  const DLDataType b = call.in[1].dtype;
+  if (a == b) return RunBinary(call, attributes);
+  if (a.bits == 64 && b.bits == 64) {
+    const bool signed_first = IsSigned(a);
+    return Walk(signed_first ? comparison.signed_unsigned : comparison.unsigned_signed, call.in, 2,
+                call.out[0]);
+  }
+  CompareWithNumber(comparison.op.table, call.in, a.bits == 64 ? 0 : 1, call.out[0]);
 }
 
 const Comparison kEqual = MakeComparison<Equal>();
@@ -169,8 +161,10 @@ const Comparison kGreaterEqual = MakeComparison<GreaterEqual>();
   "size, compare by value; complex numbers by real, then imaginary part; NaN is unequal " \
   "to everything."
 
-#define MXNET_REGISTER_COMPARISON(Name, Relation, Of) \
-  MXNET_REGISTER_BINARY(Name, MXNET_COMPARE_DOC(Relation), (Of).op).quick(&QuickCompare)
+#define MXNET_REGISTER_COMPARISON(Name, Relation, Of)               \
+  MXNET_REGISTER_BINARY(Name, MXNET_COMPARE_DOC(Relation), (Of).op) \
+      .types(&PromoteComparison)                                    \
+      .run(&RunComparison)
 
 MXNET_REGISTER_COMPARISON("equal", "is equal to", kEqual);
 MXNET_REGISTER_COMPARISON("not_equal", "differs from", kNotEqual);

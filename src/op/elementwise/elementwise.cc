@@ -43,6 +43,16 @@ void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* da
   RunGathered(loop, items, count, data, strides, n);
 }
 
+int SideOf(const DLTensor& number, DLDataType dtype) {
+  const int64_t value = *static_cast<const int64_t*>(TensorData(number));
+  const int unused = 64 - dtype.bits;
+  if (number.dtype == kUInt64 && value < 0) return dtype == kUInt64 ? 0 : 1;
+  if (dtype.code == kDLUInt) {
+    return value < 0 ? -1 : static_cast<uint64_t>(value) > UINT64_MAX >> unused ? 1 : 0;
+  }
+  return value < INT64_MIN >> unused ? -1 : value > INT64_MAX >> unused ? 1 : 0;
+}
+
 void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out) {
   if (count == 1) {
     WalkAll<1>(loop, inputs, out);

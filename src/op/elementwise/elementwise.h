@@ -68,6 +68,12 @@ void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out
 void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* data,
                 const int64_t* strides, int64_t n);
 
+/*!
+ * \brief Whether a Python int, given as int64 or uint64, is below the values of an integer type,
+ * -1, above, 1, or neither.
+ */
+int SideOf(const DLTensor& number, DLDataType dtype);
+
 /*! \brief The loops of maximum and of minimum. */
 const LoopTable& MaximumLoops();
 const LoopTable& MinimumLoops();

@@ -105,7 +105,43 @@ void Choose(const DLTensor& condition, const DLTensor& x, const DLTensor& y, con
   loop.RunParallel(ChooseLoop(ItemSize(out.dtype)));
 }
 
-void PromoteWhere(MXNetTensorSpec* in, int, const NoAttributes&) {
+/*! \brief The indices that measure has found for run. */
+struct NonzeroAttributes {
+  mutable NDArray positions;
+};
+
+void CheckHasAxes(int ndim) {
+  if (ndim > 0) return;
+  MXNET_THROW("ValueError") << "Calling nonzero on 0d arrays is not allowed. Use "
+                            << "np.atleast_1d(scalar).nonzero() instead.";
+}
+
+int CountAxes(const InferCall& call, const NonzeroAttributes&) {
+  CheckHasAxes(call.in[0].ndim);
+  return call.in[0].ndim;
+}
+
+void InferNonzero(const InferCall& call, const NonzeroAttributes&) {
+  const int64_t count = NewExtent("nonzero");
+  for (int i = 0; i < call.num_out; ++i) SetSpec(kInt64, ShapeView(&count, 1), &call.out[i]);
+}
+
+void MeasureNonzero(const MeasureCall& call, const NonzeroAttributes& found) {
+  found.positions = FlatNonzero(AsMask(call.in[0]));
+  const int64_t count = found.positions.size();
+  for (int i = 0; i < call.num_out; ++i) SetSpec(kInt64, ShapeView(&count, 1), &call.out[i]);
+}
+
+void RunNonzero(const RunCall& call, const NonzeroAttributes& found) {
+  int64_t* indices[kMaxNdim];
+  for (int i = 0; i < call.num_out; ++i) {
+    indices[i] = static_cast<int64_t*>(TensorData(call.out[i]));
+  }
+  UnravelAscending(found.positions.data_as<int64_t>(), found.positions.size(), call.in[0].shape,
+                   call.num_out, indices);
+}
+
+void PromoteWhere(MXNetTensorSpec* in, int, const NonzeroAttributes&) {
   in[0].dtype = kBool;
   if (IsGiven(in[1]) != IsGiven(in[2])) {
     MXNET_THROW("ValueError") << "either both or neither of x and y should be given";
@@ -113,24 +149,32 @@ void PromoteWhere(MXNetTensorSpec* in, int, const NoAttributes&) {
   if (IsGiven(in[1])) in[1].dtype = in[2].dtype = CommonOf(TypeOf(in[1]), TypeOf(in[2]));
 }
 
-void InferWhere(const InferCall& call, const NoAttributes&) {
-  if (!IsGiven(call.in[1])) {
-    MXNET_THROW("NotImplementedError") << "how many indices there are depends on elements";
-  }
-  const ShapeView shapes[] = {ShapeOf(call.in[0]), ShapeOf(call.in[1]), ShapeOf(call.in[2])};
+int CountWhere(const InferCall& call, const NonzeroAttributes& found) {
+  return IsGiven(call.in[1]) ? MXNET_ONE_OUTPUT : CountAxes(call, found);
+}
+
+/*! \brief The spec of what is chosen; Input is a spec or a tensor. */
+template <typename Input>
+void SetChosen(const Input* in, MXNetTensorSpec* out) {
+  const ShapeView shapes[] = {ShapeOf(in[0]), ShapeOf(in[1]), ShapeOf(in[2])};
   DimBuffer shape;
   BroadcastShapes(shapes, 3, &shape);
-  SetSpec(call.in[1].dtype, shape.view(), call.out);
+  SetSpec(in[1].dtype, shape.view(), out);
 }
 
-void RunWhere(const RunCall& call, const NoAttributes&) {
+void InferWhere(const InferCall& call, const NonzeroAttributes& found) {
+  if (!IsGiven(call.in[1])) return InferNonzero(call, found);
+  SetChosen(call.in, call.out);
+}
+
+void MeasureWhere(const MeasureCall& call, const NonzeroAttributes& found) {
+  if (!IsGiven(call.in[1])) return MeasureNonzero(call, found);
+  SetChosen(call.in, call.out);
+}
+
+void RunWhere(const RunCall& call, const NonzeroAttributes& found) {
+  if (!IsGiven(call.in[1])) return RunNonzero(call, found);
   Choose(call.in[0], call.in[1], call.in[2], call.out[0]);
-}
-
-void CheckHasAxes(int ndim) {
-  if (ndim > 0) return;
-  MXNET_THROW("ValueError") << "Calling nonzero on 0d arrays is not allowed. Use "
-                            << "np.atleast_1d(scalar).nonzero() instead.";
 }
 
 Tuple Nonzero(const NDArray& array) {
@@ -171,7 +215,7 @@ bool QuickWhere(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
   return true;
 }
 
-MXNET_REGISTER_OPERATOR("_npi.where", NoAttributes)
+MXNET_REGISTER_OPERATOR("_npi.where", NonzeroAttributes)
     .describe(
         "Elements of x where the condition holds, of y elsewhere.\n\n"
         "The three broadcast together. With the condition alone, the indices at which it holds, "
@@ -183,39 +227,11 @@ MXNET_REGISTER_OPERATOR("_npi.where", NoAttributes)
     .types(&PromoteWhere)
     .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput)
     .release_gil(kReleaseBytes)
+    .outputs(&CountWhere)
     .infer(&InferWhere)
+    .measure(&MeasureWhere, false)
     .run(&RunWhere)
     .quick(&QuickWhere);
-
-/*! \brief What measure has found for run. */
-struct NonzeroAttributes {
-  mutable NDArray positions;
-};
-
-int CountAxes(const InferCall& call, const NonzeroAttributes&) {
-  CheckHasAxes(call.in[0].ndim);
-  return call.in[0].ndim;
-}
-
-void InferNonzero(const InferCall& call, const NonzeroAttributes&) {
-  const int64_t count = NewExtent("nonzero");
-  for (int i = 0; i < call.num_out; ++i) SetSpec(kInt64, ShapeView(&count, 1), &call.out[i]);
-}
-
-void MeasureNonzero(const MeasureCall& call, const NonzeroAttributes& found) {
-  found.positions = FlatNonzero(AsMask(call.in[0]));
-  const int64_t count = found.positions.size();
-  for (int i = 0; i < call.num_out; ++i) SetSpec(kInt64, ShapeView(&count, 1), &call.out[i]);
-}
-
-void RunNonzero(const RunCall& call, const NonzeroAttributes& found) {
-  int64_t* indices[kMaxNdim];
-  for (int i = 0; i < call.num_out; ++i) {
-    indices[i] = static_cast<int64_t*>(TensorData(call.out[i]));
-  }
-  UnravelAscending(found.positions.data_as<int64_t>(), found.positions.size(), call.in[0].shape,
-                   call.num_out, indices);
-}
 
 bool QuickNonzero(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
   if (HostArray(args, 0) == nullptr) return false;

@@ -68,10 +68,33 @@ Part PartOf(const Ints& given, int64_t extent, int i) {
   return {i * length + std::min<int64_t>(i, longer), length + (i < longer ? 1 : 0)};
 }
 
-/*! \brief The extent of a part, where that of the axis is a symbol. */
-int64_t SymbolicExtent(const Ints& given, int64_t extent, bool equal) {
-  if (given.single && equal) return DivideExtent(extent, given.values[0]);
-  return !given.single && given.values.empty() ? extent : NewExtent("part");
+/*! \brief How far a negative position is from the end; of the least int, as far as any extent is.
+ */
+int64_t Distance(int64_t at) { return -std::max(at, -INT64_MAX); }
+
+/*! \brief A position of a symbolic extent, read as a slice reads it. */
+int64_t PositionIn(int64_t extent, int64_t at) {
+  return at >= 0 ? MinExtent(extent, at) : MonusExtent(extent, Distance(at));
+}
+
+/*! \brief The extent of part i, where that of the axis is a symbol. */
+int64_t SymbolicExtent(const Ints& given, int64_t extent, bool equal, int i) {
+  const auto& values = given.values;
+  if (given.single) {
+    // As many of the parts as are left over are longer by one.
+    return DivideExtent(equal ? extent : AddExtent(extent, values[0] - 1 - i), values[0]);
+  }
+  const auto at = static_cast<size_t>(i);
+  const int64_t start = i == 0 ? 0 : values[at - 1];
+  const bool is_last = at == values.size();
+  if (i == 0) return is_last ? extent : PositionIn(extent, values[0]);
+  // What the general form below comes to, in fewer terms.
+  if (is_last) return start >= 0 ? MonusExtent(extent, start) : MinExtent(extent, Distance(start));
+  if (start >= 0 && values[at] >= start) {
+    return SubtractExtent(PositionIn(extent, values[at]), PositionIn(extent, start));
+  }
+  if (values[at] >= 0 && values[at] <= start) return 0;
+  return MonusExtent(PositionIn(extent, values[at]), PositionIn(extent, start));
 }
 
 void InferSplit(const InferCall& call, const SplitAttributes& attributes) {
@@ -86,8 +109,8 @@ void InferSplit(const InferCall& call, const SplitAttributes& attributes) {
   }
   for (int i = 0; i < call.num_out; ++i) {
     SetSpec(in.dtype, ShapeOf(in), &call.out[i]);
-    call.out[i].shape[axis] =
-        IsSymbolic(extent) ? SymbolicExtent(given, extent, equal) : PartOf(given, extent, i).length;
+    call.out[i].shape[axis] = IsSymbolic(extent) ? SymbolicExtent(given, extent, equal, i)
+                                                 : PartOf(given, extent, i).length;
   }
 }
 

@@ -188,9 +188,9 @@ void FunctionInfo::CopyOperator() {
                               << " outputs has to have count_outputs";
   }
   std::memcpy(&op_, op, std::min(op->struct_size, sizeof(op_)));
-  if (op_.type_rule == kMXNetTypesOwn && op_.promote == nullptr) {
-    MXNET_THROW("ValueError") << info_.name << ": an operator with kMXNetTypesOwn has to have "
-                              << "promote";
+  if ((op_.type_rule == kMXNetTypesOwn) != (op_.promote != nullptr)) {
+    MXNET_THROW("ValueError") << info_.name << ": an operator has promote with kMXNetTypesOwn, and "
+                              << "only with it";
   }
   info_.op = &op_;
 }
@@ -247,13 +247,15 @@ void FunctionInfo::CopyParams(const MXNetFuncInfo& info) {
   info_.params = params_.data();
 }
 
+int FunctionObject::RejectCount(int num_args) const noexcept {
+  return Reject([&] { return CountText(*info, num_args); });
+}
+
 int FunctionObject::CallDescribed(const MXNetValue* values, const int* type_codes, int num_args,
                                   MXNetValue* ret, int* ret_type_code) const {
   const auto& params = info->body_params();
   const int num_params = static_cast<int>(params.size());
-  if (num_args > num_params && !info->variadic()) {
-    return Reject([&] { return CountText(*info, num_args); });
-  }
+  if (num_args > num_params && !info->variadic()) return RejectCount(num_args);
   bool gaps = false;
   for (int i = 0; i < num_args; ++i) gaps |= type_codes[i] == kMXNetMissing;
   if (num_args >= num_params && !gaps) {

@@ -90,6 +90,8 @@ struct FunctionObject {
   /*! \brief Writes the arguments of the named parameters, with the defaults of those not given. */
   int Fill(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* filled,
            int* filled_codes) const;
+  /*! \brief TypeError for so many arguments, which are too many; -1. */
+  int RejectCount(int num_args) const noexcept;
 
  private:
   int CallChecked(const MXNetValue* values, const int* type_codes, int num_args, MXNetValue* ret,

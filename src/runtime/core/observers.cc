@@ -4,6 +4,7 @@
  */
 #include "runtime/core/observers.h"
 
+#include "runtime/core/call_observer.h"
 #include "runtime/core/devices.h"
 #include "runtime/core/operator.h"
 #include "runtime/core/pool.h"
@@ -15,6 +16,8 @@ std::atomic<uint32_t> observers{0};
 std::atomic<TracedCall> traced_call{nullptr};
 
 namespace {
+
+std::atomic<MXNetCallObserver> end_observer{nullptr};
 
 // Plain memory of the thread: a signal handler may read it.
 __thread ActiveCall* innermost MXNET_TLS_INITIAL_EXEC = nullptr;
@@ -50,10 +53,17 @@ int CallObserved(const FunctionObject* func, const MXNetValue* values, const int
   const int depth = innermost == nullptr ? 0 : innermost->depth + 1;
   ActiveCall call{func, values, type_codes, num_args, depth, innermost};
   const Entered entered(&call);
-  if ((observers.load(std::memory_order_acquire) & kObserveTraces) == 0) {
-    return CallWhereItBelongs(call, ret, ret_type_code);
+  const uint32_t on = observers.load(std::memory_order_acquire);
+  const int status = (on & kObserveTraces) == 0
+                         ? CallWhereItBelongs(call, ret, ret_type_code)
+                         : traced_call.load(std::memory_order_relaxed)(call, ret, ret_type_code);
+  if ((on & kObserveEnds) == 0) return status;
+  const MXNetCallObserver observer = end_observer.load(std::memory_order_acquire);
+  if (observer != nullptr) {
+    auto* handle = const_cast<FunctionObject*>(func);
+    observer(handle, values, type_codes, num_args, status, ret, *ret_type_code);
   }
-  return traced_call.load(std::memory_order_relaxed)(call, ret, ret_type_code);
+  return status;
 }
 
 }  // namespace runtime
@@ -62,4 +72,15 @@ int CallObserved(const FunctionObject* func, const MXNetValue* values, const int
 const uint32_t* MXNetCallObservers(void) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t), "read as a plain word");
   return reinterpret_cast<const uint32_t*>(&mxnet::runtime::observers);
+}
+
+void MXNetFuncSetObserver(MXNetCallObserver observer) {
+  using mxnet::runtime::kObserveEnds;
+  using mxnet::runtime::observers;
+  mxnet::runtime::end_observer.store(observer, std::memory_order_release);
+  if (observer != nullptr) {
+    observers.fetch_or(kObserveEnds, std::memory_order_release);
+  } else {
+    observers.fetch_and(~static_cast<uint32_t>(kObserveEnds));
+  }
 }

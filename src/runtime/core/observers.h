@@ -1,6 +1,6 @@
 /*!
  * \file observers.h
- * \brief What may observe every call: the traces and the crash report.
+ * \brief What may observe every call: the traces, the crash report, and a library.
  */
 #ifndef MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_
 #define MXNET_SRC_RUNTIME_CORE_OBSERVERS_H_
@@ -18,6 +18,7 @@ enum Observer : uint32_t {
   kObserveTraces = 1,
   kObserveCrashes = 2,
   kObserveDevices = 4, /*!< there are devices beside the CPU, to which calls of operators may go */
+  kObserveEnds = 8,    /*!< a library has an observer */
 };
 
 /*! \brief The observers at present. A call reads this word and, where it is 0, does nothing else.

@@ -10,6 +10,7 @@
 
 #include "runtime/core/c_api_guard.h"
 #include "runtime/core/function.h"
+#include "runtime/core/observers.h"
 
 namespace {
 
@@ -41,6 +42,16 @@ const MXNetOperator* OperatorOf(MXNetFunctionHandle func) {
   return op;
 }
 
+/*!
+ * \brief The status of a call, which is another than 0 and -1 only for whoever knows devices: where
+ * the function itself is being called, by whom it reaches that.
+ */
+int StatusFor(const FunctionObject* function, int status) {
+  if (__builtin_expect(status != kElementsElsewhere, 1)) return status;
+  const mxnet::runtime::ActiveCall* call = mxnet::runtime::InnermostCall();
+  return call != nullptr && call->func == function ? status : -1;
+}
+
 }  // namespace
 
 void MXNetOperatorSetAdapter(const MXNetOperatorAdapter* adapter) {
@@ -62,7 +73,8 @@ int MXNetOperatorCall(MXNetFunctionHandle func, const MXNetValue* values, const 
   if (__builtin_expect(static_cast<size_t>(num_args) != params.size(), 0)) {
     return MXNetFuncRejectCount(func, static_cast<int>(params.size()), 0, num_args);
   }
-  return adapter->call(op, func, values, type_codes, num_args, ret, ret_type_code);
+  return StatusFor(function,
+                   adapter->call(op, func, values, type_codes, num_args, ret, ret_type_code));
 }
 
 int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const int* type_codes,
@@ -80,13 +92,12 @@ int MXNetOperatorInfer(MXNetFunctionHandle func, const MXNetValue* values, const
   if (status != 0) return status;
   const auto* function = static_cast<const FunctionObject*>(func);
   const auto num_params = static_cast<int>(function->info->body_params().size());
-  if (num_args < 0 || num_args > num_params) {
-    return MXNetFuncRejectCount(func, num_params, 0, num_args);
-  }
+  if (num_args < 0 || num_args > num_params) return function->RejectCount(num_args);
   MXNetValue filled[mxnet::runtime::kMaxParams];
   int filled_codes[mxnet::runtime::kMaxParams];
   if (function->Fill(values, type_codes, num_args, filled, filled_codes) != 0) return -1;
-  return adapter->infer(op, func, filled, filled_codes, num_params, outputs, num_out);
+  return StatusFor(function,
+                   adapter->infer(op, func, filled, filled_codes, num_params, outputs, num_out));
 }
 
 int MXNetOperatorReadInts(const MXNetValue* value, int type_code, MXNetFunctionHandle func,

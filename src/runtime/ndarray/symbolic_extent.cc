@@ -18,12 +18,13 @@
 
 #include "runtime/core/c_api_guard.h"
 #include "runtime/core/python_name.h"
+#include "runtime/ndarray/extent_parser.h"
 
 namespace mxnet {
 namespace runtime {
 namespace {
 
-/*! \brief A factor of a product: a name, or the text of a quotient or of a broadcast axis. */
+/*! \brief A factor of a product: a name, or the text of a quotient, a broadcast axis and so on. */
 using Atom = int;
 /*! \brief Atoms in ascending order, one several times for a power. */
 using Monomial = std::vector<Atom>;
@@ -45,9 +46,13 @@ class Extents {
     return *extents;
   }
 
-  int64_t Symbol(const std::string& name) {
+  /*! \brief The extent of a name, or of a text that Text has given. */
+  int64_t Symbol(const std::string& text) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return Intern({{{AtomOf(name)}, 1}});
+    if (IsIdentifier(text.c_str())) return Intern(AsPolynomial(text));
+    const int64_t extent = Intern(ExtentParser<Extents>(text, this).Parse());
+    if (extent >= 0) ThrowNoExtent(text);
+    return extent;
   }
 
   /*! \brief A symbol of a name that none has. */
@@ -57,27 +62,12 @@ class Extents {
     do {
       name = prefix + std::to_string(next_++);
     } while (atoms_.count(name) != 0);
-    return Intern({{{AtomOf(name)}, 1}});
+    return Intern(AsPolynomial(name));
   }
 
   int64_t Combine(int32_t operation, int64_t a, int64_t b) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const Polynomial left = Of(a);
-    const Polynomial right = Of(b);
-    switch (operation) {
-      case kMXNetExtentAdd:
-        return Intern(Sum(left, right, 1));
-      case kMXNetExtentSubtract:
-        return Intern(Sum(left, right, -1));
-      case kMXNetExtentMultiply:
-        return Intern(Product(left, right));
-      case kMXNetExtentFloorDivide:
-        return Quotient(a, b);
-      case kMXNetExtentBroadcast:
-        return Broadcast(a, b);
-      default:
-        MXNET_THROW("ValueError") << "MXNetExtentCombine: there is no operation " << operation;
-    }
+    return Intern(Combined(operation, Of(a), Of(b)));
   }
 
   const char* Text(int64_t extent) {
@@ -86,12 +76,34 @@ class Extents {
   }
 
  private:
+  friend class ExtentParser<Extents>;
+
   /*! \brief The number of the first polynomial; -1 means "any extent" to callers. */
   static constexpr int64_t kFirst = -2;
 
+  Polynomial Combined(int32_t operation, const Polynomial& a, const Polynomial& b) {
+    switch (operation) {
+      case kMXNetExtentAdd:
+        return Sum(a, b, 1);
+      case kMXNetExtentSubtract:
+        return Sum(a, b, -1);
+      case kMXNetExtentMultiply:
+        return Product(a, b);
+      case kMXNetExtentFloorDivide:
+        return Quotient(a, b);
+      case kMXNetExtentBroadcast:
+        return Broadcast(a, b);
+      case kMXNetExtentMin:
+        return Min(a, b);
+      case kMXNetExtentMonus:
+        return b.empty() ? a : NotNegative(Sum(a, b, -1));
+      default:
+        MXNET_THROW("ValueError") << "MXNetExtentCombine: there is no operation " << operation;
+    }
+  }
+
   Polynomial Of(int64_t extent) const {
-    if (extent > 0) return {{{}, extent}};
-    if (extent == 0) return {};
+    if (extent >= 0) return AsPolynomial(extent);
     const auto index = static_cast<size_t>(kFirst - extent);
     if (extent > kFirst || index >= polynomials_.size()) {
       MXNET_THROW("ValueError") << extent << " is no extent, and no symbol of one";
@@ -112,10 +124,22 @@ class Extents {
     return at->second;
   }
 
-  Atom AtomOf(const std::string& text) {
+  static Polynomial AsPolynomial(int64_t number) {
+    return number == 0 ? Polynomial{} : Polynomial{{{}, number}};
+  }
+
+  /*! \brief The atom of a text, as often as it is asked for. */
+  Polynomial AsPolynomial(const std::string& text) {
     const auto [at, is_new] = atoms_.emplace(text, static_cast<Atom>(names_.size()));
     if (is_new) names_.push_back(&at->first);
-    return at->second;
+    return {{{at->second}, 1}};
+  }
+
+  /*! \brief The number that a polynomial is; -1 for one of symbols. */
+  static int64_t NumberOf(const Polynomial& polynomial) {
+    if (polynomial.empty()) return 0;
+    const bool is_number = polynomial.size() == 1 && polynomial.begin()->first.empty();
+    return is_number ? polynomial.begin()->second : -1;
   }
 
   [[noreturn]] static void ThrowTooLong() {
@@ -151,6 +175,13 @@ class Extents {
     return product;
   }
 
+  /*! \brief Whether a polynomial, or its negative, has no negative term; then it is not negative.
+   */
+  static bool IsNotNegative(const Polynomial& polynomial, int64_t sign = 1) {
+    return std::all_of(polynomial.begin(), polynomial.end(),
+                       [sign](const auto& term) { return (term.second > 0) == (sign > 0); });
+  }
+
   /*! \brief Divides every term by the only term of b; false where there is a remainder. */
   static bool TryDivide(const Polynomial& a, const Polynomial& b, Polynomial* out) {
     // Extents are not negative, so a divisor that may be is not handled.
@@ -168,28 +199,68 @@ class Extents {
     return true;
   }
 
-  int64_t Quotient(int64_t a, int64_t b) {
-    if (b == 0) MXNET_THROW("ValueError") << "an extent is divided by 0";
-    if (a == 0 || (a > 0 && b > 0)) return a / b;
-    const Polynomial left = Of(a);
-    const Polynomial right = Of(b);
+  Polynomial Quotient(const Polynomial& a, const Polynomial& b) {
+    if (b.empty()) MXNET_THROW("ValueError") << "an extent is divided by 0";
+    if (a.empty()) return {};
+    if (a == b) return AsPolynomial(1);
     Polynomial exact;
-    if (left == right) return 1;
-    if (TryDivide(left, right, &exact)) return Intern(std::move(exact));
-    return Intern({{{AtomOf("floor((" + TextOf(left) + ")/(" + TextOf(right) + "))")}, 1}});
+    if (TryDivide(a, b, &exact)) return exact;
+    const int64_t by = NumberOf(b);
+    if (by > 0) return QuotientBy(a, by);
+    return AsPolynomial("floor((" + TextOf(a) + ")/(" + TextOf(b) + "))");
   }
 
-  int64_t Broadcast(int64_t a, int64_t b) {
-    if (a == b || b == 1) return a;
-    if (a > 1 && b > 1) {
-      MXNET_THROW("ValueError") << "axes of " << a << " and " << b << " elements do not broadcast";
+  /*! \brief A quotient by a number, of which the floor has only what is less than that. */
+  Polynomial QuotientBy(const Polynomial& a, int64_t by) {
+    Polynomial whole;
+    Polynomial rest;
+    for (const auto& [monomial, coefficient] : a) {
+      const bool is_below = coefficient % by < 0;
+      const int64_t left = coefficient % by + (is_below ? by : 0);
+      if (left != 0) rest[monomial] = left;
+      if (coefficient != left) whole[monomial] = coefficient / by - (is_below ? 1 : 0);
+    }
+    // Of a number alone that is 0.
+    if (NumberOf(rest) >= 0) return whole;
+    return Sum(whole, AsPolynomial("floor((" + TextOf(rest) + ")/(" + std::to_string(by) + "))"),
+               1);
+  }
+
+  Polynomial Broadcast(const Polynomial& a, const Polynomial& b) {
+    const int64_t left = NumberOf(a);
+    const int64_t right = NumberOf(b);
+    if (a == b || right == 1) return a;
+    if (left > 1 && right > 1) {
+      MXNET_THROW("ValueError") << "axes of " << left << " and " << right
+                                << " elements do not broadcast";
     }
     // A known extent other than 1 is the result: the other axis has the same, or 1.
-    if (a == 1 || b >= 0) return b;
-    if (a >= 0) return a;
-    const std::string left = TextOf(Of(std::max(a, b)));
-    const std::string right = TextOf(Of(std::min(a, b)));
-    return Intern({{{AtomOf("broadcast(" + left + ", " + right + ")")}, 1}});
+    if (left == 1 || right >= 0) return b;
+    if (left >= 0) return a;
+    return OfTwo("broadcast", a, b);
+  }
+
+  Polynomial Min(const Polynomial& a, const Polynomial& b) {
+    const Polynomial difference = Sum(a, b, -1);
+    if (IsNotNegative(difference)) return b;
+    if (IsNotNegative(difference, -1)) return a;
+    return OfTwo("min", a, b);
+  }
+
+  Polynomial NotNegative(const Polynomial& a) {
+    if (IsNotNegative(a)) return a;
+    if (IsNotNegative(a, -1)) return {};
+    return AsPolynomial("max(" + TextOf(a) + ", 0)");
+  }
+
+  /*! \brief An atom of two extents, the same whichever comes first: "min(n, 4)". */
+  Polynomial OfTwo(const char* function, const Polynomial& a, const Polynomial& b) {
+    int64_t first = Intern(a);
+    int64_t second = Intern(b);
+    // Numbers last, symbols as they came up.
+    if (first >= 0 || (second < 0 && second > first)) std::swap(first, second);
+    return AsPolynomial(std::string(function) + "(" + TextOf(Of(first)) + ", " +
+                        TextOf(Of(second)) + ")");
   }
 
   std::string TextOf(const Polynomial& polynomial) const {
@@ -232,9 +303,7 @@ namespace {
 
 /*! \brief ValueError for a name that is no identifier: it could be the text of another extent. */
 void RequireName(const char* name) {
-  if (mxnet::runtime::IsIdentifier(name)) return;
-  MXNET_THROW("ValueError") << "'" << name << "' is no name of a symbolic extent: expected "
-                            << "letters, digits and _, and no digit first";
+  if (!mxnet::runtime::IsIdentifier(name)) mxnet::runtime::ThrowNoExtent(name);
 }
 
 }  // namespace
@@ -243,7 +312,6 @@ int MXNetExtentSymbol(const char* name, int64_t* out) {
   return Guard([&] {
     RequireNotNull(name, "MXNetExtentSymbol", "name");
     RequireNotNull(out, "MXNetExtentSymbol", "out");
-    RequireName(name);
     *out = Extents::Global().Symbol(name);
   });
 }
