@@ -144,7 +144,7 @@ def test_a_trace_has_the_calls():
     with ffi.trace() as trace:
         np.transpose(BASE)
         BASE.reshape(-1)
-    names = [call.name for call in trace.calls]
+    names = [call.name for call in trace.calls if call.name.startswith("_npi.")]
     assert names == ["_npi.transpose", "_npi.reshape"]
 
 
