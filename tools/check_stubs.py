@@ -113,7 +113,6 @@ def main() -> int:
         classes = [key for key in list_class_keys() if key.startswith("testing.")]
         names = [name for name in ffi.list_global_func_names() if name.startswith("testing.")]
         for path, text in stubgen.stubs(names, ffi.list_enum_names(), classes).items():
-            (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text)
         status = 0
         for checker, lines in (("mypy", mypy_lines(folder)), ("pyright", pyright_lines(folder))):

@@ -226,12 +226,12 @@ void Compare(MXNetFunctionHandle func, const MXNetValue* values, const int* type
   }
 }
 
-MXNET_REGISTER_API("testing.infer.observe")
+MXNET_REGISTER_API("testing.infer_observe")
     .describe("Compares each call of an operator with what infer tells of it, or no longer does.")
     .add_argument("on", "bool", "Which of the two.")
     .set_body_typed([](bool on) { MXNetFuncSetObserver(on ? &Compare : nullptr); });
 
-MXNET_REGISTER_API("testing.infer.differences")
+MXNET_REGISTER_API("testing.infer_differences")
     .describe(
         "The calls that infer tells something else of, since this was asked last: name, arguments, "
         "and twice, of the call and of infer, specs, kind of error and message.")
@@ -250,7 +250,7 @@ MXNET_REGISTER_API("testing.infer.differences")
       return Tuple(std::move(rows));
     });
 
-MXNET_REGISTER_API("testing.infer.is_operator")
+MXNET_REGISTER_API("testing.infer_is_operator")
     .describe("Whether a function is an operator.")
     .add_argument("func", "ffi.Function", "The function.")
     .returns("bool")
@@ -260,7 +260,7 @@ MXNET_REGISTER_API("testing.infer.is_operator")
       return info->op != nullptr;
     });
 
-MXNET_REGISTER_API("testing.infer.calls")
+MXNET_REGISTER_API("testing.infer_calls")
     .describe("How many calls of each operator have been compared.")
     .returns("dict[str, int]")
     .set_body_typed([] { return Comparison::Global().calls(); });

@@ -59,9 +59,9 @@ class Told:
 
     def __init__(self) -> None:
         library.load()
-        self._observe = ffi.get_global_func("testing.infer.observe")
-        self._differences = ffi.get_global_func("testing.infer.differences")
-        self._calls = ffi.get_global_func("testing.infer.calls")
+        self._observe = ffi.get_global_func("testing.infer_observe")
+        self._differences = ffi.get_global_func("testing.infer_differences")
+        self._calls = ffi.get_global_func("testing.infer_calls")
 
     def calls(self) -> dict[str, int]:
         """How many calls of each operator have been compared."""
