@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -432,3 +433,19 @@ def test_many_threads_and_executors(ctx: mx.Context) -> None:
         thread.join()
     assert not errors
     mx.waitall()
+
+
+@pytest.mark.parametrize("order", ["writable, read-only, writable", "read-only, writable, writable"])
+def test_a_read_only_out_stays_as_it_is(load_refacc, order: str) -> None:
+    np, ctx = mx.np, load_refacc("readonly")
+    a = np.ones((2, 3), ctx=ctx, dtype="float32")
+    for kind in order.split(", "):
+        out = np.zeros((2, 3), ctx=ctx, dtype="float32")
+        if kind == "writable":
+            assert np.add(a, a, out=out).tolist() == [[2.0] * 3] * 2
+            continue
+        fixed = np.broadcast_to(out, (2, 3))
+        with pytest.raises(ValueError, match="read-only"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", mx.AccFallbackWarning)
+            np.add(a, a, out=fixed)
+        assert fixed.tolist() == [[0.0] * 3] * 2

@@ -72,6 +72,15 @@ def test_two_threads_of_the_program_at_once():
     assert wrong == []
 
 
+def test_elements_that_are_written_twice():
+    memory = numpy.zeros(400_000)
+    overlapping = numpy.lib.stride_tricks.as_strided(memory, (64, 200_000), (8, 8))
+    source = numpy.arange(64 * 200_000, dtype="float64").reshape((64, 200_000))
+    mx.set_num_threads(4)
+    np.add(np.from_dlpack(source), 0.0, out=np.from_dlpack(overlapping))
+    numpy.testing.assert_array_equal(memory[63:200_063], source[63])
+
+
 # In a process of its own: other packages of the tests warn of every fork.
 FORK = """
 import os

@@ -61,6 +61,11 @@ CALLS = {
         lambda a: a.reshape(5, 5),
         lambda a: np.reshape(a, shape=(5, 5)),
     ],
+    "an extent beyond 64 bits": [
+        lambda a: np.reshape(a, (2, 2**64)),
+        lambda a: a.reshape(2, 2**64),
+        lambda a: np.reshape(a, shape=(2, 2**64)),
+    ],
     "two unknown extents": [
         lambda a: np.reshape(a, (-1, -1)),
         lambda a: a.reshape(-1, -1),
@@ -77,7 +82,7 @@ def outcome(call, array):
     """What a call gives, or the class of what it raises; AxisError is a ValueError, too."""
     try:
         made = call(array)
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, IndexError, TypeError, OverflowError) as error:
         return ValueError if isinstance(error, ValueError) else type(error)
     many = made if isinstance(made, list) else [made]
     return [
@@ -155,3 +160,19 @@ def test_rows_come_one_by_one():
     BASE[0, 0, 0] = 0
     assert [row.shape for row in rows] == [(3, 4)]
     assert next(rows, None) is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda nothing: np.swapaxes(nothing, 0, 1),
+        lambda nothing: np.transpose(nothing),
+        lambda nothing: nothing.reshape(2),
+        lambda nothing: nothing[0],
+        lambda nothing: list(nothing),
+        lambda nothing: next(type(iter(BASE))()),
+    ],
+)
+def test_what_holds_no_array_is_an_error(call):
+    with pytest.raises((ValueError, TypeError)):
+        call(np.ndarray.__new__(np.ndarray))

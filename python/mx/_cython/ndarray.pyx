@@ -8,6 +8,7 @@ spelled out here. What each of them calls, and every other member, comes from th
 mx.ndarray, which the class of the ctypes path is made from as well.
 """
 
+cimport cython
 import numpy
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -364,12 +365,9 @@ cdef class ndarray(NDArray):
         return (<MXNetNDArrayObject*>self.chandle).tensor.shape[0]
 
     def __iter__(self):
-        cdef RowIterator rows
         if self.chandle == NULL or (<MXNetNDArrayObject*>self.chandle).tensor.ndim == 0:
             return _indexing.iterate(self)
-        rows = RowIterator.__new__(RowIterator)
-        rows.array = self
-        return rows
+        return RowIterator(self)
 
     def __contains__(self, value): return _indexing.contains(self, value)
     def __bool__(self):

@@ -117,6 +117,8 @@ cdef object in_shape(NDArray self, PyObject** extents, Py_ssize_t count):
         if Py_TYPE(extents[i]) != &PyLong_Type:
             return None
         extent = PyLong_AsLongLongAndOverflow(extents[i], &overflow)
+        if overflow != 0:
+            return None
         add_axis(&view, extent, 0)
         if extent == -1 and unknown < 0:
             unknown = <int>i
@@ -145,11 +147,12 @@ cdef object quick_transpose(PyObject* self, PyObject** args, size_t nargsf, PyOb
 
 
 cdef object quick_swapaxes(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
+    cdef const DLTensor* tensor
     cdef int first, second
     view = None
     if is_quick(args, nargsf, kwnames, 3, 3):
-        ndim = (<MXNetNDArrayObject*>(<NDArray>args[0]).chandle).tensor.ndim
-        if to_axis(args[1], ndim, &first) and to_axis(args[2], ndim, &second):
+        tensor = host_tensor(<NDArray>args[0])
+        if tensor != NULL and to_axis(args[1], tensor.ndim, &first) and to_axis(args[2], tensor.ndim, &second):
             view = swapped_axes(<NDArray>args[0], first, second)
     return as_always(self, args, nargsf, kwnames) if view is None else view
 
@@ -239,7 +242,7 @@ cdef object quick_view(PyObject* self, PyObject** args, size_t nargsf, PyObject*
 
 
 cdef object quick_asarray(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
-    if is_quick(args, nargsf, kwnames, 1, 1):
+    if is_quick(args, nargsf, kwnames, 1, 1) and host_tensor(<NDArray>args[0]) != NULL:
         return <object>args[0]
     return as_always(self, args, nargsf, kwnames)
 

@@ -154,11 +154,17 @@ cdef object row_of(NDArray self, int64_t index):
     return view_of(self.chandle, tensor, &view)
 
 
+@cython.auto_pickle(False)
 cdef class RowIterator:
     """The items of an array along its first axis."""
 
     cdef NDArray array
     cdef int64_t index
+
+    def __cinit__(self, NDArray array not None):
+        if array.chandle == NULL or (<MXNetNDArrayObject*>array.chandle).tensor.ndim == 0:
+            raise TypeError("an array with axes is needed")
+        self.array = array
 
     def __iter__(self): return self
 

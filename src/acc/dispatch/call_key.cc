@@ -61,12 +61,12 @@ void CallKey::AddBytes(const void* data, size_t size) {
   }
 }
 
-void CallKey::AddArray(const DLTensor& tensor) {
+void CallKey::AddArray(const DLTensor& tensor, uint64_t flags) {
   const auto ndim = static_cast<size_t>(tensor.ndim);
   Reserve(1 + 2 * ndim);
   uint64_t* at = words_ + size_;
   size_ += 1 + 2 * ndim;
-  *at++ = ArrayWord(tensor);
+  *at++ = ArrayWord(tensor) | flags;
   at = std::copy_n(tensor.shape, ndim, at);
   std::copy_n(tensor.strides, ndim, at);
 }
@@ -76,7 +76,10 @@ inline bool CallKey::AddValue(const MXNetValue& value, int type_code) {
   const DLTensor& tensor = TensorOf(value);
   // Numbers with a type are arrays without axes, and brought along; larger arrays are not.
   if (tensor.device.device_type == kDLCPU && tensor.ndim > 0) return false;
-  AddArray(tensor);
+  // What is read-only is rejected as out=, so that a key with it is another one.
+  constexpr uint64_t kReadOnly = uint64_t{1} << 30;
+  const auto* array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
+  AddArray(tensor, (array->flags & kMXNetNDArrayReadOnly) != 0 ? kReadOnly : 0);
   return true;
 }
 
@@ -117,7 +120,7 @@ bool CallKey::AddOther(const MXNetValue& value, int type_code) {
       break;
   }
   if (const DLTensor* number = TypedNumber(value, type_code)) {
-    AddArray(*number);
+    AddArray(*number, 0);
     return true;
   }
   if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {

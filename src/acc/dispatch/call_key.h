@@ -72,7 +72,7 @@ class CallKey {
     if (__builtin_expect(capacity_ - size_ < more, 0)) Grow(more);
   }
   void AddBytes(const void* data, size_t size);
-  void AddArray(const DLTensor& tensor);
+  void AddArray(const DLTensor& tensor, uint64_t flags);
   bool AddOther(const MXNetValue& value, int type_code);
   bool AddValue(const MXNetValue& value, int type_code);
   bool AddItems(const MXNetAny* items, size_t size);

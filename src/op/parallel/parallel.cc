@@ -79,6 +79,8 @@ void FollowNumThreads(void (*follower)(int count)) {
 void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
   const int threads = NumThreads();
   if (threads == 1 || size < 2 * first) return piece(body, 0, size);
+  // First, as it may throw: nothing has been written yet.
+  ThreadPool* pool = ThreadPool::Global();
   const Clock::time_point start = Clock::now();
   piece(body, 0, first);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -92,7 +94,7 @@ void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
   const int64_t whole = first % 64 == 0 ? (step + 63) / 64 * 64 : step;
   const auto pieces = static_cast<int>(std::min<int64_t>((left + whole - 1) / whole, threads));
   SharedLoop loop{piece, body, size, whole, {first}};
-  if (!ThreadPool::Global()->TryRun(&loop, pieces)) piece(body, first, size);
+  if (!pool->TryRun(&loop, pieces)) piece(body, first, size);
 }
 
 namespace {

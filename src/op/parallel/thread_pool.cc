@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace mxnet {
@@ -19,12 +19,18 @@ std::atomic<ThreadPool*> global{nullptr};
 /*! \brief Its threads are not in the child, and its locks may be held by threads that are not. */
 void ForgetPool() { global.store(nullptr, std::memory_order_relaxed); }
 
-/*! \brief Signals go to threads of the program, which may have to run Python's handlers. */
+/*!
+ * \brief Signals go to threads of the program, which may have to run Python's handlers; those of a
+ * fault go to the thread that has it, for whoever reports crashes.
+ */
 class BlockedSignals {
  public:
   BlockedSignals() {
     sigset_t all;
     sigfillset(&all);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+      sigdelset(&all, fault);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -69,7 +75,7 @@ void ThreadPool::Start(int workers) noexcept {
   const BlockedSignals blocked;
   try {
     for (; started_ < workers; ++started_) std::thread([this] { Work(); }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // The threads that there are do the work.
   }
 }

@@ -109,8 +109,7 @@ class StridedLoop {
       size *= shape_[d];
       if (shape_[axis] < kManyRows && shape_[d] > shape_[axis]) axis = d;
     }
-    // Elements that are written by several steps belong to one thread.
-    if (size < kFewForThreads || strides_[0][axis] == 0) return RunSimplified(inner);
+    if (size < kFewForThreads || !WritesApart()) return RunSimplified(inner);
     const int64_t rows = shape_[axis];
     const int64_t of_row = size / rows;
     InParallel(rows, of_row >= kElementsTimed ? 1 : kElementsTimed / of_row,
@@ -131,6 +130,19 @@ class StridedLoop {
       if (shape_[d] == 0) return true;
     }
     return false;
+  }
+
+  /*! \brief Whether each element of operand 0 is written once: threads would race for one that is
+   * not.
+   */
+  bool WritesApart() const noexcept {
+    int64_t reach = 0;  // of the axes further in, which are sorted by their steps
+    for (int d = shape_.ndim - 1; d >= 0; --d) {
+      const int64_t step = strides_[0][d] < 0 ? -strides_[0][d] : strides_[0][d];
+      if (step <= reach) return false;
+      reach += step * (shape_[d] - 1);
+    }
+    return true;
   }
 
   template <typename Inner>

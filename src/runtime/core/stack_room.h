@@ -19,12 +19,13 @@ namespace runtime {
 struct StackEnd {
   uintptr_t lowest;
   uintptr_t margin;
+  bool is_known; /*!< false while it is a guess, beyond which the system is asked */
 };
 
 /*! \brief Asks the system, once a thread; where it does not know, the stack never counts as full.
  */
 [[gnu::cold, gnu::noinline]] inline StackEnd FindStackEnd() noexcept {
-  StackEnd end{0, 0};
+  StackEnd end{0, 0, true};
 #if defined(__linux__)
   // Room for what the last level calls, and for making the error.
   constexpr size_t kMargin = size_t{128} << 10;
@@ -33,11 +34,25 @@ struct StackEnd {
   size_t size = 0;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return end;
   if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
-    end = {reinterpret_cast<uintptr_t>(lowest), size / 4 < kMargin ? size / 4 : kMargin};
+    end = {reinterpret_cast<uintptr_t>(lowest), size / 4 < kMargin ? size / 4 : kMargin, true};
   }
   pthread_attr_destroy(&attributes);
 #endif
   return end;
+}
+
+/*! \brief Whether there is room at an address within the margin of a stack. */
+[[gnu::cold, gnu::noinline]] inline bool FindStackRoom(StackEnd* end, uintptr_t here) noexcept {
+  // Every stack has room for this; most threads never go further, and asking takes a while.
+  constexpr uintptr_t kSurelyFree = uintptr_t{16} << 10;
+  constexpr uintptr_t kWatched = uintptr_t{1} << 20;
+  if (end->is_known) return false;
+  if (end->margin == UINTPTR_MAX) {
+    *end = {here - kWatched, kWatched - kSurelyFree, false};
+    return true;
+  }
+  *end = FindStackEnd();
+  return here - end->lowest >= end->margin;
 }
 
 /*!
@@ -46,13 +61,11 @@ struct StackEnd {
  * On stacks that the system did not make, as those of coroutines, it is always true.
  */
 inline bool HasStackRoom() noexcept {
-  // The first margin is above every address, so that the first call looks for the end.
-  static __thread StackEnd end MXNET_TLS_INITIAL_EXEC = {0, UINTPTR_MAX};
+  // The first margin is above every address, so that the first call sets another.
+  static __thread StackEnd end MXNET_TLS_INITIAL_EXEC = {0, UINTPTR_MAX, false};
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (__builtin_expect(here - end.lowest >= end.margin, 1)) return true;
-  if (end.margin != UINTPTR_MAX) return false;
-  end = FindStackEnd();
-  return here - end.lowest >= end.margin;
+  return FindStackRoom(&end, here);
 }
 
 }  // namespace runtime
