@@ -8,6 +8,20 @@ cdef inline const DLTensor* host_tensor(NDArray self) noexcept:
     return tensor if tensor.device.device_type == kDLCPU and tensor.dtype.lanes == 1 else NULL
 
 
+cdef inline int64_t to_index(PyObject* item, int64_t extent) noexcept:
+    """The position that an int means, which may count from the end; -1 for one that is out of bounds."""
+    cdef int overflow = 0
+    cdef int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow)
+    if index < 0:
+        index += extent
+    return index if overflow == 0 and 0 <= index and index < extent else -1
+
+
+cdef inline char* address_of(const DLTensor* tensor, int64_t index) noexcept:
+    """Where the item of that index along the first axis begins."""
+    return <char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8)
+
+
 cdef inline int64_t elements_of(const DLTensor* tensor) noexcept:
     cdef int64_t size = 1
     cdef int i
@@ -81,16 +95,11 @@ cdef object only_number(NDArray self, bint without_axes):
 cdef object number_of(NDArray self, object key):
     """The element at a position of an array of one axis; None where there is none such."""
     cdef const DLTensor* tensor = host_tensor(self)
-    cdef int overflow = 0
-    cdef int64_t index = PyLong_AsLongLongAndOverflow(<PyObject*>key, &overflow)
-    if tensor == NULL or tensor.ndim != 1 or overflow != 0:
+    cdef int64_t index
+    if tensor == NULL or tensor.ndim != 1:
         return None
-    if index < 0:
-        index += tensor.shape[0]
-    if index < 0 or index >= tensor.shape[0]:
-        return None
-    return number_at(tensor.dtype,
-                     <const char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8))
+    index = to_index(<PyObject*>key, tensor.shape[0])
+    return None if index < 0 else number_at(tensor.dtype, address_of(tensor, index))
 
 
 cdef list numbers_of(DLDataType dtype, const char* data, int64_t step, int64_t n):

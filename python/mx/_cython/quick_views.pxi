@@ -15,34 +15,10 @@ cdef inline object as_always(PyObject* self, PyObject** args, size_t nargsf, PyO
     return MXNetPass(call_function(self, args, nargsf, kwnames))
 
 
-cdef inline const DLTensor* begin_view(NDArray self, ViewLayout* view) noexcept:
-    """The tensor that a view is of, and a layout without axes yet; NULL for other arrays."""
-    cdef const DLTensor* tensor = host_tensor(self)
-    if tensor == NULL or tensor.ndim > MOST_AXES:
-        return NULL
-    view.data = <char*>tensor.data + tensor.byte_offset
-    view.ndim = 0
-    view.axis = 0
-    return tensor
-
-
-cdef inline void add_axis(ViewLayout* view, int64_t extent, int64_t stride) noexcept:
-    view.shape[view.ndim] = extent
-    view.strides[view.ndim] = stride
-    view.ndim += 1
-
-
 cdef inline bint to_axis(PyObject* item, int ndim, int* axis) noexcept:
     """Reads the number of an axis, which may be negative; False for what is none."""
-    cdef int overflow = 0
-    cdef int64_t index
-    if Py_TYPE(item) != &PyLong_Type:
-        return False
-    index = PyLong_AsLongLongAndOverflow(item, &overflow)
-    if index < 0:
-        index += ndim
-    axis[0] = <int>index
-    return overflow == 0 and 0 <= index and index < ndim
+    axis[0] = <int>to_index(item, ndim) if Py_TYPE(item) == &PyLong_Type else -1
+    return axis[0] >= 0
 
 
 cdef inline bint is_row_major(const DLTensor* tensor) noexcept:
@@ -136,6 +112,65 @@ cdef object in_shape(NDArray self, PyObject** extents, Py_ssize_t count):
     return view_of(self.chandle, tensor, &view)
 
 
+cdef object flat(NDArray self):
+    """A view of a row-major array with one axis; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    if tensor == NULL or not is_row_major(tensor):
+        return None
+    add_axis(&view, elements_of(tensor), 1)
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object squeezed(NDArray self):
+    """A view without axes of one element, or the array itself; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    cdef int i
+    if tensor == NULL:
+        return None
+    for i in range(tensor.ndim):
+        if tensor.shape[i] != 1:
+            add_axis(&view, tensor.shape[i], tensor.strides[i])
+    return self if view.ndim == tensor.ndim else view_of(self.chandle, tensor, &view)
+
+
+cdef object with_new_axis(NDArray self, PyObject* item):
+    """A view with one more axis; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    cdef int axis
+    if tensor == NULL or tensor.ndim == MOST_AXES or not to_axis(item, tensor.ndim + 1, &axis):
+        return None
+    keep_axes(&view, tensor, axis)
+    add_axis(&view, 1, 0)
+    keep_axes(&view, tensor, tensor.ndim - axis)
+    return view_of(self.chandle, tensor, &view)
+
+
+cdef object main_diagonal(NDArray self):
+    """A read-only view of the diagonal of a matrix; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    if tensor == NULL or tensor.ndim != 2:
+        return None
+    add_axis(&view, min(tensor.shape[0], tensor.shape[1]), tensor.strides[0] + tensor.strides[1])
+    made = view_of(self.chandle, tensor, &view)
+    if made is not None:
+        (<MXNetNDArrayObject*>(<NDArray>made).chandle).flags |= kMXNetNDArrayReadOnly
+    return made
+
+
+cdef object same_layout(NDArray self):
+    """A view of all of an array; None where the operator has to make it."""
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    if tensor == NULL:
+        return None
+    keep_axes(&view, tensor, tensor.ndim)
+    return view_of(self.chandle, tensor, &view)
+
+
 cdef object quick_transpose(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
     view = None
     if is_quick(args, nargsf, kwnames, 1, 2):
@@ -168,77 +203,28 @@ cdef object quick_reshape(PyObject* self, PyObject** args, size_t nargsf, PyObje
 
 
 cdef object quick_ravel(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
-    cdef ViewLayout view
-    cdef const DLTensor* tensor
-    if is_quick(args, nargsf, kwnames, 1, 1):
-        tensor = begin_view(<NDArray>args[0], &view)
-        if tensor != NULL and is_row_major(tensor):
-            add_axis(&view, elements_of(tensor), 1)
-            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
-            if made is not None:
-                return made
-    return as_always(self, args, nargsf, kwnames)
+    view = flat(<NDArray>args[0]) if is_quick(args, nargsf, kwnames, 1, 1) else None
+    return as_always(self, args, nargsf, kwnames) if view is None else view
 
 
 cdef object quick_squeeze(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
-    cdef ViewLayout view
-    cdef const DLTensor* tensor
-    cdef int i
-    if is_quick(args, nargsf, kwnames, 1, 1):
-        tensor = begin_view(<NDArray>args[0], &view)
-        if tensor != NULL:
-            for i in range(tensor.ndim):
-                if tensor.shape[i] != 1:
-                    add_axis(&view, tensor.shape[i], tensor.strides[i])
-            if view.ndim == tensor.ndim:
-                return <object>args[0]
-            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
-            if made is not None:
-                return made
-    return as_always(self, args, nargsf, kwnames)
+    view = squeezed(<NDArray>args[0]) if is_quick(args, nargsf, kwnames, 1, 1) else None
+    return as_always(self, args, nargsf, kwnames) if view is None else view
 
 
 cdef object quick_expand_dims(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
-    cdef ViewLayout view
-    cdef const DLTensor* tensor
-    cdef int axis
-    if is_quick(args, nargsf, kwnames, 2, 2):
-        tensor = begin_view(<NDArray>args[0], &view)
-        if tensor != NULL and tensor.ndim < MOST_AXES and to_axis(args[1], tensor.ndim + 1, &axis):
-            keep_axes(&view, tensor, axis)
-            add_axis(&view, 1, 0)
-            keep_axes(&view, tensor, tensor.ndim - axis)
-            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
-            if made is not None:
-                return made
-    return as_always(self, args, nargsf, kwnames)
+    view = with_new_axis(<NDArray>args[0], args[1]) if is_quick(args, nargsf, kwnames, 2, 2) else None
+    return as_always(self, args, nargsf, kwnames) if view is None else view
 
 
 cdef object quick_diagonal(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
-    cdef ViewLayout view
-    cdef const DLTensor* tensor
-    if is_quick(args, nargsf, kwnames, 1, 1):
-        tensor = begin_view(<NDArray>args[0], &view)
-        if tensor != NULL and tensor.ndim == 2:
-            add_axis(&view, min(tensor.shape[0], tensor.shape[1]), tensor.strides[0] + tensor.strides[1])
-            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
-            if made is not None:
-                (<MXNetNDArrayObject*>(<NDArray>made).chandle).flags |= kMXNetNDArrayReadOnly
-                return made
-    return as_always(self, args, nargsf, kwnames)
+    view = main_diagonal(<NDArray>args[0]) if is_quick(args, nargsf, kwnames, 1, 1) else None
+    return as_always(self, args, nargsf, kwnames) if view is None else view
 
 
 cdef object quick_view(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):
-    cdef ViewLayout view
-    cdef const DLTensor* tensor
-    if is_quick(args, nargsf, kwnames, 1, 1):
-        tensor = begin_view(<NDArray>args[0], &view)
-        if tensor != NULL:
-            keep_axes(&view, tensor, tensor.ndim)
-            made = view_of((<NDArray>args[0]).chandle, tensor, &view)
-            if made is not None:
-                return made
-    return as_always(self, args, nargsf, kwnames)
+    view = same_layout(<NDArray>args[0]) if is_quick(args, nargsf, kwnames, 1, 1) else None
+    return as_always(self, args, nargsf, kwnames) if view is None else view
 
 
 cdef object quick_asarray(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames):

@@ -13,23 +13,34 @@ cdef struct ViewLayout:
     int64_t strides[2 * MOST_AXES]
 
 
+cdef inline const DLTensor* begin_view(NDArray self, ViewLayout* view) noexcept:
+    """The tensor that a view is of, and a layout without axes yet; NULL for other arrays."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    if tensor == NULL or tensor.ndim > MOST_AXES:
+        return NULL
+    view.data = <char*>tensor.data + tensor.byte_offset
+    view.ndim = 0
+    view.axis = 0
+    return tensor
+
+
+cdef inline void add_axis(ViewLayout* view, int64_t extent, int64_t stride) noexcept:
+    view.shape[view.ndim] = extent
+    view.strides[view.ndim] = stride
+    view.ndim += 1
+
+
 cdef inline void keep_axes(ViewLayout* view, const DLTensor* tensor, int count) noexcept:
     cdef int i
     for i in range(count):
-        view.shape[view.ndim] = tensor.shape[view.axis]
-        view.strides[view.ndim] = tensor.strides[view.axis]
-        view.ndim += 1
+        add_axis(view, tensor.shape[view.axis], tensor.strides[view.axis])
         view.axis += 1
 
 
 cdef inline bint take_index(ViewLayout* view, const DLTensor* tensor, PyObject* item) noexcept:
     """Applies an integer; False for one that is out of bounds."""
-    cdef int overflow = 0
-    cdef int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow)
-    cdef int64_t extent = tensor.shape[view.axis]
+    cdef int64_t index = to_index(item, tensor.shape[view.axis])
     if index < 0:
-        index += extent
-    if overflow != 0 or index < 0 or index >= extent:
         return False
     view.data += index * tensor.strides[view.axis] * (tensor.dtype.bits * tensor.dtype.lanes // 8)
     view.axis += 1
@@ -54,9 +65,7 @@ cdef inline bint take_slice(ViewLayout* view, const DLTensor* tensor, PyObject* 
     length = PySlice_AdjustIndices(tensor.shape[view.axis], &start, &stop, step)
     if length > 0:
         view.data += start * stride * (tensor.dtype.bits * tensor.dtype.lanes // 8)
-    view.shape[view.ndim] = length
-    view.strides[view.ndim] = stride * step if length > 1 else stride
-    view.ndim += 1
+    add_axis(view, length, stride * step if length > 1 else stride)
     view.axis += 1
     return True
 
@@ -77,9 +86,7 @@ cdef inline bint take_item(ViewLayout* view, const DLTensor* tensor, PyObject* i
     if item == Py_Ellipsis:
         keep_axes(view, tensor, free)
     else:
-        view.shape[view.ndim] = 1
-        view.strides[view.ndim] = 0
-        view.ndim += 1
+        add_axis(view, 1, 0)
     return True
 
 
@@ -102,14 +109,14 @@ cdef object element_of(const DLTensor* tensor, const char* data):
 
 cdef object plain_item(NDArray self, object key):
     """self[key] for a plain key of an array of the CPU; None for others, and for what is wrong."""
-    cdef const DLTensor* tensor = host_tensor(self)
+    cdef ViewLayout view
+    cdef const DLTensor* tensor = begin_view(self, &view)
     cdef PyObject** items
     cdef PyObject* single = <PyObject*>key
     cdef Py_ssize_t count = 1
-    cdef ViewLayout view
     cdef int axes = 0, own, i
     cdef bint is_element = True, has_ellipsis = False
-    if tensor == NULL or tensor.ndim > MOST_AXES:
+    if tensor == NULL:
         return None
     if Py_TYPE(single) == &PyTuple_Type:
         count = PyTuple_GET_SIZE(single)
@@ -127,9 +134,6 @@ cdef object plain_item(NDArray self, object key):
         axes += own
     if axes > tensor.ndim:
         return None
-    view.data = <char*>tensor.data + tensor.byte_offset
-    view.ndim = 0
-    view.axis = 0
     for i in range(<int>count):
         if not take_item(&view, tensor, items[i], tensor.ndim - axes):
             return None
@@ -141,15 +145,14 @@ cdef object plain_item(NDArray self, object key):
 
 cdef object row_of(NDArray self, int64_t index):
     """self[index], of an index that is within bounds."""
-    cdef const DLTensor* tensor = host_tensor(self)
     cdef ViewLayout view
-    if tensor == NULL or tensor.ndim > MOST_AXES:
+    cdef const DLTensor* tensor = begin_view(self, &view)
+    if tensor == NULL:
         return fetch(self, index)
-    view.data = <char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8)
-    view.ndim = 0
-    view.axis = 1
+    view.data = address_of(tensor, index)
     if tensor.ndim == 1:
         return element_of(tensor, view.data)
+    view.axis = 1
     keep_axes(&view, tensor, tensor.ndim - 1)
     return view_of(self.chandle, tensor, &view)
 
@@ -205,12 +208,10 @@ cdef bint store_number(NDArray self, object key, object value):
             or Py_TYPE(<PyObject*>key) != &PyLong_Type
             or (<MXNetNDArrayObject*>self.chandle).flags & kMXNetNDArrayReadOnly):
         return False
-    index = PyLong_AsLongLongAndOverflow(<PyObject*>key, &overflow)
+    index = to_index(<PyObject*>key, tensor.shape[0])
     if index < 0:
-        index += tensor.shape[0]
-    if overflow != 0 or index < 0 or index >= tensor.shape[0]:
         return False
-    data = <char*>tensor.data + tensor.byte_offset + index * tensor.strides[0] * (tensor.dtype.bits // 8)
+    data = address_of(tensor, index)
     if Py_TYPE(<PyObject*>value) == &PyLong_Type:
         integer = PyLong_AsLongLongAndOverflow(<PyObject*>value, &overflow)
         if overflow != 0:

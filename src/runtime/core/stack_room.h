@@ -15,6 +15,7 @@
 
 namespace mxnet {
 namespace runtime {
+
 /*! \brief Where the stack of a thread ends, and how far before that it counts as full. */
 struct StackEnd {
   uintptr_t lowest;
