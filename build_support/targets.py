@@ -93,7 +93,11 @@ def _libraries(root: Path, release: str) -> list[Target]:
         ),
         Target(
             output=OPERATOR_LIBRARY,
-            sources=(*_sources(root, "src/op"), *_sources(root, "src/api")),
+            sources=tuple(
+                source
+                for folder in ("src/op", "src/graph", "src/api")
+                for source in _sources(root, folder)
+            ),
             include_dirs=include_dirs,
             system_include_dirs=(_blas_include_dir(),),
             links=(RUNTIME_LIBRARY,),

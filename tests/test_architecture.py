@@ -41,6 +41,7 @@ LAYERS = (
     ("src/op/argument", "src/op/schema"),
     ("src/op/elementwise",),
     ("src/op",),
+    ("src/graph",),
     ("src/api",),
     ("python/ffi",),
     ("python/mx/_dtypes", "python/mx/_library"),

@@ -1,0 +1,118 @@
+/*!
+ * \file mxnet/op/kernel.h
+ * \brief A kernel: work on tensors of fixed specs, chosen before it runs. Plans are made of them.
+ *
+ * An operator says what can be computed; a kernel computes it for one set of shapes, types,
+ * attributes and constant inputs, all of which were looked at when it was made. A library that
+ * makes kernels (of oneDNN, say) needs this header only:
+ *
+ *   struct Scale {
+ *     float factor;
+ *     void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void* workspace) const;
+ *   };
+ *   Ref<Kernel> made = MakeKernel("scale", {{kFloat32, {2, 3}}}, std::make_unique<Scale>(...));
+ */
+#ifndef MXNET_OP_KERNEL_H_
+#define MXNET_OP_KERNEL_H_
+
+#include <mxnet/runtime/ndarray.h>
+#include <mxnet/runtime/packed_func.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/*!
+ * \brief A kernel in plain C. Several threads may run it at once, each with memory of its own, so
+ * that run does not write to state.
+ */
+typedef struct MXNetKernel {
+  size_t struct_size;
+  void* state;
+  /*!
+   * \brief Writes the outputs. Tensors have the shapes, types and strides that the kernel was made
+   * for; only their addresses differ from run to run, and byte_offset is 0. Outputs share no memory
+   * with inputs but as Kernel::in_place allows. workspace is aligned to 64 bytes, NULL where
+   * workspace_bytes is 0. Returns 0, or -1 after MXNetSetLastError.
+   */
+  int (*run)(void* state, const DLTensor* inputs, int num_in, DLTensor* outputs, int num_out,
+             void* workspace);
+  /*! \brief Called once when the kernel goes; may be NULL. */
+  void (*free)(void* state);
+  size_t workspace_bytes;
+} MXNetKernel;
+
+namespace mxnet {
+namespace op {
+
+/*! \brief What a kernel writes. */
+struct KernelOutput {
+  DLDataType dtype{};
+  std::vector<int64_t> shape;
+  /*! \brief Of its memory: those of a row-major tensor where 0, others where the layout is blocked.
+   */
+  size_t bytes{0};
+  /*! \brief The input whose memory it may lie in, where that is not read afterwards; -1 for none.
+   */
+  int in_place{-1};
+};
+
+/*! \brief A kernel with what a plan has to know of it; `mx.graph.Kernel` of Python. */
+class Kernel {
+ public:
+  /*! \brief Takes what kernel.state is. name is what profiles call the implementation. */
+  Kernel(MXNetKernel kernel, std::string name, std::vector<KernelOutput> outputs)
+      : kernel_(kernel), name_(std::move(name)), outputs_(std::move(outputs)) {}
+  ~Kernel() {
+    if (kernel_.free != nullptr) kernel_.free(kernel_.state);
+  }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  const MXNetKernel& kernel() const { return kernel_; }
+  const std::string& name() const { return name_; }
+  const std::vector<KernelOutput>& outputs() const { return outputs_; }
+  int64_t workspace_bytes() const { return static_cast<int64_t>(kernel_.workspace_bytes); }
+
+ private:
+  MXNetKernel kernel_;
+  std::string name_;
+  std::vector<KernelOutput> outputs_;
+};
+
+}  // namespace op
+}  // namespace mxnet
+
+MXNET_DECLARE_CLASS(mxnet::op::Kernel, "mx.graph.Kernel");
+
+namespace mxnet {
+namespace op {
+
+/*! \brief A kernel whose state has `void Run(in, num_in, out, num_out, workspace) const`. */
+template <typename State>
+runtime::Ref<Kernel> MakeKernel(std::string name, std::vector<KernelOutput> outputs,
+                                std::unique_ptr<State> state, size_t workspace_bytes = 0) {
+  MXNetKernel kernel{};
+  kernel.struct_size = sizeof(kernel);
+  kernel.state = state.get();
+  kernel.run = [](void* self, const DLTensor* in, int num_in, DLTensor* out, int num_out,
+                  void* workspace) {
+    const auto run = [&] {
+      static_cast<const State*>(self)->Run(in, num_in, out, num_out, workspace);
+      return 0;
+    };
+    return runtime::details::Guarded(run,
+                                     [](const runtime::Error& error) { return error.SetLast(); });
+  };
+  kernel.free = [](void* self) { delete static_cast<State*>(self); };
+  kernel.workspace_bytes = workspace_bytes;
+  auto made = runtime::Ref<Kernel>::Make(kernel, std::move(name), std::move(outputs));
+  state.release();
+  return made;
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_OP_KERNEL_H_
