@@ -89,6 +89,8 @@ CYTHON_INCLUDE = re.compile(r'^\s*(?:include|cdef extern from)\s+(["<])([^">]+)[
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 REGISTRATION = re.compile(r'(?:MXNET_REGISTER_\w+\(\s*(?:[\w:]+,\s*)?|register_func\(\s*)"([^"]+)"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+# Of a class by the header that defines it: who uses the class is who includes the header.
+DECLARATION = re.compile(r'MXNET_DECLARE_CLASS\([^)]*\)')
 LOOKUP = re.compile(r'GetGlobal\(\s*"([^"]+)"')
 NAME = re.compile(r'"([A-Za-z_]\w*(?:\.\w+)+)"')
 
@@ -235,7 +237,7 @@ def lookup_errors(root: Path) -> Iterator[str | None]:
         code = COMMENT.sub("", text) if path.suffix in CXX_SUFFIXES else text
         # Headers run in the libraries that are built with them, upon the runtime.
         user = PurePosixPath("src/runtime/diagnostics") if part == "include" else path
-        for name in NAME.findall(code):
+        for name in NAME.findall(DECLARATION.sub("", code)):
             owner = owner_of(name, owners)
             if owner is not None:
                 yield arrow_error(user, "looks up", name, owner)
