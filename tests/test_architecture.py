@@ -44,7 +44,7 @@ LAYERS = (
     ("src/graph",),
     ("src/api",),
     ("python/ffi",),
-    ("python/mx/_dtypes", "python/mx/_library"),
+    ("python/mx/_dtypes", "python/mx/_library", "python/mx/_lazy"),
     (
         "python/mx/context",
         "python/mx/_registry",
@@ -56,9 +56,17 @@ LAYERS = (
     ("python/mx/numpy", "python/mx/numpy_extension"),
     ("python/mx/_acc", "python/mx/acc"),
     ("python/mx/graph",),
+    # What reads ONNX files makes graphs; mx.graph.load calls it.
+    ("python/mx/importers/onnx",),
+    ("python/mx/graph/__init__", "python/mx/graph/_load"),
+    ("python/mx/importers",),
+    ("python/mx/symbol",),
+    ("python/mx/model",),
     ("python/mx/module",),
     ("python/mx/test_utils",),
     ("python/mx/__init__",),
+    ("python/mx/_cli",),
+    ("python/mx/__main__",),
     ("python/mxacc_check",),
 )
 RANKS = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

@@ -5,6 +5,7 @@ lacks; `mx.cpu(0)` says where an array lives.
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 from numpy.exceptions import AxisError
 
@@ -19,8 +20,18 @@ from ._acc.loading import load_acc, unload_acc
 from ._acc.loading import use_namespace as _use_namespace
 from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
 from ._acc.table import find_attribute as _find_accelerator
+from ._lazy import LazyModule as _LazyModule
 from .context import Context, cpu, current_context
 from .threads import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:
+    from . import graph, importers
+else:
+    # Graphs need packages that arrays do without.
+    graph = _LazyModule("mx.graph", globals())
+    importers = _LazyModule("mx.importers", globals())
+    symbol = sym = _LazyModule("mx.symbol", globals())
+    model = _LazyModule("mx.model", globals())
 
 __all__ = [
     "AccFallbackWarning",
@@ -35,6 +46,8 @@ __all__ = [
     "device_info",
     "empty_cache",
     "get_num_threads",
+    "graph",
+    "importers",
     "load_acc",
     "memory_info",
     "ndarray",

@@ -1,0 +1,18 @@
+"""Models as graphs of ONNX's operators, held in onnx-ir.
+
+It needs the packages onnx and onnx-ir: `pip install mxffi[graph]`.
+"""
+
+try:
+    import onnx as _onnx  # noqa: F401
+    import onnx_ir as _onnx_ir  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"mx.graph needs the package {error.name}: pip install mxffi[graph]", name=error.name
+    ) from error
+
+from ._errors import GraphError
+from ._graph import Graph
+from ._opset import OPSET
+
+__all__ = ["OPSET", "Graph", "GraphError"]
