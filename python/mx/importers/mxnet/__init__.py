@@ -1,0 +1,1 @@
+"""MXNet's checkpoints: `prefix-symbol.json` and `prefix-0000.params`."""
