@@ -98,7 +98,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 REGISTRATION = re.compile(r'(?:MXNET_REGISTER_\w+\(\s*(?:[\w:]+,\s*)?|register_func\(\s*)"([^"]+)"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 # Of a class by the header that defines it: who uses the class is who includes the header.
-DECLARATION = re.compile(r'MXNET_DECLARE_CLASS\([^)]*\)')
+DECLARATION = re.compile(r"MXNET_DECLARE_CLASS\([^)]*\)")
 LOOKUP = re.compile(r'GetGlobal\(\s*"([^"]+)"')
 NAME = re.compile(r'"([A-Za-z_]\w*(?:\.\w+)+)"')
 

@@ -13,6 +13,9 @@ except ModuleNotFoundError as error:
 
 from ._errors import GraphError
 from ._graph import Graph
+from ._inference import Inference
 from ._opset import OPSET
+from ._spec import ValueSpec
+from ._weights import Weights
 
-__all__ = ["OPSET", "Graph", "GraphError"]
+__all__ = ["OPSET", "Graph", "GraphError", "Inference", "ValueSpec", "Weights"]

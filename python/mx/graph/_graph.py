@@ -2,14 +2,115 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+
 import onnx_ir
+
+from . import _bind, _inference, _picture, _saving, _summary
+from ._inference import Inference
+from ._opset import OPSET
+from ._spec import Dim, ValueSpec, spec_of
+from ._weights import Weights
 
 
 class Graph:
     """A model: the nodes between its inputs and its outputs, with its weights.
 
-    It stands for the `onnx_ir.Model` that is its attribute `model`.
+    It stands for the `onnx_ir.Model` that is its attribute `model`, and keeps nothing else of it:
+    who changes the model changes the graph. `file` says in messages where it came from.
     """
 
-    def __init__(self, model: onnx_ir.Model) -> None:
+    def __init__(self, model: onnx_ir.Model, file: str | None = None) -> None:
+        if not isinstance(model, onnx_ir.Model):
+            raise TypeError(f"Graph: model: expected an onnx_ir.Model, got {type(model).__name__}")
         self.model = model
+        self.file = file if file is not None else model.graph.name or "graph"
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self.model.graph.name or "graph"
+
+    @property
+    def inputs(self) -> tuple[ValueSpec, ...]:
+        """Name, dtype and shape of what a call has to give; weights are none of it."""
+        values = self.model.graph.inputs
+        return tuple(spec_of(value) for value in values if not value.is_initializer())
+
+    @property
+    def outputs(self) -> tuple[ValueSpec, ...]:
+        """Name, dtype and shape of what a call gives."""
+        return tuple(spec_of(value) for value in self.model.graph.outputs)
+
+    @property
+    def weights(self) -> Weights:
+        """The weights by name; see there for how they are read and replaced."""
+        return Weights(self.model.graph, self.file)
+
+    @property
+    def nodes(self) -> tuple[onnx_ir.Node, ...]:
+        """The nodes of the main graph, each after those whose outputs it uses."""
+        return tuple(self.model.graph)
+
+    @property
+    def opset(self) -> int:
+        """The version of ONNX's operators that the nodes are of."""
+        return self.model.opset_imports.get("", OPSET)
+
+    def infer(self, shapes: Mapping[str, Sequence[Dim]] | None = None) -> Inference:
+        """Finds dtype and shape of all values from those of the inputs, in place.
+
+        `shapes` has those of inputs by name: numbers, or names for extents that vary. An extent
+        given for one that has a name is that of all with this name.
+
+        Raises GraphError, which names the node, where types or shapes do not fit, KeyError for a
+        name that is no input.
+        """
+        if shapes:
+            _bind.give_shapes(self.model, shapes, self.file)
+        return _inference.infer(self.model, self.file)
+
+    def bind(self, dims: Mapping[str, Dim]) -> None:
+        """Gives extents that vary, by name, an extent or another name, in place.
+
+        What is known of other values afterwards is what `infer` finds. Raises KeyError for a name
+        that no input has, GraphError for an extent below zero.
+        """
+        _bind.bind(self.model, dims, self.file)
+
+    def copy(self) -> Graph:
+        """A graph that can be changed without this one; they share the elements of the weights."""
+        return Graph(self.model.clone(), self.file)
+
+    def save(self, path: str | os.PathLike[str], external_data: bool | str | None = None) -> None:
+        """Writes the graph as an ONNX file.
+
+        `external_data` says whether the weights go into a file of their own beside it, or what that
+        is called; by default they do where one file would be too large for the format (2 GB).
+        """
+        _saving.save(self.model, path, external_data, self.file)
+
+    def summary(self, placement: Mapping[str, str] | None = None) -> str:
+        """A table of the nodes with their outputs' shapes and numbers of parameters, and totals.
+
+        `placement` has a label for nodes, by name, which makes a column.
+        """
+        return _summary.summary(self, placement)
+
+    def picture(self, placement: Mapping[str, str] | None = None) -> str:
+        """The graph as an SVG image, from inputs above to outputs below.
+
+        Nodes with the same label in `placement`, which has labels by the names of nodes, have the
+        same color.
+        """
+        return _picture.picture(self.model.graph, placement)
+
+    def _repr_svg_(self) -> str:
+        """What notebooks show."""
+        return self.picture()
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self.inputs))
+        outputs = ", ".join(map(str, self.outputs))
+        return f"<Graph {self.name!r}: {len(self.model.graph)} nodes, ({inputs}) -> ({outputs})>"

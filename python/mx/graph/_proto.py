@@ -1,0 +1,114 @@
+"""ONNX's form of a graph without the elements of its weights, which inference does without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy
+import onnx
+import onnx_ir
+from onnx_ir import serde
+
+from ._opset import OPSET
+
+# Constants up to this size stay: shapes, axes and the like.
+SMALL = 1024
+
+
+def small_tensor(tensor: onnx_ir.TensorProtocol | None) -> bool:
+    """Whether the elements of a tensor may say something of shapes."""
+    return tensor is not None and tensor.size <= SMALL
+
+
+def known_operator(node: onnx_ir.Node, opsets: Mapping[str, int]) -> bool:
+    """Whether onnx has the description of a node's operator."""
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    version = opsets.get(domain, OPSET)
+    return bool(onnx.defs.has(node.op_type, version, domain))
+
+
+def without_weights(
+    model: onnx_ir.Model, constants: Mapping[str, numpy.ndarray]
+) -> tuple[onnx.ModelProto, list[onnx_ir.Node]]:
+    """The model without big weights, with what `constants` has in place of the nodes that give it.
+
+    Also the nodes that are left, in the order they have there; each has its index as its name.
+    """
+    proto = onnx.ModelProto(ir_version=onnx.IR_VERSION)
+    domains = set()
+    for domain, version in model.opset_imports.items():
+        proto.opset_import.add(domain=domain, version=version)
+        domains.add(domain)
+    proto.functions.extend(serde.serialize_function(one) for one in model.functions.values())
+    graph = proto.graph
+    graph.name = model.graph.name or "graph"
+    for value in model.graph.inputs:
+        if not value.is_initializer():
+            serde.serialize_value_into(graph.input.add(), value)
+    for name, value in model.graph.initializers.items():
+        _add_weight(graph, name, value.const_value, value)
+    for name, array in constants.items():
+        _add_weight(graph, name, onnx_ir.tensor(array, name=name), None)
+    kept: list[onnx_ir.Node] = []
+    for node in model.graph:
+        if node.outputs and all(value.name in constants for value in node.outputs if value.name):
+            continue
+        tensor = node.attributes.get_tensor("value") if node.op_type == "Constant" else None
+        if tensor is not None and not small_tensor(tensor):
+            _add_weight(graph, node.outputs[0].name or "", tensor, None)
+            continue
+        serialized = graph.node.add()
+        serde.serialize_node_into(serialized, node)
+        serialized.name = str(len(kept))
+        _forget_shapes(serialized)
+        kept.append(node)
+        if node.domain not in domains:
+            proto.opset_import.add(domain=node.domain, version=1)
+            domains.add(node.domain)
+        if not known_operator(node, model.opset_imports):
+            _add_recorded(graph, node)
+    for value in model.graph.outputs:
+        graph.output.add(name=value.name or "")
+    return proto, kept
+
+
+def _add_weight(
+    graph: onnx.GraphProto,
+    name: str,
+    tensor: onnx_ir.TensorProtocol | None,
+    value: onnx_ir.Value | None,
+) -> None:
+    """A small tensor with its elements, a big one as an input of its data type and shape."""
+    if tensor is None:
+        if value is not None:
+            serde.serialize_value_into(graph.input.add(), value)
+    elif small_tensor(tensor):
+        if isinstance(tensor, onnx_ir.ExternalTensor):
+            tensor = onnx_ir.tensor(tensor.numpy(), dtype=tensor.dtype)
+        serde.serialize_tensor_into(graph.initializer.add(), tensor)
+        graph.initializer[-1].name = name
+    else:
+        like = onnx_ir.Value(
+            name=name,
+            shape=onnx_ir.Shape(tensor.shape.numpy()),
+            type=onnx_ir.TensorType(tensor.dtype),
+        )
+        serde.serialize_value_into(graph.input.add(), like)
+
+
+def _forget_shapes(node: onnx.NodeProto) -> None:
+    """Removes what the graphs in a node say of the shapes of their values: inference finds it."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            del attribute.g.value_info[:]
+            for info in attribute.g.output:
+                info.type.tensor_type.ClearField("shape")
+            for inside in attribute.g.node:
+                _forget_shapes(inside)
+
+
+def _add_recorded(graph: onnx.GraphProto, node: onnx_ir.Node) -> None:
+    """What the model itself says of the outputs of an operator that onnx does not know."""
+    for value in node.outputs:
+        if value.name and value.type is not None:
+            serde.serialize_value_into(graph.value_info.add(), value)
