@@ -1,0 +1,180 @@
+#include "graph/plan.h"
+
+#include <mxnet/runtime/signals.h>
+
+#include <chrono>
+#include <utility>
+
+#include "op/tensor/cast.h"
+#include "op/tensor/strided.h"
+
+namespace mxnet {
+namespace graph {
+
+using op::kUInt8;
+using runtime::Context;
+using runtime::Error;
+
+namespace {
+
+constexpr Context kHost{kDLCPU, 0};
+
+ShapeView ShapeOf(const PlanArray& array) { return {array.shape.data(), array.shape.size()}; }
+
+/*! \brief What does not fit to what the plan was made for; names the input. */
+void CheckInput(const NDArray& given, const PlanArray& expected, size_t index) {
+  if (given.ctx().device_type != kDLCPU) {
+    MXNET_THROW("ValueError") << "input " << index << " of the plan: expected an array on the CPU";
+  }
+  if (given.dtype() != expected.dtype) {
+    MXNET_THROW("TypeError") << "input " << index << " of the plan: expected "
+                             << DataTypeName(expected.dtype) << ", got "
+                             << DataTypeName(given.dtype());
+  }
+  if (given.shape() != ShapeOf(expected)) {
+    MXNET_THROW("ValueError") << "input " << index << " of the plan: expected shape "
+                              << ShapeOf(expected).str() << ", got " << given.shape().str();
+  }
+}
+
+}  // namespace
+
+/*! \brief What one run needs for itself: memory, and the tensors as kernels take them. */
+struct Plan::Frame {
+  /*! \brief A tensor whose address differs from run to run. */
+  struct Moving {
+    size_t argument;
+    Source source;
+    int index;
+    size_t offset;
+  };
+
+  NDArray arena;
+  std::vector<DLTensor> arguments; /*!< of all steps, inputs before outputs */
+  std::vector<Moving> moving;
+};
+
+Plan::Plan(PlanParts parts) : parts_(std::move(parts)) {
+  size_t next = 0;
+  for (const PlanStep& step : parts_.steps) {
+    first_arguments_.push_back(next);
+    next += step.inputs.size() + step.outputs.size();
+  }
+}
+
+Plan::~Plan() = default;
+
+std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!frames_.empty()) {
+      std::unique_ptr<Frame> frame = std::move(frames_.back());
+      frames_.pop_back();
+      return frame;
+    }
+  }
+  auto frame = std::make_unique<Frame>();
+  const auto bytes = static_cast<int64_t>(parts_.arena_bytes);
+  frame->arena = NDArray::Empty(ShapeView(&bytes, 1), kUInt8);
+  for (const PlanStep& step : parts_.steps) {
+    for (const std::vector<int>* side : {&step.inputs, &step.outputs}) {
+      for (int index : *side) {
+        DLTensor argument{};
+        argument.ndim = -1;
+        if (index >= 0) {
+          const PlanTensor& tensor = parts_.tensors[static_cast<size_t>(index)];
+          argument = {nullptr,
+                      kHost,
+                      static_cast<int>(tensor.shape.size()),
+                      tensor.dtype,
+                      const_cast<int64_t*>(tensor.shape.data()),
+                      const_cast<int64_t*>(tensor.strides.data()),
+                      0};
+          if (tensor.source == Source::kArena) {
+            argument.data = frame->arena.data_as<char>() + tensor.offset;
+          } else if (tensor.source == Source::kConstant) {
+            const NDArray& array = parts_.constants[static_cast<size_t>(tensor.index)];
+            argument.data = array.data_as<char>() + tensor.offset;
+          } else {
+            frame->moving.push_back(
+                {frame->arguments.size(), tensor.source, tensor.index, tensor.offset});
+          }
+        }
+        frame->arguments.push_back(argument);
+      }
+    }
+  }
+  return frame;
+}
+
+void Plan::ReturnFrame(std::unique_ptr<Frame> frame) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  frames_.push_back(std::move(frame));
+}
+
+void Plan::RunStep(size_t index, Frame* frame) const {
+  const PlanStep& step = parts_.steps[index];
+  const MXNetKernel& kernel = step.kernel->kernel();
+  DLTensor* in = frame->arguments.data() + first_arguments_[index];
+  const auto num_in = static_cast<int>(step.inputs.size());
+  void* workspace =
+      kernel.workspace_bytes == 0 ? nullptr : frame->arena.data_as<char>() + step.workspace_offset;
+  const int status = kernel.run(kernel.state, in, num_in, in + num_in,
+                                static_cast<int>(step.outputs.size()), workspace);
+  if (__builtin_expect(status != 0, 0)) throw Error::FromLast().In(step.name);
+}
+
+std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs,
+                                   std::vector<int64_t>* times) const {
+  if (inputs.size() != parts_.inputs.size()) {
+    MXNET_THROW("ValueError") << "a plan of " << parts_.inputs.size() << " inputs is given "
+                              << inputs.size();
+  }
+  std::vector<NDArray> given;
+  given.reserve(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    CheckInput(inputs[i], parts_.inputs[i], i);
+    const DLTensor& tensor = inputs[i].tensor();
+    const bool as_it_is = IsContiguous(tensor) && op::IsAligned(tensor);
+    given.push_back(as_it_is ? inputs[i] : op::Contiguous(tensor));
+  }
+  std::vector<NDArray> outputs;
+  outputs.reserve(parts_.outputs.size());
+  for (const PlanArray& output : parts_.outputs) {
+    outputs.push_back(NDArray::Empty(ShapeOf(output), output.dtype));
+  }
+  std::unique_ptr<Frame> frame = TakeFrame();
+  for (const Frame::Moving& moving : frame->moving) {
+    const auto& arrays = moving.source == Source::kInput ? given : outputs;
+    frame->arguments[moving.argument].data =
+        static_cast<char*>(
+            runtime::TensorData(arrays[static_cast<size_t>(moving.index)].tensor())) +
+        moving.offset;
+  }
+  using Clock = std::chrono::steady_clock;
+  for (size_t i = 0; i < parts_.steps.size(); ++i) {
+    runtime::CheckSignals();
+    if (times == nullptr) {
+      RunStep(i, frame.get());
+      continue;
+    }
+    const Clock::time_point begin = Clock::now();
+    RunStep(i, frame.get());
+    times->push_back(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+  }
+  ReturnFrame(std::move(frame));
+  return outputs;
+}
+
+std::vector<NDArray> Plan::Run(const std::vector<NDArray>& inputs) const {
+  return Execute(inputs, nullptr);
+}
+
+std::vector<NDArray> Plan::Profile(const std::vector<NDArray>& inputs,
+                                   std::vector<int64_t>* times) const {
+  return Execute(inputs, times);
+}
+
+}  // namespace graph
+}  // namespace mxnet

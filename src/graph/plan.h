@@ -1,0 +1,111 @@
+/*!
+ * \file plan.h
+ * \brief A plan: kernels in order, and where in memory each reads and writes. Runs without Python.
+ */
+#ifndef MXNET_SRC_GRAPH_PLAN_H_
+#define MXNET_SRC_GRAPH_PLAN_H_
+
+#include <mxnet/op/kernel.h>
+#include <mxnet/runtime/ndarray.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace mxnet {
+namespace graph {
+
+using op::Kernel;
+using runtime::DataTypeName;
+using runtime::IsContiguous;
+using runtime::NDArray;
+using runtime::Ref;
+using runtime::ShapeView;
+using runtime::operator==;
+using runtime::operator!=;
+
+/*! \brief Where the memory of a tensor comes from. */
+enum class Source {
+  kInput,    /*!< an array that run is given */
+  kConstant, /*!< an array that the plan holds */
+  kArena,    /*!< the plan's own memory */
+  kOutput    /*!< an array that run makes */
+};
+
+/*! \brief A tensor of a plan. */
+struct PlanTensor {
+  DLDataType dtype;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+  Source source;
+  int index;     /*!< among the inputs, constants or outputs */
+  size_t offset; /*!< in bytes from the beginning of that memory */
+};
+
+/*! \brief A kernel with the tensors that it reads and writes; -1 for one that is not given. */
+struct PlanStep {
+  Ref<Kernel> kernel;
+  std::string name; /*!< of the node that it is of */
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  size_t workspace_offset; /*!< in the arena */
+};
+
+/*! \brief An array that run is given or makes. */
+struct PlanArray {
+  DLDataType dtype;
+  std::vector<int64_t> shape;
+};
+
+/*! \brief What a plan is made of; PlanBuilder gives it. */
+struct PlanParts {
+  std::vector<PlanTensor> tensors;
+  std::vector<PlanStep> steps;
+  std::vector<PlanArray> inputs;
+  std::vector<PlanArray> outputs;
+  std::vector<NDArray> constants;
+  size_t arena_bytes{0};
+};
+
+/*! \brief Several threads may run it at once, each with memory of its own. */
+class Plan {
+ public:
+  explicit Plan(PlanParts parts);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /*!
+   * \brief The outputs for these inputs, as new arrays.
+   *
+   * TypeError or ValueError where inputs are not those that the plan was made for. What a kernel
+   * throws names its step.
+   */
+  std::vector<NDArray> Run(const std::vector<NDArray>& inputs) const;
+  /*! \brief The same; appends the nanoseconds that each step took. */
+  std::vector<NDArray> Profile(const std::vector<NDArray>& inputs,
+                               std::vector<int64_t>* times) const;
+
+  const PlanParts& parts() const { return parts_; }
+
+ private:
+  struct Frame;
+
+  std::unique_ptr<Frame> TakeFrame() const;
+  void ReturnFrame(std::unique_ptr<Frame> frame) const;
+  std::vector<NDArray> Execute(const std::vector<NDArray>& inputs,
+                               std::vector<int64_t>* times) const;
+  void RunStep(size_t index, Frame* frame) const;
+
+  PlanParts parts_;
+  std::vector<size_t> first_arguments_; /*!< of each step, in Frame::arguments */
+
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Frame>> frames_;
+};
+
+}  // namespace graph
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_GRAPH_PLAN_H_
