@@ -42,7 +42,7 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
         raise TypeError(f"infer: expected an operator, got {type(operator).__name__}")
     bound = inspect.signature(operator).bind(*args, **kwargs)
     bound.apply_defaults()
-    return list(_infer(operator, *_body_arguments(operator, bound.arguments)))
+    return list(_infer(operator, *body_arguments(operator, bound.arguments)))
 
 
 def register(
@@ -71,7 +71,7 @@ def register(
     return decorate
 
 
-def _body_arguments(operator: Any, arguments: Mapping[str, Any]) -> Iterator[Any]:
+def body_arguments(operator: Any, arguments: Mapping[str, Any]) -> Iterator[Any]:
     """The arguments as the body gets them; scalars of NumPy keep their types, as in a call."""
     for param in operator.info.params:
         if not param.front_end:

@@ -80,7 +80,7 @@ class FreeSpans {
 };
 
 /*! \brief Each block, in the order of steps, in the free span that fits it best. */
-size_t PlaceInOrder(std::vector<Block>* blocks) {
+size_t PackInOrder(std::vector<Block>* blocks) {
   FreeSpans spans;
   using End = std::pair<int, size_t>;  // the last step, and which block
   std::priority_queue<End, std::vector<End>, std::greater<End>> in_use;
@@ -98,7 +98,7 @@ size_t PlaceInOrder(std::vector<Block>* blocks) {
 }
 
 /*! \brief The largest blocks first, each as low as those of the same time leave room. */
-size_t PlaceBySize(std::vector<Block>* blocks) {
+size_t PackBySize(std::vector<Block>* blocks) {
   std::vector<Block*> by_size;
   for (Block& block : *blocks) by_size.push_back(&block);
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -132,12 +132,12 @@ void CheckSum(const std::vector<Block>& blocks) {
 
 }  // namespace
 
-size_t PlaceBlocks(std::vector<Block>* blocks) {
+size_t PackBlocks(std::vector<Block>* blocks) {
   CheckSum(*blocks);
-  const size_t in_order = PlaceInOrder(blocks);
+  const size_t in_order = PackInOrder(blocks);
   if (blocks->size() > kFewBlocks) return in_order;
   std::vector<Block> others = *blocks;
-  const size_t by_size = PlaceBySize(&others);
+  const size_t by_size = PackBySize(&others);
   if (by_size >= in_order) return in_order;
   *blocks = std::move(others);
   return by_size;

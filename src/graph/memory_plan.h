@@ -19,7 +19,7 @@ struct Block {
   size_t bytes;
   int first;
   int last;
-  size_t offset; /*!< what PlaceBlocks writes */
+  size_t offset; /*!< what PackBlocks writes */
 };
 
 /*!
@@ -29,7 +29,7 @@ struct Block {
  * number but for a logarithm; where they are few, a second, slower way is tried as well and the
  * better one taken. Throws MemoryError where the sum is beyond 63 bits.
  */
-size_t PlaceBlocks(std::vector<Block>* blocks);
+size_t PackBlocks(std::vector<Block>* blocks);
 
 }  // namespace graph
 }  // namespace mxnet

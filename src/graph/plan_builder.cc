@@ -212,7 +212,7 @@ void PlanBuilder::MergeInPlace() {
   }
 }
 
-void PlanBuilder::PlaceArena() {
+void PlanBuilder::PackArena() {
   constexpr int kWorkspace = -1;
   std::vector<std::pair<Block, int>> blocks;  // with the root that it is of
   for (size_t i = 0; i < roots_.size(); ++i) {
@@ -227,14 +227,14 @@ void PlanBuilder::PlaceArena() {
   }
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
-  std::vector<Block> placed;
-  for (const auto& block : blocks) placed.push_back(block.first);
-  parts_.arena_bytes = PlaceBlocks(&placed);
+  std::vector<Block> packed;
+  for (const auto& block : blocks) packed.push_back(block.first);
+  parts_.arena_bytes = PackBlocks(&packed);
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].second == kWorkspace) {
-      parts_.steps[static_cast<size_t>(placed[i].first)].workspace_offset = placed[i].offset;
+      parts_.steps[static_cast<size_t>(packed[i].first)].workspace_offset = packed[i].offset;
     } else {
-      roots_[static_cast<size_t>(blocks[i].second)].offset = placed[i].offset;
+      roots_[static_cast<size_t>(blocks[i].second)].offset = packed[i].offset;
     }
   }
   for (Value& value : values_) {
@@ -255,7 +255,7 @@ Ref<Plan> PlanBuilder::Build(const std::vector<int64_t>& outputs) {
   built_ = true;
   for (size_t i = 0; i < outputs.size(); ++i) BindOutput(outputs[i], static_cast<int>(i));
   MergeInPlace();
-  PlaceArena();
+  PackArena();
   for (Value& value : values_) parts_.tensors.push_back(std::move(value.tensor));
   return Ref<Plan>::Make(std::move(parts_));
 }

@@ -66,7 +66,7 @@ class PlanBuilder {
    */
   void BindOutput(int64_t value, int index);
   void MergeInPlace();
-  void PlaceArena();
+  void PackArena();
 
   std::vector<Root> roots_;
   std::vector<Value> values_;

@@ -1,0 +1,6 @@
+"""From nodes of a graph to kernels of a plan: backends, each with a rule an operator."""
+
+from .operators import OPERATORS
+
+# In the order in which they are asked; what all decline is executed by the onnx package.
+BACKENDS = (OPERATORS,)

@@ -1,0 +1,96 @@
+"""Nodes that no backend has a kernel for, by the reference implementations of the onnx package.
+
+They work on NumPy's arrays and on what ONNX has besides tensors: lists for sequences, None for an
+optional that holds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import onnx
+import onnx_ir
+from onnx.reference import ReferenceEvaluator
+
+from .._errors import GraphError
+from ._node import describe
+from ._value import Declined, Value
+
+
+class HostNode:
+    """A node without subgraphs, as the reference evaluator executes it."""
+
+    def __init__(self, node: onnx_ir.Node, version: int) -> None:
+        self._node = node
+        proto = onnx.NodeProto()
+        proto.op_type, proto.domain = node.op_type, node.domain
+        proto.input.extend("" if value is None else f"i{i}" for i, value in enumerate(node.inputs))
+        proto.output.extend(f"o{i}" if value.name else "" for i, value in enumerate(node.outputs))
+        proto.attribute.extend(
+            onnx_ir.serde.serialize_attribute(attribute) for attribute in node.attributes.values()
+        )
+        self._proto = proto
+        self._opsets = {"": version, node.domain: version}
+        self._evaluator: Any = None
+
+    def run(self, inputs: Sequence[Any]) -> list[Any]:
+        """The outputs; GraphError where the reference implementation fails, with its reason."""
+        feeds = {name: value for name, value in zip(self._proto.input, inputs, strict=True) if name}
+        try:
+            if self._evaluator is None:
+                self._evaluator = self._make()
+            with numpy.errstate(all="ignore"):
+                results = self._evaluator.run(None, feeds)
+        except Exception as error:
+            raise GraphError(f"{describe(self._node)}: {error}") from error
+        named = iter(results)
+        return [next(named) if name else None for name in self._proto.output]
+
+    def _make(self) -> Any:
+        graph = onnx.GraphProto()
+        graph.node.append(self._proto)
+        graph.name = self._node.op_type
+        for name in filter(None, self._proto.input):
+            graph.input.add().name = name
+        for name in filter(None, self._proto.output):
+            graph.output.add().name = name
+        return ReferenceEvaluator(graph, opsets=self._opsets)
+
+    def infer(self, inputs: Sequence[Value | None]) -> list[tuple[tuple[int, ...], str]]:
+        """Shapes and element types of the outputs. Declined where elements decide them."""
+        try:
+            schema = onnx.defs.get_schema(self._node.op_type, self._opsets[""], self._node.domain)
+        except onnx.defs.SchemaError as error:
+            raise Declined(f"no operator of that name: {error}") from error
+        types, data = {}, {}
+        for name, value in zip(self._proto.input, inputs, strict=True):
+            if value is None:
+                continue
+            kind = onnx_ir.DataType.from_numpy(numpy.dtype(value.dtype))
+            types[name] = onnx.helper.make_tensor_type_proto(int(kind), value.shape)
+            if value.constant is not None and value.constant.size <= 1024:
+                data[name] = onnx.numpy_helper.from_array(value.constant)
+        opsets = [onnx.helper.make_opsetid(*item) for item in self._opsets.items()]
+        try:
+            found = onnx.shape_inference.infer_node_outputs(
+                schema, self._proto, types, data, opset_imports=opsets
+            )
+        except Exception as error:
+            raise Declined(f"its outputs cannot be inferred: {error}") from error
+        return [_spec(found.get(name), name) for name in self._proto.output]
+
+
+def _spec(proto: Any, name: str) -> tuple[tuple[int, ...], str]:
+    if not name:
+        return (), "float32"
+    if proto is None or proto.WhichOneof("value") != "tensor_type":
+        raise Declined("an output is no tensor, or of a type that is not known")
+    tensor = proto.tensor_type
+    if not tensor.HasField("shape") or not all(
+        extent.HasField("dim_value") for extent in tensor.shape.dim
+    ):
+        raise Declined("elements decide the shape of an output")
+    dtype = onnx_ir.DataType(tensor.elem_type).numpy()
+    return tuple(extent.dim_value for extent in tensor.shape.dim), str(dtype)

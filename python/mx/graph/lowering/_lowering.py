@@ -1,0 +1,222 @@
+"""The plan that is being made: kernels, views and constants are added to it by rules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+import ffi
+
+from ... import numpy as np
+from ...op import TensorSpec, body_arguments
+from ._value import NeedsElements, Value
+
+_operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
+_view_layouts = ffi.get_global_func("mx.graph.view_layouts")
+_function_kernel = ffi.get_global_func("mx.graph.function_kernel")
+_PlanBuilder: Any = ffi.get_class("mx.graph.PlanBuilder")
+
+# What arrays of mx may be of; values of other types stay in NumPy, and never get into plans.
+ARRAY_DTYPES = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+    "complex64 complex128".split()
+)
+
+
+class Lowering:
+    """Collects the steps of one plan. Rules get it first, as `to`."""
+
+    def __init__(self) -> None:
+        self._builder = _PlanBuilder()
+        self._plain: dict[Value, Value] = {}
+        self.node_name = ""  # of the node that is being lowered
+
+    def input(self, shape: Sequence[int], dtype: str) -> Value:
+        """A value that each run of the plan is given."""
+        return Value(tuple(shape), dtype, self._builder.add_input(tuple(shape), dtype))
+
+    def constant(self, elements: Any) -> Value:
+        """A value whose elements are known."""
+        array = numpy.asarray(elements)
+        return Value(array.shape, str(array.dtype), constant=array)
+
+    def elements(self, value: Value) -> numpy.ndarray[Any, Any]:
+        """The elements of a value. NeedsElements where they are not known yet."""
+        if value.constant is None:
+            raise NeedsElements(value)
+        return value.constant
+
+    def ints(self, value: Value) -> list[int]:
+        """The elements of a value of integers, as a list."""
+        return [int(item) for item in self.elements(value).reshape(-1)]
+
+    def call(self, operator: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """What an operator of mx gives: a Value, or a list of them where it has several outputs.
+
+        Where it gives views they are views of the same memory.
+        """
+        given = [self._plain_argument(argument) for argument in _bind(operator, args, kwargs)]
+        values = [value for value in _flat(given) if isinstance(value, Value)]
+        if values and all(value.constant is not None for value in values):
+            return self._computed(operator, args, kwargs)
+        specs = [_with_specs(argument) for argument in given]
+        if given and isinstance(given[0], Value):
+            strides = self._builder.strides(self.number(given[0]))
+            layouts = _view_layouts(operator, strides, *specs)
+            if layouts:
+                return _one_or_all([self._view(given[0], *layout) for layout in layouts])
+        outputs = self.step(_operator_kernel(operator, *specs), values)
+        return _one_or_all(outputs)
+
+    def _computed(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What an operator gives for constants."""
+        results = operator(
+            *(_with_arrays(argument) for argument in args),
+            **{name: _with_arrays(argument) for name, argument in kwargs.items()},
+        )
+        many = results if isinstance(results, (list, tuple)) else [results]
+        return _one_or_all([self.constant(numpy.asarray(result)) for result in many])
+
+    def function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        inputs: Sequence[Value | None],
+        outputs: Sequence[tuple[Sequence[int], str]],
+    ) -> list[Value]:
+        """A step that calls a Python function with arrays; it returns as many as outputs has."""
+        shapes = [tuple(shape) for shape, _ in outputs]
+        kernel = _function_kernel(
+            name, ffi.convert(function), shapes, [dtype for _, dtype in outputs]
+        )
+        return self.step(kernel, [None if value is None else self.plain(value) for value in inputs])
+
+    def step(
+        self, kernel: Any, inputs: Sequence[Value | None], layouts: Sequence[Any] = ()
+    ) -> list[Value]:
+        """Adds a kernel. `layouts` are those of its outputs where they are blocked."""
+        numbers = [-1 if value is None else self.number(value) for value in inputs]
+        first = self._builder.add_step(kernel, numbers, self.node_name)
+        return [
+            Value(
+                tuple(shape),
+                str(dtype),
+                first + index,
+                layout=layouts[index] if index < len(layouts) else None,
+            )
+            for index, (shape, dtype) in enumerate(zip(kernel.shapes, kernel.dtypes, strict=True))
+        ]
+
+    def plain(self, value: Value) -> Value:
+        """The value without a blocked layout: itself, or a copy that is made once."""
+        if value.layout is None:
+            return value
+        if value not in self._plain:
+            self._plain[value] = value.layout.to_rows(self, value)
+        return self._plain[value]
+
+    def _plain_argument(self, argument: Any) -> Any:
+        if isinstance(argument, (list, tuple)):
+            return type(argument)(self._plain_argument(item) for item in argument)
+        return self.plain(argument) if isinstance(argument, Value) else argument
+
+    def number(self, value: Value) -> int:
+        """The number of a value in the plan, of which it becomes a constant if need be."""
+        if value.number is None:
+            assert value.constant is not None
+            value.number = self._builder.add_constant(np.asarray(value.constant))
+        return value.number
+
+    def is_row_major(self, value: Value) -> bool:
+        """Whether its elements are in row-major order without gaps."""
+        if value.layout is not None:
+            return False
+        expected = 1
+        strides = self._builder.strides(self.number(value))
+        for extent, stride in zip(reversed(value.shape), reversed(strides), strict=True):
+            if extent != 1 and stride != expected:
+                return value.size == 0
+            expected *= extent
+        return True
+
+    def row_major(self, value: Value) -> Value:
+        """The value, or a copy of it that is row-major."""
+        value = self.plain(value)
+        if self.is_row_major(value):
+            return value
+        (copy,) = self.step(_operator_kernel(np.copy, *_bind(np.copy, [_spec(value)], {})), [value])
+        return copy
+
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """The same elements in another shape, which is known."""
+        made: Value = self.call(np.reshape, value, tuple(shape))
+        return made
+
+    def slices(self, value: Value, index: Sequence[slice]) -> Value:
+        """A view of every so many elements along each axis, as Python's slices choose them."""
+        if value.constant is not None:
+            return self.constant(value.constant[tuple(index)])
+        value = self.plain(value)
+        shape, strides, offset = [], [], 0
+        own = self._builder.strides(self.number(value))
+        for part, extent, stride in zip(index, value.shape, own, strict=True):
+            taken = range(*part.indices(extent))
+            shape.append(len(taken))
+            strides.append(stride * taken.step)
+            offset += stride * taken.start if len(taken) else 0
+        return self._view(value, shape, strides, offset * _item_size(value.dtype))
+
+    def build(self, outputs: Sequence[Value]) -> Any:
+        """The plan that gives these values; nothing can be added afterwards."""
+        return self._builder.build([self.number(self.plain(value)) for value in outputs])
+
+    def _view(
+        self, of: Value, shape: Sequence[int], strides: Sequence[int], byte_offset: int
+    ) -> Value:
+        number = self._builder.add_view(self.number(of), shape, strides, byte_offset)
+        return Value(tuple(shape), of.dtype, number)
+
+
+def _bind(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """All arguments of an operator's body, in order."""
+    bound = inspect.signature(operator).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return list(body_arguments(operator, bound.arguments))
+
+
+def _flat(arguments: Sequence[Any]) -> list[Any]:
+    """Arguments, the items of sequences among them one by one."""
+    flat: list[Any] = []
+    for argument in arguments:
+        flat += argument if isinstance(argument, (list, tuple)) else [argument]
+    return flat
+
+
+def _spec(value: Value) -> Any:
+    return TensorSpec(value.shape, value.dtype)
+
+
+def _with_specs(argument: Any) -> Any:
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(_with_specs(item) for item in argument)
+    return _spec(argument) if isinstance(argument, Value) else argument
+
+
+def _with_arrays(argument: Any) -> Any:
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(_with_arrays(item) for item in argument)
+    if not isinstance(argument, Value):
+        return argument
+    assert argument.constant is not None
+    return np.asarray(argument.constant)
+
+
+def _item_size(dtype: str) -> int:
+    return int(numpy.dtype(dtype).itemsize)
+
+
+def _one_or_all(values: list[Value]) -> Any:
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,409 @@
+"""Executes the nodes of a graph: plans for as many as possible at once, what is left one by one.
+
+A plan is made for known shapes. Where elements decide a shape (NonZero, or a Reshape by a computed
+shape), the plan ends; when it has run, what follows is planned for the shapes that came out. Plans
+are kept by the shapes that they are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import onnx_ir
+
+from ... import numpy as np
+from .._errors import GraphError
+from ._control_flow import CONTROL_FLOW
+from ._host import HostNode
+from ._lowering import ARRAY_DTYPES, Lowering
+from ._node import attributes_of, since_version
+from ._table import Backend
+from ._value import Declined, NeedsElements, Value
+
+# Results of constants are kept in a plan up to this size; what is larger is computed each time
+# unless it is no larger than the constants themselves.
+_MAX_FOLDED_BYTES = 1 << 20
+
+Environment = dict[onnx_ir.Value, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where one node of a graph is executed."""
+
+    node: onnx_ir.Node
+    backend: str  # "constant" where its outputs are known beforehand
+    reasons: tuple[str, ...]  # why the backends before that one declined
+
+
+@dataclass
+class Segment:
+    """Nodes from one position on, for values of known shapes."""
+
+    plan: Any  # None where nothing has to be computed
+    given: list[onnx_ir.Value]
+    computed: list[onnx_ir.Value]
+    known: dict[onnx_ir.Value, Any]
+    end: int  # the position of the first node that is not of it
+    steps: list[Step]
+
+
+class Program:
+    """The nodes of a graph or a subgraph, ready to be executed for any shapes."""
+
+    def __init__(
+        self,
+        graph: onnx_ir.Graph,
+        opset: Mapping[str, int],
+        backends: Sequence[Backend],
+        outer: Program | None = None,
+    ) -> None:
+        self.graph = graph
+        self.nodes = list(graph)
+        # Weights of old models are inputs, too.
+        weights = set(graph.initializers.values())
+        self.inputs = [value for value in graph.inputs if value not in weights]
+        self.opset = opset
+        self.backends = backends
+        self.weights: dict[onnx_ir.Value, Any] = dict(outer.weights) if outer else {}
+        for value in graph.initializers.values():
+            if value.const_value is None:
+                raise GraphError(f"the weight {value.name!r} has no elements")
+            self.weights[value] = value.const_value.numpy()
+        self._last_use = self._find_last_uses()
+        self._segments: dict[Any, Segment] = {}
+        self._wanted: dict[int, set[onnx_ir.Value]] = {}
+        self._hosts: dict[int, HostNode] = {}
+        self._subprograms: dict[onnx_ir.Graph, Program] = {}
+
+    # -- execution --
+
+    def run(self, inputs: Sequence[Any], outer: Environment | None = None) -> list[Any]:
+        """The outputs for these inputs. `outer` has the values of the graphs around this one."""
+        environment: Environment = dict(outer or {})
+        environment.update(zip(self.inputs, inputs, strict=True))
+        position = 0
+        while True:
+            segment = self._segment(position, environment)
+            if segment.plan is not None:
+                arrays = [_to_array(environment[value]) for value in segment.given]
+                environment.update(zip(segment.computed, segment.plan.run(arrays), strict=True))
+            environment.update(segment.known)
+            if segment.end == len(self.nodes):
+                break
+            environment = {
+                value: content
+                for value, content in environment.items()
+                if self.last_use(value) >= segment.end
+            }
+            self._run_alone(segment.end, environment)
+            position = segment.end + 1
+        return [self._find(value, environment) for value in self.graph.outputs]
+
+    def segments(self) -> list[Segment]:
+        """The plans that were made so far."""
+        return list(self._segments.values())
+
+    def _subprogram(self, graph: onnx_ir.Graph) -> Program:
+        """The program of a node's subgraph, made once."""
+        if graph not in self._subprograms:
+            self._subprograms[graph] = Program(graph, self.opset, self.backends, outer=self)
+        return self._subprograms[graph]
+
+    def _find(self, value: onnx_ir.Value, environment: Environment) -> Any:
+        if value in environment:
+            return environment[value]
+        if value in self.weights:
+            return self.weights[value]
+        raise GraphError(f"the value {value.name!r} is used before a node has computed it")
+
+    def _run_alone(self, position: int, environment: Environment) -> None:
+        """Executes one node without a plan."""
+        node = self.nodes[position]
+        inputs = [
+            None if value is None else self._find(value, environment) for value in node.inputs
+        ]
+        control = CONTROL_FLOW.get(node.op_type) if node.domain == "" else None
+        if control is not None:
+            results = control(attributes_of(node), inputs, self._runner(environment))
+        else:
+            if position not in self._hosts:
+                self._hosts[position] = HostNode(node, self._version(node))
+            results = self._hosts[position].run([to_numpy(value) for value in inputs])
+        for value, result in zip(node.outputs, results, strict=True):
+            environment[value] = result
+
+    def _runner(self, environment: Environment) -> Callable[..., list[Any]]:
+        """A function that executes a subgraph for inputs, with the values around it."""
+
+        def run(graph: onnx_ir.Graph, inputs: Sequence[Any]) -> list[Any]:
+            return self._subprogram(graph).run(inputs, environment)
+
+        return run
+
+    def _version(self, node: onnx_ir.Node) -> int:
+        return self.opset.get(node.domain, 1)
+
+    # -- planning --
+
+    def _find_last_uses(self) -> dict[onnx_ir.Value, int]:
+        """The position of the last node that uses a value, in a subgraph of its, too."""
+        last: dict[onnx_ir.Value, int] = {}
+        for position, node in enumerate(self.nodes):
+            for value in _used_by(node):
+                last[value] = position
+        for value in self.graph.outputs:
+            last[value] = len(self.nodes)
+        return last
+
+    def _segment(self, position: int, environment: Environment) -> Segment:
+        wanted = set(self._wanted.get(position, ()))
+        key = (
+            position,
+            *(
+                (id(value), _key_of(content, value in wanted))
+                for value, content in environment.items()
+                if self._last_use.get(value, -1) >= position
+            ),
+        )
+        segment = self._segments.get(key)
+        if segment is None:
+            segment = self._plan(position, environment)
+            if set(self._wanted.get(position, ())) != wanted:
+                return self._segment(position, environment)
+            self._segments[key] = segment
+        return segment
+
+    def _plan(self, position: int, environment: Environment) -> Segment:
+        """Lowers the nodes from a position on, as many as possible."""
+        while True:
+            planner = _Planner(self, environment, self._wanted.get(position, set()))
+            try:
+                return planner.plan(position)
+            except NeedsElements as error:
+                # Of a value that is there already: plan again, for these elements alone.
+                self._wanted.setdefault(position, set()).add(planner.origin(error.value))
+
+    def last_use(self, value: onnx_ir.Value) -> int:
+        """The position of the last node that uses a value; -1 where none does."""
+        return self._last_use.get(value, -1)
+
+
+class _Planner:
+    """Makes one segment."""
+
+    def __init__(
+        self, program: Program, environment: Environment, wanted: set[onnx_ir.Value]
+    ) -> None:
+        self._program = program
+        self._environment = environment
+        self._wanted = wanted
+        self._to = Lowering()
+        self._values: dict[onnx_ir.Value, Value] = {}
+        self._given: list[onnx_ir.Value] = []
+        self._steps: list[Step] = []
+
+    def origin(self, wanted: Value) -> onnx_ir.Value:
+        """The value of the graph that a Value of the lowering is."""
+        for value, made in self._values.items():
+            if made is wanted:
+                return value
+        raise GraphError("a rule needs the elements of what it computes itself")
+
+    def plan(self, begin: int) -> Segment:
+        program = self._program
+        position = begin
+        while position < len(program.nodes):
+            node = program.nodes[position]
+            try:
+                self._lower(node)
+            except NeedsElements as error:
+                if self.origin(error.value) in self._given:
+                    raise
+                break
+            except Declined as error:
+                self._steps.append(Step(node, "alone", (str(error),)))
+                break
+            position += 1
+        return self._finish(position)
+
+    def _finish(self, end: int) -> Segment:
+        program = self._program
+        computed: list[onnx_ir.Value] = []
+        known: dict[onnx_ir.Value, Any] = {}
+        for value, made in self._values.items():
+            if program.last_use(value) < end or value in self._environment:
+                continue
+            if value in program.weights and value not in program.graph.outputs:
+                continue
+            if made.constant is not None:
+                known[value] = made.constant
+            else:
+                computed.append(value)
+        plan = None
+        if computed:
+            plan = self._to.build([self._values[value] for value in computed])
+        return Segment(plan, self._given, computed, known, end, self._steps)
+
+    def _input(self, value: onnx_ir.Value | None) -> Value | None:
+        """A value as rules take it. Declined where it is no tensor that plans can have."""
+        if value is None:
+            return None
+        if value in self._values:
+            return self._values[value]
+        program = self._program
+        if value in self._environment:
+            content = self._environment[value]
+            if not _is_tensor(content):
+                raise Declined("an input is no tensor, or of a type that arrays do not have")
+            if value in self._wanted:
+                made = self._to.constant(to_numpy(content))
+            else:
+                made = self._to.input(content.shape, str(content.dtype))
+                self._given.append(value)
+        else:
+            content = program._find(value, self._environment)
+            made = self._to.constant(content)
+        self._values[value] = made
+        return made
+
+    def _lower(self, node: onnx_ir.Node) -> None:
+        if any(
+            attribute.type in (onnx_ir.AttributeType.GRAPH, onnx_ir.AttributeType.GRAPHS)
+            for attribute in node.attributes.values()
+        ):
+            raise Declined("it has subgraphs")
+        inputs = [self._input(value) for value in node.inputs]
+        self._to.node_name = node.name or node.op_type
+        outputs, backend, reasons = self._choose(node, inputs)
+        self._steps.append(Step(node, backend, tuple(reasons)))
+        for value, made in zip(node.outputs, outputs, strict=False):
+            self._values[value] = made
+
+    def _choose(
+        self, node: onnx_ir.Node, inputs: list[Value | None]
+    ) -> tuple[list[Value], str, list[str]]:
+        """What a node gives, and by which backend; the reasons of those that declined."""
+        version = self._program._version(node)
+        host = HostNode(node, version)
+        if _may_fold(node, inputs):
+            folded = self._fold(host, inputs)
+            if folded is not None:
+                return folded, "constant", []
+        reasons: list[str] = []
+        since = since_version(node, version)
+        for backend in self._program.backends:
+            try:
+                outputs = (
+                    backend.lower(self._to, node.op_type, since, inputs, attributes_of(node))
+                    if node.domain == ""
+                    else _decline("an operator of another domain")
+                )
+                return outputs, backend.name, reasons
+            except Declined as error:
+                reasons.append(f"{backend.name}: {error}")
+            except NeedsElements:
+                raise
+            except (TypeError, ValueError, NotImplementedError, OverflowError) as error:
+                reasons.append(f"{backend.name}: {error}")
+        return self._by_reference(node, host, inputs), "reference", reasons
+
+    def _fold(self, host: HostNode, inputs: list[Value | None]) -> list[Value] | None:
+        results = host.run([None if value is None else value.constant for value in inputs])
+        if not all(isinstance(result, (numpy.ndarray, numpy.generic)) for result in results):
+            return None
+        return [self._to.constant(result) for result in results]
+
+    def _by_reference(
+        self, node: onnx_ir.Node, host: HostNode, inputs: list[Value | None]
+    ) -> list[Value]:
+        specs = host.infer(inputs)
+        if any(dtype not in ARRAY_DTYPES for _, dtype in specs):
+            raise Declined("an output is of a type that arrays do not have")
+        constants = [None if value is None else value.constant for value in inputs]
+
+        def run(*arrays: Any) -> list[Any]:
+            given = [
+                constant if constant is not None else to_numpy(array)
+                for constant, array in zip(constants, arrays, strict=True)
+            ]
+            results = host.run(given)
+            return [
+                np.zeros((), dtype="float32") if result is None else np.asarray(result)
+                for result in results
+            ]
+
+        passed = [
+            None if value is None or value.constant is not None else value for value in inputs
+        ]
+        return self._to.function(f"reference:{node.op_type}", run, passed, specs)
+
+
+def _decline(reason: str) -> Any:
+    raise Declined(reason)
+
+
+def _may_fold(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
+    """Whether all that a node reads is known, and what it gives will not be large."""
+    if node.op_type in _NEVER_FOLDED:
+        return False
+    given = [value for value in inputs if value is not None]
+    if node.op_type == "Constant":
+        return True
+    if not given or any(value.constant is None for value in given):
+        return False
+    if node.op_type in _GROWS:
+        return False
+    return True
+
+
+# What gives other elements each time, and what may give many of few.
+_NEVER_FOLDED = frozenset(
+    "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial".split()
+)
+_GROWS = frozenset("ConstantOfShape Expand Tile Range EyeLike OneHot Pad Resize Upsample".split())
+
+
+def _used_by(node: onnx_ir.Node) -> list[onnx_ir.Value]:
+    """The values that a node reads, those that its subgraphs take from around them included."""
+    used = [value for value in node.inputs if value is not None]
+    for attribute in node.attributes.values():
+        if attribute.type == onnx_ir.AttributeType.GRAPH:
+            graphs = [attribute.as_graph()]
+        elif attribute.type == onnx_ir.AttributeType.GRAPHS:
+            graphs = list(attribute.as_graphs())
+        else:
+            continue
+        for graph in graphs:
+            for inner in graph:
+                used += _used_by(inner)
+            used += list(graph.outputs)
+    return used
+
+
+def _is_tensor(content: Any) -> bool:
+    is_array = isinstance(content, (np.ndarray, numpy.ndarray, numpy.generic))
+    return is_array and str(content.dtype) in ARRAY_DTYPES
+
+
+def _key_of(content: Any, by_elements: bool) -> Any:
+    """What plans for a value are kept by."""
+    if not _is_tensor(content):
+        return "no tensor"
+    if by_elements:
+        return str(content.dtype), content.shape, to_numpy(content).tobytes()
+    return str(content.dtype), content.shape
+
+
+def _to_array(content: Any) -> Any:
+    return content if isinstance(content, np.ndarray) else np.asarray(content)
+
+
+def to_numpy(content: Any) -> Any:
+    """A tensor as NumPy's array; what is no tensor as it is."""
+    if isinstance(content, np.ndarray):
+        return numpy.asarray(content)
+    return numpy.asarray(content) if isinstance(content, numpy.generic) else content

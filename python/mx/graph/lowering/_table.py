@@ -1,0 +1,57 @@
+"""The rules of a backend: how it lowers a node of each operator."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ._value import Declined, Value
+
+# A rule gets the Lowering, the inputs by position (None for one that is not given) and the
+# attributes by name, and returns the Value of the output, or a sequence of those.
+Rule = Callable[..., Any]
+AnyRule = TypeVar("AnyRule", bound=Rule)
+
+
+@dataclass
+class Backend:
+    """A source of kernels: its name in reports, and its rules."""
+
+    name: str
+    rules: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
+
+    def rule(self, *operators: str, since: int = 1) -> Callable[[AnyRule], AnyRule]:
+        """A decorator for the rule of operators, as they are since a version of ONNX's set."""
+
+        def add(function: AnyRule) -> AnyRule:
+            for operator in operators:
+                versions = self.rules.setdefault(operator, [])
+                versions.append((since, function))
+                versions.sort(key=lambda entry: entry[0])
+            return function
+
+        return add
+
+    def lower(
+        self,
+        to: Any,
+        operator: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+    ) -> list[Value]:
+        """The outputs of a node. Declined where there is no rule for it, or the rule says so."""
+        chosen = None
+        for since, rule in self.rules.get(operator, ()):
+            if since <= version:
+                chosen = rule
+        if chosen is None:
+            raise Declined("no rule for this operator")
+        try:
+            inspect.signature(chosen).bind(to, *inputs, **attributes)
+        except TypeError as error:
+            raise Declined(str(error)) from None
+        result = chosen(to, *inputs, **attributes)
+        return [result] if isinstance(result, Value) else list(result)

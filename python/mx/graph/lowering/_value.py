@@ -1,0 +1,39 @@
+"""The values of a graph while its nodes become kernels, and why one cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+
+class Declined(Exception):
+    """A backend has no kernel for a node; the text says why, for people."""
+
+
+class NeedsElements(Exception):
+    """A node cannot be lowered before the elements of a value are known."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__("the elements of a value decide a shape")
+        self.value = value
+
+
+@dataclass(eq=False)
+class Value:
+    """A tensor of known shape and element type, of which elements may be known, too."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    number: int | None = None  # in the builder of the plan
+    constant: numpy.ndarray[Any, Any] | None = None
+    layout: Any = None  # of oneDNN where its memory is blocked; None for strides
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count

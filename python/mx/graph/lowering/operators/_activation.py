@@ -1,0 +1,93 @@
+"""Activation functions, which mx.np has none of: made of what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .... import numpy as np
+from .... import numpy_extension as npx
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import rule
+from ._elementwise import of_type
+
+
+@rule("Relu", since=6)
+def _relu(to: Lowering, x: Value) -> Value:
+    return of_type(to.call(np.relu, x), x.dtype)
+
+
+@rule("LeakyRelu", since=6)
+def _leaky_relu(to: Lowering, x: Value, *, alpha: float = 0.01) -> Value:
+    scaled = to.call(np.multiply, x, alpha)
+    positive = to.call(np.greater_equal, x, 0)
+    return of_type(to.call(np.where, positive, x, scaled), x.dtype)
+
+
+@rule("PRelu", since=9)
+def _prelu(to: Lowering, x: Value, slope: Value) -> Value:
+    positive = to.call(np.greater_equal, x, 0)
+    return of_type(to.call(np.where, positive, x, to.call(np.multiply, x, slope)), x.dtype)
+
+
+@rule("HardSigmoid", since=6)
+def _hard_sigmoid(to: Lowering, x: Value, *, alpha: float = 0.2, beta: float = 0.5) -> Value:
+    line = to.call(np.add, to.call(np.multiply, x, alpha), beta)
+    return of_type(to.call(np.clip, line, 0, 1), x.dtype)
+
+
+@rule("HardSwish", since=14)
+def _hard_swish(to: Lowering, x: Value) -> Value:
+    return of_type(to.call(np.multiply, x, _hard_sigmoid(to, x, alpha=1 / 6)), x.dtype)
+
+
+@rule("Softplus", since=1)
+def _softplus(to: Lowering, x: Value) -> Value:
+    return of_type(to.call(np.logaddexp, x, 0), x.dtype)
+
+
+@rule("Mish", since=18)
+def _mish(to: Lowering, x: Value) -> Value:
+    return of_type(to.call(np.multiply, x, to.call(np.tanh, _softplus(to, x))), x.dtype)
+
+
+@rule("Elu", since=6)
+def _elu(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
+    low = to.call(np.multiply, to.call(np.expm1, to.call(np.minimum, x, 0)), alpha)
+    return of_type(to.call(np.where, to.call(np.greater, x, 0), x, low), x.dtype)
+
+
+@rule("Swish", since=24)
+def _swish(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
+    scaled = x if alpha == 1 else to.call(np.multiply, x, alpha)
+    return of_type(to.call(np.multiply, x, to.call(np.sigmoid, scaled)), x.dtype)
+
+
+@rule("Gelu", since=20)
+def _gelu(to: Lowering, x: Value, *, approximate: str = "none") -> Value:
+    if approximate != "tanh":
+        raise Declined("mx.np has no erf")
+    cubic = to.call(np.multiply, to.call(np.multiply, x, to.call(np.square, x)), 0.044715)
+    inner = to.call(np.multiply, to.call(np.add, x, cubic), 0.7978845608028654)
+    gate = to.call(np.multiply, to.call(np.add, to.call(np.tanh, inner), 1), 0.5)
+    return of_type(to.call(np.multiply, x, gate), x.dtype)
+
+
+@rule("Softmax", since=13)
+def _softmax(to: Lowering, x: Value, *, axis: int = -1) -> Value:
+    return of_type(to.call(npx.softmax, x, axis=axis), x.dtype)
+
+
+@rule("LogSoftmax", since=13)
+def _log_softmax(to: Lowering, x: Value, *, axis: int = -1) -> Value:
+    return of_type(to.call(npx.log_softmax, x, axis=axis), x.dtype)
+
+
+@rule("Dropout", since=7)
+def _dropout(to: Lowering, x: Value, *inputs: Value | None, **attributes: Any) -> Sequence[Value]:
+    training = inputs[1] if len(inputs) > 1 else None
+    if training is not None and bool(to.elements(training)):
+        raise Declined("dropout in training")
+    mask = to.constant(True) if not x.shape else to.call(np.ones, x.shape, dtype="bool")
+    return [x, mask]

@@ -1,0 +1,176 @@
+"""Elementwise operators that mean what those of mx.np do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx_ir
+
+from .... import numpy as np
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import rule
+
+_UNARY: dict[str, Any] = {
+    "Abs": np.abs, "Acos": np.acos, "Acosh": np.acosh, "Asin": np.asin, "Asinh": np.asinh,
+    "Atan": np.atan, "Atanh": np.atanh, "BitwiseNot": np.bitwise_not, "Ceil": np.ceil,
+    "Cos": np.cos, "Cosh": np.cosh, "Exp": np.exp, "Floor": np.floor, "IsNaN": np.isnan,
+    "Log": np.log, "Neg": np.negative, "Not": np.logical_not, "Reciprocal": np.reciprocal,
+    "Round": np.rint, "Sign": np.sign, "Sin": np.sin, "Sinh": np.sinh, "Softsign": np.softsign,
+    "Sqrt": np.sqrt, "Tan": np.tan, "Tanh": np.tanh, "Sigmoid": np.sigmoid,
+}  # fmt: skip
+_BINARY: dict[str, Any] = {
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "And": np.logical_and,
+    "Or": np.logical_or, "Xor": np.logical_xor, "Equal": np.equal, "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal, "Less": np.less, "LessOrEqual": np.less_equal,
+    "BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor,
+}  # fmt: skip
+_MANY: dict[str, Any] = {"Max": np.maximum, "Min": np.minimum, "Sum": np.add}
+_FLOATS = frozenset(["float16", "bfloat16", "float32", "float64"])
+
+
+def cast(to: Lowering, x: Value, dtype: str) -> Value:
+    """The value in another element type; itself where it is of that type."""
+    if x.dtype == dtype:
+        return x
+    made: Value = to.call(np.astype, x, dtype)
+    return made
+
+
+def of_type(made: Value, dtype: str) -> Value:
+    """The value, if it has the type that ONNX gives it. Declined where it has another."""
+    if made.dtype != dtype:
+        raise Declined(f"gives {made.dtype}, not {dtype}")
+    return made
+
+
+def _unary(function: Any) -> Any:
+    def lower(to: Lowering, x: Value) -> Value:
+        made: Value = to.call(function, x)
+        return made if made.dtype == "bool" else of_type(made, x.dtype)
+
+    return lower
+
+
+def _binary(function: Any) -> Any:
+    def lower(to: Lowering, a: Value, b: Value) -> Value:
+        made: Value = to.call(function, a, b)
+        return made if made.dtype == "bool" else of_type(made, a.dtype)
+
+    return lower
+
+
+def _many(function: Any) -> Any:
+    def lower(to: Lowering, first: Value, *others: Value) -> Value:
+        result = first
+        for other in others:
+            result = to.call(function, result, other)
+        return of_type(result, first.dtype)
+
+    return lower
+
+
+for _name, _function in _UNARY.items():
+    rule(_name)(_unary(_function))
+# Before version 7 operators broadcast only where an attribute said so.
+for _name, _function in _BINARY.items():
+    rule(_name, since=7)(_binary(_function))
+for _name, _function in _MANY.items():
+    rule(_name, since=8)(_many(_function))
+
+
+@rule("Div", since=7)
+def _div(to: Lowering, a: Value, b: Value) -> Value:
+    if a.dtype not in _FLOATS:
+        raise Declined("integers are divided towards zero")
+    return of_type(to.call(np.divide, a, b), a.dtype)
+
+
+@rule("Mod", since=10)
+def _mod(to: Lowering, a: Value, b: Value, *, fmod: int = 0) -> Value:
+    if fmod:
+        raise Declined("fmod has the sign of the dividend")
+    return of_type(to.call(np.mod, a, b), a.dtype)
+
+
+@rule("Pow", since=7)
+def _pow(to: Lowering, a: Value, b: Value) -> Value:
+    if a.dtype not in _FLOATS:
+        raise Declined("powers of integers")
+    if (
+        b.constant is not None
+        and b.size == 1
+        and float(b.constant.reshape(())) == 2
+        and not b.shape
+    ):
+        return of_type(to.call(np.square, a), a.dtype)
+    return of_type(to.call(np.power, a, cast(to, b, a.dtype)), a.dtype)
+
+
+@rule("Mean", since=8)
+def _mean(to: Lowering, first: Value, *others: Value) -> Value:
+    total = first
+    for other in others:
+        total = to.call(np.add, total, other)
+    return of_type(to.call(np.divide, total, float(1 + len(others))), first.dtype)
+
+
+@rule("Where", since=9)
+def _where(to: Lowering, condition: Value, x: Value, y: Value) -> Value:
+    return of_type(to.call(np.where, condition, x, y), x.dtype)
+
+
+@rule("IsInf", since=10)
+def _isinf(to: Lowering, x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> Value:
+    if not (detect_negative and detect_positive):
+        raise Declined("infinities of one sign")
+    made: Value = to.call(np.isinf, x)
+    return made
+
+
+@rule("BitShift", since=11)
+def _bit_shift(to: Lowering, a: Value, b: Value, *, direction: str) -> Value:
+    function = np.left_shift if direction == "LEFT" else np.right_shift
+    return of_type(to.call(function, a, b), a.dtype)
+
+
+@rule("Cast", since=6)
+def _cast(
+    lowering: Lowering, x: Value, *, to: int, saturate: int = 1, round_mode: str = "up"
+) -> Value:
+    return _converted(lowering, x, str(onnx_ir.DataType(to).numpy()))
+
+
+@rule("CastLike", since=15)
+def _cast_like(to: Lowering, x: Value, like: Value, *, saturate: int = 1) -> Value:
+    return _converted(to, x, like.dtype)
+
+
+def _converted(to: Lowering, x: Value, dtype: str) -> Value:
+    if x.dtype in _FLOATS and dtype.startswith(("int", "uint")):
+        # Conversions of what an integer type cannot hold are not specified, but those of the
+        # reference are what people compare with.
+        if dtype not in ("int64", "int32"):
+            raise Declined("conversions from floats to small integers")
+    return cast(to, x, dtype)
+
+
+@rule("Clip", since=11)
+def _clip(to: Lowering, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
+    result = x
+    if low is not None:
+        result = to.call(np.maximum, result, low)
+    if high is not None:
+        result = to.call(np.minimum, result, high)
+    return to.call(np.copy, x) if result is x else of_type(result, x.dtype)
+
+
+@rule("Clip", since=6)
+def _clip_6(
+    to: Lowering,
+    x: Value,
+    *,
+    min: float = -3.4028234663852886e38,
+    max: float = 3.4028234663852886e38,
+) -> Value:
+    return of_type(to.call(np.clip, x, min, max), x.dtype)

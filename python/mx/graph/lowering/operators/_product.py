@@ -1,0 +1,43 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from .... import numpy as np
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import rule
+from ._elementwise import of_type
+
+_FLOATS = frozenset(["float32", "float64"])
+
+
+@rule("MatMul")
+def _matmul(to: Lowering, a: Value, b: Value) -> Value:
+    if a.dtype not in _FLOATS:
+        raise Declined(f"products of {a.dtype}")
+    return of_type(to.call(np.matmul, a, b), a.dtype)
+
+
+@rule("Gemm", since=7)
+def _gemm(
+    to: Lowering,
+    a: Value,
+    b: Value,
+    c: Value | None = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Value:
+    if a.dtype not in _FLOATS:
+        raise Declined(f"products of {a.dtype}")
+    left = to.call(np.transpose, a) if transA else a
+    right = to.call(np.transpose, b) if transB else b
+    result: Value = to.call(np.matmul, left, right)
+    if alpha != 1:
+        result = to.call(np.multiply, result, alpha)
+    if c is not None and beta != 0:
+        added = c if beta == 1 else to.call(np.multiply, c, beta)
+        result = to.call(np.add, result, added)
+    return of_type(result, a.dtype)

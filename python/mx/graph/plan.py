@@ -1,0 +1,113 @@
+"""A graph, ready to be executed on the CPU."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+import onnx_ir
+
+from .. import numpy as np
+from ._graph import Graph
+from .lowering import BACKENDS
+from .lowering._lowering import ARRAY_DTYPES
+from .lowering._program import Program, Step
+
+
+class Plan:
+    """Executes a graph on the CPU: kernels in a fixed order, in memory that is planned before.
+
+    What depends on the shapes of the inputs is done when the first inputs of those shapes come,
+    and kept. Several threads may execute one plan at once.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._program = Program(graph.model.graph, dict(graph.model.opset_imports), BACKENDS)
+        self._inputs = self._program.inputs
+
+    def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The outputs in order, for inputs by position or by name.
+
+        Inputs are arrays of mx or NumPy, or what `mx.np.asarray` takes; of a sequence a list of
+        arrays, of an optional None. Outputs are arrays of mx, of types that those do not have
+        NumPy's. TypeError where an input is missing, or of another element type than the graph
+        says; ValueError where its shape is none of the graph's.
+        """
+        if len(args) > len(self._inputs):
+            raise TypeError(f"the graph has {len(self._inputs)} inputs, got {len(args)}")
+        given = dict(zip((value.name or "" for value in self._inputs), args, strict=False))
+        for name, value in kwargs.items():
+            if name in given:
+                raise TypeError(f"input {name!r} is given by position and by name")
+            given[name] = value
+        return self.run(given)
+
+    def run(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """The outputs in order, for inputs by their names; as a call."""
+        names = [value.name for value in self._inputs]
+        unknown = sorted(set(inputs) - set(names))
+        if unknown:
+            raise TypeError(f"the graph has no input {unknown[0]!r}; its inputs: {names}")
+        symbols: dict[str, int] = {}
+        given = [_checked(value, inputs, symbols) for value in self._inputs]
+        return [_as_array(output) for output in self._program.run(given)]
+
+    def steps(self) -> list[Step]:
+        """Where each node was executed, in the plans made so far."""
+        return [step for segment in self._program.segments() for step in segment.steps]
+
+    def summary(self) -> str:
+        """How many nodes are executed by which backend; the operators of those by reference."""
+        steps = {step.node: step for step in self.steps()}.values()
+        counts = Counter(step.backend for step in steps)
+        slow = Counter(
+            step.node.op_type for step in steps if step.backend in ("reference", "alone")
+        )
+        text = ", ".join(f"{name} {count}" for name, count in counts.most_common())
+        operators = ", ".join(f"{name} x{count}" for name, count in slow.most_common())
+        return f"cpu: {text}" + (f"; in Python: {operators}" if operators else "")
+
+
+def _checked(value: onnx_ir.Value, inputs: Mapping[str, Any], symbols: dict[str, int]) -> Any:
+    """An input as the program takes it."""
+    name = value.name or ""
+    if name not in inputs:
+        raise TypeError(f"input {name!r} is missing")
+    content = inputs[name]
+    if content is None or not isinstance(value.type, (onnx_ir.TensorType, type(None))):
+        return [numpy.asarray(item) for item in content] if isinstance(content, list) else content
+    if not isinstance(content, (np.ndarray, numpy.ndarray, numpy.generic)):
+        content = numpy.asarray(content)
+    if value.dtype is not None:
+        expected = value.dtype.numpy()
+        if content.dtype != expected:
+            raise TypeError(f"input {name!r}: expected {expected}, got {content.dtype}")
+    if value.shape is not None:
+        _check_shape(name, tuple(content.shape), value.shape, symbols)
+    return content
+
+
+def _check_shape(
+    name: str, came: tuple[int, ...], expected: onnx_ir.Shape, symbols: dict[str, int]
+) -> None:
+    def text() -> str:
+        return "(" + ", ".join(str(extent) for extent in expected) + ")"
+
+    if len(came) != len(expected):
+        raise ValueError(f"input {name!r}: expected shape {text()}, got {came}")
+    for extent, dimension in zip(came, expected, strict=True):
+        symbol = None if isinstance(dimension, int) else dimension.value
+        wanted = dimension if isinstance(dimension, int) else None
+        if symbol is not None:
+            wanted = symbols.setdefault(symbol, extent)
+        if wanted is not None and wanted != extent:
+            also = f", where {symbol} is {wanted}" if symbol else ""
+            raise ValueError(f"input {name!r}: expected shape {text()}{also}, got {came}")
+
+
+def _as_array(output: Any) -> Any:
+    if isinstance(output, (numpy.ndarray, numpy.generic)) and str(output.dtype) in ARRAY_DTYPES:
+        return np.asarray(output)
+    return output
