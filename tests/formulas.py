@@ -1,7 +1,7 @@
-"""The formulas of elementwise operators, evaluated one element at a time, and what to compare.
+"""The formulas of elementwise operators and reductions, evaluated one element at a time.
 
-They are those of include/mxnet/op/formulas.inc, compiled into the library of the tests. Whoever
-computes with them, in vectors or on a device, is held to them.
+They are those of include/mxnet/op/formulas.inc, compiled into the library of the tests, beside what
+to compare. Whoever computes with them, in vectors or on a device, is held to them.
 """
 
 from __future__ import annotations
@@ -101,6 +101,52 @@ def meaning(operator: Operator, *operands: np.ndarray) -> np.ndarray:
     dtype = computed(operator, operands[0].dtype)
     converted = [x.astype(dtype) for x in operands]
     return evaluate(operator.name, operator.result == "Bool", *converted)
+
+
+@functools.cache
+def reductions() -> dict[str, str]:
+    """The formulas of reductions that combine elements, by name."""
+    library.load()
+    rows = ffi.get_global_func("testing.reductions")().splitlines()
+    # A mean is divided, too.
+    return {name: formula for name, formula in map(str.split, rows) if name != "mean"}
+
+
+def reduced(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What a reduction of pairs, or the second element of a scan, gives."""
+    formula = reductions()[name]
+    if name in ("argmax", "argmin"):
+        return evaluate(formula, True, a, b).astype("int64")
+    if name in ("any", "all"):
+        return evaluate(formula, True, a, b)
+    if formula in ("add", "multiply") and a.dtype.kind in "biu":
+        wide = np.dtype("uint64" if a.dtype.kind == "u" else "int64")
+        a, b = a.astype(wide), b.astype(wide)
+    # A sum begins with 0, and is not -0.
+    first = evaluate("add", False, np.zeros_like(a), a) if name == "sum" else a
+    return evaluate(formula, False, first, b)
+
+
+def pairs(dtype: np.dtype) -> np.ndarray:
+    """Special values of a type, each with each."""
+    values = special(dtype)
+    values = values[:: max(1, len(values) // 64)]
+    return np.stack([grid.ravel() for grid in np.meshgrid(values, values, indexing="ij")], axis=1)
+
+
+# What round to decimals is tested with: by 300 no float32 is multiplied, by 5 no float16.
+DECIMALS = (-300, -39, -5, -1, 1, 2, 5, 39, 300)
+
+
+def rounded(a: np.ndarray, decimals: int) -> np.ndarray:
+    """What round to decimals gives of floats."""
+    dtype = a.dtype
+    wide = a.astype("float32") if dtype.itemsize == 2 else a
+    with np.errstate(over="ignore"):
+        scale = np.full_like(wide, np.float64(10.0) ** abs(decimals))
+    name = "round_decimals" if decimals > 0 else "round_tens"
+    with np.errstate(all="ignore"):
+        return evaluate(name, False, wide, scale).astype(dtype)
 
 
 @functools.cache

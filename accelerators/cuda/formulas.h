@@ -1,6 +1,6 @@
 /*!
  * \file formulas.h
- * \brief The formulas of elementwise operators.
+ * \brief The formulas of elementwise operators and reductions.
  */
 #ifndef CUDAACC_FORMULAS_H_
 #define CUDAACC_FORMULAS_H_
@@ -40,6 +40,20 @@ struct Formulas {
     }
     return a;
   }
+};
+
+/*! \brief The formulas of reductions, by the name of the reduction. */
+template <typename C>
+struct Reductions {
+#define MXNET_REDUCTION(name, formula)                                      \
+  CUDAACC_BOTH static C name(C a, C b) {                                    \
+    if constexpr (std::is_integral_v<C>) {                                  \
+      return static_cast<C>(mxnet::op::Formulas<C>::formula##_Int(a, b));   \
+    } else {                                                                \
+      return static_cast<C>(mxnet::op::Formulas<C>::formula##_Float(a, b)); \
+    }                                                                       \
+  }
+#include <mxnet/op/formulas.inc>
 };
 
 }  // namespace cudaacc

@@ -41,7 +41,10 @@ struct ReduceSteps {
     Advance(task.reduced, i, &positions);
     const auto x = Load<Element>(task.inputs[0], positions.at[0], task.element);
     if constexpr (Reducer::kOfPairs) {
-      if (task.multiplies) return x * Load<Element>(task.inputs[1], positions.at[1], task.element);
+      if (task.multiplies) {
+        const auto y = Load<Element>(task.inputs[1], positions.at[1], task.element);
+        return Reductions<Element>::prod(x, y);
+      }
     }
     return x;
   }

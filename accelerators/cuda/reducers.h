@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "formulas.h"
 #include "host_device.h"
 
 namespace cudaacc {
@@ -27,7 +28,9 @@ struct TotalReducer {
 
   CUDAACC_BOTH Acc Start() const { return static_cast<C>(multiplies ? 1 : 0); }
   CUDAACC_BOTH Acc Add(Acc acc, C x, int64_t) const { return Merge(acc, x); }
-  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const { return multiplies ? a * b : a + b; }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
+    return multiplies ? Reductions<C>::prod(a, b) : Reductions<C>::sum(a, b);
+  }
   CUDAACC_BOTH C Result(Acc acc, int64_t count) const {
     return divides ? acc / static_cast<C>(count) : acc;
   }
@@ -42,7 +45,9 @@ struct LogicReducer {
 
   CUDAACC_BOTH Acc Start() const { return any ? 0 : 1; }
   CUDAACC_BOTH Acc Add(Acc acc, int64_t x, int64_t) const { return Merge(acc, x != 0 ? 1 : 0); }
-  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const { return any ? a | b : a & b; }
+  CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
+    return any ? Reductions<Acc>::any(a, b) : Reductions<Acc>::all(a, b);
+  }
   CUDAACC_BOTH int64_t Result(Acc acc, int64_t) const { return acc; }
 };
 
@@ -64,10 +69,7 @@ struct ExtremumReducer {
   CUDAACC_BOTH Acc Start() const { return none; }
   CUDAACC_BOTH Acc Add(Acc acc, C x, int64_t) const { return Merge(acc, x); }
   CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
-    if constexpr (std::is_floating_point_v<C>) {
-      if (std::isnan(a)) return a;
-    }
-    return (largest ? a >= b : a <= b) ? a : b;
+    return largest ? Reductions<C>::max(a, b) : Reductions<C>::min(a, b);
   }
   CUDAACC_BOTH C Result(Acc acc, int64_t) const { return acc; }
 };
@@ -127,14 +129,11 @@ struct ArgReducer {
   CUDAACC_BOTH Acc Merge(Acc a, Acc b) const {
     if (a.position < 0) return b;
     if (b.position < 0) return a;
-    if constexpr (std::is_floating_point_v<C>) {
-      const bool a_is_nan = std::isnan(a.value);
-      const bool b_is_nan = std::isnan(b.value);
-      if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
-    }
-    if (largest ? b.value > a.value : b.value < a.value) return b;
-    if (largest ? a.value > b.value : a.value < b.value) return a;
-    return a.position < b.position ? a : b;
+    const Acc first = a.position < b.position ? a : b;
+    const Acc later = a.position < b.position ? b : a;
+    const C found = largest ? Reductions<C>::argmax(first.value, later.value)
+                            : Reductions<C>::argmin(first.value, later.value);
+    return found != 0 ? later : first;
   }
   CUDAACC_BOTH int64_t Result(Acc acc, int64_t) const { return acc.position; }
 };

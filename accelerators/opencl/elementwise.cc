@@ -102,14 +102,7 @@ std::string FormulaWork::Source(const Elementwise& formula) const {
     loads += std::string("  const ") + ComputeType(dtype) + " " + name + " = " + value + ";\n";
   }
   std::string source = ElementSource(with_double);
-  if (!formula.dtypes.empty()) {
-    const DType dtype = formula.dtypes.back();
-    source += std::string("#define C ") + ComputeType(dtype) + "\n";
-    if (!IsFloat(dtype)) {
-      source += std::string("#define W ") + WrappingType(dtype) + "\n#define U " +
-                UnsignedType(dtype) + "\n#define BITS " + std::to_string(BitsOf(dtype)) + "\n";
-    }
-  }
+  if (!formula.dtypes.empty()) source += FormulaTypes(formula.dtypes.back());
   source += HelperText(formula.formula);
   if (strided) source += kLayoutSource;
   source += "__kernel void compute(const long count, " +

@@ -17,6 +17,10 @@ using namespace mxacc;
 std::string FormulaText(Formula formula);
 /*! \brief Functions that it calls. */
 std::string HelperText(Formula formula);
+/*! \brief The macros C, W, U and BITS of what is computed in a type. */
+std::string FormulaTypes(DType dtype);
+/*! \brief A function of a and b that computes a formula in a type; it leaves no macros. */
+std::string FormulaFunction(const std::string& name, Formula formula, DType dtype);
 
 }  // namespace opencl
 

@@ -142,23 +142,18 @@ std::string ReduceWork::Source(const Request& request, const Reducer& reducer) c
     return std::string("#define ") + name + " (" + text + ")\n";
   };
   const std::string compute = ComputeType(reducer.element);
-  std::string source = ElementSource(with_double) + kLayoutSource + "#define C " + compute + "\n";
-  if (!IsFloat(reducer.element)) {
-    source += std::string("#define W ") + WrappingType(reducer.element) + "\n";
+  std::string source = ElementSource(with_double) + kLayoutSource + reducer.formulas;
+  if (reducer.multiplies) {
+    source += FormulaFunction("product", FormulaOf("multiply", reducer.element), reducer.element);
   }
+  source += std::string("#define C ") + ComputeType(reducer.element) + "\n";
   source += reducer.definitions + types + define("START", reducer.start) +
             define("COMBINE", reducer.combine) + define("MERGE", reducer.merge) +
             define("RESULT", reducer.result) + "#define OUT " + ElementType(reducer.stored) +
             "\n#define TOTAL " + ComputeType(reducer.total) + "\n";
-  if (reducer.multiplies) {
-    source += "#define PRODUCT(a, b) " +
-              std::string(IsFloat(reducer.element)          ? "((a) * (b))"
-                          : reducer.element == DType::kBool ? "((a) & (b))"
-                                                            : "((C)((W)(a) * (W)(b)))") +
-              "\n" + define("ELEMENT", "PRODUCT(" + elements[0] + ", " + elements[1] + ")");
-  } else {
-    source += define("ELEMENT", elements[0]);
-  }
+  source +=
+      define("ELEMENT", reducer.multiplies ? "product(" + elements[0] + ", " + elements[1] + ")"
+                                           : elements[0]);
   const std::string converted = Convert(reducer.total, reducer.stored, "result");
   return source + "#define STORE " + Store(reducer.stored, converted, "out", "at_out") + "\n" +
          kReduceSource + (parts_ == 1 ? kWholeSource : kPartsSource);
@@ -213,20 +208,24 @@ std::unique_ptr<Work> MakeReduceWork(const Request& request, const Reducer& redu
   return std::make_unique<ReduceWork>(request, reducer, axes, in_order, inputs);
 }
 
+Reducer FormulaReducer(Formula formula, DType computed, const std::string& start,
+                       const std::string& result) {
+  return {FormulaFunction("combined", formula, computed),
+          std::string("typedef ") + ComputeType(computed) + " ACC;\n",
+          start,
+          "combined(acc, (ACC)x)",
+          "combined(acc, other)",
+          result,
+          computed,
+          computed,
+          computed,
+          false};
+}
+
 Reducer DotReducer(DType dtype) {
-  if (dtype == DType::kBool) {
-    return {"typedef int ACC;\n", "0", "acc | x", "acc | other", "acc", dtype, dtype, dtype, true};
-  }
-  const bool real = IsFloat(dtype);
-  return {std::string("typedef ") + (real ? "C" : "W") + " ACC;\n",
-          "(ACC)0",
-          "acc + (ACC)x",
-          "acc + other",
-          real ? "acc" : "(C)acc",
-          dtype,
-          dtype,
-          dtype,
-          true};
+  Reducer reducer = FormulaReducer(FormulaOf("add", dtype), dtype, "(ACC)0", "acc");
+  reducer.multiplies = true;
+  return reducer;
 }
 
 }  // namespace opencl

@@ -7,38 +7,21 @@
 namespace opencl {
 namespace {
 
-Reducer TotalReducer(const Reduction& reduction) {
-  const bool is_sum = reduction.kind == ReduceKind::kSum;
-  const std::string op = is_sum ? " + " : " * ";
-  // Integers are added up without a sign, in which they wrap.
-  const std::string type = IsFloat(reduction.element) ? "C" : "ulong";
-  return {"typedef " + type + " ACC;\n",
-          is_sum ? "(ACC)0" : "(ACC)1",
-          "acc" + op + "(ACC)x",
-          "acc" + op + "other",
-          "acc",
-          reduction.element,
-          reduction.total,
-          reduction.stored,
-          false};
-}
-
-Reducer MeanReducer(DType dtype) {
-  return {"typedef C ACC;\n",
-          "(ACC)0",
-          "acc + x",
-          "acc + other",
-          "acc / (C)count",
-          dtype,
-          dtype,
-          dtype,
-          false};
+/*! \brief Integers are added up and multiplied without a sign, in which they wrap. */
+Reducer TotalReducer(const Reduction& reduction, const char* start, const char* result) {
+  const DType computed = IsFloat(reduction.element) ? reduction.element : DType::kUInt64;
+  Reducer reducer = FormulaReducer(*reduction.formula, computed, start, result);
+  reducer.element = reduction.element;
+  reducer.total = reduction.total;
+  reducer.stored = reduction.stored;
+  return reducer;
 }
 
 Reducer VarianceReducer(const Reduction& reduction) {
   const DType element = reduction.element;
   const std::string less = std::to_string(reduction.ddof);
-  return {R"(
+  return {"",
+          R"(
 typedef struct {
   C mean;
   C squares;
@@ -81,38 +64,15 @@ ACC nothing() {
 std::string LastValue(DType dtype, bool largest) {
   if (IsFloat(dtype)) return largest ? "-INFINITY" : "INFINITY";
   if (dtype == DType::kBool) return largest ? "0" : "1";
-  const std::string bits = std::to_string(BitsOf(dtype) - 1);
   if (ClassOf(dtype) == Class::kUnsigned) return largest ? "0" : "((C)-1)";
-  const std::string least = "((C)((W)1 << " + bits + "))";
+  const std::string bits = std::to_string(BitsOf(dtype) - 1);
+  const std::string least = std::string("((C)((") + WrappingType(dtype) + ")1 << " + bits + "))";
   return largest ? least : "((C)~" + least + ")";
 }
 
-Reducer ExtremumReducer(bool largest, DType dtype) {
-  const std::string order = largest ? " >= " : " <= ";
-  const auto choose = [&](const std::string& other) {
-    return "acc != acc || acc" + order + other + " ? acc : " + other;
-  };
-  return {"typedef C ACC;\n",
-          LastValue(dtype, largest),
-          choose("x"),
-          choose("other"),
-          "acc",
-          dtype,
-          dtype,
-          dtype,
-          false};
-}
-
-Reducer LogicReducer(bool any) {
-  const std::string op = any ? " | " : " & ";
-  return {"typedef int ACC;\n", any ? "0" : "1", "acc" + op + "x",
-          "acc" + op + "other", "acc",           DType::kBool,
-          DType::kBool,         DType::kBool,    false};
-}
-
-Reducer ArgReducer(bool largest, DType dtype) {
-  const std::string order = largest ? " > " : " < ";
-  return {R"(
+Reducer ArgReducer(const Reduction& reduction) {
+  return {FormulaFunction("is_found", *reduction.formula, reduction.element),
+          R"(
 typedef struct {
   C value;
   long position;
@@ -121,47 +81,47 @@ ACC position_of(C x, long position) {
   const ACC acc = {x, position};
   return acc;
 }
-ACC earlier_of(ACC a, ACC b) {
+ACC found_of(ACC a, ACC b) {
   if (a.position < 0) return b;
   if (b.position < 0) return a;
-  const int a_is_nan = a.value != a.value;
-  const int b_is_nan = b.value != b.value;
-  if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
-  if (b.value)" +
-              order + R"(a.value) return b;
-  if (a.value)" +
-              order + R"(b.value) return a;
-  return a.position < b.position ? a : b;
+  const ACC first = a.position < b.position ? a : b;
+  const ACC later = a.position < b.position ? b : a;
+  return is_found(first.value, later.value) != 0 ? later : first;
 }
 )",
           "position_of(0, -1)",
-          "earlier_of(acc, position_of(x, position))",
-          "earlier_of(acc, other)",
+          "found_of(acc, position_of(x, position))",
+          "found_of(acc, other)",
           "acc.position",
-          dtype,
+          reduction.element,
           DType::kInt64,
           DType::kInt64,
           false};
 }
 
 Reducer ReducerOf(const Reduction& reduction) {
+  const DType element = reduction.element;
   switch (reduction.kind) {
     case ReduceKind::kSum:
+      return TotalReducer(reduction, "(ACC)0", "acc");
     case ReduceKind::kProduct:
-      return TotalReducer(reduction);
+      return TotalReducer(reduction, "(ACC)1", "acc");
     case ReduceKind::kMean:
-      return MeanReducer(reduction.element);
+      return TotalReducer(reduction, "(ACC)0", "acc / (C)count");
     case ReduceKind::kVariance:
     case ReduceKind::kStd:
       return VarianceReducer(reduction);
     case ReduceKind::kMax:
-    case ReduceKind::kMin:
-      return ExtremumReducer(reduction.kind == ReduceKind::kMax, reduction.element);
+    case ReduceKind::kMin: {
+      const bool largest = reduction.kind == ReduceKind::kMax;
+      return FormulaReducer(*reduction.formula, element, LastValue(element, largest), "acc");
+    }
     case ReduceKind::kAny:
+      return FormulaReducer(*reduction.formula, element, "0", "acc");
     case ReduceKind::kAll:
-      return LogicReducer(reduction.kind == ReduceKind::kAny);
+      return FormulaReducer(*reduction.formula, element, "1", "acc");
     default:
-      return ArgReducer(reduction.kind == ReduceKind::kArgmax, reduction.element);
+      return ArgReducer(reduction);
   }
 }
 

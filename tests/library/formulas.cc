@@ -1,7 +1,7 @@
 /*!
  * \file formulas.cc
- * \brief The formulas of elementwise operators, one element at a time: what all who compute with
- * them are compared with.
+ * \brief The formulas of elementwise operators and reductions, one element at a time: what all who
+ * compute with them are compared with.
  */
 #include <mxnet/op/c_operator_api.h>
 #include <mxnet/op/formulas.h>
@@ -136,6 +136,16 @@ MXNET_REGISTER_API("testing.formulas")
     .set_body_typed([] {
       return TextOf({
 #define MXNET_FORMULA(name, family, ...) {#name, #family},
+#include <mxnet/op/formulas.inc>
+      });
+    });
+
+MXNET_REGISTER_API("testing.reductions")
+    .describe("Of each reduction that has a formula a line: its name and that of the formula.")
+    .returns("str")
+    .set_body_typed([] {
+      return TextOf({
+#define MXNET_REDUCTION(name, formula) {#name, #formula},
 #include <mxnet/op/formulas.inc>
       });
     });

@@ -10,7 +10,7 @@ from .. import formulas
 from .compare import quiet
 
 OPERATORS = {operator.name: operator for operator in formulas.operators()}
-# Elementwise by its description, and of another formula than that of its name: rint, or identity.
+# Elementwise by its description, and of other formulas than that of its name.
 OTHERS = {"round"}
 
 
@@ -40,6 +40,28 @@ def test_one_exponent_for_all(dtype):
         expected = formulas.evaluate("power_of_one", False, bases, exponents)
         found = mx.np.power(mx.np.array(bases), mx.np.array(exponents[:1])).asnumpy()
         formulas.assert_means(found, expected, [bases, exponents], formulas.ULPS["power"])
+
+
+@pytest.mark.parametrize("decimals", formulas.DECIMALS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_round_to_decimals(dtype, decimals):
+    values = formulas.special(formulas.DTYPES[dtype])
+    found = mx.np.round(mx.np.array(values), decimals).asnumpy()
+    formulas.assert_means(found, formulas.rounded(values, decimals), [values])
+
+
+@pytest.mark.parametrize("dtype", formulas.DTYPES)
+@pytest.mark.parametrize("name", formulas.reductions())
+def test_reductions_combine_by_the_formula(name, dtype):
+    pairs = formulas.pairs(formulas.DTYPES[dtype])
+    with quiet():
+        expected = formulas.reduced(name, pairs[:, 0], pairs[:, 1])
+    for array, axis in ((pairs, 1), (np.ascontiguousarray(pairs.T), 0)):
+        for x in (mx.np.array(array), apart(array.ravel()).reshape(array.shape)):
+            found = getattr(mx.np, name)(x, axis=axis).asnumpy()
+            if found.ndim == 2:
+                found = found.take(1, axis)
+            formulas.assert_means(found, expected, [pairs[:, 0], pairs[:, 1]])
 
 
 @pytest.mark.parametrize("dtype", formulas.DTYPES)

@@ -3,6 +3,7 @@
 #include <mxnet/op/promotion.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -48,18 +49,11 @@ constexpr struct {
 };
 
 /*! \brief The formula of that name for elements of a type, if there is one. */
-std::optional<Formula> FindFormula(const char* name, DType dtype) {
+std::optional<Formula> FindFormula(const std::string& name, DType dtype) {
   for (const auto& entry : kFormulas) {
-    if (entry.family == FamilyOf(dtype) && std::strcmp(entry.name, name) == 0) return entry.formula;
+    if (entry.family == FamilyOf(dtype) && name == entry.name) return entry.formula;
   }
   return std::nullopt;
-}
-
-/*! \brief A formula that there is for all types. */
-Formula FormulaOf(const char* name, DType dtype) {
-  const std::optional<Formula> formula = FindFormula(name, dtype);
-  if (!formula) Unsupported(std::string(name) + " of " + NameOf(dtype));
-  return *formula;
 }
 
 /*! \brief The parameter of that name; kMXAccUnsupported where it is neither. */
@@ -197,8 +191,21 @@ Elementwise FindRound(const Request& request) {
   const std::optional<AttributeValue> decimals = request.Attribute("decimals");
   const Operand a = FindOperand(request, "a");
   if (a.input == nullptr || a.dtype == DType::kBool) Unsupported("round of bool, or of a number");
-  if (decimals && decimals->integer != 0) Unsupported("round to decimals");
-  return Make({a}, FormulaOf(IsFloat(a.dtype) ? "rint" : "identity", a.dtype), a.dtype);
+  const int64_t digits = decimals ? decimals->integer : 0;
+  if (!IsFloat(a.dtype)) {
+    // The CPU does it by way of float64, which not all devices have.
+    if (digits < 0) Unsupported("round of integers to tens");
+    return Make({a}, FormulaOf("identity", a.dtype), a.dtype);
+  }
+  if (digits == 0) return Make({a}, FormulaOf("rint", a.dtype), a.dtype);
+  Operand scale{nullptr, {}, DType::kBool};
+  scale.number.kind = AttributeValue::Kind::kFloat;
+  scale.number.real = std::pow(10.0, std::abs(static_cast<double>(digits)));
+  const char* formula = digits > 0 ? "round_decimals" : "round_tens";
+  Elementwise made = Make({a, std::move(scale)}, FormulaOf(formula, a.dtype), a.dtype);
+  // Not rounded to two bytes, where it may be infinite.
+  if (a.dtype != DType::kFloat64) made.dtypes[1] = DType::kFloat32;
+  return made;
 }
 
 /*! \brief Operators that make arrays of one number, or of the elements of an argument. */
@@ -230,6 +237,12 @@ Elementwise FindFill(const Request& request, const Fill& fill) {
 }
 
 }  // namespace
+
+Formula FormulaOf(const std::string& name, DType dtype) {
+  const std::optional<Formula> formula = FindFormula(name, dtype);
+  if (!formula) Unsupported(name + " of " + NameOf(dtype));
+  return *formula;
+}
 
 std::optional<Elementwise> FindElementwise(const Request& request) {
   const std::string name = request.name();

@@ -38,6 +38,10 @@ struct Elementwise {
 
 constexpr int kMaxOperands = 3;
 
+/*! \brief The formula of that name for elements of a type; kMXAccUnsupported where there is none.
+ */
+Formula FormulaOf(const std::string& name, DType dtype);
+
 /*! \brief What an operator is, if it is one of these. */
 std::optional<Elementwise> FindElementwise(const Request& request);
 

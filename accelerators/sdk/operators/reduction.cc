@@ -1,5 +1,6 @@
 #include "reduction.h"
 
+#include <string>
 #include <vector>
 
 #include "../status.h"
@@ -16,6 +17,23 @@ constexpr struct {
     {"min", ReduceKind::kMin},       {"any", ReduceKind::kAny},       {"all", ReduceKind::kAll},
     {"argmax", ReduceKind::kArgmax}, {"argmin", ReduceKind::kArgmin},
 };
+
+constexpr struct {
+  const char* name;
+  const char* formula;
+} kFormulas[] = {
+#define MXNET_REDUCTION(name, formula) {#name, #formula},
+#include <mxnet/op/formulas.inc>
+};
+
+std::optional<Formula> CombinedBy(const std::string& name, const Reduction& reduction) {
+  for (const auto& entry : kFormulas) {
+    if (name != entry.name) continue;
+    return FormulaOf(entry.formula,
+                     reduction.finds_position() ? reduction.element : reduction.total);
+  }
+  return std::nullopt;
+}
 
 /*! \brief The axes that are reduced: the attribute axis. */
 std::vector<bool> ReducedAxes(const Request& request, const MXAccDLTensor& a) {
@@ -115,8 +133,9 @@ std::optional<Reduction> FindReduction(const Request& request) {
     request.CheckNames({"a", "axis", "dtype", "keepdims", "ddof"});
     const MXAccDLTensor* a = request.FindInput("a");
     if (a == nullptr || a->ndim == 0) Unsupported(name + " of a number");
-    Reduction reduction{entry.kind, request.IndexOf(*a), {}, {}, {}, 0, SplitAxes(request, *a)};
+    Reduction reduction{entry.kind, request.IndexOf(*a), {}, {}, {}, 0, {}, SplitAxes(request, *a)};
     SetTypes(request, DTypeOf(a->dtype), &reduction);
+    reduction.formula = CombinedBy(name, reduction);
     const ReduceAxes& axes = reduction.axes;
     const bool has_extremum = entry.kind == ReduceKind::kMax || entry.kind == ReduceKind::kMin;
     const bool needs_elements =

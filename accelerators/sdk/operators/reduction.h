@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "axes.h"
+#include "elementwise.h"
 #include "request.h"
 
 namespace mxacc {
@@ -39,6 +40,8 @@ struct Reduction {
   DType total;   /*!< that is computed in; int64 and uint64 for integers that are added up */
   DType stored;  /*!< of the output */
   int64_t ddof;  /*!< taken off the number of elements of a variance */
+  /*! \brief What combines two, or says which position is found; none for a variance. */
+  std::optional<Formula> formula;
   ReduceAxes axes;
 
   bool finds_position() const { return kind == ReduceKind::kArgmax || kind == ReduceKind::kArgmin; }

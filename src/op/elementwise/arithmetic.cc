@@ -11,15 +11,6 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Multiply : formulas::multiply {
-  using formulas::multiply::Apply;
-  /*! \brief std::complex's own product checks for NaN, which NumPy's does not and costs a call. */
-  template <typename Part>
-  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-};
-
 struct Divide : formulas::divide {
   using formulas::divide::Apply;
   /*! \brief Scales by the larger part of b, so that b*conj(b) need not be representable. */
@@ -42,7 +33,7 @@ struct Divide : formulas::divide {
 const BinaryOp kAdd = BinaryOf<formulas::add, ComplexTypes>();
 const BinaryOp kSubtract =
     BinaryOf<formulas::subtract, ComplexTypes>("; use bitwise_xor or logical_xor for bool");
-const BinaryOp kMultiply = BinaryOf<Multiply, ComplexTypes>();
+const BinaryOp kMultiply = BinaryOf<WithComplex<formulas::multiply>, ComplexTypes>();
 const BinaryOp kDivide = BinaryOf<Divide, ComplexTypes>();
 
 MXNET_REGISTER_BINARY("add", "Adds elementwise; for bool it is logical or.", kAdd);

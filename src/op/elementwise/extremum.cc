@@ -9,22 +9,6 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Maximum : formulas::maximum {
-  using formulas::maximum::Apply;
-  template <typename Part>
-  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
-    return IsNan(a) || GreaterEqualValue(a, b) ? a : b;
-  }
-};
-
-struct Minimum : formulas::minimum {
-  using formulas::minimum::Apply;
-  template <typename Part>
-  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
-    return IsNan(a) || LessEqualValue(a, b) ? a : b;
-  }
-};
-
 struct Fmax : formulas::fmax {
   using formulas::fmax::Apply;
   template <typename Part>
@@ -41,8 +25,8 @@ struct Fmin : formulas::fmin {
   }
 };
 
-const BinaryOp kMaximum = BinaryOf<Maximum, ComplexTypes>();
-const BinaryOp kMinimum = BinaryOf<Minimum, ComplexTypes>();
+const BinaryOp kMaximum = BinaryOf<WithComplex<formulas::maximum>, ComplexTypes>();
+const BinaryOp kMinimum = BinaryOf<WithComplex<formulas::minimum>, ComplexTypes>();
 const BinaryOp kFmax = BinaryOf<Fmax, ComplexTypes>();
 const BinaryOp kFmin = BinaryOf<Fmin, ComplexTypes>();
 

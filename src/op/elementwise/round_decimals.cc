@@ -3,7 +3,6 @@
  * \brief round: to a number of decimals.
  */
 #include <cmath>
-#include <limits>
 
 #include "op/argument/arguments.h"
 #include "op/elementwise/elementwise.h"
@@ -19,18 +18,15 @@ struct RoundBody {
   static MXNET_ALWAYS_INLINE void Run(T* x, int64_t n, double scale_of_all, int64_t decimals) {
     using C = Computed<T>;
     const C scale = static_cast<C>(scale_of_all);
-    if (decimals == 0) {
-      for (int64_t i = 0; i < n; ++i) x[i] = T(std::rint(Load<T>(x[i])));
-    } else if (scale > std::numeric_limits<C>::max()) {
-      // Where no such scale is representable, every number is its own rounding, or zero.
-      for (int64_t i = 0; i < n; ++i) {
-        if (decimals < 0 && std::isfinite(Load<T>(x[i]))) x[i] = T(C(0));
-      }
-    } else if (decimals > 0) {
-      for (int64_t i = 0; i < n; ++i) x[i] = T(std::rint(Load<T>(x[i]) * scale) / scale);
-    } else {
-      for (int64_t i = 0; i < n; ++i) x[i] = T(std::rint(Load<T>(x[i]) / scale) * scale);
-    }
+    const auto round = [&](const auto& formula) {
+      for (int64_t i = 0; i < n; ++i) x[i] = T(formula(Load<T>(x[i])));
+    };
+    using Of = Formulas<C>;
+    if (decimals == 0) return round([](C a) { return Of::rint_Float(a); });
+    if (decimals > 0) return round([&](C a) { return Of::round_decimals_Float(a, scale); });
+    // Apart, for loops without a branch.
+    if (std::isinf(scale)) return round([&](C a) { return Of::round_tens_Float(a, scale); });
+    round([&](C a) { return Of::round_tens_Float(a, scale); });
   }
 };
 

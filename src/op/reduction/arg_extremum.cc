@@ -12,22 +12,12 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Largest {
+struct Largest : reductions::argmax {
   static constexpr bool kLargest = true;
-
-  template <typename T>
-  static bool Precedes(T a, T b) {
-    return GreaterValue(a, b);
-  }
 };
 
-struct Smallest {
+struct Smallest : reductions::argmin {
   static constexpr bool kLargest = false;
-
-  template <typename T>
-  static bool Precedes(T a, T b) {
-    return LessValue(a, b);
-  }
 };
 
 /*! \brief More elements that lie apart are brought together before they are searched. */
@@ -43,7 +33,7 @@ int64_t FindGathered(const char* x, int64_t stride, int64_t n) {
     const int64_t count = std::min(kReadBlock, n - begin);
     GatherStrided(x + begin * stride, stride, sizeof(T), count, reinterpret_cast<char*>(block));
     const int64_t at = FindExtremum<Order::kLargest>(block, count);
-    if (begin == 0 || Order::Precedes(block[at], value) || IsNan(block[at])) {
+    if (begin == 0 || Order::Apply(value, block[at])) {
       best = begin + at;
       value = block[at];
       if (IsNan(value)) break;
@@ -52,7 +42,7 @@ int64_t FindGathered(const char* x, int64_t stride, int64_t n) {
   return best;
 }
 
-/*! \brief Position of the first NaN, or else of the first element nothing precedes. */
+/*! \brief Position of the first NaN, or else of the first extremum. */
 template <typename Order, typename T>
 int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
   if constexpr (kHasExtremum<T>) {
@@ -63,11 +53,12 @@ int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
   }
   int64_t best = 0;
   auto value = LoadAt<T>(x);
-  for (int64_t i = 1; i < n && !IsNan(value); ++i) {
+  for (int64_t i = 1; i < n; ++i) {
     const auto candidate = LoadAt<T>(x + i * stride);
-    if (Order::Precedes(candidate, value) || IsNan(candidate)) {
+    if (Order::Apply(value, candidate)) {
       best = i;
       value = candidate;
+      if (IsNan(value)) break;
     }
   }
   return best;
@@ -77,7 +68,7 @@ int64_t FindFirst(const char* x, int64_t stride, int64_t n) {
 template <typename T>
 constexpr bool kFindsColumns = std::is_arithmetic_v<T> && sizeof(T) >= 4;
 
-/*! \brief Elements of a row that come before what has been found in the rows above. */
+/*! \brief Elements of a row that are found instead of those of the rows above. */
 template <typename Order, typename T>
 struct FindInRow {
   using Position = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
@@ -85,10 +76,9 @@ struct FindInRow {
                                       Position* found) {
 #pragma GCC ivdep
     for (int64_t j = 0; j < n; ++j) {
-      const bool is_number = best[j] == best[j];
-      const bool precedes = Order::kLargest ? !(x[j] <= best[j]) : !(x[j] >= best[j]);
-      found[j] = precedes & is_number ? row : found[j];
-      best[j] = precedes & is_number ? x[j] : best[j];
+      const bool is_found = Order::Apply(best[j], x[j]);
+      found[j] = is_found ? row : found[j];
+      best[j] = is_found ? x[j] : best[j];
     }
   }
 };

@@ -9,13 +9,14 @@
 #include "op/argument/arguments.h"
 #include "op/reduction/reduce.h"
 #include "op/schema/describe.h"
-#include "op/semantics/order.h"
 
 namespace mxnet {
 namespace op {
 namespace {
 
-struct MaxReducer {
+/*! \brief The largest or smallest element. */
+template <typename Op>
+struct ExtremumReducer {
   static constexpr bool kReads = false;
   // So many that the compiler keeps the loop over them, which it can vectorize with its NaN test.
   template <typename T>
@@ -31,10 +32,10 @@ struct MaxReducer {
   }
   template <typename T>
   static Acc<T> Combine(Acc<T> a, Computed<T> x) {
-    return IsNan(a) || GreaterEqualValue(a, x) ? a : x;
+    return Op::Apply(a, x);
   }
   /*! \brief Whether further elements make no difference; asked of bools only. */
-  static bool IsSettled(bool total) { return total; }
+  static bool IsSettled(bool total) { return Op::Apply(total, !total) == total; }
   template <typename T>
   static Acc<T> Merge(Acc<T> a, Acc<T> b) {
     return Combine<T>(a, b);
@@ -51,17 +52,8 @@ struct DenseExtremum {
   }
 };
 
-struct MinReducer : MaxReducer {
-  template <typename T>
-  static Acc<T> Combine(Acc<T> a, Computed<T> x) {
-    return IsNan(a) || LessEqualValue(a, x) ? a : x;
-  }
-  static bool IsSettled(bool total) { return !total; }
-  template <typename T>
-  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
-    return Combine<T>(a, b);
-  }
-};
+using MaxReducer = ExtremumReducer<reductions::max>;
+using MinReducer = ExtremumReducer<reductions::min>;
 
 }  // namespace
 
@@ -72,7 +64,9 @@ struct DenseReducer<MinReducer, T> : DenseExtremum<false, T> {};
 
 namespace {
 
-struct AnyReducer {
+/*! \brief Whether any element is true, which begins with false, or all are. */
+template <typename Op, bool kNeutral>
+struct TruthReducer {
   static constexpr bool kReads = false;
   template <typename T>
   static constexpr int kLanes = 16;
@@ -83,34 +77,21 @@ struct AnyReducer {
   using Result = bool;
   template <typename T>
   static bool Start(Computed<T>) {
-    return false;
+    return kNeutral;
   }
   template <typename T>
   static bool Combine(bool a, Computed<T> x) {
-    return a | (x != Computed<T>(0));
+    return Op::Apply(a, x != Computed<T>(0));
   }
-  static bool IsSettled(bool total) { return total; }
+  static bool IsSettled(bool total) { return total != kNeutral; }
   template <typename T>
   static bool Merge(bool a, bool b) {
-    return a | b;
+    return Op::Apply(a, b);
   }
 };
 
-struct AllReducer : AnyReducer {
-  template <typename T>
-  static bool Start(Computed<T>) {
-    return true;
-  }
-  template <typename T>
-  static bool Combine(bool a, Computed<T> x) {
-    return a & (x != Computed<T>(0));
-  }
-  static bool IsSettled(bool total) { return !total; }
-  template <typename T>
-  static bool Merge(bool a, bool b) {
-    return a & b;
-  }
-};
+using AnyReducer = TruthReducer<reductions::any, false>;
+using AllReducer = TruthReducer<reductions::all, true>;
 
 /*! \brief Truth in words of the elements' size, which are combined without being packed. */
 template <typename T>
@@ -156,23 +137,14 @@ struct DenseReducer<AllReducer, T> {
   }
 };
 
-template <typename T>
-struct ColumnReducer<AnyReducer, T> {
+template <typename Op, bool kNeutral, typename T>
+struct ColumnReducer<TruthReducer<Op, kNeutral>, T> {
   using Acc = TruthWord<T>;
-  static Acc Start(const char*) { return 0; }
+  static Acc Start(const char*) { return kNeutral; }
   static Acc Combine(Acc total, Computed<T> x) {
-    return static_cast<Acc>(total | static_cast<Acc>(x != Computed<T>(0)));
+    return Op::OfTruths(total, static_cast<Acc>(x != Computed<T>(0)));
   }
-  static bool IsSettled(Acc total) { return total != 0; }
-};
-template <typename T>
-struct ColumnReducer<AllReducer, T> {
-  using Acc = TruthWord<T>;
-  static Acc Start(const char*) { return 1; }
-  static Acc Combine(Acc total, Computed<T> x) {
-    return static_cast<Acc>(total & static_cast<Acc>(x != Computed<T>(0)));
-  }
-  static bool IsSettled(Acc total) { return total == 0; }
+  static bool IsSettled(Acc total) { return total != Acc{kNeutral}; }
 };
 
 namespace {

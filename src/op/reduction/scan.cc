@@ -11,38 +11,6 @@ namespace mxnet {
 namespace op {
 namespace {
 
-struct Plus {
-  template <typename T>
-  static T Apply(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>) return a || b;
-    if constexpr (!std::is_same_v<T, bool>) return a + b;
-  }
-};
-
-struct Times {
-  template <typename T>
-  static T Apply(T a, T b) {
-    if constexpr (kIsComplexType<T>) {
-      return T(a.real() * b.real() - a.imag() * b.imag(),
-               a.real() * b.imag() + a.imag() * b.real());
-    } else if constexpr (std::is_same_v<T, bool>) {
-      return a && b;
-    } else {
-      return a * b;
-    }
-  }
-};
-
-template <typename Op, typename T>
-Computed<T> Combined(Computed<T> a, Computed<T> b) {
-  if constexpr (kIsIntType<T>) {
-    using Word = Wrapping<T>;
-    return static_cast<T>(Op::Apply(static_cast<Word>(a), static_cast<Word>(b)));
-  } else {
-    return Op::Apply(a, b);
-  }
-}
-
 /*! \brief Writes the result of all elements of a line up to each. */
 template <typename Op, typename T>
 void ScanLine(const char* x, int64_t stride, int64_t n, T* out) {
@@ -50,7 +18,7 @@ void ScanLine(const char* x, int64_t stride, int64_t n, T* out) {
   out[0] = T(total);
   for (int64_t i = 1; i < n; ++i) {
     // Of two bytes it is rounded each time, as what is written is.
-    out[i] = T(Combined<Op, T>(total, LoadAt<T>(x + i * stride)));
+    out[i] = T(Op::Apply(total, LoadAt<T>(x + i * stride)));
     total = Load<T>(out[i]);
   }
 }
@@ -62,7 +30,7 @@ void ScanRows(T* x, int64_t width, int64_t rows) {
     T* next = x + width;
 #pragma GCC ivdep
     for (int64_t j = 0; j < width; ++j) {
-      next[j] = T(Combined<Op, T>(Load<T>(x[j]), Load<T>(next[j])));
+      next[j] = T(Op::Apply(Load<T>(x[j]), Load<T>(next[j])));
     }
   }
 }
@@ -156,8 +124,8 @@ void RunScan(const RunCall& call, const ScanAttributes& attributes) {
       .infer(&InferScan)                                                                     \
       .run(&RunScan<Op>)
 
-MXNET_REGISTER_SCAN("cumsum", "Running sums", Plus);
-MXNET_REGISTER_SCAN("cumprod", "Running products", Times);
+MXNET_REGISTER_SCAN("cumsum", "Running sums", reductions::cumsum);
+MXNET_REGISTER_SCAN("cumprod", "Running products", reductions::cumprod);
 
 }  // namespace
 }  // namespace op

@@ -24,7 +24,8 @@ constexpr int kTotalLanes = 16;
 /*! \brief Short enough that the rounding of a sum stays small: blocks add up pairwise. */
 constexpr int64_t kTotalBlock = 256;
 
-/*! \brief What sums and products have in common. */
+/*! \brief A sum or product, which begins with the neutral element. */
+template <typename Op, int kNeutral>
 struct TotalReducer {
   static constexpr bool kReads = true;
   template <typename T>
@@ -34,45 +35,22 @@ struct TotalReducer {
   using Acc = AccumulatorOf<T>;
   template <typename T>
   using Result = TotalOf<T>;
-};
-
-struct SumReducer : TotalReducer {
   template <typename T>
   static Acc<T> Start(Computed<T>) {
-    return Acc<T>(0);
+    return Acc<T>(kNeutral);
   }
   template <typename T>
   static Acc<T> Combine(Acc<T> total, Computed<T> x) {
-    return total + static_cast<Acc<T>>(x);
+    return Op::Apply(total, static_cast<Acc<T>>(x));
   }
   template <typename T>
   static Acc<T> Merge(Acc<T> a, Acc<T> b) {
-    return a + b;
+    return Op::Apply(a, b);
   }
 };
 
-struct ProdReducer : TotalReducer {
-  template <typename T>
-  static Acc<T> Start(Computed<T>) {
-    return Acc<T>(1);
-  }
-  template <typename T>
-  static Acc<T> Combine(Acc<T> total, Computed<T> x) {
-    return Merge<T>(total, static_cast<Acc<T>>(x));
-  }
-  template <typename T>
-  static Acc<T> Merge(Acc<T> a, Acc<T> b) {
-    if constexpr (kIsComplexType<T>) {
-      return T(a.real() * b.real() - a.imag() * b.imag(),
-               a.real() * b.imag() + a.imag() * b.real());
-    } else {
-      return a * b;
-    }
-  }
-};
-
-constexpr ReduceTable kSumLoops = ReduceLoops<SumReducer>();
-constexpr ReduceTable kProdTable = ReduceLoops<ProdReducer>();
+constexpr ReduceTable kSumLoops = ReduceLoops<TotalReducer<reductions::sum, 0>>();
+constexpr ReduceTable kProdTable = ReduceLoops<TotalReducer<reductions::prod, 1>>();
 
 struct TotalAttributes : ReduceAttributes {
   std::optional<DLDataType> dtype;

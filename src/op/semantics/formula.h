@@ -1,6 +1,6 @@
 /*!
  * \file formula.h
- * \brief Elementwise operators as mxnet/op/formulas.inc describes them.
+ * \brief Elementwise operators and reductions as mxnet/op/formulas.inc describes them.
  */
 #ifndef MXNET_SRC_OP_SEMANTICS_FORMULA_H_
 #define MXNET_SRC_OP_SEMANTICS_FORMULA_H_
@@ -8,9 +8,11 @@
 #include <mxnet/op/c_operator_api.h>
 #include <mxnet/op/formulas.h>
 
+#include <complex>
 #include <string_view>
 #include <type_traits>
 
+#include "op/semantics/order.h"
 #include "op/semantics/promotion.h"
 
 namespace mxnet {
@@ -78,10 +80,92 @@ namespace formulas {
         return static_cast<R>(Formulas<C>::name##_Float(a, others...));                \
       }                                                                                \
     }                                                                                  \
+    /*! \brief The result for bools that are 0 or 1 in words of some width. */         \
+    template <typename Word, typename... Words>                                        \
+    static MXNET_FORMULA_INLINE Word OfTruths(Word a, Words... others) {               \
+      return static_cast<Word>(Formulas<Word>::name##_Bool(a, others...));             \
+    }                                                                                  \
   };
 #include <mxnet/op/formulas.inc>
 
+/*! \brief The formula of that name for what is computed in C, as a bool. */
+#define MXNET_TELLS_WHICH(name)                                   \
+  struct name {                                                   \
+    template <typename C>                                         \
+    static MXNET_FORMULA_INLINE bool Apply(C a, C b) {            \
+      if constexpr (kFamilyOf<C> == FormulaFamily::kBool) {       \
+        return Formulas<C>::name##_Bool(a, b);                    \
+      } else if constexpr (kFamilyOf<C> == FormulaFamily::kInt) { \
+        return Formulas<C>::name##_Int(a, b);                     \
+      } else {                                                    \
+        return Formulas<C>::name##_Float(a, b);                   \
+      }                                                           \
+    }                                                             \
+  };
+MXNET_TELLS_WHICH(is_larger)
+MXNET_TELLS_WHICH(is_smaller)
+#undef MXNET_TELLS_WHICH
+
 }  // namespace formulas
+
+/*! \brief An operator that has another meaning for complex numbers than its formula of floats: a
+ * specialization has that besides. */
+template <typename Op>
+struct WithComplex : Op {};
+
+template <>
+struct WithComplex<formulas::multiply> : formulas::multiply {
+  using formulas::multiply::Apply;
+  /*! \brief std::complex's own product checks for NaN, which NumPy's does not and costs a call. */
+  template <typename Part>
+  static std::complex<Part> Apply(std::complex<Part> a, std::complex<Part> b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+};
+
+template <>
+struct WithComplex<formulas::maximum> : formulas::maximum {
+  using formulas::maximum::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(const std::complex<Part>& a, const std::complex<Part>& b) {
+    return IsNan(a) || GreaterEqualValue(a, b) ? a : b;
+  }
+};
+
+template <>
+struct WithComplex<formulas::minimum> : formulas::minimum {
+  using formulas::minimum::Apply;
+  template <typename Part>
+  static std::complex<Part> Apply(const std::complex<Part>& a, const std::complex<Part>& b) {
+    return IsNan(a) || LessEqualValue(a, b) ? a : b;
+  }
+};
+
+template <>
+struct WithComplex<formulas::is_larger> : formulas::is_larger {
+  using formulas::is_larger::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> a, std::complex<Part> b) {
+    return !IsNan(a) && (IsNan(b) || GreaterValue(b, a));
+  }
+};
+
+template <>
+struct WithComplex<formulas::is_smaller> : formulas::is_smaller {
+  using formulas::is_smaller::Apply;
+  template <typename Part>
+  static bool Apply(std::complex<Part> a, std::complex<Part> b) {
+    return !IsNan(a) && (IsNan(b) || LessValue(b, a));
+  }
+};
+
+/*! \brief What combines two elements, or the results of some, by the name of a reduction. */
+namespace reductions {
+
+#define MXNET_REDUCTION(name, formula) using name = WithComplex<formulas::formula>;
+#include <mxnet/op/formulas.inc>
+
+}  // namespace reductions
 
 }  // namespace op
 }  // namespace mxnet

@@ -23,13 +23,12 @@ OF_FAMILY = {
 }
 
 
-def types_of(kind, i):
+def types_of(kind, i, families=tuple(OF_FAMILY)):
     """The types that an operator is tested with, by its number."""
     if kind != "opencl":
         return formulas.DTYPES
     # A kernel takes its compiler's time, so that there is one for each formula; all operators
     # together have those of all types.
-    families = list(OPERATORS.values())[i].families
     return [of[i % len(of)] for family, of in OF_FAMILY.items() if family in families]
 
 
@@ -44,11 +43,37 @@ def test_one_exponent_for_all(plugin, dtype, exponent):
         formulas.assert_means(found, expected, [bases, exponents], formulas.DEVICE_ULPS["power"])
 
 
+@pytest.mark.parametrize("decimals", formulas.DECIMALS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_round_to_decimals(plugin, dtype, decimals):
+    values = formulas.special(formulas.DTYPES[dtype])
+    found = run(plugin, "round", {"a": values}, values, decimals=decimals)
+    formulas.assert_means(found, formulas.rounded(values, decimals), [values])
+
+
+REDUCTIONS = [
+    (kind, name, dtype)
+    for kind in KINDS
+    for i, name in enumerate(formulas.reductions())
+    for dtype in types_of(kind, i)
+    if not name.startswith("cum")
+]
+
+
+@pytest.mark.parametrize(("plugin", "name", "dtype"), REDUCTIONS, indirect=["plugin"])
+def test_reductions_combine_by_the_formula(plugin, name, dtype):
+    pairs = formulas.pairs(formulas.DTYPES[dtype])
+    with np.errstate(all="ignore"):
+        expected = formulas.reduced(name, pairs[:, 0], pairs[:, 1])
+    found = run(plugin, name, {"a": pairs}, expected, axis=1)
+    formulas.assert_means(found, expected, [pairs[:, 0], pairs[:, 1]])
+
+
 CASES = [
     (kind, name, dtype)
     for kind in KINDS
-    for i, name in enumerate(OPERATORS)
-    for dtype in types_of(kind, i)
+    for i, (name, operator) in enumerate(OPERATORS.items())
+    for dtype in types_of(kind, i, operator.families)
 ]
 
 

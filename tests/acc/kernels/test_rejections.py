@@ -32,7 +32,7 @@ REJECTED = [
     ("tensordot", {"a": M, "b": M}, M, {"axes": 3}, "axes that the arrays have not"),
     ("clip", {"a": SIGNED}, SIGNED, {"a_min": 0.5}, "limits of another type"),
     ("full", {}, SIGNED, {"shape": 8, "fill_value": 0.5}, "no value of int8"),
-    ("round", {"a": ANY}, ANY, {"decimals": 1}, "round to decimals"),
+    ("round", {"a": SIGNED}, SIGNED, {"decimals": -1}, "round of integers to tens"),
 ]
 
 
