@@ -70,6 +70,23 @@ def test_settings_belong_to_one_table(load):
     assert (first.configure()["threads"], second.configure()["threads"]) == ("1", "2")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_that_are_taken_before_either_is_initialized(load, name):
+    first, second = load(name, False), load(name, False)
+    assert first.api.self != second.api.self
+    for plugin in (first, second):
+        plugin.initialize()
+        memory = plugin.to_device(np.arange(8, dtype="float32"))
+        assert (plugin.to_host(memory) == np.arange(8)).all()
+    assert (live(first), live(second)) == (1, 1)
+
+
+def test_tables_that_are_never_initialized_take_no_room(load):
+    kept = load("refacc")
+    for _ in range(40):
+        assert load("refacc", False).api.self != kept.api.self
+
+
 def test_more_tables_than_a_library_has(load):
     for _ in range(16):
         load("refacc")
