@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ PYTHON_ROOT = Path("python")
 RUNTIME_LIBRARY = Path("ffi/lib/libmxnet_runtime.so")
 ACC_SERVER = Path("ffi/lib/mxnet_acc_server")
 OPERATOR_LIBRARY = Path("mx/lib/libmxnet_operators.so")
+ONEDNN_LIBRARY = Path("mx/lib/libmxnet_onednn.so")
 CHECK_LIBRARY = Path("mxacc_check/lib/libmxacc_check.so")
 BLAS_LIBRARY = Path("mx/lib/libscipy_openblas.so")
 BLAS_LICENSE = Path("mx/lib/LICENSE.openblas.txt")
@@ -159,9 +161,40 @@ def blas_files() -> dict[Path, Path]:
     return {BLAS_LIBRARY: library, BLAS_LICENSE: Path(str(licenses[0].locate()))}
 
 
+def _file_of(package: str, name: str) -> Path:
+    """A file that an installed package has, by the end of its path; RuntimeError without it."""
+    from importlib import metadata
+
+    try:
+        files = metadata.distribution(package).files or []
+        found = next(file for file in files if file.as_posix().endswith(name))
+    except (metadata.PackageNotFoundError, StopIteration):
+        text = f"building mxffi needs {name} of the package {package}"
+        raise RuntimeError(f"{text}; python -m pip install {package}") from None
+    return Path(str(found.locate())).resolve()
+
+
+def _onednn_libraries(root: Path) -> list[Target]:
+    """What calls oneDNN, of which there are packages for this kind of processor alone."""
+    if platform.machine() != "x86_64":
+        return []
+    header = _file_of("onednn-devel-cpu-gomp", "include/oneapi/dnnl/dnnl.hpp")
+    return [
+        Target(
+            output=ONEDNN_LIBRARY,
+            sources=_sources(root, "src/onednn"),
+            include_dirs=(Path("include"), Path("src")),
+            system_include_dirs=(header.parents[2],),
+            links=(RUNTIME_LIBRARY, _file_of("onednn-cpu-gomp", "libdnnl.so.3")),
+            rpath=("../../ffi/lib",),
+            link_flags=("-ldl",),
+        )
+    ]
+
+
 def targets(root: Path, release: str) -> list[Target]:
     """What is compiled, each after what it links to: all that is of the packages asked for."""
     packages = os.environ.get("MXFFI_PACKAGES", "ffi mx mxacc_check").split()
     extensions = [_extension(name, source) for name, source in cython_modules(root).items()]
-    everything = [*_libraries(root, release), *extensions]
+    everything = [*_libraries(root, release), *_onednn_libraries(root), *extensions]
     return [target for target in everything if target.output.parts[0] in packages]

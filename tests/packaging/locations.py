@@ -10,6 +10,7 @@ EXT_SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 RUNTIME_LIBRARY = "ffi/lib/libmxnet_runtime.so"
 ACC_SERVER = "ffi/lib/mxnet_acc_server"
 OPERATOR_LIBRARY = "mx/lib/libmxnet_operators.so"
+ONEDNN_LIBRARY = "mx/lib/libmxnet_onednn.so"
 CHECK_LIBRARY = "mxacc_check/lib/libmxacc_check.so"
 BLAS_LIBRARY = "mx/lib/libscipy_openblas.so"
 BLAS_LICENSE = "mx/lib/LICENSE.openblas.txt"

@@ -11,6 +11,7 @@ from .locations import (
     CHECK_LIBRARY,
     CORE_MODULE,
     NDARRAY_MODULE,
+    ONEDNN_LIBRARY,
     OPERATOR_LIBRARY,
     RUNTIME_LIBRARY,
 )
@@ -27,6 +28,7 @@ def dynamic_symbols(library: Path, *options: str) -> list[str]:
 EXPORTS = {
     RUNTIME_LIBRARY: GOLDEN,
     OPERATOR_LIBRARY: [],
+    ONEDNN_LIBRARY: [],
     CHECK_LIBRARY: ["mxacc_check_stress"],
     CORE_MODULE: ["PyInit_core"],
     NDARRAY_MODULE: ["PyInit_ndarray"],
@@ -44,6 +46,7 @@ def is_known(symbol: str, library: str) -> bool:
         SYSTEM.match(symbol) is not None
         or symbol in OPTIONAL
         or (library != RUNTIME_LIBRARY and symbol in GOLDEN)
+        or (library == ONEDNN_LIBRARY and re.match(r"dnnl_\w+$", symbol) is not None)
         or (library in MODULES and re.match(r"_?Py[A-Z_]\w*$", symbol) is not None)
     )
 

@@ -1,0 +1,216 @@
+"""oneDNN, loaded when it is first asked for: makers of kernels for the plans of graphs.
+
+`load()` finds the library of the package onednn-cpu-gomp and what is built on it here. A maker is
+told shapes and types, constants, and the layouts that data is offered in; it returns a `Primitive`:
+a kernel, with the layouts that it wants and gives.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import os.path
+from importlib import metadata
+
+import ffi
+
+from . import _library  # noqa: F401  registers mx.graph.Kernel and mx.get_num_threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Protocol, TypeAlias
+
+    class Layout(Protocol):
+        """How oneDNN has the elements of an array in memory."""
+
+        @property
+        def shape(self) -> Sequence[int]: ...
+        @property
+        def dtype(self) -> str: ...
+        @property
+        def bytes(self) -> int: ...
+        @property
+        def is_plain(self) -> bool: ...
+        @property
+        def text(self) -> str: ...
+        def permuted(self, axes: Sequence[int]) -> Layout: ...
+        def reshaped(self, shape: Sequence[int]) -> Layout: ...
+
+    class LayoutClass(Protocol):
+        """The class of layouts."""
+
+        def plain(self, shape: Sequence[int], dtype: Any = "float32") -> Layout: ...
+
+    class Input(Protocol):
+        """The spec of data that a kernel reads, and the layout that it is offered in."""
+
+        @property
+        def shape(self) -> Sequence[int]: ...
+        @property
+        def dtype(self) -> str: ...
+        @property
+        def layout(self) -> Layout | None: ...
+        @property
+        def keep(self) -> bool: ...
+
+    class InputClass(Protocol):
+        """The class of inputs."""
+
+        def __call__(
+            self,
+            shape: Sequence[int],
+            dtype: Any = "float32",
+            layout: Layout | None = None,
+            keep: bool = False,
+        ) -> Input: ...
+
+    # Data, or an array that is a constant.
+    Operand: TypeAlias = Any
+
+    class PostOp(Protocol):
+        """What a primitive does to its result before it writes it."""
+
+        @property
+        def kind(self) -> str: ...
+
+    class PostOpClass(Protocol):
+        """The class of post-ops."""
+
+        def __call__(
+            self,
+            kind: str,
+            alpha: float | None = None,
+            beta: float | None = None,
+            operand: Operand | None = None,
+        ) -> PostOp: ...
+
+    class Primitive(Protocol):
+        """A kernel of oneDNN, with the layouts that it reads and writes; None for row-major."""
+
+        @property
+        def kernel(self) -> Any: ...
+        @property
+        def inputs(self) -> Sequence[Layout | None]: ...
+        @property
+        def outputs(self) -> Sequence[Layout | None]: ...
+        @property
+        def output(self) -> Layout | None: ...
+        @property
+        def implementation(self) -> str: ...
+        @property
+        def is_reference(self) -> bool: ...
+
+    PostOps: TypeAlias = Sequence[PostOp] | None
+    Ints: TypeAlias = Sequence[int] | None
+
+    class OneDNN(Protocol):
+        """What the library has registered."""
+
+        def convolution(
+            self,
+            x: Operand,
+            weight: Operand,
+            bias: Operand | None = None,
+            strides: Ints = None,
+            pads: Ints = None,
+            dilations: Ints = None,
+            groups: int = 1,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def deconvolution(
+            self,
+            x: Operand,
+            weight: Operand,
+            bias: Operand | None = None,
+            strides: Ints = None,
+            pads: Ints = None,
+            dilations: Ints = None,
+            groups: int = 1,
+            output_padding: Ints = None,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def matmul(
+            self,
+            a: Operand,
+            b: Operand,
+            bias: Operand | None = None,
+            transpose_a: bool = False,
+            transpose_b: bool = False,
+            alpha: float = 1.0,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def inner_product(
+            self,
+            x: Operand,
+            weight: Operand,
+            bias: Operand | None = None,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def pooling(
+            self,
+            x: Operand,
+            kind: str,
+            kernel: Ints = None,
+            strides: Ints = None,
+            pads: Ints = None,
+            dilations: Ints = None,
+            ceil_mode: bool = False,
+            count_include_pad: bool = False,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def eltwise(
+            self,
+            x: Operand,
+            kind: str,
+            alpha: float | None = None,
+            beta: float | None = None,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def binary(
+            self, a: Operand, b: Operand, kind: str, post_ops: PostOps = None
+        ) -> Primitive: ...
+        def reorder(self, x: Operand, to: Layout | None = None, dtype: Any = None) -> Primitive: ...
+        # Behind all that mean the classes above by these names.
+        @property
+        def Layout(self) -> LayoutClass: ...
+        @property
+        def Input(self) -> InputClass: ...
+        @property
+        def PostOp(self) -> PostOpClass: ...
+
+
+_PACKAGE = "onednn-cpu-gomp"
+_SONAME = "libdnnl.so.3"
+_PATH = os.path.join(os.path.dirname(_library.PATH), "libmxnet_onednn.so")
+
+
+def _find() -> str:
+    """The path of oneDNN's library. ImportError where the package or its file is missing."""
+    try:
+        files = metadata.distribution(_PACKAGE).files or ()
+    except metadata.PackageNotFoundError:
+        reason = f"the package {_PACKAGE} is not installed; pip install mxffi[graph]"
+        raise ImportError(f"oneDNN cannot be used: {reason}") from None
+    for file in files:
+        path = str(file.locate())
+        if file.name == _SONAME and os.path.exists(path):
+            return os.path.realpath(path)
+    raise ImportError(f"oneDNN cannot be used: the package {_PACKAGE} has lost its {_SONAME}")
+
+
+@functools.cache
+def load() -> OneDNN:
+    """Loads oneDNN and the makers. ImportError, with the reason, where one of them is missing."""
+    if not os.path.exists(_PATH):
+        raise ImportError(f"oneDNN cannot be used: mx is built without it, {_PATH} is missing")
+    path = _find()
+    try:
+        # First, so that it is the one that the library of the makers means by its name.
+        ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
+        library: Any = ffi.load_library(_PATH)
+    except OSError as error:
+        raise ImportError(f"oneDNN cannot be used: {error}") from error
+    loaded: OneDNN = library
+    return loaded

@@ -1,0 +1,189 @@
+/*!
+ * \file convolution.cc
+ * \brief Convolutions over one to three axes, and their transposes.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <algorithm>
+
+#include "onednn/post_ops.h"
+#include "onednn/window.h"
+
+namespace mxnet {
+namespace onednn {
+namespace {
+
+/*! \brief Weights with the groups as an axis of their own, the first. */
+Dims Grouped(const Dims& weight, int64_t groups) {
+  if (groups == 1) return weight;
+  Dims grouped = weight;
+  grouped[0] /= groups;
+  grouped.insert(grouped.begin(), groups);
+  return grouped;
+}
+
+/*! \brief Checks what both have in common. channels_axis is that of the weight, which `groups`
+ * divides. */
+void CheckWeight(const Operand& x, const Operand& weight, int64_t groups, int64_t channels,
+                 const char* expected) {
+  CheckFloat(x.dtype, x.name);
+  CheckAxes(x, 3, 5);
+  CheckAxes(weight, x.ndim(), x.ndim());
+  CheckSameType(weight, x);
+  if (groups < 1 || weight.shape[0] % groups != 0 || x.shape[1] != channels) {
+    MXNET_THROW("ValueError") << "weight: expected the shape " << expected << ", of " << groups
+                              << " groups, for x of shape " << Text(x.shape) << ", got "
+                              << Text(weight.shape);
+  }
+}
+
+Dims Spatial(const Dims& shape) { return Dims(shape.begin() + 2, shape.end()); }
+
+/*! \brief Of float32 also where data is of 16 bits, as what is added up is. */
+Desc BiasDesc(const std::optional<Operand>& bias, int64_t channels) {
+  if (!bias) return Desc();
+  CheckFloat(bias->dtype, bias->name);
+  CheckShape(*bias, {channels});
+  return PlainDesc({channels}, bias->is_constant() ? DType::f32 : bias->type);
+}
+
+struct Arguments {
+  GivenOperand x;
+  GivenOperand weight;
+  std::optional<GivenOperand> bias;
+  GivenInts strides;
+  GivenInts pads;
+  GivenInts dilations;
+  int64_t groups;
+  GivenPostOps post_ops;
+};
+
+/*! \brief Binds what the primitive reads and writes, and adds it. */
+template <typename PrimitiveDesc>
+void Finish(const PrimitiveDesc& desc, const Operand& x, const Operand& weight,
+            const Desc& weight_lies, const std::optional<Operand>& bias, const PostOps& posts,
+            const Dims& shape, Maker* maker) {
+  std::vector<Argument> arguments{
+      maker->Bind(DNNL_ARG_SRC, x, desc.src_desc()),
+      maker->Bind(DNNL_ARG_WEIGHTS, weight, weight_lies, desc.weights_desc())};
+  if (bias) arguments.push_back(maker->Bind(DNNL_ARG_BIAS, *bias, desc.bias_desc()));
+  const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), x.dtype, shape);
+  arguments.push_back(output);
+  posts.Bind(desc, output, maker, &arguments);
+  maker->Add(desc, std::move(arguments));
+}
+
+/*! \brief A weight that runs bring lies row-major, which primitives need not like best. */
+Desc WishedWeight(const Operand& weight, const Dims& grouped, DType type) {
+  return weight.is_constant() ? AnyDesc(grouped, type) : PlainDesc(grouped, type);
+}
+
+Ref<Primitive> MakeConvolution(const Arguments& given) {
+  return Make("convolution", [&](Maker* maker) {
+    const Operand x(given.x, "x");
+    const Operand weight(given.weight, "weight");
+    const std::optional<Operand> bias = OperandOf(given.bias, "bias");
+    CheckWeight(x, weight, given.groups, weight.ndim() > 1 ? weight.shape[1] * given.groups : 0,
+                "(out channels, in channels / groups, ...)");
+    Window window(Spatial(weight.shape), given.strides, given.pads, given.dilations);
+    Dims shape = window.Slide(x.shape);
+    shape.insert(shape.begin(), {x.shape[0], weight.shape[0]});
+    const PostOps posts(given.post_ops, shape);
+    const Dims grouped = Grouped(weight.shape, given.groups);
+    const Desc bias_desc = BiasDesc(bias, weight.shape[0]);
+    const dnnl::convolution_forward::primitive_desc desc(
+        Engine(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x.Wished(),
+        WishedWeight(weight, grouped, x.type), bias_desc, AnyDesc(shape, x.type), window.strides,
+        window.dilation, window.begin, window.end, posts.Attributes());
+    Finish(desc, x, weight, weight.Offered().reshape(grouped), bias, posts, shape, maker);
+  });
+}
+
+Ref<Primitive> MakeDeconvolution(const Arguments& given, const GivenInts& output_padding) {
+  return Make("deconvolution", [&](Maker* maker) {
+    const Operand x(given.x, "x");
+    const Operand weight(given.weight, "weight");
+    const std::optional<Operand> bias = OperandOf(given.bias, "bias");
+    CheckWeight(x, weight, given.groups, weight.shape[0],
+                "(in channels, out channels / groups, ...)");
+    const Window window(Spatial(weight.shape), given.strides, given.pads, given.dilations);
+    const Dims more = output_padding.value_or(Dims(window.ndim(), 0));
+    if (more.size() != window.ndim()) {
+      MXNET_THROW("ValueError") << "output_padding: expected " << window.ndim() << " integers, got "
+                                << Text(more);
+    }
+    Dims shape{x.shape[0], weight.shape[1] * given.groups};
+    Dims end = window.end;
+    for (size_t i = 0; i < window.ndim(); ++i) {
+      end[i] -= more[i];
+      const int64_t extent =
+          (x.shape[2 + i] - 1) * window.strides[i] + window.Reach(i) - window.begin[i] - end[i];
+      if (extent < 1) {
+        MXNET_THROW("ValueError") << "pads: leave nothing of an axis of "
+                                  << extent + window.begin[i] + end[i] << " elements";
+      }
+      shape.push_back(extent);
+    }
+    const PostOps posts(given.post_ops, shape);
+    // oneDNN has the channels of the result first.
+    const Dims grouped = Grouped(weight.shape, given.groups);
+    std::vector<int> order(grouped.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    const size_t first = given.groups == 1 ? 0 : 1;
+    std::swap(order[first], order[first + 1]);
+    Dims swapped = grouped;
+    std::swap(swapped[first], swapped[first + 1]);
+    const Desc lies = weight.Offered().reshape(grouped).permute_axes(order);
+    const Desc bias_desc = BiasDesc(bias, shape[1]);
+    const dnnl::deconvolution_forward::primitive_desc desc(
+        Engine(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, x.Wished(),
+        weight.is_constant() ? AnyDesc(swapped, x.type) : lies, bias_desc, AnyDesc(shape, x.type),
+        window.strides, window.dilation, window.begin, end, posts.Attributes());
+    Finish(desc, x, weight, lies, bias, posts, shape, maker);
+  });
+}
+
+MXNET_REGISTER_API("mx.onednn.convolution")
+    .describe("A convolution over one to three axes.")
+    .arg("x", "Of the shape (n, in channels, ...).")
+    .arg("weight", "(out channels, in channels / groups, ...); packed where it is a constant.")
+    .arg("bias", nullptr, "(out channels).")
+    .arg("strides", nullptr, "By axis; 1 where None.")
+    .arg("pads", nullptr, "Zeros before and behind x: the beginnings of all axes, then the ends.")
+    .arg("dilations", nullptr, "By axis; 1 where None.")
+    .arg("groups", 1, "Into which channels are divided.")
+    .arg("post_ops", nullptr, "What is done to the result.")
+    .name_errors()
+    .release_gil()
+    .set_body_typed([](GivenOperand x, GivenOperand weight, std::optional<GivenOperand> bias,
+                       GivenInts strides, GivenInts pads, GivenInts dilations, int64_t groups,
+                       GivenPostOps post_ops) {
+      return MakeConvolution({std::move(x), std::move(weight), std::move(bias), std::move(strides),
+                              std::move(pads), std::move(dilations), groups, std::move(post_ops)});
+    });
+
+MXNET_REGISTER_API("mx.onednn.deconvolution")
+    .describe("The transpose of a convolution over one to three axes.")
+    .arg("x", "Of the shape (n, in channels, ...).")
+    .arg("weight", "(in channels, out channels / groups, ...); packed where it is a constant.")
+    .arg("bias", nullptr, "(out channels).")
+    .arg("strides", nullptr, "By axis; 1 where None.")
+    .arg("pads", nullptr, "What is cut off: the beginnings of all axes, then the ends.")
+    .arg("dilations", nullptr, "By axis; 1 where None.")
+    .arg("groups", 1, "Into which channels are divided.")
+    .arg("output_padding", nullptr, "By how much less is cut off at the ends.")
+    .arg("post_ops", nullptr, "What is done to the result.")
+    .name_errors()
+    .release_gil()
+    .set_body_typed([](GivenOperand x, GivenOperand weight, std::optional<GivenOperand> bias,
+                       GivenInts strides, GivenInts pads, GivenInts dilations, int64_t groups,
+                       GivenInts output_padding, GivenPostOps post_ops) {
+      return MakeDeconvolution(
+          {std::move(x), std::move(weight), std::move(bias), std::move(strides), std::move(pads),
+           std::move(dilations), groups, std::move(post_ops)},
+          output_padding);
+    });
+
+}  // namespace
+}  // namespace onednn
+}  // namespace mxnet

@@ -1,0 +1,95 @@
+/*!
+ * \file pooling.cc
+ * \brief The largest element or the mean of windows.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include <algorithm>
+
+#include "onednn/post_ops.h"
+#include "onednn/window.h"
+
+namespace mxnet {
+namespace onednn {
+namespace {
+
+struct Arguments {
+  std::string kind;
+  GivenInts kernel;
+  GivenInts strides;
+  GivenInts pads;
+  GivenInts dilations;
+  bool ceil_mode;
+  bool count_include_pad;
+};
+
+algorithm AlgorithmOf(const Arguments& given) {
+  if (given.kind == "max") return algorithm::pooling_max;
+  if (given.kind != "avg") {
+    MXNET_THROW("ValueError") << "kind: expected 'max' or 'avg', got '" << given.kind << "'";
+  }
+  return given.count_include_pad ? algorithm::pooling_avg_include_padding
+                                 : algorithm::pooling_avg_exclude_padding;
+}
+
+Ref<Primitive> MakePooling(const GivenOperand& given_x, const Arguments& given,
+                           const GivenPostOps& post_ops) {
+  return Make("pooling", [&](Maker* maker) {
+    const Operand x(given_x, "x");
+    CheckFloat(x.dtype, x.name);
+    CheckAxes(x, 3, 5);
+    const algorithm alg = AlgorithmOf(given);
+    const Dims extents = given.kernel.value_or(Dims(x.shape.begin() + 2, x.shape.end()));
+    if (extents.size() + 2 != x.shape.size() ||
+        std::any_of(extents.begin(), extents.end(), [](int64_t n) { return n < 1; })) {
+      MXNET_THROW("ValueError") << "kernel: expected " << x.ndim() - 2
+                                << " integers of 1 or more, got " << Text(extents);
+    }
+    Window window(extents, given.strides, given.pads, given.dilations);
+    const Dims asked = window.end;
+    Dims shape = window.Slide(x.shape, given.ceil_mode);
+    for (size_t i = 0; i < window.ndim(); ++i) {
+      if (alg == algorithm::pooling_avg_include_padding && window.end[i] > asked[i]) {
+        MXNET_THROW("NotImplementedError")
+            << "count_include_pad: oneDNN would count what ceil_mode adds to the padding";
+      }
+    }
+    shape.insert(shape.begin(), {x.shape[0], x.shape[1]});
+    const PostOps posts(post_ops, shape);
+    const dnnl::pooling_forward::primitive_desc desc(Engine(), dnnl::prop_kind::forward_inference,
+                                                     alg, x.Offered(), AnyDesc(shape, x.type),
+                                                     window.strides, window.kernel, window.dilation,
+                                                     window.begin, window.end, posts.Attributes());
+    const Argument input = maker->Bind(DNNL_ARG_SRC, x, desc.src_desc());
+    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), x.dtype, shape);
+    std::vector<Argument> arguments{input, output};
+    posts.Bind(desc, output, maker, &arguments);
+    maker->Add(desc, std::move(arguments));
+  });
+}
+
+MXNET_REGISTER_API("mx.onednn.pooling")
+    .describe("The largest element or the mean of windows, in the layout that x comes in.")
+    .arg("x", "Of the shape (n, channels, ...).")
+    .arg("kind", "'max' or 'avg'.")
+    .arg("kernel", nullptr, "Extents of the window; all of x where None.")
+    .arg("strides", nullptr, "By axis; 1 where None.")
+    .arg("pads", nullptr, "What surrounds x: the beginnings of all axes, then the ends.")
+    .arg("dilations", nullptr, "By axis; 1 where None.")
+    .arg("ceil_mode", false, "Whether the last window may lie partly outside.")
+    .arg("count_include_pad", false, "Whether means count the padding.")
+    .arg("post_ops", nullptr, "What is done to the result.")
+    .name_errors()
+    .release_gil()
+    .set_body_typed([](const GivenOperand& x, std::string kind, GivenInts kernel, GivenInts strides,
+                       GivenInts pads, GivenInts dilations, bool ceil_mode, bool count_include_pad,
+                       const GivenPostOps& post_ops) {
+      return MakePooling(x,
+                         {std::move(kind), std::move(kernel), std::move(strides), std::move(pads),
+                          std::move(dilations), ceil_mode, count_include_pad},
+                         post_ops);
+    });
+
+}  // namespace
+}  // namespace onednn
+}  // namespace mxnet

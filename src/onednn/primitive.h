@@ -1,0 +1,92 @@
+/*!
+ * \file primitive.h
+ * \brief Primitive: what makers give, "mx.onednn.Primitive" of Python; Maker, with which they do.
+ */
+#ifndef MXNET_SRC_ONEDNN_PRIMITIVE_H_
+#define MXNET_SRC_ONEDNN_PRIMITIVE_H_
+
+#include <mxnet/op/kernel.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onednn/operand.h"
+#include "onednn/steps.h"
+#include "onednn/threads.h"
+
+namespace mxnet {
+namespace onednn {
+
+using runtime::Ref;
+/*! \brief None for row-major. */
+using MaybeLayout = std::optional<Ref<Layout>>;
+
+struct Primitive {
+  Ref<op::Kernel> kernel;
+  std::vector<MaybeLayout> inputs; /*!< that data has to be brought to */
+  std::vector<MaybeLayout> outputs;
+  std::string implementation; /*!< as oneDNN calls it: "jit:avx512_core" */
+  bool is_reference;          /*!< whether it walks by single elements */
+};
+
+}  // namespace onednn
+}  // namespace mxnet
+
+MXNET_DECLARE_CLASS(mxnet::onednn::Primitive, "mx.onednn.Primitive");
+
+namespace mxnet {
+namespace onednn {
+
+/*! \brief Puts a Primitive together. Primitives of oneDNN are made while there is a Maker, for as
+ * many threads as they will run on. */
+class Maker {
+ public:
+  /*! \brief name is that of the function: "convolution". */
+  explicit Maker(std::string name);
+
+  /*! \brief A constant, packed now; or the next input, which runs bring in that layout. */
+  Argument Bind(int name, const Operand& operand, const Desc& desc) {
+    return Bind(name, operand, operand.Offered(), desc);
+  }
+  /*! \brief The same of an operand that is seen in another shape, in which it lies so. */
+  Argument Bind(int name, const Operand& operand, const Desc& lies, const Desc& desc);
+  /*! \brief The next output. */
+  Argument Output(int name, const Desc& desc, DLDataType dtype, Dims shape);
+
+  /*! \brief Adds a step. Its implementation is the Primitive's, where it is the first. */
+  void Add(const dnnl::primitive_desc_base& desc, std::vector<Argument> arguments);
+  /*! \brief Says that an output may lie where an input does. */
+  void AllowInPlace(const Argument& input, const Argument& output);
+
+  Steps* steps() { return steps_.get(); }
+  size_t num_inputs() const { return inputs_.size(); }
+  Ref<Primitive> Finish();
+
+ private:
+  const std::string name_;
+  const int threads_;
+  const ThreadScope scope_;
+  std::unique_ptr<Steps> steps_;
+  std::vector<MaybeLayout> inputs_;
+  std::vector<MaybeLayout> outputs_;
+  std::vector<op::KernelOutput> kernel_outputs_;
+  std::string implementation_;
+};
+
+/*! \brief What body(&maker) makes; the errors of oneDNN, too, are those of the function. */
+template <typename Body>
+Ref<Primitive> Make(const char* name, const Body& body) {
+  return Translated([&] {
+    Maker maker(name);
+    body(&maker);
+    return maker.Finish();
+  });
+}
+
+}  // namespace onednn
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ONEDNN_PRIMITIVE_H_

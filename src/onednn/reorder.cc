@@ -1,0 +1,45 @@
+/*!
+ * \file reorder.cc
+ * \brief From one layout, or element type, to another.
+ */
+#include <mxnet/runtime/registry.h>
+
+#include "onednn/primitive.h"
+
+namespace mxnet {
+namespace onednn {
+namespace {
+
+Ref<Primitive> MakeReorder(const GivenOperand& given_x, const MaybeLayout& to,
+                           const std::optional<DLDataType>& dtype) {
+  return Make("reorder", [&](Maker* maker) {
+    const Operand x(given_x, "x");
+    if (to && (*to)->shape() != x.shape) {
+      MXNET_THROW("ValueError") << "to: expected a layout of the shape " << Text(x.shape)
+                                << ", got one of " << Text((*to)->shape());
+    }
+    const DLDataType wanted = to ? (*to)->dtype() : dtype.value_or(x.dtype);
+    const Desc target = to ? (*to)->desc() : PlainDesc(x.shape, TypeOf(wanted, "dtype"));
+    const dnnl::reorder::primitive_desc desc(Engine(), x.Offered(), Engine(), target,
+                                             AttributesWith());
+    std::vector<Argument> arguments{maker->Bind(DNNL_ARG_FROM, x, x.Offered())};
+    arguments.push_back(maker->Output(DNNL_ARG_TO, target, wanted, x.shape));
+    maker->Add(desc, std::move(arguments));
+  });
+}
+
+MXNET_REGISTER_API("mx.onednn.reorder")
+    .describe("Brings data to another layout, or to another element type.")
+    .arg("x", "In the layout that it is offered in.")
+    .arg("to", nullptr, "The layout that is wanted; row-major where None.")
+    .arg("dtype", nullptr, "The element type where to is None; that of x where both are.")
+    .name_errors()
+    .release_gil()
+    .set_body_typed([](const GivenOperand& x, const MaybeLayout& to,
+                       const std::optional<DLDataType>& dtype) {
+      return MakeReorder(x, to, dtype);
+    });
+
+}  // namespace
+}  // namespace onednn
+}  // namespace mxnet

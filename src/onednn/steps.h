@@ -1,0 +1,107 @@
+/*!
+ * \file steps.h
+ * \brief What a kernel of oneDNN does: primitives, in order, on memory that each run brings.
+ */
+#ifndef MXNET_SRC_ONEDNN_STEPS_H_
+#define MXNET_SRC_ONEDNN_STEPS_H_
+
+#include <mxnet/runtime/ndarray.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "onednn/engine.h"
+
+namespace mxnet {
+namespace onednn {
+
+/*! \brief Where an argument of a primitive is. */
+struct Location {
+  enum class Kind { kInput, kOutput, kWorkspace, kConstant };
+
+  Kind kind;
+  size_t index;     /*!< of the input, output or constant */
+  size_t offset{0}; /*!< bytes */
+};
+
+struct Argument {
+  int name; /*!< DNNL_ARG_... */
+  Desc desc;
+  Location location;
+};
+
+/*! \brief Memory that a kernel owns, aligned as oneDNN likes it. */
+class Buffer {
+ public:
+  explicit Buffer(size_t bytes);
+  void* data() const { return data_.get(); }
+
+ private:
+  std::shared_ptr<void> data_;
+};
+
+/*! \brief The state of a kernel. Made by one thread; then any threads run it, several at once. */
+class Steps {
+ public:
+  explicit Steps(int threads);
+  ~Steps();
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+
+  /*! \brief Memory for intermediate results. */
+  Location Workspace(size_t bytes);
+  /*! \brief An array in the layout, converted to its type. The array itself is kept where it lies
+   * so already, and has to stay as it is. */
+  Location Constant(const runtime::NDArray& array, const Desc& lies, const Desc& wanted);
+  /*! \brief Those bytes, copied. */
+  Location Constant(const void* data, size_t bytes);
+  Location Constant(Buffer buffer);
+
+  void Add(const dnnl::primitive_desc_base& desc, std::vector<Argument> arguments);
+  /*! \brief Before the first primitive an input is copied to an output, where it does not lie there
+   * already. */
+  void Begin(size_t input, size_t output, size_t bytes);
+  /*! \brief How many tensors a run has to bring. */
+  void Expect(int num_in, int num_out);
+
+  size_t workspace_bytes() const { return workspace_bytes_; }
+  void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void* workspace) const;
+
+ private:
+  struct Slot;
+  struct Step {
+    dnnl::primitive primitive;
+    size_t num_arguments;
+  };
+  struct Copy {
+    size_t input;
+    size_t output;
+    size_t bytes;
+  };
+
+  [[gnu::noinline]] Slot* MakeSlot() const;
+  Slot* TakeSlot() const;
+  void ReturnSlot(Slot* slot) const;
+
+  const int threads_;
+  int num_in_{0};
+  int num_out_{0};
+  std::vector<Step> steps_;
+  std::vector<Argument> arguments_; /*!< of the steps, in order */
+  std::vector<Copy> copies_;
+  size_t workspace_bytes_{0};
+  std::vector<Buffer> constants_;
+  std::vector<runtime::NDArray> arrays_; /*!< whose memory is among the constants */
+
+  /*! \brief One that no run uses: all there is while one thread at a time runs the kernel. */
+  mutable std::atomic<Slot*> spare_{nullptr};
+  mutable std::mutex mutex_;
+  mutable std::vector<Slot*> more_;
+};
+
+}  // namespace onednn
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ONEDNN_STEPS_H_

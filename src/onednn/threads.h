@@ -1,0 +1,33 @@
+/*!
+ * \file threads.h
+ * \brief The threads that oneDNN computes with, which are those of GNU OpenMP.
+ */
+#ifndef MXNET_SRC_ONEDNN_THREADS_H_
+#define MXNET_SRC_ONEDNN_THREADS_H_
+
+namespace mxnet {
+namespace onednn {
+
+/*! \brief How many threads mx.set_num_threads allows now. */
+int NumThreads();
+
+/*!
+ * \brief Has primitives that the calling thread makes or runs use that many threads.
+ *
+ * A primitive divides its work when it is made, so both take the same number.
+ */
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace onednn
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ONEDNN_THREADS_H_
