@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
+import onnx_ir
 
 # Executes a subgraph, which is onnx_ir's, for its inputs.
 Run = Callable[[Any, Sequence[Any]], list[Any]]
@@ -54,7 +55,7 @@ def _scan(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[A
     ]
     stacked: list[list[Any]] = [[] for _ in range(num_out)]
     for turn in range(len(moved[0])):
-        results = run(body, [*state, *(numpy.ascontiguousarray(item[turn]) for item in moved)])
+        results = run(body, [*state, *(numpy.array(item[turn], order="C") for item in moved)])
         state = results[:split]
         for items, item in zip(stacked, results[split:], strict=True):
             items.append(numpy.asarray(item))
@@ -65,6 +66,28 @@ def _scan(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[A
         whole = _stack(items[:: -1 if backwards else 1], value)
         outputs.append(numpy.ascontiguousarray(numpy.moveaxis(whole, 0, axis)))
     return [*state, *outputs]
+
+
+def _scan_8(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[Any]:
+    """Scan of version 8: for each item of a batch, whose sequences are of different lengths."""
+    body, scanned = attributes["body"], attributes["num_scan_inputs"]
+    lengths, *arrays = inputs
+    split = len(arrays) - scanned
+    longest = numpy.asarray(arrays[-1]).shape[1]
+    directions = attributes.get("directions", [0] * scanned)
+    results = []
+    for item in range(len(numpy.asarray(arrays[0]))):
+        length = longest if lengths is None else int(numpy.asarray(lengths)[item])
+        own = [numpy.asarray(array)[item] for array in arrays]
+        own[split:] = [sequence[:length] for sequence in own[split:]]
+        one = _scan({**attributes, "scan_input_directions": directions}, own, run)
+        for position in range(split, len(body.outputs)):
+            padding = [(0, longest - length)] + [(0, 0)] * (one[position].ndim - 1)
+            one[position] = numpy.pad(one[position], padding)
+        results.append(one)
+    return [
+        numpy.stack([numpy.asarray(part) for part in parts]) for parts in zip(*results, strict=True)
+    ]
 
 
 def _sequence_map(attributes: dict[str, Any], inputs: Sequence[Any], run: Run) -> list[Any]:
@@ -87,9 +110,18 @@ def _stack(items: list[Any], value: Any) -> Any:
     return numpy.zeros((0, *known), dtype)
 
 
-CONTROL_FLOW: dict[str, Callable[[dict[str, Any], Sequence[Any], Run], list[Any]]] = {
+_CONTROL_FLOW: dict[str, Callable[[dict[str, Any], Sequence[Any], Run], list[Any]]] = {
     "If": _if,
     "Loop": _loop,
     "Scan": _scan,
     "SequenceMap": _sequence_map,
 }
+
+
+def control_flow(
+    node: onnx_ir.Node, version: int
+) -> Callable[[dict[str, Any], Sequence[Any], Run], list[Any]] | None:
+    """What executes a node of one of these operators; None for a node of another."""
+    if node.domain != "":
+        return None
+    return _scan_8 if node.op_type == "Scan" and version < 9 else _CONTROL_FLOW.get(node.op_type)

@@ -6,7 +6,7 @@ optional that holds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -15,24 +15,30 @@ import onnx_ir
 from onnx.reference import ReferenceEvaluator
 
 from .._errors import GraphError
+from .._opset import OPSET
 from ._node import describe
 from ._value import Declined, Value
 
+# What the reference evaluator does not have, and what means the same.
+_RENAMED = {"Scatter": ("ScatterElements", 11)}
+
 
 class HostNode:
-    """A node without subgraphs, as the reference evaluator executes it."""
+    """A node, as the reference evaluator executes it. `opset` has the versions by domain."""
 
-    def __init__(self, node: onnx_ir.Node, version: int) -> None:
+    def __init__(self, node: onnx_ir.Node, opset: Mapping[str, int]) -> None:
         self._node = node
         proto = onnx.NodeProto()
         proto.op_type, proto.domain = node.op_type, node.domain
+        self._opsets = {"": OPSET, node.domain: 1, **opset}
+        if node.op_type in _RENAMED and node.domain == "":
+            proto.op_type, self._opsets[""] = _RENAMED[node.op_type]
         proto.input.extend("" if value is None else f"i{i}" for i, value in enumerate(node.inputs))
         proto.output.extend(f"o{i}" if value.name else "" for i, value in enumerate(node.outputs))
         proto.attribute.extend(
             onnx_ir.serde.serialize_attribute(attribute) for attribute in node.attributes.values()
         )
         self._proto = proto
-        self._opsets = {"": version, node.domain: version}
         self._evaluator: Any = None
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
@@ -41,11 +47,13 @@ class HostNode:
         try:
             if self._evaluator is None:
                 self._evaluator = self._make()
+            if self._node.op_type == "Optional":  # of which the evaluator makes a list of one
+                return [inputs[0] if inputs else None]
             with numpy.errstate(all="ignore"):
                 results = self._evaluator.run(None, feeds)
         except Exception as error:
             raise GraphError(f"{describe(self._node)}: {error}") from error
-        named = iter(results)
+        named = map(_with_objects, results)
         return [next(named) if name else None for name in self._proto.output]
 
     def _make(self) -> Any:
@@ -61,7 +69,8 @@ class HostNode:
     def infer(self, inputs: Sequence[Value | None]) -> list[tuple[tuple[int, ...], str]]:
         """Shapes and element types of the outputs. Declined where elements decide them."""
         try:
-            schema = onnx.defs.get_schema(self._node.op_type, self._opsets[""], self._node.domain)
+            version = self._opsets[self._node.domain]
+            schema = onnx.defs.get_schema(self._proto.op_type, version, self._node.domain)
         except onnx.defs.SchemaError as error:
             raise Declined(f"no operator of that name: {error}") from error
         types, data = {}, {}
@@ -80,6 +89,13 @@ class HostNode:
         except Exception as error:
             raise Declined(f"its outputs cannot be inferred: {error}") from error
         return [_spec(found.get(name), name) for name in self._proto.output]
+
+
+def _with_objects(result: Any) -> Any:
+    """A result of the evaluator; strings as Python's, as NumPy's are of fixed length."""
+    if isinstance(result, (numpy.ndarray, numpy.generic)) and result.dtype.kind == "U":
+        return numpy.asarray(result).astype(object)
+    return result
 
 
 def _spec(proto: Any, name: str) -> tuple[tuple[int, ...], str]:

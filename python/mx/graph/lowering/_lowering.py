@@ -33,6 +33,7 @@ class Lowering:
         self._builder = _PlanBuilder()
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
+        self.num_outputs = 1  # of that node
 
     def input(self, shape: Sequence[int], dtype: str) -> Value:
         """A value that each run of the plan is given."""

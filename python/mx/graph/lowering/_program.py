@@ -16,7 +16,7 @@ import onnx_ir
 
 from ... import numpy as np
 from .._errors import GraphError
-from ._control_flow import CONTROL_FLOW
+from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
@@ -126,12 +126,12 @@ class Program:
         inputs = [
             None if value is None else self._find(value, environment) for value in node.inputs
         ]
-        control = CONTROL_FLOW.get(node.op_type) if node.domain == "" else None
+        control = control_flow(node, self._version(node))
         if control is not None:
             results = control(attributes_of(node), inputs, self._runner(environment))
         else:
             if position not in self._hosts:
-                self._hosts[position] = HostNode(node, self._version(node))
+                self._hosts[position] = HostNode(node, self.opset)
             results = self._hosts[position].run([to_numpy(value) for value in inputs])
         for value, result in zip(node.outputs, results, strict=True):
             environment[value] = result
@@ -278,6 +278,7 @@ class _Planner:
             raise Declined("it has subgraphs")
         inputs = [self._input(value) for value in node.inputs]
         self._to.node_name = node.name or node.op_type
+        self._to.num_outputs = len(node.outputs)
         outputs, backend, reasons = self._choose(node, inputs)
         self._steps.append(Step(node, backend, tuple(reasons)))
         for value, made in zip(node.outputs, outputs, strict=False):
@@ -288,7 +289,7 @@ class _Planner:
     ) -> tuple[list[Value], str, list[str]]:
         """What a node gives, and by which backend; the reasons of those that declined."""
         version = self._program._version(node)
-        host = HostNode(node, version)
+        host = HostNode(node, self._program.opset)
         if _may_fold(node, inputs):
             folded = self._fold(host, inputs)
             if folded is not None:

@@ -37,6 +37,11 @@ def cast(to: Lowering, x: Value, dtype: str) -> Value:
     return made
 
 
+def widened(to: Lowering, x: Value) -> Value:
+    """The value in float32 where its type has fewer bits than that."""
+    return cast(to, x, "float32") if x.dtype in ("float16", "bfloat16") else x
+
+
 def of_type(made: Value, dtype: str) -> Value:
     """The value, if it has the type that ONNX gives it. Declined where it has another."""
     if made.dtype != dtype:
