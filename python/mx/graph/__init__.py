@@ -11,11 +11,21 @@ except ModuleNotFoundError as error:
         f"mx.graph needs the package {error.name}: pip install mxffi[graph]", name=error.name
     ) from error
 
-from ._errors import GraphError
+from ._errors import GraphError, GraphWarning
 from ._graph import Graph
 from ._inference import Inference
+from ._load import load
 from ._opset import OPSET
 from ._spec import ValueSpec
 from ._weights import Weights
 
-__all__ = ["OPSET", "Graph", "GraphError", "Inference", "ValueSpec", "Weights"]
+__all__ = [
+    "OPSET",
+    "Graph",
+    "GraphError",
+    "GraphWarning",
+    "Inference",
+    "ValueSpec",
+    "Weights",
+    "load",
+]

@@ -35,7 +35,9 @@ def known_values(graph: onnx_ir.Graph, found: dict[str, Array]) -> dict[str, Arr
     """Adds to `found` what follows from the small weights of a graph and from its known shapes."""
     known: dict[str, Array] = dict(found)
 
-    def read(value: onnx_ir.Value) -> Array | None:
+    def read(value: onnx_ir.Value | None) -> Array | None:
+        if value is None:
+            return None
         name = value.name or ""
         if name not in known and value.is_initializer() and small_tensor(value.const_value):
             assert value.const_value is not None
@@ -45,7 +47,7 @@ def known_values(graph: onnx_ir.Graph, found: dict[str, Array]) -> dict[str, Arr
     for node in graph:
         if all((value.name or "") in known for value in node.outputs):
             continue
-        results = _of_node(node, read)
+        results = constant_outputs(node, read)
         if results is not None:
             for value, array in zip(node.outputs, results, strict=False):
                 if value.name:
@@ -53,8 +55,8 @@ def known_values(graph: onnx_ir.Graph, found: dict[str, Array]) -> dict[str, Arr
     return found
 
 
-def _of_node(
-    node: onnx_ir.Node, read: Callable[[onnx_ir.Value], Array | None]
+def constant_outputs(
+    node: onnx_ir.Node, read: Callable[[onnx_ir.Value | None], Array | None]
 ) -> list[Array] | None:
     """What a node gives; None where that does not follow, or is large."""
     if node.domain not in ("", "ai.onnx"):

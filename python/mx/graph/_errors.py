@@ -9,6 +9,10 @@ class GraphError(ValueError):
     """A model cannot be used: the message names the file, the node, what was expected and came."""
 
 
+class GraphWarning(UserWarning):
+    """A model can be used, but is not all that graphs are: the message says what it is instead."""
+
+
 def node_text(node: onnx_ir.Node) -> str:
     """A node by name and operator, or by what it gives where it has no name."""
     domain = f"{node.domain}::" if node.domain else ""

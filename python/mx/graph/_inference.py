@@ -1,11 +1,13 @@
 """Data types and shapes of all values of a graph, from those of its inputs.
 
 onnx's own inference does most of it, on the graph without its big weights. Where it stops at what
-depends on a computed shape, that is computed from constants and known shapes, and it goes on.
+depends on a computed shape, that is computed from constants and known shapes, and it goes on; what
+is left then is inferred node by node.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,11 +20,13 @@ from onnx_ir import serde
 from ._constants import Array, known_values
 from ._errors import GraphError, node_text
 from ._proto import known_operator, without_weights
+from ._shapes_as_data import is_generated
 from ._spec import Dim, dims_of, shape_text
-from ._symbols import is_generated, meanings, replace
+from ._stepwise import finish
+from ._symbols import is_known, replace
 
 # How often inference goes on with what could be computed from what it found.
-_ROUNDS = 16
+_ROUNDS = 4
 _NODE = re.compile(r"\(op_type:[^,)]*, node name: (\d+)\):?\s*")
 _MOST_BYTES = 1 << 62
 
@@ -63,14 +67,14 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
         _take(graph, nodes, _run(proto, nodes, file), constants)
         if not _unknown(graph):
             break
-        names = meanings(graph)
-        for value in recorded:
-            replace(value, names)
         before = len(constants)
         known_values(graph, constants)
         if len(constants) == before:
             break
+    if _unknown(graph):
+        finish(model, constants, lambda proto, nodes: _run(proto, nodes, file), _take_graph)
     _keep_names(recorded)
+    _number_names(graph)
     check_sizes(file, values_of(graph))
     _check_reshapes(graph, file)
     operators = {
@@ -92,7 +96,7 @@ def _run(proto: onnx.ModelProto, nodes: list[onnx_ir.Node], file: str) -> onnx.M
     """onnx's inference; raises GraphError in its words."""
     try:
         return onnx.shape_inference.infer_shapes(
-            proto, check_type=True, strict_mode=True, data_prop=True
+            proto, check_type=True, strict_mode=True, data_prop=False
         )
     except onnx.shape_inference.InferenceError as error:
         text = str(error).replace("Inference error(s):", "")
@@ -180,17 +184,25 @@ def _keep_names(recorded: Mapping[onnx_ir.Value, tuple[Dim, ...] | None]) -> Non
             replace(value, names)
 
 
+def _number_names(graph: onnx_ir.Graph) -> None:
+    """Numbers the names of extents of which nothing is known in the order in which they come."""
+    taken = {dim for value in graph.inputs for dim in dims_of(value.shape) or ()}
+    values = [
+        value for node in onnx_ir.traversal.RecursiveGraphIterator(graph) for value in node.outputs
+    ]
+    fresh = (f"unk__{number}" for number in itertools.count())
+    names: dict[str, Dim] = {}
+    for value in values:
+        for dim in dims_of(value.shape) or ():
+            if isinstance(dim, str) and is_generated(dim) and dim not in taken | names.keys():
+                names[dim] = next(name for name in fresh if name not in taken)
+    for value in values:
+        replace(value, names)
+
+
 def _unknown(graph: onnx_ir.Graph) -> list[str]:
     """The values of which not everything is known."""
-    found = []
-    for value in values_of(graph):
-        dims = dims_of(value.shape)
-        if value.type is None or (
-            isinstance(value.type, onnx_ir.TensorType)
-            and (dims is None or any(dim is None or is_generated(dim) for dim in dims))
-        ):
-            found.append(value.name or "")
-    return found
+    return [value.name or "" for value in values_of(graph) if not is_known(value)]
 
 
 def _check_reshapes(graph: onnx_ir.Graph, file: str) -> None:

@@ -19,6 +19,8 @@ from ._summary import label_of
 _HEIGHT, _GAP_Y, _GAP_X, _MARGIN = 34, 30, 18, 20
 _LETTER = 6.6
 _LONGEST = 26
+# So many layers an edge looks at, which it goes around.
+_FARTHEST = 100
 _PALETTE = (
     "#cfe2f3 #d9ead3 #fce5cd #ead1dc #d9d2e9 #fff2cc #d0e0e3 #f4cccc #e6e6e6 #c9daf8 #b6d7a8 "
     "#ffe599 #d5a6bd #a2c4c9"
@@ -52,7 +54,7 @@ def picture(graph: onnx_ir.Graph, placement: Mapping[str, str] | None) -> str:
     """See Graph.picture."""
     colors = _Colors()
     boxes = _boxes(graph, placement, colors)
-    width, height = _lay_out(boxes)
+    width, height, ends = _lay_out(boxes)
     legend = colors.used if placement is not None else {}
     top = 26 if legend else 0
     parts = [
@@ -62,7 +64,7 @@ def picture(graph: onnx_ir.Graph, placement: Mapping[str, str] | None) -> str:
         f'<rect y="{-top}" width="100%" height="100%" fill="#ffffff"/>',
         *_legend(legend, top),
         '<g fill="none" stroke="#888888">',
-        *(_edge(source, box, hint) for box in boxes for source, hint in box.above),
+        *(_edge(source, box, hint, ends) for box in boxes for source, hint in box.above),
         "</g>",
         *(_drawn(box) for box in boxes),
         "</svg>",
@@ -129,8 +131,8 @@ def _edges_to(
     return [(givers[value], str(spec_of(value))) for value in values if value in givers]
 
 
-def _lay_out(boxes: list[_Box]) -> tuple[float, float]:
-    """Gives boxes their positions; returns width and height of the picture."""
+def _lay_out(boxes: list[_Box]) -> tuple[float, float, list[float]]:
+    """Gives boxes their positions; returns width and height, and where each layer ends."""
     layers: list[list[_Box]] = []
     for box in boxes:
         box.layer = max((source.layer + 1 for source, _ in box.above), default=0)
@@ -155,18 +157,20 @@ def _lay_out(boxes: list[_Box]) -> tuple[float, float]:
     right = max((box.x + box.width / 2 for box in boxes), default=0.0)
     for box in boxes:
         box.x += 2 * _MARGIN - left
+    ends = [max(box.x + box.width / 2 for box in layer) for layer in layers]
     height = len(layers) * (_HEIGHT + _GAP_Y) - _GAP_Y + 2 * _MARGIN
-    return right - left + 6 * _MARGIN, max(height, 2 * _MARGIN)
+    return right - left + 6 * _MARGIN, max(height, 2 * _MARGIN), ends
 
 
-def _edge(source: _Box, target: _Box, hint: str) -> str:
+def _edge(source: _Box, target: _Box, hint: str, ends: list[float]) -> str:
     """A line between two boxes, beside the layers between them."""
     x0, y0, x1, y1 = source.x, source.y + _HEIGHT, target.x, target.y
     passed = target.layer - source.layer - 1
     if passed <= 0:
         path = f"M{x0:.1f} {y0:.1f}C{x0:.1f} {y0 + 16:.1f} {x1:.1f} {y1 - 16:.1f} {x1:.1f} {y1:.1f}"
     else:
-        side = max(x0 + source.width / 2, x1 + target.width / 2) + _GAP_X
+        between = ends[source.layer + 1 : min(target.layer, source.layer + _FARTHEST)]
+        side = max(x0, x1, *between) + 10
         path = (
             f"M{x0:.1f} {y0:.1f}C{x0:.1f} {y0 + 20:.1f} {side:.1f} {y0 + 6:.1f} {side:.1f} "
             f"{y0 + 36:.1f}L{side:.1f} {y1 - 36:.1f}C{side:.1f} {y1 - 6:.1f} {x1:.1f} "

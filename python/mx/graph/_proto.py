@@ -60,7 +60,7 @@ def without_weights(
         serialized = graph.node.add()
         serde.serialize_node_into(serialized, node)
         serialized.name = str(len(kept))
-        _forget_shapes(serialized)
+        forget_shapes(serialized)
         kept.append(node)
         if node.domain not in domains:
             proto.opset_import.add(domain=node.domain, version=1)
@@ -83,10 +83,7 @@ def _add_weight(
         if value is not None:
             serde.serialize_value_into(graph.input.add(), value)
     elif small_tensor(tensor):
-        if isinstance(tensor, onnx_ir.ExternalTensor):
-            tensor = onnx_ir.tensor(tensor.numpy(), dtype=tensor.dtype)
-        serde.serialize_tensor_into(graph.initializer.add(), tensor)
-        graph.initializer[-1].name = name
+        add_tensor(graph, name, tensor)
     else:
         like = onnx_ir.Value(
             name=name,
@@ -96,7 +93,15 @@ def _add_weight(
         serde.serialize_value_into(graph.input.add(), like)
 
 
-def _forget_shapes(node: onnx.NodeProto) -> None:
+def add_tensor(graph: onnx.GraphProto, name: str, tensor: onnx_ir.TensorProtocol) -> None:
+    """Adds a weight with its elements."""
+    if isinstance(tensor, onnx_ir.ExternalTensor):
+        tensor = onnx_ir.tensor(tensor.numpy(), dtype=tensor.dtype)
+    serde.serialize_tensor_into(graph.initializer.add(), tensor)
+    graph.initializer[-1].name = name
+
+
+def forget_shapes(node: onnx.NodeProto) -> None:
     """Removes what the graphs in a node say of the shapes of their values: inference finds it."""
     for attribute in node.attribute:
         if attribute.HasField("g"):
@@ -104,7 +109,7 @@ def _forget_shapes(node: onnx.NodeProto) -> None:
             for info in attribute.g.output:
                 info.type.tensor_type.ClearField("shape")
             for inside in attribute.g.node:
-                _forget_shapes(inside)
+                forget_shapes(inside)
 
 
 def _add_recorded(graph: onnx.GraphProto, node: onnx_ir.Node) -> None:

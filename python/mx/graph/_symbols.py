@@ -1,13 +1,7 @@
-"""Extents that vary, where onnx's inference knows nothing of them and our operators' does.
-
-onnx gives such an extent a name of its own, which all values that have it share. So one walk over
-the nodes, which says what the names mean, is enough.
-"""
+"""Extents that vary, where onnx's inference knows nothing of them and our operators' does."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -15,53 +9,44 @@ import onnx_ir
 
 from .. import numpy as np
 from .. import op
+from ._shapes_as_data import Read, is_generated, named, product
 from ._spec import Dim, dims_of
-
-_GENERATED = re.compile(r"unk__\d+")
 
 Dims: TypeAlias = tuple[Dim, ...]
 
 
-def is_generated(dim: Dim) -> bool:
-    """Whether onnx has named an extent."""
-    return isinstance(dim, str) and _GENERATED.fullmatch(dim) is not None
+def is_known(value: onnx_ir.Value) -> bool:
+    """Whether data type and shape of a value are known, up to names that the model has given."""
+    if value.type is None or not isinstance(value.type, onnx_ir.TensorType):
+        return value.type is not None
+    dims = dims_of(value.shape)
+    return dims is not None and not any(dim is None or is_generated(dim) for dim in dims)
 
 
-def meanings(graph: onnx_ir.Graph) -> dict[str, Dim]:
-    """What the names mean that onnx has given to extents, as far as operators of ours tell."""
-    found: dict[str, Dim] = {}
-    for node in graph:
-        rule = _RULES.get(node.op_type)
-        if rule is None or node.domain not in ("", "ai.onnx") or not node.outputs:
-            continue
-        dims = _with(found, dims_of(node.outputs[0].shape))
-        if dims is None or not any(map(is_generated, dims)):
-            continue
-        inputs = [None if v is None else _with(found, dims_of(v.shape)) for v in node.inputs]
-        if not inputs or any(one is None or None in one for one in inputs):
-            continue
-        try:
-            told = rule(node, inputs, dims)
-        except (ValueError, TypeError, NotImplementedError):
-            continue
-        if told is not None and len(told) == len(dims):
-            for dim, known in zip(dims, told, strict=True):
-                if isinstance(dim, str) and is_generated(dim) and dim != known:
-                    found.setdefault(dim, known)
-    return found
+def told_shape(node: onnx_ir.Node, read: Read) -> Dims | None:
+    """The shape of a node's first output, with None for what stays unknown; None for nothing."""
+    rule = _RULES.get(node.op_type)
+    if rule is None or node.domain not in ("", "ai.onnx"):
+        return None
+    inputs = [() if value is None else dims_of(value.shape) for value in node.inputs]
+    made = dims_of(node.outputs[0].shape)
+    if any(dims is None or None in dims for dims in inputs):
+        return None
+    try:
+        told = rule(node, [dims or () for dims in inputs], made, read)
+    except (ValueError, TypeError, NotImplementedError):
+        return None
+    told = None if told is None else tuple(map(named, told))
+    if made is None or told is None or len(made) != len(told):
+        return told if made is None else None
+    return tuple(b if is_generated(a) or a is None else a for a, b in zip(made, told, strict=True))
 
 
 def replace(value: onnx_ir.Value, names: Mapping[str, Dim]) -> None:
     """Gives the extents of a value that have these names others."""
     dims = dims_of(value.shape)
     if dims is not None and any(dim in names for dim in dims):
-        value.shape = onnx_ir.Shape(_with(names, dims) or ())
-
-
-def _with(names: Mapping[str, Dim], dims: Dims | None) -> Dims | None:
-    if dims is None or not names:
-        return dims
-    return tuple(names.get(dim, dim) if isinstance(dim, str) else dim for dim in dims)
+        value.shape = onnx_ir.Shape(names.get(d, d) if isinstance(d, str) else d for d in dims)
 
 
 def _infer(operator: Any, *args: Any, **kwargs: Any) -> Dims:
@@ -69,70 +54,105 @@ def _infer(operator: Any, *args: Any, **kwargs: Any) -> Dims:
     return tuple(spec.shape)
 
 
-def _spec(dims: Dims | None) -> Any:
+def _spec(dims: Dims) -> Any:
     return op.TensorSpec(dims, "float32")
 
 
-def _reshape(node: onnx_ir.Node, inputs: list[Dims | None], dims: Dims) -> Dims | None:
-    """The extent that is left to be found, from all others: elements stay as many."""
-    left = list(inputs[0] or ())
-    divisor, wanted = 1, set()
+def _reshape(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    wanted, given = read(node.inputs[1]), inputs[0]
+    zero_is_zero: int = node.attributes.get_int("allowzero", 0)
+    if wanted is None or zero_is_zero:
+        return None
+    dims = [
+        given[axis] if dim == 0 and axis < len(given) else dim
+        for axis, dim in enumerate(wanted.items)
+    ]
+    unknown = [axis for axis, dim in enumerate(dims) if dim is None or dim == -1]
+    if len(unknown) == 1:
+        dims[unknown[0]] = _rest(given, dims[: unknown[0]] + dims[unknown[0] + 1 :])
+    return tuple(None if dim == -1 else dim for dim in dims)
+
+
+def _rest(given: Dims, dims: list[Dim]) -> Dim:
+    """The extent that is left of a shape once it is divided by these."""
+    left = list(given)
+    divisor = 1
     for dim in dims:
         if isinstance(dim, int):
             divisor *= dim
         elif dim in left:
             left.remove(dim)
-        elif is_generated(dim) and dim not in wanted:
-            wanted.add(dim)
         else:
             return None
-    count = math.prod(dim for dim in left if isinstance(dim, int))
-    if len(wanted) != 1 or not divisor or count % divisor:
+    count = product(tuple(dim for dim in left if isinstance(dim, int)))
+    if not isinstance(count, int) or not divisor or count % divisor:
         return None
-    names = [dim for dim in left if not isinstance(dim, int)]
-    found = _product((*names, count // divisor))
-    return tuple(found if dim in wanted else dim for dim in dims)
+    return product((*(dim for dim in left if not isinstance(dim, int)), count // divisor))
 
 
-def _flatten(node: onnx_ir.Node, inputs: list[Dims | None], dims: Dims) -> Dims | None:
-    given = inputs[0] or ()
-    axis = node.attributes.get_int("axis", 1)
-    ends = given[:axis], given[axis:]
-    return tuple(_product(dims) for dims in ends)
+def _flatten(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    axis: int = node.attributes.get_int("axis", 1)
+    return product(inputs[0][:axis]), product(inputs[0][axis:])
 
 
-def _product(dims: Dims) -> Dim:
-    if all(isinstance(dim, int) for dim in dims):
-        return math.prod(dim for dim in dims if isinstance(dim, int))
-    return _infer(np.reshape, _spec(dims), (-1,))[0]
-
-
-def _concat(node: onnx_ir.Node, inputs: list[Dims | None], dims: Dims) -> Dims | None:
+def _concat(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
     axis = node.attributes.get_int("axis", 0)
     return _infer(np.concatenate, [_spec(dims) for dims in inputs], axis=axis)
 
 
-def _broadcast(node: onnx_ir.Node, inputs: list[Dims | None], dims: Dims) -> Dims | None:
-    made = inputs[0]
+def _tile(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    repeats = read(node.inputs[1])
+    if repeats is None or len(repeats.items) != len(inputs[0]):
+        return None
+    return tuple(
+        None if times is None else product((dim, times))
+        for dim, times in zip(inputs[0], repeats.items, strict=True)
+    )
+
+
+def _broadcast(
+    node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read
+) -> Dims | None:
+    told = inputs[0]
     for other in inputs[1:]:
-        made = _infer(np.add, _spec(made), _spec(other))
-    return made
+        told = _infer(np.add, _spec(told), _spec(other))
+    return told
 
 
-def _matmul(node: onnx_ir.Node, inputs: list[Dims | None], dims: Dims) -> Dims | None:
+def _matmul(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
     return _infer(np.matmul, _spec(inputs[0]), _spec(inputs[1]))
 
 
-# Of a node, the shapes of its inputs, and what is known of its output's.
-_Rule: TypeAlias = Callable[[onnx_ir.Node, list[Dims | None], Dims], Dims | None]
+def _filled(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    wanted = read(node.inputs[0])
+    return None if wanted is None else wanted.items
+
+
+def _expand(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    wanted = read(node.inputs[1])
+    if wanted is None:
+        return None
+    given, asked = inputs[0], wanted.items
+    length = max(len(given), len(asked))
+    given, asked = (1,) * (length - len(given)) + given, (1,) * (length - len(asked)) + asked
+    return tuple(
+        a if b == 1 or a == b else b if a == 1 else None for a, b in zip(given, asked, strict=True)
+    )
+
+
+# Of a node, the shapes of its inputs, what is known of its output's, and of inputs' elements.
+_Rule: TypeAlias = Callable[[onnx_ir.Node, list[Dims], Dims | None, Read], Dims | None]
 _BROADCASTING = """
     Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less
     LessOrEqual Max Mean Min Mod Mul Or PRelu Pow Sub Sum Where Xor
 """.split()
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_BROADCASTING, _broadcast),
+    "Concat": _concat,
+    "ConstantOfShape": _filled,
+    "Expand": _expand,
+    "Flatten": _flatten,
     "MatMul": _matmul,
     "Reshape": _reshape,
-    "Flatten": _flatten,
-    "Concat": _concat,
+    "Tile": _tile,
 }
