@@ -155,7 +155,7 @@ def to_onnx(graph: Graph) -> Graph:
     shapes, or where something contradicts it.
     """
     source = graph.model.graph
-    names = _Names()
+    names, nodes_of = _Names(), _Names()
     made: dict[int, ir.Value] = {}
     inputs = [_copied(value, made, names) for value in source.inputs]
     weights = [_copied(value, made, names) for value in source.initializers.values()]
@@ -180,6 +180,8 @@ def to_onnx(graph: Graph) -> Graph:
             made[id(old)] = value
         for one in new_nodes:
             _describe(one, node, names)
+        if found and (last := made[id(node.outputs[0])].producer()) is not None:
+            last.name = nodes_of.of(str(node.name))
         nodes += new_nodes
     try:
         outputs = [made[id(value)] for value in source.outputs]
@@ -245,7 +247,8 @@ def _describe(made: ir.Node, source: ir.Node, names: _Names) -> None:
     for value in made.outputs:
         if value.name is None:
             value.name = names.of(f"{source.name}/{made.op_type.lower()}")
-    made.name = made.outputs[0].name
+    if made.name is None:
+        made.name = made.outputs[0].name
 
 
 def _needed(outputs: Iterable[ir.Value], nodes: Sequence[ir.Node]) -> list[ir.Node]:

@@ -123,6 +123,28 @@ class Inference:
             if not self.has_changed:
                 break
 
+    def infer_types(self) -> None:
+        """Infers data types where no shapes are known: of arguments from each other, of outputs
+        from the first argument, unless a parameter `dtype` tells them."""
+        for item in self.order:
+            operator = operator_of(item) if isinstance(item, ir.Node) else None
+            if operator is None or not isinstance(item, ir.Node):
+                continue
+            parameters = parse(item, operator)
+            inputs = [self.of(value) for value in item.inputs if value is not None]
+            self.infer_arguments(
+                item, operator, parameters, named_inputs(item, operator, parameters, inputs)
+            )
+            told = getattr(parameters, "dtype", None) or getattr(parameters, "out_dtype", None)
+            dtype = inputs[0].dtype if inputs else ir.DataType.FLOAT
+            if operator.dtypes.get("weight") == "dtype":
+                dtype = inputs[1].dtype
+            elif told is not None:
+                dtype = ir.DataType[dtype_name(told)]
+            for value in item.outputs:
+                if dtype is not None:
+                    self.of(value).dtype = dtype
+
     def of(self, value: ir.Value) -> ir.Value:
         """What is known of a value, as a value with shape and type."""
         found = self.values.get(id(value))

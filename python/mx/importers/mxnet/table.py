@@ -67,7 +67,7 @@ class Parameter:
         try:
             return _PARSERS[self.kind](plain)
         except ValueError as error:
-            raise ValueError(f"expected {_KINDS[self.kind]}, but {text!r} came") from error
+            raise ValueError(f"expected {KINDS[self.kind]}, but {text!r} came") from error
 
 
 def _bool(text: str) -> bool:
@@ -127,7 +127,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "axes": _int_or_ints,
     "dtype": _dtype,
 }
-_KINDS = {
+KINDS = {
     "int": "a whole number",
     "float": "a number",
     "bool": "True or False",

@@ -269,8 +269,8 @@ def _dense_shapes(p: Parameters, known: dict[str, Shape]) -> dict[str, Shape | N
     if data:
         inner = data[1:] if p.flatten else data[-1:]
         numbers = [n for n in inner if isinstance(n, int)]
-        if len(numbers) == len(inner):
-            shapes["weight"] = (p.num_hidden, math.prod(numbers))
+        is_known = len(numbers) == len(inner)
+        shapes["weight"] = (p.num_hidden, math.prod(numbers) if is_known else None)
     return shapes
 
 

@@ -115,7 +115,7 @@ def _rnn_arguments(p: Parameters) -> Names:
 def _rnn_outputs(p: Parameters) -> Names:
     names = ["output"]
     if p.state_outputs:
-        names += ["state", "state_cell"][: 2 if p.mode == "lstm" else 1]
+        names += ["state_output", "statecell_output"][: 2 if p.mode == "lstm" else 1]
     return tuple(names)
 
 
