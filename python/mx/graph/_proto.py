@@ -9,6 +9,7 @@ import onnx
 import onnx_ir
 from onnx_ir import serde
 
+from ._errors import GraphError, node_text
 from ._opset import OPSET
 
 # Constants up to this size stay: shapes, axes and the like.
@@ -28,11 +29,12 @@ def known_operator(node: onnx_ir.Node, opsets: Mapping[str, int]) -> bool:
 
 
 def without_weights(
-    model: onnx_ir.Model, constants: Mapping[str, numpy.ndarray]
+    model: onnx_ir.Model, constants: Mapping[str, numpy.ndarray], file: str
 ) -> tuple[onnx.ModelProto, list[onnx_ir.Node]]:
     """The model without big weights, with what `constants` has in place of the nodes that give it.
 
     Also the nodes that are left, in the order they have there; each has its index as its name.
+    Raises GraphError for a node whose attributes cannot be read.
     """
     proto = onnx.ModelProto(ir_version=onnx.IR_VERSION)
     domains = set()
@@ -58,7 +60,10 @@ def without_weights(
             _add_weight(graph, node.outputs[0].name or "", tensor, None)
             continue
         serialized = graph.node.add()
-        serde.serialize_node_into(serialized, node)
+        try:
+            serde.serialize_node_into(serialized, node)
+        except UnicodeError as error:
+            raise GraphError(f"{file}: {node_text(node)}: a text in it is none: {error}") from None
         serialized.name = str(len(kept))
         forget_shapes(serialized)
         kept.append(node)

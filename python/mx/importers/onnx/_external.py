@@ -48,7 +48,7 @@ def check(proto: onnx.ModelProto, folder: Path | None, file: str) -> None:
 
 def _size_of_file(location: str, folder: Path, where: str, file: str) -> int:
     """The size of a file; raises where it is not a plain one in the folder."""
-    wrong = f"{file}: {where} is in the file {location!r}"
+    wrong = f"{file}: {where} is in the file {location[:200]!r}"
     if not location or "\0" in location or os.path.isabs(location):
         raise GraphError(f"{wrong}, and only files in the model's folder are read")
     if ".." in Path(location).parts:

@@ -13,9 +13,25 @@ from ._walk import graphs_in, graphs_of, node_text
 
 def check(proto: onnx.ModelProto, file: str) -> None:
     """Raises GraphError for names that are there twice or not at all."""
-    for _ in graphs_of(proto.graph, file):
-        pass
+    for graph in graphs_of(proto.graph, file):
+        _check_text(graph, file)
     _check_graph(proto.graph, set(), file)
+
+
+def _check_text(graph: onnx.GraphProto, file: str) -> None:
+    """Raises GraphError where a name is no text: protobuf gives its bytes then."""
+    names = [graph.name]
+    for node in graph.node:
+        names += [node.name, node.op_type, node.domain, node.overload, *node.input, *node.output]
+        for attribute in node.attribute:
+            names += [attribute.name, attribute.ref_attr_name]
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        names.append(value.name)
+        names += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
+    names += [tensor.name for tensor in graph.initializer]
+    for name in names:
+        if not isinstance(name, str):
+            raise GraphError(f"{file}: the name {name!r} is no text")
 
 
 def _check_graph(graph: onnx.GraphProto, outside: set[str], file: str) -> None:
