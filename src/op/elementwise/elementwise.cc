@@ -35,11 +35,9 @@ InnerLoop LoopFor(const LoopTable& table, DLDataType dtype) {
 
 void RunStrided(InnerLoop loop, const int64_t* items, int count, char* const* data,
                 const int64_t* strides, int64_t n) {
-  bool reads_dense = true;
-  for (int i = 1; i < count; ++i) reads_dense &= strides[i] == items[i] || strides[i] == 0;
-  // Results that have to be scattered again take as long as the loop over what lies apart.
-  const bool writes_dense = strides[0] == items[0];
-  if (reads_dense || !writes_dense || n < kFewElements) return loop(data, strides, n);
+  bool is_dense = strides[0] == items[0] || strides[0] == 0;
+  for (int i = 1; i < count; ++i) is_dense &= strides[i] == items[i] || strides[i] == 0;
+  if (is_dense || strides[0] == 0 || n < kFewElements) return loop(data, strides, n);
   RunGathered(loop, items, count, data, strides, n);
 }
 

@@ -8,6 +8,8 @@
 #include <mxnet/op/operator.h>
 #include <mxnet/runtime/registry.h>
 
+#include <atomic>
+
 #include "op/kernels/elementwise/loops.h"
 #include "op/schema/describe.h"
 #include "op/semantics/formula.h"
@@ -28,11 +30,26 @@ struct BinaryOp {
   void (*check_integers)(const BinaryOp& op, const DLTensor& x2){nullptr};
 };
 
+/*! \brief The float16 results of an operator for each integer of 8 bits. */
+class ResultsOfBytes {
+ public:
+  /*!
+   * \brief Those for integers of that DTypeIndex, by their bits; made when first asked for, by the
+   * loop of the operator for float16.
+   */
+  const uint16_t* Find(InnerLoop loop, int index) const;
+
+ private:
+  /*! \brief Of int8 and of uint8; never freed. */
+  mutable std::atomic<const uint16_t*> results_[2]{};
+};
+
 struct UnaryOp {
   LoopTable table;
   MXNetTypeRule rule{kMXNetTypesCommon};
   ResultRule result{ResultRule::kSame};
   const char* hint{""};
+  ResultsOfBytes of_bytes{};
 };
 
 /*! \brief An operator by its formulas, for real types and for those of the lists. */
@@ -50,12 +67,12 @@ UnaryOp UnaryOf(const char* hint = "") {
 
 void InferBinary(const InferCall& call, const NoAttributes&);
 void RunBinary(const RunCall& call, const NoAttributes&);
-/*! \brief Of dense operands that are alike, or of one and a number. */
+/*! \brief Of operands of one type and shape with elements at even steps, or of one and a number. */
 bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 
 void InferUnary(const InferCall& call, const NoAttributes&);
 void RunUnary(const RunCall& call, const NoAttributes&);
-/*! \brief Of a dense operand, into a new array. */
+/*! \brief Of an operand with elements at even steps, into a new array. */
 bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 
 /*! \brief Runs a loop over operands that broadcast to the shape of out. */

@@ -1,12 +1,21 @@
 /*!
  * \file gather.cc
- * \brief Gather of strided elements, by their size.
+ * \brief Gather and scatter of strided elements, by their size.
  */
 #include "op/kernels/elementwise/gather.h"
 
 #include <algorithm>
 
 #include "op/kernels/cpu.h"
+
+#if MXNET_CPU_LEVELS
+#if !defined(__clang__)
+// GCC 12 warns of the undefined registers that its own intrinsics start from.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <immintrin.h>
+#endif
 
 namespace mxnet {
 namespace op {
@@ -41,8 +50,71 @@ struct GatherBody {
 
 template <typename T>
 void Gather(const char* from, int64_t stride, int64_t n, char* dense) {
-  static const auto run = ForCpu<GatherBody<T>>();
+  static const auto run = ForWideCpu<GatherBody<T>>();
   run(from, stride, n, reinterpret_cast<T*>(dense));
+}
+
+/*! \brief Writes dense elements `stride` bytes apart. */
+template <typename T>
+void ScatterRun(const char* dense, int64_t n, char* to, int64_t stride) {
+  auto* x = reinterpret_cast<const T*>(dense);
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = x[i];
+}
+
+#if MXNET_CPU_LEVELS
+/*!
+ * \brief Writes dense elements to every other element: by registers of which half is written, so
+ * that what lies between is not touched.
+ */
+template <typename T>
+MXNET_TARGET_AVX512 void ScatterToEveryOther(const char* dense, int64_t n, char* to) {
+  constexpr int64_t kAtOnce = 32 / sizeof(T);
+  int64_t i = 0;
+  for (; i + kAtOnce <= n; i += kAtOnce) {
+    const __m256i half =
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(dense + i * sizeof(T)));
+    char* const at = to + 2 * i * static_cast<int64_t>(sizeof(T));
+    if constexpr (sizeof(T) == 1) {
+      _mm512_mask_storeu_epi8(at, 0x5555555555555555u, _mm512_cvtepu8_epi16(half));
+    } else if constexpr (sizeof(T) == 2) {
+      _mm512_mask_storeu_epi16(at, 0x55555555u, _mm512_cvtepu16_epi32(half));
+    } else if constexpr (sizeof(T) == 4) {
+      _mm512_mask_storeu_epi32(at, 0x5555, _mm512_cvtepu32_epi64(half));
+    } else {
+      const __m512i twice = _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0),
+                                                     _mm512_castsi256_si512(half));
+      _mm512_mask_storeu_epi64(at, 0x55, twice);
+    }
+  }
+  ScatterRun<T>(dense + i * sizeof(T), n - i, to + 2 * i * sizeof(T), 2 * sizeof(T));
+}
+#endif
+
+template <typename T>
+void Scatter(const char* dense, int64_t n, char* to, int64_t stride) {
+#if MXNET_CPU_LEVELS
+  if constexpr (sizeof(T) <= 8) {
+    static const bool is_wide = HostCpuLevel() >= CpuLevel::kAvx512;
+    if (is_wide && stride == 2 * sizeof(T)) return ScatterToEveryOther<T>(dense, n, to);
+  }
+#endif
+  ScatterRun<T>(dense, n, to, stride);
+}
+
+void ScatterStrided(const char* dense, int64_t item, int64_t n, char* to, int64_t stride) {
+  switch (item) {
+    case 1:
+      return Scatter<uint8_t>(dense, n, to, stride);
+    case 2:
+      return Scatter<uint16_t>(dense, n, to, stride);
+    case 4:
+      return Scatter<uint32_t>(dense, n, to, stride);
+    case 8:
+      return Scatter<uint64_t>(dense, n, to, stride);
+    default:
+      return Scatter<Wide>(dense, n, to, stride);
+  }
 }
 
 }  // namespace
@@ -74,10 +146,12 @@ void RunGathered(void (*loop)(char* const* data, const int64_t* strides, int64_t
     for (int i = 0; i < count; ++i) {
       chunk[i] = data[i] + begin * strides[i];
       if (steps[i] == strides[i]) continue;
-      GatherStrided(chunk[i], strides[i], items[i], length, buffers[i]);
+      if (i > 0) GatherStrided(chunk[i], strides[i], items[i], length, buffers[i]);
       chunk[i] = buffers[i];
     }
     loop(chunk, steps, length);
+    if (steps[0] == strides[0]) continue;
+    ScatterStrided(buffers[0], items[0], length, data[0] + begin * strides[0], strides[0]);
   }
 }
 

@@ -15,10 +15,11 @@ void GatherStrided(const char* from, int64_t stride, int64_t item, int64_t n, ch
 
 /*!
  * \brief Runs a loop of `count` operands, 0 being what is written, on chunks that are brought
- * together first, so that the loop is that of dense elements.
+ * together first, so that the loop is that of dense elements; a result that lies apart is written
+ * from the chunk.
  *
- * What is written is dense, and apart from the others or one of them. Operands of stride 0 stay as
- * they are.
+ * What is written is apart from the others or one of them. Operands of stride 0 stay as they are;
+ * what is written has none.
  */
 void RunGathered(void (*loop)(char* const* data, const int64_t* strides, int64_t n),
                  const int64_t* items, int count, char* const* data, const int64_t* strides,
