@@ -2,9 +2,11 @@
  * \file division.cc
  * \brief floor_divide, mod, power: the operators whose integers have rules of their own.
  */
+#include <algorithm>
 #include <cmath>
 
 #include "op/elementwise/elementwise.h"
+#include "op/kernels/elementwise/exact_division.h"
 #include "op/kernels/elementwise/math_loops.h"
 
 namespace mxnet {
@@ -116,15 +118,43 @@ MXNET_ALWAYS_INLINE void ApplyToEach(char* const* data, const int64_t* strides, 
   }
 }
 
+/*! \brief Loops by an exact division, but for elements of which it is none. */
+template <typename Op, typename T>
+void ExactRun(char* const* data, const int64_t* strides, int64_t n) {
+  constexpr bool kDivides = std::is_same_v<Op, FloorDivide>;
+  static const ExactDivision<T> divide =
+      kDivides ? FindExactQuotients<T>() : FindExactRemainders<T>();
+  static const InnerLoop any = ForCpu<BinaryBody<Op, T>>();
+  const auto is_step = [](int64_t stride) { return stride == 0 || stride == sizeof(T); };
+  const bool is_dense = strides[0] == sizeof(T) && is_step(strides[1]) && is_step(strides[2]);
+  if (divide == nullptr || !is_dense) return any(data, strides, n);
+  constexpr int64_t kChunk = 256;
+  const int64_t a_step = strides[1] == 0 ? 0 : 1;
+  const int64_t b_step = strides[2] == 0 ? 0 : 1;
+  T results[kChunk];
+  for (int64_t done = 0; done < n; done += kChunk) {
+    const int64_t count = std::min(kChunk, n - done);
+    const T* a = reinterpret_cast<const T*>(data[1]) + done * a_step;
+    const T* b = reinterpret_cast<const T*>(data[2]) + done * b_step;
+    if (!divide(a, a_step, b, b_step, count, results)) {
+      for (int64_t i = 0; i < count; ++i) {
+        const T x = a[i * a_step];
+        const T y = b[i * b_step];
+        if (!IsExact(x, y)) results[i] = Op::Apply(x, y);
+      }
+    }
+    std::copy_n(results, count, reinterpret_cast<T*>(data[0]) + done);
+  }
+}
+
 /*! \brief Loops of int64 that divide by one number for all, where that is positive. */
 template <typename Op>
 void DivideRun(char* const* data, const int64_t* strides, int64_t n) {
   constexpr bool kDivides = std::is_same_v<Op, FloorDivide>;
-  static const InnerLoop any = ForCpu<BinaryBody<Op, int64_t>>();
   // Of no elements there is no divisor either.
-  if (strides[2] != 0 || n < 4) return any(data, strides, n);
+  if (strides[2] != 0 || n < 4) return ExactRun<Op, int64_t>(data, strides, n);
   const int64_t divisor = LoadAt<int64_t>(data[2]);
-  if (divisor <= 0) return any(data, strides, n);
+  if (divisor <= 0) return ExactRun<Op, int64_t>(data, strides, n);
   if ((divisor & (divisor - 1)) == 0) {
     if constexpr (kDivides) {
       const int shift = __builtin_ctzll(static_cast<uint64_t>(divisor));
@@ -142,6 +172,8 @@ template <typename Op>
 BinaryOp DivisionOf() {
   BinaryOp op = BinaryOf<Op>();
   op.table.loops[kIndexInt64] = &DivideRun<Op>;
+  op.table.loops[kIndexFloat32] = &ExactRun<Op, float>;
+  op.table.loops[kIndexFloat64] = &ExactRun<Op, double>;
   return op;
 }
 
@@ -218,9 +250,74 @@ void PowerRun(char* const* data, const int64_t* strides, int64_t n) {
   MathBinaryRun<Power, T>(data, strides, n);
 }
 
+/*!
+ * \brief Powers of integers, which wrap: for all of some elements the bits of the exponents one
+ * after the other, so that many are multiplied at a time.
+ */
+template <typename T>
+struct IntegerPowerBody {
+  using U = std::make_unsigned_t<T>;
+  static constexpr int64_t kChunk = 128;
+
+  static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
+    for (int64_t done = 0; done < n; done += kChunk) {
+      const int64_t count = n - done < kChunk ? n - done : kChunk;
+      U base[kChunk];
+      U left[kChunk];
+      U result[kChunk];
+      Read(data[1] + done * strides[1], strides[1], count, base);
+      Read(data[2] + done * strides[2], strides[2], count, left);
+      U any = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        result[i] = (left[i] & 1) != 0 ? base[i] : U(1);
+        any |= left[i];
+      }
+      while ((any = static_cast<U>(any >> 1)) != 0) {
+        for (int64_t i = 0; i < count; ++i) {
+          base[i] = Product(base[i], base[i]);
+          left[i] = static_cast<U>(left[i] >> 1);
+          const U factor = (left[i] & 1) != 0 ? base[i] : U(1);
+          result[i] = Product(result[i], factor);
+        }
+      }
+      Write(result, count, data[0] + done * strides[0], strides[0]);
+    }
+  }
+
+ private:
+  static MXNET_ALWAYS_INLINE U Product(U a, U b) {
+    return static_cast<U>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  }
+
+  static MXNET_ALWAYS_INLINE void Read(const char* from, int64_t stride, int64_t n, U* to) {
+    auto* x = reinterpret_cast<const U*>(from);
+    if (stride == sizeof(U)) {
+      for (int64_t i = 0; i < n; ++i) to[i] = x[i];
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i] = *reinterpret_cast<const U*>(from + i * stride);
+    }
+  }
+
+  static MXNET_ALWAYS_INLINE void Write(const U* from, int64_t n, char* to, int64_t stride) {
+    auto* out = reinterpret_cast<U*>(to);
+    if (stride == sizeof(U)) {
+      for (int64_t i = 0; i < n; ++i) out[i] = from[i];
+    } else {
+      for (int64_t i = 0; i < n; ++i) *reinterpret_cast<U*>(to + i * stride) = from[i];
+    }
+  }
+};
+
+template <typename... Ts>
+void FillIntegerPowers(LoopTable* table, TypeList<Ts...>) {
+  ((table->loops[internal::DTypeIndexOf<Ts>::value] = ForWideCpu<IntegerPowerBody<Ts>>()), ...);
+}
+
 template <typename RootOf>
 LoopTable PowerLoops() {
-  LoopTable table = BinaryLoops<Power, SignedTypes, UnsignedTypes, ComplexTypes>();
+  LoopTable table = BinaryLoops<Power, ComplexTypes>();
+  FillIntegerPowers(&table, SignedTypes{});
+  FillIntegerPowers(&table, UnsignedTypes{});
   table.loops[kIndexFloat16] = &PowerRun<RootOf, Half>;
   table.loops[kIndexBFloat16] = &PowerRun<RootOf, BFloat16>;
   table.loops[kIndexFloat32] = &PowerRun<RootOf, float>;
