@@ -2,8 +2,10 @@
  * \file cast_loops.cc
  * \brief The inner loops that convert every element type to every other.
  */
+#include <cstring>
 #include <utility>
 
+#include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/tensor/cast.h"
 
@@ -15,29 +17,71 @@ namespace {
 template <typename T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
-template <typename From, typename To>
-To CastStored(Stored<From> value) noexcept {
-  if constexpr (std::is_same_v<From, bool>) return CastValue<To>(value != 0);
-  if constexpr (!std::is_same_v<From, bool>) return CastValue<To>(value);
+/*!
+ * \brief A double as a float that float16 is rounded to alike: the last bit tells whether any
+ * beyond it is set. Below float's normal numbers, where this is not so, float16 is zero.
+ */
+MXNET_ALWAYS_INLINE float FloatForHalf(double value) noexcept {
+  constexpr uint64_t kBeyond = (uint64_t(1) << 29) - 1;
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  const uint64_t beyond = bits & kBeyond;
+  bits = (bits ^ beyond) | ((beyond + kBeyond) & (kBeyond + 1));
+  std::memcpy(&value, &bits, sizeof(bits));
+  return static_cast<float>(value);
 }
 
 template <typename From, typename To>
-void CastRun(char* const* data, const int64_t* strides, int64_t n) {
-  char* to = data[0];
-  const char* from = data[1];
-  if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
-    auto* out = reinterpret_cast<To*>(to);
-    auto* in = reinterpret_cast<const Stored<From>*>(from);
-    for (int64_t i = 0; i < n; ++i) out[i] = CastStored<From, To>(in[i]);
-    return;
+MXNET_ALWAYS_INLINE To CastStored(Stored<From> value) noexcept {
+  if constexpr (std::is_same_v<From, bool>) return CastValue<To>(value != 0);
+  if constexpr (std::is_same_v<From, double> && std::is_same_v<To, Half>) {
+    return Half(FloatForHalf(value));
+  } else if constexpr (!std::is_same_v<From, bool>) {
+    return CastValue<To>(value);
   }
-  // Copies, as what is written might be the strides for all that the compiler knows.
-  const int64_t step = strides[0];
-  const int64_t step_from = strides[1];
+}
+
+template <typename From, typename To>
+struct CastBody {
+  static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
+    char* to = data[0];
+    const char* from = data[1];
+    if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
+      auto* out = reinterpret_cast<To*>(to);
+      auto* in = reinterpret_cast<const Stored<From>*>(from);
+      for (int64_t i = 0; i < n; ++i) out[i] = CastStored<From, To>(in[i]);
+      return;
+    }
+    // Copies, as what is written might be the strides for all that the compiler knows.
+    const int64_t step = strides[0];
+    const int64_t step_from = strides[1];
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < n; ++i, to += step, from += step_from) {
-    *reinterpret_cast<To*>(to) = CastStored<From, To>(*reinterpret_cast<const Stored<From>*>(from));
+    for (int64_t i = 0; i < n; ++i, to += step, from += step_from) {
+      *reinterpret_cast<To*>(to) =
+          CastStored<From, To>(*reinterpret_cast<const Stored<From>*>(from));
+    }
   }
+};
+
+/*! \brief Whether a conversion is one of many that registers of any width hold. */
+template <typename From, typename To>
+constexpr bool kGainsFromCpu = !kIsComplexType<From> && !kIsComplexType<To> && !kIsHalfType<From>;
+
+/*! \brief Fewer elements are not worth bringing together. */
+constexpr int64_t kFewElements = 32;
+
+template <typename From, typename To>
+void CastRun(char* const* data, const int64_t* strides, int64_t n) {
+  if constexpr (kGainsFromCpu<From, To>) {
+    static const InnerLoop run = ForWideCpu<CastBody<From, To>>();
+    const bool writes_dense = strides[0] == sizeof(To);
+    if (!writes_dense || strides[1] == sizeof(From) || strides[1] == 0 || n < kFewElements) {
+      return run(data, strides, n);
+    }
+    constexpr int64_t kItems[2] = {sizeof(To), sizeof(From)};
+    return RunGathered(run, kItems, 2, data, strides, n);
+  }
+  CastBody<From, To>::Run(data, strides, n);
 }
 
 /*! \brief Writes one element n times, one after the other. */
