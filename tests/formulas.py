@@ -32,10 +32,8 @@ ULPS = {
     **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"), 4),
     **dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"), 4),
     **dict.fromkeys(("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "hypot"), 4),
-    "power": 4,
+    **dict.fromkeys(("power", "sigmoid", "logaddexp"), 4),
 }
-# Of devices, whose functions are also called by formulas that the CPU computes one by one.
-DEVICE_ULPS = {**ULPS, "sigmoid": 4, "logaddexp": 4}
 
 
 @dataclass(frozen=True)

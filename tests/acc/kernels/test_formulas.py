@@ -40,7 +40,7 @@ def test_one_exponent_for_all(plugin, dtype, exponent):
     expected = formulas.evaluate("power_of_one", False, bases, exponents)
     for inputs, attributes in (({"x2": exponents[:1]}, {}), ({}, {"x2": exponent})):
         found = run(plugin, "power", {"x1": bases, **inputs}, expected, **attributes)
-        formulas.assert_means(found, expected, [bases, exponents], formulas.DEVICE_ULPS["power"])
+        formulas.assert_means(found, expected, [bases, exponents], formulas.ULPS["power"])
 
 
 @pytest.mark.parametrize("decimals", formulas.DECIMALS)
@@ -92,4 +92,4 @@ def test_kernels_compute_the_formula(plugin, name, dtype):
     with np.errstate(all="ignore"):
         expected = formulas.meaning(operator, *operands)
     found = run(plugin, name, inputs, expected)
-    formulas.assert_means(found, expected, operands, formulas.DEVICE_ULPS.get(name, 0))
+    formulas.assert_means(found, expected, operands, formulas.ULPS.get(name, 0))

@@ -29,6 +29,18 @@ inline void Scatter(const Computed<T>* x, int64_t n, char* to, int64_t stride) {
   for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
 }
 
+/*! \brief Elements that are computed with as they are stored, where they lie; others are gathered.
+ */
+template <typename T>
+inline const Computed<T>* DenseOf(const char* from, int64_t stride, int64_t n,
+                                  Computed<T>* buffer) {
+  if constexpr (std::is_same_v<T, Computed<T>>) {
+    if (stride == sizeof(T)) return reinterpret_cast<const T*>(from);
+  }
+  Gather<T>(from, stride, n, buffer);
+  return buffer;
+}
+
 /*! \brief out[i] = Op(x[i]), Op::kFunction being the name of a function of the C library. */
 template <typename Op, typename T>
 void MathUnaryRun(char* const* data, const int64_t* strides, int64_t n) {

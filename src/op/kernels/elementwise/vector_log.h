@@ -156,9 +156,10 @@ struct PowDouble {
         IsNormalPositive(a) &
         _mm512_cmp_pd_mask(_mm512_abs_pd(power), _mm512_set1_pd(1020), _CMP_LT_OQ);
     const __m512d rest = _mm512_fmadd_pd(b, low, _mm512_fmsub_pd(b, high, power));
-    const __m512d result = Exp2(power, rest);
+    const __m512d result = Exp2(inside, power, rest);
     if (__builtin_expect(NeitherSquareNorRoot(inside, b) == 0xff, 1)) return result;
-    if (inside == 0xff) return SquareOrRoot(a, b, result);
+    // What is no normal number may be squared many times over.
+    if ((inside | Squares(b) | Roots(a, b)) == 0xff) return SquareOrRoot(a, b, result);
     const auto function = reinterpret_cast<__m512d (*)(__m512d, __m512d)>(libmvec);
     return SquareOrRoot(a, b, _mm512_mask_mov_pd(function(a, b), inside, result));
   }
@@ -169,12 +170,18 @@ struct PowDouble {
     return _mm512_mask_cmp_pd_mask(lanes, b, _mm512_set1_pd(0.5), _CMP_NEQ_UQ);
   }
 
+  static MXNET_AVX512_INLINE __mmask8 Squares(__m512d b) {
+    return _mm512_cmp_pd_mask(b, _mm512_set1_pd(2), _CMP_EQ_OQ);
+  }
+
+  /*! \brief Of 0 and below the root is pow's, which differs of -0 and -infinity. */
+  static MXNET_AVX512_INLINE __mmask8 Roots(__m512d a, __m512d b) {
+    return _mm512_cmp_pd_mask(b, _mm512_set1_pd(0.5), _CMP_EQ_OQ) &
+           _mm512_cmp_pd_mask(a, _mm512_setzero_pd(), _CMP_GT_OQ);
+  }
+
   static MXNET_AVX512_INLINE __m512d SquareOrRoot(__m512d a, __m512d b, __m512d power) {
-    const __mmask8 square = _mm512_cmp_pd_mask(b, _mm512_set1_pd(2), _CMP_EQ_OQ);
-    // Of 0 and below the root is pow's, which differs of -0 and -infinity.
-    const __mmask8 root = _mm512_cmp_pd_mask(b, _mm512_set1_pd(0.5), _CMP_EQ_OQ) &
-                          _mm512_cmp_pd_mask(a, _mm512_setzero_pd(), _CMP_GT_OQ);
-    return _mm512_mask_sqrt_pd(_mm512_mask_mul_pd(power, square, a, a), root, a);
+    return _mm512_mask_sqrt_pd(_mm512_mask_mul_pd(power, Squares(b), a, a), Roots(a, b), a);
   }
 
   /*! \brief log2(x) in two parts, with some 68 bits after the point. */
@@ -215,7 +222,8 @@ struct PowDouble {
     return second;
   }
 
-  static MXNET_AVX512_INLINE __m512d Exp2(__m512d x, __m512d x_low) {
+  /*! \brief 2**(x + x_low) of some lanes; of others it may be too small, which takes long. */
+  static MXNET_AVX512_INLINE __m512d Exp2(__mmask8 lanes, __m512d x, __m512d x_low) {
     static constexpr double kTerms[] = {0x1.62e42fefa39f3p-1,  0x1.ebfbdff82c590p-3,
                                         0x1.c6b08d6f2a289p-5,  0x1.3b2ab6fb41213p-7,
                                         0x1.5d897e525c216p-10, 0x1.430a1d08ec681p-13};
@@ -229,7 +237,7 @@ struct PowDouble {
     const __m512d root = Lookup(kExp2, index);
     const __m512d growth = _mm512_mul_pd(rest, Polynomial(kTerms, rest));
     const __m512d more = _mm512_fmadd_pd(root, growth, Lookup(kExp2Low, index));
-    return _mm512_scalef_pd(_mm512_add_pd(root, more), nearest);
+    return _mm512_maskz_scalef_pd(lanes, _mm512_add_pd(root, more), nearest);
   }
 };
 
@@ -337,9 +345,10 @@ struct PowFloat {
         _mm512_cmp_ps_mask(a, _mm512_set1_ps(0x1.fffffep+127F), _CMP_LE_OQ) &
         _mm512_cmp_ps_mask(_mm512_abs_ps(power), _mm512_set1_ps(125), _CMP_LT_OQ);
     const __m512 rest = _mm512_fmadd_ps(b, low, _mm512_fmsub_ps(b, high, power));
-    const __m512 result = Exp2(power, rest);
+    const __m512 result = Exp2(inside, power, rest);
     if (__builtin_expect(NeitherSquareNorRoot(inside, b) == 0xffff, 1)) return result;
-    if (inside == 0xffff) return SquareOrRoot(a, b, result);
+    // What is no normal number may be squared many times over.
+    if ((inside | Squares(b) | Roots(a, b)) == 0xffff) return SquareOrRoot(a, b, result);
     const auto function = reinterpret_cast<__m512 (*)(__m512, __m512)>(libmvec);
     return SquareOrRoot(a, b, _mm512_mask_mov_ps(function(a, b), inside, result));
   }
@@ -348,6 +357,16 @@ struct PowFloat {
   static MXNET_AVX512_INLINE __mmask16 NeitherSquareNorRoot(__mmask16 lanes, __m512 b) {
     lanes = _mm512_mask_cmp_ps_mask(lanes, b, _mm512_set1_ps(2), _CMP_NEQ_UQ);
     return _mm512_mask_cmp_ps_mask(lanes, b, _mm512_set1_ps(0.5F), _CMP_NEQ_UQ);
+  }
+
+  static MXNET_AVX512_INLINE __mmask16 Squares(__m512 b) {
+    return _mm512_cmp_ps_mask(b, _mm512_set1_ps(2), _CMP_EQ_OQ);
+  }
+
+  /*! \brief Of 0 and below the root is pow's, which differs of -0 and -infinity. */
+  static MXNET_AVX512_INLINE __mmask16 Roots(__m512 a, __m512 b) {
+    return _mm512_cmp_ps_mask(b, _mm512_set1_ps(0.5F), _CMP_EQ_OQ) &
+           _mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_GT_OQ);
   }
 
   static MXNET_AVX512_INLINE __m512 SquareOrRoot(__m512 a, __m512 b, __m512 power) {
@@ -384,7 +403,8 @@ struct PowFloat {
     return sum;
   }
 
-  static MXNET_AVX512_INLINE __m512 Exp2(__m512 x, __m512 x_low) {
+  /*! \brief 2**(x + x_low) of some lanes; of others it may be too small, which takes long. */
+  static MXNET_AVX512_INLINE __m512 Exp2(__mmask16 lanes, __m512 x, __m512 x_low) {
     static constexpr float kTerms[] = {1,
                                        0x1.62e430p-1F,
                                        0x1.ebfbe0p-3F,
@@ -394,7 +414,7 @@ struct PowFloat {
                                        0x1.44138ap-13F};
     const __m512 nearest = _mm512_roundscale_ps(x, 0);
     const __m512 rest = _mm512_add_ps(_mm512_sub_ps(x, nearest), x_low);
-    return _mm512_scalef_ps(Polynomial(kTerms, rest), nearest);
+    return _mm512_maskz_scalef_ps(lanes, Polynomial(kTerms, rest), nearest);
   }
 };
 

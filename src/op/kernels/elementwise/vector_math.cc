@@ -21,6 +21,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "op/kernels/elementwise/vector_exp.h"
 #include "op/kernels/elementwise/vector_log.h"
 
 namespace mxnet {
@@ -108,6 +109,8 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
       if (std::strcmp(name, "log") == 0) {
         return {f, &Wide::template RunUnary<avx512::LogDouble>};
       }
+    } else {
+      if (std::strcmp(name, "exp") == 0) return {f, &Wide::template RunUnary<avx512::ExpFloat>};
     }
     return {f, UnaryLoop<Wide, T>(name)};
   }
