@@ -81,6 +81,7 @@ Comparison MakeComparison() {
   if (HostCpuLevel() >= CpuLevel::kAvx512) {
     op.table.loops[kIndexFloat32] = &WideComparison<Op, float>;
     op.table.loops[kIndexFloat64] = &WideComparison<Op, double>;
+    op.table.loops[kIndexInt64] = &WideComparison<Op, int64_t>;
   }
 #endif
   return {op, &MixedRun<Op, int64_t, uint64_t>, &MixedRun<Op, uint64_t, int64_t>};

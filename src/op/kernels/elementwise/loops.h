@@ -140,14 +140,20 @@ namespace internal {
 template <typename T>
 constexpr bool kGainsFromCpu = !kIsHalfType<T> && !kIsComplexType<T>;
 
+/*! \brief Whether they gain from AVX-512, which has what AVX2 lacks for integers of 64 bits. */
+template <typename T>
+constexpr bool kGainsFromWideCpu = std::is_integral_v<T> && sizeof(T) == 8;
+
 template <typename Op, typename T>
 InnerLoop BinaryLoop() {
+  if constexpr (kGainsFromWideCpu<T>) return ForWideCpu<BinaryBody<Op, T>>();
   if constexpr (kGainsFromCpu<T>) return ForCpu<BinaryBody<Op, T>>();
   return &BinaryRun<Op, T>;
 }
 
 template <typename Op, typename T>
 InnerLoop UnaryLoop() {
+  if constexpr (kGainsFromWideCpu<T>) return ForWideCpu<UnaryBody<Op, T>>();
   if constexpr (kGainsFromCpu<T>) return ForCpu<UnaryBody<Op, T>>();
   return &UnaryRun<Op, T>;
 }
