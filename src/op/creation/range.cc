@@ -8,6 +8,7 @@
 
 #include "op/argument/arguments.h"
 #include "op/creation/creation.h"
+#include "op/kernels/cpu.h"
 #include "op/schema/describe.h"
 #include "op/tensor/cast.h"
 
@@ -82,6 +83,33 @@ int64_t LengthOf(const Range& range) {
   return length > 0 ? static_cast<int64_t>(length) : 0;
 }
 
+/*! \brief Of more numbers the positions are no int32, which processors convert many of at a time.
+ */
+constexpr int64_t kMostCounted = INT32_MAX;
+
+/*! \brief out[i] = start + i * delta, in a real type; two roundings, as NumPy has it. */
+template <typename T, typename Real, typename Position>
+struct RangeBody {
+  static MXNET_ALWAYS_INLINE void Run(T* out, int64_t n, Real start, Real delta) {
+    const auto count = static_cast<Position>(n);
+    for (Position i = 0; i < count; ++i) out[i] = T(start + static_cast<Real>(i) * delta);
+  }
+};
+
+/*! \brief The same of integers, which wrap. */
+template <typename T>
+struct IntegerRangeBody {
+  static MXNET_ALWAYS_INLINE void Run(T* out, int64_t n, uint64_t start, uint64_t delta) {
+    using U = std::make_unsigned_t<T>;
+    auto value = static_cast<U>(start);
+    const auto step = static_cast<U>(delta);
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = static_cast<T>(value);
+      value = static_cast<U>(value + step);
+    }
+  }
+};
+
 /*!
  * \brief Fills with first, second, and on by their difference, which is taken in the element type.
  *
@@ -90,27 +118,27 @@ int64_t LengthOf(const Range& range) {
 template <typename T>
 void FillRange(T* out, int64_t n, T first, T second) {
   if constexpr (kIsIntType<T>) {
+    static const auto run = ForCpu<IntegerRangeBody<T>>();
     const uint64_t start = static_cast<uint64_t>(first);
-    const uint64_t delta = static_cast<uint64_t>(second) - start;
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = static_cast<T>(start + static_cast<uint64_t>(i) * delta);
-    }
+    run(out, n, start, static_cast<uint64_t>(second) - start);
   } else if constexpr (std::is_same_v<T, bool>) {
     if (n > 0) out[0] = first;
     if (n > 1) out[1] = second;
-  } else {
-    using Real = std::conditional_t<kIsHalfType<T>, float, T>;
-    const Real start = static_cast<Real>(first);
-    const Real delta = static_cast<Real>(second) - start;
+  } else if constexpr (kIsComplexType<T>) {
+    const T delta = second - first;
+    for (int64_t i = 2; i < n; ++i) {
+      out[i] = first + static_cast<typename T::value_type>(i) * delta;
+    }
     out[0] = first;
     if (n > 1) out[1] = second;
-    for (int64_t i = 2; i < n; ++i) {
-      if constexpr (kIsComplexType<T>) {
-        out[i] = start + static_cast<typename T::value_type>(i) * delta;
-      } else {
-        out[i] = T(start + static_cast<Real>(i) * delta);
-      }
-    }
+  } else {
+    using Real = std::conditional_t<kIsHalfType<T>, float, T>;
+    static const auto run = ForCpu<RangeBody<T, Real, int32_t>>();
+    static const auto run_many = ForCpu<RangeBody<T, Real, int64_t>>();
+    const Real start = static_cast<Real>(first);
+    (n <= kMostCounted ? run : run_many)(out, n, start, static_cast<Real>(second) - start);
+    out[0] = first;
+    if (n > 1) out[1] = second;
   }
 }
 
@@ -206,8 +234,8 @@ struct Spacing {
     step = delta / static_cast<double>(parts);
   }
 
-  double operator[](int64_t i) const {
-    if (ends && i == count - 1) return stop;
+  template <typename Position>
+  MXNET_ALWAYS_INLINE double At(Position i) const {
     const auto position = static_cast<double>(i);
     if (parts <= 0) return position * delta + start;
     // A step that underflows would make all numbers equal.
@@ -255,14 +283,28 @@ void InferSpaced(const InferCall& call, const SpacingAttributes& attributes) {
   if (attributes.retstep) SetSpec(kFloat64, ShapeView(), &call.out[1]);
 }
 
+template <typename T>
+MXNET_ALWAYS_INLINE T SpacedElement(double number) {
+  return CastValue<T>(kIsIntType<T> ? std::floor(number) : number);
+}
+
+template <typename T, typename Position>
+struct SpacedBody {
+  static MXNET_ALWAYS_INLINE void Run(T* out, const Spacing* given) {
+    const Spacing numbers = *given;
+    const auto count = static_cast<Position>(numbers.count);
+    for (Position i = 0; i < count; ++i) out[i] = SpacedElement<T>(numbers.At(i));
+  }
+};
+
 void WriteSpaced(const Spacing& numbers, const DLTensor& array) {
   DispatchDType(array.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    static const auto run = ForCpu<SpacedBody<T, int32_t>>();
+    static const auto run_many = ForCpu<SpacedBody<T, int64_t>>();
     T* out = static_cast<T*>(TensorData(array));
-    for (int64_t i = 0; i < numbers.count; ++i) {
-      const double number = numbers[i];
-      out[i] = CastValue<T>(kIsIntType<T> ? std::floor(number) : number);
-    }
+    (numbers.count <= kMostCounted ? run : run_many)(out, &numbers);
+    if (numbers.ends) out[numbers.count - 1] = SpacedElement<T>(numbers.stop);
   });
 }
 
