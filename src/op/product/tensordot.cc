@@ -235,6 +235,8 @@ class Flat {
   explicit Flat(const DLTensor& tensor, bool conjugate = false)
       : size_(TensorSize(tensor)), tensor_(tensor) {
     const bool conjugates = conjugate && IsComplexDType(tensor.dtype);
+    // One axis is one already.
+    if (!conjugates && tensor.ndim == 1) return;
     if (conjugates || !IsContiguous(tensor)) {
       own_ = Contiguous(tensor);
       tensor_ = own_.tensor();

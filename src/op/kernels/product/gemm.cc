@@ -11,6 +11,7 @@
 #include <numeric>
 #include <vector>
 
+#include "op/kernels/elementwise/gather.h"
 #include "op/kernels/product/blas.h"
 #include "op/parallel/parallel.h"
 
@@ -226,6 +227,35 @@ void SymmetricGemm(const Operands<T>& p, T* c) {
   }
 }
 
+/*! \brief A sum of products; of vectors that are not dense some are brought together at a time. */
+template <typename T>
+T DotOf(const BlasVector<T>& a, const BlasVector<T>& b, int64_t begin, int64_t end) {
+  const auto dot = [](int64_t n, const T* x, blasint x_step, const T* y, blasint y_step) {
+    T sum;
+    blas::Dot(static_cast<blasint>(n), x, x_step, y, y_step, &sum);
+    return sum;
+  };
+  const T* x = a.data + begin * a.increment;
+  const T* y = b.data + begin * b.increment;
+  if (a.increment == 1 && b.increment == 1) return dot(end - begin, x, 1, y, 1);
+  constexpr int64_t kChunk = 512;
+  T dense[2][kChunk];
+  const auto gathered = [](const T* from, blasint step, int64_t n, T* to) -> const T* {
+    if (step == 1) return from;
+    constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+    GatherStrided(reinterpret_cast<const char*>(from), step * kItem, kItem, n,
+                  reinterpret_cast<char*>(to));
+    return to;
+  };
+  T sum(0);
+  for (; begin < end; begin += kChunk, x += kChunk * a.increment, y += kChunk * b.increment) {
+    const int64_t n = std::min(kChunk, end - begin);
+    sum +=
+        dot(n, gathered(x, a.increment, n, dense[0]), 1, gathered(y, b.increment, n, dense[1]), 1);
+  }
+  return sum;
+}
+
 /*!
  * \brief A sum of products in blocks, so short that OpenBLAS computes each on the calling thread:
  * its own threads spin while they wait, which takes a thousand times as long where a processor is
@@ -234,17 +264,11 @@ void SymmetricGemm(const Operands<T>& p, T* c) {
 template <typename T>
 T DotInBlocks(const BlasVector<T>& a, const BlasVector<T>& b, int64_t n) {
   constexpr int64_t kBlock = 8192;
-  const auto sum_of = [&](int64_t begin, int64_t end) {
-    T sum;
-    blas::Dot(static_cast<blasint>(end - begin), a.data + begin * a.increment, a.increment,
-              b.data + begin * b.increment, b.increment, &sum);
-    return sum;
-  };
-  if (n <= kBlock || a.increment < 0 || b.increment < 0) return sum_of(0, n);
+  if (n <= kBlock) return DotOf(a, b, 0, n);
   std::vector<T> sums(static_cast<size_t>((n + kBlock - 1) / kBlock));
   InParallel(static_cast<int64_t>(sums.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      sums[static_cast<size_t>(i)] = sum_of(i * kBlock, std::min(n, (i + 1) * kBlock));
+      sums[static_cast<size_t>(i)] = DotOf(a, b, i * kBlock, std::min(n, (i + 1) * kBlock));
     }
   });
   return std::accumulate(sums.begin(), sums.end(), T(0));
