@@ -28,6 +28,7 @@ from mx.ndarray import _conversion, _indexing, _install, _methods, _operators, _
 cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(PyObject* obj) noexcept
     PyTypeObject PyFloat_Type
+    PyTypeObject PyList_Type
     PyTypeObject PyLong_Type
     PyTypeObject PySlice_Type
     PyTypeObject PyTuple_Type
@@ -173,7 +174,7 @@ cdef inline object encode_item(object item):
     """What _indexing.encode_item gives, without Python code for the commonest items."""
     cdef PyTypeObject* kind = Py_TYPE(<PyObject*>item)
     cdef PySliceObject* parts
-    if kind == &PyLong_Type or item is None:
+    if kind == &PyLong_Type or kind == &PyList_Type or kind == <PyTypeObject*>ndarray or item is None:
         return item
     if <PyObject*>item == Py_Ellipsis:
         return "..."
@@ -191,7 +192,7 @@ cdef object encode_key(object key):
         return key
     if kind == <PyTypeObject*>ndarray:
         return key
-    if kind == &PySlice_Type or <PyObject*>key == Py_Ellipsis or key is None:
+    if kind == &PySlice_Type or kind == &PyList_Type or <PyObject*>key == Py_Ellipsis or key is None:
         return (encode_item(key),)
     if kind == &PyTuple_Type:
         return encode_items(<tuple>key)
@@ -432,6 +433,8 @@ cdef class ndarray(NDArray):
         number = only_number(self, True)
         if type(number) is float:
             return PyComplex_FromDoubles(PyFloat_AS_DOUBLE(<PyObject*>number), 0.0)
+        if type(number) is int:
+            return PyComplex_FromDoubles(number, 0.0)
         return _conversion.complex_number(self) if number is None else complex(number)
 
     def __index__(self):

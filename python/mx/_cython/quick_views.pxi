@@ -34,6 +34,22 @@ cdef inline bint is_row_major(const DLTensor* tensor) noexcept:
     return True
 
 
+cdef inline bint is_line(const DLTensor* tensor, int64_t* step) noexcept:
+    """Whether elements, of which there are some, lie at even steps in memory, in row-major order."""
+    cdef int64_t count = 1
+    cdef int i
+    step[0] = 1
+    for i in range(tensor.ndim - 1, -1, -1):
+        if tensor.shape[i] == 1:
+            continue
+        if count == 1:
+            step[0] = tensor.strides[i]
+        if tensor.shape[i] == 0 or tensor.strides[i] != step[0] * count:
+            return False
+        count *= tensor.shape[i]
+    return True
+
+
 cdef object reversed_axes(NDArray self):
     """A view with the axes in reverse; None where the operator has to make it."""
     cdef ViewLayout view
@@ -80,13 +96,13 @@ cdef object swapped_axes(NDArray self, int first, int second):
 
 
 cdef object in_shape(NDArray self, PyObject** extents, Py_ssize_t count):
-    """A view of a row-major array in another shape; None where the operator has to make it."""
+    """A view of elements at even steps in another shape; None where the operator has to make it."""
     cdef ViewLayout view
     cdef const DLTensor* tensor = begin_view(self, &view)
-    cdef int64_t left, extent, stride = 1
+    cdef int64_t left, extent, stride
     cdef int unknown = -1, overflow = 0
     cdef Py_ssize_t i
-    if tensor == NULL or count > MOST_AXES or not is_row_major(tensor):
+    if tensor == NULL or count > MOST_AXES or not is_line(tensor, &stride):
         return None
     left = elements_of(tensor)
     for i in range(count):
