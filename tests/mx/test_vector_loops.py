@@ -23,6 +23,7 @@ BINARY = ["power", "arctan2", "hypot"]
 EXACT = [
     *("add", "subtract", "multiply", "divide", "maximum", "minimum"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("floor_divide", "remainder"),
 ]
 FLOATS = ["float32", "float64"]
 LEVELS = ["baseline", "avx2", "avx512"]
@@ -340,3 +341,75 @@ def test_no_elements(dtype, name):
         assert_same(function(mx.np.array(x), mx.np.array(x)), expected(x, x))
         assert_same(function(mx.np.array(x), mx.np.array(x[..., :1])), expected(x, x[..., :1]))
         assert_same(function(mx.np.array(x), 3), expected(x, x.dtype.type(3)))
+
+
+@pytest.mark.parametrize("step", [2, 3, -2])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32", "float64", "complex128"])
+def test_results_that_lie_apart(dtype, step):
+    """What lies between them stays as it is."""
+    array, expected = mx.np.arange(2001).astype(dtype), np.arange(2001).astype(dtype)
+    array[::step] += array[::step]
+    expected[::step] += expected[::step]
+    array[::step] *= 3
+    expected[::step] *= 3
+    mx.np.subtract(array[1::2], mx.np.ones(1000, dtype=dtype), out=array[1::2])
+    np.subtract(expected[1::2], np.ones(1000, dtype), out=expected[1::2])
+    assert_same(array, expected)
+
+
+@pytest.mark.parametrize("size", [1, 31, 64, 100, 70_000])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("name", ["exp", "sqrt", "arctan", "rint", "cbrt"])
+def test_functions_of_bytes(name, dtype, size):
+    """Which are looked up: the same as of float16."""
+    x = np.resize(np.arange(256).astype(dtype), size)
+    with quiet():
+        expected = getattr(mx.np, name)(mx.np.array(x.astype("float16")))
+        assert_same(getattr(mx.np, name)(mx.np.array(x)), expected.asnumpy())
+        assert_same(getattr(mx.np, name)(mx.np.array(x)[::3]), expected.asnumpy()[::3])
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if np.dtype(d).kind in "iu"])
+def test_powers_of_integers_wrap(dtype):
+    limits = np.iinfo(dtype)
+    bases = np.array([limits.min, limits.min + 1, 0, 1, 2, 3, 7, 10, limits.max], dtype)
+    exponents = np.array([0, 1, 2, 3, 5, 8, 13, 63, 64, 100, limits.max], dtype)
+    a, b = np.repeat(bases, len(exponents)), np.tile(exponents, len(bases))
+    expected = np.power(a, b)
+    for function in (lambda x, y: x**y, lambda x, y: mx.np.power(x[::-1], y[::-1])[::-1]):
+        assert_same(function(mx.np.array(a), mx.np.array(b)), expected)
+    for exponent in exponents[:4]:
+        assert_same(mx.np.array(bases) ** int(exponent), np.power(bases, exponent))
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "bool"])
+@pytest.mark.parametrize("number", [2, 2.5, -1.0])
+def test_numbers_beside_integers(dtype, number, step):
+    """Of arrays that lie apart as well: a float makes floats of them, an int is of their type."""
+    x = (np.arange(400) % 100 + 1).astype(dtype)
+    for operator in ("add", "true_divide", "power", "arctan2", "floor_divide"):
+        function = {"true_divide": "divide"}.get(operator, operator)
+        with quiet():
+            expected = getattr(np, operator)(x[::step], number)
+            found = getattr(mx.np, function)(mx.np.array(x)[::step], number)
+            assert_same(found, expected, exact=operator in ("add", "true_divide"))
+            expected = getattr(np, operator)(number, x[::step])
+            found = getattr(mx.np, function)(number, mx.np.array(x)[::step])
+            assert_same(found, expected, exact=operator in ("add", "true_divide"))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_logaddexp_near_zero(dtype):
+    """Where little is left of the larger operand."""
+    a = np.linspace(-6, 1, 3001).astype(dtype)
+    for distance in (0, 0.1, 1, 5, 50, 800):
+        b = (a - distance).astype(dtype)
+        exact = np.logaddexp(a.astype(np.longdouble), b.astype(np.longdouble))
+        found = mx.np.logaddexp(a, b).asnumpy()
+        np.testing.assert_allclose(
+            found,
+            exact.astype(dtype),
+            1e-6 if dtype == "float32" else 1e-14,
+            4 * np.finfo(dtype).eps,
+        )
