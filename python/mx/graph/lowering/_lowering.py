@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy
@@ -12,7 +12,7 @@ import ffi
 
 from ... import numpy as np
 from ...op import TensorSpec, body_arguments
-from ._value import NeedsElements, Value
+from ._value import Follower, NeedsElements, Value
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
 _view_layouts = ffi.get_global_func("mx.graph.view_layouts")
@@ -34,6 +34,10 @@ class Lowering:
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
         self.num_outputs = 1  # of that node
+        # Nodes behind the one that is being lowered, which its rule may compute at once: the first
+        # of them, as many as it sets `taken` to.
+        self.followers: Iterable[Follower] = ()
+        self.taken = 0
 
     def input(self, shape: Sequence[int], dtype: str) -> Value:
         """A value that each run of the plan is given."""
@@ -142,6 +146,10 @@ class Lowering:
                 return value.size == 0
             expected *= extent
         return True
+
+    def strides(self, value: Value) -> list[int]:
+        """Strides in elements, of a value without a blocked layout."""
+        return list(self._builder.strides(self.number(value)))
 
     def row_major(self, value: Value) -> Value:
         """The value, or a copy of it that is row-major."""

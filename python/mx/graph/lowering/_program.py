@@ -7,7 +7,7 @@ are kept by the shapes that they are for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
 from ._table import Backend
-from ._value import Declined, NeedsElements, Value
+from ._value import Declined, Follower, NeedsElements, Value
 
 # Results of constants are kept in a plan up to this size; what is larger is computed each time
 # unless it is no larger than the constants themselves.
@@ -62,13 +62,15 @@ class Program:
         outer: Program | None = None,
     ) -> None:
         self.graph = graph
-        self.nodes = list(graph)
+        self.nodes = [node for node in graph if not _is_constant(node)]
         # Weights of old models are inputs, too.
         weights = set(graph.initializers.values())
         self.inputs = [value for value in graph.inputs if value not in weights]
         self.opset = opset
         self.backends = backends
         self.weights: dict[onnx_ir.Value, Any] = dict(outer.weights) if outer else {}
+        for node in filter(_is_constant, graph):
+            self.weights[node.outputs[0]] = node.attributes["value"].as_tensor().numpy()
         for value in graph.initializers.values():
             if value.const_value is None:
                 raise GraphError(f"the weight {value.name!r} has no elements")
@@ -205,6 +207,7 @@ class _Planner:
         self._values: dict[onnx_ir.Value, Value] = {}
         self._given: list[onnx_ir.Value] = []
         self._steps: list[Step] = []
+        self._fused: set[onnx_ir.Node] = set()
 
     def origin(self, wanted: Value) -> onnx_ir.Value:
         """The value of the graph that a Value of the lowering is."""
@@ -219,7 +222,8 @@ class _Planner:
         while position < len(program.nodes):
             node = program.nodes[position]
             try:
-                self._lower(node)
+                if node not in self._fused and node.outputs[0] not in self._environment:
+                    self._lower(node)
             except NeedsElements as error:
                 if self.origin(error.value) in self._given:
                     raise
@@ -271,18 +275,45 @@ class _Planner:
         return made
 
     def _lower(self, node: onnx_ir.Node) -> None:
-        if any(
-            attribute.type in (onnx_ir.AttributeType.GRAPH, onnx_ir.AttributeType.GRAPHS)
-            for attribute in node.attributes.values()
-        ):
+        if _has_subgraphs(node):
             raise Declined("it has subgraphs")
         inputs = [self._input(value) for value in node.inputs]
         self._to.node_name = node.name or node.op_type
         self._to.num_outputs = len(node.outputs)
         outputs, backend, reasons = self._choose(node, inputs)
         self._steps.append(Step(node, backend, tuple(reasons)))
-        for value, made in zip(node.outputs, outputs, strict=False):
+        last = node
+        for _ in range(self._to.taken):
+            (use,) = last.outputs[0].uses()
+            last = use.node
+            self._fused.add(last)
+            self._steps.append(Step(last, backend, ("part of the kernel before",)))
+        for value, made in zip(last.outputs, outputs, strict=False):
             self._values[value] = made
+
+    def _followers(self, node: onnx_ir.Node) -> Iterator[Follower]:
+        """The chain of nodes behind one, each of which alone uses the one before."""
+        while True:
+            value, *others = node.outputs
+            uses = tuple(value.uses())
+            if len(uses) != 1 or value.is_graph_output() or any(one.uses() for one in others):
+                return
+            node, position = uses[0].node, uses[0].idx
+            if node.graph is not self._program.graph or node.domain or _has_subgraphs(node):
+                return
+            inputs = []
+            for other in node.inputs:
+                if other is not None and other is not value and not self._is_there(other):
+                    return
+                inputs.append(None if other is value else self._input(other))
+            version = since_version(node, self._program._version(node))
+            yield Follower(node.op_type, version, tuple(inputs), position, attributes_of(node))
+
+    def _is_there(self, value: onnx_ir.Value) -> bool:
+        """Whether a value is known when the node that is being lowered is executed."""
+        if value in self._values or value in self._program.weights:
+            return True
+        return _is_tensor(self._environment.get(value))
 
     def _choose(
         self, node: onnx_ir.Node, inputs: list[Value | None]
@@ -291,12 +322,14 @@ class _Planner:
         version = self._program._version(node)
         host = HostNode(node, self._program.opset)
         if _may_fold(node, inputs):
+            self._to.taken = 0
             folded = self._fold(host, inputs)
             if folded is not None:
                 return folded, "constant", []
         reasons: list[str] = []
         since = since_version(node, version)
         for backend in self._program.backends:
+            self._to.taken, self._to.followers = 0, self._followers(node)
             try:
                 outputs = (
                     backend.lower(self._to, node.op_type, since, inputs, attributes_of(node))
@@ -310,6 +343,7 @@ class _Planner:
                 raise
             except (TypeError, ValueError, NotImplementedError, OverflowError) as error:
                 reasons.append(f"{backend.name}: {error}")
+        self._to.taken = 0
         return self._by_reference(node, host, inputs), "reference", reasons
 
     def _fold(self, host: HostNode, inputs: list[Value | None]) -> list[Value] | None:
@@ -366,6 +400,15 @@ _NEVER_FOLDED = frozenset(
     "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial".split()
 )
 _GROWS = frozenset("ConstantOfShape Expand Tile Range EyeLike OneHot Pad Resize Upsample".split())
+
+
+def _is_constant(node: onnx_ir.Node) -> bool:
+    return node.op_type == "Constant" and node.domain == "" and "value" in node.attributes
+
+
+def _has_subgraphs(node: onnx_ir.Node) -> bool:
+    kinds = (onnx_ir.AttributeType.GRAPH, onnx_ir.AttributeType.GRAPHS)
+    return any(attribute.type in kinds for attribute in node.attributes.values())
 
 
 def _used_by(node: onnx_ir.Node) -> list[onnx_ir.Value]:

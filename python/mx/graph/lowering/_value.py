@@ -20,6 +20,17 @@ class NeedsElements(Exception):
         self.value = value
 
 
+@dataclass(frozen=True)
+class Follower:
+    """A node that alone uses the output of the one before, so that one kernel may do both."""
+
+    operator: str
+    version: int  # since which the operator is as it is
+    inputs: tuple[Value | None, ...]
+    position: int  # among the inputs, of what the node before gives; None stands there
+    attributes: dict[str, Any]
+
+
 @dataclass(eq=False)
 class Value:
     """A tensor of known shape and element type, of which elements may be known, too."""
