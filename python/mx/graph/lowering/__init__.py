@@ -1,6 +1,7 @@
 """From nodes of a graph to kernels of a plan: backends, each with a rule an operator."""
 
+from .onednn import ONEDNN
 from .operators import OPERATORS
 
 # In the order in which they are asked; what all decline is executed by the onnx package.
-BACKENDS = (OPERATORS,)
+BACKENDS = (ONEDNN, OPERATORS)

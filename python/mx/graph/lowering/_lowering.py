@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -12,7 +12,7 @@ import ffi
 
 from ... import numpy as np
 from ...op import TensorSpec, body_arguments
-from ._value import Follower, NeedsElements, Value
+from ._value import Followers, NeedsElements, Value
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
 _view_layouts = ffi.get_global_func("mx.graph.view_layouts")
@@ -36,8 +36,9 @@ class Lowering:
         self.num_outputs = 1  # of that node
         # Nodes behind the one that is being lowered, which its rule may compute at once: the first
         # of them, as many as it sets `taken` to.
-        self.followers: Iterable[Follower] = ()
+        self.followers = Followers()
         self.taken = 0
+        self.reordered: dict[Any, Value] = {}  # what backends have brought to other layouts
 
     def input(self, shape: Sequence[int], dtype: str) -> Value:
         """A value that each run of the plan is given."""

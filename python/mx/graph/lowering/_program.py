@@ -21,7 +21,7 @@ from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
 from ._table import Backend
-from ._value import Declined, Follower, NeedsElements, Value
+from ._value import Declined, Follower, Followers, NeedsElements, Value
 
 # Results of constants are kept in a plan up to this size; what is larger is computed each time
 # unless it is no larger than the constants themselves.
@@ -137,6 +137,18 @@ class Program:
             results = self._hosts[position].run([to_numpy(value) for value in inputs])
         for value, result in zip(node.outputs, results, strict=True):
             environment[value] = result
+
+    def single_plan(self, inputs: Sequence[Any]) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+        """What executes the graph for such inputs, where one plan gives all outputs of it."""
+        environment = dict(zip(self.inputs, inputs, strict=True))
+        if any(not isinstance(content, np.ndarray) for content in inputs):
+            return None
+        segment = self._segment(0, environment)
+        whole = segment.end == len(self.nodes) and segment.plan is not None
+        if whole and segment.given == self.inputs and segment.computed == list(self.graph.outputs):
+            run: Callable[[Sequence[Any]], Sequence[Any]] = segment.plan.run
+            return run
+        return None
 
     def _runner(self, environment: Environment) -> Callable[..., list[Any]]:
         """A function that executes a subgraph for inputs, with the values around it."""
@@ -329,7 +341,7 @@ class _Planner:
         reasons: list[str] = []
         since = since_version(node, version)
         for backend in self._program.backends:
-            self._to.taken, self._to.followers = 0, self._followers(node)
+            self._to.taken, self._to.followers = 0, Followers(self._followers(node))
             try:
                 outputs = (
                     backend.lower(self._to, node.op_type, since, inputs, attributes_of(node))

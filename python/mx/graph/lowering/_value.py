@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,23 @@ class Follower:
     inputs: tuple[Value | None, ...]
     position: int  # among the inputs, of what the node before gives; None stands there
     attributes: dict[str, Any]
+
+
+class Followers:
+    """The followers of a node, each looked at when it is first asked for."""
+
+    def __init__(self, rest: Iterable[Follower] = ()) -> None:
+        self._rest = iter(rest)
+        self._seen: list[Follower] = []
+
+    def get(self, index: int) -> Follower | None:
+        """The follower of that index, from 0 on; None behind the last one."""
+        while len(self._seen) <= index:
+            follower = next(self._rest, None)
+            if follower is None:
+                return None
+            self._seen.append(follower)
+        return self._seen[index]
 
 
 @dataclass(eq=False)

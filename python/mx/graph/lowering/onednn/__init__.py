@@ -1,0 +1,11 @@
+"""oneDNN as a backend: convolutions, products, pools and what surrounds them, in float32."""
+
+from . import (  # noqa: F401  their rules
+    _convolution,
+    _elementwise,
+    _pooling,
+    _product,
+)
+from ._backend import ONEDNN
+
+__all__ = ["ONEDNN"]

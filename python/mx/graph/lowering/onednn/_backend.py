@@ -1,0 +1,109 @@
+"""The backend that the rules of this folder are of, and the layouts of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .... import _onednn
+from .... import numpy as np
+from .._lowering import Lowering
+from .._table import Backend
+from .._value import Declined, Value
+
+ONEDNN = Backend("onednn")
+rule = ONEDNN.rule
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """The layout of a Value that oneDNN has in blocks."""
+
+    layout: Any  # mx.onednn.Layout
+
+    def to_rows(self, to: Lowering, value: Value) -> Value:
+        """A row-major copy."""
+        return reorder(to, value, None)
+
+
+def api() -> _onednn.OneDNN:
+    """What makes the kernels. Declined, with the reason, where there is no oneDNN."""
+    try:
+        return _onednn.load()
+    except ImportError as error:
+        raise Declined(str(error)) from None
+
+
+def check_float(*values: Value | None) -> None:
+    """Declined for values of another type than float32."""
+    for value in values:
+        if value is not None and value.dtype != "float32":
+            raise Declined(f"{value.dtype} is left to others")
+
+
+def offered_layout(to: Lowering, value: Value) -> Any:
+    """The layout that the elements of a value have, None for row-major.
+
+    Declined for one with gaps, or elements that it shows twice.
+    """
+    if value.layout is not None:
+        return value.layout.layout
+    strides = to.strides(value)
+    order = sorted(range(len(strides)), key=lambda axis: (-strides[axis], axis))
+    expected = 1
+    for axis in reversed(order):
+        if value.shape[axis] != 1 and strides[axis] != expected:
+            raise Declined("strides with gaps")
+        expected *= value.shape[axis]
+    if order == list(range(len(order))):
+        return None
+    rows = api().Layout.plain([value.shape[axis] for axis in order], value.dtype)
+    return rows.permuted([order.index(axis) for axis in range(len(order))])
+
+
+def as_input(to: Lowering, value: Value, keep: bool = False) -> tuple[Any, Value]:
+    """A value as makers take it: data in its layout, made row-major where that has gaps."""
+    try:
+        layout = offered_layout(to, value)
+    except Declined:
+        value = to.row_major(value)
+        layout = None
+    return api().Input(value.shape, value.dtype, layout, keep), value
+
+
+def operand(to: Lowering, value: Value) -> tuple[Any, Value | None]:
+    """A value as makers take it: an array where it is a constant, which is no input then."""
+    if value.constant is not None:
+        return np.asarray(value.constant), None
+    return as_input(to, value)
+
+
+def reorder(to: Lowering, value: Value, layout: Any) -> Value:
+    """The value in another layout of oneDNN, None for row-major; made once."""
+    key = (value, layout)
+    if key not in to.reordered:
+        source, value = as_input(to, value)
+        made = api().reorder(source, layout)
+        to.reordered[key] = _step(to, made, [value])[0]
+    result: Value = to.reordered[key]
+    return result
+
+
+def execute(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> Value:
+    """Adds a primitive as a step, its inputs brought to the layouts that it wants.
+
+    Declined where it is a reference implementation, which is slower than anything else.
+    """
+    if primitive.is_reference:
+        raise Declined(f"only a reference implementation: {primitive.implementation}")
+    brought = []
+    for value, wanted in zip(inputs, primitive.inputs, strict=True):
+        has = offered_layout(to, value)
+        brought.append(value if has == wanted else reorder(to, value, wanted))
+    return _step(to, primitive, brought)[0]
+
+
+def _step(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> list[Value]:
+    layouts = [None if layout is None else Blocked(layout) for layout in primitive.outputs]
+    return to.step(primitive.kernel, inputs, layouts)

@@ -1,0 +1,106 @@
+"""Convolutions and their transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import api, as_input, check_float, execute, operand, rule
+from ._posts import Posts
+from ._windows import extents_out, pads_of
+
+
+@rule("Conv", since=1)
+def _conv(
+    to: Lowering,
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    kernel_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+) -> Value:
+    check_float(x, weight, bias)
+    spatial, kernel = x.shape[2:], weight.shape[2:]
+    steps = list(strides or [1] * len(spatial))
+    gaps = list(dilations or [1] * len(spatial))
+    around = pads_of(auto_pad, pads, spatial, kernel, steps, gaps)
+    shape = (x.shape[0], weight.shape[0], *extents_out(spatial, kernel, steps, gaps, around))
+    weight, bias = _with_normalization(to, weight, bias)
+    source, x = as_input(to, x)
+    packed, weight_input = operand(to, weight)
+    added, bias_input = (None, None) if bias is None else operand(to, bias)
+    posts = Posts(to, shape)
+    primitive = api().convolution(
+        source, packed, added, steps, around, gaps, group, posts.ops or None
+    )
+    data = [value for value in (x, weight_input, bias_input) if value is not None]
+    return execute(to, primitive, [*data, *posts.inputs])
+
+
+def _with_normalization(
+    to: Lowering, weight: Value, bias: Value | None
+) -> tuple[Value, Value | None]:
+    """Takes a batch normalization that follows into the weights, where all is constant."""
+    follower = to.followers.get(to.taken)
+    if follower is None or follower.operator != "BatchNormalization" or follower.version < 9:
+        return weight, bias
+    constants = [value.constant for value in follower.inputs[1:] if value is not None]
+    parts = [constant for constant in constants if constant is not None]
+    known = weight.constant is not None and (bias is None or bias.constant is not None)
+    if len(parts) != 4 or not known or follower.attributes.get("training_mode", 0):
+        return weight, bias
+    scale, shift, mean, variance = (part.astype("float64") for part in parts)
+    factor = scale / numpy.sqrt(variance + follower.attributes.get("epsilon", 1e-5))
+    assert weight.constant is not None
+    scaled = weight.constant * factor.reshape((-1,) + (1,) * (len(weight.shape) - 1))
+    before = 0.0 if bias is None or bias.constant is None else bias.constant
+    to.taken += 1
+    return (
+        to.constant(scaled.astype("float32")),
+        to.constant((shift + (before - mean) * factor).astype("float32")),
+    )
+
+
+@rule("ConvTranspose", since=1)
+def _conv_transpose(
+    to: Lowering,
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    kernel_shape: Sequence[int] | None = None,
+    output_padding: Sequence[int] | None = None,
+    output_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+) -> Value:
+    check_float(x, weight, bias)
+    if auto_pad not in ("NOTSET", "VALID") or output_shape:
+        raise Declined("a padding that follows from the shape of the output")
+    axes = len(x.shape) - 2
+    source, x = as_input(to, x)
+    packed, weight_input = operand(to, weight)
+    added, bias_input = (None, None) if bias is None else operand(to, bias)
+    primitive = api().deconvolution(
+        source,
+        packed,
+        added,
+        list(strides or [1] * axes),
+        list(pads or [0] * (2 * axes)) if auto_pad == "NOTSET" else [0] * (2 * axes),
+        list(dilations or [1] * axes),
+        group,
+        list(output_padding or [0] * axes),
+    )
+    data = [value for value in (x, weight_input, bias_input) if value is not None]
+    return execute(to, primitive, data)

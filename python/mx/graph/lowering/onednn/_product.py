@@ -1,0 +1,59 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+import numpy
+
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import api, as_input, check_float, execute, operand, rule
+from ._posts import Posts
+
+
+@rule("MatMul")
+def _matmul(to: Lowering, a: Value, b: Value) -> Value:
+    check_float(a, b)
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise Declined("vectors")
+    if a.size == 0 or b.size == 0:
+        raise Declined("no elements")
+    shape = (*numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    left, a_input = as_input(to, a)
+    right, b_input = operand(to, b)
+    posts = Posts(to, shape)
+    primitive = api().matmul(left, right, None, False, False, 1.0, posts.ops or None)
+    data = [value for value in (a_input, b_input) if value is not None]
+    return execute(to, primitive, [*data, *posts.inputs])
+
+
+@rule("Gemm", since=7)
+def _gemm(
+    to: Lowering,
+    a: Value,
+    b: Value,
+    c: Value | None = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Value:
+    check_float(a, b, c)
+    rows = a.shape[1] if transA else a.shape[0]
+    columns = b.shape[0] if transB else b.shape[1]
+    if a.size == 0 or b.size == 0:
+        raise Declined("no elements")
+    bias = None
+    if c is not None and beta != 0:
+        if beta != 1 or c.shape not in ((columns,), (1, columns)) or c.constant is None:
+            raise Declined("an addend that is no row of constants")
+        bias = to.constant(c.constant.reshape(columns))
+    left, a_input = as_input(to, a)
+    right, b_input = operand(to, b)
+    added, bias_input = (None, None) if bias is None else operand(to, bias)
+    posts = Posts(to, (rows, columns))
+    primitive = api().matmul(
+        left, right, added, bool(transA), bool(transB), alpha, posts.ops or None
+    )
+    data = [value for value in (a_input, b_input, bias_input) if value is not None]
+    return execute(to, primitive, [*data, *posts.inputs])
