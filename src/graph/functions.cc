@@ -85,7 +85,7 @@ Ref<Kernel> MakeFunctionKernel(std::string name, PackedFunc function,
   }
   std::vector<KernelOutput> outputs;
   for (size_t i = 0; i < shapes.size(); ++i) outputs.push_back({dtypes[i], shapes[i]});
-  return op::MakeKernel(std::move(name), std::move(outputs),
+  return op::MakeKernel(std::move(name), std::nullopt, std::move(outputs),
                         std::unique_ptr<FunctionKernel>(new FunctionKernel{std::move(function)}));
 }
 

@@ -12,6 +12,7 @@
 namespace mxnet {
 namespace graph {
 
+using op::KernelInput;
 using op::KernelOutput;
 using runtime::ItemSize;
 
@@ -23,6 +24,16 @@ std::vector<int64_t> RowMajor(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size());
   runtime::SetRowMajorStrides(ViewOf(shape), strides.data());
   return strides;
+}
+
+/*! \brief Whether elements lie in row-major order without gaps; strides of axes with one element
+ * do not matter. */
+bool IsRowMajor(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
+  DLTensor tensor{};
+  tensor.ndim = static_cast<int32_t>(shape.size());
+  tensor.shape = const_cast<int64_t*>(shape.data());
+  tensor.strides = const_cast<int64_t*>(strides.data());
+  return IsContiguous(tensor);
 }
 
 /*! \brief Bytes of a row-major tensor. Throws ValueError for negative extents, MemoryError beyond
@@ -46,8 +57,8 @@ struct Copy {
 };
 
 Ref<Kernel> CopyKernel(const PlanTensor& tensor) {
-  return op::MakeKernel("copy", {KernelOutput{tensor.dtype, tensor.shape}},
-                        std::make_unique<Copy>());
+  return op::MakeKernel("copy", {{KernelInput{tensor.dtype, tensor.shape, true}}},
+                        {KernelOutput{tensor.dtype, tensor.shape}}, std::make_unique<Copy>());
 }
 
 /*! \brief The first and the end of the bytes that a view shows; equal where it has no elements. */
@@ -101,13 +112,40 @@ int64_t PlanBuilder::AddConstant(const NDArray& array) {
   return Add(shape, array.dtype(), {Source::kConstant, index, BytesOf(shape, array.dtype())});
 }
 
+void PlanBuilder::CheckInputs(const Kernel& kernel, const std::vector<int64_t>& inputs,
+                              const std::string& name) const {
+  if (!kernel.inputs()) {
+    for (int64_t input : inputs) {
+      if (input != -1) At(input, "an input of a step");
+    }
+    return;
+  }
+  const std::vector<KernelInput>& expected = *kernel.inputs();
+  if (inputs.size() != expected.size()) {
+    MXNET_THROW("ValueError") << name << ": the kernel takes " << expected.size() << " inputs, got "
+                              << inputs.size();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanTensor& tensor = At(inputs[i], "an input of a step").tensor;
+    if (tensor.dtype != expected[i].dtype || tensor.shape != expected[i].shape) {
+      MXNET_THROW("ValueError") << name << ": input " << i << " of the kernel: expected "
+                                << DataTypeName(expected[i].dtype)
+                                << ViewOf(expected[i].shape).str() << ", got "
+                                << DataTypeName(tensor.dtype) << ViewOf(tensor.shape).str();
+    }
+    const bool is_plain = !values_[static_cast<size_t>(inputs[i])].is_blocked &&
+                          IsRowMajor(tensor.shape, tensor.strides);
+    if (!is_plain && !expected[i].any_layout) {
+      MXNET_THROW("ValueError") << name << ": input " << i << " of the kernel has to be row-major";
+    }
+  }
+}
+
 int64_t PlanBuilder::AddStep(const Ref<Kernel>& kernel, const std::vector<int64_t>& inputs,
                              std::string name) {
   PlanStep step{kernel, std::move(name), {}, {}, 0};
-  for (int64_t input : inputs) {
-    if (input != -1) At(input, "an input of a step");
-    step.inputs.push_back(static_cast<int>(input));
-  }
+  CheckInputs(*kernel, inputs, step.name);
+  step.inputs.assign(inputs.begin(), inputs.end());
   const auto index = static_cast<int>(parts_.steps.size());
   const auto first = static_cast<int64_t>(values_.size());
   for (const KernelOutput& output : kernel->outputs()) {
@@ -157,7 +195,7 @@ std::vector<int64_t> PlanBuilder::Strides(int64_t value) const {
 
 bool PlanBuilder::IsWhole(const Value& value) const {
   const PlanTensor& tensor = value.tensor;
-  return !value.is_blocked && tensor.offset == 0 && tensor.strides == RowMajor(tensor.shape) &&
+  return !value.is_blocked && tensor.offset == 0 && IsRowMajor(tensor.shape, tensor.strides) &&
          BytesOf(tensor.shape, tensor.dtype) == roots_[static_cast<size_t>(value.root)].bytes;
 }
 

@@ -59,6 +59,9 @@ class PlanBuilder {
   };
 
   int64_t Add(std::vector<int64_t> shape, DLDataType dtype, Root root);
+  /*! \brief Throws where values are not what the kernel takes. */
+  void CheckInputs(const Kernel& kernel, const std::vector<int64_t>& inputs,
+                   const std::string& name) const;
   const Value& At(int64_t value, const char* what) const;
   /*! \brief Whether a value is all of its root's memory, row by row. */
   bool IsWhole(const Value& value) const;

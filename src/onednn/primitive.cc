@@ -31,6 +31,7 @@ Argument Maker::Bind(int name, const Operand& operand, const Desc& lies, const D
   // As it is offered, where that is what the primitive reads, seen in whichever shape.
   const Desc wanted = desc == lies ? operand.Offered() : desc.reshape(operand.shape);
   inputs_.push_back(LayoutOf(wanted, operand.dtype));
+  kernel_inputs_.push_back({operand.dtype, operand.shape, inputs_.back().has_value()});
   return {name, desc, {Location::Kind::kInput, inputs_.size() - 1}};
 }
 
@@ -57,8 +58,9 @@ void Maker::AllowInPlace(const Argument& input, const Argument& output) {
 Ref<Primitive> Maker::Finish() {
   const size_t workspace = steps_->workspace_bytes();
   steps_->Expect(static_cast<int>(inputs_.size()), static_cast<int>(outputs_.size()));
-  Ref<op::Kernel> kernel = op::MakeKernel("onednn." + name_ + " " + implementation_,
-                                          std::move(kernel_outputs_), std::move(steps_), workspace);
+  Ref<op::Kernel> kernel =
+      op::MakeKernel("onednn." + name_ + " " + implementation_, std::move(kernel_inputs_),
+                     std::move(kernel_outputs_), std::move(steps_), workspace);
   return Ref<Primitive>::Make(Primitive{std::move(kernel), std::move(inputs_), std::move(outputs_),
                                         implementation_, IsReference(implementation_)});
 }

@@ -72,6 +72,7 @@ class Maker {
   std::unique_ptr<Steps> steps_;
   std::vector<MaybeLayout> inputs_;
   std::vector<MaybeLayout> outputs_;
+  std::vector<op::KernelInput> kernel_inputs_;
   std::vector<op::KernelOutput> kernel_outputs_;
   std::string implementation_;
 };

@@ -87,7 +87,7 @@ def test_kernel_of_operator(operator, given, shape, dtype):
 @pytest.mark.parametrize(
     ("operator", "given", "error", "text"),
     [
-        (mx.np.add, (spec(2, 3), spec(2, 3, dtype="int32")), TypeError, "does not convert int32"),
+        (mx.np.add, (spec(2, 3), spec(2, 3, dtype="int32")), TypeError, "does not convert float32 to float64"),
         (mx.np.add, (spec(2, 3), spec(2)), ValueError, "broadcast"),
         (mx.np.nonzero, (spec(3),), NotImplementedError, "depends on elements"),
         (mx.np.add, (spec("n", 3), spec("n", 3)), NotImplementedError, "depends on elements"),
@@ -227,7 +227,7 @@ def test_functions_as_kernels():
         (lambda x: [x, x], RuntimeError, "step: it gave 2 arrays, expected 1"),
         (lambda x: [x.astype("int32")], RuntimeError, r"step: output 0 is int32\(2, 3\)"),
         (lambda x: [x[0]], RuntimeError, r"step: output 0 is float32\(3,\), expected float32"),
-        (lambda x: x[5], IndexError, "step: "),
+        (lambda x: x[5], IndexError, "index 5 is out of bounds"),
         (lambda x: 5, TypeError, "step: "),
     ],
 )

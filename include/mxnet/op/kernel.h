@@ -10,7 +10,8 @@
  *     float factor;
  *     void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void* workspace) const;
  *   };
- *   Ref<Kernel> made = MakeKernel("scale", {{kFloat32, {2, 3}}}, std::make_unique<Scale>(...));
+ *   Ref<Kernel> made = MakeKernel("scale", {{{kFloat32, {2, 3}}}}, {{kFloat32, {2, 3}}},
+ *                                 std::make_unique<Scale>(...));
  */
 #ifndef MXNET_OP_KERNEL_H_
 #define MXNET_OP_KERNEL_H_
@@ -19,6 +20,7 @@
 #include <mxnet/runtime/packed_func.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +48,19 @@ typedef struct MXNetKernel {
 namespace mxnet {
 namespace op {
 
+/*! \brief What a kernel reads. */
+struct KernelInput {
+  DLDataType dtype{};
+  std::vector<int64_t> shape;
+  /*! \brief Whether it takes other memory than that of a row-major tensor: any strides, which run
+   * is told, or the layout that whoever made the kernel knows.
+   */
+  bool any_layout{false};
+};
+
+/*! \brief What is known of all inputs; nothing of those of kernels that take any. */
+using KernelInputs = std::optional<std::vector<KernelInput>>;
+
 /*! \brief What a kernel writes. */
 struct KernelOutput {
   DLDataType dtype{};
@@ -62,8 +77,12 @@ struct KernelOutput {
 class Kernel {
  public:
   /*! \brief Takes what kernel.state is. name is what profiles call the implementation. */
-  Kernel(MXNetKernel kernel, std::string name, std::vector<KernelOutput> outputs)
-      : kernel_(kernel), name_(std::move(name)), outputs_(std::move(outputs)) {}
+  Kernel(MXNetKernel kernel, std::string name, KernelInputs inputs,
+         std::vector<KernelOutput> outputs)
+      : kernel_(kernel),
+        name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)) {}
   ~Kernel() {
     if (kernel_.free != nullptr) kernel_.free(kernel_.state);
   }
@@ -72,12 +91,14 @@ class Kernel {
 
   const MXNetKernel& kernel() const { return kernel_; }
   const std::string& name() const { return name_; }
+  const KernelInputs& inputs() const { return inputs_; }
   const std::vector<KernelOutput>& outputs() const { return outputs_; }
   int64_t workspace_bytes() const { return static_cast<int64_t>(kernel_.workspace_bytes); }
 
  private:
   MXNetKernel kernel_;
   std::string name_;
+  KernelInputs inputs_;
   std::vector<KernelOutput> outputs_;
 };
 
@@ -91,8 +112,9 @@ namespace op {
 
 /*! \brief A kernel whose state has `void Run(in, num_in, out, num_out, workspace) const`. */
 template <typename State>
-runtime::Ref<Kernel> MakeKernel(std::string name, std::vector<KernelOutput> outputs,
-                                std::unique_ptr<State> state, size_t workspace_bytes = 0) {
+runtime::Ref<Kernel> MakeKernel(std::string name, KernelInputs inputs,
+                                std::vector<KernelOutput> outputs, std::unique_ptr<State> state,
+                                size_t workspace_bytes = 0) {
   MXNetKernel kernel{};
   kernel.struct_size = sizeof(kernel);
   kernel.state = state.get();
@@ -107,7 +129,8 @@ runtime::Ref<Kernel> MakeKernel(std::string name, std::vector<KernelOutput> outp
   };
   kernel.free = [](void* self) { delete static_cast<State*>(self); };
   kernel.workspace_bytes = workspace_bytes;
-  auto made = runtime::Ref<Kernel>::Make(kernel, std::move(name), std::move(outputs));
+  auto made =
+      runtime::Ref<Kernel>::Make(kernel, std::move(name), std::move(inputs), std::move(outputs));
   state.release();
   return made;
 }

@@ -187,6 +187,11 @@ Ref<Kernel> MakeOperatorKernel(const PackedFunc& function, const MXNetArgs& args
   }
   std::vector<int> sources = parts.inputs.Sources();
   const int in_place = InPlaceInput(op, specs, sources, inferred);
+  std::vector<KernelInput> inputs;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (sources[i] < 0) continue;
+    inputs.push_back({specs[i].given, {specs[i].shape, specs[i].shape + specs[i].ndim}, true});
+  }
   std::vector<KernelOutput> outputs;
   for (int i = 0; i < inferred.size(); ++i) {
     const MXNetTensorSpec& spec = inferred[i];
@@ -202,7 +207,7 @@ Ref<Kernel> MakeOperatorKernel(const PackedFunc& function, const MXNetArgs& args
                          parts.inputs.Constants(specs), is_plain});
   const MXNetFuncInfo* info = nullptr;
   MXNET_CHECK_CALL(MXNetFuncGetInfo(function.get(), &info));
-  return MakeKernel(info->name, std::move(outputs), std::move(state), workspace);
+  return MakeKernel(info->name, std::move(inputs), std::move(outputs), std::move(state), workspace);
 }
 
 /*! \brief The layout of a view: shape, strides in elements, bytes from the first element. */
