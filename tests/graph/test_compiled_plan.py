@@ -87,7 +87,12 @@ def test_kernel_of_operator(operator, given, shape, dtype):
 @pytest.mark.parametrize(
     ("operator", "given", "error", "text"),
     [
-        (mx.np.add, (spec(2, 3), spec(2, 3, dtype="int32")), TypeError, "does not convert float32 to float64"),
+        (
+            mx.np.add,
+            (spec(2, 3), spec(2, 3, dtype="int32")),
+            TypeError,
+            "does not convert float32 to float64",
+        ),
         (mx.np.add, (spec(2, 3), spec(2)), ValueError, "broadcast"),
         (mx.np.nonzero, (spec(3),), NotImplementedError, "depends on elements"),
         (mx.np.add, (spec("n", 3), spec("n", 3)), NotImplementedError, "depends on elements"),
@@ -151,8 +156,8 @@ def test_outputs_are_new_each_time():
 def test_inputs_of_any_strides():
     builder = PlanBuilder()
     plan = builder.build([builder.add_step(NEGATE, [builder.add_input((2, 3), "float32")], "n")])
-    for given in (mx.np.array(X.T.copy()).T, mx.np.array(numpy.repeat(X, 2, 1))[:, ::2]):
-        numpy.testing.assert_array_equal(plan.run([given])[0], -X)
+    for source in (mx.np.array(X.T.copy()).T, mx.np.array(numpy.repeat(X, 2, 1))[:, ::2]):
+        numpy.testing.assert_array_equal(plan.run([source])[0], -X)
 
 
 @pytest.mark.parametrize(

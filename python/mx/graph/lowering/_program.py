@@ -23,10 +23,6 @@ from ._node import attributes_of, since_version
 from ._table import Backend
 from ._value import Declined, Follower, Followers, NeedsElements, Value
 
-# Results of constants are kept in a plan up to this size; what is larger is computed each time
-# unless it is no larger than the constants themselves.
-_MAX_FOLDED_BYTES = 1 << 20
-
 Environment = dict[onnx_ir.Value, Any]
 
 
@@ -333,11 +329,11 @@ class _Planner:
         """What a node gives, and by which backend; the reasons of those that declined."""
         version = self._program._version(node)
         host = HostNode(node, self._program.opset)
-        if _may_fold(node, inputs):
+        if _may_compute(node, inputs):
             self._to.taken = 0
-            folded = self._fold(host, inputs)
-            if folded is not None:
-                return folded, "constant", []
+            computed = self._compute(host, inputs)
+            if computed is not None:
+                return computed, "constant", []
         reasons: list[str] = []
         since = since_version(node, version)
         for backend in self._program.backends:
@@ -358,7 +354,7 @@ class _Planner:
         self._to.taken = 0
         return self._by_reference(node, host, inputs), "reference", reasons
 
-    def _fold(self, host: HostNode, inputs: list[Value | None]) -> list[Value] | None:
+    def _compute(self, host: HostNode, inputs: list[Value | None]) -> list[Value] | None:
         results = host.run([None if value is None else value.constant for value in inputs])
         if not all(isinstance(result, (numpy.ndarray, numpy.generic)) for result in results):
             return None
@@ -393,9 +389,9 @@ def _decline(reason: str) -> Any:
     raise Declined(reason)
 
 
-def _may_fold(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
+def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
     """Whether all that a node reads is known, and what it gives will not be large."""
-    if node.op_type in _NEVER_FOLDED:
+    if node.op_type in _VARIES:
         return False
     given = [value for value in inputs if value is not None]
     if node.op_type == "Constant":
@@ -408,7 +404,7 @@ def _may_fold(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
 
 
 # What gives other elements each time, and what may give many of few.
-_NEVER_FOLDED = frozenset(
+_VARIES = frozenset(
     "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial".split()
 )
 _GROWS = frozenset("ConstantOfShape Expand Tile Range EyeLike OneHot Pad Resize Upsample".split())
