@@ -63,7 +63,7 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
     recorded = {value: dims_of(value.shape) for value in values_of(graph)}
     constants: dict[str, Array] = {}
     for _ in range(_ROUNDS):
-        proto, nodes = without_weights(model, constants, file)
+        proto, nodes = without_weights(model, constants)
         _take(graph, nodes, _run(proto, nodes, file), constants)
         if not _unknown(graph):
             break

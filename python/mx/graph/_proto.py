@@ -9,7 +9,6 @@ import onnx
 import onnx_ir
 from onnx_ir import serde
 
-from ._errors import GraphError, node_text
 from ._opset import OPSET
 
 # Constants up to this size stay: shapes, axes and the like.
@@ -29,12 +28,11 @@ def known_operator(node: onnx_ir.Node, opsets: Mapping[str, int]) -> bool:
 
 
 def without_weights(
-    model: onnx_ir.Model, constants: Mapping[str, numpy.ndarray], file: str
+    model: onnx_ir.Model, constants: Mapping[str, numpy.ndarray]
 ) -> tuple[onnx.ModelProto, list[onnx_ir.Node]]:
     """The model without big weights, with what `constants` has in place of the nodes that give it.
 
     Also the nodes that are left, in the order they have there; each has its index as its name.
-    Raises GraphError for a node whose attributes cannot be read.
     """
     proto = onnx.ModelProto(ir_version=onnx.IR_VERSION)
     domains = set()
@@ -60,10 +58,7 @@ def without_weights(
             _add_weight(graph, node.outputs[0].name or "", tensor, None)
             continue
         serialized = graph.node.add()
-        try:
-            serde.serialize_node_into(serialized, node)
-        except UnicodeError as error:
-            raise GraphError(f"{file}: {node_text(node)}: a text in it is none: {error}") from None
+        serde.serialize_node_into(serialized, node)
         serialized.name = str(len(kept))
         forget_shapes(serialized)
         kept.append(node)
