@@ -11,6 +11,7 @@ except ModuleNotFoundError as error:
         f"mx.graph needs the package {error.name}: pip install mxffi[graph]", name=error.name
     ) from error
 
+from . import passes
 from ._errors import GraphError, GraphWarning
 from ._graph import Graph
 from ._inference import Inference
@@ -28,4 +29,5 @@ __all__ = [
     "ValueSpec",
     "Weights",
     "load",
+    "passes",
 ]

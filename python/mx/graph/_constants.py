@@ -17,7 +17,7 @@ Array: TypeAlias = numpy.ndarray[Any, Any]
 
 # What computes with shapes. Their outputs are as large as inference says, and computing them takes
 # no more memory than that.
-_OPERATORS = frozenset(
+OPERATORS = frozenset(
     """
     Abs Add And ArgMax ArgMin BitShift Cast CastLike Ceil Clip Compress Concat ConstantOfShape
     CumSum Div Equal Expand Floor Gather GatherElements GatherND Greater GreaterOrEqual Identity
@@ -65,7 +65,7 @@ def constant_outputs(
         return _constant(node)
     if node.op_type in ("Shape", "Size"):
         return _shape(node)
-    if node.op_type not in _OPERATORS:
+    if node.op_type not in OPERATORS:
         return None
     arrays = [None if value is None else read(value) for value in node.inputs]
     for value, array in zip(node.inputs, arrays, strict=True):

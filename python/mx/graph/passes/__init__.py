@@ -1,0 +1,64 @@
+"""What makes graphs smaller without changing what they compute: named steps, in one order.
+
+mx.graph.passes.run(graph)                    # all of them, in the order of PASSES
+mx.graph.passes.run(graph, ["batch_norm"])    # some
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .._graph import Graph
+from ._pass import Pass
+from .batch_norm import BATCH_NORM
+from .common import COMMON
+from .constants import CONSTANTS
+from .dropout import DROPOUT
+from .identities import IDENTITIES
+from .unused import UNUSED
+
+__all__ = ["PASSES", "Pass", "Report", "run"]
+
+# Each after those whose results it can use.
+PASSES: tuple[Pass, ...] = (DROPOUT, CONSTANTS, IDENTITIES, BATCH_NORM, COMMON, UNUSED)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The names of the nodes that each pass has removed, by the pass's name."""
+
+    removed: dict[str, tuple[str, ...]]
+
+    def __bool__(self) -> bool:
+        """Whether anything has been removed."""
+        return any(self.removed.values())
+
+    def __str__(self) -> str:
+        lines = []
+        for name, nodes in self.removed.items():
+            if nodes:
+                first = ", ".join(nodes[:5]) + (", ..." if len(nodes) > 5 else "")
+                lines.append(f"{name}: {len(nodes)} nodes removed: {first}")
+        return "\n".join(lines) or "nothing removed"
+
+
+def run(graph: Graph, names: Iterable[str] | None = None) -> Report:
+    """Runs passes over a graph, in place and in the order of PASSES, and says what they removed.
+
+    Raises ValueError for the name of no pass.
+    """
+    known = {one.name: one for one in PASSES}
+    wanted = set(known if names is None else names)
+    if wanted - known.keys():
+        raise ValueError(
+            f"run: names: {min(wanted - known.keys())!r} is no pass: there are {', '.join(known)}"
+        )
+    removed: dict[str, tuple[str, ...]] = {}
+    for one in PASSES:
+        if one.name in wanted:
+            removed[one.name] = tuple(one.run(graph.model))
+    report = Report(removed)
+    if report:
+        graph.infer()
+    return report

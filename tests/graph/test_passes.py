@@ -1,0 +1,285 @@
+"""Each pass leaves what the graph computes as it is, and says what it has removed."""
+
+import numpy
+import onnx_ir
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from benchmarks import models
+from mx.graph import passes
+
+from .build import graph_of
+
+# Pass, graph, operators that are left, names of the nodes that are gone.
+CONV = """(float[N, 2, 5, 5] x) => (float[] y)
+<float[4, 2, 3, 3] w, float[4] s, float[4] b, float[4] m, float[4] v, float[4] c>"""
+CASES = {
+    "dropout": (
+        "dropout",
+        "(float[N] x) => (float[] y) { [d] h = Dropout(x) y = Neg(h) }",
+        ["Neg"],
+        ["d"],
+    ),
+    "dropout at the end": (
+        "dropout",
+        "(float[N] x) => (float[] y) { h = Neg(x) [d] y = Dropout(h) }",
+        ["Neg"],
+        ["d"],
+    ),
+    "dropout alone": ("dropout", "(float[N] x) => (float[] y) { y = Dropout(x) }", ["Dropout"], []),
+    "mask": (
+        "dropout",
+        "(float[N] x) => (float[] y, bool[] m) { y, m = Dropout(x) }",
+        ["Dropout"],
+        [],
+    ),
+    "dropout of training": (
+        "dropout",
+        "(float[N] x, bool t) => (float[] y) <float r = {0.0}> { h = Dropout(x, r, t) y = Neg(h) }",
+        ["Dropout", "Neg"],
+        [],
+    ),
+    "dropout of no training": (
+        "dropout",
+        """(float[N] x) => (float[] y) <float r = {0.5}, bool t = {0}>
+        { [d] h = Dropout(x, r, t) y = Neg(h) }""",
+        ["Neg"],
+        ["d"],
+    ),
+    "identities": (
+        "identities",
+        """(float[N, 2] x) => (float[] y) { [a] h = Identity(x) [b] i = Cast<to = 1>(h)
+        [c] j = Transpose<perm = [0, 1]>(i) [d] k = Sum(j) [e] l = Concat<axis = 0>(k)
+        y = Neg(l) }""",
+        ["Neg"],
+        ["a", "b", "c", "d", "e"],
+    ),
+    "identity between ends": (
+        "identities",
+        "(float[N] x) => (float[] y) { y = Identity(x) }",
+        ["Identity"],
+        [],
+    ),
+    "identity of an output": (
+        "identities",
+        "(float[N] x) => (float[] y, float[] z) { y = Neg(x) z = Identity(y) }",
+        ["Neg", "Identity"],
+        [],
+    ),
+    "identity within a node": (
+        "identities",
+        """(float[N] x, bool c) => (float[] y) { h = Neg(x) y = If(c) <
+        then_branch = a () => (float[] t) { t = Identity(h) },
+        else_branch = b () => (float[] e) { e = Neg(h) }> }""",
+        ["Neg", "If"],
+        [],
+    ),
+    "no identities": (
+        "identities",
+        """(float[N, 2] x) => (float[] y) { h = Transpose<perm = [1, 0]>(x) i = Transpose(h)
+        j = Cast<to = 11>(i) y = Cast<to = 1>(j) }""",
+        ["Transpose", "Transpose", "Cast", "Cast"],
+        [],
+    ),
+    "constants": (
+        "constants",
+        """(float[N, 2] x) => (float[] y) <float[2] a = {1, 2}> { [c] b = Constant<value =
+        float[2] {3, 4}>() [d] h = Add(a, b) [e] i = Exp(h) y = Mul(x, i) }""",
+        ["Mul"],
+        ["c", "d", "e"],
+    ),
+    "constant output": (
+        "constants",
+        "() => (float[] y) <float[2] a = {1, 2}> { y = Neg(a) }",
+        ["Neg"],
+        [],
+    ),
+    "shape of a known shape": (
+        "constants",
+        """(float[2, 3] x) => (float[] y) { [s] s = Shape(x) [n] n = Size(x) [c] t = Cast<to = 1>(s)
+        [d] m = Cast<to = 1>(n) [p] p = ReduceProd<keepdims = 0>(t) [a] q = Add(p, m)
+        y = Mul(x, q) }""",
+        ["Mul"],
+        ["s", "n", "c", "d", "p", "a"],
+    ),
+    "large constant": (
+        "constants",
+        """(float x) => (float[] y) <int64[1] s = {1000000}> { h = ConstantOfShape(s)
+        y = Mul(x, h) }""",
+        ["ConstantOfShape", "Mul"],
+        [],
+    ),
+    "random": (
+        "constants",
+        """(float[2] x) => (float[] y) { h = RandomNormal<shape = [2]>() i = Sub(h, h)
+        y = Add(x, i) }""",
+        ["RandomNormal", "Sub", "Add"],
+        [],
+    ),
+    "batch norm": (
+        "batch_norm",
+        f"{CONV} {{ h = Conv(x, w) [n] y = BatchNormalization(h, s, b, m, v) }}",
+        ["Conv"],
+        ["n"],
+    ),
+    "batch norm and bias": (
+        "batch_norm",
+        f"""{CONV} {{ h = Conv<group = 1>(x, w, c)
+        [n] i = BatchNormalization<epsilon = 0.1>(h, s, b, m, v) y = Relu(i) }}""",
+        ["Conv", "Relu"],
+        ["n"],
+    ),
+    "batch norms of one weight": (
+        "batch_norm",
+        f"""{CONV} {{ h = Conv(x, w, c) [n] i = BatchNormalization(h, s, b, m, v)
+        j = Conv(x, w, c) y = Add(i, j) }}""",
+        ["Conv", "Conv", "Add"],
+        ["n"],
+    ),
+    "batch norm after two uses": (
+        "batch_norm",
+        f"""{CONV} {{ h = Conv(x, w) i = BatchNormalization(h, s, b, m, v) y = Add(h, i) }}""",
+        ["Conv", "BatchNormalization", "Add"],
+        [],
+    ),
+    "batch norm after none": (
+        "batch_norm",
+        """(float[N, 4] x) => (float[] y) <float[4] s, float[4] b, float[4] m, float[4] v>
+        { y = BatchNormalization(x, s, b, m, v) }""",
+        ["BatchNormalization"],
+        [],
+    ),
+    "batch norm and matrix": (
+        "batch_norm",
+        """(float[N, 3] x) => (float[] y)
+        <float[4, 3] w, float[4] c, float[4] s, float[4] b, float[4] m, float[4] v>
+        { h = Gemm<transB = 1, alpha = 0.5, beta = 2.0>(x, w, c)
+          [n] y = BatchNormalization(h, s, b, m, v) }""",
+        ["Gemm"],
+        ["n"],
+    ),
+    "batch norm and matrix without bias": (
+        "batch_norm",
+        """(float[N, 3] x) => (float[] y)
+        <float[3, 4] w, float[4] s, float[4] b, float[4] m, float[4] v>
+        { h = Gemm(x, w) [n] y = BatchNormalization(h, s, b, m, v) }""",
+        ["Gemm"],
+        ["n"],
+    ),
+    "batch norm and transposed convolution": (
+        "batch_norm",
+        """(float[N, 4, 3, 3] x) => (float[] y)
+        <float[4, 2, 2, 2] w, float[4] s, float[4] b, float[4] m, float[4] v>
+        { h = ConvTranspose<group = 2>(x, w) [n] y = BatchNormalization(h, s, b, m, v) }""",
+        ["ConvTranspose"],
+        ["n"],
+    ),
+    "common": (
+        "common",
+        "(float[N] x) => (float[] y) { a = Neg(x) b = Neg(x) y = Add(a, b) }",
+        ["Neg", "Add"],
+        ["b"],
+    ),
+    "common outputs": (
+        "common",
+        "(float[N] x) => (float[] y, float[] z) { y = Neg(x) z = Neg(x) }",
+        None,
+        None,
+    ),
+    "unused": (
+        "unused",
+        "(float[N] x) => (float[] y) <float[2] w = {1, 2}> { [a] a = Neg(w) y = Neg(x) }",
+        ["Neg"],
+        ["a"],
+    ),
+}
+
+
+def filled(graph) -> None:
+    """Gives weights without elements random ones, which may be variances."""
+    random = numpy.random.default_rng(0)
+    for value in graph.model.graph.initializers.values():
+        if value.dtype == onnx_ir.DataType.FLOAT and not value.const_value.numpy().any():
+            shape = value.const_value.shape.numpy()
+            array = random.uniform(0.5, 1.5, shape).astype("float32")
+            value.const_value = onnx_ir.tensor(array, name=value.name)
+
+
+def give_weights(text: str) -> str:
+    """Weights that the text only declares have elements, too: zeros, which `filled` replaces."""
+    import math
+    import re
+
+    def add(found) -> str:
+        count = math.prod(int(number) for number in found[1].split(","))
+        return f"float[{found[1]}] {found[2]} = {{{', '.join(['0'] * count)}}}{found[3]}"
+
+    head, arrow, rest = text.partition("=>")
+    return head + arrow + re.sub(r"float\[([\d, ]+)\] (\w)([,>])", add, rest)
+
+
+def run(graph, given) -> list[numpy.ndarray]:
+    """What onnx computes, or where that has an error, transposed convolutions, ONNX Runtime."""
+    if any("group" in node.attributes for node in graph.nodes if node.op_type == "ConvTranspose"):
+        proto = onnx_ir.to_proto(graph.model)
+        proto.opset_import[0].version = 26
+        session = pytest.importorskip("onnxruntime").InferenceSession(proto.SerializeToString())
+        return session.run(None, given)
+    return ReferenceEvaluator(onnx_ir.to_proto(graph.model)).run(None, given)
+
+
+def example(graph) -> dict[str, numpy.ndarray]:
+    random = numpy.random.default_rng(1)
+    return {
+        name: random.standard_normal([d if isinstance(d, int) else 3 for d in shape]).astype(dtype)
+        for name, dtype, shape in graph.inputs
+    }
+
+
+@pytest.mark.parametrize(("name", "text", "left", "gone"), CASES.values(), ids=CASES.keys())
+def test_pass(name, text, left, gone) -> None:
+    graph = graph_of(f"g {give_weights(text)}")
+    filled(graph)
+    graph.infer()
+    for node in graph.nodes:
+        node.name = node.name or node.outputs[0].name
+    given = example(graph)
+    before, specs = ([] if name == "random" else run(graph, given)), graph.outputs
+    report = passes.run(graph, [name])
+    assert graph.outputs == specs
+    if left is not None:
+        assert [node.op_type for node in graph.nodes] == left
+        assert report.removed == {name: tuple(gone)} and bool(report) == bool(gone)
+        assert all(node in str(report) for node in gone[:5])
+    if not any(node.op_type == "RandomNormal" for node in graph.nodes):
+        for result, expected in zip(run(graph, given), before, strict=True):
+            numpy.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+    onnx_ir.passes.common.CheckerPass()(graph.model)
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_models(name) -> None:
+    small = {"resnet50": {"size": 32}, "mobilenet_v2": {"size": 32}, "bert": {"layers": 2}}
+    small |= {"unet": {"size": 16}, "lstm": {"sequence": 5}}
+    graph = models.MODELS[name](width=0.1, **small.get(name, {}))
+    given, specs = models.example(graph, 2), graph.outputs
+    (before,) = run(graph, given)
+    weights = set(graph.weights)
+    report = passes.run(graph)
+    assert graph.outputs == specs
+    assert all(node.op_type != "BatchNormalization" for node in graph.nodes)
+    (after,) = run(graph, given)
+    numpy.testing.assert_allclose(after, before, rtol=1e-3, atol=1e-4 * abs(before).max())
+    assert not passes.run(graph), str(report)
+    kept = {name for name in weights if name.endswith("conv1.weight")}
+    assert kept <= set(graph.weights)
+
+
+def test_no_pass() -> None:
+    with pytest.raises(ValueError, match="names: 'magic' is no pass: there are dropout, constants"):
+        passes.run(graph_of("g (float x) => (float y) { y = Neg(x) }"), ["magic"])
+
+
+def test_passes_have_names_of_their_own() -> None:
+    assert len({one.name for one in passes.PASSES}) == len(passes.PASSES)
+    assert all(one.description for one in passes.PASSES)
