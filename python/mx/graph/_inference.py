@@ -59,6 +59,9 @@ class Inference:
 def infer(model: onnx_ir.Model, file: str) -> Inference:
     """Writes data types and shapes into the values of a model; raises GraphError, naming nodes."""
     graph = model.graph
+    for value in graph.inputs:
+        if value.type is None and not value.is_initializer():
+            raise GraphError(f"{file}: the input {value.name!r} has no data type")
     check_sizes(file, graph.inputs)
     recorded = {value: dims_of(value.shape) for value in values_of(graph)}
     constants: dict[str, Array] = {}

@@ -105,6 +105,7 @@ NAMES = {
     "no name": (lambda g: g.input.add(), "has an input without a name"),
     "gives an input": (lambda g: g.node[0].output.append("x"), "it gives 'x', which is there"),
     "gives twice": (lambda g: g.node.add(op_type="Neg", input="x", output="y"), "it gives 'y', wh"),
+    "input of no type": (lambda g: g.input[0].ClearField("type"), "input 'x' has no data type"),
     "no operator": (lambda g: setattr(g.node[0], "op_type", ""), "it has no operator"),
     "itself": (lambda g: g.node[0].input.__setitem__(0, "y"), r"\(Add\): it waits for itself"),
 }

@@ -88,7 +88,8 @@ def _scaled(giver: onnx_ir.Node, weight: Array, factor: Array) -> Array | None:
     transposed: int = giver.attributes.get_int("transB", 0)
     if weight.shape[0 if transposed else 1] != count:
         return None
-    return weight * (factor[:, None] if transposed else factor)
+    product: Array = weight * (factor[:, None] if transposed else factor)
+    return product
 
 
 def _give(graph: onnx_ir.Graph, node: onnx_ir.Node, position: int, array: Array) -> None:
