@@ -64,6 +64,7 @@ LAYERS = (
     ("python/mx/importers",),
     ("python/mx/symbol",),
     ("python/mx/model",),
+    ("python/mx/io", "python/mx/nd"),
     ("python/mx/module",),
     ("python/mx/test_utils",),
     ("python/mx/__init__",),

@@ -32,6 +32,10 @@ else:
     importers = _LazyModule("mx.importers", globals())
     symbol = sym = _LazyModule("mx.symbol", globals())
     model = _LazyModule("mx.model", globals())
+    module = mod = _LazyModule("mx.module", globals())
+    # Little used beside mx.np.
+    io = _LazyModule("mx.io", globals())
+    nd = _LazyModule("mx.nd", globals())
 
 __all__ = [
     "AccFallbackWarning",

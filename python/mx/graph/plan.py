@@ -71,6 +71,11 @@ class Plan:
             self._ready[key] = run
         return outputs
 
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the inputs that a run has to be given."""
+        return list(self._names)
+
     def steps(self) -> list[Step]:
         """Where each node was executed, in the plans made so far."""
         return [step for segment in self._program.segments() for step in segment.steps]

@@ -16,7 +16,7 @@ import math
 import os
 import struct
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -396,27 +396,31 @@ def _array_bytes(array: Stored, version: int, at: str) -> Iterable[bytes]:
 
 
 def save_arrays(
-    path: str | os.PathLike[str], arrays: Mapping[str, Stored], version: int | None = None
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, Stored] | Sequence[Stored],
+    version: int | None = None,
 ) -> None:
-    """Writes arrays by name, in generation V2 or V3.
+    """Writes arrays by name, or without names, in generation V2 or V3.
 
     Without a version it is V3 where an array has no dimensions or no elements, which V2 has no
     form for, else V2, which every MXNet from 1.0 reads. The file appears whole or not at all.
     """
     if version not in (None, 2, 3):
         raise ValueError(f"save_arrays: version: expected 2 or 3, but {version!r} came")
+    stored = dict(arrays) if isinstance(arrays, Mapping) else dict(enumerate(arrays))
     if version is None:
-        needed = any(not a.shape or 0 in a.shape for a in arrays.values())
+        needed = any(not a.shape or 0 in a.shape for a in stored.values())
         version = 3 if needed else 2
     target = Path(path)
     scratch = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with open(scratch, "wb") as stream:
-            stream.write(struct.pack("<QQQ", LIST_MAGIC, 0, len(arrays)))
-            for name, array in arrays.items():
+            stream.write(struct.pack("<QQQ", LIST_MAGIC, 0, len(stored)))
+            for name, array in stored.items():
                 stream.writelines(_array_bytes(array, version, f"{target}: {name!r}"))
-            stream.write(struct.pack("<Q", len(arrays)))
-            for name in arrays:
+            names = list(arrays) if isinstance(arrays, Mapping) else []
+            stream.write(struct.pack("<Q", len(names)))
+            for name in names:
                 raw = name.encode()
                 stream.write(struct.pack("<Q", len(raw)) + raw)
         os.replace(scratch, target)
