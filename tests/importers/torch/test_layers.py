@@ -85,8 +85,16 @@ def convolutions() -> list[Case]:
             [x, turned],
         ),
         Case("conv_transpose1d", F.conv_transpose1d, [floats(1, 2, 5), floats(2, 3, 3)]),
-        Case("fold", lambda x: F.fold(x, (4, 5), (2, 2)), [floats(2, 12, 12)]),
-        Case("fold strided", lambda x: F.fold(x, (5, 5), (2, 2), 2, 1, 2), [floats(1, 8, 9)]),
+        Case(
+            "col2im",
+            lambda x: A.col2im(x, [4, 5], [2, 2], [1, 1], [0, 0], [1, 1]),
+            [floats(2, 12, 12)],
+        ),
+        Case(
+            "col2im strided",
+            lambda x: A.col2im(x, [5, 5], [2, 2], [2, 2], [1, 1], [2, 2]),
+            [floats(1, 8, 9)],
+        ),
         Case("unfold", lambda x: F.unfold(x, (2, 3)), [x]),
         Case("unfold strided", lambda x: F.unfold(x, (2, 3), 2, 1, 2), [x]),
     ]
