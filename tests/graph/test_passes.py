@@ -14,6 +14,49 @@ from .build import graph_of
 CONV = """(float[N, 2, 5, 5] x) => (float[] y)
 <float[4, 2, 3, 3] w, float[4] s, float[4] b, float[4] m, float[4] v, float[4] c>"""
 CASES = {
+    "gelu": (
+        "activations",
+        """(float[N, 2] x) => (float[] y) <float c = {1.4142135}, float o = {1}, float h = {0.5}>
+        { [a] s = Div(x, c) [b] e = Erf(s) [d] t = Add(e, o) [f] p = Mul(x, t)
+        [g] y = Mul(p, h) }""",
+        ["Gelu"],
+        ["g", "f", "d", "b", "a"],
+    ),
+    "gelu of halves": (
+        "activations",
+        """(float[N, 2] x) => (float[] y) <float c = {0.70710678}, float o = {1}, float h = {0.5}>
+        { [k] n = Neg(x) [a] s = Mul(c, n) [b] e = Erf(s) [d] t = Add(o, e) [f] p = Mul(h, n)
+        [g] y = Mul(p, t) }""",
+        ["Neg", "Gelu"],
+        ["g", "d", "f", "b", "a"],
+    ),
+    "no gelu": (
+        "activations",
+        """(float[N, 2] x) => (float[] y, float[] e) <float c = {1.4142135}, float o = {1},
+        float h = {0.5}> { s = Div(x, c) e = Erf(s) t = Add(e, o) p = Mul(x, t) y = Mul(p, h) }""",
+        ["Div", "Erf", "Add", "Mul", "Mul"],
+        [],
+    ),
+    "gelu of other numbers": (
+        "activations",
+        """(float[N, 2] x) => (float[] y) <float c = {1.5}, float o = {1}, float h = {0.5}>
+        { s = Div(x, c) e = Erf(s) t = Add(e, o) p = Mul(x, t) y = Mul(p, h) }""",
+        ["Div", "Erf", "Add", "Mul", "Mul"],
+        [],
+    ),
+    "swish": (
+        "activations",
+        """(float[N, 2] x) => (float[] y) { [k] n = Neg(x) [a] s = Sigmoid(n) [b] m = Mul(s, n)
+        y = Neg(m) }""",
+        ["Neg", "Swish", "Neg"],
+        ["b", "a"],
+    ),
+    "no swish": (
+        "activations",
+        "(float[N, 2] x, float[N, 2] z) => (float[] y) { s = Sigmoid(x) y = Mul(s, z) }",
+        ["Sigmoid", "Mul"],
+        [],
+    ),
     "dropout": (
         "dropout",
         "(float[N] x) => (float[] y) { [d] h = Dropout(x) y = Neg(h) }",

@@ -14,6 +14,7 @@ from ._graph import Graph
 from .lowering import BACKENDS
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
+from .passes import PASSES
 
 
 class Plan:
@@ -23,7 +24,11 @@ class Plan:
     and kept. Several threads may execute one plan at once.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, optimize: bool = True) -> None:
+        """Plans a copy of the graph, which passes make smaller unless `optimize` is false."""
+        graph = graph.copy()
+        for one in PASSES if optimize else ():
+            one.run(graph.model)
         self._program = Program(graph.model.graph, dict(graph.model.opset_imports), BACKENDS)
         self._inputs = self._program.inputs
         self._names = [value.name or "" for value in self._inputs]

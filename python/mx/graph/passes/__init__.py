@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .._graph import Graph
 from ._pass import Pass
+from .activations import ACTIVATIONS
 from .batch_norm import BATCH_NORM
 from .common import COMMON
 from .constants import CONSTANTS
@@ -21,7 +22,7 @@ from .unused import UNUSED
 __all__ = ["PASSES", "Pass", "Report", "run"]
 
 # Each after those whose results it can use.
-PASSES: tuple[Pass, ...] = (DROPOUT, CONSTANTS, IDENTITIES, BATCH_NORM, COMMON, UNUSED)
+PASSES: tuple[Pass, ...] = (DROPOUT, CONSTANTS, IDENTITIES, BATCH_NORM, COMMON, ACTIVATIONS, UNUSED)
 
 
 @dataclass(frozen=True)

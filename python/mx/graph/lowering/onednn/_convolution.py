@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy
-
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import api, as_input, check_float, execute, operand, rule
@@ -33,7 +31,6 @@ def _conv(
     gaps = list(dilations or [1] * len(spatial))
     around = pads_of(auto_pad, pads, spatial, kernel, steps, gaps)
     shape = (x.shape[0], weight.shape[0], *extents_out(spatial, kernel, steps, gaps, around))
-    weight, bias = _with_normalization(to, weight, bias)
     source, x = as_input(to, x)
     packed, weight_input = operand(to, weight)
     added, bias_input = (None, None) if bias is None else operand(to, bias)
@@ -43,30 +40,6 @@ def _conv(
     )
     data = [value for value in (x, weight_input, bias_input) if value is not None]
     return execute(to, primitive, [*data, *posts.inputs])
-
-
-def _with_normalization(
-    to: Lowering, weight: Value, bias: Value | None
-) -> tuple[Value, Value | None]:
-    """Takes a batch normalization that follows into the weights, where all is constant."""
-    follower = to.followers.get(to.taken)
-    if follower is None or follower.operator != "BatchNormalization" or follower.version < 9:
-        return weight, bias
-    constants = [value.constant for value in follower.inputs[1:] if value is not None]
-    parts = [constant for constant in constants if constant is not None]
-    known = weight.constant is not None and (bias is None or bias.constant is not None)
-    if len(parts) != 4 or not known or follower.attributes.get("training_mode", 0):
-        return weight, bias
-    scale, shift, mean, variance = (part.astype("float64") for part in parts)
-    factor = scale / numpy.sqrt(variance + follower.attributes.get("epsilon", 1e-5))
-    assert weight.constant is not None
-    scaled = weight.constant * factor.reshape((-1,) + (1,) * (len(weight.shape) - 1))
-    before = 0.0 if bias is None or bias.constant is None else bias.constant
-    to.taken += 1
-    return (
-        to.constant(scaled.astype("float32")),
-        to.constant((shift + (before - mean) * factor).astype("float32")),
-    )
 
 
 @rule("ConvTranspose", since=1)
