@@ -13,7 +13,7 @@ from . import symbol as mx_symbol
 from .context import cpu
 from .graph import Graph
 from .graph import load as load_graph
-from .importers.mxnet import params
+from .importers.mxnet import exporting, params
 from .symbol import Symbol
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, ndarray]
 
-__all__ = ["load_checkpoint", "load_onnx", "load_params", "save_checkpoint"]
+__all__ = ["from_graph", "load_checkpoint", "load_onnx", "load_params", "save_checkpoint"]
 
 
 def _checked_epoch(function: str, epoch: int) -> int:
@@ -84,6 +84,16 @@ def _as_numpy(arrays: Mapping[str, Any]) -> dict[str, Any]:
         name: array.asnumpy() if hasattr(array, "asnumpy") else np.asarray(array)
         for name, array in arrays.items()
     }
+
+
+def from_graph(graph: Graph) -> tuple[Symbol, Arrays, Arrays]:
+    """The symbol that means what a graph does, the arguments and auxiliary states the graph has.
+
+    With `save_checkpoint` they are files that MXNet reads. GraphError names the node whose operator
+    has no form in MXNet.
+    """
+    heads, arguments, auxiliary = exporting.from_graph(graph)
+    return Symbol(heads), _as_arrays(arguments), _as_arrays(auxiliary)
 
 
 def load_onnx(path: str | PathLike[str]) -> tuple[Graph, Arrays, Arrays]:
