@@ -83,8 +83,8 @@ def _scaled(giver: onnx_ir.Node, weight: Array, factor: Array) -> Array | None:
             return None
         parts = weight.reshape(groups, -1, *weight.shape[1:])
         ones = [1] * (weight.ndim - 2)
-        scaled: Array = parts * factor.reshape(groups, 1, -1, *ones)
-        return scaled.reshape(weight.shape)
+        scaled: Array = (parts * factor.reshape(groups, 1, -1, *ones)).reshape(weight.shape)
+        return scaled
     transposed: int = giver.attributes.get_int("transB", 0)
     if weight.shape[0 if transposed else 1] != count:
         return None
