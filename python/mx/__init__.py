@@ -25,7 +25,9 @@ from .context import Context, cpu, current_context
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from . import graph, importers
+    from . import graph, importers, io, model, module, nd, symbol
+    from . import module as mod
+    from . import symbol as sym
 else:
     # Graphs need packages that arrays do without.
     graph = _LazyModule("mx.graph", globals())
@@ -52,8 +54,13 @@ __all__ = [
     "get_num_threads",
     "graph",
     "importers",
+    "io",
     "load_acc",
     "memory_info",
+    "mod",
+    "model",
+    "module",
+    "nd",
     "ndarray",
     "np",
     "npx",
@@ -61,6 +68,8 @@ __all__ = [
     "numpy_extension",
     "op",
     "set_num_threads",
+    "sym",
+    "symbol",
     "test_utils",
     "unload_acc",
     "waitall",

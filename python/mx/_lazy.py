@@ -27,12 +27,7 @@ class LazyModule(ModuleType):
     def _load(self) -> ModuleType:
         """Imports the module; it takes all names that this one has in the package."""
         own = self.__dict__
-        try:
-            module = import_module(own["__name__"])
-        except ModuleNotFoundError as error:
-            if error.name != own["__name__"]:
-                raise
-            raise AttributeError(f"there is no module {own['__name__']}") from None
+        module = import_module(own["__name__"])
         names = own["_names"]
         for name in [name for name, value in names.items() if value is self]:
             names[name] = module
