@@ -172,6 +172,52 @@ if TYPE_CHECKING:
             self, a: Operand, b: Operand, kind: str, post_ops: PostOps = None
         ) -> Primitive: ...
         def reorder(self, x: Operand, to: Layout | None = None, dtype: Any = None) -> Primitive: ...
+        def batch_normalization(
+            self,
+            x: Operand,
+            scale: Operand,
+            shift: Operand,
+            mean: Operand,
+            variance: Operand,
+            epsilon: float = 1e-5,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def layer_normalization(
+            self,
+            x: Operand,
+            scale: Operand | None = None,
+            shift: Operand | None = None,
+            axis: int = -1,
+            epsilon: float = 1e-5,
+            post_ops: PostOps = None,
+        ) -> Primitive: ...
+        def softmax(
+            self, x: Operand, axis: int = -1, is_log: bool = False, post_ops: PostOps = None
+        ) -> Primitive: ...
+        def lrn(
+            self, x: Operand, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+        ) -> Primitive: ...
+        def concat(self, inputs: Sequence[Operand], axis: int) -> Primitive: ...
+        def reduction(
+            self, x: Operand, kind: str, axes: Ints = None, post_ops: PostOps = None
+        ) -> Primitive: ...
+        def resampling(
+            self, x: Operand, extents: Sequence[int], kind: str, post_ops: PostOps = None
+        ) -> Primitive: ...
+        def prelu(self, x: Operand, slope: Operand) -> Primitive: ...
+        def shuffle(self, x: Operand, groups: int, axis: int = 1) -> Primitive: ...
+        def recurrent(
+            self,
+            x: Operand,
+            weight: Operand,
+            recurrent: Operand,
+            bias: Operand | None = None,
+            initial_h: Operand | None = None,
+            initial_c: Operand | None = None,
+            peephole: Operand | None = None,
+            kind: str = "lstm",
+            direction: str = "forward",
+        ) -> Primitive: ...
         # Behind all that mean the classes above by these names.
         @property
         def Layout(self) -> LayoutClass: ...
@@ -183,6 +229,8 @@ if TYPE_CHECKING:
 
 _PACKAGE = "onednn-cpu-gomp"
 _SONAME = "libdnnl.so.3"
+# Of looks for work, some tens of nanoseconds each: about as long as waking a thread takes.
+_SPIN_COUNT = "3000"
 _PATH = os.path.join(os.path.dirname(_library.PATH), "libmxnet_onednn.so")
 
 
@@ -200,6 +248,23 @@ def _find() -> str:
     raise ImportError(f"oneDNN cannot be used: the package {_PACKAGE} has lost its {_SONAME}")
 
 
+def _open(path: str) -> None:
+    """Loads oneDNN, and with it GNU OpenMP, unless somebody has, whose threads are to wait briefly.
+
+    By default they look for work for milliseconds before they sleep, and keep the processor from
+    others meanwhile, be it from the very thread that they wait for.
+    """
+    asked = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & set(os.environ)
+    if not asked:
+        os.environ["GOMP_SPINCOUNT"] = _SPIN_COUNT
+    try:
+        # For itself: the library of the makers finds it by its name, as it is there already.
+        ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
+    finally:
+        if not asked:
+            del os.environ["GOMP_SPINCOUNT"]
+
+
 @functools.cache
 def load() -> OneDNN:
     """Loads oneDNN and the makers. ImportError, with the reason, where one of them is missing."""
@@ -207,8 +272,7 @@ def load() -> OneDNN:
         raise ImportError(f"oneDNN cannot be used: mx is built without it, {_PATH} is missing")
     path = _find()
     try:
-        # First, so that it is the one that the library of the makers means by its name.
-        ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
+        _open(path)
         library: Any = ffi.load_library(_PATH)
     except OSError as error:
         raise ImportError(f"oneDNN cannot be used: {error}") from error

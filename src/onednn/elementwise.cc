@@ -39,10 +39,27 @@ bool IsComparison(algorithm alg) {
   return std::count(std::begin(kComparisons), std::end(kComparisons), alg) > 0;
 }
 
-bool IsCommutative(algorithm alg) {
-  constexpr algorithm kCommutative[] = {algorithm::binary_add, algorithm::binary_mul,
-                                        algorithm::binary_max, algorithm::binary_min};
-  return std::count(std::begin(kCommutative), std::end(kCommutative), alg) > 0;
+/*! \brief What gives the same with the operands swapped, or what *posts, where they do something to
+ * it first, make the same: -(b - a) and 1 / (b / a). */
+algorithm Mirrored(algorithm alg, PostOps* posts) {
+  switch (alg) {
+    case algorithm::binary_sub:
+      posts->Prepend(Eltwise{algorithm::eltwise_linear, -1, 0});
+      return alg;
+    case algorithm::binary_div:
+      posts->Prepend(Eltwise{algorithm::eltwise_pow, 1, -1});
+      return alg;
+    case algorithm::binary_ge:
+      return algorithm::binary_le;
+    case algorithm::binary_gt:
+      return algorithm::binary_lt;
+    case algorithm::binary_le:
+      return algorithm::binary_ge;
+    case algorithm::binary_lt:
+      return algorithm::binary_gt;
+    default:
+      return alg;
+  }
 }
 
 /*! \brief With as many axes as the result, and in a layout that the other operand allows. */
@@ -83,13 +100,14 @@ Ref<Primitive> MakeBinary(const GivenOperand& given_a, const GivenOperand& given
     CheckFloat(data.dtype, data.name);
     CheckSameType(a, data);
     CheckSameType(b, data);
-    const algorithm alg = BinaryOf(kind, "kind");
+    const algorithm asked = BinaryOf(kind, "kind");
     const Dims shape = BroadcastShape(a, b);
-    const PostOps posts(post_ops, shape);
+    PostOps posts(post_ops, shape);
     const Side first(a, shape);
     const Side second(b, shape);
     // The implementations that are fast broadcast the second operand only.
-    const bool is_swapped = !first.is_whole && second.is_whole && IsCommutative(alg);
+    const bool is_swapped = !first.is_whole && second.is_whole;
+    const algorithm alg = is_swapped ? Mirrored(asked, &posts) : asked;
     const Side& left = is_swapped ? second : first;
     const Side& right = is_swapped ? first : second;
     const Operand& left_operand = is_swapped ? b : a;

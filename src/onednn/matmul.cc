@@ -88,10 +88,10 @@ Ref<Primitive> MakeMatMul(const GivenOperand& given_a, const GivenOperand& given
         extended.back() = columns;
         bias_desc = PlainDesc(extended, bias->is_constant() ? DType::f32 : bias->type);
       } else {
-        posts.Add(*bias);
+        posts.Prepend(algorithm::binary_add, *bias);
       }
     }
-    if (alpha != 1) posts.Scale(alpha);
+    if (alpha != 1) posts.Prepend(Eltwise{algorithm::eltwise_linear, static_cast<float>(alpha), 0});
     const auto wished = [&](const Operand& operand, const Desc& lies) {
       return operand.is_constant() ? AnyDesc(lies.get_dims(), data.type) : lies;
     };

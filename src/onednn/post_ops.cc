@@ -142,14 +142,12 @@ void PostOps::Join(int64_t rows) {
   shape_ = {rows, SizeOf(shape_) / rows};
 }
 
-void PostOps::Scale(double alpha) {
-  entries_.insert(
-      entries_.begin(),
-      {Entry::Kind::kEltwise, EltwiseOf("linear", alpha, 0.0, "alpha"), std::nullopt, {}});
+void PostOps::Prepend(const Eltwise& eltwise) {
+  entries_.insert(entries_.begin(), {Entry::Kind::kEltwise, eltwise, std::nullopt, {}});
 }
 
-void PostOps::Add(const Operand& operand) {
-  AddOperand(operand, {Entry::Kind::kBinary, {algorithm::binary_add, 0, 0}, std::nullopt, {}});
+void PostOps::Prepend(algorithm alg, const Operand& operand) {
+  AddOperand(operand, {Entry::Kind::kBinary, {alg, 0, 0}, std::nullopt, {}});
   std::rotate(entries_.begin(), entries_.end() - 1, entries_.end());
 }
 

@@ -56,10 +56,9 @@ class PostOps {
   /*! \brief Sees the result, and the operands, as a matrix of that many rows. */
   void Join(int64_t rows);
 
-  /*! \brief First a multiplication by a number. */
-  void Scale(double alpha);
-  /*! \brief First an addition. */
-  void Add(const Operand& operand);
+  /*! \brief First a function of the result, or of that and an operand. */
+  void Prepend(const Eltwise& eltwise);
+  void Prepend(algorithm alg, const Operand& operand);
 
   dnnl::post_ops Get() const;
   dnnl::primitive_attr Attributes() const { return AttributesWith(Get()); }

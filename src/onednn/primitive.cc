@@ -11,12 +11,11 @@ MaybeLayout LayoutOf(const Desc& desc, DLDataType dtype) {
   return Ref<Layout>::Make(desc, dtype);
 }
 
-/*! \brief "ref:any", and "gemm:ref", whose products are those of the reference. */
+}  // namespace
+
 bool IsReference(const std::string& implementation) {
   return implementation.rfind("ref", 0) == 0 || implementation.find(":ref") != std::string::npos;
 }
-
-}  // namespace
 
 Maker::Maker(std::string name)
     : name_(std::move(name)),
@@ -57,12 +56,13 @@ void Maker::AllowInPlace(const Argument& input, const Argument& output) {
 
 Ref<Primitive> Maker::Finish() {
   const size_t workspace = steps_->workspace_bytes();
+  const bool is_reference = !trusts_reference_ && IsReference(implementation_);
   steps_->Expect(static_cast<int>(inputs_.size()), static_cast<int>(outputs_.size()));
   Ref<op::Kernel> kernel =
       op::MakeKernel("onednn." + name_ + " " + implementation_, std::move(kernel_inputs_),
                      std::move(kernel_outputs_), std::move(steps_), workspace);
   return Ref<Primitive>::Make(Primitive{std::move(kernel), std::move(inputs_), std::move(outputs_),
-                                        implementation_, IsReference(implementation_)});
+                                        implementation_, is_reference});
 }
 
 namespace {

@@ -40,6 +40,20 @@ MXNET_DECLARE_CLASS(mxnet::onednn::Primitive, "mx.onednn.Primitive");
 namespace mxnet {
 namespace onednn {
 
+/*! \brief Whether an implementation walks by single elements: "ref:any", and "gemm:ref", whose
+ * products are those of the reference. */
+bool IsReference(const std::string& implementation);
+
+/*! \brief What make(layout) gives for the layout that x is offered in; for a row-major one, where
+ * only that is fast, and x may come so. */
+template <typename MakeDesc>
+auto BestOf(const Operand& x, const MakeDesc& make) -> decltype(make(Desc())) {
+  auto desc = make(x.Offered());
+  if (x.is_plain() || x.keep || !IsReference(desc.impl_info_str())) return desc;
+  auto plain = make(PlainDesc(x.shape, x.type));
+  return IsReference(plain.impl_info_str()) ? desc : plain;
+}
+
 /*! \brief Puts a Primitive together. Primitives of oneDNN are made while there is a Maker, for as
  * many threads as they will run on. */
 class Maker {
@@ -58,6 +72,8 @@ class Maker {
 
   /*! \brief Adds a step. Its implementation is the Primitive's, where it is the first. */
   void Add(const dnnl::primitive_desc_base& desc, std::vector<Argument> arguments);
+  /*! \brief Says that what oneDNN calls its reference is fast here. */
+  void TrustReference() { trusts_reference_ = true; }
   /*! \brief Says that an output may lie where an input does. */
   void AllowInPlace(const Argument& input, const Argument& output);
 
@@ -75,6 +91,7 @@ class Maker {
   std::vector<op::KernelInput> kernel_inputs_;
   std::vector<op::KernelOutput> kernel_outputs_;
   std::string implementation_;
+  bool trusts_reference_{false};
 };
 
 /*! \brief What body(&maker) makes; the errors of oneDNN, too, are those of the function. */

@@ -54,6 +54,77 @@ BINARY = {
 }
 
 
+def normalized(x, scale, shift, mean, variance, epsilon=1e-5):
+    return (x - mean) / np.sqrt(variance + epsilon) * scale + shift
+
+
+def softmax(x, axis=-1, is_log=False):
+    shifted = np.float64(x) - x.max(axis=axis, keepdims=True)
+    sums = np.exp(shifted).sum(axis=axis, keepdims=True)
+    return shifted - np.log(sums) if is_log else np.exp(shifted) / sums
+
+
+def lrn(x, size, alpha=1e-4, beta=0.75, k=1.0):
+    squares = np.float64(x) ** 2
+    sums = np.zeros_like(squares)
+    for channel in range(x.shape[1]):
+        seen = slice(max(0, channel - (size - 1) // 2), channel + size // 2 + 1)
+        sums[:, channel] = squares[:, seen].sum(axis=1)
+    return x / (k + alpha / size * sums) ** beta
+
+
+def resized(x, extents, kind):
+    """x along its spatial axes, one after the other."""
+    x = np.float64(x)
+    for axis, extent in enumerate(extents, 2):
+        size = x.shape[axis]
+        at = (np.arange(extent) + 0.5) * size / extent - 0.5
+        if kind == "nearest":
+            x = np.take(x, np.clip(np.rint(at), 0, size - 1).astype(int), axis)
+            continue
+        below = np.floor(at)
+        part = (at - below).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+        low, high = (np.clip(below + i, 0, size - 1).astype(int) for i in (0, 1))
+        x = np.take(x, low, axis) * (1 - part) + np.take(x, high, axis) * part
+    return x
+
+
+def cell(kind, x, h, c, weight, recurrent, of_x, of_h, peephole):
+    """One step of a recurrent layer: h and c after it. Gates are in ONNX's order."""
+    left, right = x @ weight.T + of_x, h @ recurrent.T + of_h
+    n = h.shape[1]
+    if kind in ("tanh", "relu"):
+        both = left + right
+        return (np.tanh(both) if kind == "tanh" else np.maximum(both, 0)), c
+    if kind == "lstm":
+        gate_i, gate_o, gate_f, gate_c = np.split(left + right, 4, axis=1)
+        of_i, of_o, of_f = np.split(peephole, 3)
+        after = sigmoid(gate_f + of_f * c) * c + sigmoid(gate_i + of_i * c) * np.tanh(gate_c)
+        return sigmoid(gate_o + of_o * after) * np.tanh(after), after
+    z, r = (sigmoid((left + right)[:, i * n : (i + 1) * n]) for i in (0, 1))
+    if kind == "lbr_gru":
+        new = np.tanh(left[:, 2 * n :] + r * right[:, 2 * n :])
+    else:
+        new = np.tanh(left[:, 2 * n :] + (r * h) @ recurrent[2 * n :].T + of_h[2 * n :])
+    return (1 - z) * new + z * h, c
+
+
+def recurrent(kind, direction, x, weight, recurrent, bias, initial_h, initial_c, peephole):
+    """All h, the last ones, and the last c, as ONNX has them."""
+    parts = []
+    for d in range(len(weight)):
+        h, c = initial_h[d], initial_c[d]
+        is_back = direction == "reverse" or d == 1
+        of_x, of_h = np.split(bias[d], 2)
+        results = []
+        for step in x[::-1] if is_back else x:
+            h, c = cell(kind, step, h, c, weight[d], recurrent[d], of_x, of_h, peephole[d])
+            results.append(h)
+        parts.append((np.stack(results[::-1] if is_back else results), h, c))
+    whole, last_h, last_c = zip(*parts, strict=True)
+    return np.stack(whole, axis=1), np.stack(last_h), np.stack(last_c)
+
+
 def padded(x, pads, value):
     """x with its spatial axes, which are the last, surrounded by a value."""
     n = len(pads) // 2
