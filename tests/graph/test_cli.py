@@ -1,11 +1,15 @@
 """`python -m mx`, its commands and what they say when something is wrong."""
 
+import itertools
+import json
 import subprocess
 import sys
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 
+import mx
 from benchmarks import models
 from mx._cli import main
 
@@ -38,9 +42,40 @@ def test_runs_passes(capsys, tmp_path) -> None:
     assert said.startswith("batch_norm: 14 nodes removed") and "(BatchNorm" not in said
 
 
+def test_runs_a_model(lenet, capsys, tmp_path) -> None:
+    x = numpy.random.default_rng(0).random((2, 1, 28, 28), "float32")
+    numpy.save(tmp_path / "x.npy", x)
+    out, trace = tmp_path / "out.npz", tmp_path / "trace.json"
+    given = ["run", lenet, "--input", f"data={tmp_path / 'x.npy'}", "--output", str(out)]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "float32 (2, 10)" in said and "cpu: " in said
+    with numpy.load(out) as arrays:
+        (name,) = arrays
+        (expected,) = mx.graph.Plan(mx.graph.load(lenet))(x)
+        numpy.testing.assert_array_equal(arrays[name], expected)
+    assert main([*given, "--profile", "--trace", str(trace)]) == 0
+    said = capsys.readouterr().out
+    assert "implementation" in said and "Conv_0" in said and " us in " in said
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert {"Conv_0", "Conv_1"} <= {event["name"] for event in events}
+    ends = [(event["ts"], event["ts"] + event["dur"]) for event in events]
+    assert all(begin >= end for (_, end), (begin, _) in itertools.pairwise(ends))
+
+
+def test_measures_a_model(lenet, capsys) -> None:
+    assert main(["bench", lenet, "--dim", "N=3", "--seconds", "0"]) == 0
+    said = capsys.readouterr().out
+    assert "of 1 runs" in said and "plan and first run" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "text"),
     [
+        (["run", "LENET", "--input", "x=/nowhere.npy"], 1, "No such file"),
+        (["run", "LENET", "--input", "/nowhere.npz"], 1, "No such file"),
+        (["run", "LENET", "--dim", "N"], 1, "--dim: expected NAME=N, got 'N'"),
+        (["bench", "LENET", "--dim", "N=x"], 1, "--dim: expected NAME=N, got 'N=x'"),
         (["magic"], 2, "invalid choice: 'magic'"),
         (["inspect"], 2, "the following arguments are required: model"),
         (["inspect", "/nowhere.onnx"], 1, "No such file or directory: '/nowhere.onnx'"),

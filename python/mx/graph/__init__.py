@@ -19,6 +19,8 @@ from ._load import load
 from ._opset import OPSET
 from ._spec import ValueSpec
 from ._weights import Weights
+from .plan import Plan
+from .profile import Profile
 
 __all__ = [
     "OPSET",
@@ -26,6 +28,8 @@ __all__ = [
     "GraphError",
     "GraphWarning",
     "Inference",
+    "Plan",
+    "Profile",
     "ValueSpec",
     "Weights",
     "load",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from time import perf_counter_ns
 from typing import Any
 
 import numpy
@@ -15,6 +16,7 @@ from .lowering import BACKENDS
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
 from .passes import PASSES
+from .profile import Profile, Timed
 
 
 class Plan:
@@ -75,6 +77,24 @@ class Plan:
             key = tuple([(array.shape, array.dtype) for array in map(_as_array, given)])
             self._ready[key] = run
         return outputs
+
+    def profile(self, inputs: Mapping[str, Any]) -> Profile:
+        """Executes the graph as `run` does, and tells how long each step took."""
+        self.run(inputs)  # so that nothing is planned while time is taken
+        symbols: dict[str, int] = {}
+        given = [_checked(value, inputs, symbols) for value in self._inputs]
+        steps: list[Timed] = []
+        begin = perf_counter_ns()
+
+        def record(done: Sequence[Any], times: Sequence[int]) -> None:
+            at = perf_counter_ns() - begin - sum(times)
+            for (name, implementation, _, shapes, _), time in zip(done, times, strict=True):
+                told = tuple(tuple(shape) for shape in shapes)
+                steps.append(Timed(name, implementation, told, at, time))
+                at += time
+
+        outputs = self._program.run(given, record=record)
+        return Profile(tuple(steps), tuple(_as_array(output) for output in outputs))
 
     @property
     def input_names(self) -> list[str]:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy
 import onnx
 import onnx_ir
-from onnx.reference import ReferenceEvaluator
 
 from .._errors import GraphError
 from .._opset import OPSET
@@ -57,6 +56,9 @@ class HostNode:
         return [next(named) if name else None for name in self._proto.output]
 
     def _make(self) -> Any:
+        # Few models need it, and it takes longer to import than all else.
+        from onnx.reference import ReferenceEvaluator
+
         graph = onnx.GraphProto()
         graph.node.append(self._proto)
         graph.name = self._node.op_type

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from threading import RLock
+from time import perf_counter_ns
 from typing import Any
 
 import numpy
@@ -24,6 +26,11 @@ from ._table import Backend
 from ._value import Declined, Follower, Followers, NeedsElements, Value
 
 Environment = dict[onnx_ir.Value, Any]
+# Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
+Record = Callable[[Sequence[Any], Sequence[int]], None]
+
+# Plans that are kept; of more the oldest goes.
+_MOST_SEGMENTS = 1024
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ class Program:
                 raise GraphError(f"the weight {value.name!r} has no elements")
             self.weights[value] = value.const_value.numpy()
         self._last_use = self._find_last_uses()
+        self._lock = RLock()  # of what planning changes
         self._segments: dict[Any, Segment] = {}
         self._wanted: dict[int, set[onnx_ir.Value]] = {}
         self._hosts: dict[int, HostNode] = {}
@@ -79,8 +87,16 @@ class Program:
 
     # -- execution --
 
-    def run(self, inputs: Sequence[Any], outer: Environment | None = None) -> list[Any]:
-        """The outputs for these inputs. `outer` has the values of the graphs around this one."""
+    def run(
+        self,
+        inputs: Sequence[Any],
+        outer: Environment | None = None,
+        record: Record | None = None,
+    ) -> list[Any]:
+        """The outputs for these inputs. `outer` has the values of the graphs around this one.
+
+        `record` gets what was executed, and the nanoseconds that each step of it took.
+        """
         environment: Environment = dict(outer or {})
         environment.update(zip(self.inputs, inputs, strict=True))
         position = 0
@@ -88,7 +104,12 @@ class Program:
             segment = self._segment(position, environment)
             if segment.plan is not None:
                 arrays = [_to_array(environment[value]) for value in segment.given]
-                environment.update(zip(segment.computed, segment.plan.run(arrays), strict=True))
+                if record is None:
+                    results = segment.plan.run(arrays)
+                else:
+                    results, times = segment.plan.profile(arrays)
+                    record(segment.plan.steps, times)
+                environment.update(zip(segment.computed, results, strict=True))
             environment.update(segment.known)
             if segment.end == len(self.nodes):
                 break
@@ -97,7 +118,10 @@ class Program:
                 for value, content in environment.items()
                 if self.last_use(value) >= segment.end
             }
+            begin = perf_counter_ns()
             self._run_alone(segment.end, environment)
+            if record is not None:
+                record([_alone_step(self.nodes[segment.end])], [perf_counter_ns() - begin])
             position = segment.end + 1
         return [self._find(value, environment) for value in self.graph.outputs]
 
@@ -180,10 +204,14 @@ class Program:
             ),
         )
         segment = self._segments.get(key)
-        if segment is None:
+        if segment is not None:
+            return segment
+        with self._lock:
             segment = self._plan(position, environment)
             if set(self._wanted.get(position, ())) != wanted:
                 return self._segment(position, environment)
+            while len(self._segments) >= _MOST_SEGMENTS:
+                del self._segments[next(iter(self._segments))]
             self._segments[key] = segment
         return segment
 
@@ -408,6 +436,10 @@ _VARIES = frozenset(
     "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial".split()
 )
 _GROWS = frozenset("ConstantOfShape Expand Tile Range EyeLike OneHot Pad Resize Upsample".split())
+
+
+def _alone_step(node: onnx_ir.Node) -> tuple[str, str, list[Any], list[Any], int]:
+    return node.name or node.op_type, f"alone:{node.op_type}", [], [], 0
 
 
 def _is_constant(node: onnx_ir.Node) -> bool:

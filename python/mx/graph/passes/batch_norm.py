@@ -66,7 +66,8 @@ def _array(value: onnx_ir.Value | None) -> Array | None:
     """The elements of a weight."""
     if value is None or not value.is_initializer() or value.const_value is None:
         return None
-    return value.const_value.numpy()
+    elements: Array = value.const_value.numpy()
+    return elements
 
 
 def _scaled(giver: onnx_ir.Node, weight: Array, factor: Array) -> Array | None:

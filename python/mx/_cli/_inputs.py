@@ -1,0 +1,74 @@
+"""The inputs of models that commands execute."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..graph import Graph, ValueSpec
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """The model, and what it is executed for."""
+    parser.add_argument("model", type=Path, help="an ONNX file")
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy",
+        help="the array for an input; once for each; or FILE.npz with arrays by name",
+    )
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="an extent that varies, by the name that `inspect` shows; 1 where it is not given",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+
+
+def inputs_of(graph: Graph, options: argparse.Namespace) -> dict[str, Any]:
+    """The arrays: from files, others random. Raises OSError and ValueError."""
+    import numpy
+
+    dims = dict(_dim_of(text) for text in options.dim)
+    names = [spec.name for spec in graph.inputs]
+    given: dict[str, Any] = {}
+    for text in options.input:
+        name, equals, file = text.partition("=")
+        if not equals:
+            with numpy.load(text, allow_pickle=False) as arrays:
+                given.update(arrays)
+        else:
+            given[name] = numpy.load(file, allow_pickle=False)
+    for name in given:
+        if name not in names:
+            raise ValueError(f"--input: there is no input {name!r}: inputs are {', '.join(names)}")
+    random = numpy.random.default_rng(options.seed)
+    for spec in graph.inputs:
+        if spec.name not in given:
+            given[spec.name] = _random(spec, dims, random)
+    return given
+
+
+def _random(spec: ValueSpec, dims: dict[str, int], random: Any) -> Any:
+    if spec.shape is None or spec.dtype is None:
+        raise ValueError(f"--input: {spec.name!r} has no shape in the model: give it a file")
+    shape = [dim if isinstance(dim, int) else dims.get(str(dim), 1) for dim in spec.shape]
+    if spec.dtype == "bool":
+        return random.integers(0, 2, shape).astype("bool")
+    if "int" in spec.dtype:
+        return random.integers(0, 2, shape).astype(spec.dtype)
+    if "float" not in spec.dtype:
+        raise ValueError(f"--input: {spec.name!r} is of type {spec.dtype}: give it a file")
+    return random.standard_normal(shape).astype(spec.dtype)
+
+
+def _dim_of(text: str) -> tuple[str, int]:
+    name, equals, number = text.partition("=")
+    if not equals or not number.isdigit():
+        raise ValueError(f"--dim: expected NAME=N, got {text!r}")
+    return name, int(number)

@@ -1,0 +1,43 @@
+"""Measures how long a model takes on the CPU: planning, and runs of a few seconds."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+
+from ._inputs import add_input_arguments, inputs_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add_input_arguments(parser)
+    parser.add_argument(
+        "--seconds", type=float, default=3.0, help="how long runs are repeated (default: 3)"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Does it; raises GraphError, OSError and ValueError."""
+    from .. import get_num_threads
+    from .. import graph as graphs
+    from .. import numpy as np
+
+    begin = time.perf_counter()
+    model = graphs.load(options.model)
+    loaded = time.perf_counter()
+    plan = graphs.Plan(model)
+    inputs = {name: np.asarray(array) for name, array in inputs_of(model, options).items()}
+    plan.run(inputs)
+    planned = time.perf_counter()
+    times: list[float] = []
+    while not times or time.perf_counter() - planned < options.seconds:
+        start = time.perf_counter()
+        plan.run(inputs)
+        times.append(time.perf_counter() - start)
+    print(f"load {1e3 * (loaded - begin):.1f} ms, plan and first run {planned - loaded:.3f} s")
+    print(
+        f"median {1e3 * statistics.median(times):.3f} ms, least {1e3 * min(times):.3f} ms of "
+        f"{len(times)} runs with {get_num_threads()} threads"
+    )
+    print(plan.summary())

@@ -1,0 +1,76 @@
+"""How long the steps of a run took."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One step of a run: the node, what executed it, the shapes that it gave, and when."""
+
+    name: str
+    implementation: str
+    shapes: tuple[tuple[int, ...], ...]
+    begin_ns: int  # since the run began
+    duration_ns: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The steps of one run in order; `print` shows them as a table, the slowest marked."""
+
+    steps: tuple[Timed, ...]
+    outputs: tuple[Any, ...]
+
+    @property
+    def total_ns(self) -> int:
+        """Nanoseconds of all steps."""
+        return sum(step.duration_ns for step in self.steps)
+
+    def table(self, most: int | None = None) -> str:
+        """A row a step: microseconds, share, node, implementation, shapes; `most` slowest ones."""
+        chosen: Sequence[Timed] = self.steps
+        if most is not None:
+            chosen = sorted(chosen, key=lambda step: -step.duration_ns)[:most]
+        total = max(self.total_ns, 1)
+        rows = [("us", "%", "node", "implementation", "output")]
+        for step in chosen:
+            shapes = " ".join("x".join(map(str, shape)) or "0-d" for shape in step.shapes)
+            share = 100 * step.duration_ns / total
+            rows.append(
+                (f"{step.duration_ns / 1e3:.1f}", f"{share:.1f}", step.name, step.implementation,
+                 shapes)
+            )  # fmt: skip
+        widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        lines = []
+        for row in rows:
+            numbers = [row[column].rjust(widths[column]) for column in (0, 1)]
+            words = [row[column].ljust(widths[column]) for column in (2, 3, 4)]
+            lines.append("  ".join([*numbers, *words]).rstrip())
+        return "\n".join([*lines, f"{total / 1e3:.1f} us in {len(self.steps)} steps"])
+
+    def save_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes what trace viewers read: chrome://tracing and Perfetto."""
+        Path(path).write_text(json.dumps({"traceEvents": list(self._events())}), encoding="utf-8")
+
+    def _events(self) -> Iterator[dict[str, Any]]:
+        for step in self.steps:
+            yield {
+                "name": step.name,
+                "cat": step.implementation,
+                "ph": "X",
+                "ts": step.begin_ns / 1e3,
+                "dur": step.duration_ns / 1e3,
+                "pid": 0,
+                "tid": 0,
+                "args": {"implementation": step.implementation, "shapes": step.shapes},
+            }
+
+    def __str__(self) -> str:
+        return self.table()
