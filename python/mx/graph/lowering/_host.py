@@ -6,6 +6,7 @@ optional that holds nothing.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,18 +28,23 @@ class HostNode:
 
     def __init__(self, node: onnx_ir.Node, opset: Mapping[str, int]) -> None:
         self._node = node
-        proto = onnx.NodeProto()
-        proto.op_type, proto.domain = node.op_type, node.domain
         self._opsets = {"": OPSET, node.domain: 1, **opset}
         if node.op_type in _RENAMED and node.domain == "":
-            proto.op_type, self._opsets[""] = _RENAMED[node.op_type]
+            self._opsets[""] = _RENAMED[node.op_type][1]
+        self._evaluator: Any = None
+
+    @functools.cached_property
+    def _proto(self) -> onnx.NodeProto:
+        node, proto = self._node, onnx.NodeProto()
+        proto.op_type, proto.domain = node.op_type, node.domain
+        if node.op_type in _RENAMED and node.domain == "":
+            proto.op_type = _RENAMED[node.op_type][0]
         proto.input.extend("" if value is None else f"i{i}" for i, value in enumerate(node.inputs))
         proto.output.extend(f"o{i}" if value.name else "" for i, value in enumerate(node.outputs))
         proto.attribute.extend(
             onnx_ir.serde.serialize_attribute(attribute) for attribute in node.attributes.values()
         )
-        self._proto = proto
-        self._evaluator: Any = None
+        return proto
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs; GraphError where the reference implementation fails, with its reason."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import numpy
 import ffi
 
 from ... import numpy as np
-from ...op import TensorSpec, body_arguments
+from ...op import TensorSpec
 from ._value import Followers, NeedsElements, Value
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
@@ -192,9 +193,30 @@ class Lowering:
 
 def _bind(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
     """All arguments of an operator's body, in order."""
-    bound = inspect.signature(operator).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return list(body_arguments(operator, bound.arguments))
+    signature, defaults, names, inputs = _parameters(operator)
+    bound = {**defaults, **signature.bind(*args, **kwargs).arguments}
+    return [
+        numpy.asarray(bound[name])
+        if isinstance(bound[name], numpy.generic) and name in inputs
+        else bound[name]
+        for name in names
+    ]
+
+
+@functools.cache
+def _parameters(
+    operator: Any,
+) -> tuple[inspect.Signature, dict[str, Any], list[str], frozenset[str]]:
+    """An operator's signature, its defaults, its body's parameters, and those that are arrays."""
+    signature = inspect.signature(operator)
+    params = [param for param in operator.info.params if not param.front_end]
+    defaults = {
+        name: param.default
+        for name, param in signature.parameters.items()
+        if param.default is not param.empty
+    }
+    inputs = frozenset(param.name for param in params if "ArrayLike" in (param.type or ""))
+    return signature, defaults, [param.name for param in params], inputs
 
 
 def _flat(arguments: Sequence[Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import onnx
@@ -32,7 +33,12 @@ def _plain(attribute: Any) -> Any:
 
 def since_version(node: onnx_ir.Node, opset: int) -> int:
     """The version in which the node's operator got the meaning that it has; 0 for no operator."""
+    return _since_version(node.op_type, opset, node.domain)
+
+
+@functools.cache
+def _since_version(operator: str, opset: int, domain: str) -> int:
     try:
-        return int(onnx.defs.get_schema(node.op_type, opset, node.domain).since_version)
+        return int(onnx.defs.get_schema(operator, opset, domain).since_version)
     except onnx.defs.SchemaError:
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -50,8 +51,13 @@ class Backend:
         if chosen is None:
             raise Declined("no rule for this operator")
         try:
-            inspect.signature(chosen).bind(to, *inputs, **attributes)
+            _signature(chosen).bind(to, *inputs, **attributes)
         except TypeError as error:
             raise Declined(str(error)) from None
         result = chosen(to, *inputs, **attributes)
         return [result] if isinstance(result, Value) else list(result)
+
+
+@functools.cache
+def _signature(rule: Rule) -> inspect.Signature:
+    return inspect.signature(rule)
