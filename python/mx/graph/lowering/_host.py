@@ -28,13 +28,14 @@ class HostNode:
 
     def __init__(self, node: onnx_ir.Node, opset: Mapping[str, int]) -> None:
         self._node = node
-        self._opsets = {"": OPSET, node.domain: 1, **opset}
+        self.opset = {"": OPSET, node.domain: 1, **opset}
         if node.op_type in _RENAMED and node.domain == "":
-            self._opsets[""] = _RENAMED[node.op_type][1]
+            self.opset[""] = _RENAMED[node.op_type][1]
         self._evaluator: Any = None
 
     @functools.cached_property
-    def _proto(self) -> onnx.NodeProto:
+    def proto(self) -> onnx.NodeProto:
+        """The node, with inputs i0, i1 and outputs o0, o1."""
         node, proto = self._node, onnx.NodeProto()
         proto.op_type, proto.domain = node.op_type, node.domain
         if node.op_type in _RENAMED and node.domain == "":
@@ -48,7 +49,7 @@ class HostNode:
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs; GraphError where the reference implementation fails, with its reason."""
-        feeds = {name: value for name, value in zip(self._proto.input, inputs, strict=True) if name}
+        feeds = {name: value for name, value in zip(self.proto.input, inputs, strict=True) if name}
         try:
             if self._evaluator is None:
                 self._evaluator = self._make()
@@ -59,44 +60,44 @@ class HostNode:
         except Exception as error:
             raise GraphError(f"{describe(self._node)}: {error}") from error
         named = map(_with_objects, results)
-        return [next(named) if name else None for name in self._proto.output]
+        return [next(named) if name else None for name in self.proto.output]
 
     def _make(self) -> Any:
         # Few models need it, and it takes longer to import than all else.
         from onnx.reference import ReferenceEvaluator
 
         graph = onnx.GraphProto()
-        graph.node.append(self._proto)
+        graph.node.append(self.proto)
         graph.name = self._node.op_type
-        for name in filter(None, self._proto.input):
+        for name in filter(None, self.proto.input):
             graph.input.add().name = name
-        for name in filter(None, self._proto.output):
+        for name in filter(None, self.proto.output):
             graph.output.add().name = name
-        return ReferenceEvaluator(graph, opsets=self._opsets)
+        return ReferenceEvaluator(graph, opsets=self.opset)
 
     def infer(self, inputs: Sequence[Value | None]) -> list[tuple[tuple[int, ...], str]]:
         """Shapes and element types of the outputs. Declined where elements decide them."""
         try:
-            version = self._opsets[self._node.domain]
-            schema = onnx.defs.get_schema(self._proto.op_type, version, self._node.domain)
+            version = self.opset[self._node.domain]
+            schema = onnx.defs.get_schema(self.proto.op_type, version, self._node.domain)
         except onnx.defs.SchemaError as error:
             raise Declined(f"no operator of that name: {error}") from error
         types, data = {}, {}
-        for name, value in zip(self._proto.input, inputs, strict=True):
+        for name, value in zip(self.proto.input, inputs, strict=True):
             if value is None:
                 continue
             kind = onnx_ir.DataType.from_numpy(numpy.dtype(value.dtype))
             types[name] = onnx.helper.make_tensor_type_proto(int(kind), value.shape)
             if value.constant is not None and value.constant.size <= 1024:
                 data[name] = onnx.numpy_helper.from_array(value.constant)
-        opsets = [onnx.helper.make_opsetid(*item) for item in self._opsets.items()]
+        opsets = [onnx.helper.make_opsetid(*item) for item in self.opset.items()]
         try:
             found = onnx.shape_inference.infer_node_outputs(
-                schema, self._proto, types, data, opset_imports=opsets
+                schema, self.proto, types, data, opset_imports=opsets
             )
         except Exception as error:
             raise Declined(f"its outputs cannot be inferred: {error}") from error
-        return [_spec(found.get(name), name) for name in self._proto.output]
+        return [_spec(found.get(name), name) for name in self.proto.output]
 
 
 def _with_objects(result: Any) -> Any:

@@ -50,6 +50,14 @@ class Lowering:
         array = numpy.asarray(elements)
         return Value(array.shape, str(array.dtype), constant=array)
 
+    def like(self, value: Value | None) -> Value | None:
+        """A value of the same spec, or of the same elements where they are known."""
+        if value is None:
+            return None
+        if value.constant is not None:
+            return self.constant(value.constant)
+        return self.input(value.shape, value.dtype)
+
     def elements(self, value: Value) -> numpy.ndarray[Any, Any]:
         """The elements of a value. NeedsElements where they are not known yet."""
         if value.constant is None:

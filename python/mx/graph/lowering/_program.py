@@ -18,12 +18,16 @@ import onnx_ir
 
 from ... import numpy as np
 from .._errors import GraphError
+from ._body import body_of
 from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
 from ._table import Backend
 from ._value import Declined, Follower, Followers, NeedsElements, Value
+
+# What operators raise for arguments that they do not take.
+_REJECTIONS = (TypeError, ValueError, NotImplementedError, OverflowError)
 
 Environment = dict[onnx_ir.Value, Any]
 # Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
@@ -38,7 +42,9 @@ class Step:
     """Where one node of a graph is executed."""
 
     node: onnx_ir.Node
-    backend: str  # "constant" where its outputs are known beforehand
+    # The name of a backend; "body" where they have what the operator is short for, "constant" where
+    # its outputs are known beforehand, "reference" and "alone" where Python executes it.
+    backend: str
     reasons: tuple[str, ...]  # why the backends before that one declined
 
 
@@ -377,10 +383,73 @@ class _Planner:
                 reasons.append(f"{backend.name}: {error}")
             except NeedsElements:
                 raise
-            except (TypeError, ValueError, NotImplementedError, OverflowError) as error:
+            except _REJECTIONS as error:
                 reasons.append(f"{backend.name}: {error}")
-        self._to.taken = 0
+        self._to.taken, self._to.followers = 0, Followers()
+        try:
+            return self._by_body(node, host, inputs), "body", reasons
+        except Declined as error:
+            reasons.append(f"body: {error}")
         return self._by_reference(node, host, inputs), "reference", reasons
+
+    def _by_body(
+        self, node: onnx_ir.Node, host: HostNode, inputs: list[Value | None]
+    ) -> list[Value]:
+        """What the nodes give that the operator is short for, if backends have rules for all."""
+        function = body_of(host.proto, inputs, host.opset)
+        trial = Lowering()  # nothing is to be left of a body that is lowered in part
+        self._lower_body(trial, function, [trial.like(value) for value in inputs], inputs)
+        return self._lower_body(self._to, function, inputs, inputs)[: len(node.outputs)]
+
+    def _lower_body(
+        self,
+        to: Lowering,
+        function: onnx_ir.Function,
+        inputs: Sequence[Value | None],
+        origins: Sequence[Value | None],
+    ) -> list[Value]:
+        values = dict(zip(function.inputs, inputs, strict=False))
+        to.node_name = self._to.node_name
+        for node in function:
+            given = [None if value is None else values.get(value) for value in node.inputs]
+            version = {**self._program.opset, **function.opset_imports}.get(node.domain, 1)
+            to.num_outputs = len(node.outputs)
+            try:
+                outputs = self._lower_inner(to, node, version, given)
+            except NeedsElements as error:
+                for value, origin in zip(inputs, origins, strict=True):
+                    if error.value is value and origin is not None:
+                        raise NeedsElements(origin) from None
+                raise Declined(f"{node.op_type}: elements decide a shape") from None
+            values.update(zip(node.outputs, outputs, strict=False))
+        found = [values.get(value) for value in function.outputs]
+        if None in found:
+            raise Declined("a body that gives what it is given as nothing")
+        return [value for value in found if value is not None]
+
+    def _lower_inner(
+        self, to: Lowering, node: onnx_ir.Node, version: int, inputs: list[Value | None]
+    ) -> list[Value]:
+        """A node of a body, by one of the backends."""
+        if _is_constant(node):
+            return [to.constant(attributes_of(node)["value"])]
+        host = HostNode(node, {**self._program.opset, node.domain: version})
+        if _may_compute(node, inputs):
+            results = host.run([None if value is None else value.constant for value in inputs])
+            return [to.constant(result) for result in results]
+        since = since_version(node, version)
+        reasons = []
+        for backend in self._program.backends:
+            to.taken, to.followers = 0, Followers()
+            try:
+                return backend.lower(to, node.op_type, since, inputs, attributes_of(node))
+            except (Declined, *_REJECTIONS) as error:
+                reasons.append(f"{backend.name}: {error}")
+        try:
+            return self._lower_body(to, body_of(host.proto, inputs, host.opset), inputs, inputs)
+        except Declined as error:
+            reasons.append(str(error))
+        raise Declined(f"{node.op_type} in it: " + "; ".join(reasons))
 
     def _compute(self, host: HostNode, inputs: list[Value | None]) -> list[Value] | None:
         results = host.run([None if value is None else value.constant for value in inputs])

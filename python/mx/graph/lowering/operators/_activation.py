@@ -10,7 +10,8 @@ from .... import numpy_extension as npx
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import of_type
+from ._elementwise import FLOATS, cast, of_type
+from ._pieces import indices_along
 
 
 @rule("Relu", since=6)
@@ -72,6 +73,41 @@ def _gelu(to: Lowering, x: Value, *, approximate: str = "none") -> Value:
     inner = to.call(np.multiply, to.call(np.add, x, cubic), 0.7978845608028654)
     gate = to.call(np.multiply, to.call(np.add, to.call(np.tanh, inner), 1), 0.5)
     return of_type(to.call(np.multiply, x, gate), x.dtype)
+
+
+@rule("Celu", since=12)
+def _celu(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
+    low = to.call(np.expm1, to.call(np.divide, to.call(np.minimum, x, 0), alpha))
+    return of_type(
+        to.call(np.add, to.call(np.maximum, x, 0), to.call(np.multiply, low, alpha)), x.dtype
+    )
+
+
+@rule("Selu", since=6)
+def _selu(
+    to: Lowering, x: Value, *, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323
+) -> Value:
+    return of_type(to.call(np.multiply, _elu(to, x, alpha=alpha), gamma), x.dtype)
+
+
+@rule("ThresholdedRelu", since=10)
+def _thresholded_relu(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
+    return of_type(to.call(np.where, to.call(np.greater, x, alpha), x, 0.0), x.dtype)
+
+
+@rule("Shrink", since=9)
+def _shrink(to: Lowering, x: Value, *, bias: float = 0.0, lambd: float = 0.5) -> Value:
+    if x.dtype not in FLOATS:
+        raise Declined("integers")
+    high = to.call(np.where, to.call(np.greater, x, lambd), to.call(np.subtract, x, bias), 0.0)
+    low = to.call(np.less, x, -lambd)
+    return of_type(to.call(np.where, low, to.call(np.add, x, bias), high), x.dtype)
+
+
+@rule("Hardmax", since=13)
+def _hardmax(to: Lowering, x: Value, *, axis: int = -1) -> Value:
+    first = to.call(np.argmax, x, axis=axis, keepdims=True)
+    return cast(to, to.call(np.equal, first, indices_along(to, x.shape, axis)), x.dtype)
 
 
 @rule("Softmax", since=13)

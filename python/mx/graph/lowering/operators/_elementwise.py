@@ -26,7 +26,7 @@ _BINARY: dict[str, Any] = {
     "BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor,
 }  # fmt: skip
 _MANY: dict[str, Any] = {"Max": np.maximum, "Min": np.minimum, "Sum": np.add}
-_FLOATS = frozenset(["float16", "bfloat16", "float32", "float64"])
+FLOATS = frozenset(["float16", "bfloat16", "float32", "float64"])
 
 
 def cast(to: Lowering, x: Value, dtype: str) -> Value:
@@ -86,29 +86,54 @@ for _name, _function in _MANY.items():
 
 @rule("Div", since=7)
 def _div(to: Lowering, a: Value, b: Value) -> Value:
-    if a.dtype not in _FLOATS:
-        raise Declined("integers are divided towards zero")
-    return of_type(to.call(np.divide, a, b), a.dtype)
+    if a.dtype in FLOATS:
+        return of_type(to.call(np.divide, a, b), a.dtype)
+    return of_type(_towards_zero(to, a, b), a.dtype)
+
+
+def _towards_zero(to: Lowering, a: Value, b: Value) -> Value:
+    """The quotient of integers without its fraction."""
+    below: Value = to.call(np.floor_divide, a, b)
+    if a.dtype.startswith("uint"):
+        return below
+    rest = to.call(np.not_equal, to.call(np.multiply, below, b), a)
+    opposite = to.call(np.not_equal, to.call(np.less, a, 0), to.call(np.less, b, 0))
+    inexact = to.call(np.logical_and, rest, to.call(np.logical_and, opposite, _nonzero(to, b)))
+    made: Value = to.call(np.add, below, cast(to, inexact, a.dtype))
+    return made
+
+
+def _nonzero(to: Lowering, x: Value) -> Value:
+    made: Value = to.call(np.not_equal, x, 0)
+    return made
 
 
 @rule("Mod", since=10)
 def _mod(to: Lowering, a: Value, b: Value, *, fmod: int = 0) -> Value:
-    if fmod:
-        raise Declined("fmod has the sign of the dividend")
-    return of_type(to.call(np.mod, a, b), a.dtype)
+    if not fmod:
+        return of_type(to.call(np.mod, a, b), a.dtype)
+    if a.dtype in FLOATS:
+        rest = to.call(np.mod, to.call(np.abs, a), to.call(np.abs, b))
+        return of_type(to.call(np.copysign, rest, a), a.dtype)
+    whole = to.call(np.multiply, _towards_zero(to, a, b), b)
+    return of_type(to.call(np.subtract, a, whole), a.dtype)
 
 
 @rule("Pow", since=7)
 def _pow(to: Lowering, a: Value, b: Value) -> Value:
-    if a.dtype not in _FLOATS:
-        raise Declined("powers of integers")
-    if (
-        b.constant is not None
-        and b.size == 1
-        and float(b.constant.reshape(())) == 2
-        and not b.shape
-    ):
+    if a.dtype not in FLOATS:
+        return _pow_of_integer(to, a, b)
+    if b.constant is not None and not b.shape and float(b.constant) == 2:
         return of_type(to.call(np.square, a), a.dtype)
+    return of_type(to.call(np.power, a, cast(to, b, a.dtype)), a.dtype)
+
+
+def _pow_of_integer(to: Lowering, a: Value, b: Value) -> Value:
+    if b.dtype in FLOATS:
+        made = to.call(np.power, cast(to, a, "float64"), cast(to, b, "float64"))
+        return _converted(to, made, a.dtype)
+    if not b.dtype.startswith("uint") and (b.constant is None or (b.constant < 0).any()):
+        raise Declined("powers of integers that may be fractions")
     return of_type(to.call(np.power, a, cast(to, b, a.dtype)), a.dtype)
 
 
@@ -127,9 +152,12 @@ def _where(to: Lowering, condition: Value, x: Value, y: Value) -> Value:
 
 @rule("IsInf", since=10)
 def _isinf(to: Lowering, x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> Value:
-    if not (detect_negative and detect_positive):
-        raise Declined("infinities of one sign")
-    made: Value = to.call(np.isinf, x)
+    if detect_negative and detect_positive:
+        made: Value = to.call(np.isinf, x)
+    elif detect_negative or detect_positive:
+        made = to.call(np.equal, x, float("inf") if detect_positive else float("-inf"))
+    else:
+        made = to.call(np.full, x.shape, False, dtype="bool")
     return made
 
 
@@ -152,7 +180,7 @@ def _cast_like(to: Lowering, x: Value, like: Value, *, saturate: int = 1) -> Val
 
 
 def _converted(to: Lowering, x: Value, dtype: str) -> Value:
-    if x.dtype in _FLOATS and dtype.startswith(("int", "uint")):
+    if x.dtype in FLOATS and dtype.startswith(("int", "uint")):
         # Conversions of what an integer type cannot hold are not specified, but those of the
         # reference are what people compare with.
         if dtype not in ("int64", "int32"):

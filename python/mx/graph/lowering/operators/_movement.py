@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy
@@ -10,6 +11,8 @@ from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
+from ._elementwise import cast
+from ._pieces import along_axis, axis_slice, indices_along, padded, wrapped
 
 
 @rule("Reshape", since=5)
@@ -73,9 +76,13 @@ def _concat(to: Lowering, *inputs: Value, axis: int) -> Value:
 def _split_2(
     to: Lowering, x: Value, *, axis: int = 0, split: Sequence[int] | None = None
 ) -> list[Value]:
-    if split is None:
-        raise Declined("parts of equal size, of which only the outputs tell how many")
-    return _split_at(to, x, axis, split)
+    return _split_at(to, x, axis, _equal_parts(to, x.shape[axis]) if split is None else split)
+
+
+def _equal_parts(to: Lowering, extent: int) -> list[int]:
+    """The sizes of as many parts as the node has outputs; the last one may be smaller."""
+    size = -(-extent // to.num_outputs)
+    return [min(size, max(extent - size * part, 0)) for part in range(to.num_outputs)]
 
 
 @rule("Split", since=13)
@@ -87,13 +94,7 @@ def _split(
     axis: int = 0,
     num_outputs: int | None = None,
 ) -> list[Value]:
-    extent = x.shape[axis]
-    if split is not None:
-        return _split_at(to, x, axis, to.ints(split))
-    if num_outputs is None:
-        raise Declined("parts of equal size, of which only the outputs tell how many")
-    size = -(-extent // num_outputs)
-    sizes = [min(size, max(extent - size * index, 0)) for index in range(num_outputs)]
+    sizes = _equal_parts(to, x.shape[axis]) if split is None else to.ints(split)
     return _split_at(to, x, axis, sizes)
 
 
@@ -208,8 +209,114 @@ def _depth_to_space(to: Lowering, x: Value, *, blocksize: int, mode: str = "DCR"
 
 
 @rule("SpaceToDepth")
-def _space_to_depth(to: Lowering, x: Value, *, blocksize: int) -> Value:
+def _space_to_depth(to: Lowering, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
     n, c, h, w = x.shape
     b = blocksize
-    moved = to.call(np.transpose, to.reshape(x, (n, c, h // b, b, w // b, b)), (0, 3, 5, 1, 2, 4))
+    order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    moved = to.call(np.transpose, to.reshape(x, (n, c, h // b, b, w // b, b)), order)
     return to.reshape(moved, (n, c * b * b, h // b, w // b))
+
+
+_PAD_MODES = ("constant", "edge", "reflect", "wrap")
+
+
+@rule("Pad", since=11)
+def _pad(
+    to: Lowering,
+    x: Value,
+    pads: Value,
+    value: Value | None = None,
+    axes: Value | None = None,
+    *,
+    mode: str = "constant",
+) -> Value:
+    chosen = range(len(x.shape)) if axes is None else to.ints(axes)
+    given, count = to.ints(pads), len(chosen)
+    element = 0 if value is None else to.elements(value).reshape(()).item()
+    for index, axis in enumerate(chosen):
+        x = _padded(to, x, axis, given[index], given[count + index], mode, element)
+    return x
+
+
+@rule("Pad", since=2)
+def _pad_2(
+    to: Lowering, x: Value, *, pads: Sequence[int], mode: str = "constant", value: float = 0.0
+) -> Value:
+    for axis, (before, after) in enumerate(zip(pads, pads[len(x.shape) :], strict=False)):
+        x = _padded(to, x, axis, before, after, mode, value)
+    return x
+
+
+def _padded(
+    to: Lowering, x: Value, axis: int, before: int, after: int, mode: str, element: float
+) -> Value:
+    """The elements with more in front of and behind them along an axis; fewer for less than 0."""
+    cut = slice(max(-before, 0), x.shape[axis] - max(-after, 0))
+    if before < 0 or after < 0:
+        x = axis_slice(to, x, axis, cut)
+        before, after = max(before, 0), max(after, 0)
+    if not before and not after:
+        return x
+    if mode == "constant":
+        return padded(to, x, axis, before, after, element)
+    if mode not in _PAD_MODES:
+        raise Declined(f"the mode {mode}")
+    positions = numpy.pad(numpy.arange(x.shape[axis]), (before, after), mode)  # type: ignore[call-overload]
+    made: Value = to.call(np.take, x, to.constant(positions), axis=axis)
+    return made
+
+
+@rule("GatherElements", since=11)
+def _gather_elements(to: Lowering, x: Value, indices: Value, *, axis: int = 0) -> Value:
+    return along_axis(to, x, indices, axis)
+
+
+@rule("GatherND", since=11)
+def _gather_nd(to: Lowering, x: Value, indices: Value, *, batch_dims: int = 0) -> Value:
+    """The first axes, which the indices are of, become one, of which elements are taken."""
+    depth = indices.shape[-1]
+    batches, leading = x.shape[:batch_dims], x.shape[batch_dims : batch_dims + depth]
+    number = None
+    for axis, extent in enumerate(leading):
+        part = to.call(np.squeeze, axis_slice(to, indices, -1, slice(axis, axis + 1)), axis=-1)
+        part = wrapped(to, part, extent)
+        scaled = part if number is None else to.call(np.multiply, number, extent)
+        number = part if number is None else to.call(np.add, scaled, part)
+    if number is None:
+        raise Declined("indices of nothing")
+    many = math.prod(leading)
+    if batches:
+        rows = numpy.arange(math.prod(batches), dtype="int64").reshape(batches) * many
+        ones = (1,) * (len(number.shape) - batch_dims)
+        number = to.call(np.add, number, to.constant(rows.reshape(batches + ones)))
+    flat = to.reshape(x, (math.prod(batches) * many, *x.shape[batch_dims + depth :]))
+    made: Value = to.call(np.take, flat, number, axis=0)
+    return made
+
+
+@rule("OneHot", since=9)
+def _one_hot(to: Lowering, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> Value:
+    count = int(to.elements(depth).reshape(()))
+    axis = axis + len(indices.shape) + 1 if axis < 0 else axis
+    spread = to.call(np.expand_dims, wrapped(to, cast(to, indices, "int64"), count), axis)
+    shape = (*indices.shape[:axis], count, *indices.shape[axis:])
+    is_on = to.call(np.equal, spread, indices_along(to, shape, axis))
+    off, on = (to.reshape(to.slices(values, [part]), ()) for part in (slice(0, 1), slice(1, 2)))
+    made: Value = to.call(np.where, is_on, on, off)
+    return made
+
+
+@rule("TopK", since=10)
+def _top_k(
+    to: Lowering, x: Value, k: Value, *, axis: int = -1, largest: int = 1, sorted: int = 1
+) -> list[Value]:
+    count, backwards = int(to.elements(k).reshape(())), slice(None, None, -1)
+    if largest:
+        # Equal elements stay in order where the reverse is sorted and reversed.
+        order = to.call(np.argsort, axis_slice(to, x, axis, backwards), axis=axis, kind="stable")
+        order = axis_slice(to, order, axis, backwards)
+        order = to.call(np.subtract, x.shape[axis] - 1, axis_slice(to, order, axis, slice(count)))
+    else:
+        order = to.call(np.argsort, x, axis=axis, kind="stable")
+        order = axis_slice(to, order, axis, slice(count))
+    return [along_axis(to, x, order, axis), order]

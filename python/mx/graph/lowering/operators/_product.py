@@ -6,16 +6,12 @@ from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import of_type
-
-_FLOATS = frozenset(["float32", "float64"])
+from ._elementwise import FLOATS, cast, widened
 
 
 @rule("MatMul")
 def _matmul(to: Lowering, a: Value, b: Value) -> Value:
-    if a.dtype not in _FLOATS:
-        raise Declined(f"products of {a.dtype}")
-    return of_type(to.call(np.matmul, a, b), a.dtype)
+    return cast(to, to.call(np.matmul, widened(to, a), widened(to, b)), a.dtype)
 
 
 @rule("Gemm", since=7)
@@ -30,14 +26,16 @@ def _gemm(
     transA: int = 0,
     transB: int = 0,
 ) -> Value:
-    if a.dtype not in _FLOATS:
+    if a.dtype not in FLOATS:
         raise Declined(f"products of {a.dtype}")
+    dtype, a, b = a.dtype, widened(to, a), widened(to, b)
     left = to.call(np.transpose, a) if transA else a
     right = to.call(np.transpose, b) if transB else b
     result: Value = to.call(np.matmul, left, right)
     if alpha != 1:
         result = to.call(np.multiply, result, alpha)
     if c is not None and beta != 0:
+        c = widened(to, c)
         added = c if beta == 1 else to.call(np.multiply, c, beta)
         result = to.call(np.add, result, added)
-    return of_type(result, a.dtype)
+    return cast(to, result, dtype)

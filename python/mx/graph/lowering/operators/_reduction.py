@@ -10,6 +10,7 @@ from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
 from ._elementwise import cast, of_type
+from ._pieces import axis_slice
 
 Reduce = Callable[[Lowering, Value, Any, bool], Value]
 
@@ -38,6 +39,16 @@ def _log_sum(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
     return of_type(to.call(np.log, _sum(to, x, axes, keep)), x.dtype)
 
 
+def _log_sum_exp(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
+    if x.size == 0:
+        return of_type(to.call(np.log, _sum(to, to.call(np.exp, x), axes, keep)), x.dtype)
+    largest = to.call(np.max, x, axis=axes, keepdims=True)
+    level = to.call(np.where, to.call(np.isfinite, largest), largest, 0.0)
+    total = _sum(to, to.call(np.exp, to.call(np.subtract, x, level)), axes, True)
+    made: Value = to.call(np.add, to.call(np.log, total), level)
+    return of_type(made if keep else to.call(np.squeeze, made, axis=axes), x.dtype)
+
+
 _sum = _simple(np.sum)
 _REDUCTIONS: dict[str, Reduce] = {
     "ReduceSum": _sum,
@@ -49,10 +60,15 @@ _REDUCTIONS: dict[str, Reduce] = {
     "ReduceL1": _l1,
     "ReduceL2": _l2,
     "ReduceLogSum": _log_sum,
+    "ReduceLogSumExp": _log_sum_exp,
 }
 
 
-def _with_axes_input(reduce: Reduce) -> Any:
+# Reductions of one element that give the element.
+_KEEP_ONE = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
+
+
+def _with_axes_input(reduce: Reduce, keeps_one: bool) -> Any:
     def lower(
         to: Lowering,
         x: Value,
@@ -63,6 +79,8 @@ def _with_axes_input(reduce: Reduce) -> Any:
     ) -> Value:
         listed = [] if axes is None else to.ints(axes)
         if not listed and noop_with_empty_axes:
+            if keeps_one:
+                return x
             raise Declined("no axes, which means nothing is reduced")
         return reduce(to, x, tuple(listed) or None, bool(keepdims))
 
@@ -80,7 +98,9 @@ def _with_axes_attribute(reduce: Reduce) -> Any:
 
 for _name, _reduce in _REDUCTIONS.items():
     rule(_name)(_with_axes_attribute(_reduce))
-    rule(_name, since=13 if _name == "ReduceSum" else 18)(_with_axes_input(_reduce))
+    rule(_name, since=13 if _name == "ReduceSum" else 18)(
+        _with_axes_input(_reduce, _name in _KEEP_ONE)
+    )
 
 
 def _arg(function: Any) -> Any:
@@ -88,8 +108,10 @@ def _arg(function: Any) -> Any:
         to: Lowering, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
     ) -> Value:
         if select_last_index:
-            raise Declined("the last of equal elements")
+            x = axis_slice(to, x, axis, slice(None, None, -1))
         made: Value = to.call(function, x, axis=axis, keepdims=bool(keepdims))
+        if select_last_index:
+            made = to.call(np.subtract, x.shape[axis] - 1, made)
         return of_type(made, "int64")
 
     return lower
@@ -99,9 +121,24 @@ rule("ArgMax")(_arg(np.argmax))
 rule("ArgMin")(_arg(np.argmin))
 
 
-@rule("CumSum", since=11)
-def _cumsum(to: Lowering, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0) -> Value:
-    if exclusive or reverse:
-        raise Declined("exclusive or reversed sums")
-    made: Value = to.call(np.cumsum, x, axis=int(to.elements(axis)))
-    return of_type(made, x.dtype)
+def _scan(function: Any, neutral: int) -> Any:
+    def lower(
+        to: Lowering, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
+    ) -> Value:
+        along = int(to.elements(axis).reshape(()))
+        backwards = slice(None, None, -1)
+        given = axis_slice(to, x, along, backwards) if reverse else x
+        made: Value = to.call(function, given, axis=along, dtype=x.dtype)
+        if exclusive and x.shape[along]:
+            shape = list(x.shape)
+            shape[along] = 1
+            first = to.call(np.full, tuple(shape), neutral, dtype=x.dtype)
+            rest = axis_slice(to, made, along, slice(0, x.shape[along] - 1))
+            made = to.call(np.concatenate, [first, rest], axis=along)
+        return of_type(axis_slice(to, made, along, backwards) if reverse else made, x.dtype)
+
+    return lower
+
+
+rule("CumSum", since=11)(_scan(np.cumsum, 0))
+rule("CumProd", since=26)(_scan(np.cumprod, 1))
