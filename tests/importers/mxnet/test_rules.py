@@ -11,9 +11,10 @@ import torch.nn.functional as F
 from onnx.reference.ops.op_rnn import CommonRNN
 
 from mx.graph import GraphError
+from mx.importers.mxnet.conversion import convert
 from mx.importers.mxnet.table import TABLE
 
-from .running import run
+from .running import heads_of, run
 
 RNG = np.random.default_rng(7)
 Case = tuple[str, dict[str, Any], list[np.ndarray], Any]
@@ -1106,3 +1107,21 @@ def test_each_operator_is_described() -> None:
     for operator in {id(one): one for one in TABLE.values()}.values():
         assert operator.doc.endswith(".") and operator.doc[0].upper() == operator.doc[0]
         assert math.isfinite(len(operator.parameters))
+
+
+ODD = ["0", "-1", "-7", "3", "99999999999", "1e30", "nan", "None", "()", "(0,)", "(-5, 9)", "x", ""]
+
+
+@pytest.mark.parametrize("op", sorted({op for op, *_ in CASES}))
+def test_odd_parameters_are_errors_of_the_graph(op: str) -> None:
+    """Files can have anything as a parameter; what comes of it is a model or a GraphError."""
+    for _, parameters, inputs, _ in [case for case in CASES if case[0] == op][:2]:
+        for parameter in TABLE[op].parameters:
+            for odd in ODD:
+                given = parameters | {parameter.name: odd}
+                try:
+                    heads = heads_of(op, given, len(inputs))
+                    shapes = {f"a{i}": array.shape for i, array in enumerate(inputs)}
+                    convert(heads, shapes, {f"a{i}": str(a.dtype) for i, a in enumerate(inputs)})
+                except GraphError as error:
+                    assert "node 'node'" in str(error), (given, error)

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from mx.graph import OPSET, Graph, GraphError
 
-from .expansion import Expansion, set_shape, shape_of
+from .expansion import expand, set_shape, shape_of
 from .inference import Inference
 from .nodes import (
     DOMAIN,
@@ -214,16 +214,14 @@ def _copied(value: ir.Value, made: dict[int, ir.Value], names: _Names) -> ir.Val
 
 def _expanded(node: ir.Node, inputs: Sequence[ir.Value]) -> tuple[list[ir.Node], list[ir.Value]]:
     operator = operator_of(node)
-    if operator is None or operator.expand is None:
+    if operator is None:
         raise GraphError(
             f"node {node.name!r}: expected an operator with a rule for ONNX, but {node.op_type} "
             "came"
         )
     parameters = parse(node, operator)
     named_inputs(node, operator, parameters, inputs)
-    expansion = Expansion(operator, str(node.name), parameters, inputs)
-    found = operator.expand(expansion)
-    return expansion.nodes, [found] if isinstance(found, ir.Value) else list(found)
+    return expand(operator, str(node.name), parameters, inputs)
 
 
 def _kept(node: ir.Node, inputs: Sequence[ir.Value | None]) -> tuple[list[ir.Node], list[ir.Value]]:

@@ -135,8 +135,11 @@ class Expansion:
             dtype = ir.DataType[dtype_name(dtype)]
         array = np.asarray(value)
         if dtype.numpy().kind in "iu" and array.dtype.kind == "f":
+            if np.isnan(array).any():
+                raise self.error(f"expected a number that {dtype} has, but {value} came")
             array = np.clip(array, np.iinfo(dtype.numpy()).min, np.iinfo(dtype.numpy()).max)
-        tensor = ir.Tensor(array.astype(dtype.numpy()), dtype=dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            tensor = ir.Tensor(array.astype(dtype.numpy()), dtype=dtype)
         out = self.op("Constant", value=tensor)
         out.const_value = tensor
         return out
@@ -229,6 +232,27 @@ class Expansion:
         if isinstance(n, int):
             return self.ints(n)
         return self.op("Shape", value, start=axis, end=axis + 1 if axis != -1 else None)
+
+
+def expand(
+    operator: Operator, node: str, parameters: Parameters, inputs: Sequence[ir.Value]
+) -> tuple[list[ir.Node], list[ir.Value]]:
+    """The nodes that one of MXNet's becomes, and its outputs; GraphError where it cannot."""
+    expansion = Expansion(operator, node, parameters, inputs)
+    if operator.expand is None:
+        raise expansion.error("expected an operator with a rule for ONNX")
+    try:
+        found = operator.expand(expansion)
+    except GraphError:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Files can have any parameters, and rules check those that have a meaning of their own.
+        shapes = [shape_of(value) for value in inputs]
+        raise expansion.error(
+            f"expected parameters that fit each other and shapes {shapes}, but "
+            f"{vars(parameters)} came ({error})"
+        ) from error
+    return expansion.nodes, [found] if isinstance(found, ir.Value) else list(found)
 
 
 def dtype_name(name: str) -> str:

@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from mx.graph import GraphError
 
-from .expansion import Expansion, dtype_name, set_shape, shape_of
+from .expansion import dtype_name, expand, set_shape, shape_of
 from .nodes import in_order, named_inputs, operator_of, parse
 from .params import DTYPES
 from .table import Operator, Parameters, Shape
@@ -165,14 +165,12 @@ class Inference:
         if all(self.of(value).shape is not None for value in node.outputs[:1]):
             if all(is_whole(shape_of(self.of(value))) for value in node.outputs[:1]):
                 return
-        expansion = Expansion(operator, str(node.name), parameters, inputs)
         try:
-            made = operator.expand(expansion)
+            _, outputs = expand(operator, str(node.name), parameters, inputs)
         except GraphError:
             if is_partial or not all(is_whole(shape_of(value)) for value in inputs):
                 return
             raise
-        outputs = [made] if isinstance(made, ir.Value) else made
         for value, found in zip(node.outputs, outputs, strict=False):
             known = self.of(value)
             if known.dtype is None or shape_of(known) != shape_of(found):
@@ -201,7 +199,11 @@ class Inference:
         if operator.shapes is None:
             return
         known = {n: s for n, v in inputs.items() if (s := shape_of(v)) is not None}
-        for name, shape in operator.shapes(parameters, known).items():
+        try:
+            follows = operator.shapes(parameters, known)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            return  # what is wrong is told where the node is expanded
+        for name, shape in follows.items():
             argument = inputs.get(name)
             if argument is None or shape is None:
                 continue

@@ -87,7 +87,12 @@ def make_node(
     operator = TABLE.get(op_type)
     names: Names = tuple(f"output{i}" for i in range(outputs)) if outputs > 1 else ("output",)
     if operator is not None:
-        names = operator.outputs(parse(node, operator))
+        try:
+            names = operator.outputs(parse(node, operator))
+        except ValueError as error:
+            if isinstance(error, GraphError):
+                raise
+            raise GraphError(f"node {name!r} ({op_type}): {error}") from None
         if len(names) < outputs:
             raise GraphError(
                 f"node {name!r} ({op_type}): expected {len(names)} outputs, but output "

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from .expansion import Expansion
 
+# What a node may have of inputs, outputs and layers: files can tell any number.
+MOST_OF_ONE_NODE = 1 << 14
+COUNTS = {"num_args", "num_outputs", "num_layers"}
+
 # A dimension is a number, a name, or None where nothing is known of it.
 Dimension = int | str | None
 Shape = tuple[Dimension, ...]
@@ -61,7 +65,8 @@ class Parameter:
         if plain in ("None", "null"):
             if self.default is REQUIRED:
                 raise ValueError("expected a value, but None came")
-            return () if self.kind == "ints" and self.default == () else None
+            # Only what may be left out may be None, besides axes, where it means all of them.
+            return None if self.name == "axis" else self.default
         if self.choices and plain not in self.choices:
             raise ValueError(f"expected one of {', '.join(self.choices)}, but {text!r} came")
         try:
@@ -184,6 +189,11 @@ class Operator:
                 raise ValueError(f"parameter {parameter.name}: expected a value, but none came")
             else:
                 values[parameter.name] = parameter.default
+            if parameter.name in COUNTS and not 0 < values[parameter.name] <= MOST_OF_ONE_NODE:
+                came = values[parameter.name]
+                raise ValueError(
+                    f"parameter {parameter.name}: expected 1 to {MOST_OF_ONE_NODE}, but {came} came"
+                )
         return Parameters(values)
 
     def inputs(self, parameters: Parameters) -> Names:

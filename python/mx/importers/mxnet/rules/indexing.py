@@ -111,7 +111,8 @@ def pick(x: Expansion) -> ir.Value:
 )
 def one_hot(x: Expansion) -> ir.Value:
     index = x.unsqueeze(x.cast(x.inputs[0], INT64), -1)
-    hit = x.op("Equal", index, x.ints(*range(x.p.depth)))
+    classes = x.op("Range", *(x.constant(n, INT64) for n in (0, x.p.depth, 1)))
+    hit = x.op("Equal", index, classes)
     on, off = (x.constant(n, x.p.dtype) for n in (x.p.on_value, x.p.off_value))
     return x.op("Where", hit, on, off)
 

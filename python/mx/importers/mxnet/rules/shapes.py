@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from ..expansion import Expansion
-from ..table import Names, Parameters, counted, optional, register, required
+from ..table import MOST_OF_ONE_NODE, Names, Parameters, counted, optional, register, required
 
 # A dimension of a result: a number, the numbers of input dimensions to multiply, or what is left.
 Made = int | tuple[int, ...] | None
@@ -353,6 +353,8 @@ def slice_channel(x: Expansion) -> Sequence[ir.Value]:
 
 
 def _pieces(p: Parameters) -> int:
+    if p.sections > MOST_OF_ONE_NODE or not (p.indices or p.sections > 0):
+        raise ValueError(f"parameter sections: expected 1 to {MOST_OF_ONE_NODE}, or indices")
     return int(p.sections) if p.sections > 0 else len(p.indices)
 
 
