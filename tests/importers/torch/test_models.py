@@ -243,6 +243,10 @@ def test_model(name: str) -> None:
     graph = check(ready(make), example, other, dynamic={argument: dynamic}, tolerance=5)
     shape = [str(length) for length in graph.model.graph.inputs[0].shape]
     assert [shape[axis] for axis in dynamic] == list(dynamic.values())
+    # What ONNX finds of shapes does not contradict what torch has found.
+    outputs = [value.shape for value in graph.outputs]
+    graph.infer()
+    assert [value.shape for value in graph.outputs] == outputs
 
 
 def test_all_free_dimensions() -> None:

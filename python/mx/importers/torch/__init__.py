@@ -47,7 +47,7 @@ def load(
     from ._export import decomposed, export
     from ._import import import_program
 
-    names = None
+    names, name = None, "torch"
     if isinstance(module_or_exported_program, torch.export.ExportedProgram):
         if args or kwargs or dynamic:
             raise TypeError(
@@ -59,6 +59,7 @@ def load(
         # The rules say what torch is not to decompose.
         from . import rules  # noqa: F401
 
+        name = type(module_or_exported_program).__name__
         program, names = export(
             module_or_exported_program, tuple(args), dict(kwargs or {}), dynamic
         )
@@ -67,4 +68,4 @@ def load(
             "mx.importers.torch.load: module_or_exported_program: expected a torch.nn.Module or a"
             f" torch.export.ExportedProgram, got {type(module_or_exported_program).__name__}"
         )
-    return import_program(decomposed(program), names)
+    return import_program(decomposed(program), names, name)

@@ -26,10 +26,10 @@ _OF_MEMORY = ("device", "layout", "memory_format", "non_blocking", "pin_memory")
 _IR_VERSION = 11
 
 
-def import_program(program: Any, dimensions: NamedDimensions | None) -> Graph:
+def import_program(program: Any, dimensions: NamedDimensions | None, name: str) -> Graph:
     """The graph of an exported program that is decomposed already."""
     _check_rules(program.graph_module)
-    return _Import(program, dimensions).run()
+    return _Import(program, dimensions, name).run()
 
 
 def _call_nodes(module: Any) -> Iterator[Any]:
@@ -60,14 +60,14 @@ def _listed(lines: list[str], what: str) -> str:
 class _Import:
     """One program on its way into a graph."""
 
-    def __init__(self, program: Any, dimensions: NamedDimensions | None) -> None:
+    def __init__(self, program: Any, dimensions: NamedDimensions | None, name: str) -> None:
         self._program = program
         self._signature = program.graph_signature
         self._symbols: dict[Any, str] = {}
         self._dimensions = dimensions
         self._unsupported: list[str] = []
         self._names = Names()
-        self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name="torch")
+        self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name=name)
         self._builder = Builder(self._graph, self._names)
         self._builder.inline = self._inline
 
@@ -327,6 +327,7 @@ class _Import:
 
         model = ir.Model(self._graph, ir_version=_IR_VERSION, producer_name="mxffi")
         RemoveUnusedNodesPass()(model)
+        _forget(self._graph)
         spec = self._program.call_spec
         for key, tree in (("mx.torch.inputs", spec.in_spec), ("mx.torch.outputs", spec.out_spec)):
             try:
@@ -341,6 +342,19 @@ class _Import:
         if ranges:
             self._graph.metadata_props["mx.dimensions"] = json.dumps(ranges)
         return model
+
+
+def _forget(graph: ir.Graph) -> None:
+    """Leaves what only the import had to know of values, torch's tensors among it."""
+    values = [*graph.inputs, *graph.initializers.values()]
+    for node in graph.all_nodes():
+        values += node.outputs
+        for attribute in node.attributes.values():
+            if attribute.type == ir.AttributeType.GRAPH:
+                values += attribute.as_graph().inputs
+    for value in values:
+        for key in ("sizes", "torch", "vector"):
+            value.meta.pop(key, None)
 
 
 def _leaf_names(spec: Any) -> list[str]:
