@@ -173,6 +173,8 @@ def test_attributes() -> None:
     assert net.attr("num_hidden") == "4" and net.attr("__ctx_group__") == "one"
     assert net.attr("__note__") == "n" and net.attr("none") is None
     assert set(net.attr_dict()) == {"x", "fc", "fc_weight", "fc_bias"}
+    norm = sym.BatchNorm(x, name="norm").attr_dict()
+    assert norm["norm_moving_mean"] == {"__init__": '["zero", {}]'}
     assert net.infer_shape()[1] == [(2, 4)]
     assert net.infer_type()[0] == [np.float16] * 3
 

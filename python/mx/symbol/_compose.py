@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from mx.importers.mxnet.nodes import make_node, make_variable, visible_outputs
+from mx.importers.mxnet.nodes import (
+    make_node,
+    make_variable,
+    note_initializers,
+    visible_outputs,
+)
 from mx.importers.mxnet.symbol_json import HIDDEN
 from mx.importers.mxnet.table import KINDS, REQUIRED, TABLE, Operator, Parameter, Parameters
 
@@ -134,7 +139,9 @@ def compose(
     name = _naming.current().get(name, hint or op.lower())
     attributes = {_hidden(key): value for key, value in (attr or {}).items()} | call.attributes
     inputs = call.inputs(name, attributes)
-    return visible_outputs(make_node(op, name, call.texts, inputs, attributes))
+    node = make_node(op, name, call.texts, inputs, attributes)
+    note_initializers(node)
+    return visible_outputs(node)
 
 
 def _example(parameter: Parameter) -> Any:

@@ -319,6 +319,18 @@ ACTIVATIONS: list[Case] = [
         ),
     ),
     ("softmin", {}, [SMALL], lambda x: softmax(-x)),
+    (
+        "masked_softmax",
+        {"temperature": 2.0},
+        [SMALL, np.arange(24).reshape(2, 3, 4) % 3 > 0],
+        lambda x, m: softmax(np.where(m, x / 2, -np.inf)),
+    ),
+    (
+        "masked_log_softmax",
+        {},
+        [SMALL, np.arange(24).reshape(2, 3, 4) % 3 > 0],
+        lambda x, m: np.where(m, np.log(softmax(np.where(m, x, -np.inf)) + 1e-30), -np.inf),
+    ),
     ("SoftmaxActivation", {"mode": "channel"}, [SMALL], lambda x: softmax(x, 1)),
     (
         "SoftmaxActivation",
@@ -568,6 +580,23 @@ def reshaped(*shape: int) -> Callable[..., Any]:
 
 FOUR = f32(2, 3, 4, 5)
 SHAPES: list[Case] = [
+    ("_npi_vstack", {}, [f32(3), f32(3)], lambda a, b: np.vstack([a, b])),
+    ("_npi_hstack", {}, [A, B], lambda a, b: np.hstack([a, b])),
+    ("_npi_hstack", {}, [f32(3), f32(2)], lambda a, b: np.hstack([a, b])),
+    ("_npi_tril", {"k": 1}, [SMALL], lambda x: np.tril(x, 1)),
+    ("_npi_triu", {"k": -1}, [SMALL], lambda x: np.triu(x, -1)),
+    (
+        "_npi_pad",
+        {"pad_width": ((1, 0), (2, 1)), "constant_values": 3},
+        [A],
+        lambda x: np.pad(x, ((1, 0), (2, 1)), constant_values=3),
+    ),
+    (
+        "_npi_pad",
+        {"pad_width": "((0, 1), (1, 0))", "mode": "edge"},
+        [A],
+        lambda x: np.pad(x, ((0, 1), (1, 0)), "edge"),
+    ),
     *(
         ("Reshape", {"shape": codes}, [FOUR], reshaped(*shape))
         for codes, shape in {
@@ -794,6 +823,13 @@ def heads_together(x: np.ndarray, heads: int) -> np.ndarray:
 
 QKV, KV, QUERY = f32(5, 2, 24), f32(6, 2, 16), f32(5, 2, 8)
 LINEAR: list[Case] = [
+    ("_npi_einsum", {"subscripts": "ij,kj->ik"}, [A, B], lambda a, b: a @ b.T),
+    (
+        "_npi_tensordot_int_axes",
+        {"axes": 2},
+        [f32(5, 2, 3), f32(2, 3, 4)],
+        lambda a, b: np.tensordot(a, b, 2),
+    ),
     ("dot", {}, [f32(2, 3), f32(3, 4)], np.dot),
     (
         "dot",
@@ -937,6 +973,28 @@ SEQUENCES: list[Case] = [
 ]
 
 IMAGES: list[Case] = [
+    (
+        "GridGenerator",
+        {"transform_type": "affine", "target_shape": (3, 5)},
+        [f32(2, 6)],
+        of_torch(
+            lambda m: F.affine_grid(m.view(2, 2, 3), [2, 1, 3, 5], align_corners=True).permute(
+                0, 3, 1, 2
+            )
+        ),
+    ),
+    (
+        "SpatialTransformer",
+        {"transform_type": "affine", "sampler_type": "bilinear", "target_shape": (3, 5)},
+        [IMAGE, f32(2, 6)],
+        of_torch(
+            lambda x, m: F.grid_sample(
+                x,
+                F.affine_grid(m.view(2, 2, 3), [2, 1, 3, 5], align_corners=True),
+                align_corners=True,
+            )
+        ),
+    ),
     (
         "UpSampling",
         {"scale": 2, "sample_type": "nearest"},
@@ -1109,7 +1167,22 @@ def test_each_operator_is_described() -> None:
         assert math.isfinite(len(operator.parameters))
 
 
-ODD = ["0", "-1", "-7", "3", "99999999999", "1e30", "nan", "None", "()", "(0,)", "(-5, 9)", "x", ""]
+ODD = [
+    "((1, 2), (3, 4))",
+    "0",
+    "-1",
+    "-7",
+    "3",
+    "99999999999",
+    "1e30",
+    "nan",
+    "None",
+    "()",
+    "(0,)",
+    "(-5, 9)",
+    "x",
+    "",
+]
 
 
 @pytest.mark.parametrize("op", sorted({op for op, *_ in CASES}))

@@ -107,6 +107,8 @@ def test_generations_are_one_graph(generation: str) -> None:
     assert list(found) == [*ARGUMENTS, *STATISTICS, "softmax_label"]
     assert found["data"].metadata_props["__lr_mult__"] == "0.5"
     assert found["conv_weight"].metadata_props["__lr_mult__"] == "2.0"
+    init = found["norm_moving_var"].metadata_props.get("__init__")
+    assert init == ('["one", {}]' if generation in ("0.8", "0.9") else None)
     conv = next(n for n in in_order(heads) if n.name == "conv" and isinstance(n, ir.Node))
     assert parameters_of(conv)["kernel"] == "(3,3)"
     assert conv.metadata_props["__ctx_group__"] == "one" and conv.metadata_props["note"] == "first"

@@ -61,6 +61,16 @@ def make_variable(name: str, attributes: Mapping[str, str] | None = None) -> ir.
     return ir.Value(name=name, metadata_props=dict(attributes or {}))
 
 
+def note_initializers(node: ir.Node) -> None:
+    """Says of a node's variables how they begin, where the operator does and they do not."""
+    operator = operator_of(node)
+    if operator is not None and operator.initial:
+        names = operator.inputs(parse(node, operator))
+        for name, value in zip(names, node.inputs, strict=False):
+            if name in operator.initial and value is not None and value.producer() is None:
+                value.metadata_props.setdefault("__init__", operator.initial[name])
+
+
 def output_names(node: str, names: Names) -> list[str]:
     """How MXNet calls the outputs of a node."""
     return [f"{node}_{name}" for name in names]

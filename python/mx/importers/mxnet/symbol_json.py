@@ -15,7 +15,14 @@ import onnx_ir as ir
 
 from mx.graph import GraphError
 
-from .nodes import SUBGRAPHS, in_order, make_node, make_variable, parameters_of
+from .nodes import (
+    SUBGRAPHS,
+    in_order,
+    make_node,
+    make_variable,
+    note_initializers,
+    parameters_of,
+)
 from .table import TABLE
 
 FIRST_VERSION = 800  # of files that do not tell theirs
@@ -148,6 +155,8 @@ class _Reader:
             made = make_node(node["op"], node["name"], parameters, inputs, extra, self.outputs[i])
             if operator is not None:
                 self.complete(made, operator.inputs(operator.parse(parameters)), own)
+                if self.version < 904:
+                    note_initializers(made)
         except GraphError as error:
             raise GraphError(f"{self.file}: {error}") from None
         self.values[i] = made

@@ -114,6 +114,12 @@ def _int_or_ints(text: str) -> Any:
     return _ints(text) if "(" in text or "[" in text or "," in text else _int(text)
 
 
+def _pairs(text: str) -> tuple[int | None, ...]:
+    """All numbers of ((0, 0), (1, 2)), one after another."""
+    flat = re.sub(r"[()\[\]]", "", text)
+    return _ints(f"({flat})")
+
+
 def _dtype(text: str) -> str:
     named = re.fullmatch(r"<class 'numpy\.(\w+?)_?'>", text)
     name = named[1] if named else text
@@ -130,6 +136,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "ints": _ints,
     "floats": _floats,
     "axes": _int_or_ints,
+    "pairs": _pairs,
     "dtype": _dtype,
 }
 KINDS = {
@@ -140,6 +147,7 @@ KINDS = {
     "ints": "whole numbers such as (2, 2)",
     "floats": "numbers such as (1.0, 2.0)",
     "axes": "a whole number or several such as (0, 1)",
+    "pairs": "pairs of whole numbers such as ((0, 0), (1, 2))",
     "dtype": "a data type",
 }
 
@@ -170,6 +178,7 @@ class Operator:
     visible: Callable[[Parameters], int] | None
     shapes: Callable[[Parameters, dict[str, Shape]], Mapping[str, Shape | None]] | None
     dtypes: Mapping[str, str]
+    initial: Mapping[str, str]
     expand: Callable[[Expansion], ir.Value | Sequence[ir.Value]] | None
     variadic: bool = False
 
@@ -244,13 +253,15 @@ def register(
     visible: Callable[[Parameters], int] | None = None,
     shapes: Callable[[Parameters, dict[str, Shape]], Mapping[str, Shape | None]] | None = None,
     dtypes: Mapping[str, str] | None = None,
+    initial: Mapping[str, str] | None = None,
     aliases: str = "",
     variadic: bool = False,
 ) -> Callable[[E], E]:
     """Adds the operator whose `expand` is the function below to the table.
 
     `aliases` are the further names that files have for it. `dtypes` are those of arguments that
-    do not have the data type of the first. `variadic` says that `num_args` counts the arguments.
+    do not have the data type of the first, `initial` the initializers, as MXNet writes them, of
+    those that have one of their own. `variadic` says that `num_args` counts the arguments.
     """
 
     def add(expand: E) -> E:
@@ -264,6 +275,7 @@ def register(
             visible,
             shapes,
             dtypes or {},
+            initial or {},
             expand,
             variadic,
         )

@@ -58,6 +58,7 @@ def _leaky_shapes(p: Parameters, known: dict[str, Shape]) -> dict[str, Shape | N
     ],
     _leaky_arguments,
     shapes=_leaky_shapes,
+    initial={"gamma": '["Constant", {"value": 0.25}]'},
     aliases="_npx_leaky_relu",
 )
 def leaky_relu(x: Expansion) -> ir.Value:
@@ -165,6 +166,45 @@ def softmax(x: Expansion) -> ir.Value:
 )
 def log_softmax(x: Expansion) -> ir.Value:
     return _softmax(x, x.inputs[0], "LogSoftmax")
+
+
+MASKED = (
+    optional("axis", "int", -1),
+    optional("temperature", "float", 1.0),
+    optional("normalize", "bool", True),
+)
+
+
+def _masked(x: Expansion, op_type: str, instead: float) -> ir.Value:
+    data, mask = x.inputs
+    keep = x.cast(mask, ir.DataType.BOOL)
+    scaled = _scaled(x, data)
+    hidden = x.op("Where", keep, scaled, x.number(-math.inf, data))
+    return x.op("Where", keep, x.op(op_type, hidden, axis=x.p.axis), x.number(instead, data))
+
+
+@register(
+    "masked_softmax",
+    "The softmax along an axis of what mask has as true; 0 elsewhere.",
+    MASKED,
+    "data mask",
+    dtypes={"mask": "bool"},
+    aliases="_npx_masked_softmax",
+)
+def masked_softmax(x: Expansion) -> ir.Value:
+    return _masked(x, "Softmax", 0)
+
+
+@register(
+    "masked_log_softmax",
+    "The logarithm of the softmax along an axis of what mask has as true; -inf elsewhere.",
+    MASKED,
+    "data mask",
+    dtypes={"mask": "bool"},
+    aliases="_npx_masked_log_softmax",
+)
+def masked_log_softmax(x: Expansion) -> ir.Value:
+    return _masked(x, "LogSoftmax", -math.inf)
 
 
 @register("softmin", "The softmax of the negative data.", SOFTMAX, _with_length)

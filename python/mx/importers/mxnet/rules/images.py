@@ -36,6 +36,7 @@ def _enlarging_shapes(p: Parameters, known: dict[str, Shape]) -> dict[str, Shape
     ],
     _images,
     shapes=_enlarging_shapes,
+    initial={"weight": '["bilinear", {}]'},
     variadic=True,
 )
 def upsampling(x: Expansion) -> ir.Value:
@@ -198,6 +199,50 @@ def bilinear_sampler(x: Expansion) -> ir.Value:
         "GridSample",
         data,
         x.transpose(grid, [0, 2, 3, 1]),
+        mode="linear",
+        padding_mode="zeros",
+        align_corners=1,
+    )
+
+
+def _grid(x: Expansion, loc: ir.Value, batch: ir.Value, size: tuple[int, ...]) -> ir.Value:
+    """(batch, height, width, 2): where the pixels of an image are in one that is transformed."""
+    height, width = size
+    sizes = x.op("Concat", batch, x.ints(1, height, width), axis=0)
+    return x.op("AffineGrid", x.reshape(loc, [-1, 2, 3]), sizes, align_corners=1)
+
+
+@register(
+    "GridGenerator",
+    "Where the pixels of target_shape are in an image, from -1 to 1: by an affine transform.",
+    [
+        required("transform_type", "str", "affine"),
+        optional("target_shape", "ints", (0, 0)),
+    ],
+)
+def grid_generator(x: Expansion) -> ir.Value:
+    (loc,) = x.inputs
+    grid = _grid(x, loc, x.size_along(loc, 0), x.p.target_shape)
+    return x.op("Transpose", grid, perm=[0, 3, 1, 2])
+
+
+@register(
+    "SpatialTransformer",
+    "The data at the positions that an affine transform gives the pixels of target_shape.",
+    [
+        optional("target_shape", "ints", (0, 0)),
+        required("transform_type", "str", "affine"),
+        required("sampler_type", "str", "bilinear"),
+        optional("cudnn_off", "bool", False),
+    ],
+    "data loc",
+)
+def spatial_transformer(x: Expansion) -> ir.Value:
+    data, loc = x.inputs
+    return x.op(
+        "GridSample",
+        data,
+        _grid(x, loc, x.size_along(data, 0), x.p.target_shape),
         mode="linear",
         padding_mode="zeros",
         align_corners=1,

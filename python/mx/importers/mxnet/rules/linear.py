@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from ..expansion import Expansion
-from ..table import optional, register, required
+from ..table import counted, optional, register, required
 
 TRANSPOSED = (
     optional("transpose_a", "bool", False),
@@ -208,3 +208,31 @@ def attention_products(x: Expansion) -> ir.Value:
 def attention_values(x: Expansion) -> ir.Value:
     value = _interleaved(x, x.inputs[0], 2, False)[1]
     return _whole_heads(x, x.op("MatMul", x.inputs[1], value))
+
+
+@register(
+    "_npi_einsum",
+    "NumPy's einsum.",
+    [required("num_args", "int"), required("subscripts", "str"), optional("optimize", "int", 0)],
+    counted(prefix="operands"),
+    aliases="_np_einsum",
+    variadic=True,
+)
+def einsum(x: Expansion) -> ir.Value:
+    return x.op("Einsum", *x.inputs, equation=x.p.subscripts)
+
+
+@register(
+    "_npi_tensordot_int_axes",
+    "The sum of products over the last axes of one and the first of the other.",
+    [required("axes", "int")],
+    "a b",
+)
+def tensordot(x: Expansion) -> ir.Value:
+    a, b = x.inputs
+    n = x.p.axes
+    if not 0 <= n <= min(x.rank(a), x.rank(b)):
+        raise x.error(f"expected at most as many axes as the arrays have, but {n} came")
+    flat = x.op("MatMul", x.op("Flatten", a, axis=x.rank(a) - n), x.op("Flatten", b, axis=n))
+    sizes = [x.op("Shape", a, start=0, end=x.rank(a) - n), x.op("Shape", b, start=n)]
+    return x.op("Reshape", flat, x.op("Concat", *sizes, axis=0))

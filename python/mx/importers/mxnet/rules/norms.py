@@ -7,6 +7,7 @@ import onnx_ir as ir
 from ..expansion import Expansion, set_shape
 from ..table import Parameters, Shape, optional, register, required
 
+INITIAL = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
 OF_CHANNELS = ("gamma", "beta", "moving_mean", "moving_var")
 
 
@@ -44,6 +45,7 @@ def _mean_and_variance(p: Parameters) -> int:
     BATCH_NORM,
     "data gamma beta",
     auxiliary="moving_mean moving_var",
+    initial=INITIAL,
     outputs="output mean var",
     visible=_mean_and_variance,
     shapes=_channel_shapes,
@@ -81,6 +83,7 @@ def _ones_like(x: Expansion, value: ir.Value) -> ir.Value:
     [*BATCH_NORM, optional("ndev", "int", 1), optional("key", "str", "")],
     "data gamma beta",
     auxiliary="moving_mean moving_var",
+    initial=INITIAL,
     outputs="output mean var",
     visible=_mean_and_variance,
     shapes=_channel_shapes,
@@ -96,6 +99,7 @@ def sync_batch_norm(x: Expansion) -> tuple[ir.Value, ...]:
     BATCH_NORM,
     "data gamma beta",
     auxiliary="moving_mean moving_var",
+    initial=INITIAL,
     outputs="output mean var",
     visible=_mean_and_variance,
     shapes=_channel_shapes,

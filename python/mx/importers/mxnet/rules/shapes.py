@@ -553,3 +553,73 @@ def roll(x: Expansion) -> ir.Value:
         parts = [x.slice(out, [at], [n], [axis]), x.slice(out, [0], [at], [axis])]
         out = x.op("Concat", *parts, axis=axis)
     return x.op("Reshape", out, x.op("Shape", data)) if whole else out
+
+
+def _joined(x: Expansion, axis: int, least: int) -> ir.Value:
+    """The arguments along an axis, after they have got axes of 1 in front."""
+    values = []
+    for value in x.inputs:
+        missing = max(0, least - x.rank(value))
+        values.append(x.unsqueeze(value, *range(missing)) if missing else value)
+    return x.op("Concat", *values, axis=axis)
+
+
+STACKED = (required("num_args", "int"),)
+
+
+@register(
+    "_npi_vstack",
+    "The arguments below one another.",
+    STACKED,
+    counted(prefix="data"),
+    aliases="_np_vstack",
+    variadic=True,
+)
+def vstack(x: Expansion) -> ir.Value:
+    return _joined(x, 0, 2)
+
+
+@register(
+    "_npi_hstack",
+    "The arguments beside one another.",
+    STACKED,
+    counted(prefix="data"),
+    aliases="_np_hstack",
+    variadic=True,
+)
+def hstack(x: Expansion) -> ir.Value:
+    return _joined(x, 0 if x.rank(x.inputs[0]) <= 1 else 1, 1)
+
+
+def _triangle(x: Expansion, upper: int) -> ir.Value:
+    return x.op("Trilu", x.inputs[0], x.constant(x.p.k, ir.DataType.INT64), upper=upper)
+
+
+@register("_npi_tril", "The elements on and below a diagonal.", [optional("k", "int", 0)])
+def tril(x: Expansion) -> ir.Value:
+    return _triangle(x, 0)
+
+
+@register("_npi_triu", "The elements on and above a diagonal.", [optional("k", "int", 0)])
+def triu(x: Expansion) -> ir.Value:
+    return _triangle(x, 1)
+
+
+@register(
+    "_npi_pad",
+    "NumPy's pad, with a constant, with what is at the edge, or with its reflection.",
+    [
+        required("pad_width", "pairs"),
+        optional("mode", "str", "constant", *PAD_MODES),
+        optional("constant_values", "float", 0.0),
+        optional("reflect_type", "str", "even", "even"),
+    ],
+    aliases="_np_pad",
+)
+def pad_of_numpy(x: Expansion) -> ir.Value:
+    (data,) = x.inputs
+    width = x.p.pad_width
+    pads = x.ints(*width[::2], *width[1::2])
+    if x.p.mode == "constant":
+        return x.op("Pad", data, pads, x.number(x.p.constant_values, data))
+    return x.op("Pad", data, pads, mode=x.p.mode)
