@@ -426,8 +426,10 @@ typedef struct MXAccExecutor {
 /* ---- graphs ---- */
 
 /*
- * MXNet 0.1 does not run graphs on accelerators yet; it will by what follows, which does not change
- * any more but at its ends. A library without supportedOps and loadModel is complete today.
+ * Nodes of graphs are ONNX's operators. MXNet asks about all nodes that the JSON has a form for,
+ * has those compiled that the library supports, in groups, and executes the others on the CPU.
+ * Extents are those of the inputs that a graph is run with: it is compiled again for others. A
+ * library without supportedOps and loadModel is complete, too.
  */
 
 /*! \brief Version of the graph's JSON: MXAccGraph::version. */
@@ -556,7 +558,8 @@ typedef struct MXAccModel {
   uint64_t weight_bytes;    /*!< memory of the device that the model itself takes */
   /*!
    * \brief Required. Runs it; inputs and outputs are as many as above and in that order. An output
-   * without data has no shape yet: MXAccRuntime::alloc_output makes it, with call. workspace is
+   * without data has no shape yet, its extents being -1: MXAccRuntime::alloc_output makes it, with
+   * call, and then there is no stream, nor work under way in any. workspace is
    * that of MXAccExecutor::run. What failures in streams are told by is MXTensor::work of the
    * outputs, as for executors.
    */

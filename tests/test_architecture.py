@@ -33,6 +33,7 @@ LAYERS = (
     ("src/acc/isolated",),
     ("src/acc/device",),
     ("src/acc/dispatch",),
+    ("src/acc/partition",),
     ("src/acc/functions",),
     ("src/acc_server",),
     ("src/op/parallel",),

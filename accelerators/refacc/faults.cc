@@ -35,7 +35,9 @@ constexpr const char* kCalls[] = {
     "mx_zero",       "mx_alloc",      "mx_free",        "mx_releaseAll", "copyToAcc",
     "copyFromAcc",   "copyWithinAcc", "createStream",   "syncStream",    "createEvent",
     "recordEvent",   "waitEvent",     "accGetExecutor", "configure",     "supportsImperative",
-    "run",           "work",          "finalize",
+    "run",           "work",          "finalize",       "supportedOps",  "loadModel",
+    "infer",         "inferShapes",   "unloadModel",    "listOptions",   "modelKey",
+    "checkModel",
 };
 
 [[noreturn]] void Reject(const std::string& item, const std::string& why) {

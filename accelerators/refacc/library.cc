@@ -20,11 +20,14 @@ void MakeLibrary(void* self, const MXAccRuntime* runtime) {
 }
 
 void DeviceCall::Enter(const char* name) {
-  if (device_.calls_inside.fetch_add(1, std::memory_order_relaxed) != 0) {
-    device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
+  const std::thread::id me = std::this_thread::get_id();
+  std::thread::id inside;
+  if (device_.inside.compare_exchange_strong(inside, me)) {
+    counted_ = true;
+  } else if (inside != me) {
+    // The same thread comes again where MXNet allocates what infer has asked for.
     device_.memory.Violate(std::string(name) + ": another thread is inside");
   }
-  counted_ = true;
 }
 
 }  // namespace refacc

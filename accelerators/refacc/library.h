@@ -12,7 +12,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -53,7 +55,8 @@ struct Device {
   const std::string name;
   Counter runs;
   Counter copies;
-  std::atomic<int> calls_inside{0};
+  /*! \brief Where one thread at a time was promised: that which is inside. */
+  std::atomic<std::thread::id> inside{};
 };
 
 /*! \brief Any thread may call. */
@@ -78,6 +81,12 @@ class Library {
     return versions_.back();
   }
 
+  /*! \brief A text that stays until finalize. */
+  const char* Keep(const std::string& text) {
+    const std::lock_guard<std::mutex> lock(versions_mutex_);
+    return texts_.insert(text).first->c_str();
+  }
+
   size_t num_devices() const { return devices_.size(); }
   /*! \brief Failure where there is none of that number. */
   Device& device(int32_t dev_id) {
@@ -93,6 +102,7 @@ class Library {
   /*! \brief Old versions are kept, as another thread may still be reading one. */
   std::deque<Settings> versions_;
   std::atomic<const Settings*> settings_;
+  std::set<std::string> texts_;
   std::vector<std::unique_ptr<Device>> devices_;
 };
 
@@ -110,7 +120,7 @@ class DeviceCall {
     if (settings_.one_thread) Enter(name);
   }
   ~DeviceCall() {
-    if (counted_) device_.calls_inside.fetch_sub(1, std::memory_order_relaxed);
+    if (counted_) device_.inside.store(std::thread::id(), std::memory_order_relaxed);
   }
   DeviceCall(const DeviceCall&) = delete;
   DeviceCall& operator=(const DeviceCall&) = delete;
@@ -152,6 +162,7 @@ void GiveWork(MXAccStream stream, uint64_t number, const Settings& settings, Wor
 void SetMemoryFunctions(MXAccApi* api);
 void SetStreamFunctions(MXAccApi* api);
 void SetOperatorFunctions(MXAccApi* api);
+void SetModelFunctions(MXAccApi* api);
 
 }  // namespace refacc
 

@@ -110,6 +110,7 @@ MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
     table.configure = refacc::Configure;
     refacc::SetMemoryFunctions(&table);
     refacc::SetOperatorFunctions(&table);
+    if (settings.models) refacc::SetModelFunctions(&table);
     if (settings.streams) refacc::SetStreamFunctions(&table);
     refacc::FillTable(table, api, static_cast<size_t>(settings.api_size));
   });

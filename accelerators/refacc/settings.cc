@@ -50,6 +50,7 @@ constexpr const char* kNoYes[] = {"0", "1"};
 constexpr const char* kHandles[] = {"address", "opaque"};
 constexpr const char* kFailures[] = {"unnamed", "named"};
 constexpr const char* kThreads[] = {"any", "one"};
+constexpr const char* kShapes[] = {"given", "asked", "found"};
 constexpr const char* kGuards[] = {"none", "zones", "pages"};
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
@@ -77,6 +78,7 @@ const Entry kEntries[] = {
     {"failures", true, REFACC_WORD(failures_named, bool, kFailures)},
     {"strides", true, REFACC_WORD(strides, bool, kNoYes)},
     {"threads", true, REFACC_WORD(one_thread, bool, kThreads)},
+    {"models", true, REFACC_WORD(models, bool, kNoYes)},
     {"guard", false, REFACC_WORD(guard, Guard, kGuards)},
     {"poison", false, REFACC_WORD(poison, bool, kNoYes)},
     {"memory", false, REFACC_COUNT(memory, kMaxBytes)},
@@ -84,6 +86,11 @@ const Entry kEntries[] = {
     {"faults", false, [](Settings* s, const std::string& text) { s->faults = Faults(text); },
      [](const Settings& s) { return s.faults.text(); }},
     {"operators", false, REFACC_TEXT(operators)},
+    {"nodes", false, REFACC_TEXT(nodes)},
+    {"claims", false, REFACC_TEXT(claims)},
+    {"costs", false, REFACC_TEXT(costs)},
+    {"shapes", false, REFACC_WORD(shapes, Shapes, kShapes)},
+    {"runs_at_once", false, REFACC_WORD(one_run, bool, kThreads)},
 };
 
 /*! \brief REFACC_NAME of name. */
@@ -140,10 +147,10 @@ void Settings::ForEach(
   for (const Entry& entry : kEntries) visit(entry.name, entry.write(*this));
 }
 
-bool Settings::HasOperator(const std::string& op) const {
-  if (operators == "*") return true;
-  const bool excluded = operators.substr(0, 1) == "!";
-  const std::string list = "," + operators.substr(excluded ? 1 : 0) + ",";
+bool Settings::IsIn(const std::string& chosen, const std::string& op) {
+  if (chosen == "*") return true;
+  const bool excluded = chosen.substr(0, 1) == "!";
+  const std::string list = "," + chosen.substr(excluded ? 1 : 0) + ",";
   return (list.find("," + op + ",") != std::string::npos) != excluded;
 }
 

@@ -15,6 +15,8 @@
 namespace refacc {
 
 enum class Guard { kNone, kZones, kPages };
+/*! \brief How MXNet learns the shapes of a model's outputs. */
+enum class Shapes { kGiven, kAsked, kFound };
 
 struct Settings {
   std::string name = "refacc";
@@ -26,6 +28,7 @@ struct Settings {
   bool failures_named = true;
   bool strides = true;
   bool one_thread = false;
+  bool models = true;
 
   Guard guard = Guard::kZones;
   bool poison = true;
@@ -33,6 +36,11 @@ struct Settings {
   int64_t slow = 0;
   Faults faults;
   std::string operators = "*";
+  std::string nodes = "*";
+  std::string claims;
+  std::string costs;
+  Shapes shapes = Shapes::kGiven;
+  bool one_run = false;
 
   Settings();
   /*! \brief The defaults, changed by the environment. */
@@ -44,7 +52,12 @@ struct Settings {
 
   /*! \brief Whether `operators` has the operator: "*" has all, "add,dot" these, "!sum" all others.
    */
-  bool HasOperator(const std::string& op) const;
+  bool HasOperator(const std::string& op) const { return IsIn(operators, op); }
+  /*! \brief The same of `nodes`, which is about the operators of graphs. */
+  bool HasNode(const std::string& op) const { return IsIn(nodes, op); }
+
+ private:
+  static bool IsIn(const std::string& chosen, const std::string& op);
 };
 
 }  // namespace refacc

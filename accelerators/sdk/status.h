@@ -14,17 +14,19 @@
 
 namespace mxacc {
 
-/*! \brief What a call fails with; code is one of kMXAcc..., work that of MXAccError. */
+/*! \brief What a call fails with; code is one of kMXAcc..., work and node those of MXAccError. */
 class Failure : public std::runtime_error {
  public:
-  Failure(int32_t code, const std::string& message, uint64_t work = 0)
-      : std::runtime_error(message), code_(code), work_(work) {}
+  Failure(int32_t code, const std::string& message, uint64_t work = 0, int64_t node = 0)
+      : std::runtime_error(message), code_(code), work_(work), node_(node) {}
   int32_t code() const { return code_; }
   uint64_t work() const { return work_; }
+  int64_t node() const { return node_; }
 
  private:
   int32_t code_;
   uint64_t work_;
+  int64_t node_;
 };
 
 /*! \brief Fails with kMXAccUnsupported: what is right, but not done here. */
@@ -33,7 +35,7 @@ class Failure : public std::runtime_error {
 }
 
 /*! \brief The calling thread's error, with a copy of the message, cut where it is very long. */
-MXAccStatus KeepError(int32_t code, const char* message, uint64_t work = 0);
+MXAccStatus KeepError(int32_t code, const char* message, uint64_t work = 0, int64_t node = 0);
 
 /*! \brief Runs body; what it throws becomes a status. */
 template <typename Body>
@@ -42,7 +44,7 @@ MXAccStatus StatusOf(Body&& body) {
     std::forward<Body>(body)();
     return nullptr;
   } catch (const Failure& failure) {
-    return KeepError(failure.code(), failure.what(), failure.work());
+    return KeepError(failure.code(), failure.what(), failure.work(), failure.node());
   } catch (const std::bad_alloc&) {
     return KeepError(kMXAccFailed, "the host's memory is used up");
   } catch (const std::exception& error) {

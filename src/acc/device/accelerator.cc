@@ -48,6 +48,7 @@ void Accelerator::AddDevices(AnswerCacheFactory make_answers) {
 Accelerator::~Accelerator() {
   // While all devices still exist, as one may wait for another.
   Settle();
+  attachments_.ReleaseAll();
 }
 
 void Accelerator::Settle() {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "acc/device/attachments.h"
 #include "acc/device/device.h"
 #include "acc/device/stats.h"
 #include "acc/plugin/plugin.h"
@@ -55,6 +56,9 @@ class Accelerator {
    * on. */
   std::vector<FailureRef> TakeUntold();
 
+  /*! \brief What the library has made besides, which goes before it is unloaded. */
+  Attachments& attachments() { return attachments_; }
+
   /*! \brief Passes options to the library, and returns the pairs that it answers. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);
@@ -68,6 +72,7 @@ class Accelerator {
   int device_type_;
   Stats stats_;
   UntoldFailures untold_;
+  Attachments attachments_;
   std::vector<std::unique_ptr<Device>> devices_;
 };
 

@@ -184,8 +184,9 @@ class Device {
   size_t alignment_{64};
   MXAccDeviceInfo info_{};
   std::string texts_[4];
-  /*! \brief Held around every call where the device takes one at a time. */
-  std::mutex calls_;
+  /*! \brief Held around every call where the device takes one at a time; a library may call back
+   * for memory. */
+  std::recursive_mutex calls_;
   DevicePool pool_;
 
   friend class DeviceCall;
@@ -195,11 +196,11 @@ class Device {
 class DeviceCall {
  public:
   explicit DeviceCall(Device* device) {
-    if (device->one_thread()) lock_ = std::unique_lock<std::mutex>(device->calls_);
+    if (device->one_thread()) lock_ = std::unique_lock<std::recursive_mutex>(device->calls_);
   }
 
  private:
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<std::recursive_mutex> lock_;
 };
 
 }  // namespace acc

@@ -4,9 +4,12 @@
  */
 #include "acc/dispatch/attribute.h"
 
+#include <mxnet/runtime/type_traits/plain.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace mxnet {
@@ -116,6 +119,7 @@ bool AttributeStorage::Make(const char* name, const MXNetValue& value, int type_
   out->struct_size = sizeof(*out);
   out->name = name;
   const MXNetAnyArray* items = ItemsOf(value, type_code);
+  std::string_view text;
   if (type_code == kMXNetBool) {
     out->kind = kMXAccBoolean;
     out->integer = value.v_int64 != 0 ? 1 : 0;
@@ -132,9 +136,9 @@ bool AttributeStorage::Make(const char* name, const MXNetValue& value, int type_
     out->kind = kMXAccType;
     out->dtype = {value.v_type.code, value.v_type.bits, value.v_type.lanes};
     SetText(DataTypeName(value.v_type), out);
-  } else if (type_code == kMXNetStr) {
+  } else if (details::TextOf(value, type_code, &text)) {
     out->kind = kMXAccText;
-    SetText(std::string(value.v_str.data, value.v_str.size), out);
+    SetText(std::string(text), out);
   } else if (type_code == kMXNetIntTuple || type_code == kMXNetIntList) {
     MakeInts(value.v_ints, out);
   } else if (ObjectTypeOf(value, type_code) == kMXNetObjectShape) {

@@ -14,6 +14,7 @@
 
 #include "acc/plugin/functions_library.h"
 #include "acc/plugin/guard.h"
+#include "acc/plugin/model_call.h"
 #include "acc/plugin/status.h"
 #include "runtime/library/dynamic_library.h"
 #include "runtime/library/library_file.h"
@@ -88,6 +89,7 @@ void Plugin::FillTable() {
   runtime_.library_path = path_.c_str();
   runtime_.context = this;
   runtime_.log = &Log;
+  SetModelFunctions(&runtime_);
   api_.struct_size = sizeof(api_);
   if (isolated()) {
     api_ = adapter_->Table();
@@ -206,6 +208,7 @@ void Plugin::Initialize() {
 
 void Plugin::Finalize() {
   if (initialized_ && api_.finalize != nullptr) api_.finalize(api_.self);
+  ReleaseWeightsOf(this);
   initialized_ = false;
 }
 

@@ -80,8 +80,13 @@ uint64_t WorkOf(MXAccStatus status) {
   return IsError(status, offsetof(MXAccError, work) + sizeof(status->work)) ? status->work : 0;
 }
 
+int64_t NodeOf(MXAccStatus status) {
+  return IsError(status, offsetof(MXAccError, node) + sizeof(status->node)) ? status->node : 0;
+}
+
 Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function) {
-  const std::string what = accelerator + ": " + function + " failed";
+  std::string what = accelerator + ": " + function + " failed";
+  if (const int64_t node = NodeOf(status)) what += " at node " + std::to_string(node);
   int32_t code;
   std::string message;
   if (!ReadError(status, &code, &message)) {

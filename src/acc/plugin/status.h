@@ -29,6 +29,9 @@ bool ReadError(MXAccStatus status, int32_t* code, std::string* message);
 /*! \brief The number of the work that a status is about; 0 where it does not say. */
 uint64_t WorkOf(MXAccStatus status);
 
+/*! \brief The id of the graph's node that a status is about; 0 where it does not say. */
+int64_t NodeOf(MXAccStatus status);
+
 /*! \brief A failure, as the error "refacc: mx_alloc failed: ...". */
 Error ErrorOf(MXAccStatus status, const std::string& accelerator, const char* function);
 

@@ -58,6 +58,8 @@ struct Access {
   bool is_partial; /*!< whether only a part of the target is written */
   Content* const* sources;
   size_t num_sources;
+  Content* const* more_targets{nullptr}; /*!< written wholly, besides the target */
+  size_t num_more_targets{0};
 };
 
 /*! \brief Work that one device was given and that is not known to be done, in order. */
@@ -85,7 +87,7 @@ class WorkLog {
   }
   /*! \brief Makes room for Add, which must not fail once the stream has the work. */
   void Reserve(const Access& access) {
-    const size_t most = access.num_sources + 2;
+    const size_t most = access.num_sources + access.num_more_targets + 2;
     if (__builtin_expect(works_.capacity() - works_.size() < most, 0)) Grow(most);
   }
   /*! \brief Adds work that was given to the stream, and for which there is room. */
@@ -101,8 +103,14 @@ class WorkLog {
     }
     // The rest of the target counts as read: a failure of its work spoils it.
     if (access.is_partial) AddEntry(access, number)->reads[0] = access.target->work;
-    access.target->work = number;
-    if (__builtin_expect(access.target->failure != nullptr, 0)) access.target->failure.reset();
+    SetTarget(access.target, number);
+    for (size_t i = 0; i < access.num_more_targets; ++i) {
+      // Lost where the first target is.
+      Work* more = AddEntry(access, number);
+      more->target = access.more_targets[i];
+      more->reads[0] = number;
+      SetTarget(more->target, number);
+    }
   }
   /*! \brief The same for work that reads what another device has written. */
   void AddTied(const Access& access, uint64_t number) {
@@ -130,6 +138,11 @@ class WorkLog {
   static constexpr size_t kMost = 4096;
 
   void Grow(size_t entries);
+
+  static void SetTarget(Content* target, uint64_t number) {
+    target->work = number;
+    if (__builtin_expect(target->failure != nullptr, 0)) target->failure.reset();
+  }
 
   Work* AddEntry(const Access& access, uint64_t number) {
     Work* work = &works_.emplace_back();

@@ -1,0 +1,133 @@
+#include "graph.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "../status.h"
+
+namespace mxacc {
+namespace {
+
+using Kind = Json::Kind;
+
+[[noreturn]] void Reject(const std::string& why) {
+  throw Failure(kMXAccBadArgument, "the graph " + why);
+}
+
+MXAccDataType TypeOf(const std::string& name) {
+  const auto lanes = uint16_t{1};
+  if (name == "bool") return {kMXAccBool, 8, lanes};
+  const struct {
+    const char* prefix;
+    uint8_t code;
+  } kinds[] = {{"int", kMXAccInt},
+               {"uint", kMXAccUInt},
+               {"float", kMXAccFloat},
+               {"bfloat", kMXAccBfloat},
+               {"complex", kMXAccComplex}};
+  const size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+  for (const auto& kind : kinds) {
+    if (name.substr(0, digits) != kind.prefix) continue;
+    const std::string bits = name.substr(digits);
+    for (const char* known : {"8", "16", "32", "64", "128"}) {
+      if (bits == known) return {kind.code, static_cast<uint8_t>(std::atoi(known)), lanes};
+    }
+  }
+  return {};
+}
+
+std::vector<int64_t> Positions(const Json& list, size_t entries, bool may_be_null) {
+  std::vector<int64_t> positions;
+  for (const Json& item : list.items) {
+    if (item.kind == Kind::kNull && may_be_null) {
+      positions.push_back(-1);
+      continue;
+    }
+    const bool is_right =
+        item.kind == Kind::kInt && item.integer >= 0 && static_cast<size_t>(item.integer) < entries;
+    if (!is_right) Reject("names an entry that it does not have");
+    positions.push_back(item.integer);
+  }
+  return positions;
+}
+
+GraphEntry ReadEntry(const Json& json) {
+  GraphEntry entry;
+  const Json* name = json.Find("name");
+  if (name != nullptr) entry.name = name->text;
+  entry.dtype = TypeOf(json.At("dtype", Kind::kText).text);
+  for (const Json& extent : json.At("shape", Kind::kArray).items) {
+    entry.shape.push_back(extent.kind == Kind::kInt ? extent.integer : -1);
+  }
+  return entry;
+}
+
+GraphNode ReadNode(const Json& json, size_t entries) {
+  GraphNode node;
+  node.id = json.At("id", Kind::kInt).integer;
+  node.op = json.At("operator", Kind::kText).text;
+  node.version = json.At("version", Kind::kInt).integer;
+  node.attributes = json.At("attributes", Kind::kObject);
+  node.inputs = Positions(json.At("inputs", Kind::kArray), entries, true);
+  node.outputs = Positions(json.At("outputs", Kind::kArray), entries, true);
+  node.has_subgraphs = json.Find("subgraphs") != nullptr;
+  return node;
+}
+
+}  // namespace
+
+bool GraphEntry::is_static() const {
+  return std::all_of(shape.begin(), shape.end(), [](int64_t extent) { return extent >= 0; });
+}
+
+int64_t GraphNode::Integer(const char* key, int64_t otherwise) const {
+  const Json* found = Find(key);
+  return found == nullptr || found->kind != Kind::kInt ? otherwise : found->integer;
+}
+
+double GraphNode::Number(const char* key, double otherwise) const {
+  const Json* found = Find(key);
+  const bool is_number =
+      found != nullptr && (found->kind == Kind::kInt || found->kind == Kind::kFloat);
+  return is_number ? found->real : otherwise;
+}
+
+std::vector<int64_t> GraphNode::Integers(const char* key) const {
+  std::vector<int64_t> integers;
+  const Json* found = Find(key);
+  if (found == nullptr) return integers;
+  for (const Json& item : found->items) integers.push_back(item.integer);
+  return integers;
+}
+
+Graph ReadGraph(const MXAccGraph& given) {
+  if (given.version > MXACC_GRAPH_VERSION) {
+    throw Failure(kMXAccUnsupported, "a graph of version " + std::to_string(given.version) +
+                                         ", this knows " + std::to_string(MXACC_GRAPH_VERSION));
+  }
+  const Json json = ReadJson(given.json);
+  Graph graph;
+  for (const Json& entry : json.At("entries", Kind::kArray).items) {
+    graph.entries.push_back(ReadEntry(entry));
+  }
+  const size_t entries = graph.entries.size();
+  graph.inputs = Positions(json.At("inputs", Kind::kArray), entries, false);
+  graph.weights = Positions(json.At("weights", Kind::kArray), entries, false);
+  graph.outputs = Positions(json.At("outputs", Kind::kArray), entries, false);
+  for (const Json& node : json.At("nodes", Kind::kArray).items) {
+    graph.nodes.push_back(ReadNode(node, entries));
+  }
+  const auto has = [](const auto& list, int32_t count) {
+    return static_cast<size_t>(count) == list.size();
+  };
+  const bool is_right = has(graph.inputs, given.num_inputs) &&
+                        has(graph.weights, given.num_data - given.num_inputs) &&
+                        has(graph.outputs, given.num_outputs) && has(graph.nodes, given.num_nodes);
+  if (!is_right) Reject("has other numbers of inputs, weights, outputs or nodes than its JSON");
+  for (size_t i = 0; i < graph.weights.size(); ++i) {
+    graph.entries[static_cast<size_t>(graph.weights[i])].weight = given.data + given.num_inputs + i;
+  }
+  return graph;
+}
+
+}  // namespace mxacc

@@ -1,0 +1,99 @@
+/*!
+ * \file model.h
+ * \brief Models that libraries of accelerators have compiled.
+ */
+#ifndef MXNET_SRC_ACC_PARTITION_MODEL_H_
+#define MXNET_SRC_ACC_PARTITION_MODEL_H_
+
+#include <mxnet/runtime/ndarray.h>
+#include <mxnet_acc.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "acc/device/attachments.h"
+#include "acc/device/table.h"
+#include "acc/partition/model_graph.h"
+#include "acc/plugin/bytes.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief A model of a library as long as that is loaded. Any thread may call. */
+class LoadedModel : public Attachment {
+ public:
+  /*! \brief Takes over what the library gave; it unloads that where it throws, too. */
+  LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph);
+  ~LoadedModel() override;
+
+  /*! \brief Unloads it; no call is under way. */
+  void Release() override;
+  bool is_released() const { return is_released_.load(std::memory_order_acquire); }
+
+  std::vector<NDArray> Infer(const std::vector<NDArray>& inputs);
+  /*! \brief The shapes of the outputs, -1 where the elements decide. */
+  std::vector<std::vector<int64_t>> InferShapes(const std::vector<std::vector<int64_t>>& inputs);
+  uint32_t flags() const { return model_.flags; }
+  uint64_t workspace_bytes() const { return model_.workspace_bytes; }
+  uint64_t weight_bytes() const { return model_.weight_bytes; }
+
+ private:
+  class Run;
+
+  void ReadTensors(const ModelGraph& graph);
+  Context ContextOf(const ModelTensor& tensor) const;
+  NDArray Prepared(const NDArray& given, size_t index) const;
+  std::vector<ModelTensor> OutputsFor(const std::vector<NDArray>& inputs);
+  std::vector<ModelTensor> AskedOutputs(const MXTensor* inputs);
+  MXAccStatus Call(Run* run, MXAccStream stream);
+  MXAccStatus GiveOrCall(Run* run);
+  void Free();
+
+  Device* device_;
+  MXAccModel model_;
+  std::atomic<bool> is_released_{false};
+  /*! \brief Held around calls where the model takes one at a time. */
+  std::mutex serial_;
+  std::vector<ModelTensor> inputs_;
+  std::vector<ModelTensor> outputs_;
+  size_t num_results_; /*!< of the outputs: those of the graph, which come first */
+  std::optional<Bytes> workspace_;
+  /*! \brief Where the model has no copy of its own. */
+  std::vector<NDArray> weights_;
+};
+
+/*! \brief A model as its user has it. It is unloaded when it goes, or before its library is. */
+class Model {
+ public:
+  Model(Slot* slot, std::shared_ptr<LoadedModel> loaded)
+      : slot_(slot), loaded_(std::move(loaded)) {}
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /*!
+   * \brief The outputs for inputs in the graph's order, as new arrays on the device. Inputs that
+   * are elsewhere are copied to it.
+   *
+   * TypeError or ValueError for inputs that are not those of the graph, RuntimeError where the
+   * library was unloaded, and what its failures map to.
+   */
+  std::vector<NDArray> Infer(const std::vector<NDArray>& inputs) const;
+  std::vector<std::vector<int64_t>> InferShapes(
+      const std::vector<std::vector<int64_t>>& inputs) const;
+  const LoadedModel& loaded() const { return *loaded_; }
+
+ private:
+  Slot* slot_;
+  std::shared_ptr<LoadedModel> loaded_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PARTITION_MODEL_H_

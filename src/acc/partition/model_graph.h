@@ -1,0 +1,104 @@
+/*!
+ * \file model_graph.h
+ * \brief A graph as libraries of accelerators get it.
+ */
+#ifndef MXNET_SRC_ACC_PARTITION_MODEL_GRAPH_H_
+#define MXNET_SRC_ACC_PARTITION_MODEL_GRAPH_H_
+
+#include <mxnet/runtime/container/string.h>
+#include <mxnet/runtime/ndarray.h>
+#include <mxnet_acc.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "acc/plugin/status.h"
+
+namespace mxnet {
+namespace acc {
+
+/*! \brief Name, type and extents of a tensor of a graph or model; -1 where one is not known. */
+struct ModelTensor {
+  std::string name;
+  DLDataType dtype;
+  std::vector<int64_t> shape;
+  bool has_rank{true};
+  bool on_host{false}; /*!< the library reads or writes memory of the host */
+
+  bool is_static() const {
+    for (const int64_t extent : shape) {
+      if (extent < 0) return false;
+    }
+    return has_rank;
+  }
+};
+
+/*! \brief A graph with its weights. It does not change once a library was asked about it. */
+class ModelGraph {
+ public:
+  /*! \brief onnx is a ModelProto without weights; empty where there is none. */
+  ModelGraph(std::string json, int64_t num_nodes, runtime::Bytes onnx);
+  ModelGraph(const ModelGraph&) = delete;
+  ModelGraph& operator=(const ModelGraph&) = delete;
+
+  /*! \brief symbols has a name for each extent, "" where that is known. */
+  void AddInput(const std::string& name, DLDataType dtype, const std::vector<int64_t>& shape,
+                const std::vector<std::string>& symbols);
+  void AddOutput(const std::string& name, DLDataType dtype, const std::vector<int64_t>& shape,
+                 const std::vector<std::string>& symbols);
+  /*! \brief An array of the host; content_hash may be "". */
+  void AddWeight(const std::string& name, const NDArray& array, const std::string& content_hash);
+
+  const std::vector<ModelTensor>& inputs() const { return inputs_.specs; }
+  const std::vector<ModelTensor>& outputs() const { return outputs_.specs; }
+  const std::vector<NDArray>& weights() const { return arrays_; }
+  int64_t num_nodes() const { return num_nodes_; }
+
+  /*! \brief What a library gets of it for one call. */
+  class View {
+   public:
+    explicit View(const ModelGraph& graph);
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+    const MXAccGraph* get() const { return &graph_; }
+    const MXTensor* weights() const { return graph_.data + graph_.num_inputs; }
+
+   private:
+    MXAccGraph graph_{};
+    std::vector<MXTensor> data_;
+    std::vector<MXTensor> outputs_;
+  };
+
+ private:
+  /*! \brief A tensor with what it points to. */
+  struct Entry {
+    std::vector<int64_t> shape;
+    std::vector<int64_t> strides;
+    std::vector<std::string> symbols;
+    std::vector<MXAccDimension> dimensions;
+    std::string hash;
+    std::string name;
+    MXAccTensorInfo info{};
+    MXTensor tensor{};
+  };
+  struct Tensors {
+    std::vector<ModelTensor> specs;
+    std::deque<Entry> entries;
+  };
+  static void Add(const std::string& name, DLDataType dtype, const std::vector<int64_t>& shape,
+                  const std::vector<std::string>& symbols, int32_t role, Tensors* tensors);
+
+  std::string json_;
+  int64_t num_nodes_;
+  runtime::Bytes onnx_;
+  Tensors inputs_;
+  Tensors outputs_;
+  std::deque<Entry> weights_;
+  std::vector<NDArray> arrays_;
+};
+
+}  // namespace acc
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_ACC_PARTITION_MODEL_GRAPH_H_
