@@ -28,10 +28,10 @@ def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
         f"{accelerator} does not execute {operator}: {reason}. It runs on the CPU, with copies. "
         f"On the CPU so far: {so_far}. mx.acc_stats() tells what that costs."
     )
-    warnings.warn(text, AccFallbackWarning, stacklevel=_users_level())
+    warnings.warn(text, AccFallbackWarning, stacklevel=users_level())
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The stacklevel, for the caller of this function, of the line that called an operator."""
     level = 1
     frame: FrameType | None = sys._getframe(1)

@@ -19,19 +19,23 @@ from ._load import load
 from ._opset import OPSET
 from ._spec import ValueSpec
 from ._weights import Weights
+from .partition import Explanation, PartitionedPlan, explain
 from .plan import Plan
 from .profile import Profile
 
 __all__ = [
     "OPSET",
+    "Explanation",
     "Graph",
     "GraphError",
     "GraphWarning",
     "Inference",
+    "PartitionedPlan",
     "Plan",
     "Profile",
     "ValueSpec",
     "Weights",
+    "explain",
     "load",
     "passes",
 ]

@@ -66,11 +66,7 @@ class Plan:
                 run = None
             if run is not None:
                 return list(run(arrays))
-        unknown = sorted(set(inputs) - set(names))
-        if unknown:
-            raise TypeError(f"the graph has no input {unknown[0]!r}; its inputs: {names}")
-        symbols: dict[str, int] = {}
-        given = [_checked(value, inputs, symbols) for value in self._inputs]
+        given = self._check(inputs)
         outputs = [_as_array(output) for output in self._program.run(given)]
         run = self._program.single_plan(given)
         if run is not None:
@@ -81,8 +77,7 @@ class Plan:
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
         """Executes the graph as `run` does, and tells how long each step took."""
         self.run(inputs)  # so that nothing is planned while time is taken
-        symbols: dict[str, int] = {}
-        given = [_checked(value, inputs, symbols) for value in self._inputs]
+        given = self._check(inputs)
         steps: list[Timed] = []
         begin = perf_counter_ns()
 
@@ -95,6 +90,15 @@ class Plan:
 
         outputs = self._program.run(given, record=record)
         return Profile(tuple(steps), tuple(_as_array(output) for output in outputs))
+
+    def _check(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """The inputs in order, if they are those of the graph."""
+        names = self._names
+        unknown = sorted(set(inputs) - set(names))
+        if unknown:
+            raise TypeError(f"the graph has no input {unknown[0]!r}; its inputs: {names}")
+        symbols: dict[str, int] = {}
+        return [_checked(value, inputs, symbols) for value in self._inputs]
 
     @property
     def input_names(self) -> list[str]:

@@ -1,0 +1,120 @@
+"""Asking an accelerator's library about parts of a graph, and having it compile them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import onnx_ir
+
+import ffi
+
+from ... import numpy as np
+from ...context import Context, cpu
+from ._describe import describe, dtype_of, extents_of, onnx_of
+from ._wiring import Part, Wiring
+
+_ModelGraph: Any = ffi.get_class("mx.acc.ModelGraph")
+_context = ffi.get_global_func("mx.acc.models.context")
+
+# What the answers of libraries say, by MXAccNodeSupport::why.
+WHYS = (
+    "",
+    "this operator never",
+    "not this version of the operator",
+    "not with these attributes",
+    "not with this type of elements",
+    "not in this layout",
+    "not for these extents",
+    "not for extents that are not known",
+    "the device has not enough memory",
+    "the CPU is faster",
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a library says of one node; costs are 0 where it does not say."""
+
+    group: int  # of MXAccNodeSupport: -1 for unsupported, 0 for any group
+    reason: str = ""
+    cost: float = 0.0  # microseconds
+    group_cost: float = 0.0  # microseconds of a run of its group besides
+    byte_cost: float = 0.0  # nanoseconds for each byte that is copied to it or from it
+
+
+class Device:
+    """A device that runs models, with the options that they are compiled with."""
+
+    def __init__(self, ctx: Context, options: Mapping[str, Any]) -> None:
+        self.ctx = ctx
+        self.name = ctx.device_type
+        self.memory = _context(ctx)
+        self._options = dict(options)
+        self._weights: dict[int, tuple[Any, Any, str]] = {}
+
+    def answers(
+        self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
+    ) -> list[Answer]:
+        """What the library says of the nodes of a part, in order."""
+        rows = self._graph(wiring, part, ids, opset).supported(self.ctx)
+        return [_answer_of(row) for row in rows]
+
+    def load(
+        self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
+    ) -> Any:
+        """A model of a part."""
+        graph = self._graph(wiring, part, ids, opset)
+        return graph.load(self.ctx, list(self._options), list(self._options.values()))
+
+    def array(self, content: Any) -> Any:
+        """An array where models take them from."""
+        if isinstance(content, np.ndarray) and content.ctx == self.memory:
+            return content
+        return np.asarray(content, ctx=self.memory)
+
+    def forget_weights(self) -> None:
+        """Drops the copies of weights that were made to compile models."""
+        self._weights.clear()
+
+    def _graph(
+        self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
+    ) -> Any:
+        name = wiring.graph.name or ""
+        graph = _ModelGraph(
+            describe(part, ids, opset, name), len(part.nodes), onnx_of(part, opset, name)
+        )
+        for value in part.inputs:
+            graph.add_input(value.name or "", dtype_of(value), *extents_of(value))
+        for value in part.weights:
+            graph.add_weight(value.name or "", *self._weight(wiring, value))
+        for value in part.outputs:
+            graph.add_output(value.name or "", dtype_of(value), *extents_of(value))
+        return graph
+
+    def _weight(self, wiring: Wiring, value: onnx_ir.Value) -> tuple[Any, str]:
+        # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
+        key = value.const_value if value.const_value is not None else value
+        if id(key) not in self._weights:
+            elements = wiring.elements(value)
+            digest = hashlib.blake2b(elements.tobytes(), digest_size=16).hexdigest()
+            with cpu():
+                array = np.asarray(numpy.array(elements, order="C"))
+            self._weights[id(key)] = (key, array, digest)
+        _, array, digest = self._weights[id(key)]
+        return array, digest
+
+
+def _answer_of(row: Sequence[Any]) -> Answer:
+    group, why, dtype, cost, group_cost, byte_cost, layout, reason = row
+    if group < 0 and not reason:
+        reason = WHYS[why] if 0 <= why < len(WHYS) else ""
+        reason = reason or "its library gives no reason"
+    if group < 0 and dtype:
+        reason += f"; it would be with {dtype}"
+    if group < 0 and layout:
+        reason += f"; it would be in the layout {layout}"
+    return Answer(group, reason, cost, group_cost, byte_cost)
