@@ -1,0 +1,210 @@
+"""Whole models against ONNX Runtime, OpenVINO and torch, in one process and in turns.
+
+`python -m benchmarks.compare.models [--model NAME] [--batch N] [--seconds S] [--threads N]` prints
+a row for each model and batch: milliseconds of the plan, and ratios, ours divided by the peer's,
+of medians. The models are those of benchmarks/models/modules.py with random weights, imported from
+torch by `mx.importers.torch`; the peers get the ONNX file that the graph is saved as. OpenVINO
+computes in float32, as the others do. A peer that is not installed is left out with a note.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy
+
+from benchmarks.compare import environment
+
+# What the peers know of ONNX's operators; the models need nothing newer.
+PEER_OPSET = 24
+BLOCK_SECONDS = 0.1
+FEWEST_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Something that executes a model."""
+
+    name: str
+    prepare_seconds: float
+    run: Callable[[], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Seconds of one run of each, by name; and what the plan gave less what torch gave."""
+
+    model: str
+    batch: int
+    seconds: dict[str, float]
+    prepare: dict[str, float]
+    error: float
+
+
+def timed(make: Callable[[], Callable[[], Sequence[Any]]], name: str) -> Contestant:
+    """A contestant, with the time until it has given its first answer."""
+    begin = perf_counter()
+    run = make()
+    run()
+    return Contestant(name, perf_counter() - begin, run)
+
+
+def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Contestant]:
+    """Torch first, then the plan, then the peers that are there."""
+    import torch
+
+    import mx
+    from benchmarks.models.modules import MODULES
+
+    torch.manual_seed(0)
+    torch.set_num_threads(threads)
+    mx.set_num_threads(threads)
+    make, example = MODULES[name]
+    module, args = make().eval(), example(batch)
+    graph = mx.importers.torch.load(module, args)
+    arrays = [argument.numpy() for argument in args]
+
+    def torch_eager() -> Callable[[], Sequence[Any]]:
+        def run() -> Sequence[Any]:
+            with torch.inference_mode():
+                return [module(*args).numpy()]
+
+        return run
+
+    def ours() -> Callable[[], Sequence[Any]]:
+        plan = mx.graph.Plan(graph)
+        inputs = [mx.np.array(array) for array in arrays]
+        return lambda: plan(*inputs)
+
+    found = [timed(torch_eager, "torch eager"), timed(ours, "plan")]
+    saved = _saved(graph)
+    feeds = dict(zip([spec.name for spec in graph.inputs], arrays, strict=True))
+    for peer, prepare in (("onnxruntime", _onnxruntime), ("openvino", _openvino)):
+        try:
+            found.append(timed(lambda prepare=prepare: prepare(saved, feeds, threads), peer))
+        except ImportError:
+            notes.add(f"{peer} is not installed")
+    return found
+
+
+def _saved(graph: Any) -> bytes:
+    import onnx_ir
+
+    proto = onnx_ir.to_proto(graph.model)
+    for one in proto.opset_import:
+        one.version = min(one.version, PEER_OPSET)
+    proto.ir_version = min(proto.ir_version, 10)
+    return proto.SerializeToString()
+
+
+def _onnxruntime(saved: bytes, feeds: dict[str, Any], threads: int) -> Callable[[], Sequence[Any]]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(saved, options)
+    return lambda: session.run(None, feeds)
+
+
+def _openvino(saved: bytes, feeds: dict[str, Any], threads: int) -> Callable[[], Sequence[Any]]:
+    import openvino
+
+    core = openvino.Core()
+    settings = {
+        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_NUM_THREADS": threads,
+        "PERFORMANCE_HINT": "LATENCY",
+    }
+    compiled = core.compile_model(core.read_model(saved), "CPU", settings)
+    request = compiled.create_infer_request()
+    return lambda: list(request.infer(list(feeds.values())).values())
+
+
+def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]) -> Row:
+    """Blocks of all contestants in turns, and the median of each; compares what they give."""
+    runners = contestants(name, batch, threads, notes)
+    expected = numpy.asarray(runners[0].run()[0])
+    (got,) = (numpy.asarray(one.run()[0]) for one in runners if one.name == "plan")
+    error = float(abs(got - expected).max() / abs(expected).max())
+    blocks = {one.name: [] for one in runners}
+    repeats = {}
+    for one in runners:
+        begin = perf_counter()
+        one.run()
+        repeats[one.name] = max(1, math.ceil(BLOCK_SECONDS / (perf_counter() - begin)))
+    gc.disable()
+    end = perf_counter() + seconds * len(runners)
+    rounds = 0
+    while rounds < FEWEST_ROUNDS or perf_counter() < end:
+        for index in range(len(runners)):
+            one = runners[(index + rounds) % len(runners)]
+            begin = perf_counter()
+            for _ in range(repeats[one.name]):
+                one.run()
+            blocks[one.name].append((perf_counter() - begin) / repeats[one.name])
+        rounds += 1
+    gc.enable()
+    medians = {key: statistics.median(values) for key, values in blocks.items()}
+    prepare = {one.name: one.prepare_seconds for one in runners}
+    return Row(name, batch, medians, prepare, error)
+
+
+def text(rows: Sequence[Row]) -> str:
+    """The rows as a table in Markdown, with geometric means of the ratios."""
+    peers = [name for name in rows[0].seconds if name != "plan"]
+    lines = [
+        "| model | batch | plan, ms | " + " | ".join(f"/ {peer}" for peer in peers) + " | error |",
+        "|---|---|---|" + "---|" * (len(peers) + 1),
+    ]
+    ratios: dict[str, list[float]] = {peer: [] for peer in peers}
+    for row in rows:
+        plan = row.seconds["plan"]
+        cells = []
+        for peer in peers:
+            ratios[peer].append(plan / row.seconds[peer])
+            cells.append(f"{ratios[peer][-1]:.2f}")
+        lines.append(
+            f"| {row.model} | {row.batch} | {1e3 * plan:.3f} | {' | '.join(cells)} | "
+            f"{row.error:.0e} |"
+        )
+    means = [f"{statistics.geometric_mean(ratios[peer]):.2f}" for peer in peers]
+    lines.append(f"| geometric mean | | | {' | '.join(means)} | |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Prints the table, and what it was measured on."""
+    from benchmarks.models.modules import MODULES
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--model", action="append", choices=list(MODULES))
+    parser.add_argument("--batch", type=int, action="append")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    notes: set[str] = set()
+    rows = []
+    for name in options.model or MODULES:
+        for batch in options.batch or (1, 16):
+            row = measure(name, batch, options.seconds, options.threads, notes)
+            rows.append(row)
+            said = ", ".join(f"{key} {1e3 * value:.3f} ms" for key, value in row.seconds.items())
+            first = ", ".join(f"{key} {value:.2f} s" for key, value in row.prepare.items())
+            print(f"{name}, batch {batch}: {said}; first answer: {first}", flush=True)
+    print(f"\n{text(rows)}\n")
+    for note in sorted(notes):
+        print(note)
+    versions = environment.versions((*environment.DISTRIBUTIONS, "openvino", "onednn-cpu-gomp"))
+    print(f"{environment.processor()}; {options.threads} threads; {versions}")
+
+
+if __name__ == "__main__":
+    main()
