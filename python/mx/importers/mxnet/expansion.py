@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 from onnx import helper
+from onnx_ir import serde
 
 from mx.graph import OPSET, GraphError
 
@@ -58,10 +59,10 @@ def infer_types(node: ir.Node) -> None:
         op_type=node.op_type,
         input=["" if value is None else names[id(value)] for value in node.inputs],
         output=[f"o{i}" for i in range(len(node.outputs))],
-        attribute=[ir.to_proto(attribute) for attribute in node.attributes.values()],
+        attribute=[serde.serialize_attribute(one) for one in node.attributes.values()],
     )
     data = {
-        names[id(value)]: ir.to_proto(value.const_value)
+        names[id(value)]: serde.serialize_tensor(value.const_value)
         for value in inputs
         if value.const_value is not None and value.const_value.size <= MOST_ELEMENTS_OF_SHAPES
     }
@@ -140,8 +141,10 @@ class Expansion:
             array = np.clip(array, np.iinfo(dtype.numpy()).min, np.iinfo(dtype.numpy()).max)
         with np.errstate(over="ignore", invalid="ignore"):
             tensor = ir.Tensor(array.astype(dtype.numpy()), dtype=dtype)
-        out = self.op("Constant", value=tensor)
-        out.const_value = tensor
+        node = ir.Node("", "Constant", (), [ir.AttrTensor("value", tensor)], num_outputs=1)
+        (out,) = node.outputs
+        out.const_value, out.dtype, out.shape = tensor, dtype, ir.Shape(array.shape)
+        self.nodes.append(node)
         return out
 
     def ints(self, *values: int) -> ir.Value:
