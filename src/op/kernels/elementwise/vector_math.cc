@@ -21,6 +21,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "op/kernels/elementwise/vector_cbrt.h"
 #include "op/kernels/elementwise/vector_exp.h"
 #include "op/kernels/elementwise/vector_log.h"
 
@@ -106,10 +107,10 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
   using Narrow = Registers<T, CpuLevel::kAvx2>;
   if (const Function f = FindAt<T, CpuLevel::kAvx512>("v", name)) {
     if constexpr (std::is_same_v<T, double>) {
-      if (std::strcmp(name, "log") == 0) {
-        return {f, &Wide::template RunUnary<avx512::LogDouble>};
-      }
+      if (std::strcmp(name, "cbrt") == 0) return {f, &Wide::template RunUnary<avx512::CbrtDouble>};
+      if (std::strcmp(name, "log") == 0) return {f, &Wide::template RunUnary<avx512::LogDouble>};
     } else {
+      if (std::strcmp(name, "cbrt") == 0) return {f, &Wide::template RunUnary<avx512::CbrtFloat>};
       if (std::strcmp(name, "exp") == 0) return {f, &Wide::template RunUnary<avx512::ExpFloat>};
     }
     return {f, UnaryLoop<Wide, T>(name)};
