@@ -65,7 +65,7 @@ struct CastBody {
 
 /*! \brief Whether a conversion is one of many that registers of any width hold. */
 template <typename From, typename To>
-constexpr bool kGainsFromCpu = !kIsComplexType<From> && !kIsComplexType<To> && !kIsHalfType<From>;
+constexpr bool kGainsFromCpu = !kIsComplexType<From> && !kIsHalfType<From>;
 
 /*! \brief Fewer elements are not worth bringing together. */
 constexpr int64_t kFewElements = 32;

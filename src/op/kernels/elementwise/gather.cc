@@ -38,6 +38,9 @@ struct GatherBody {
     if (stride == 2 * kItem) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) dense[i] = x[2 * i];
+    } else if (stride == 4 * kItem) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) dense[i] = x[4 * i];
     } else if (stride == -kItem) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) dense[i] = x[-i];

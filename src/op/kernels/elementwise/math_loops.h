@@ -73,14 +73,29 @@ void MathBinaryRun(char* const* data, const int64_t* strides, int64_t n) {
                       reinterpret_cast<T*>(data[0]), n);
     }
   }
-  C a[kMathChunk];
-  C b[kMathChunk];
+  C buffers[3][kMathChunk];
+  const int64_t first = std::min(kMathChunk, n);
+  const C* inputs[2];
+  for (int i = 0; i < 2; ++i) {
+    inputs[i] = DenseOf<T>(data[i + 1], strides[i + 1], first, buffers[i]);
+  }
   for (int64_t begin = 0; begin < n; begin += kMathChunk) {
     const int64_t count = std::min(kMathChunk, n - begin);
-    Gather<T>(data[1] + begin * strides[1], strides[1], count, a);
-    Gather<T>(data[2] + begin * strides[2], strides[2], count, b);
-    function(a, b, a, count);
-    Scatter<T>(a, count, data[0] + begin * strides[0], strides[0]);
+    for (int i = 0; i < 2; ++i) {
+      // One number for all has been gathered already.
+      if (begin == 0 || strides[i + 1] == 0) continue;
+      inputs[i] =
+          DenseOf<T>(data[i + 1] + begin * strides[i + 1], strides[i + 1], count, buffers[i]);
+    }
+    char* const to = data[0] + begin * strides[0];
+    if constexpr (std::is_same_v<T, C>) {
+      if (strides[0] == sizeof(T)) {
+        function(inputs[0], inputs[1], reinterpret_cast<T*>(to), count);
+        continue;
+      }
+    }
+    function(inputs[0], inputs[1], buffers[2], count);
+    Scatter<T>(buffers[2], count, to, strides[0]);
   }
 }
 
