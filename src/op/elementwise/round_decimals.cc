@@ -2,9 +2,12 @@
  * \file round_decimals.cc
  * \brief round: to a number of decimals.
  */
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "op/argument/arguments.h"
+#include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
 #include "op/schema/describe.h"
 
@@ -12,14 +15,19 @@ namespace mxnet {
 namespace op {
 namespace {
 
-/*! \brief Rounds n floats in place, to decimals of which `scale` makes whole numbers. */
+/*!
+ * \brief Rounds n floats to decimals of which `scale` makes whole numbers; out is x or apart from
+ * it.
+ */
 template <typename T>
 struct RoundBody {
-  static MXNET_ALWAYS_INLINE void Run(T* x, int64_t n, double scale_of_all, int64_t decimals) {
+  static MXNET_ALWAYS_INLINE void Run(const T* x, T* out, int64_t n, double scale_of_all,
+                                      int64_t decimals) {
     using C = Computed<T>;
     const C scale = static_cast<C>(scale_of_all);
     const auto round = [&](const auto& formula) {
-      for (int64_t i = 0; i < n; ++i) x[i] = T(formula(Load<T>(x[i])));
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) out[i] = T(formula(Load<T>(x[i])));
     };
     using Of = Formulas<C>;
     if (decimals == 0) return round([](C a) { return Of::rint_Float(a); });
@@ -31,33 +39,45 @@ struct RoundBody {
 };
 
 template <typename T>
-void RoundFloats(T* x, int64_t n, int64_t decimals) {
+void RoundFloats(const void* from, void* to, int64_t n, int64_t decimals) {
   static const auto run = ForCpu<RoundBody<T>>();
-  run(x, n, std::pow(10.0, std::abs(static_cast<double>(decimals))), decimals);
+  const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  auto* x = static_cast<const T*>(from);
+  auto* out = static_cast<T*>(to);
+  if (n < kFewForThreads) return run(x, out, n, scale, decimals);
+  InParallel(n, kElementsTimed, [&](int64_t begin, int64_t end) {
+    run(x + begin, out + begin, end - begin, scale, decimals);
+  });
 }
 
 /*! \brief Integers have no decimals; to tens, hundreds and so on they round by way of double. */
 template <typename T>
-void RoundIntegers(T* x, int64_t n, int64_t decimals) {
-  if (decimals >= 0) return;
+void RoundIntegers(const void* from, void* to, int64_t n, int64_t decimals) {
+  auto* x = static_cast<const T*>(from);
+  auto* out = static_cast<T*>(to);
+  if (decimals >= 0) {
+    if (x != out) std::copy_n(x, n, out);
+    return;
+  }
   const double scale = std::pow(10.0, -static_cast<double>(decimals));
   for (int64_t i = 0; i < n; ++i) {
-    x[i] = static_cast<T>(std::nearbyint(static_cast<double>(x[i]) / scale) * scale);
+    out[i] = static_cast<T>(std::nearbyint(static_cast<double>(x[i]) / scale) * scale);
   }
 }
 
-void RoundInPlace(const DLTensor& array, int64_t decimals) {
-  const int64_t size = TensorSize(array);
-  void* data = TensorData(array);
-  DispatchDType(array.dtype, [&](auto tag) {
+/*! \brief Rounds row-major elements of one type; out is x or apart from it. */
+void RoundDense(const DLTensor& x, const DLTensor& out, int64_t decimals) {
+  const int64_t size = TensorSize(out);
+  const void* from = TensorData(x);
+  void* to = TensorData(out);
+  DispatchDType(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsComplexType<T>) {
-      using Part = typename T::value_type;
-      RoundFloats(static_cast<Part*>(data), 2 * size, decimals);
+      RoundFloats<typename T::value_type>(from, to, 2 * size, decimals);
     } else if constexpr (kIsFloatType<T>) {
-      RoundFloats(static_cast<T*>(data), size, decimals);
+      RoundFloats<T>(from, to, size, decimals);
     } else if constexpr (kIsIntType<T>) {
-      RoundIntegers(static_cast<T*>(data), size, decimals);
+      RoundIntegers<T>(from, to, size, decimals);
     }
   });
 }
@@ -72,8 +92,27 @@ void InferRound(const InferCall& call, const RoundAttributes&) {
 }
 
 void RunRound(const RunCall& call, const RoundAttributes& attributes) {
-  CopyCast(call.in[0], call.out[0]);
-  RoundInPlace(call.out[0], attributes.decimals);
+  const DLTensor& x = call.in[0];
+  const DLTensor& out = call.out[0];
+  const bool is_apart = !MayOverlap(x, out) || SameElements(x, out);
+  if (IsContiguous(x) && x.dtype == out.dtype && is_apart) {
+    return RoundDense(x, out, attributes.decimals);
+  }
+  CopyCast(x, out);
+  RoundDense(out, out, attributes.decimals);
+}
+
+/*! \brief Of row-major numbers, into a new array. */
+bool QuickRound(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
+  const DLTensor* x = HostArray(args, 0);
+  const bool is_plain = x != nullptr && args.type_codes[1] == kMXNetInt &&
+                        args.type_codes[2] == kMXNetNull && !IsBoolDType(x->dtype);
+  if (!is_plain) return false;
+  NDArray result = NDArray::Empty(TensorShape(*x), x->dtype, x->device);
+  DLTensor out = result.tensor();
+  RunRound(RunCall{x, 1, &out, 1, nullptr, nullptr}, {args.values[1].v_int64});
+  *ret = std::move(result);
+  return true;
 }
 
 MXNET_REGISTER_OPERATOR("_npi.round", RoundAttributes)
@@ -87,7 +126,8 @@ MXNET_REGISTER_OPERATOR("_npi.round", RoundAttributes)
     .properties(kMXNetOpElementwise)
     .release_gil(kReleaseBytes)
     .infer(&InferRound)
-    .run(&RunRound);
+    .run(&RunRound)
+    .quick(&QuickRound);
 
 }  // namespace
 }  // namespace op
