@@ -168,9 +168,36 @@ void DivideRun(char* const* data, const int64_t* strides, int64_t n) {
   });
 }
 
+/*! \brief out[i] = a[i] divided by one number for all, or what remains, by way of a product. */
+template <bool kDivides>
+struct ByteDivisionBody {
+  static MXNET_ALWAYS_INLINE void Run(const uint8_t* a, uint8_t* out, int64_t n, uint8_t divisor) {
+    // Rounded up by less than the divisor, which times 255 is less than the 2**16 it is cut by.
+    const auto factor = static_cast<uint16_t>(0x10000 / divisor + 1);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const auto quotient = static_cast<uint16_t>((uint32_t{a[i]} * factor) >> 16);
+      const auto rest = static_cast<uint16_t>(a[i] - quotient * divisor);
+      out[i] = static_cast<uint8_t>(kDivides ? quotient : rest);
+    }
+  }
+};
+
+/*! \brief Loops of uint8, by one number for all as well. */
+template <typename Op>
+void ByteDivisionRun(char* const* data, const int64_t* strides, int64_t n) {
+  static const InnerLoop any = ForCpu<BinaryBody<Op, uint8_t>>();
+  static const auto divide = ForCpu<ByteDivisionBody<std::is_same_v<Op, FloorDivide>>>();
+  const bool is_dense = strides[0] == 1 && strides[1] == 1 && strides[2] == 0;
+  if (!is_dense || n == 0 || LoadAt<uint8_t>(data[2]) < 2) return any(data, strides, n);
+  divide(reinterpret_cast<const uint8_t*>(data[1]), reinterpret_cast<uint8_t*>(data[0]), n,
+         LoadAt<uint8_t>(data[2]));
+}
+
 template <typename Op>
 BinaryOp DivisionOf() {
   BinaryOp op = BinaryOf<Op>();
+  op.table.loops[kIndexUInt8] = &ByteDivisionRun<Op>;
   op.table.loops[kIndexInt64] = &DivideRun<Op>;
   op.table.loops[kIndexFloat32] = &ExactRun<Op, float>;
   op.table.loops[kIndexFloat64] = &ExactRun<Op, double>;
