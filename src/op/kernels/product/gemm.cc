@@ -11,6 +11,7 @@
 #include <numeric>
 #include <vector>
 
+#include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/kernels/product/blas.h"
 #include "op/parallel/parallel.h"
@@ -54,7 +55,7 @@ struct Sum<T, std::enable_if_t<kIsIntType<T>>> {
   using Type = T;
   // Unsigned, and no narrower than int, so that wrapping is defined.
   using Wide = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
-  static T Step(T sum, T a, T b) noexcept {
+  static MXNET_ALWAYS_INLINE T Step(T sum, T a, T b) noexcept {
     return static_cast<T>(static_cast<Wide>(sum) + static_cast<Wide>(a) * static_cast<Wide>(b));
   }
 };
@@ -95,22 +96,55 @@ void SumElements(const Operands<T>& p, T* c) {
   }
 }
 
+/*! \brief Adds rows of b, each times a factor, to a part of a row of c. */
+template <typename T>
+struct AddRows {
+  static MXNET_ALWAYS_INLINE void Run(const T* factors, int64_t factor_step, const T* rows,
+                                      int64_t row_step, int64_t count, int64_t n, T* out) {
+    int64_t l = 0;
+    if constexpr (kIsIntType<T>) {
+      // Several at a time, of which the order does not matter.
+      for (; l + 4 <= count; l += 4) {
+        const T* row[4];
+        T factor[4];
+        for (int i = 0; i < 4; ++i) {
+          row[i] = rows + (l + i) * row_step;
+          factor[i] = factors[(l + i) * factor_step];
+        }
+#pragma GCC ivdep
+        for (int64_t j = 0; j < n; ++j) {
+          T sum = out[j];
+          for (int i = 0; i < 4; ++i) sum = Sum<T>::Step(sum, factor[i], row[i][j]);
+          out[j] = sum;
+        }
+      }
+    }
+    for (; l < count; ++l) {
+      const T factor = factors[l * factor_step];
+      const T* row = rows + l * row_step;
+      for (int64_t j = 0; j < n; ++j) out[j] = T(Sum<T>::Step(out[j], factor, row[j]));
+    }
+  }
+};
+
 /*! \brief One row of c at a time from rows of b, which must be dense; the inner loop is a vector
  * operation. */
 template <typename T>
 void SumRows(const Operands<T>& p, T* c) {
+  auto add = &AddRows<T>::Run;
+  // Of floats AVX-512 would round products and sums once.
+  if constexpr (kIsIntType<T>) {
+    static const auto wide = ForWideCpu<AddRows<T>>();
+    add = wide;
+  }
   std::fill_n(c, p.m * p.n, T{});
   for (int64_t first = 0; first < p.n; first += kBlockColumns) {
     const int64_t columns = std::min(kBlockColumns, p.n - first);
     for (int64_t l0 = 0; l0 < p.k; l0 += kBlockRows) {
       const int64_t l1 = std::min(p.k, l0 + kBlockRows);
       for (int64_t i = 0; i < p.m; ++i) {
-        T* out = c + i * p.n + first;
-        for (int64_t l = l0; l < l1; ++l) {
-          const T factor = p.a[i * p.a_row + l * p.a_column];
-          const T* row = p.b + l * p.b_row + first;
-          for (int64_t j = 0; j < columns; ++j) out[j] = T(Sum<T>::Step(out[j], factor, row[j]));
-        }
+        add(p.a + i * p.a_row + l0 * p.a_column, p.a_column, p.b + l0 * p.b_row + first, p.b_row,
+            l1 - l0, columns, c + i * p.n + first);
       }
     }
   }
