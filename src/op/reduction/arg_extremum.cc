@@ -2,7 +2,10 @@
  * \file arg_extremum.cc
  * \brief argmax and argmin.
  */
+#include <utility>
+
 #include "op/argument/arguments.h"
+#include "op/argument/quick.h"
 #include "op/kernels/reduction/extremum.h"
 #include "op/reduction/reduce.h"
 #include "op/schema/describe.h"
@@ -191,6 +194,27 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
                 [&](const char* x) { *to++ = find(x, stride, r.count()); });
 }
 
+/*! \brief Of an array of the host along one axis or all, into a new array without the axis. */
+bool QuickFind(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
+  const DLTensor* a = HostArray(args, 0);
+  const bool along_axis = args.type_codes[1] == kMXNetInt;
+  const bool is_plain = a != nullptr && (along_axis || args.type_codes[1] == kMXNetNull) &&
+                        args.type_codes[2] == kMXNetNull && args.type_codes[3] == kMXNetBool &&
+                        args.values[3].v_int64 == 0;
+  if (!is_plain) return false;
+  FindAttributes attributes;
+  if (along_axis) attributes.axis = args.values[1].v_int64;
+  DimBuffer room;
+  const MXNetTensorSpec in{a->dtype, a->dtype, a->ndim, kMXNetWeakNone, a->shape};
+  MXNetTensorSpec out{kInt64, kInt64, 0, kMXNetWeakNone, room.data};
+  InferFind(InferCall{&in, 1, &out, 1, data}, attributes);
+  NDArray result = NDArray::Empty(ShapeOf(out), kInt64, a->device);
+  DLTensor found = result.tensor();
+  RunFind(RunCall{a, 1, &found, 1, nullptr, data}, attributes);
+  *ret = std::move(result);
+  return true;
+}
+
 #define MXNET_REGISTER_FIND(Name, Doc, Op)                                                   \
   MXNET_REGISTER_OPERATOR("_npi." Name, FindAttributes)                                      \
       .describe(Doc                                                                          \
@@ -205,7 +229,8 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
       .release_gil(kReleaseGilBytes)                                                         \
       .data(&(Op))                                                                           \
       .infer(&InferFind)                                                                     \
-      .run(&RunFind)
+      .run(&RunFind)                                                                         \
+      .quick(&QuickFind)
 
 MXNET_REGISTER_FIND("argmax", "Position of the first NaN, or else of the first largest element.",
                     kLargest);
