@@ -288,6 +288,49 @@ def test_read_only_memory_is_not_written():
     assert not source.any()
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "complex128"])
+@pytest.mark.parametrize("size", [1, 5, 3000])
+def test_all_elements_at_once(dtype, size):
+    """Few of a number or of an array alike, and all that is not written so."""
+    array = np.arange(2 * size).reshape(2, size).astype(dtype)
+    ours = mx.np.array(array)
+    for value in (0, 1, True, 7.5, -0.0, np.float64(3), np.ones(size), array[:, ::-1], array[1]):
+        array[...] = value
+        ours[...] = mx.np.array(value) if isinstance(value, np.ndarray) else value
+        assert_same(ours, array)
+    for number in (3, 2.5, False):
+        array.fill(number)
+        ours.fill(number)
+        assert_same(ours, array)
+    array[1] = ours[1] = 5
+    array[:, ::2].fill(4)
+    ours[:, ::2].fill(4)
+    array.ravel()[1:][...] = array.ravel()[:-1]
+    ours.ravel()[1:][...] = ours.ravel()[:-1]
+    assert_same(ours, array)
+    other = np.arange(size).astype(dtype)
+    array[1][...] = other
+    ours[1][...] = mx.np.array(other)
+    assert_same(ours, array)
+
+
+def test_numbers_beyond_a_type_fill_nothing():
+    array = mx.np.arange(4).astype("uint8")
+    for number in (256, -1, 2**70):
+        with pytest.raises(OverflowError):
+            array.fill(number)
+        with pytest.raises(OverflowError):
+            array[...] = number
+    assert array.tolist() == [0, 1, 2, 3]
+
+
+def test_read_only_memory_is_not_filled():
+    array = mx.np.from_dlpack(np.broadcast_to(np.zeros(1), 3))
+    for change in (lambda: array.fill(1), lambda: array.__setitem__(..., mx.np.ones(3))):
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+
+
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
 
 

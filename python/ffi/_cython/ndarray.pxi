@@ -42,6 +42,19 @@ cdef object buffer_format(const DLTensor* tensor):
 cdef int CONTIGUITY = (PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS) & ~PyBUF_STRIDES
 
 
+# Python has one object for each small int, which takes longer to ask for than to read here.
+cdef enum:
+    SMALL_INTS = 65
+
+cdef tuple small_ints = tuple(range(SMALL_INTS))
+
+
+cdef inline object int_of(int64_t value):
+    if 0 <= value and value < SMALL_INTS:
+        return <object>PyTuple_GET_ITEM(<PyObject*>small_ints, value)
+    return value
+
+
 cdef class NDArray(ObjectBase):
     """A strided array; mx.np.ndarray adds arithmetic to it."""
 
@@ -71,7 +84,7 @@ cdef class NDArray(ObjectBase):
     @property
     def ndim(self):
         """Number of axes."""
-        return tensor_of(self).ndim
+        return int_of(tensor_of(self).ndim)
 
     @property
     def size(self):
@@ -81,7 +94,7 @@ cdef class NDArray(ObjectBase):
     @property
     def itemsize(self):
         """Bytes of one element."""
-        return itemsize_of(tensor_of(self))
+        return int_of(itemsize_of(tensor_of(self)))
 
     @property
     def nbytes(self):

@@ -15,7 +15,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 from ffi._cython.core cimport (
     DLDataType, DLTensor, FunctionBase, MXNetCallObservers, MXNetNDArrayCreate, MXNetNDArrayHandle,
     MXNetNDArrayObject, MXNetNDArrayView, NDArray, call_function, is_operand_type, kDLBool, kDLComplex, kDLCPU,
@@ -104,6 +104,7 @@ cdef object negative = function_of("__neg__")
 cdef object positive = function_of("__pos__")
 cdef object absolute = function_of("__abs__")
 cdef object invert = function_of("__invert__")
+cdef object imaginary = _methods._imag
 cdef object get_item = _indexing._getitem
 cdef object set_item = _indexing._setitem
 cdef list comparisons = [None] * 6
@@ -293,6 +294,14 @@ cdef class ndarray(NDArray):
     @real.setter
     def real(self, value): _methods.set_real(self, value)
 
+    @property
+    def imag(self):
+        """The imaginary parts: a view of complex elements, else zeros."""
+        return unary(imaginary, self)
+
+    @imag.setter
+    def imag(self, value): _methods.set_imag(self, value)
+
     def __add__(self, other): return binary(add, self, other, other)
 
     def __radd__(self, other):
@@ -356,8 +365,16 @@ cdef class ndarray(NDArray):
 
     def __getitem__(self, key): return fetch(self, key)
     def __setitem__(self, key, value):
-        if not store_number(self, key, value):
-            set_item(self, encode_key(key), value)
+        if store_number(self, key, value):
+            return
+        if <PyObject*>key == Py_Ellipsis and (store_array(self, value) or fill_few(self, value)):
+            return
+        set_item(self, encode_key(key), value)
+
+    def fill(self, value, /):
+        """Sets every element to value."""
+        if not fill_few(self, value):
+            _methods.fill(self, value)
 
     def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self):
@@ -442,7 +459,13 @@ cdef class ndarray(NDArray):
         return number if type(number) is int else _conversion.index(self)
 
     def __repr__(self): return _representation.SPECIAL["__repr__"](self)
-    def __str__(self): return _representation.SPECIAL["__str__"](self)
+
+    def __str__(self):
+        cdef const DLTensor* tensor = host_tensor(self)
+        # NumPy reads these itself.
+        if tensor != NULL and tensor.dtype.code in (kDLInt, kDLUInt, kDLFloat) and tensor.dtype.bits in (8, 16, 32, 64):
+            return str(numpy.asarray(self))
+        return _representation.SPECIAL["__str__"](self)
 
 
 MXNetSetTypeName(ndarray, "mx.np.ndarray")

@@ -196,40 +196,95 @@ cdef inline bint store_integer(DLDataType dtype, char* data, int64_t value) noex
     return True
 
 
-cdef bint store_number(NDArray self, object key, object value):
-    """self[key] = value for a number, an index and an array of one axis; False where it is not done."""
-    cdef const DLTensor* tensor = host_tensor(self)
+cdef bint write_number(DLDataType dtype, char* data, PyObject* value) noexcept:
+    """Writes a Python number as an element; False where a type or a value needs a closer look."""
     cdef int overflow = 0
-    cdef int64_t index, integer
+    cdef int64_t integer
     cdef double number
     cdef float single
-    cdef char* data
-    if (tensor == NULL or tensor.ndim != 1 or call_observers[0] != 0
-            or Py_TYPE(<PyObject*>key) != &PyLong_Type
-            or (<MXNetNDArrayObject*>self.chandle).flags & kMXNetNDArrayReadOnly):
-        return False
-    index = to_index(<PyObject*>key, tensor.shape[0])
-    if index < 0:
-        return False
-    data = address_of(tensor, index)
-    if Py_TYPE(<PyObject*>value) == &PyLong_Type:
-        integer = PyLong_AsLongLongAndOverflow(<PyObject*>value, &overflow)
+    if Py_TYPE(value) == &PyLong_Type:
+        integer = PyLong_AsLongLongAndOverflow(value, &overflow)
         if overflow != 0:
             return False
-        if tensor.dtype.code in (kDLInt, kDLUInt):
-            return store_integer(tensor.dtype, data, integer)
+        if dtype.code in (kDLInt, kDLUInt):
+            return store_integer(dtype, data, integer)
         number = <double>integer
-    elif Py_TYPE(<PyObject*>value) == &PyFloat_Type:
-        number = PyFloat_AS_DOUBLE(<PyObject*>value)
+    elif Py_TYPE(value) == &PyFloat_Type:
+        number = PyFloat_AS_DOUBLE(value)
     else:
         return False
-    if tensor.dtype.code != kDLFloat:
+    if dtype.code != kDLFloat:
         return False
-    if tensor.dtype.bits == 64:
+    if dtype.bits == 64:
         memcpy(data, &number, 8)
-    elif tensor.dtype.bits == 32:
+    elif dtype.bits == 32:
         single = <float>number
         memcpy(data, &single, 4)
     else:
         return False
+    return True
+
+
+cdef inline const DLTensor* writable_tensor(NDArray self) noexcept:
+    """The tensor of an array of the CPU that may be written to unobserved; NULL of others."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    if tensor == NULL or call_observers[0] != 0 or (<MXNetNDArrayObject*>self.chandle).flags & kMXNetNDArrayReadOnly:
+        return NULL
+    return tensor if tensor.dtype.bits % 8 == 0 else NULL
+
+
+cdef bint store_number(NDArray self, object key, object value):
+    """self[key] = value for a number, an index and an array of one axis; False where it is not done."""
+    cdef const DLTensor* tensor = writable_tensor(self)
+    cdef int64_t index
+    if tensor == NULL or tensor.ndim != 1 or Py_TYPE(<PyObject*>key) != &PyLong_Type:
+        return False
+    index = to_index(<PyObject*>key, tensor.shape[0])
+    return index >= 0 and write_number(tensor.dtype, address_of(tensor, index), <PyObject*>value)
+
+
+# More bytes take so long that how a call gets to them does not matter.
+cdef enum:
+    FEW_BYTES = 4096
+
+
+cdef bint store_array(NDArray self, object value):
+    """self[...] = value for few row-major elements of the same type and shape; False where it is not done."""
+    cdef const DLTensor* tensor = writable_tensor(self)
+    cdef const DLTensor* given
+    cdef int64_t size
+    cdef int i
+    if tensor == NULL or Py_TYPE(<PyObject*>value) != <PyTypeObject*>ndarray:
+        return False
+    given = host_tensor(<NDArray>value)
+    if (given == NULL or given.ndim != tensor.ndim or given.dtype.code != tensor.dtype.code
+            or given.dtype.bits != tensor.dtype.bits):
+        return False
+    for i in range(tensor.ndim):
+        if given.shape[i] != tensor.shape[i]:
+            return False
+    size = elements_of(tensor) * (tensor.dtype.bits // 8)
+    if size > FEW_BYTES or not is_row_major(tensor) or not is_row_major(given):
+        return False
+    # The two may share memory.
+    memmove(<char*>tensor.data + tensor.byte_offset, <const char*>given.data + given.byte_offset, size)
+    return True
+
+
+cdef bint fill_few(NDArray self, object value):
+    """self[...] = value for a number and few row-major elements; False where it is not done."""
+    cdef const DLTensor* tensor = writable_tensor(self)
+    cdef int64_t item, size, done
+    cdef char* data
+    if tensor == NULL or not is_row_major(tensor):
+        return False
+    item = tensor.dtype.bits // 8
+    size = elements_of(tensor) * item
+    data = <char*>tensor.data + tensor.byte_offset
+    if size > FEW_BYTES or not write_number(tensor.dtype, data, <PyObject*>value):
+        return False
+    done = item
+    while done < size:
+        memcpy(data + done, data, min(done, size - done))
+        done *= 2
     return True
