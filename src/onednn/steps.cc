@@ -1,5 +1,7 @@
 #include "onednn/steps.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -12,6 +14,7 @@ namespace onednn {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{1} << 21;
 
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -26,8 +29,13 @@ struct Steps::Slot {
 
 Buffer::Buffer(size_t bytes) {
   void* data = nullptr;
-  if (posix_memalign(&data, kAlignment, RoundUp(bytes)) != 0) throw std::bad_alloc();
+  const bool is_large = bytes >= kHugePage;
+  if (posix_memalign(&data, is_large ? kHugePage : kAlignment, RoundUp(bytes)) != 0) {
+    throw std::bad_alloc();
+  }
   data_.reset(data, &std::free);
+  // Weights are read in whole by each run, in an order that misses many small pages.
+  if (is_large) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 }
 
 Steps::Steps(int threads) : threads_(threads) {}

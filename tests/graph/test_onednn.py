@@ -523,6 +523,38 @@ def test_reorder_converts_and_transposes():
     np.testing.assert_array_equal(turned.asnumpy(), data.transpose(2, 0, 1))
 
 
+IMAGE = (1, 16, 6, 5)
+CHANNELS, NUMBER, ROW = (array(normal(*shape)) for shape in ((16, 1, 1), (1,), (5,)))
+# What oneDNN has but its reference for, as it is given, and what is made of it.
+FAST = {
+    "a - b of a constant a": (lambda x: dnn.binary(CHANNELS, x, "sub"), True),
+    "a / b of a constant a": (lambda x: dnn.binary(NUMBER, x, "div"), True),
+    "a > b of a constant a": (lambda x: dnn.binary(ROW, x, "greater"), True),
+    "softmax of rows": (lambda x: dnn.softmax(x, -1), False),
+    "sums of rows": (lambda x: dnn.reduction(x, "sum", (3,)), False),
+    "means of images": (lambda x: dnn.reduction(x, "mean", (2, 3)), False),
+    "sums of single elements": (lambda x: dnn.reduction(x, "sum", (0,)), True),
+    "concat with what is row-major": (lambda x: dnn.concat([x, Input((1, 7, 6, 5))], 1), True),
+}
+
+
+@pytest.mark.parametrize(("make", "stays"), FAST.values(), ids=FAST)
+def test_makers_avoid_the_reference(make, stays):
+    layout = blocked(IMAGE)
+    made = make(Input(IMAGE, layout=layout))
+    assert not made.is_reference and made.inputs[0] == (layout if stays else None)
+    inputs = [normal(*IMAGE), normal(1, 7, 6, 5)][: len(made.inputs)]
+    (result,) = run(made, *map(array, inputs))
+    (plain,) = run(make(Input(IMAGE)), *map(array, inputs))
+    np.testing.assert_allclose(result.asnumpy(), plain.asnumpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_kept_is_kept():
+    layout = blocked(IMAGE)
+    made = dnn.softmax(Input(IMAGE, layout=layout, keep=True), -1)
+    assert made.inputs[0] == layout == made.output and made.is_reference
+
+
 def test_layouts():
     plain = Layout.plain((2, 16, 3, 4))
     assert plain.text == "abcd f32" and plain.is_plain and plain.bytes == 2 * 16 * 3 * 4 * 4
@@ -720,6 +752,81 @@ REJECTED = {
         ),
         NotImplementedError,
         "mx.onednn.pooling: count_include_pad: oneDNN would count",
+    ),
+    "axis": (
+        lambda: dnn.softmax(Input((2, 3)), 2),
+        ValueError,
+        "mx.onednn.softmax: axis: expected -2 to 1, got 2",
+    ),
+    "scale": (
+        lambda: dnn.layer_normalization(Input((2, 3)), mx.np.ones((2,))),
+        ValueError,
+        "mx.onednn.layer_normalization: scale: expected 3 elements, got the shape (2,)",
+    ),
+    "types of concat": (
+        lambda: dnn.concat([Input((2, 3)), Input((2, 3), "bfloat16")], 0),
+        TypeError,
+        "mx.onednn.concat: inputs[1]: expected float32 as inputs[0] is, got bfloat16",
+    ),
+    "shapes of concat": (
+        lambda: dnn.concat([Input((2, 3)), Input((2, 4))], 0),
+        ValueError,
+        "mx.onednn.concat: inputs[1]: expected the shape (2, 3), got (2, 4)",
+    ),
+    "no inputs of concat": (
+        lambda: dnn.concat([], 0),
+        ValueError,
+        "mx.onednn.concat: inputs: expected one or more",
+    ),
+    "kind of reduction": (
+        lambda: dnn.reduction(Input((2, 3)), "median"),
+        ValueError,
+        "mx.onednn.reduction: kind: expected one of sum, mean, max, min, prod, got 'median'",
+    ),
+    "extents": (
+        lambda: dnn.resampling(Input((1, 2, 3)), (4, 5), "nearest"),
+        ValueError,
+        "mx.onednn.resampling: extents: expected 1 integers of 1 or more, got (4, 5)",
+    ),
+    "groups of shuffle": (
+        lambda: dnn.shuffle(Input((1, 6)), 4),
+        ValueError,
+        "mx.onednn.shuffle: groups: expected a divisor of 6, got 4",
+    ),
+    "slope": (
+        lambda: dnn.prelu(Input((1, 6)), mx.np.ones((2,))),
+        ValueError,
+        "mx.onednn.prelu: slope: expected a shape that broadcasts to (1, 6), got (2,)",
+    ),
+    "weights of a recurrent layer": (
+        lambda: dnn.recurrent(
+            Input((5, 1, 3)), mx.np.zeros((1, 8, 4)), mx.np.zeros((1, 8, 2)), kind="lstm"
+        ),
+        ValueError,
+        "mx.onednn.recurrent: weight: expected the shape (1, 8, 3), got (1, 8, 4)",
+    ),
+    "weights that are no constants": (
+        lambda: dnn.recurrent(Input((5, 1, 3)), Input((1, 8, 3)), mx.np.zeros((1, 8, 2))),
+        NotImplementedError,
+        "mx.onednn.recurrent: weight: expected a constant",
+    ),
+    "direction": (
+        lambda: dnn.recurrent(
+            Input((5, 1, 3)), mx.np.zeros((1, 8, 3)), mx.np.zeros((1, 8, 2)), direction="both"
+        ),
+        ValueError,
+        "mx.onednn.recurrent: direction: expected 'forward', 'reverse' or 'bidirectional'",
+    ),
+    "c of gru": (
+        lambda: dnn.recurrent(
+            Input((5, 1, 3)),
+            mx.np.zeros((1, 6, 3)),
+            mx.np.zeros((1, 6, 2)),
+            initial_c=mx.np.zeros((1, 1, 2)),
+            kind="gru",
+        ),
+        ValueError,
+        "mx.onednn.recurrent: initial_c and peephole: only lstm has them",
     ),
     "kind of post-op": (
         lambda: PostOp("add2"),

@@ -6,9 +6,18 @@ from pathlib import Path
 import pytest
 
 from build_support import steps
+from build_support.targets import _file_of
 from build_support.toolchain import toolchain
 
 from .locations import ROOT
+
+
+@pytest.mark.parametrize(
+    ("package", "file"), [("onednn-of-nobody", "a.h"), ("numpy", "a_header_of_nobody.h")]
+)
+def test_a_missing_file_of_another_package_is_told(package, file):
+    with pytest.raises(RuntimeError, match=f"needs {file} of the package {package}; .*install"):
+        _file_of(package, file)
 
 
 def make_steps(flag: str = "first") -> list:
