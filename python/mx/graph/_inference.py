@@ -65,19 +65,22 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
     check_sizes(file, graph.inputs)
     recorded = {value: dims_of(value.shape) for value in values_of(graph)}
     constants: dict[str, Array] = {}
+    unknown: list[str] = []
     for _ in range(_ROUNDS):
         proto, nodes = without_weights(model, constants)
         _take(graph, nodes, _run(proto, nodes, file), constants)
-        if not _unknown(graph):
+        unknown = _unknown(graph)
+        if not unknown:
             break
         before = len(constants)
         known_values(graph, constants)
         if len(constants) == before:
             break
-    if _unknown(graph):
+    if unknown:
         finish(model, constants, lambda proto, nodes: _run(proto, nodes, file), _take_graph)
-    _keep_names(recorded)
-    _number_names(graph)
+        _keep_names(recorded)
+        _number_names(graph)
+        unknown = _unknown(graph)
     check_sizes(file, values_of(graph))
     _check_reshapes(graph, file)
     operators = {
@@ -85,7 +88,7 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
         for node in graph
         if not known_operator(node, model.opset_imports)
     }
-    return Inference(tuple(_unknown(graph)), tuple(sorted(operators)))
+    return Inference(tuple(unknown), tuple(sorted(operators)))
 
 
 def values_of(graph: onnx_ir.Graph) -> Iterator[onnx_ir.Value]:

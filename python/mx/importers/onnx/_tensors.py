@@ -138,11 +138,7 @@ def take_out(graph: onnx.GraphProto, folder: Path | None) -> Weights:
             )
         else:
             kept.append(tensor)
-    kept = [onnx.TensorProto.FromString(tensor.SerializeToString()) for tensor in kept]
-    taken = {
-        name: onnx.TensorProto.FromString(tensor.SerializeToString())
-        for name, tensor in taken.items()
-    }
+    # What is taken out of a message of protobuf lives on.
     del graph.initializer[:]
     graph.initializer.extend(kept)
     return Weights(taken, frozenset(inputs), order)
