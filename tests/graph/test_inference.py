@@ -6,6 +6,7 @@ import onnx_ir
 import pytest
 
 from mx.graph import GraphError
+from mx.op import TensorSpec
 
 from .build import graph_of
 
@@ -30,6 +31,25 @@ SHAPES = {
         { h = NonZero(x) t = Transpose(h) u = Concat<axis=1>(t, t) v = Cast<to=1>(u)
           y = Reshape(v, s) }""",
         ("unk__0", 1, 2),
+    ),
+    "windows": (
+        """(float[N, 3, H, W] x, float[8, 3, 3, 3] w) => (float[] y) { h = Conv<pads = [1, 1, 1, 1]>
+        (x, w) y = MaxPool<kernel_shape = [2, 3], pads = [0, 1, 1, 0], dilations = [1, 2]>(h) }""",
+        ("N", 8, "H", "W - 3"),
+    ),
+    "windows of the same extent": (
+        """(float[N, 3, H, W] x, float[8, 3, 3, 3] w) => (float[] y)
+        { y = Conv<auto_pad = "SAME_UPPER">(x, w) }""",
+        ("N", 8, "H", "W"),
+    ),
+    "padded": (
+        """(float[N, M] x) => (float[] y) <int64[2] p = {1, 2}, int64[1] a = {-1}>
+        { y = Pad(x, p, , a) }""",
+        ("N", "M + 3"),
+    ),
+    "names that nobody computes with": (
+        """(float[N, M] x) => (float[] y) { s = Shape(x) t = ConstantOfShape(s) y = Neg(t) }""",
+        ("N", "M"),
     ),
     "flatten": ("(float[N, M, 4] x) => (float[] y) { y = Flatten(x) }", ("N", "4*M")),
     "concat": ("(float[N] x, float[M] z) => (float[] y) { y = Concat<axis=0>(x, z) }", ("N + M",)),
@@ -98,10 +118,25 @@ SHAPES = {
 def test_shapes(text, shape) -> None:
     graph = graph_of(f"g {text}")
     found = graph.infer()
-    assert graph.outputs[0].shape == shape and graph.outputs[0].dtype == "float32"
+    # Sums and products have their terms in any order.
+    wanted = TensorSpec(shape, "float32")
+    assert TensorSpec(graph.outputs[0].shape, graph.outputs[0].dtype) == wanted
     assert "unk__" in str(shape) or (found and str(found) == "all shapes are known")
     graph.infer()
-    assert graph.outputs[0].shape == shape
+    assert TensorSpec(graph.outputs[0].shape, graph.outputs[0].dtype) == wanted
+
+
+@pytest.mark.parametrize("name", ["a.b", "a-b", "2 * a", "", "x" * 9999, "1", "N//2", "a b", "*"])
+def test_odd_names(name) -> None:
+    graph = graph_of(
+        """g (float[N, 3] x) => (float[] y, float[] z) <int64[2] m = {-1, 2}>
+        { y = Concat<axis=0>(x, x) s = Shape(x) h = ReduceProd(s) u = ConstantOfShape(h)
+        z = Reshape(y, m) }"""
+    )
+    graph.model.graph.inputs[0].shape = onnx_ir.Shape([name, 3])
+    graph.infer()
+    assert [len(spec.shape) for spec in graph.outputs] == [2, 2]
+    assert graph.copy().infer({"x": (4, 3)})
 
 
 def test_names_of_unknown_extents() -> None:

@@ -43,7 +43,10 @@ def follow(node: onnx_ir.Node, read: Read) -> Numbers | None:
     rule = _RULES.get(node.op_type)
     if rule is None or node.domain not in ("", "ai.onnx") or len(node.outputs) != 1:
         return None
-    told = rule(node, read)
+    try:
+        told = rule(node, read)
+    except ValueError:  # a name that our operators cannot compute with, as "a.b"
+        return None
     if told is None or len(told.items) > SMALL:
         return None
     return Numbers(tuple(map(named, told.items)), told.is_scalar)

@@ -34,7 +34,7 @@ def told_shape(node: onnx_ir.Node, read: Read) -> Dims | None:
         return None
     try:
         told = rule(node, [dims or () for dims in inputs], made, read)
-    except (ValueError, TypeError, NotImplementedError):
+    except (ValueError, TypeError, IndexError, NotImplementedError):
         return None
     told = None if told is None else tuple(map(named, told))
     if made is None or told is None or len(made) != len(told):
@@ -140,6 +140,56 @@ def _expand(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Rea
     )
 
 
+def _plus(dim: Dim, number: int) -> Dim:
+    """An extent that is larger by so many."""
+    if isinstance(dim, int):
+        return dim + number
+    if dim is None or number == 0:
+        return dim
+    spec = op.TensorSpec((f"{dim} {'+' if number > 0 else '-'} {abs(number)}",), "float32")
+    told: Dim = spec.shape[0]
+    return told
+
+
+def _window(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    """The extents along which a window moves by one."""
+    count = len(inputs[0]) - 2
+    ones = [1] * count
+    kernel: Dims = tuple(node.attributes.get_ints("kernel_shape", ())) or inputs[1][2:]
+    strides = node.attributes.get_ints("strides", ones)
+    dilations = node.attributes.get_ints("dilations", ones)
+    pads = node.attributes.get_ints("pads", [0] * 2 * count)
+    how = node.attributes.get_string("auto_pad", "NOTSET")
+    if made is None or len(pads) != 2 * count or len(kernel) != count:
+        return None
+    dims: list[Dim] = [*made[:2]]
+    for axis, size in enumerate(kernel):
+        if strides[axis] != 1 or not isinstance(size, int):
+            dims.append(None)
+            continue
+        grown = 0
+        if how in ("NOTSET", "VALID"):
+            padding = pads[axis] + pads[axis + count] if how == "NOTSET" else 0
+            grown = padding - (size - 1) * dilations[axis]
+        dims.append(_plus(inputs[0][axis + 2], grown))
+    return tuple(dims)
+
+
+def _pad(node: onnx_ir.Node, inputs: list[Dims], made: Dims | None, read: Read) -> Dims | None:
+    pads = read(node.inputs[1])
+    axes = read(node.inputs[3]) if len(node.inputs) > 3 and node.inputs[3] is not None else None
+    rank = len(inputs[0])
+    if pads is None or (axes is None and len(node.inputs) > 3 and node.inputs[3] is not None):
+        return None
+    padded = list(range(rank)) if axes is None else [int(str(axis)) for axis in axes.items]
+    dims: list[Dim] = list(inputs[0])
+    for position, axis in enumerate(padded):
+        before, after = pads.items[position], pads.items[position + len(padded)]
+        known = isinstance(before, int) and isinstance(after, int)
+        dims[axis] = _plus(dims[axis], int(str(before)) + int(str(after))) if known else None
+    return tuple(dims)
+
+
 # Of a node, the shapes of its inputs, what is known of its output's, and of inputs' elements.
 _Rule: TypeAlias = Callable[[onnx_ir.Node, list[Dims], Dims | None, Read], Dims | None]
 _BROADCASTING = """
@@ -153,6 +203,8 @@ _RULES: dict[str, _Rule] = {
     "Expand": _expand,
     "Flatten": _flatten,
     "MatMul": _matmul,
+    **dict.fromkeys(("AveragePool", "Conv", "LpPool", "MaxPool"), _window),
+    "Pad": _pad,
     "Reshape": _reshape,
     "Tile": _tile,
 }
