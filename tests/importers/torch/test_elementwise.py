@@ -35,6 +35,7 @@ def unary() -> list[Case]:
         Case("nan_to_num, given", lambda x: torch.nan_to_num(x, 1.0, 2.0, 3.0), [SPECIAL]),
         Case("round.decimals", lambda x: torch.round(x, decimals=1), [floats(5)]),
         Case("round to tens", lambda x: torch.round(x, decimals=-1), [floats(5) * 30]),
+        Case("signbit", torch.signbit, [torch.tensor([-0.0, 0.0, -1.0, 2.0])]),
         Case("neg uint8", torch.neg, [ints(4, low=0, dtype=torch.uint8)]),
         Case("bitwise_not", torch.bitwise_not, [ints(4)]),
         Case("bitwise_not bool", torch.bitwise_not, [bools(4)]),

@@ -57,6 +57,7 @@ def products() -> list[Case]:
             Case(f"cdist {p}", lambda x, p=p: torch.cdist(x, x + 1, p), [x])
             for p in (0.0, 1.0, 3.0, float("inf"))
         ],
+        Case("det", torch.linalg.det, [floats(2, 3, 3)]),
         Case("pdist", lambda x: F.pdist(x), [floats(4, 3)]),
         Case("linalg.cross", torch.linalg.cross, [floats(2, 3), floats(2, 3)]),
     ]
@@ -161,6 +162,15 @@ def resizes() -> list[Case]:
     grid = torch.stack([floats(1, 3, 3), floats(1, 3, 3)], -1).clamp(-1.2, 1.2)
     return [
         *cases,
+        *[
+            Case(
+                f"{mode} antialiased",
+                lambda x, mode=mode: F.interpolate(x, (3, 4), mode=mode, antialias=True),
+                [floats(1, 2, 7, 6)],
+            )
+            for mode in ("bilinear", "bicubic")
+        ],
+        Case("area", lambda x: F.interpolate(x, (3, 3), mode="area"), [x2]),
         Case("nearest 1d", lambda x: F.interpolate(x, 9), [x1]),
         Case("linear 1d", lambda x: F.interpolate(x, 9, mode="linear"), [x1]),
         Case("nearest 3d", lambda x: F.interpolate(x, scale_factor=2), [x3]),

@@ -139,7 +139,7 @@ class _Import:
         name = self._names.new(spec.target)
         try:
             data = tensor_of(tensor, name)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise GraphError(f"mx.importers.torch: weight {spec.target}: {error}") from error
         value = ir.Value(name=name, const_value=data)
         if spec.kind.name == "BUFFER":

@@ -143,3 +143,22 @@ def randperm(b: Builder, n: Size, *, dtype: object = None) -> ir.Value:
 def bernoulli(b: Builder, x: ir.Value, p: float = 0.5) -> ir.Value:
     drawn = _uniform(b, b.full(b.sizes(x), 0, ir.DataType.FLOAT))
     return b.cast(b.Less(drawn, p), dtype_of(x))
+
+
+@rule("normal.float_float")
+def normal(
+    b: Builder,
+    mean: float,
+    std: float,
+    size: Sequence[Size],
+    *,
+    generator: object = None,
+    dtype: object = None,
+) -> ir.Value:
+    return b.RandomNormalLike(b.full(size, 0, b.out), mean=float(mean), scale=float(std))
+
+
+@rule("exponential")
+def exponential(b: Builder, x: ir.Value, lambd: float = 1.0, generator: object = None) -> ir.Value:
+    drawn = _uniform(b, b.full(b.sizes(x), 0, b.out))
+    return b.Div(b.Neg(b.Log(b.Sub(b.constant(1, b.out), drawn))), float(lambd))

@@ -41,17 +41,18 @@ def gather(
     if rank_of(x) == 0:
         return b.expand(x, b.sizes(index))
     if rank_of(index) == 0:
-        return b.GatherElements(x, b.Reshape(index, [1]), axis=dim)
+        return b.GatherElements(x, b.Reshape(index, [1]), axis=0)
+    along = dim % rank_of(x)
     # torch reads as far along the other axes as there are indices.
     shorter = [
         axis
         for axis, (own, wanted) in enumerate(zip(shape_of(x), shape_of(index), strict=True))
-        if axis != dim % rank_of(x) and own != wanted
+        if axis != along and own != wanted
     ]
     if shorter:
         ends = b.vector([b.size(index, axis) for axis in shorter])
         x = b.Slice(x, [0] * len(shorter), ends, shorter)
-    return b.GatherElements(x, index, axis=dim)
+    return b.GatherElements(x, index, axis=along)
 
 
 class _Indices:
@@ -169,7 +170,9 @@ def _scatter(
         # torch reads as much of the source as there are indices.
         rank = rank_of(index)
         src = b.Slice(src, [0] * rank, b.Shape(index), list(range(rank)))
-    return b.ScatterElements(x, index, b.cast(src, dtype_of(x)), axis=dim, reduction=reduction)
+    return b.ScatterElements(
+        x, index, b.cast(src, dtype_of(x)), axis=dim % rank_of(x), reduction=reduction
+    )
 
 
 @rule("scatter.src")
@@ -301,7 +304,61 @@ def embedding_bag(
 def bucketize(
     b: Builder, x: ir.Value, boundaries: ir.Value, *, out_int32: bool = False, right: bool = False
 ) -> ir.Value:
-    operator = "LessOrEqual" if right else "Less"
     x, boundaries = promoted(b, x, boundaries)
+    return _passed(b, x, boundaries, right)
+
+
+def _passed(b: Builder, x: ir.Value, boundaries: ir.Value, right: bool) -> ir.Value:
+    """How many boundaries are before each element, those equal to it too where `right` is true."""
+    operator = "LessOrEqual" if right else "Less"
     passed = b.op(operator, boundaries, b.Unsqueeze(x, [-1]))[0]
     return b.ReduceSum(b.cast(passed, _INT64), [-1], keepdims=0)
+
+
+@rule("searchsorted.Tensor")
+def searchsorted(
+    b: Builder,
+    boundaries: ir.Value,
+    x: ir.Value,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: ir.Value | None = None,
+) -> ir.Value:
+    if sorter is not None:
+        raise Unsupported("sorter")
+    rank = rank_of(boundaries)
+    x, boundaries = promoted(b, x, boundaries)
+    return _passed(
+        b, x, b.Unsqueeze(boundaries, [-2]) if rank > 1 else boundaries, right or side == "right"
+    )
+
+
+@rule("_unique2")
+def unique(
+    b: Builder,
+    x: ir.Value,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    values, _, inverse, counts = b.op(
+        "Unique", x, sorted=1, outputs=4, dtype=[dtype_of(x), _INT64, _INT64, _INT64]
+    )
+    return values, b.Reshape(inverse, b.Shape(x)), counts
+
+
+@rule("unique_dim")
+def unique_dim(
+    b: Builder,
+    x: ir.Value,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    values, _, inverse, counts = b.op(
+        "Unique", x, sorted=1, axis=dim, outputs=4, dtype=[dtype_of(x), _INT64, _INT64, _INT64]
+    )
+    return values, inverse, counts

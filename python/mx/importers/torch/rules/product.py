@@ -111,3 +111,8 @@ def trilinear(
     return b.ReduceSum(
         b.Mul(b.Mul(operands[0], operands[1]), operands[2]), list(sumdim), keepdims=0
     )
+
+
+@rule("_linalg_det")
+def determinant(b: Builder, x: ir.Value) -> tuple[ir.Value]:
+    return (b.Det(x),)

@@ -135,6 +135,7 @@ def linear_antialiased(
         scale_factors,
         mode="linear",
         antialias=1,
+        exclude_outside=1,
         coordinate_transformation_mode="half_pixel",
     )
 
@@ -156,6 +157,7 @@ def cubic_antialiased(
         scale_factors,
         mode="cubic",
         antialias=1,
+        exclude_outside=1,
         cubic_coeff_a=-0.5,
         coordinate_transformation_mode="half_pixel",
     )

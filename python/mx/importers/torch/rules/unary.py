@@ -205,3 +205,10 @@ def view_dtype(b: Builder, x: ir.Value, dtype: object) -> ir.Value:
     if b.out.bitwidth != dtype_of(x).bitwidth:
         raise Unsupported("the data types differ in size")
     return b.BitCast(x, to=int(b.out), dtype=b.out)
+
+
+@rule("signbit")
+def signbit(b: Builder, x: ir.Value) -> ir.Value:
+    negative = b.Less(b.cast(x, ir.DataType.INT32) if dtype_of(x) == ir.DataType.BOOL else x, 0)
+    # The reciprocal of a negative zero tells its sign.
+    return b.Or(negative, b.Less(b.Reciprocal(x), 0)) if dtype_of(x) in FLOATS else negative
