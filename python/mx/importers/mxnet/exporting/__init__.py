@@ -6,11 +6,11 @@ import onnx_ir as ir
 
 from mx.graph import Graph, GraphError
 
-from ..nodes import is_of_mxnet, make_node, make_variable, parameters_of
+from ..nodes import is_of_mxnet, make_node, parameters_of
 from . import _elementwise as _elementwise
 from . import _layers as _layers
 from . import _shapes as _shapes
-from ._inverse import INVERSES, Array, Constants, Inverse
+from ._inverse import INVERSES, Array, Constants, Inverse, own_metadata, variable_of
 
 __all__ = ["INVERSES", "from_graph"]
 
@@ -28,7 +28,7 @@ def from_graph(graph: Graph) -> tuple[list[ir.Value], dict[str, Array], dict[str
     made: dict[int, ir.Value] = {}
     for value in source.inputs:
         if not value.is_initializer():
-            made[id(value)] = make_variable(str(value.name))
+            made[id(value)] = variable_of(value)
     for node in source:
         if node.op_type == "Constant" and node.domain == "":
             _add_constant(node, constants)
@@ -62,8 +62,8 @@ def _copy(node: ir.Node, made: dict[int, ir.Value], constants: Constants) -> Non
         for value in values
     ]
     texts = parameters_of(node)
-    extra = {key: text for key, text in node.metadata_props.items() if not key.startswith("mx.")}
-    copy = make_node(node.op_type, str(node.name), texts, inputs, extra, len(node.outputs))
+    count = len(node.outputs)
+    copy = make_node(node.op_type, str(node.name), texts, inputs, own_metadata(node), count)
     for old, new in zip(node.outputs, copy.outputs, strict=True):
         made[id(old)] = new
 

@@ -17,6 +17,17 @@ from ..table import Shape
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+def own_metadata(item: ir.Node | ir.Value) -> dict[str, str]:
+    """What MXNet or a user noted, without what we did."""
+    found = item.metadata_props.items()
+    return {key: text for key, text in found if not key.startswith("mx.")}
+
+
+def variable_of(value: ir.Value) -> ir.Value:
+    """The variable that an input or a weight is."""
+    return make_variable(str(value.name), own_metadata(value))
+
+
 class Constants:
     """The weights and constants of a graph: read where a rule needs them, variables where not."""
 
@@ -33,7 +44,7 @@ class Constants:
         """The variable that a constant is for nodes that take it as an argument."""
         made = self.variables.get(id(value))
         if made is None:
-            made = self.variables[id(value)] = make_variable(str(value.name))
+            made = self.variables[id(value)] = variable_of(value)
         of = self.auxiliary if is_auxiliary else self.arguments
         other = self.arguments if is_auxiliary else self.auxiliary
         if str(value.name) in other:
