@@ -318,6 +318,18 @@ def test_models(name) -> None:
     assert kept <= set(graph.weights)
 
 
+def test_constants_do_not_grow_without_end() -> None:
+    tiles = "".join(f"v{i + 1} = Tile(v{i}, r) " for i in range(36))
+    graph = graph_of(
+        f"""g (float x) => (float[] y) <int64[1] r = {{2}}, float[1] v0 = {{1}}>
+        {{ {tiles} y = Mul(v36, x) }}"""
+    )
+    graph.infer()
+    passes.run(graph)
+    assert graph.outputs[0].shape == (1 << 36,)
+    assert sum(graph.weights.sizes().values()) < 1 << 25
+
+
 def test_no_pass() -> None:
     with pytest.raises(ValueError, match="names: 'magic' is no pass: there are dropout, constants"):
         passes.run(graph_of("g (float x) => (float y) { y = Neg(x) }"), ["magic"])

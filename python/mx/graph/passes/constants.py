@@ -15,6 +15,8 @@ from ._pass import Pass, is_onnx
 
 # What is as large as what it is made of, or nearly, is computed up to any size; all else to this.
 _MOST_BYTES = 1 << 20
+# What all of it may take, beside twice the weights.
+_MOST_OF_ALL = 1 << 26
 # Computed with memory of the size of inputs and outputs, too.
 _MORE = """
     Cos DequantizeLinear Erf Exp Flatten Gemm HardSigmoid LeakyRelu Log MatMul QuantizeLinear
@@ -28,10 +30,16 @@ def _run(model: onnx_ir.Model) -> list[str]:
     LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
     removed = removed[: len(removed) - sum(is_onnx(node, "Constant") for node in model.graph)]
     graph = model.graph
+    held = sum(
+        v.const_value.nbytes for v in graph.initializers.values() if v.const_value is not None
+    )
+    # Each may be twice what it is made of; all of them are not that again and again.
+    left = _MOST_OF_ALL + 2 * held
     for node in list(graph):
-        results = _computed(node, model)
+        results = _computed(node, model, left)
         if results is None:
             continue
+        left -= sum(array.nbytes for array in results)
         for value, array in zip(node.outputs, results, strict=False):
             _make_weight(graph, value, array)
         graph.remove(node, safe=True)
@@ -39,7 +47,7 @@ def _run(model: onnx_ir.Model) -> list[str]:
     return removed
 
 
-def _computed(node: onnx_ir.Node, model: onnx_ir.Model) -> list[Array] | None:
+def _computed(node: onnx_ir.Node, model: onnx_ir.Model, most: int) -> list[Array] | None:
     """What a node gives, if that follows from weights; None if not, or if it is large."""
     if not is_onnx(node, *_OPERATORS) or any(value.is_graph_output() for value in node.outputs):
         return None
@@ -63,7 +71,7 @@ def _computed(node: onnx_ir.Node, model: onnx_ir.Model) -> list[Array] | None:
         if not all(isinstance(dim, int) for dim in dims):
             return None
         made += math.prod(dim for dim in dims if isinstance(dim, int)) * value.dtype.bitwidth // 8
-    if made > max(_MOST_BYTES, 2 * given):
+    if made > min(most, max(_MOST_BYTES, 2 * given)):
         return None
     for position, value in enumerate(node.inputs):
         if value is not None and value.const_value is not None:
