@@ -74,7 +74,7 @@ def _function(
 
 
 def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> None:
-    """Puts attributes in the place of references to them."""
+    """Replaces references to attributes by these."""
     attributes = list(node.attribute)
     del node.attribute[:]
     for attribute in attributes:
