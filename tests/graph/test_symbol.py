@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 
 import mx
 from mx.graph import GraphError
@@ -328,6 +329,41 @@ def test_graphs() -> None:
     assert net.to_graph(expand=False).nodes[0].op_type == "Convolution"
     assert "conv (Convolution)" in net.summary({"data": (2, 3, 6, 6)})
     assert net.picture().startswith("<svg") and net._repr_svg_() == net.picture()
+
+
+def test_an_unrolled_lstm_whose_first_state_has_no_batch_yet() -> None:
+    """As MXNet's examples have it: zeros of a batch of 0, which is found where they are used."""
+    torch.manual_seed(1)
+    cell = torch.nn.LSTMCell(3, 4)
+    weights = {name: tensor.detach().numpy() for name, tensor in cell.named_parameters()}
+    names = {"i2h": "ih", "h2h": "hh"}
+    params = {
+        f"lstm_{ours}_{kind}": weights[f"{kind}_{theirs}"]
+        for ours, theirs in names.items()
+        for kind in ("weight", "bias")
+    }
+    shared = {name: sym.var(name) for name in params}
+    h, c = sym.zeros(shape=(0, 4)), sym.zeros(shape=(0, 4))
+    for step in sym.split(sym.var("data"), num_outputs=5, axis=0, squeeze_axis=True):
+        gates = [
+            sym.FullyConnected(
+                x,
+                shared[f"lstm_{name}_weight"],
+                shared[f"lstm_{name}_bias"],
+                num_hidden=16,
+            )
+            for name, x in (("i2h", step), ("h2h", h))
+        ]
+        i, f, g, o = sym.SliceChannel(gates[0] + gates[1], num_outputs=4)
+        c = sym.sigmoid(f) * c + sym.sigmoid(i) * sym.tanh(g)
+        h = sym.sigmoid(o) * sym.tanh(c)
+    graph = h.to_graph({"data": (5, "batch", 3)}, params=params)
+    x = np.random.default_rng(4).random((5, 2, 3), "float32")
+    (out,) = run_graph(graph, {"data": x})
+    state = (torch.zeros(2, 4), torch.zeros(2, 4))
+    for step in torch.from_numpy(x):
+        state = cell(step, state)
+    np.testing.assert_allclose(out, state[0].detach().numpy(), rtol=1e-5, atol=1e-6)
 
 
 ERRORS = {
