@@ -97,11 +97,17 @@ class Maker {
 /*! \brief What body(&maker) makes; the errors of oneDNN, too, are those of the function. */
 template <typename Body>
 Ref<Primitive> Make(const char* name, const Body& body) {
-  return Translated([&] {
-    Maker maker(name);
-    body(&maker);
-    return maker.Finish();
-  });
+  const auto make = [&] {
+    return Translated([&] {
+      Maker maker(name);
+      body(&maker);
+      return maker.Finish();
+    });
+  };
+  if (!HasLostThreads()) return make();
+  Ref<Primitive> made;
+  CallElsewhere([&] { made = make(); });
+  return made;
 }
 
 }  // namespace onednn

@@ -2,6 +2,13 @@
 
 #include <dlfcn.h>
 #include <mxnet/runtime/registry.h>
+#include <pthread.h>
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 namespace mxnet {
 namespace onednn {
@@ -30,12 +37,68 @@ const OpenMP& TheOpenMP() {
   return openmp;
 }
 
+/*! \brief Does what the one thread that a fork leaves cannot do itself. */
+class Deputy {
+ public:
+  Deputy() {
+    std::thread([this] { Serve(); }).detach();
+  }
+
+  void Call(const std::function<void()>& work) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    work_ = &work;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return work_ == nullptr; });
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  void Serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return work_ != nullptr; });
+      try {
+        (*work_)();
+      } catch (...) {
+        failure_ = std::current_exception();
+      }
+      work_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* work_{nullptr};
+  std::exception_ptr failure_;
+};
+
+thread_local bool has_lost_threads = false;
+/*! \brief Of the process; never destroyed, and left behind by a fork as all threads are. */
+Deputy* deputy = nullptr;
+
+void AfterForkInChild() {
+  has_lost_threads = true;
+  deputy = nullptr;
+}
+
+const int kForkHandler = pthread_atfork(nullptr, nullptr, &AfterForkInChild);
+
 }  // namespace
 
 int NumThreads() {
   static const auto* get =
       new runtime::PackedFunc(runtime::PackedFunc::GetGlobal("mx.get_num_threads"));
   return static_cast<int>((*get)().As<int64_t>());
+}
+
+bool HasLostThreads() noexcept { return has_lost_threads; }
+
+void CallElsewhere(const std::function<void()>& work) {
+  static_cast<void>(kForkHandler);
+  // Only the thread that has forked gets here, so that nobody else makes one.
+  if (deputy == nullptr) deputy = new Deputy;
+  deputy->Call(work);
 }
 
 ThreadScope::ThreadScope(int threads) : before_(TheOpenMP().max_threads()) {

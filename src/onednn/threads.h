@@ -5,6 +5,8 @@
 #ifndef MXNET_SRC_ONEDNN_THREADS_H_
 #define MXNET_SRC_ONEDNN_THREADS_H_
 
+#include <functional>
+
 namespace mxnet {
 namespace onednn {
 
@@ -26,6 +28,13 @@ class ThreadScope {
  private:
   int before_;
 };
+
+/*! \brief Whether the calling thread had threads of OpenMP once that a fork has left behind: it
+ * would wait for them for ever. */
+bool HasLostThreads() noexcept;
+
+/*! \brief Calls work on a thread that has lost none, and throws what it throws. */
+void CallElsewhere(const std::function<void()>& work);
 
 }  // namespace onednn
 }  // namespace mxnet

@@ -1,8 +1,11 @@
 """Kernels of oneDNN against NumPy: what they compute, in which layouts, and what is rejected."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -885,6 +888,31 @@ def test_rejections(call, kind, text):
     with pytest.raises(kind) as caught:
         call()
     assert text in str(caught.value)
+
+
+def test_forks():
+    """A child makes and runs kernels although the threads of its parent are none of its own."""
+    weights = array(normal(32, 16, 3, 3))
+    made = dnn.convolution(Input((1, 16, 20, 20)), weights)
+    data = array(normal(1, 16, 20, 20))
+    expected = run(made, data)[0].asnumpy()
+
+    def agrees():
+        again = dnn.convolution(Input((1, 16, 20, 20)), weights)
+        return all((run(each, data)[0].asnumpy() == expected).all() for each in (made, again))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if child == 0:
+        good = False
+        signal.alarm(60)
+        try:
+            grandchild = os.fork()
+            good = agrees() and (grandchild == 0 or os.waitpid(grandchild, 0)[1] == 0)
+        finally:
+            os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_the_environment_is_left_alone():
