@@ -106,6 +106,10 @@ NAMES = {
     "gives an input": (lambda g: g.node[0].output.append("x"), "it gives 'x', which is there"),
     "gives twice": (lambda g: g.node.add(op_type="Neg", input="x", output="y"), "it gives 'y', wh"),
     "input of no type": (lambda g: g.input[0].ClearField("type"), "input 'x' has no data type"),
+    "attribute of no type": (
+        lambda g: (setattr(g.node[0], "op_type", "Odd"), g.node[0].attribute.add(name="k")),
+        r"\(Odd\): its attribute 'k' has no type",
+    ),
     "no operator": (lambda g: setattr(g.node[0], "op_type", ""), "it has no operator"),
     "itself": (lambda g: g.node[0].input.__setitem__(0, "y"), r"\(Add\): it waits for itself"),
 }

@@ -162,6 +162,13 @@ def test_keeps_notes_and_names_of_what_is_converted() -> None:
     assert graph.model.producer_name == "maker"
 
 
+def test_attributes_without_types() -> None:
+    proto = model_of("g (float[2, 3] x) => (float[] y) { y = Transpose<perm = [1, 0]>(x) }", 1)
+    proto.ir_version = 1
+    proto.graph.node[0].attribute[0].ClearField("type")
+    assert mx.graph.load(proto.SerializeToString()).outputs[0].shape == (3, 2)
+
+
 def test_names_nodes() -> None:
     graph = load_text("g (float x) => (float y) { [a] b = Neg(x) [a] c = Neg(b) y = Neg(c) }")
     assert [node.name for node in graph.nodes] == ["a", "a_0", "Neg_0"]

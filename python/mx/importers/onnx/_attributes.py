@@ -9,6 +9,8 @@ import onnx
 from ...graph._errors import GraphError
 from ._walk import graphs_of, node_text
 
+_SINGLE = {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH"}
+_SEVERAL = {name.lower(): name for name in ("FLOATS", "INTS", "STRINGS", "TENSORS", "GRAPHS")}
 # A node whose tensors are larger is checked without them.
 _SMALL = 4096
 
@@ -25,12 +27,25 @@ def check(proto: onnx.ModelProto, file: str) -> None:
             names = [attribute.name for attribute in node.attribute]
             if len(set(names)) < len(names):
                 raise GraphError(f"{file}: {node_text(node)}: it has an attribute twice")
+            for attribute in node.attribute:
+                _check_type(attribute, node, file)
             domain = "" if node.domain == "ai.onnx" else node.domain
             if not onnx.defs.has(node.op_type, versions.get(domain, 0), domain):
                 continue
             schema = onnx.defs.get_schema(node.op_type, versions[domain], domain)
             _check_inputs(node, schema, file)
             _check(_light(node, stub), context, node, file)
+
+
+def _check_type(attribute: onnx.AttributeProto, node: onnx.NodeProto, file: str) -> None:
+    """Gives an attribute its type, which the first files left out; raises where it has none."""
+    if attribute.type != onnx.AttributeProto.UNDEFINED:
+        return
+    kinds = [name for field, name in _SINGLE.items() if attribute.HasField(field)]
+    kinds += [name for field, name in _SEVERAL.items() if len(getattr(attribute, field))]
+    if len(kinds) != 1:
+        raise GraphError(f"{file}: {node_text(node)}: its attribute {attribute.name!r} has no type")
+    attribute.type = onnx.AttributeProto.AttributeType.Value(kinds[0])
 
 
 def _check_inputs(node: onnx.NodeProto, schema: onnx.defs.OpSchema, file: str) -> None:
