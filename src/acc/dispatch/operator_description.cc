@@ -44,13 +44,18 @@ ResultSpec Inferred(const Call& call, int out) {
   result.shape.resize(MXNET_MAX_NDIM);
   MXNetTensorSpec spec{{}, {}, 0, kMXNetWeakNone, result.shape.data()};
   int count = 1;
-  // With `out` infer tells the type that the result is converted to, and not the one it has before.
+  // With `out`, infer would give the type of `out` instead of the one that the result has before it
+  // is converted to that.
   std::vector<int> type_codes(call.args.type_codes, call.args.type_codes + call.args.size);
   if (out >= 0) type_codes[static_cast<size_t>(out)] = kMXNetNull;
+  // infer would copy such attributes to the host, for a call that libraries are not asked for.
+  if (HasAttributeElsewhere(call.func, call.args)) {
+    throw NotOffered("an argument has elements that decide on its result");
+  }
   const int status = MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,
                                         type_codes.data(), call.args.size, &spec, &count);
   if (status != 0) {
-    if (status == kElementsElsewhere || HasAttributeElsewhere(call.func, call.args)) {
+    if (status == kElementsElsewhere) {
       throw NotOffered("an argument has elements that decide on its result");
     }
     const Error error = Error::FromLast();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/call/anywhere.h"
+#include "api/call/host_attributes.h"
 #include "api/call/operator_call.h"
 #include "api/call/outputs.h"
 #include "api/call/parts.h"
@@ -170,7 +171,8 @@ void CheckAsInferred(const MXNetOperator& op, const MXNetArgs& args, CallParts<S
 int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* values,
           const int* type_codes, int num_args, MXNetTensorSpec* outputs, int* num_out) {
   return GuardedCall(func, [&] {
-    const MXNetArgs args{values, type_codes, num_args, func};
+    const HostAttributes given(func, values, type_codes, num_args);
+    const MXNetArgs args = given.args();
     CallParts<SpecInputs> parts;
     ReadParts(*op, args, &parts);
     CallAttributes attributes(*op, args);

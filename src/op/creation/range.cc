@@ -171,14 +171,6 @@ void CheckLength(int64_t n, DLDataType dtype) {
   MXNET_THROW("TypeError") << "only supported for booleans when the result has at most length 2";
 }
 
-void InferRange(const InferCall& call, const RangeAttributes& attributes) {
-  const Range range(attributes);
-  const int64_t n = LengthOf(range);
-  const DLDataType dtype = attributes.dtype.value_or(DTypeOf(range));
-  SetMade(dtype, ShapeView(&n, 1), call.out);
-  CheckLength(n, dtype);
-}
-
 /*! \brief A number as an element; what most calls have without the ways of all others. */
 template <typename T>
 T ElementOf(const Number& number, DLDataType dtype) {
@@ -194,15 +186,33 @@ T ElementOf(const Number& number, DLDataType dtype) {
   return element;
 }
 
+/*! \brief Calls fill with the first two of n numbers as elements, of which further ones are made.
+ */
+template <typename F>
+void WithFirstTwo(const Range& range, int64_t n, DLDataType dtype, F&& fill) {
+  if (n == 0) return;
+  DispatchDType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T first = ElementOf<T>(range.start, dtype);
+    fill(first, n > 1 ? ElementOf<T>(SecondOf(range), dtype) : T{});
+  });
+}
+
 void WriteRange(const Range& range, const DLTensor& out) {
   const int64_t n = out.shape[0];
-  if (n == 0) return;
-  DispatchDType(out.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T first = ElementOf<T>(range.start, out.dtype);
-    const T second = n > 1 ? ElementOf<T>(SecondOf(range), out.dtype) : T{};
-    FillRange<T>(static_cast<T*>(TensorData(out)), n, first, second);
+  WithFirstTwo(range, n, out.dtype, [&](auto first, auto second) {
+    FillRange(static_cast<decltype(first)*>(TensorData(out)), n, first, second);
   });
+}
+
+void InferRange(const InferCall& call, const RangeAttributes& attributes) {
+  const Range range(attributes);
+  const int64_t n = LengthOf(range);
+  const DLDataType dtype = attributes.dtype.value_or(DTypeOf(range));
+  SetMade(dtype, ShapeView(&n, 1), call.out);
+  CheckLength(n, dtype);
+  // Throws where they are no elements of the type.
+  WithFirstTwo(range, n, dtype, [](auto, auto) {});
 }
 
 void RunRange(const RunCall& call, const RangeAttributes& attributes) {
