@@ -14,11 +14,6 @@ namespace {
 
 constexpr Context kHost{kDLCPU, 0};
 
-NDArray InContext(const NDArray& array, Context ctx) {
-  static const PackedFunc copy = PackedFunc::GetGlobal("runtime.copy_to_context");
-  return copy(array, ctx);
-}
-
 const runtime::DeviceTransfers& Transfers() {
   const runtime::DeviceTransfers* transfers = MXNetDeviceGetTransfers();
   if (transfers == nullptr) {
@@ -61,6 +56,15 @@ void Assign(const NDArray& target, const NDArray& source) {
   MXNET_CHECK_CALL(Transfers().assign(target.get(), source.get()));
 }
 
+NDArray BringTo(const NDArray& array, Context ctx) {
+  if (IsHost(ctx) ? IsHost(array.ctx()) : array.ctx() == ctx) return array;
+  NDArray copy = NDArray::Empty(array.shape(), array.dtype(), ctx);
+  Assign(copy, array);
+  return copy;
+}
+
+NDArray OnHost(const NDArray& array) { return BringTo(array, kHost); }
+
 bool TryAssignWithin(const NDArray& target, const NDArray& source) {
   int done = 0;
   MXNET_CHECK_CALL(Transfers().assign_within(target.get(), source.get(), &done));
@@ -68,15 +72,6 @@ bool TryAssignWithin(const NDArray& target, const NDArray& source) {
 }
 
 bool MayAskForOperators() { return Transfers().may_ask_for_operators(); }
-
-NDArray BringTo(const NDArray& array, Context ctx) {
-  if (IsHost(ctx)) return OnHost(array);
-  return InContext(array, ctx);
-}
-
-NDArray OnHost(const NDArray& array) {
-  return IsHost(array.ctx()) ? array : InContext(array, kHost);
-}
 
 void CopyAnywhere(const Elements& source, const Elements& target) {
   const bool from_host = IsHost(source.tensor.device);
@@ -93,7 +88,7 @@ void CopyAnywhere(const Elements& source, const Elements& target) {
   if (to_host) {
     const bool direct = Fits(source.tensor, target.tensor) && target.array.get() != nullptr;
     if (direct) return Assign(ViewOf(target), array);
-    return CopyCast(InContext(array, kHost).tensor(), target.tensor);
+    return CopyCast(OnHost(array).tensor(), target.tensor);
   }
   const NDArray view = ViewOf(target);
   const NDArray converted = Converted(array, view.dtype());
