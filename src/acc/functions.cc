@@ -45,8 +45,8 @@ void ForEachLoaded(const Use& use) {
 }
 
 /*!
- * \brief Waits for all devices of all accelerators; what failed and nobody was told of. Who unloads
- * one meanwhile gets what failed there.
+ * \brief Waits for all devices of all accelerators. Returns the failures that nobody was told of;
+ * those of an accelerator that is being unloaded are told by the unloading.
  */
 std::vector<FailureRef> TakeAllUntold() {
   std::vector<FailureRef> all;

@@ -116,7 +116,7 @@ comparisons[Py_GT] = function_of("__gt__")
 comparisons[Py_GE] = function_of("__ge__")
 
 
-# Classes have an address for as long as the module lives.
+# A borrowed reference: the module keeps the class alive.
 cdef PyTypeObject* numpy_array = <PyTypeObject*><PyObject*>numpy.ndarray
 
 
@@ -139,7 +139,7 @@ cdef inline object unary(object function, object self):
 
 
 cdef inline object binary(object function, object left, object right, object other):
-    """function(left, right); other is the one of them that may be no operand."""
+    """function(left, right). other is the operand that may be of any type; NotImplemented if it is no operand."""
     cdef PyObject* args[2]
     if not is_operand(other):
         return NotImplemented
@@ -201,7 +201,7 @@ cdef object encode_key(object key):
 
 
 cdef tuple encode_items(tuple items):
-    # Not a comprehension: where there is no memory, Cython 3.3 gives an item up twice.
+    # Not a comprehension, of which Cython 3.3 releases an item twice when there is no memory.
     cdef tuple encoded = PyTuple_New(len(items))
     cdef Py_ssize_t i
     for i in range(len(items)):
@@ -226,7 +226,7 @@ include "numbers.pxi"
 include "views.pxi"
 include "quick_views.pxi"
 
-# NumPy's types by code and bytes, those of one lane that arrays were asked for. They are kept.
+# NumPy's dtypes that arrays were asked for, by type code and bytes; only types of one lane.
 cdef PyObject* dtypes[8][17]
 
 
@@ -469,5 +469,5 @@ cdef class ndarray(NDArray):
 
 
 MXNetSetTypeName(ndarray, "mx.np.ndarray")
-# Python filled the type's dictionary with the names of the slots above.
+# The type's dictionary now has the names of all methods above, which are not to be replaced.
 _install.install(ndarray, native=frozenset(vars(ndarray)), setattr=MXNetSetMember)

@@ -9,7 +9,7 @@ cdef inline const DLTensor* host_tensor(NDArray self) noexcept:
 
 
 cdef inline int64_t to_index(PyObject* item, int64_t extent) noexcept:
-    """The position that an int means, which may count from the end; -1 for one that is out of bounds."""
+    """The position for an int, which is negative when it counts from the end; -1 if it is out of bounds."""
     cdef int overflow = 0
     cdef int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow)
     if index < 0:
@@ -30,13 +30,13 @@ cdef inline int64_t elements_of(const DLTensor* tensor) noexcept:
     return size
 
 
-# So many are copied one by one where they lie apart; NumPy does more at a time.
+# Up to so many strided elements are copied here one by one; more are left to NumPy, which is faster.
 cdef enum:
     FEW_ELEMENTS = 4096
 
 
 cdef void copy_strided(char* to, const char* data, int64_t step, int64_t item, int64_t n) noexcept:
-    """Elements that are so many bytes apart, one after the other."""
+    """Copies n elements that are step bytes apart to consecutive memory."""
     cdef int64_t i
     if item == 8:
         for i in range(n):

@@ -1,14 +1,14 @@
 # Views that integers, slices, new axes and an Ellipsis give of arrays of the CPU: their layout is
 # made here, without a call of the operator that every other key and array takes.
 
-# Of an array and of a key, so that a view has no more axes than arrays may have.
+# At most so many axes of an array and items of a key: a view has no more axes than both together.
 cdef enum:
     MOST_AXES = 16
 
 cdef struct ViewLayout:
     char* data
     int ndim
-    int axis  # the next of the array's
+    int axis  # the array's next axis that no item of the key has taken
     int64_t shape[2 * MOST_AXES]
     int64_t strides[2 * MOST_AXES]
 
@@ -71,7 +71,7 @@ cdef inline bint take_slice(ViewLayout* view, const DLTensor* tensor, PyObject* 
 
 
 cdef inline int axes_of_item(PyObject* item) noexcept:
-    """How many axes an item is of; -1 for what is no plain item."""
+    """How many axes of the array an item of a key takes; -1 for an item that is not handled here."""
     cdef PyTypeObject* kind = Py_TYPE(item)
     if kind == &PyLong_Type or kind == &PySlice_Type:
         return 1

@@ -54,7 +54,7 @@ DeviceMemory* MemoryOf(const NDArray& array) {
 Written AllOf(const NDArray& array) {
   const ArrayObject* root = RootOf(reinterpret_cast<const ArrayObject*>(array.get()));
   const auto bytes = static_cast<size_t>(array.size() * ItemSize(array.dtype()));
-  // A view with as many bytes as there are, in order, shows them all.
+  // A contiguous view that has as many bytes as the memory covers all of it.
   return {MemoryOf(array), bytes != root->owner_size || !IsContiguous(array.tensor())};
 }
 

@@ -78,7 +78,8 @@ MXAccStatus Device::GiveTied(const Access& access, Device* other, Call&& call) {
     if (log_.is_full()) AwaitRoom(&lock);
   }
   {
-    // Both logs, or what is read might become lost between the check and the entry in the log.
+    // With both logs locked, so that nobody marks the source as lost after it is checked here and
+    // before this work is in the log.
     const std::scoped_lock locks(log_.mutex(), other->log_.mutex());
     WorkLog::Check(access);
     log_.Reserve(access);
@@ -193,7 +194,7 @@ DeviceMemory* Device::NewMemory(size_t size) {
 
 inline void Device::Zero(DeviceMemory* memory, size_t size) {
   if (host_visible() && (stream_ == nullptr || api().mx_zero == nullptr)) {
-    // Work under way may use the memory for an array that is gone.
+    // The memory may be that of a freed array, which unfinished work still reads or writes.
     Settle();
     std::memset(memory->data, 0, size);
     return;
@@ -233,7 +234,7 @@ void Device::Discard(DeviceMemory* memory) {
 void Device::TrimPool() {
   DeviceMemory* kept = pool_.TakeAll();
   if (kept == nullptr) return;
-  // Work under way may use them.
+  // Unfinished work may still read or write the blocks.
   Settle();
   DeviceCall call(this);
   while (kept != nullptr) {
@@ -314,7 +315,7 @@ bool Device::TryCopyWithin(MXTensor* target, const MXTensor* source, Written to,
 }
 
 void Device::HoldBack(Device* other) {
-  // What comes next on the source's stream may write to what is being copied.
+  // Later work on the source's stream may overwrite what is still being copied.
   try {
     other->WaitFor(this);
   } catch (...) {

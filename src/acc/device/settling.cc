@@ -63,8 +63,8 @@ Locks LockLogs(const std::vector<Device*>& devices) {
   return locks;
 }
 
-/*! \brief The failures of work that failed by itself, by its number; work has a higher number than
- * what it reads. */
+/*! \brief The reported failures by the number of the work that failed; not what is lost because its
+ * input is. */
 using Failures = std::unordered_map<uint64_t, FailureRef>;
 
 Failures FailuresOf(const std::vector<Told>& told) {
@@ -81,8 +81,8 @@ Failures FailuresOf(const std::vector<Told>& told) {
   return failures;
 }
 
-/*! \brief The cause by which work is lost: that of the first lost memory that it reads, or its own;
- * NULL where it is not lost. */
+/*! \brief Why the result of work is lost: the failure of the first input that is lost, else the
+ * work's own failure; NULL where the result is there. */
 FailureRef CauseOf(const WorkLog::Work& work, const Failures& lost, const Failures& own) {
   for (uint64_t read : work.reads) {
     const auto found = lost.find(read);
@@ -92,13 +92,14 @@ FailureRef CauseOf(const WorkLog::Work& work, const Failures& lost, const Failur
   return found == own.end() ? nullptr : found->second;
 }
 
-/*! \brief Marks what is lost by the reported failures, on all devices; the logs are locked. */
+/*! \brief Marks all results that are lost: those of failed work, and of all work that reads them,
+ * on any device. The logs are locked. */
 void Spread(const std::vector<Device*>& devices, const std::vector<Told>& told) {
   std::vector<WorkLog::Work*> works;
   for (Device* device : devices) {
     for (WorkLog::Work& work : device->log()->works()) works.push_back(&work);
   }
-  // Work has a higher number than that whose results it reads.
+  // By number, because work always has a higher number than the work whose results it reads.
   std::stable_sort(works.begin(), works.end(), [](const WorkLog::Work* a, const WorkLog::Work* b) {
     return a->number < b->number;
   });
@@ -108,18 +109,19 @@ void Spread(const std::vector<Device*>& devices, const std::vector<Told>& told) 
     if (work->failure == nullptr) work->failure = CauseOf(*work, lost, own);
     if (work->failure == nullptr) continue;
     lost[work->number] = work->failure;
-    // Otherwise later work has overwritten it, and decides.
+    // Where other work has written to the memory since, the failure of that one counts.
     if (work->target->work == work->number) work->target->failure = work->failure;
   }
 }
 
-/*! \brief A device, and the last work that is waited for. */
+/*! \brief A device, and the number of the last work on it that is waited for. */
 struct Turn {
   Device* device;
   uint64_t last;
 };
 
-/*! \brief Waits for devices, one of which may read what another writes, and forgets their work. */
+/*! \brief Waits for the work of several devices, reports what failed, and drops it from the logs.
+ * Devices that read one another's results are given together. */
 void SettleAll(Accelerator* accelerator, const std::vector<Turn>& turns) {
   std::vector<Told> told;
   for (const Turn& turn : turns) Ask(turn.device, &told);
@@ -134,13 +136,15 @@ void SettleAll(Accelerator* accelerator, const std::vector<Turn>& turns) {
   const Locks locks = LockLogs(devices);
   Spread(devices, told);
   for (const Told& one : told) {
-    // What failed because its input was lost is reported already, and nothing more is lost.
+    // Where nothing else refers to a failure, the work failed because its input was lost: that is
+    // told already, and nothing more is lost.
     if (one.failure.use_count() > 1) accelerator->untold()->Add(one.failure);
   }
   for (const Turn& turn : turns) turn.device->log()->DropUntil(turn.last);
 }
 
-/*! \brief Settles a device by itself; false where it reads what other devices have written. */
+/*! \brief Settles one device; false where its work reads results of other devices, which then have
+ * to be settled together. */
 bool TrySettleAlone(Device* device, bool even_idle) {
   const std::lock_guard<std::mutex> one_at_a_time(device->settling());
   uint64_t last = 0;
@@ -155,14 +159,15 @@ bool TrySettleAlone(Device* device, bool even_idle) {
   return true;
 }
 
-/*! \brief Settles all devices of an accelerator, which may be tied. */
+/*! \brief Settles all devices of an accelerator, whose work may read one another's results. */
 void SettleTogether(Accelerator* accelerator) {
   const std::vector<Device*> devices = StreamDevices(accelerator);
   Locks one_at_a_time;
   for (Device* device : devices) one_at_a_time.emplace_back(device->settling());
   std::vector<Turn> turns;
   {
-    // With all logs locked: what one device reads was given to the other before.
+    // With all logs locked, so that the list has, with work that reads another device's results,
+    // also the work that writes them.
     const Locks locks = LockLogs(devices);
     for (Device* device : devices) {
       if (!device->log()->empty()) turns.push_back({device, device->log()->last()});

@@ -143,7 +143,8 @@ bool TryWithin(const NDArray& target, const NDArray& source) {
   return device->TryCopyWithin(&to, &from, AllOf(target), MemoryOf(source));
 }
 
-/*! \brief Not ReleaseBase, by which the view would count as memory of the accelerator. */
+/*! \brief Releases the array that a view of the host is of. By ReleaseBase, RootOf would take the
+ * view for one in the accelerator's memory. */
 void ReleaseArray(void* array, size_t) { details::Release(static_cast<MXNetObject*>(array)); }
 
 MXNET_REGISTER_API("runtime.host_visible")

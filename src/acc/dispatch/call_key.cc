@@ -74,9 +74,9 @@ void CallKey::AddArray(const DLTensor& tensor, uint64_t flags) {
 inline bool CallKey::AddValue(const MXNetValue& value, int type_code) {
   if (__builtin_expect(type_code != kMXNetNDArrayHandle, 0)) return AddOther(value, type_code);
   const DLTensor& tensor = TensorOf(value);
-  // Numbers with a type are arrays without axes, and brought along; larger arrays are not.
+  // 0-d arrays of the CPU are numbers with a type; a library is given no other array of the CPU.
   if (tensor.device.device_type == kDLCPU && tensor.ndim > 0) return false;
-  // What is read-only is rejected as out=, so that a key with it is another one.
+  // Part of the key, because a read-only array is rejected as out=.
   constexpr uint64_t kReadOnly = uint64_t{1} << 30;
   const auto* array = static_cast<const MXNetNDArrayObject*>(value.v_handle);
   AddArray(tensor, (array->flags & kMXNetNDArrayReadOnly) != 0 ? kReadOnly : 0);

@@ -45,7 +45,8 @@ std::string LastReason(const FunctionObject& func) {
 /*!
  * \brief Rejects arrays on different devices, which would have to be copied silently.
  *
- * Keys and what is assigned may be on the CPU, and so may what is copied to a context.
+ * Beside those of one device, arrays may be on the CPU where a function copies anyway: if it has a
+ * context argument, or writes to an argument, whose keys and values may be on the CPU.
  */
 void CheckTogether(const Call& call) {
   const CallDevices& devices = call.devices;
@@ -56,7 +57,7 @@ void CheckTogether(const Call& call) {
     const bool is_required = (param->flags & kMXNetParamOptional) == 0;
     copies |= (param->flags & kMXNetParamMutated) != 0 && is_required;
   }
-  // An operator that reads layouts only, but needs elements here, gets all arrays on the CPU.
+  // With a reason the operator needs the elements, and falls back to the CPU with all its arrays.
   if (copies && (!elsewhere || !call.reason.empty())) return;
   MXNET_THROW("ValueError") << call.name() << ": arrays on " << ContextName(devices.arrays)
                             << " and on " << (elsewhere ? ContextName(devices.others) : "the CPU")
@@ -68,7 +69,7 @@ Context ContextOf(const Call& call) {
   const CallDevices& devices = call.devices;
   if (devices.arrays.device_type != kDLCPU) return devices.arrays;
   if (devices.given) return devices.context;
-  if (devices.is_wrong) return kHost;  // where the body says what is wrong with it
+  if (devices.is_wrong) return kHost;  // so that the body is called, and says what is wrong
   const bool follows = call.has(kMXNetFuncFollowsInput) && devices.has_array;
   return devices.context_index >= 0 && !follows ? CurrentContext() : kHost;
 }
@@ -98,7 +99,7 @@ void Warn(const std::string& accelerator, Stats* stats, const OperatorStats& fir
 /*! \brief On the CPU, with copies. Throws. */
 void FallBackToCpu(const Call& call, Context ctx, Accelerator* accelerator,
                    const std::string& reason, MXNetValue* ret, int* ret_type_code) {
-  // A copy to another context is no operator that the library lacks: no warning.
+  // A result that is wanted in another context is always copied there: there is nothing to warn of.
   if (call.devices.given && call.devices.context != ctx) {
     return FallbackCall(call).Run(call.devices.context, ret, ret_type_code);
   }
@@ -116,7 +117,7 @@ void FallBackToCpu(const Call& call, Context ctx, Accelerator* accelerator,
   operator_stats->AddCost(on_cpu.cost());
 }
 
-/*! \brief Why no library is asked about a call with such an argument. */
+/*! \brief The reason for a CPU fallback because of an argument that libraries cannot be given. */
 std::string NoAttribute(const Call& call, int argument) {
   const auto& params = call.func.info->body_params();
   const auto index = static_cast<size_t>(argument);
@@ -124,7 +125,8 @@ std::string NoAttribute(const Call& call, int argument) {
   return "its argument '" + name + "' is no array there and no attribute";
 }
 
-/*! \brief Executes a call; where it is one that was moved, its operands are copied first. */
+/*! \brief Executes a call by an executor. `moved` is NULL, or copies the operands to the device
+ * first. */
 bool TryAnExecutor(const Call& call, const MovedCall* moved, Device* device, Stats* stats,
                    MXNetValue* ret, int* ret_type_code, std::string* reason) {
   const ExecutorsInUse executors;
@@ -178,7 +180,8 @@ bool TryAnExecutor(const Call& call, Device* device, Stats* stats, MXNetValue* r
   try {
     moved.emplace(call, device);
   } catch (const Error& error) {
-    // The operator may need little of what is borrowed, so that the CPU can do without a copy.
+    // The device has no room for a copy of the borrowed operands; the CPU reads them where they
+    // are.
     if (error.kind() != "MemoryError") throw;
     *reason = error.what();
     return false;
@@ -251,7 +254,7 @@ void CallOn(const Call& call, Context ctx, MXNetValue* ret, int* ret_type_code) 
   Call call(func, args);
   call.reason = reason;
   const Context ctx = ContextOf(call);
-  // An operator that calls another for the spec of its result is not executed anywhere.
+  // Nothing here is on a device: the CPU executes the call.
   if (ctx.device_type == kDLCPU) return false;
   *status = Guard([&] { CallOn(call, ctx, ret, ret_type_code); });
   return true;
@@ -286,7 +289,7 @@ inline Glance GlanceAt(const CallArguments& args, const ArrayObject** array) {
   return Glance::kHost;
 }
 
-/*! \brief TryCall with the executor that the operator was last executed by there. */
+/*! \brief TryCall with the executor that executed the operator last on the array's device. */
 [[gnu::noinline]] bool TryRecent(const FunctionObject& func, const CallArguments& args,
                                  const ArrayObject* array, MXNetValue* ret, int* ret_type_code,
                                  int* status) {
@@ -301,7 +304,8 @@ inline Glance GlanceAt(const CallArguments& args, const ArrayObject** array) {
   return is_done || *status != 0;
 }
 
-/*! \brief Whether a function that makes arrays where its first argument is was given none. */
+/*! \brief Whether a function that puts its result where its first argument is has been given none
+ * that is an array. */
 inline bool FollowsNone(uint64_t flags, const CallArguments& args) {
   if ((flags & kMXNetFuncFollowsInput) == 0) return false;
   return args.size > 0 && args.type_codes[0] != kMXNetNDArrayHandle;

@@ -35,7 +35,7 @@ bool SameStrides(const DLTensor& a, const MXAccDLTensor& b) {
   return std::equal(a.strides, a.strides + a.ndim, b.strides);
 }
 
-/*! \brief The argument, or the item of one, that is an input. */
+/*! \brief The array of an input, which is an argument or an item of one. */
 NDArray ArrayAt(const Call& call, InputPosition position) {
   const MXNetValue* value = &call.args.values[position.argument];
   const int type_code = call.args.type_codes[position.argument];
@@ -60,14 +60,15 @@ class Workspace {
  public:
   Workspace(Device* device, uint64_t bytes)
       : device_(device), memory_(bytes == 0 ? nullptr : device->Alloc(bytes, false)) {}
-  /*! \brief Work under way may still use it: the next to get it comes after that in the stream. */
+  /*! \brief Unfinished work may still use the memory. Whoever is given it next is safe, as its work
+   * comes later in the same stream. */
   ~Workspace() {
     if (memory_ != nullptr) device_->Free(memory_);
   }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  /*! \brief Has a tensor be this memory, if there is any. */
+  /*! \brief Points a tensor to this memory, if there is any. */
   void FillIn(MXTensor* tensor) const {
     if (memory_ != nullptr) tensor->tensor.data = memory_->data;
   }
@@ -108,7 +109,8 @@ void Executor::Prepare(const Call& call) {
     const MXNetValue& value = call.args.values[position.argument];
     bool direct = position.item == InputPosition::kNoItem &&
                   call.args.type_codes[position.argument] == kMXNetNDArrayHandle;
-    // All of this is the same for each call of the key.
+    // Calls with the same key have the same devices and strides, so that this holds for all of
+    // them.
     direct = direct && TensorOf(value).device == device_->context() &&
              SameStrides(TensorOf(value), tensors_[i].tensor);
     inputs_.push_back({position, direct});

@@ -39,7 +39,7 @@ void ThreadExecutors::Replace(ExecutorRef* entry, ExecutorRef&& executor) {
 }
 
 void ThreadExecutors::FreeDropped() {
-  // Moved out first: the library may call back while it frees one.
+  // Moved out first, as freeing calls the library, which may call back and add to the list.
   std::vector<ExecutorRef> last;
   last.swap(dropped_);
 }
@@ -66,7 +66,7 @@ Executor* ThreadExecutors::Find(const Call& call, const CallKey& key, Device* de
 
 ExecutorCache::~ExecutorCache() {
   Clear();
-  // No call is under way, but idle threads keep their references.
+  // No call is being executed, but threads that are idle still refer to executors.
   for (const ExecutorRef& executor : forgotten_) executor->FreeState();
 }
 
@@ -92,7 +92,7 @@ ExecutorRef ExecutorCache::Find(const Call& call, const CallKey& key, Device* de
     const ExecutorRef asked(made);
     made->Release();
     std::lock_guard<std::mutex> lock(mutex_);
-    // An answer from before configure is no longer valid; it is freed with this reference.
+    // configure was called meanwhile: the library is asked anew, and `asked` frees the old answer.
     if (ThreadExecutors::current_generation.load(std::memory_order_relaxed) != before) continue;
     return executors_.try_emplace(key, asked).first->second;
   }

@@ -17,7 +17,7 @@ namespace {
 
 bool IsMutated(const MXNetParamInfo& param) { return (param.flags & kMXNetParamMutated) != 0; }
 
-/*! \brief Whether operands are given for a parameter, and not, say, the extents of a shape. */
+/*! \brief Whether a parameter is an input that is read, and not, for example, a shape. */
 bool TakesOperands(const MXNetParamInfo* param) {
   const bool is_input =
       param != nullptr && (param->role == kMXNetRoleArray || param->role == kMXNetRoleArrays);
@@ -51,7 +51,7 @@ bool ReadInts(const DLTensor& tensor, std::vector<int64_t>* ints) {
       is_signed ? AppendInts<int32_t>(tensor, ints) : AppendInts<uint32_t>(tensor, ints);
       return true;
     case 64:
-      if (!is_signed) return false;  // which may not fit
+      if (!is_signed) return false;  // uint64 may not fit int64
       AppendInts<int64_t>(tensor, ints);
       return true;
     default:
@@ -91,7 +91,7 @@ void MovedCall::ReadIntArrays(const Call& call) {
 CallCost MovedCall::Move() const {
   CallCost cost;
   {
-    // The copies wait for what the device has to do first, which is no part of what they take.
+    // Copies wait for earlier work of the device; that time does not count as time for copying.
     const Timed timed(&cost.waiting);
     device_->Settle();
   }

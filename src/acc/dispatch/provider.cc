@@ -26,7 +26,7 @@ class Provider : public DeviceProvider {
   int KindNumber(const std::string& name) override {
     Slot* slot = Table::Global()->Find(name);
     if (slot == nullptr) return 0;
-    // Whoever uses a parent's accelerator is told so then.
+    // One that the parent process had loaded before a fork is known by name; using it is an error.
     return slot->accelerator.load() != nullptr || slot->is_parents.load() ? slot->device_type : 0;
   }
   std::vector<std::string> KindNames() override {
@@ -68,8 +68,8 @@ bool MayAskForOperators() {
 constexpr runtime::DeviceTransfers kTransfers{&Assign, &AssignBorrowed, &AssignWithin,
                                               &MayAskForOperators};
 
-// When the library is loaded: an array of a device may come from another library, before any
-// accelerator is there.
+// Set when this library is loaded and not with the first accelerator, because an array of another
+// library's device may come before that.
 [[maybe_unused]] const bool is_used = [] {
   runtime::device_transfers.store(&kTransfers, std::memory_order_release);
   return true;

@@ -54,7 +54,7 @@ struct Library::Executor {
 class Library::Turn {
  public:
   explicit Turn(Library* library) : lock_(library->calls_, std::try_to_lock) {
-    // With the system clock, the only one that all sanitizers follow here.
+    // Timed by the system clock, because ThreadSanitizer does not know waits by the steady clock.
     const auto later = [] { return std::chrono::system_clock::now() + std::chrono::seconds(1); };
     while (!lock_.owns_lock() && !lock_.try_lock_until(later())) CheckSignals();
   }
@@ -166,7 +166,8 @@ void Library::Tell(const Writer& request) noexcept {
   try {
     AskOnce(request);
   } catch (const Error&) {
-    // Ctrl-C, which no caller expects here: it is raised after the call.
+    // Ctrl-C ended the wait, and the caller cannot pass on an error: the signal is sent again, for
+    // Python to see once the call has ended.
     raise(SIGINT);
   }
 }
@@ -204,7 +205,8 @@ MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   Reader answer("");
   if (MXAccStatus status = Ask(request, &answer)) return status;
   const auto given = answer.Number<MXAccDeviceInfo>();
-  // The addresses are of another process, and MXNet packs what goes through the shared memory.
+  // Not all flags hold here: its addresses mean nothing in this process, and arrays are made
+  // row-major before they go through the shared memory.
   info->flags = given.flags & kMXAccUnusable;
   info->alignment = given.alignment;
   info->memory_total = given.memory_total;

@@ -43,10 +43,11 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPatienceMs = 5000;
 /*! \brief How often time limits are checked while an answer is waited for. */
 constexpr int kSliceMs = 50;
-/*! \brief A call shorter than that is not interrupted: with the process, all that is on it is lost.
+/*! \brief Ctrl-C ends only calls that take longer: it ends the process, and all its arrays are
+ * lost.
  */
 constexpr std::chrono::seconds kInterruptible{1};
-/*! \brief How often calls look after all processes. */
+/*! \brief How often a call also checks which of all processes have ended. */
 constexpr std::chrono::seconds kReapPeriod{1};
 constexpr int kUnknown = -1;
 
@@ -92,7 +93,7 @@ Children& TheChildren() {
   return *children;
 }
 
-/*! \brief Looks after all processes, if none did so lately. */
+/*! \brief Checks which processes have ended, at most once in kReapPeriod. */
 void ReapNowAndThen() {
   static std::atomic<Clock::rep> due{0};
   const Clock::duration now = Clock::now().time_since_epoch();
@@ -108,8 +109,8 @@ void LimitWaits(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice));
 }
 
-/*! \brief A copy with a number above those that the child uses, so that it can be moved to one of
- * those. */
+/*! \brief The same file under a descriptor of at least 16, so that it is not overwritten when the
+ * child's descriptors are put in their places. */
 int Above(int number) {
   const int moved = fcntl(number, F_DUPFD_CLOEXEC, 16);
   close(number);
@@ -227,7 +228,7 @@ bool Process::Await(std::string* answer, Patience patience) {
 
 void Process::Kill(const std::string& reason) {
   std::lock_guard<ForkSafeMutex> lock(TheChildren().mutex);
-  // The number of a process that was reaped may be that of another by now.
+  // Once a process was waited for, the system may give its number to another one.
   if (is_reaped_) return;
   kill(pid_, SIGKILL);
   reason_ = reason;
@@ -239,7 +240,7 @@ void Process::Look() {
   do {
     ended = waitpid(pid_, &status_, WNOHANG);
   } while (ended < 0 && errno == EINTR);
-  // Other code may have waited for all children; then it is unknown how it ended.
+  // Other code has waited for all children and got the status; how it ended stays unknown.
   if (ended < 0) status_ = kUnknown;
   is_reaped_ = ended != 0;
 }

@@ -323,7 +323,7 @@ class Server {
   std::unordered_map<uint64_t, std::unique_ptr<Executor>> executors_;
 };
 
-/*! \brief Ends this process with the other one, also while the library is at work. */
+/*! \brief Ends this process when its parent has ended, even in the middle of a library's call. */
 void EndWithParent() {
   std::thread([] {
     pollfd socket{kSocket, POLLRDHUP, 0};
@@ -354,7 +354,7 @@ MXNET_REGISTER_API("mx.acc.serve")
       }
       Send(kSocket, answer.bytes());
       if (server != nullptr) server->Serve();
-      // Without destructors: the library's could hang, and nothing waits for them.
+      // Without running destructors: those of the library might hang, and nobody needs them.
       _exit(0);
     });
 

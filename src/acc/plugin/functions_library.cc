@@ -80,7 +80,7 @@ class Tensors {
   Tensors(const MXTensor* tensors, int32_t count, bool may_be_bytes = false) {
     for (int32_t i = 0; i < count; ++i) Add(tensors[i], may_be_bytes);
   }
-  /*! \brief Why a tensor cannot be passed so; NULL where all can. */
+  /*! \brief Why a tensor cannot be passed in this form; NULL where all can. */
   const char* problem() const { return problem_; }
   MXAccFnTensor* data() { return tensors_.data(); }
   const char* const* names() const { return names_.data(); }
@@ -271,7 +271,7 @@ MXAccStatus FunctionsLibrary::SupportedOps(int32_t, const MXAccGraph* graph,
                                            MXAccNodeSupport* nodes) {
   Tensors data(graph->data, graph->num_data);
   std::vector<int> ids(static_cast<size_t>(graph->num_nodes), kMXAccNodeUnsupported);
-  // Tensors that cannot be passed so leave the whole graph on the CPU.
+  // A graph with a tensor that cannot be passed in this form stays on the CPU as a whole.
   if (data.problem() == nullptr) {
     Call(functions_.supportedOps, graph->json, data.names(), data.data(), graph->num_data,
          ids.data());

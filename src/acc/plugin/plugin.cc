@@ -53,7 +53,8 @@ Plugin::Plugin(const std::string& path, std::unique_ptr<Adapter> adapter)
     FillTable();
     CheckTable();
     raw_ = api_;
-    // An adapter of our own may throw on purpose: what Ctrl-C ends, for one.
+    // A library in this process must not throw. The adapter to another process is ours, and throws
+    // on purpose, for example when Ctrl-C ends a wait.
     if (!isolated()) api_ = GuardedTable(&raw_);
     own_name_ = ReadName();
   } catch (...) {
