@@ -64,7 +64,15 @@ class Library : public Adapter {
                         int32_t num_in, MXAccEmit emit, void* context) override;
 
  private:
-  class Turn;
+  /*! \brief Waits for the calls of other threads, and then holds calls_; Ctrl-C ends the waiting.
+   */
+  class Turn {
+   public:
+    explicit Turn(Library* library);
+
+   private:
+    std::unique_lock<std::timed_mutex> lock_;
+  };
   struct Block;
   struct Executor;
 

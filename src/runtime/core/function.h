@@ -34,6 +34,8 @@ class FunctionInfo {
   ~FunctionInfo();
   FunctionInfo(const FunctionInfo&) = delete;
   FunctionInfo& operator=(const FunctionInfo&) = delete;
+  /*! \brief What functions have that are not described. */
+  static const FunctionInfo* Undescribed();
 
   const MXNetFuncInfo& view() const { return info_; }
   /*! \brief Parameters the body sees, in order: all but the front end's own. */
