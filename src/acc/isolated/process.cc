@@ -110,7 +110,7 @@ void LimitWaits(int socket) {
 }
 
 /*! \brief The same file under a descriptor of at least 16, so that it is not overwritten when the
- * child's descriptors are put in their places. */
+ * child's descriptors are set up. */
 int Above(int number) {
   const int moved = fcntl(number, F_DUPFD_CLOEXEC, 16);
   close(number);
