@@ -226,6 +226,12 @@ def test_operators_without_a_rule_stay() -> None:
         convert(heads, {"x": (2,)})
 
 
+def test_outputs_of_training_alone() -> None:
+    model = json.loads(changed("nodes.7.inputs", [[6, 2, 0]]))
+    with pytest.raises(GraphError, match="'norm' .* inference has, but 'norm_var' is"):
+        convert(read_json(json.dumps(model)), {"data": (2, 3, 6, 6)})
+
+
 def changed(path: str, value: object) -> str:
     model = json.loads(json.dumps(MODELS["1.9"]))
     *way, last = path.split(".")

@@ -161,7 +161,7 @@ def to_onnx(graph: Graph) -> Graph:
     weights = [_copied(value, made, names) for value in source.initializers.values()]
     nodes: list[ir.Node] = []
     for node in source:
-        given = [None if value is None else made[id(value)] for value in node.inputs]
+        given = [None if value is None else _made(made, value) for value in node.inputs]
         if is_of_mxnet(node):
             new_nodes, found = _expanded(node, [v for v in given if v is not None])
         else:
@@ -183,10 +183,7 @@ def to_onnx(graph: Graph) -> Graph:
         if found and (last := made[id(node.outputs[0])].producer()) is not None:
             last.name = nodes_of.of(str(node.name))
         nodes += new_nodes
-    try:
-        outputs = [made[id(value)] for value in source.outputs]
-    except KeyError:
-        raise GraphError(f"{graph.file}: expected outputs that inference has") from None
+    outputs = [_made(made, value) for value in source.outputs]
     needed = _needed(outputs, nodes)
     used = {id(value) for node in needed for value in node.inputs}
     kept_inputs = [value for value in inputs if id(value) in used]
@@ -196,6 +193,19 @@ def to_onnx(graph: Graph) -> Graph:
         if id(node) not in is_needed:
             node.resize_inputs(0)
     return Graph(_model(kept_inputs, outputs, needed, kept_weights, graph.name), graph.file)
+
+
+def _made(made: Mapping[int, ir.Value], value: ir.Value) -> ir.Value:
+    """What a value became; GraphError for outputs of training alone, as the mask of Dropout."""
+    found = made.get(id(value))
+    node = value.producer()
+    if found is None and node is not None:
+        raise GraphError(
+            f"node {node.name!r} ({node.op_type}): expected only outputs to be used that inference "
+            f"has, but {value.name!r} is"
+        )
+    assert found is not None
+    return found
 
 
 def _copied(value: ir.Value, made: dict[int, ir.Value], names: _Names) -> ir.Value:
