@@ -24,7 +24,7 @@ Ref<Primitive> MakeEltwise(const GivenOperand& given_x, const std::string& kind,
         Engine(), dnnl::prop_kind::forward_inference, eltwise.alg, x.Offered(), x.Offered(),
         eltwise.alpha, eltwise.beta, posts.Attributes());
     const Argument input = maker->Bind(DNNL_ARG_SRC, x, desc.src_desc());
-    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), x.dtype, x.shape);
+    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), x.dtype, x.GivenShape());
     maker->AllowInPlace(input, output);
     std::vector<Argument> arguments{input, output};
     posts.Bind(desc, output, maker, &arguments);
@@ -148,7 +148,8 @@ Ref<Primitive> MakeBinary(const GivenOperand& given_a, const GivenOperand& given
       inputs[0] = bind_left();
       inputs[1] = bind_right();
     }
-    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), dtype, shape);
+    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), dtype,
+                                          a.is_scalar && b.is_scalar ? Dims() : shape);
     maker->AllowInPlace(inputs[0], output);
     std::vector<Argument> arguments{inputs[0], inputs[1], output};
     posts.Bind(desc, output, maker, &arguments);

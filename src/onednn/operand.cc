@@ -54,7 +54,8 @@ Operand::Operand(const GivenOperand& given, std::string argument) : name(std::mo
     if (input.layout) offered = (*input.layout)->desc();
   }
   CheckExtents(shape, name);
-  if (shape.empty()) shape = {1};
+  is_scalar = shape.empty();
+  if (is_scalar) shape = {1};
   type = TypeOf(dtype, name);
   if (is_constant()) offered = StridedDesc(constant, shape, type, name);
 }

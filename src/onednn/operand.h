@@ -43,6 +43,8 @@ struct Operand {
   Operand(const GivenOperand& given, std::string name);
 
   bool is_constant() const { return constant.defined(); }
+  /*! \brief () where shape, as oneDNN has no such arrays, is (1,). */
+  Dims GivenShape() const { return is_scalar ? Dims() : shape; }
   int ndim() const { return static_cast<int>(shape.size()); }
   /*! \brief In the layout that it is offered in; a constant as it lies. */
   Desc Offered() const { return offered ? *offered : PlainDesc(shape, type); }
@@ -56,6 +58,7 @@ struct Operand {
   DType type;
   std::optional<Desc> offered;
   bool keep{false};
+  bool is_scalar{false};
   runtime::NDArray constant;
 };
 

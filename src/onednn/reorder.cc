@@ -23,7 +23,7 @@ Ref<Primitive> MakeReorder(const GivenOperand& given_x, const MaybeLayout& to,
     const dnnl::reorder::primitive_desc desc(Engine(), x.Offered(), Engine(), target,
                                              AttributesWith());
     std::vector<Argument> arguments{maker->Bind(DNNL_ARG_FROM, x, x.Offered())};
-    arguments.push_back(maker->Output(DNNL_ARG_TO, target, wanted, x.shape));
+    arguments.push_back(maker->Output(DNNL_ARG_TO, target, wanted, x.GivenShape()));
     maker->Add(desc, std::move(arguments));
   });
 }

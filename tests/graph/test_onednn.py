@@ -272,6 +272,15 @@ def test_eltwise(kind, shape):
     check(made, [data], layers.ELTWISE[kind](np.float64(data)), tolerance=tolerance)
 
 
+def test_arrays_without_axes():
+    made = [dnn.eltwise(Input(()), "square"), dnn.binary(Input(()), array(normal(1))[0], "mul")]
+    made += [dnn.reorder(Input(()), dtype="bfloat16")]
+    for each in made:
+        (result,) = run_kernel(each.kernel, [array(np.float32(3))])
+        assert result.shape == () and list(each.kernel.shapes[0]) == []
+    assert dnn.binary(Input((1,)), Input(()), "add").kernel.shapes[0] == [1]
+
+
 @pytest.mark.parametrize(
     ("kind", "alpha", "beta"),
     [
