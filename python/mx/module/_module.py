@@ -12,8 +12,7 @@ import numpy
 
 from .. import numpy as np
 from ..context import Context, cpu
-from ..graph import Graph
-from ..graph.plan import Plan
+from ..graph import Graph, PartitionedPlan, Plan
 from ..io import DataBatch, DataDesc, DataIter
 from ..symbol import Symbol
 
@@ -352,8 +351,16 @@ class Module:
         if not self.params_initialized:
             raise RuntimeError("Module.forward: there are no parameters: call set_params")
         if self._plan is None:
-            self._plan = Plan(self._make_graph())
+            graph = self._make_graph()
+            is_cpu = self._context.device_type == "cpu"
+            self._plan = Plan(graph) if is_cpu else PartitionedPlan(graph, self._context)
         return self._plan
+
+    def summary(self) -> str:
+        """In one line, where the nodes were executed. RuntimeError before the first `forward`."""
+        if self._outputs is None:
+            raise RuntimeError("Module.summary: call forward first")
+        return self._ready_plan().summary()
 
     def _make_graph(self) -> Graph:
         if isinstance(self._symbol, Graph):
@@ -370,12 +377,13 @@ class Module:
         return self._symbol.to_graph(shapes=shapes, params=params)
 
     def _as_inputs(self, inputs: Arrays, batch: Any) -> Arrays:
-        """The inputs that the graph has, on the CPU; labels among them where it needs those."""
+        """The inputs that the graph has; labels among them where it needs those."""
         labels = getattr(batch, "label", None) or ()
         for item, label in zip(self._label_shapes or (), labels, strict=False):
             inputs[item.name] = label
         needed = self._ready_plan().input_names
-        return {name: _on_cpu(inputs[name]) for name in needed if name in inputs}
+        bring = _on_cpu if self._context.device_type == "cpu" else _as_array
+        return {name: bring(inputs[name]) for name in needed if name in inputs}
 
     def _batches(self, eval_data: Any, reset: bool) -> Iterable[Any]:
         if isinstance(eval_data, (numpy.ndarray, np.ndarray)):
@@ -406,6 +414,11 @@ def _described(item: Any) -> DataDesc:
 def _on_cpu(array: Any) -> Any:
     """An array of mx that is on the CPU; what is none is made one."""
     return array.as_in_ctx(cpu()) if isinstance(array, np.ndarray) else np.asarray(array)
+
+
+def _as_array(array: Any) -> Any:
+    """An array of mx, wherever it is."""
+    return array if isinstance(array, np.ndarray) else np.asarray(array)
 
 
 def _as_numpy(arrays: Mapping[str, Any]) -> dict[str, Any]:

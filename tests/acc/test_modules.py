@@ -1,0 +1,56 @@
+"""The example of the proposal, on an accelerator: the CPU takes what that does not execute."""
+
+from collections import namedtuple
+
+import numpy
+import pytest
+
+import mx
+
+Batch = namedtuple("Batch", ["data"])
+SHAPE = (1, 3, 8, 8)
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A small network with random parameters, as files of MXNet."""
+    net = mx.sym.Convolution(mx.sym.var("data"), kernel=(3, 3), num_filter=4, name="c1")
+    net = mx.sym.Activation(net, act_type="relu")
+    net = mx.sym.FullyConnected(mx.sym.Flatten(net), num_hidden=5, name="fc")
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(net, name="softmax"))
+    module.bind(data_shapes=[("data", SHAPE)])
+    module.init_params()
+    module.save_checkpoint(tmp_path / "net", 1)
+    return tmp_path / "net"
+
+
+def outputs(checkpoint, ctx, image):
+    sym, arg_params, aux_params = mx.model.load_checkpoint(checkpoint, 1)
+    mod = mx.mod.Module(symbol=sym, context=ctx)
+    mod.bind(data_shapes=[("data", SHAPE)], label_shapes=mod._label_shapes)
+    mod.set_params(arg_params, aux_params, allow_missing=True)
+    mod.forward(Batch([mx.nd.array(image, ctx=ctx)]))
+    return mod, mod.get_outputs()[0]
+
+
+def test_the_example_of_the_proposal(checkpoint, load_refacc):
+    refacc = load_refacc("modules")
+    image = numpy.random.default_rng(0).random(SHAPE, "float32")
+    mod, output = outputs(checkpoint, refacc, image)
+    assert output.ctx == refacc
+    assert mod.summary() == "modules: 4 of 5 nodes; on cpu: Conv x1"
+    _, expected = outputs(checkpoint, mx.cpu(), image)
+    numpy.testing.assert_allclose(output.as_in_ctx(mx.cpu()), expected, rtol=1e-5)
+
+
+def test_batches_from_anywhere(checkpoint, load_refacc):
+    refacc = load_refacc("modules")
+    mod, _ = outputs(checkpoint, refacc, numpy.zeros(SHAPE, "float32"))
+    images = numpy.random.default_rng(1).random((5, *SHAPE[1:]), "float32")
+    of_iterator = mod.predict(mx.io.NDArrayIter(images, batch_size=2))
+    of_array = mod.predict(mx.np.array(images, ctx=refacc))
+    assert of_iterator.ctx == of_array.ctx == refacc
+    assert of_iterator.shape == (5, 5)
+    numpy.testing.assert_allclose(
+        of_iterator.as_in_ctx(mx.cpu()), of_array.as_in_ctx(mx.cpu()), rtol=1e-5
+    )
