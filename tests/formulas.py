@@ -32,7 +32,7 @@ ULPS = {
     **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"), 4),
     **dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"), 4),
     **dict.fromkeys(("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "hypot"), 4),
-    **dict.fromkeys(("power", "sigmoid", "logaddexp"), 4),
+    **dict.fromkeys(("power", "sigmoid", "logaddexp", "erf"), 4),
 }
 
 

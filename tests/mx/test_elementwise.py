@@ -1,6 +1,7 @@
 """Elementwise functions: every pair of dtypes, Python numbers, broadcasting and layouts."""
 
 import itertools
+import math
 
 import ml_dtypes
 import numpy as np
@@ -158,6 +159,8 @@ def test_what_numpy_does_not_have():
     assert_same(mx.np.sigmoid(values), expected, exact=False)
     assert_same(mx.np.relu(values), np.maximum(values, 0))
     assert_same(mx.np.softsign(values), values / (1 + np.abs(values)), exact=False)
+    expected = np.array([math.erf(value) for value in values])
+    assert_same(mx.np.erf(values), expected, exact=False)
 
 
 BFLOAT16_PARTNERS = {

@@ -11,6 +11,10 @@ namespace mxnet {
 namespace op {
 namespace {
 
+struct Erf : formulas::erf {
+  static constexpr char kFunction[] = "erf";
+};
+
 struct Exp : formulas::exp {
   static constexpr char kFunction[] = "exp";
 };
@@ -137,6 +141,7 @@ UnaryOp MathOf() {
   return {MathUnaryLoops<Op, Lists...>(), Op::kRule, Op::kResult};
 }
 
+const UnaryOp kErf = MathOf<Erf>();
 const UnaryOp kExp = MathOf<Exp, ComplexTypes>();
 const UnaryOp kExp2 = MathOf<Exp2, ComplexTypes>();
 const UnaryOp kExpm1 = MathOf<Expm1, ComplexTypes>();
@@ -149,6 +154,7 @@ const UnaryOp kCbrt = MathOf<Cbrt>();
 const UnaryOp kSigmoid = SigmoidOf();
 const UnaryOp kSoftsign = UnaryOf<formulas::softsign>();
 
+MXNET_REGISTER_UNARY("erf", "The error function of a real number." MXNET_FLOAT_DOC, kErf);
 MXNET_REGISTER_UNARY("exp", "e**x." MXNET_FLOAT_DOC, kExp);
 MXNET_REGISTER_UNARY("exp2", "2**x." MXNET_FLOAT_DOC, kExp2);
 MXNET_REGISTER_UNARY("expm1", "e**x - 1, exact near 0." MXNET_FLOAT_DOC, kExpm1);

@@ -1,5 +1,7 @@
 """Elementwise operators, against NumPy."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,10 @@ def sigmoid(x):
 
 def softsign(x):
     return x / (1 + np.abs(x))
+
+
+def erf(x):
+    return np.vectorize(math.erf)(x.astype("float64")).astype(x.dtype)
 
 
 def relu(x):
@@ -39,6 +45,7 @@ UNARY = [
     ("conjugate", SPECIAL, np.conjugate),
     ("sigmoid", ANY, sigmoid),
     ("softsign", ANY, softsign),
+    ("erf", ANY, erf),
     ("relu", SPECIAL, relu),
     ("sign", SPECIAL, np.sign),
     ("absolute", SIGNED, np.absolute),

@@ -10,7 +10,7 @@ from .... import numpy_extension as npx
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import FLOATS, cast, of_type
+from ._elementwise import FLOATS, cast, of_type, widened
 from ._pieces import indices_along
 
 
@@ -68,11 +68,18 @@ def _swish(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
 @rule("Gelu", since=20)
 def _gelu(to: Lowering, x: Value, *, approximate: str = "none") -> Value:
     if approximate != "tanh":
-        raise Declined("mx.np has no erf")
+        wide = widened(to, x)
+        share = to.call(np.add, to.call(np.erf, to.call(np.multiply, wide, 0.7071067811865476)), 1)
+        return cast(to, to.call(np.multiply, to.call(np.multiply, wide, 0.5), share), x.dtype)
     cubic = to.call(np.multiply, to.call(np.multiply, x, to.call(np.square, x)), 0.044715)
     inner = to.call(np.multiply, to.call(np.add, x, cubic), 0.7978845608028654)
     gate = to.call(np.multiply, to.call(np.add, to.call(np.tanh, inner), 1), 0.5)
     return of_type(to.call(np.multiply, x, gate), x.dtype)
+
+
+@rule("Erf", since=9)
+def _erf(to: Lowering, x: Value) -> Value:
+    return of_type(to.call(np.erf, x), x.dtype)
 
 
 @rule("Celu", since=12)
