@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from .._lowering import Lowering
 from .._value import Declined, Value
+from .._windows import extents_out, pads_of
 from ._backend import api, as_input, check_float, execute, operand, rule
 from ._posts import Posts
-from ._windows import extents_out, pads_of
 
 
 @rule("Conv", since=1)

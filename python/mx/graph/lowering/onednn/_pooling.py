@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from .._lowering import Lowering
 from .._value import Declined, Value
+from .._windows import pads_of
 from ._backend import api, as_input, check_float, execute, rule
-from ._windows import pads_of
 
 
 def _pool(

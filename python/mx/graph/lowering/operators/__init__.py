@@ -2,12 +2,17 @@
 
 from . import (  # noqa: F401  their rules
     _activation,
+    _einsum,
     _elementwise,
     _movement,
     _normalization,
     _product,
+    _quantization,
+    _recurrence,
     _reduction,
+    _resize,
     _shape,
+    _windows,
 )
 from ._backend import OPERATORS
 

@@ -181,10 +181,10 @@ def _cast_like(to: Lowering, x: Value, like: Value, *, saturate: int = 1) -> Val
 
 def _converted(to: Lowering, x: Value, dtype: str) -> Value:
     if x.dtype in FLOATS and dtype.startswith(("int", "uint")):
-        # Conversions of what an integer type cannot hold are not specified, but those of the
-        # reference are what people compare with.
-        if dtype not in ("int64", "int32"):
-            raise Declined("conversions from floats to small integers")
+        # What an integer type cannot hold wraps, as in the reference.
+        if dtype == "uint64":
+            raise Declined("conversions from floats to uint64")
+        x = cast(to, x, "int64")
     return cast(to, x, dtype)
 
 
