@@ -184,7 +184,8 @@ def _converted(to: Lowering, x: Value, dtype: str) -> Value:
         # What an integer type cannot hold wraps, as in the reference.
         if dtype == "uint64":
             raise Declined("conversions from floats to uint64")
-        x = cast(to, x, "int64")
+        if dtype not in ("int32", "int64"):
+            x = cast(to, x, "int64" if dtype == "uint32" else "int32")
     return cast(to, x, dtype)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
@@ -320,3 +321,45 @@ def _top_k(
         order = to.call(np.argsort, x, axis=axis, kind="stable")
         order = axis_slice(to, order, axis, slice(count))
     return [along_axis(to, x, order, axis), order]
+
+
+def _scattered(to: Lowering, x: Value, updates: Value, at: Any) -> Value:
+    """The elements, of which those with the numbers `at` are replaced by the updates."""
+    chosen = numpy.arange(x.size, dtype="int64")
+    chosen[at.reshape(-1)] = x.size + numpy.arange(updates.size)
+    flat = [to.reshape(value, (value.size,)) for value in (x, updates)]
+    taken = to.call(np.take, to.call(np.concatenate, flat), to.constant(chosen))
+    return to.reshape(taken, x.shape)
+
+
+def _numbers(x: Value, indices: Value, reduction: str) -> Any:
+    """The number of each element. Declined where only a loop of its own can scatter."""
+    if indices.constant is None or reduction != "none":
+        raise Declined("indices that are computed, or a reduction")
+    return numpy.arange(x.size, dtype="int64").reshape(x.shape)
+
+
+@rule("ScatterElements", since=11)
+@rule("Scatter", since=9)
+def _scatter_elements(
+    to: Lowering,
+    x: Value,
+    indices: Value,
+    updates: Value,
+    *,
+    axis: int = 0,
+    reduction: str = "none",
+) -> Value:
+    numbers = _numbers(x, indices, reduction)
+    index = list(numpy.indices(indices.shape))
+    index[axis] = to.elements(indices)
+    return _scattered(to, x, updates, numbers[tuple(index)])
+
+
+@rule("ScatterND", since=11)
+def _scatter_nd(
+    to: Lowering, x: Value, indices: Value, updates: Value, *, reduction: str = "none"
+) -> Value:
+    numbers = _numbers(x, indices, reduction)
+    index = tuple(numpy.moveaxis(to.elements(indices), -1, 0))
+    return _scattered(to, x, updates, numbers[index])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy
 
 from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
-from ._elementwise import cast, of_type
+from ._elementwise import FLOATS, cast, of_type
 from ._pieces import axis_slice
 
 Reduce = Callable[[Lowering, Value, Any, bool], Value]
@@ -21,6 +24,29 @@ def _simple(function: Any) -> Reduce:
         return cast(to, made, x.dtype)
 
     return reduce
+
+
+def _extreme(function: Any, of_nothing: Callable[[str], Any]) -> Reduce:
+    def reduce(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
+        if x.size:
+            return _simple(function)(to, x, axes, keep)
+        shape = numpy.empty(x.shape, "bool").any(axis=axes, keepdims=keep).shape
+        made: Value = to.call(np.full, shape, of_nothing(x.dtype), dtype=x.dtype)
+        return made
+
+    return reduce
+
+
+def _lowest(dtype: str) -> Any:
+    if dtype in FLOATS:
+        return -math.inf
+    return False if dtype == "bool" else int(numpy.iinfo(dtype).min)
+
+
+def _highest(dtype: str) -> Any:
+    if dtype in FLOATS:
+        return math.inf
+    return True if dtype == "bool" else int(numpy.iinfo(dtype).max)
 
 
 def _sum_of_squares(to: Lowering, x: Value, axes: Any, keep: bool) -> Value:
@@ -53,8 +79,8 @@ _sum = _simple(np.sum)
 _REDUCTIONS: dict[str, Reduce] = {
     "ReduceSum": _sum,
     "ReduceMean": _simple(np.mean),
-    "ReduceMax": _simple(np.max),
-    "ReduceMin": _simple(np.min),
+    "ReduceMax": _extreme(np.max, _lowest),
+    "ReduceMin": _extreme(np.min, _highest),
     "ReduceProd": _simple(np.prod),
     "ReduceSumSquare": _sum_of_squares,
     "ReduceL1": _l1,
