@@ -351,7 +351,7 @@ def _forget(graph: ir.Graph) -> None:
         values += node.outputs
         for attribute in node.attributes.values():
             if attribute.type == ir.AttributeType.GRAPH:
-                values += attribute.as_graph().inputs
+                values.extend(attribute.as_graph().inputs)
     for value in values:
         for key in ("sizes", "torch", "vector"):
             value.meta.pop(key, None)
