@@ -288,3 +288,29 @@ def test_a_chain_of_ten_thousand_nodes() -> None:
     heads = read_json(json.dumps(graph))
     assert len(in_order(heads)) == 10_001
     assert len(json.loads(write_json(heads))["nodes"]) == 10_001
+
+
+ODD = [None, -1, 1, 99, 1 << 40, "", "x", "(3,3)", "(0,0)", [], {}, True, [[0, 0]], [0, 0], "RNN"]
+
+
+def positions(part: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to everything in a JSON value."""
+    keys = part if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else ()
+    return [p for key in keys for p in [(*way, key), *positions(part[key], (*way, key))]]
+
+
+def test_changed_graphs_are_read_or_rejected() -> None:
+    for _ in range(300):
+        model = json.loads(json.dumps(list(MODELS.values())[RNG.integers(len(MODELS))]))
+        ways = positions(model)
+        *way, last = ways[RNG.integers(len(ways))]
+        target = model
+        for step in way:
+            target = target[step]
+        target[last] = ODD[RNG.integers(len(ODD))]
+        try:
+            heads = read_json(json.dumps(model))
+            write_json(heads)
+            convert(heads, {"data": (2, 3, 6, 6)})
+        except GraphError as error:
+            assert ": " in str(error)

@@ -92,7 +92,9 @@ class Inference:
                 self.begin(item, shapes, dtypes)
         for name in (*shapes, *dtypes):
             if name not in names:
-                raise GraphError(f"expected one of the arguments, but {name!r} came")
+                raise GraphError(
+                    f"shapes and types: expected one of the arguments, but {name!r} came"
+                )
 
     def begin(
         self,

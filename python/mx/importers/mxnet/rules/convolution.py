@@ -26,6 +26,13 @@ def _is_channels_last(p: Parameters) -> bool:
     return p.layout is not None and p.layout[-1] == "C"
 
 
+def _checked_kernel(x: Expansion) -> int:
+    """How many dimensions it has in space."""
+    if not 1 <= len(x.p.kernel) <= 3:
+        raise x.error(f"expected a kernel of one to three dimensions, but {x.p.kernel} came")
+    return len(x.p.kernel)
+
+
 def _to_front(x: Expansion, value: ir.Value) -> ir.Value:
     """Channels after the batch, as ONNX has them."""
     n = len(x.p.kernel) + 2 if x.p.kernel else x.rank(value)
@@ -79,9 +86,9 @@ def _conv_shapes(p: Parameters, known: dict[str, Shape]) -> dict[str, Shape | No
 )
 def convolution(x: Expansion) -> ir.Value:
     data, weight, *bias = x.inputs
+    n = _checked_kernel(x)
     if _is_channels_last(x.p):
         data, weight = _to_front(x, data), _to_front(x, weight)
-    n = len(x.p.kernel)
     out = x.op(
         "Conv",
         data,
@@ -130,9 +137,9 @@ def _deconv_shapes(p: Parameters, known: dict[str, Shape]) -> dict[str, Shape | 
 )
 def deconvolution(x: Expansion) -> ir.Value:
     data, weight, *bias = x.inputs
+    n = _checked_kernel(x)
     if _is_channels_last(x.p):
         data, weight = _to_front(x, data), _to_front(x, weight)
-    n = len(x.p.kernel)
     strides = x.p.stride or (1,) * n
     dilations = x.p.dilate or (1,) * n
     pad, adj = list(x.p.pad or [0] * n), list(x.p.adj or [0] * n)
@@ -202,7 +209,7 @@ def _end_pads(
 def _pooled(x: Expansion, data: ir.Value, kind: str) -> ir.Value:
     if kind == "lp":
         return _powers(x, data, "pool")
-    n = len(x.p.kernel)
+    n = _checked_kernel(x)
     strides, pad = list(x.p.stride or [1] * n), list(x.p.pad or [0] * n)
     window: dict[str, object] = {"kernel_shape": x.p.kernel, "strides": strides}
     if x.p.pooling_convention == "same":
