@@ -246,13 +246,26 @@ cdef bint store_number(NDArray self, object key, object value):
 # More bytes take so long that how a call gets to them does not matter.
 cdef enum:
     FEW_BYTES = 4096
+    FEW_APART = 64  # elements that do not follow one another
+
+
+cdef bint is_few(const DLTensor* tensor, int64_t* step, int64_t* count) noexcept:
+    """Whether elements lie at even steps and are few; how many bytes are between them, and how many they are."""
+    cdef int64_t item = tensor.dtype.bits // 8
+    if not is_line(tensor, step) or (step[0] == 0 and elements_of(tensor) > 1):
+        return False
+    step[0] *= item
+    count[0] = elements_of(tensor)
+    return count[0] * (item if step[0] == item else FEW_BYTES // FEW_APART) <= FEW_BYTES
 
 
 cdef bint store_array(NDArray self, object value):
-    """self[...] = value for few row-major elements of the same type and shape; False where it is not done."""
+    """self[...] = value for few elements of the same type and shape; False where it is not done."""
     cdef const DLTensor* tensor = writable_tensor(self)
     cdef const DLTensor* given
-    cdef int64_t size
+    cdef char room[FEW_BYTES]
+    cdef int64_t item, step, given_step, count
+    cdef const char* data
     cdef int i
     if tensor == NULL or Py_TYPE(<PyObject*>value) != <PyTypeObject*>ndarray:
         return False
@@ -263,28 +276,49 @@ cdef bint store_array(NDArray self, object value):
     for i in range(tensor.ndim):
         if given.shape[i] != tensor.shape[i]:
             return False
-    size = elements_of(tensor) * (tensor.dtype.bits // 8)
-    if size > FEW_BYTES or not is_row_major(tensor) or not is_row_major(given):
+    if not is_few(tensor, &step, &count) or not is_few(given, &given_step, &count):
         return False
+    item = tensor.dtype.bits // 8
+    data = <const char*>given.data + given.byte_offset
     # The two may share memory.
-    memmove(<char*>tensor.data + tensor.byte_offset, <const char*>given.data + given.byte_offset, size)
+    if given_step != item:
+        copy_strided(room, data, given_step, item, count)
+        data = room
+    if step == item:
+        memmove(<char*>tensor.data + tensor.byte_offset, data, count * item)
+        return True
+    if data != room:
+        memcpy(room, data, count * item)
+    scatter(<char*>tensor.data + tensor.byte_offset, step, room, item, item, count)
     return True
 
 
 cdef bint fill_few(NDArray self, object value):
-    """self[...] = value for a number and few row-major elements; False where it is not done."""
+    """self[...] = value for a number and few elements; False where it is not done."""
     cdef const DLTensor* tensor = writable_tensor(self)
-    cdef int64_t item, size, done
-    cdef char* data
-    if tensor == NULL or not is_row_major(tensor):
+    cdef char element[16]
+    cdef int64_t step, count
+    # The operator fills more of them in less time.
+    if tensor == NULL or not is_few(tensor, &step, &count) or count > FEW_APART:
         return False
-    item = tensor.dtype.bits // 8
-    size = elements_of(tensor) * item
-    data = <char*>tensor.data + tensor.byte_offset
-    if size > FEW_BYTES or not write_number(tensor.dtype, data, <PyObject*>value):
+    if not write_number(tensor.dtype, element, <PyObject*>value):
         return False
-    done = item
-    while done < size:
-        memcpy(data + done, data, min(done, size - done))
-        done *= 2
+    scatter(<char*>tensor.data + tensor.byte_offset, step, element, 0, tensor.dtype.bits // 8, count)
     return True
+
+
+cdef void scatter(char* to, int64_t step, const char* data, int64_t data_step, int64_t item, int64_t n) noexcept:
+    """Elements that are so many bytes apart to where they are other steps apart, one after the other."""
+    cdef int64_t i
+    if item == 8:
+        for i in range(n):
+            memcpy(to + i * step, data + i * data_step, 8)
+    elif item == 4:
+        for i in range(n):
+            memcpy(to + i * step, data + i * data_step, 4)
+    elif item == 1:
+        for i in range(n):
+            to[i * step] = data[i * data_step]
+    else:
+        for i in range(n):
+            memcpy(to + i * step, data + i * data_step, item)
