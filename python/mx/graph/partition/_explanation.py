@@ -67,5 +67,6 @@ def explain(
     `shapes` has those of inputs by name, where they vary; `options` are those of PartitionedPlan.
     """
     given = graph.copy()
-    given.infer(shapes)
+    if shapes:
+        given.infer(shapes)
     return Explanation(PartitionedPlan(given, ctx, **options).placement())

@@ -181,7 +181,7 @@ class Placement:
                 f"{reasons}"
             )
         for failure in sorted(self._failures):
-            _warn(f"{failure}. What it was to execute runs on the CPU")
+            warn(f"{failure}. What it was to execute runs on the CPU")
 
     # -- telling --
 
@@ -241,7 +241,7 @@ class Placement:
             self._leave(piece.positions, str(error))
             for position in piece.positions:
                 self.groups[position] = CPU
-            _warn(f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now")
+            warn(f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now")
             return False
         there.update(zip(piece.part.outputs, outputs, strict=True))
         return True
@@ -274,5 +274,6 @@ class Placement:
         return self._device.array(content) if is_array else content
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
+    """Tells the user why the CPU executes something."""
     warnings.warn(text, AccFallbackWarning, stacklevel=users_level())

@@ -9,6 +9,7 @@ from typing import Any
 import ffi
 
 from ...context import Context
+from .._errors import GraphError
 from .._graph import Graph
 from .._spec import dims_of
 from ..lowering._program import Step
@@ -16,7 +17,7 @@ from ..passes import PASSES
 from ..plan import Plan
 from ..profile import Profile
 from ._device import Device
-from ._placement import Placement
+from ._placement import Placement, warn
 
 _fallback = ffi.get_global_func("mx.acc.fallback")
 
@@ -77,9 +78,7 @@ class PartitionedPlan(Plan):
     def placement(self) -> Placement:
         """Where the nodes run: for the latest shapes, or for any before there were some."""
         if self._latest is None:
-            graph = self._graph.copy()
-            graph.infer()
-            return Placement(graph, self._device, self._mode(), self._costs)
+            return self._placed(())
         return self._latest
 
     def _mode(self) -> str:
@@ -112,12 +111,16 @@ class PartitionedPlan(Plan):
 
     def _placed(self, shapes: tuple[Any, ...]) -> Placement:
         graph = self._graph.copy()
-        known = {
+        known: dict[str, tuple[int, ...]] = {
             value.name or "": shape
             for value, shape in zip(self._inputs, shapes, strict=False)
             if shape is not None and dims_of(value.shape) is not None
         }
-        graph.infer(known or None)
+        try:
+            graph.infer(known or None)
+        except GraphError as error:
+            # Some of what onnx executes it cannot infer. Without shapes nodes are on the CPU.
+            warn(f"{error}. Nodes whose shapes that leaves unknown run on the CPU")
         return Placement(graph, self._device, self._mode(), self._costs)
 
 
