@@ -14,6 +14,8 @@ static const char kName[] = "mymodel";
 
 static const MXAccError kUnsupported = {sizeof(MXAccError), kMXAccUnsupported,
                                         "only graphs of Relu with one input are done here", 0, 0};
+static const MXAccError kNewer = {sizeof(MXAccError), kMXAccUnsupported,
+                                  "a version of graphs that is not known here", 0, 0};
 static const MXAccError kNoMemory = {sizeof(MXAccError), kMXAccOutOfMemory, "malloc has no more", 0,
                                      0};
 static const MXAccError kLongName = {sizeof(MXAccError), kMXAccBadArgument, "no room for it", 0, 0};
@@ -31,13 +33,14 @@ static MXAccStatus GetNumAcc(void* self, int32_t* count) {
   return NULL;
 }
 
-/* The next "operator":"..." of the JSON behind at, or NULL; is_relu says whether it is Relu. */
+/* The next "operator": "..." of the JSON behind at, or NULL; is_relu says whether it is Relu. */
 static const char* NextOperator(const char* at, int* is_relu) {
-  static const char kKey[] = "\"operator\":\"";
+  static const char kKey[] = "\"operator\"";
   at = strstr(at, kKey);
   if (at == NULL) return NULL;
   at += sizeof(kKey) - 1;
-  *is_relu = strncmp(at, "Relu\"", 5) == 0;
+  at += strspn(at, " :");
+  *is_relu = strncmp(at, "\"Relu\"", 6) == 0;
   return at;
 }
 
@@ -50,6 +53,7 @@ static MXAccStatus SupportedOps(void* self, int32_t dev_id, const MXAccGraph* gr
                                 MXAccNodeSupport* nodes) {
   const char* at = graph->json;
   (void)self, (void)dev_id;
+  if (graph->version > MXACC_GRAPH_VERSION) return &kNewer;
   for (int32_t i = 0; i < graph->num_nodes; ++i) {
     int is_relu = 0;
     at = at == NULL ? NULL : NextOperator(at, &is_relu);
@@ -68,11 +72,15 @@ typedef struct Model {
   int64_t strides[MXACC_MAX_DIMS];
 } Model;
 
+static void* FirstElement(const MXTensor* tensor) {
+  return (char*)tensor->tensor.data + tensor->tensor.byte_offset;
+}
+
 static MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
                          int32_t num_out, const MXTensor* workspace, MXAccStream stream,
                          void* call) {
-  const float* x = (const float*)((char*)inputs[0].tensor.data + inputs[0].tensor.byte_offset);
-  float* out = (float*)((char*)outputs[0].tensor.data + outputs[0].tensor.byte_offset);
+  const float* x = FirstElement(&inputs[0]);
+  float* out = FirstElement(&outputs[0]);
   size_t count = 1;
   (void)state, (void)num_in, (void)num_out, (void)workspace, (void)stream, (void)call;
   for (int32_t i = 0; i < inputs[0].tensor.ndim; ++i) count *= (size_t)inputs[0].tensor.shape[i];
@@ -84,7 +92,14 @@ static MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph
                              const MXAccAttribute* options, int32_t num_options, void* call,
                              MXAccModel* out) {
   Model* model;
+  const char* at = graph->json;
   (void)self, (void)dev_id, (void)options, (void)num_options, (void)call;
+  if (graph->version > MXACC_GRAPH_VERSION) return &kNewer;
+  for (int32_t i = 0; i < graph->num_nodes; ++i) {
+    int is_relu = 0;
+    at = at == NULL ? NULL : NextOperator(at, &is_relu);
+    if (!is_relu) return &kUnsupported;
+  }
   if (graph->num_inputs != 1 || graph->num_data != 1 || graph->num_outputs != 1 ||
       !IsFloat32(&graph->data[0])) {
     return &kUnsupported;

@@ -54,11 +54,14 @@ def test_the_header_alone(tmp_path, compiler, standard):
     ("compiler", "standard"), [case for case in COMPILERS if not case[1].startswith("c++")]
 )
 def test_the_template(tmp_path, compiler, standard):
-    compiles(compiler, standard, TEMPLATE, "-shared", "-fPIC", "-o", tmp_path / "libmyacc.so")
+    for source in (TEMPLATE, TEMPLATE.with_name("mymodel.c")):
+        library = tmp_path / f"lib{source.stem}.so"
+        compiles(compiler, standard, source, "-shared", "-fPIC", "-o", library)
 
 
 def test_the_template_is_small():
     assert len(TEMPLATE.read_text().splitlines()) <= 160
+    assert len(TEMPLATE.with_name("mymodel.c").read_text().splitlines()) <= 160
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])

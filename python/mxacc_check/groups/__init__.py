@@ -7,6 +7,7 @@ from . import (
     devices,
     errors,
     failures,
+    graphs,
     leaks,
     load,
     memory,
@@ -40,5 +41,6 @@ GROUPS = (
     leaks.group,
     configure.group,
     models.group,
+    graphs.group,
     reload.group,
 )
