@@ -3,8 +3,10 @@
 from . import (  # noqa: F401  their rules
     _convolution,
     _elementwise,
+    _normalization,
     _pooling,
     _product,
+    _recurrence,
 )
 from ._backend import ONEDNN
 

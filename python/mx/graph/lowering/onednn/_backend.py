@@ -91,6 +91,11 @@ def reorder(to: Lowering, value: Value, layout: Any) -> Value:
 
 
 def execute(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> Value:
+    """The first output of `execute_all`."""
+    return execute_all(to, primitive, inputs)[0]
+
+
+def execute_all(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> list[Value]:
     """Adds a primitive as a step, its inputs brought to the layouts that it wants.
 
     Declined where it is a reference implementation, which is slower than anything else.
@@ -101,7 +106,7 @@ def execute(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> Value:
     for value, wanted in zip(inputs, primitive.inputs, strict=True):
         has = offered_layout(to, value)
         brought.append(value if has == wanted else reorder(to, value, wanted))
-    return _step(to, primitive, brought)[0]
+    return _step(to, primitive, brought)
 
 
 def _step(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> list[Value]:
