@@ -55,6 +55,12 @@ class StepMaker {
     rule->second(this);
   }
 
+  void Negate() {
+    const size_t right = steps_->NewValue(Value(Output()).dtype, Value(Output()).shape);
+    Copy(Output(), right);
+    Call("negative", {{"x", right}});
+  }
+
  private:
   using Rule = std::function<void(StepMaker*)>;
 
@@ -306,6 +312,8 @@ size_t ModelSteps::NewValue(MXAccDataType dtype, const std::vector<int64_t>& sha
 }
 
 void ModelSteps::Add(const GraphNode& node) { StepMaker(this, node).Make(); }
+
+void ModelSteps::Negate(const GraphNode& node) { StepMaker(this, node).Negate(); }
 
 void ModelSteps::Locate(const Graph& graph) {
   const auto locate = [&](int64_t entry, ModelValue::Where where, size_t index) {

@@ -53,6 +53,8 @@ class ModelSteps {
   /*! \brief Adds the steps of a node; Failure, kMXAccUnsupported, with the reason where it has
    * none. */
   void Add(const GraphNode& node);
+  /*! \brief Makes the result of a node that was added wrong: its negative. */
+  void Negate(const GraphNode& node);
   /*! \brief Decides where all values are: of the entries that are inputs, weights and outputs. */
   void Locate(const Graph& graph);
 

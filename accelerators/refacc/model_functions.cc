@@ -59,6 +59,7 @@ Model::Model(void* given_self, int32_t given_dev_id, const MXAccGraph& given)
     try {
       if (!settings.HasNode(node.op)) Unsupported(node.op + " is left out by 'nodes'");
       steps.Add(node);
+      if (settings.IsWrong(node.op)) steps.Negate(node);
     } catch (const Failure& failure) {
       throw Failure(failure.code(), failure.what(), 0, node.id);
     }

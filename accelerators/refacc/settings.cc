@@ -87,6 +87,7 @@ const Entry kEntries[] = {
      [](const Settings& s) { return s.faults.text(); }},
     {"operators", false, REFACC_TEXT(operators)},
     {"nodes", false, REFACC_TEXT(nodes)},
+    {"wrong", false, REFACC_TEXT(wrong)},
     {"claims", false, REFACC_TEXT(claims)},
     {"costs", false, REFACC_TEXT(costs)},
     {"shapes", false, REFACC_WORD(shapes, Shapes, kShapes)},

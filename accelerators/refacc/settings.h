@@ -37,6 +37,7 @@ struct Settings {
   Faults faults;
   std::string operators = "*";
   std::string nodes = "*";
+  std::string wrong;
   std::string claims;
   std::string costs;
   Shapes shapes = Shapes::kGiven;
@@ -55,6 +56,8 @@ struct Settings {
   bool HasOperator(const std::string& op) const { return IsIn(operators, op); }
   /*! \brief The same of `nodes`, which is about the operators of graphs. */
   bool HasNode(const std::string& op) const { return IsIn(nodes, op); }
+  /*! \brief Whether nodes of the operator give a wrong result in models. */
+  bool IsWrong(const std::string& op) const { return !wrong.empty() && IsIn(wrong, op); }
 
  private:
   static bool IsIn(const std::string& chosen, const std::string& op);

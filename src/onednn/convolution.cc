@@ -78,6 +78,12 @@ Desc WishedWeight(const Operand& weight, const Dims& grouped, DType type) {
   return weight.is_constant() ? AnyDesc(grouped, type) : PlainDesc(grouped, type);
 }
 
+/*! \brief Each weight is multiplied once for each of these images' positions. */
+void ExpectProducts(const Operand& weight, const Dims& image, Maker* maker) {
+  const double positions = static_cast<double>(SizeOf(image)) / static_cast<double>(image[1]);
+  maker->Expect(TimeOfProducts(static_cast<double>(SizeOf(weight.shape)) * positions));
+}
+
 Ref<Primitive> MakeConvolution(const Arguments& given) {
   return Make("convolution", [&](Maker* maker) {
     const Operand x(given.x, "x");
@@ -91,6 +97,7 @@ Ref<Primitive> MakeConvolution(const Arguments& given) {
     const PostOps posts(given.post_ops, shape);
     const Dims grouped = Grouped(weight.shape, given.groups);
     const Desc bias_desc = BiasDesc(bias, weight.shape[0]);
+    ExpectProducts(weight, shape, maker);
     const dnnl::convolution_forward::primitive_desc desc(
         Engine(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x.Wished(),
         WishedWeight(weight, grouped, x.type), bias_desc, AnyDesc(shape, x.type), window.strides,
@@ -135,6 +142,7 @@ Ref<Primitive> MakeDeconvolution(const Arguments& given, const GivenInts& output
     std::swap(swapped[first], swapped[first + 1]);
     const Desc lies = weight.Offered().reshape(grouped).permute_axes(order);
     const Desc bias_desc = BiasDesc(bias, shape[1]);
+    ExpectProducts(weight, x.shape, maker);
     const dnnl::deconvolution_forward::primitive_desc desc(
         Engine(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, x.Wished(),
         weight.is_constant() ? AnyDesc(swapped, x.type) : lies, bias_desc, AnyDesc(shape, x.type),

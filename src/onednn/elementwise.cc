@@ -20,6 +20,7 @@ Ref<Primitive> MakeEltwise(const GivenOperand& given_x, const std::string& kind,
     CheckFloat(x.dtype, x.name);
     const Eltwise eltwise = EltwiseOf(kind, alpha, beta, "kind");
     const PostOps posts(post_ops, x.shape);
+    maker->Expect(TimeOfElements(SizeOf(x.shape)));
     const dnnl::eltwise_forward::primitive_desc desc(
         Engine(), dnnl::prop_kind::forward_inference, eltwise.alg, x.Offered(), x.Offered(),
         eltwise.alpha, eltwise.beta, posts.Attributes());
@@ -102,6 +103,7 @@ Ref<Primitive> MakeBinary(const GivenOperand& given_a, const GivenOperand& given
     CheckSameType(b, data);
     const algorithm asked = BinaryOf(kind, "kind");
     const Dims shape = BroadcastShape(a, b);
+    maker->Expect(TimeOfElements(SizeOf(shape)));
     PostOps posts(post_ops, shape);
     const Side first(a, shape);
     const Side second(b, shape);

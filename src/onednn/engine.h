@@ -34,6 +34,11 @@ DType TypeOf(DLDataType dtype, const std::string& argument);
 void CheckFloat(DLDataType dtype, const std::string& argument);
 
 int64_t SizeOf(const Dims& shape);
+
+/*! \brief Nanoseconds of one thread, about, for so many multiplications with additions. */
+inline double TimeOfProducts(double count) { return count / 25; }
+/*! \brief The same for elements that are read, changed and written. */
+inline double TimeOfElements(int64_t count) { return static_cast<double>(count) / 3; }
 Dims RowMajorStrides(const Dims& shape);
 /*! \brief "(2, 3)". */
 std::string Text(const Dims& shape);

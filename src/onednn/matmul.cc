@@ -98,6 +98,8 @@ Ref<Primitive> MakeMatMul(const GivenOperand& given_a, const GivenOperand& given
     const Desc left = wished(a, first.lies);
     const Desc right = wished(b, second.lies);
     const Desc product = PlainDesc(seen, data.type);
+    maker->Expect(
+        TimeOfProducts(static_cast<double>(SizeOf(shape)) * static_cast<double>(first.columns())));
     const dnnl::primitive_attr attributes = posts.Attributes();
     const bool has_bias = bias && alpha == 1;
     const auto desc =
@@ -133,6 +135,8 @@ Ref<Primitive> MakeInnerProduct(const GivenOperand& given_x, const GivenOperand&
     CheckShape(weight, {weight.shape[0], columns});
     const Dims shape{x.shape[0], weight.shape[0]};
     const PostOps posts(post_ops, shape);
+    maker->Expect(
+        TimeOfProducts(static_cast<double>(SizeOf(shape)) * static_cast<double>(columns)));
     Dims extended = x.shape;
     extended[0] = weight.shape[0];
     Desc bias_desc;

@@ -78,6 +78,7 @@ Ref<Primitive> MakeLayerNormalization(const GivenOperand& given_x,
     int64_t columns = 1;
     for (size_t i = AxisOf(axis, x.ndim(), "axis"); i < x.shape.size(); ++i) columns *= x.shape[i];
     const int64_t rows = SizeOf(x.shape) / columns;
+    maker->Expect(TimeOfElements(SizeOf(x.shape)));
     PostOps posts(post_ops, x.shape);
     if (!posts.IsJoinable()) {
       MXNET_THROW("NotImplementedError") << "post_ops: expected operands of all elements";
@@ -104,6 +105,7 @@ Ref<Primitive> MakeSoftmax(const GivenOperand& given_x, int64_t axis, bool is_lo
   return Make("softmax", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
+    maker->Expect(TimeOfElements(SizeOf(x.shape)));
     const auto at = static_cast<int>(AxisOf(axis, x.ndim(), "axis"));
     const PostOps posts(post_ops, x.shape);
     const auto desc = BestOf(x, [&](const Desc& layout) {

@@ -56,6 +56,7 @@ Ref<Primitive> MakePooling(const GivenOperand& given_x, const Arguments& given,
     }
     shape.insert(shape.begin(), {x.shape[0], x.shape[1]});
     const PostOps posts(post_ops, shape);
+    maker->Expect(TimeOfElements(SizeOf(x.shape)));
     const dnnl::pooling_forward::primitive_desc desc(Engine(), dnnl::prop_kind::forward_inference,
                                                      alg, x.Offered(), AnyDesc(shape, x.type),
                                                      window.strides, window.kernel, window.dilation,

@@ -77,14 +77,20 @@ class Maker {
   /*! \brief Says that an output may lie where an input does. */
   void AllowInPlace(const Argument& input, const Argument& output);
 
+  /*!
+   * \brief Tells how long a primitive takes one thread, about, in nanoseconds. What takes no longer
+   * than waking another thread stays on the calling one. Before the primitive is made.
+   */
+  void Expect(double nanoseconds);
+
   Steps* steps() { return steps_.get(); }
   size_t num_inputs() const { return inputs_.size(); }
   Ref<Primitive> Finish();
 
  private:
   const std::string name_;
-  const int threads_;
   const ThreadScope scope_;
+  std::optional<ThreadScope> one_thread_;
   std::unique_ptr<Steps> steps_;
   std::vector<MaybeLayout> inputs_;
   std::vector<MaybeLayout> outputs_;

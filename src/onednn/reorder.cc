@@ -20,6 +20,7 @@ Ref<Primitive> MakeReorder(const GivenOperand& given_x, const MaybeLayout& to,
     }
     const DLDataType wanted = to ? (*to)->dtype() : dtype.value_or(x.dtype);
     const Desc target = to ? (*to)->desc() : PlainDesc(x.shape, TypeOf(wanted, "dtype"));
+    maker->Expect(TimeOfElements(SizeOf(x.shape)));
     const dnnl::reorder::primitive_desc desc(Engine(), x.Offered(), Engine(), target,
                                              AttributesWith());
     std::vector<Argument> arguments{maker->Bind(DNNL_ARG_FROM, x, x.Offered())};

@@ -66,6 +66,9 @@ class Steps {
   /*! \brief How many tensors a run has to bring. */
   void Expect(int num_in, int num_out);
 
+  /*! \brief Leaves all to the calling thread. Before the first primitive is made. */
+  void UseOneThread() { threads_ = 1; }
+
   size_t workspace_bytes() const { return workspace_bytes_; }
   void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void* workspace) const;
 
@@ -86,7 +89,7 @@ class Steps {
   Slot* TakeSlot() const;
   void ReturnSlot(Slot* slot) const;
 
-  const int threads_;
+  int threads_;
   int num_in_{0};
   int num_out_{0};
   std::vector<Step> steps_;

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..graph import Graph, ValueSpec
+    from ..graph import Graph, Plan, ValueSpec
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +28,46 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         help="an extent that varies, by the name that `inspect` shows; 1 where it is not given",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+
+
+def add_context_argument(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """Where the model is executed."""
+    parser.add_argument(
+        "--ctx",
+        required=required,
+        metavar="LIBRARY",
+        help="the library of an accelerator, or a context such as 'foo(0)'",
+    )
+
+
+def context_of(options: argparse.Namespace) -> Any:
+    """The context that --ctx means, of a library that is loaded for it; None for the CPU."""
+    if options.ctx is None:
+        return None
+    from .. import Context, load_acc
+
+    is_path = "/" in options.ctx or Path(options.ctx).exists()
+    return load_acc(options.ctx) if is_path else Context(options.ctx)
+
+
+def plan_of(graph: Graph, options: argparse.Namespace) -> Plan:
+    """What executes a model where --ctx says."""
+    from .. import graph as graphs
+
+    ctx = context_of(options)
+    if ctx is None or ctx.device_type == "cpu":
+        return graphs.Plan(graph)
+    return graphs.PartitionedPlan(graph, ctx)
+
+
+def shapes_of(graph: Graph, options: argparse.Namespace) -> dict[str, tuple[int, ...]]:
+    """The shapes of the inputs by name, with extents by --dim."""
+    dims = dict(_dim_of(text) for text in options.dim)
+    return {
+        spec.name: tuple(_extent(dim, dims) for dim in spec.shape)
+        for spec in graph.inputs
+        if spec.shape is not None
+    }
 
 
 def inputs_of(graph: Graph, options: argparse.Namespace) -> dict[str, Any]:
@@ -57,7 +97,7 @@ def inputs_of(graph: Graph, options: argparse.Namespace) -> dict[str, Any]:
 def _random(spec: ValueSpec, dims: dict[str, int], random: Any) -> Any:
     if spec.shape is None or spec.dtype is None:
         raise ValueError(f"--input: {spec.name!r} has no shape in the model: give it a file")
-    shape = [dim if isinstance(dim, int) else dims.get(str(dim), 1) for dim in spec.shape]
+    shape = [_extent(dim, dims) for dim in spec.shape]
     if spec.dtype == "bool":
         return random.integers(0, 2, shape).astype("bool")
     if "int" in spec.dtype:
@@ -65,6 +105,10 @@ def _random(spec: ValueSpec, dims: dict[str, int], random: Any) -> Any:
     if "float" not in spec.dtype:
         raise ValueError(f"--input: {spec.name!r} is of type {spec.dtype}: give it a file")
     return random.standard_normal(shape).astype(spec.dtype)
+
+
+def _extent(dim: Any, dims: dict[str, int]) -> int:
+    return dim if isinstance(dim, int) else dims.get(str(dim), 1)
 
 
 def _dim_of(text: str) -> tuple[str, int]:

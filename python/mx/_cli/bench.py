@@ -1,4 +1,4 @@
-"""Measures how long a model takes on the CPU: planning, and runs of a few seconds."""
+"""Measures how long a model takes: planning, and runs of a few seconds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import argparse
 import statistics
 import time
 
-from ._inputs import add_input_arguments, inputs_of
+from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_input_arguments(parser)
+    add_context_argument(parser)
     parser.add_argument(
         "--seconds", type=float, default=3.0, help="how long runs are repeated (default: 3)"
     )
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> None:
     begin = time.perf_counter()
     model = graphs.load(options.model)
     loaded = time.perf_counter()
-    plan = graphs.Plan(model)
+    plan = plan_of(model, options)
     inputs = {name: np.asarray(array) for name, array in inputs_of(model, options).items()}
     plan.run(inputs)
     planned = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Executes a model on the CPU and shows its outputs, or how long its steps took.
+"""Executes a model on the CPU or an accelerator and shows its outputs, or how long its steps took.
 
 Inputs are read from .npy or .npz files; those that are not given are random numbers.
 """
@@ -9,12 +9,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ._inputs import add_input_arguments, inputs_of
+from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_input_arguments(parser)
+    add_context_argument(parser)
     parser.add_argument("--output", type=Path, metavar="FILE.npz", help="writes the outputs")
     parser.add_argument("--profile", action="store_true", help="shows how long each step took")
     parser.add_argument("--most", type=int, metavar="N", help="of --profile: the N slowest steps")
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     from .. import graph as graphs
 
     model = graphs.load(options.model)
-    plan = graphs.Plan(model)
+    plan = plan_of(model, options)
     inputs = inputs_of(model, options)
     if options.profile or options.trace is not None:
         profile = plan.profile(inputs)
@@ -42,12 +43,18 @@ def run(options: argparse.Namespace) -> None:
     else:
         outputs = plan.run(inputs)
         for spec, output in zip(model.outputs, outputs, strict=True):
-            print(f"{spec.name}: {_said(output)}")
+            print(f"{spec.name}: {_said(_on_cpu(output))}")
     print(plan.summary())
     if options.output is not None:
         named = {spec.name: output for spec, output in zip(model.outputs, outputs, strict=True)}
-        arrays: Any = {name: numpy.asarray(array) for name, array in named.items()}
+        arrays: Any = {name: numpy.asarray(_on_cpu(a)) for name, a in named.items()}
         numpy.savez(options.output, **arrays)
+
+
+def _on_cpu(output: Any) -> Any:
+    from .. import cpu, np
+
+    return output.as_in_ctx(cpu()) if isinstance(output, np.ndarray) else output
 
 
 def _said(output: Any) -> str:

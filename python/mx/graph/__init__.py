@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from . import passes
-from ._errors import GraphError, GraphWarning
+from ._errors import GraphError, GraphWarning, MismatchError
 from ._graph import Graph
 from ._inference import Inference
 from ._load import load
@@ -30,6 +30,7 @@ __all__ = [
     "GraphError",
     "GraphWarning",
     "Inference",
+    "MismatchError",
     "PartitionedPlan",
     "Plan",
     "Profile",

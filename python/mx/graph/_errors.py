@@ -9,6 +9,10 @@ class GraphError(ValueError):
     """A model cannot be used: the message names the file, the node, what was expected and came."""
 
 
+class MismatchError(ValueError):
+    """An accelerator's result is not that of the CPU: the message names the node and both."""
+
+
 class GraphWarning(UserWarning):
     """A model can be used, but is not all that graphs are: the message says what it is instead."""
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from mx.graph import Graph, GraphError
+from mx.context import Context
+from mx.graph import Explanation, Graph, GraphError, explain
 from mx.importers.mxnet.conversion import convert, make_graph
 from mx.importers.mxnet.expansion import numpy_name, shape_of
 from mx.importers.mxnet.inference import Inference, is_whole
@@ -337,6 +338,19 @@ class Symbol:
         dtypes = {name: np.dtype(dtype).name for name, dtype in (types or {}).items()}
         make = convert if expand else make_graph
         return make(self._heads, shapes, dtypes, params, self.name or "symbol")
+
+    def explain(
+        self,
+        ctx: Context,
+        shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+        params: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Explanation:
+        """Where every node runs on a device, and why not elsewhere; see `mx.graph.explain`.
+
+        `shapes` are those of arguments by name, `params` the arrays of arguments and states.
+        """
+        return explain(self.to_graph(shapes, params=params), ctx, **options)
 
     def summary(self, shapes: Mapping[str, Sequence[int | str | None]] | None = None) -> str:
         """A table of the nodes, with the outputs' shapes; see `Graph.summary`."""

@@ -84,6 +84,7 @@ class Program:
             if value.const_value is None:
                 raise GraphError(f"the weight {value.name!r} has no elements")
             self.weights[value] = value.const_value.numpy()
+        self.own = set(self.nodes)
         self._last_use = self._find_last_uses()
         self._lock = RLock()  # of what planning changes
         self._segments: dict[Any, Segment] = {}
@@ -341,7 +342,7 @@ class _Planner:
             if len(uses) != 1 or value.is_graph_output() or any(one.uses() for one in others):
                 return
             node, position = uses[0].node, uses[0].idx
-            if node.graph is not self._program.graph or node.domain or _has_subgraphs(node):
+            if node not in self._program.own or node.domain or _has_subgraphs(node):
                 return
             inputs = []
             for other in node.inputs:

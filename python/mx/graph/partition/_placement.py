@@ -23,6 +23,7 @@ from ._costs import why_not_worth
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
 from ._groups import CPU, find_groups, in_order
+from ._verify import Tolerance, Verifier
 from ._wiring import Part, Wiring
 
 # What a library, or MXNet on its behalf, may fail with; it is a reason to use the CPU.
@@ -44,7 +45,14 @@ class Piece:
 class Placement:
     """The nodes of a graph, each on the device or on the CPU."""
 
-    def __init__(self, graph: Graph, device: Device, mode: str, costs: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        mode: str,
+        costs: bool,
+        verify: Tolerance | bool = False,
+    ) -> None:
         self._opset = dict(graph.model.opset_imports)
         self._graph = graph.model.graph
         self._device = device
@@ -60,6 +68,10 @@ class Placement:
         self.pieces: list[Piece] = []
         self._assign()
         self._check_mode()
+        self._verifier: Verifier | None = None
+        if verify:
+            tolerance = verify if isinstance(verify, Tolerance) else None
+            self._verifier = Verifier(self._wiring, device, self._ids, self._opset, tolerance)
         device.forget_weights()
 
     @property
@@ -232,7 +244,8 @@ class Placement:
             for value in piece.part.inputs:
                 if value not in there:
                     there[value] = self._device.array(here[value])
-            outputs = model.infer([there[value] for value in piece.part.inputs])
+            inputs = [there[value] for value in piece.part.inputs]
+            outputs = model.infer(inputs)
         except FAILURES as error:
             if self._mode == "error":
                 raise
@@ -243,6 +256,8 @@ class Placement:
                 self.groups[position] = CPU
             warn(f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now")
             return False
+        if self._verifier is not None:
+            self._verifier.check(piece.positions, inputs, outputs)
         there.update(zip(piece.part.outputs, outputs, strict=True))
         return True
 

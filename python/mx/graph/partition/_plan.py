@@ -18,6 +18,7 @@ from ..plan import Plan
 from ..profile import Profile
 from ._device import Device
 from ._placement import Placement, warn
+from ._verify import Tolerance
 
 _fallback = ffi.get_global_func("mx.acc.fallback")
 
@@ -37,6 +38,10 @@ class PartitionedPlan(Plan):
     with its reason. `options` are what the library compiles with; `costs` says whether groups stay
     on the CPU for which the library tells costs above those of the CPU, and `optimize` whether
     passes make the graph smaller before.
+
+    With `verify` the CPU executes everything, too, and a group's result that differs is a
+    MismatchError, which names the first node that does, with both values: by more than a tolerance
+    for its type, or than the pair of a relative one and one of the largest element.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class PartitionedPlan(Plan):
         fallback: str | None = None,
         options: Mapping[str, Any] | None = None,
         costs: bool = True,
+        verify: bool | tuple[float, float] = False,
     ) -> None:
         if fallback is not None and fallback not in MODES:
             raise ValueError(
@@ -61,6 +67,7 @@ class PartitionedPlan(Plan):
         self._names = [value.name or "" for value in self._inputs]
         self._fallback = fallback
         self._costs = costs
+        self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
         self._device = Device(ctx, options or {})
         self._placements: dict[Any, Placement] = {}
         self._lock = threading.Lock()
@@ -121,7 +128,7 @@ class PartitionedPlan(Plan):
         except GraphError as error:
             # Some of what onnx executes it cannot infer. Without shapes nodes are on the CPU.
             warn(f"{error}. Nodes whose shapes that leaves unknown run on the CPU")
-        return Placement(graph, self._device, self._mode(), self._costs)
+        return Placement(graph, self._device, self._mode(), self._costs, self._verify)
 
 
 def _shape_of(content: Any) -> tuple[int, ...] | None:
