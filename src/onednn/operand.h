@@ -47,7 +47,10 @@ struct Operand {
   Dims GivenShape() const { return is_scalar ? Dims() : shape; }
   int ndim() const { return static_cast<int>(shape.size()); }
   /*! \brief In the layout that it is offered in; a constant as it lies. */
-  Desc Offered() const { return offered ? *offered : PlainDesc(shape, type); }
+  Desc Offered() const {
+    // A stride along an axis of one element means nothing, and may be none that oneDNN takes.
+    return offered && !IsPlain(*offered) ? *offered : PlainDesc(shape, type);
+  }
   /*! \brief In any layout, where no other is to be kept. */
   Desc Wished() const { return keep ? Offered() : AnyDesc(shape, type); }
   bool is_plain() const { return !offered || IsPlain(*offered); }

@@ -11,6 +11,13 @@ import pkgutil
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
+from zipfile import BadZipFile
+
+# What is wrong with what a command was given; its text says what.
+_EXPECTED = (
+    OSError, ValueError, TypeError, KeyError, ImportError, NotImplementedError, MemoryError,
+    BadZipFile,
+)  # fmt: skip
 
 
 def commands() -> dict[str, ModuleType]:
@@ -40,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         return int(found[options.command].run(options) or 0)
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except _EXPECTED as error:
         # A KeyError quotes its text.
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
         parser.exit(1, f"{parser.prog} {options.command}: {text}\n")

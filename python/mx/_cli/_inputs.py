@@ -62,7 +62,7 @@ def plan_of(graph: Graph, options: argparse.Namespace) -> Plan:
 
 def shapes_of(graph: Graph, options: argparse.Namespace) -> dict[str, tuple[int, ...]]:
     """The shapes of the inputs by name, with extents by --dim."""
-    dims = dict(_dim_of(text) for text in options.dim)
+    dims = _dims_of(graph, options)
     return {
         spec.name: tuple(_extent(dim, dims) for dim in spec.shape)
         for spec in graph.inputs
@@ -74,13 +74,16 @@ def inputs_of(graph: Graph, options: argparse.Namespace) -> dict[str, Any]:
     """The arrays: from files, others random. Raises OSError and ValueError."""
     import numpy
 
-    dims = dict(_dim_of(text) for text in options.dim)
+    dims = _dims_of(graph, options)
     names = [spec.name for spec in graph.inputs]
     given: dict[str, Any] = {}
     for text in options.input:
         name, equals, file = text.partition("=")
         if not equals:
-            with numpy.load(text, allow_pickle=False) as arrays:
+            arrays = numpy.load(text, allow_pickle=False)
+            if isinstance(arrays, numpy.ndarray):
+                raise ValueError(f"--input: {text} has one array: expected NAME={text}")
+            with arrays:
                 given.update(arrays)
         else:
             given[name] = numpy.load(file, allow_pickle=False)
@@ -109,6 +112,16 @@ def _random(spec: ValueSpec, dims: dict[str, int], random: Any) -> Any:
 
 def _extent(dim: Any, dims: dict[str, int]) -> int:
     return dim if isinstance(dim, int) else dims.get(str(dim), 1)
+
+
+def _dims_of(graph: Graph, options: argparse.Namespace) -> dict[str, int]:
+    """The extents that --dim gives. ValueError for names that no input has."""
+    dims = dict(_dim_of(text) for text in options.dim)
+    known = {str(dim) for spec in graph.inputs for dim in spec.shape or ()}
+    for name in dims:
+        if name not in known:
+            raise ValueError(f"--dim: no input has an extent {name!r}")
+    return dims
 
 
 def _dim_of(text: str) -> tuple[str, int]:

@@ -47,8 +47,19 @@ def run(options: argparse.Namespace) -> None:
     print(plan.summary())
     if options.output is not None:
         named = {spec.name: output for spec, output in zip(model.outputs, outputs, strict=True)}
-        arrays: Any = {name: numpy.asarray(_on_cpu(a)) for name, a in named.items()}
-        numpy.savez(options.output, **arrays)
+        _save(options.output, {name: numpy.asarray(_on_cpu(a)) for name, a in named.items()})
+
+
+def _save(path: Path, arrays: dict[str, Any]) -> None:
+    """Writes an .npz file; `numpy.savez` does not take all names."""
+    import zipfile
+
+    import numpy
+
+    with zipfile.ZipFile(path, "w") as file:
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                numpy.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _on_cpu(output: Any) -> Any:

@@ -18,6 +18,9 @@ from .lowering._program import Program, Step
 from .passes import PASSES
 from .profile import Profile, Timed
 
+# Shapes of inputs for which it is known at once what executes them.
+_MOST_READY = 32
+
 
 class Plan:
     """Executes a graph on the CPU: kernels in a fixed order, in memory that is planned before.
@@ -68,9 +71,14 @@ class Plan:
                 return list(run(arrays))
         given = self._check(inputs)
         outputs = [_as_array(output) for output in self._program.run(given)]
+        given_ids = set(map(id, given))
+        # An output that is an input is no array of the caller's.
+        outputs = [_copied(output) if id(output) in given_ids else output for output in outputs]
         run = self._program.single_plan(given)
         if run is not None:
             key = tuple([(array.shape, array.dtype) for array in map(_as_array, given)])
+            while len(self._ready) >= _MOST_READY:
+                del self._ready[next(iter(self._ready))]
             self._ready[key] = run
         return outputs
 
@@ -121,18 +129,26 @@ class Plan:
         return f"cpu: {text}" + (f"; in Python: {operators}" if operators else "")
 
 
+def _copied(output: Any) -> Any:
+    return np.array(output) if isinstance(output, np.ndarray) else output
+
+
 def _checked(value: onnx_ir.Value, inputs: Mapping[str, Any], symbols: dict[str, int]) -> Any:
     """An input as the program takes it."""
     name = value.name or ""
     if name not in inputs:
         raise TypeError(f"input {name!r} is missing")
     content = inputs[name]
+    if content is None and isinstance(value.type, onnx_ir.TensorType):
+        raise TypeError(f"input {name!r} is missing: it is None")
     if content is None or not isinstance(value.type, (onnx_ir.TensorType, type(None))):
         return [numpy.asarray(item) for item in content] if isinstance(content, list) else content
     if not isinstance(content, (np.ndarray, numpy.ndarray, numpy.generic)):
         content = numpy.asarray(content)
     if value.dtype is not None:
         expected = value.dtype.numpy()
+        if expected.kind == "O" and content.dtype.kind in "UT":
+            content = content.astype(object)
         if content.dtype != expected:
             raise TypeError(f"input {name!r}: expected {expected}, got {content.dtype}")
     if value.shape is not None:

@@ -112,6 +112,13 @@ class NDArrayIter(DataIter):
         ]
 
 
+def _rows_of(array: Any) -> Any:
+    """An array of NumPy; of float32 where it was one of float64, as models want it."""
+    rows = numpy.asarray(array)
+    is_wide = rows.dtype == numpy.float64 and not isinstance(array, np.ndarray)
+    return rows.astype("float32") if is_wide else rows
+
+
 def _named(argument: str, arrays: Any, default: str) -> dict[str, Any]:
     """Arrays of NumPy by name; one has the default name, several that with a number."""
     if arrays is None:
@@ -123,7 +130,7 @@ def _named(argument: str, arrays: Any, default: str) -> dict[str, Any]:
         named = {f"_{i}_{default}" if several else default: a for i, a in enumerate(arrays)}
     else:
         named = {default: arrays}
-    made = {name: numpy.asarray(array) for name, array in named.items()}
+    made = {name: _rows_of(array) for name, array in named.items()}
     for name, array in made.items():
         if array.ndim == 0:
             raise ValueError(f"NDArrayIter: {argument}: {name!r} has no rows")

@@ -215,7 +215,9 @@ class Module:
         if self.params_initialized and not force_init:
             return
         wanted, auxiliary_wanted = self._parameter_names()
-        given, auxiliary = dict(arg_params), dict(aux_params or {})
+        # Copies: what the caller writes to the arrays later is no change of the model.
+        given = {name: _copied(array) for name, array in dict(arg_params).items()}
+        auxiliary = {name: _copied(array) for name, array in dict(aux_params or {}).items()}
         extra = sorted((set(given) - wanted) | (set(auxiliary) - auxiliary_wanted))
         if extra and not allow_extra:
             raise ValueError(f"Module.set_params: the model has no parameter {', '.join(extra)}")
@@ -236,8 +238,8 @@ class Module:
         if not self.params_initialized:
             raise RuntimeError("Module.get_params: there are no parameters: call set_params")
         return (
-            {name: _on_cpu(array) for name, array in self._arg_params.items()},
-            {name: _on_cpu(array) for name, array in self._aux_params.items()},
+            {name: _copied(array) for name, array in self._arg_params.items()},
+            {name: _copied(array) for name, array in self._aux_params.items()},
         )
 
     def save_params(self, fname: str | PathLike[str]) -> None:
@@ -414,6 +416,11 @@ def _described(item: Any) -> DataDesc:
 def _on_cpu(array: Any) -> Any:
     """An array of mx that is on the CPU; what is none is made one."""
     return array.as_in_ctx(cpu()) if isinstance(array, np.ndarray) else np.asarray(array)
+
+
+def _copied(array: Any) -> Any:
+    """A new array of mx on the CPU with the same elements."""
+    return np.array(_on_cpu(array))
 
 
 def _as_array(array: Any) -> Any:

@@ -226,7 +226,7 @@ def results(run: Run) -> None:
                         _expect_equal(run, _infer(run, model, x), chain.expected(x))
 
 
-@group.check("ids", "What MXAccError::node and MXAccProfileRecord::node name.")
+@group.check("ids", "of supportedOps and loadModel: id of the node that is at fault; or 0")
 def ids(run: Run) -> None:
     """Ids of nodes that are not their positions change nothing"""
     names = _supported(run)[:2]

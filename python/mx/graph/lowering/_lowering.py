@@ -26,11 +26,16 @@ ARRAY_DTYPES = frozenset(
     "complex64 complex128".split()
 )
 
+# Constants of fewer elements are copied for each plan.
+_FEW = 1024
+
 
 class Lowering:
     """Collects the steps of one plan. Rules get it first, as `to`."""
 
-    def __init__(self) -> None:
+    def __init__(self, arrays: dict[int, tuple[Any, Any]] | None = None) -> None:
+        """`arrays` has those of constants that other plans have made, and gets further ones."""
+        self._arrays = {} if arrays is None else arrays
         self._builder = _PlanBuilder()
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
@@ -142,8 +147,19 @@ class Lowering:
         """The number of a value in the plan, of which it becomes a constant if need be."""
         if value.number is None:
             assert value.constant is not None
-            value.number = self._builder.add_constant(np.asarray(value.constant))
+            value.number = self._builder.add_constant(self.array(value))
         return value.number
+
+    def array(self, value: Value) -> Any:
+        """An array of mx with the elements of a constant, made once for all plans."""
+        constant = value.constant
+        assert constant is not None
+        if constant.size < _FEW:
+            return np.asarray(constant)
+        # With the constant itself, whose number is no other's as long as it lives.
+        if id(constant) not in self._arrays:
+            self._arrays[id(constant)] = (constant, np.asarray(constant))
+        return self._arrays[id(constant)][1]
 
     def is_row_major(self, value: Value) -> bool:
         """Whether its elements are in row-major order without gaps."""

@@ -27,14 +27,16 @@ from ._table import Backend
 from ._value import Declined, Follower, Followers, NeedsElements, Value
 
 # What operators raise for arguments that they do not take.
-_REJECTIONS = (TypeError, ValueError, NotImplementedError, OverflowError)
+_REJECTIONS = (
+    TypeError, ValueError, NotImplementedError, ArithmeticError, LookupError, AttributeError
+)  # fmt: skip
 
 Environment = dict[onnx_ir.Value, Any]
 # Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
 Record = Callable[[Sequence[Any], Sequence[int]], None]
 
-# Plans that are kept; of more the oldest goes.
-_MOST_SEGMENTS = 1024
+# Plans that are kept, each with packed weights of its own; of more the one least used lately goes.
+_MOST_SEGMENTS = 32
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Segment:
     known: dict[onnx_ir.Value, Any]
     end: int  # the position of the first node that is not of it
     steps: list[Step]
+    done: frozenset[onnx_ir.Node]  # behind it, which kernels of it or of earlier ones computed
 
 
 class Program:
@@ -85,6 +88,8 @@ class Program:
                 raise GraphError(f"the weight {value.name!r} has no elements")
             self.weights[value] = value.const_value.numpy()
         self.own = set(self.nodes)
+        # The arrays that plans read weights from, which all of them share.
+        self.arrays: dict[int, tuple[Any, Any]] = outer.arrays if outer else {}
         self._last_use = self._find_last_uses()
         self._lock = RLock()  # of what planning changes
         self._segments: dict[Any, Segment] = {}
@@ -107,8 +112,10 @@ class Program:
         environment: Environment = dict(outer or {})
         environment.update(zip(self.inputs, inputs, strict=True))
         position = 0
+        done: frozenset[onnx_ir.Node] = frozenset()
         while True:
-            segment = self._segment(position, environment)
+            segment = self._segment(position, environment, done)
+            done = segment.done
             if segment.plan is not None:
                 arrays = [_to_array(environment[value]) for value in segment.given]
                 if record is None:
@@ -200,32 +207,39 @@ class Program:
             last[value] = len(self.nodes)
         return last
 
-    def _segment(self, position: int, environment: Environment) -> Segment:
+    def _segment(
+        self,
+        position: int,
+        environment: Environment,
+        done: frozenset[onnx_ir.Node] = frozenset(),
+    ) -> Segment:
         wanted = set(self._wanted.get(position, ()))
         key = (
             position,
+            done,
             *(
                 (id(value), _key_of(content, value in wanted))
                 for value, content in environment.items()
                 if self._last_use.get(value, -1) >= position
             ),
         )
-        segment = self._segments.get(key)
-        if segment is not None:
-            return segment
         with self._lock:
-            segment = self._plan(position, environment)
+            segment = self._segments.pop(key, None)
+            if segment is None:
+                segment = self._plan(position, environment, done)
             if set(self._wanted.get(position, ())) != wanted:
-                return self._segment(position, environment)
+                return self._segment(position, environment, done)
             while len(self._segments) >= _MOST_SEGMENTS:
                 del self._segments[next(iter(self._segments))]
-            self._segments[key] = segment
+            self._segments[key] = segment  # behind those that were used before
         return segment
 
-    def _plan(self, position: int, environment: Environment) -> Segment:
+    def _plan(
+        self, position: int, environment: Environment, done: frozenset[onnx_ir.Node]
+    ) -> Segment:
         """Lowers the nodes from a position on, as many as possible."""
         while True:
-            planner = _Planner(self, environment, self._wanted.get(position, set()))
+            planner = _Planner(self, environment, self._wanted.get(position, set()), done)
             try:
                 return planner.plan(position)
             except NeedsElements as error:
@@ -241,16 +255,20 @@ class _Planner:
     """Makes one segment."""
 
     def __init__(
-        self, program: Program, environment: Environment, wanted: set[onnx_ir.Value]
+        self,
+        program: Program,
+        environment: Environment,
+        wanted: set[onnx_ir.Value],
+        done: frozenset[onnx_ir.Node],
     ) -> None:
         self._program = program
         self._environment = environment
         self._wanted = wanted
-        self._to = Lowering()
+        self._to = Lowering(program.arrays)
         self._values: dict[onnx_ir.Value, Value] = {}
         self._given: list[onnx_ir.Value] = []
         self._steps: list[Step] = []
-        self._fused: set[onnx_ir.Node] = set()
+        self._fused = set(done)
 
     def origin(self, wanted: Value) -> onnx_ir.Value:
         """The value of the graph that a Value of the lowering is."""
@@ -265,7 +283,7 @@ class _Planner:
         while position < len(program.nodes):
             node = program.nodes[position]
             try:
-                if node not in self._fused and node.outputs[0] not in self._environment:
+                if node not in self._fused:
                     self._lower(node)
             except NeedsElements as error:
                 if self.origin(error.value) in self._given:
@@ -293,7 +311,8 @@ class _Planner:
         plan = None
         if computed:
             plan = self._to.build([self._values[value] for value in computed])
-        return Segment(plan, self._given, computed, known, end, self._steps)
+        done = self._fused.intersection(program.nodes[end + 1 :]) if self._fused else ()
+        return Segment(plan, self._given, computed, known, end, self._steps, frozenset(done))
 
     def _input(self, value: onnx_ir.Value | None) -> Value | None:
         """A value as rules take it. Declined where it is no tensor that plans can have."""
@@ -307,7 +326,10 @@ class _Planner:
             if not _is_tensor(content):
                 raise Declined("an input is no tensor, or of a type that arrays do not have")
             if value in self._wanted:
-                made = self._to.constant(to_numpy(content))
+                # A copy: the plan is kept by these elements, whatever the caller writes later.
+                elements = numpy.array(to_numpy(content))
+                elements.flags.writeable = False
+                made = self._to.constant(elements)
             else:
                 made = self._to.input(content.shape, str(content.dtype))
                 self._given.append(value)
@@ -503,7 +525,8 @@ def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
 
 # What gives other elements each time, and what may give many of few.
 _VARIES = frozenset(
-    "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial".split()
+    "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial "
+    "Dropout".split()
 )
 _GROWS = frozenset("ConstantOfShape Expand Tile Range EyeLike OneHot Pad Resize Upsample".split())
 

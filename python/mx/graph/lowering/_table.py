@@ -50,10 +50,19 @@ class Backend:
                 chosen = rule
         if chosen is None:
             raise Declined("no rule for this operator")
+        signature = _signature(chosen)
         try:
-            _signature(chosen).bind(to, *inputs, **attributes)
+            signature.bind(to, *inputs, **attributes)
         except TypeError as error:
             raise Declined(str(error)) from None
+        parameters = list(signature.parameters.values())[1:]
+        for parameter, value in zip(parameters, inputs, strict=False):
+            if (
+                value is None
+                and parameter.default is parameter.empty
+                and parameter.kind is (parameter.POSITIONAL_OR_KEYWORD)
+            ):
+                raise Declined(f"the input {parameter.name!r} is missing")
         result = chosen(to, *inputs, **attributes)
         return [result] if isinstance(result, Value) else list(result)
 

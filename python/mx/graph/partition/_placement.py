@@ -229,7 +229,8 @@ class Placement:
             is_there = isinstance(content, np.ndarray) and content.ctx == self._device.memory
             (there if is_there else here)[value] = content
         for piece in self.pieces:
-            if piece.model is None or not self._infer(piece, here, there):
+            model = piece.model  # once: another thread may give it up
+            if model is None or not self._infer(model, piece, here, there):
                 self._run_here(piece, here, there)
             for value in piece.dropped:
                 here.pop(value, None)
@@ -237,9 +238,12 @@ class Placement:
         return [self._output(value, here, there) for value in self._graph.outputs]
 
     def _infer(
-        self, piece: Piece, here: dict[onnx_ir.Value, Any], there: dict[onnx_ir.Value, Any]
+        self,
+        model: Any,
+        piece: Piece,
+        here: dict[onnx_ir.Value, Any],
+        there: dict[onnx_ir.Value, Any],
     ) -> bool:
-        model = piece.model
         try:
             for value in piece.part.inputs:
                 if value not in there:

@@ -85,7 +85,8 @@ class PartitionedPlan(Plan):
     def placement(self) -> Placement:
         """Where the nodes run: for the latest shapes, or for any before there were some."""
         if self._latest is None:
-            return self._placed(())
+            with self._lock:  # of the device's copies of weights
+                return self._placed(())
         return self._latest
 
     def _mode(self) -> str:

@@ -13,8 +13,14 @@ from ._pass import Pass, is_onnx, may_replace, replace
 Array: TypeAlias = numpy.ndarray[Any, Any]
 
 
+# Before, an attribute said whether it was training.
+_SINCE = 9
+
+
 def _run(model: onnx_ir.Model) -> list[str]:
-    removed = []
+    removed: list[str] = []
+    if model.opset_imports.get("", 1) < _SINCE:
+        return removed
     for node in list(model.graph):
         if is_onnx(node, "BatchNormalization") and _merge(node, model.graph):
             removed.append(label_of(node))
@@ -44,7 +50,10 @@ def _merge(node: onnx_ir.Node, graph: onnx_ir.Graph) -> bool:
         return False
     scale, shift, mean, variance = (numpy.asarray(one, "float64") for one in parameters)
     epsilon = node.attributes.get_float("epsilon", 1e-5)
-    if weight.dtype.kind != "f" or weight.dtype.itemsize > 8 or bias.size not in (1, scale.size):
+    if weight.dtype.kind != "f" or weight.dtype.itemsize > 8:
+        return False
+    # A number or a row, but no column, which Gemm adds as well.
+    if bias.size not in (1, scale.size) or (bias.ndim and bias.shape[-1] != bias.size):
         return False
     factor = scale / numpy.sqrt(variance + epsilon)
     merged = _scaled(giver, weight, factor)

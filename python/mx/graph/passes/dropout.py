@@ -7,9 +7,14 @@ import onnx_ir
 from .._summary import label_of
 from ._pass import Pass, is_onnx, may_replace, replace
 
+# Before, an attribute said whether it was training.
+_SINCE = 7
+
 
 def _run(model: onnx_ir.Model) -> list[str]:
-    removed = []
+    removed: list[str] = []
+    if model.opset_imports.get("", 1) < _SINCE:
+        return removed
     for node in onnx_ir.traversal.RecursiveGraphIterator(model.graph):
         if not is_onnx(node, "Dropout") or _is_training(node) or node.inputs[0] is None:
             continue

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .... import _onednn
-from .... import numpy as np
 from .._lowering import Lowering
 from .._table import Backend
 from .._value import Declined, Value
@@ -75,7 +74,7 @@ def as_input(to: Lowering, value: Value, keep: bool = False) -> tuple[Any, Value
 def operand(to: Lowering, value: Value) -> tuple[Any, Value | None]:
     """A value as makers take it: an array where it is a constant, which is no input then."""
     if value.constant is not None:
-        return np.asarray(value.constant), None
+        return to.array(value), None
     return as_input(to, value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .._lowering import Lowering
@@ -60,7 +61,7 @@ def _clip(to: Lowering, x: Value, low: Value | None = None, high: Value | None =
     _check_blocked(x)
     bounds = [
         default if bound is None else float(to.elements(bound).reshape(()))
-        for bound, default in ((low, -3.4e38), (high, 3.4e38))
+        for bound, default in ((low, -math.inf), (high, math.inf))
     ]
     return _eltwise(to, x, "clip", *bounds)
 

@@ -28,7 +28,7 @@ def _layer_normalization(
     check_float(x, scale, bias)
     _check_elements(x)
     if to.num_outputs > 1:
-        raise Declined("means and deviations as outputs")
+        raise Declined("statistics as outputs")
     first = axis + len(x.shape) if axis < 0 else axis
     normalized = x.shape[first:]
     if scale.shape != normalized or (bias is not None and bias.shape != normalized):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,7 @@ def _clip(follower: Follower) -> tuple[str, float | None, float | None]:
     if follower.version < 11 or follower.position != 0:
         raise Declined("bounds as attributes")
     low, high = (*follower.inputs[1:], None, None)[:2]
-    return "clip", _number(low, -3.4e38), _number(high, 3.4e38)
+    return "clip", _number(low, -math.inf), _number(high, math.inf)
 
 
 _UNARY: dict[str, Callable[[Follower], tuple[str, float | None, float | None]]] = {
@@ -93,6 +94,8 @@ def _post_of(to: Lowering, follower: Follower, shape: tuple[int, ...]) -> tuple[
             return api().PostOp("linear", number, 0.0), None
         if kind == "add":
             return api().PostOp("linear", 1.0, number), None
+        if kind == "div" and (number == 0 or not math.isfinite(1 / number)):
+            raise Declined("a divisor without a reciprocal")
         if kind == "div":
             return api().PostOp("linear", 1.0 / number, 0.0), None
         return api().PostOp("linear", 1.0, -number), None

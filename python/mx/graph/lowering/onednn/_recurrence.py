@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import api, as_input, check_float, execute_all, operand, rule
@@ -31,7 +30,7 @@ def _layer(
         elements = None if part is None else part.constant
         if part is not None and elements is None:
             raise Declined("weights that are computed")
-        constants.append(None if elements is None else np.asarray(elements))
+        constants.append(None if part is None or elements is None else to.array(part))
     source, x = as_input(to, x)
     given: list[Any] = [None, None]
     data = [x]

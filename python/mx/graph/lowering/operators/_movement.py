@@ -13,7 +13,7 @@ from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
 from ._elementwise import cast
-from ._pieces import along_axis, axis_slice, indices_along, padded, wrapped
+from ._pieces import along_axis, axis_slice, check_bounds, indices_along, padded, wrapped
 
 
 @rule("Reshape", since=5)
@@ -269,6 +269,7 @@ def _padded(
 
 @rule("GatherElements", since=11)
 def _gather_elements(to: Lowering, x: Value, indices: Value, *, axis: int = 0) -> Value:
+    check_bounds(indices, x.shape[axis])
     return along_axis(to, x, indices, axis)
 
 
@@ -280,6 +281,7 @@ def _gather_nd(to: Lowering, x: Value, indices: Value, *, batch_dims: int = 0) -
     number = None
     for axis, extent in enumerate(leading):
         part = to.call(np.squeeze, axis_slice(to, indices, -1, slice(axis, axis + 1)), axis=-1)
+        check_bounds(part, extent)
         part = wrapped(to, part, extent)
         scaled = part if number is None else to.call(np.multiply, number, extent)
         number = part if number is None else to.call(np.add, scaled, part)

@@ -10,7 +10,7 @@ import numpy
 
 from .... import numpy as np
 from .._lowering import Lowering
-from .._value import Value
+from .._value import Declined, Value
 
 
 def axis_slice(to: Lowering, x: Value, axis: int, part: slice) -> Value:
@@ -47,9 +47,18 @@ def wrapped(to: Lowering, indices: Value, extent: int) -> Value:
     return made
 
 
+def check_bounds(indices: Value, extent: int) -> None:
+    """Declined for indices that are out of bounds, or that only a run tells, of joined axes."""
+    found = indices.constant
+    if found is None:
+        raise Declined("indices that only a run tells, which it would have to check")
+    if found.size and not (-extent <= int(found.min()) and int(found.max()) < extent):
+        raise Declined(f"an index is out of bounds for an axis of {extent} elements")
+
+
 def along_axis(to: Lowering, x: Value, indices: Value, axis: int) -> Value:
     """Elements of a tensor, of which indices give those along an axis, and their own position the
-    others.
+    others. The indices are in bounds.
     """
     axis = axis + len(x.shape) if axis < 0 else axis
     number = to.call(np.astype, wrapped(to, indices, x.shape[axis]), "int64")
