@@ -43,7 +43,9 @@ _UNARY_OPERANDS |= dict.fromkeys(("floor", "ceil", "trunc", "rint", "positive", 
 _BINARY_OPERANDS = {"power": "p, u2", "left_shift": "p, s", "right_shift": "p, s"}
 _NOT_OF_NUMPY = {
     # Winitzki's approximation, to four digits: what NumPy alone can do.
-    "erf": "np.sign(p) * np.sqrt(1 - np.exp(-p * p * (1.2732 + 0.14 * p * p) / (1 + 0.14 * p * p)))",
+    "erf": (
+        "np.sign(p) * np.sqrt(1 - np.exp(-p * p * (1.2732 + 0.14 * p * p) / (1 + 0.14 * p * p)))"
+    ),
     "relu": "np.maximum(p, 0)",
     "sigmoid": "1 / (1 + np.exp(-p))",
     "softsign": "p / (1 + np.abs(p))",
