@@ -232,6 +232,33 @@ UNARY = ["Relu", "Neg", "Abs", "Tanh", "Sigmoid", "Erf", "Identity", "Softmax", 
 BINARY = ["Add", "Sub", "Mul", "Max", "MatMul"]
 
 
+@pytest.mark.parametrize("verify", [True, (1e-3, 1e-3)])
+def test_verify_says_nothing_where_all_agree(load_refacc, verify) -> None:
+    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans"), verify=verify)
+    for rows in (2, 3):
+        x = numpy.resize(X, (rows, 4))
+        same(plan(x), Plan(graph_of(MIXED))(x))
+
+
+@pytest.mark.parametrize(
+    ("operator", "node", "output"),
+    [("Gemm", "first", "h"), ("Relu", "second", "r"), ("Softmax", "fourth", "s"), ("Abs", "", "z")],
+)
+def test_verify_names_the_first_node_that_differs(load_refacc, operator, node, output) -> None:
+    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans", WRONG=operator), verify=True)
+    with pytest.raises(MismatchError) as raised:
+        plan(X)
+    text = str(raised.value)
+    assert f"node {node!r}" in text or not node
+    assert f"({operator})" in text and f"output {output!r} differs in" in text
+    assert "there," in text and "on the CPU (tolerance: relative 0.001" in text
+
+
+def test_without_verify_nobody_notices(load_refacc) -> None:
+    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans", WRONG="Abs"))
+    assert (plan(X)[1].asnumpy() <= 0).all()
+
+
 @st.composite
 def graphs(draw) -> tuple[str, dict[int, int]]:
     """The text of a graph of square matrices, and what the library claims of its nodes."""
@@ -292,30 +319,3 @@ def test_the_template(accelerators) -> None:
     del plan
     gc.collect()
     mx.unload_acc("mymodel")
-
-
-@pytest.mark.parametrize("verify", [True, (1e-3, 1e-3)])
-def test_verify_says_nothing_where_all_agree(load_refacc, verify) -> None:
-    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans"), verify=verify)
-    for rows in (2, 3):
-        x = numpy.resize(X, (rows, 4))
-        same(plan(x), Plan(graph_of(MIXED))(x))
-
-
-@pytest.mark.parametrize(
-    ("operator", "node", "output"),
-    [("Gemm", "first", "h"), ("Relu", "second", "r"), ("Softmax", "fourth", "s"), ("Abs", "", "z")],
-)
-def test_verify_names_the_first_node_that_differs(load_refacc, operator, node, output) -> None:
-    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans", WRONG=operator), verify=True)
-    with pytest.raises(MismatchError) as raised:
-        plan(X)
-    text = str(raised.value)
-    assert f"node {node!r}" in text or not node
-    assert f"({operator})" in text and f"output {output!r} differs in" in text
-    assert "there," in text and "on the CPU (tolerance: relative 0.001" in text
-
-
-def test_without_verify_nobody_notices(load_refacc) -> None:
-    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans", WRONG="Abs"))
-    assert (plan(X)[1].asnumpy() <= 0).all()
