@@ -115,6 +115,8 @@ class Bert(nn.Module):
         x = self.words(input_ids) + self.kinds(token_type_ids) + self.positions.weight[:length]
         x = self.norm(x)
         mask = (1.0 - attention_mask[:, None, None, :].to(x.dtype)) * -10000.0
+        # ONNX Runtime's Attention takes no mask that broadcasts over the queries.
+        mask = mask.expand(-1, -1, length, -1)
         for layer in self.layers:
             x = layer(x, mask)
         return x
