@@ -33,7 +33,7 @@ build: $(BIN)/.built-with
 	$(INSTALL) --no-deps --editable .
 
 # The longest first, which is quicker where two run at a time.
-test: test-ctypes test-accelerators test-cython test-operators test-cpp
+test: test-cython test-accelerators test-ctypes test-operators test-cpp
 
 test-cpp: build
 	$(MAKE) --no-print-directory -C tests/cpp run
