@@ -10,6 +10,7 @@ import pytest
 import ffi
 import mx
 from mx import _onednn
+from tests import library
 
 from . import layers
 
@@ -19,7 +20,8 @@ except ImportError as error:
     pytest.skip(str(error), allow_module_level=True)
 
 RANDOM = np.random.default_rng(7)
-run_kernel = ffi.get_global_func("mx.graph.run_kernel")
+library.load()
+run_kernel = ffi.get_global_func("testing.run_kernel")
 Input, PostOp, Layout = dnn.Input, dnn.PostOp, dnn.Layout
 
 # Of results relative to the largest of them.

@@ -1,6 +1,6 @@
 /*!
- * \file run_kernel.cc
- * \brief Runs a single kernel, as tests do.
+ * \file kernels.cc
+ * \brief Runs a single kernel on the bytes that it takes, which plans do not do.
  */
 #include <mxnet/op/kernel.h>
 #include <mxnet/runtime/registry.h>
@@ -9,11 +9,12 @@
 #include <memory>
 #include <new>
 
-namespace mxnet {
-namespace op {
+namespace testing {
 namespace {
 
-using runtime::NDArray;
+using mxnet::op::Kernel;
+using mxnet::op::KernelOutput;
+using mxnet::runtime::NDArray;
 
 constexpr size_t kAlignment = 64;
 
@@ -27,17 +28,17 @@ std::unique_ptr<void, void (*)(void*)> Workspace(size_t bytes) {
 NDArray EmptyFor(const KernelOutput& output) {
   if (output.bytes == 0) return NDArray::Empty(output.shape, output.dtype);
   const int64_t bytes[] = {static_cast<int64_t>(output.bytes)};
-  return NDArray::Empty({bytes, 1}, runtime::kUInt8);
+  return NDArray::Empty({bytes, 1}, mxnet::runtime::kUInt8);
 }
 
 std::vector<NDArray> RunKernel(const Kernel& kernel, const std::vector<NDArray>& inputs) {
   std::vector<DLTensor> in;
   for (const NDArray& input : inputs) {
-    if (input.ctx().device_type != kDLCPU || !runtime::IsContiguous(input.tensor())) {
+    if (input.ctx().device_type != kDLCPU || !mxnet::runtime::IsContiguous(input.tensor())) {
       MXNET_THROW("ValueError") << "inputs: expected row-major arrays on the CPU";
     }
     in.push_back(input.tensor());
-    in.back().data = runtime::TensorData(input.tensor());
+    in.back().data = mxnet::runtime::TensorData(input.tensor());
     in.back().byte_offset = 0;
   }
   std::vector<NDArray> outputs;
@@ -53,7 +54,7 @@ std::vector<NDArray> RunKernel(const Kernel& kernel, const std::vector<NDArray>&
   return outputs;
 }
 
-MXNET_REGISTER_API("mx.graph.run_kernel")
+MXNET_REGISTER_API("testing.run_kernel")
     .describe("Runs a kernel once. What is not row-major is passed as the bytes that it takes.")
     .arg("kernel", "Made for inputs of these shapes and types, which it does not look at.")
     .arg("inputs", "Row-major arrays on the CPU.")
@@ -64,5 +65,4 @@ MXNET_REGISTER_API("mx.graph.run_kernel")
     });
 
 }  // namespace
-}  // namespace op
-}  // namespace mxnet
+}  // namespace testing
