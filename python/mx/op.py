@@ -9,7 +9,8 @@ mx.op.infer(mx.np.add, spec, mx.np.ones(3))  # one TensorSpec of shape ("batch",
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -40,9 +41,7 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     """
     if not isinstance(operator, ffi.Function):
         raise TypeError(f"infer: expected an operator, got {type(operator).__name__}")
-    bound = inspect.signature(operator).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return list(_infer(operator, *body_arguments(operator, bound.arguments)))
+    return list(_infer(operator, *Parameters.of(operator).bind(args, kwargs)))
 
 
 def register(
@@ -71,10 +70,31 @@ def register(
     return decorate
 
 
-def body_arguments(operator: Any, arguments: Mapping[str, Any]) -> Iterator[Any]:
-    """The arguments as the body gets them; scalars of NumPy keep their types, as in a call."""
-    for param in operator.info.params:
-        if not param.front_end:
-            value = arguments[param.name]
-            is_input = "ArrayLike" in (param.type or "")
-            yield numpy.asarray(value) if is_input and isinstance(value, numpy.generic) else value
+@dataclass(frozen=True)
+class Parameters:
+    """What turns the arguments of a call of an operator into those of its body."""
+
+    signature: inspect.Signature
+    defaults: Mapping[str, Any]
+    names: Sequence[str]  # of the body's parameters, in order
+    inputs: frozenset[str]  # those that are arrays
+
+    @staticmethod
+    def of(operator: Any) -> Parameters:
+        """Those of an operator."""
+        signature = inspect.signature(operator)
+        body = [param for param in operator.info.params if not param.front_end]
+        bound = signature.bind_partial()
+        bound.apply_defaults()
+        inputs = frozenset(param.name for param in body if "ArrayLike" in (param.type or ""))
+        return Parameters(signature, bound.arguments, [param.name for param in body], inputs)
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arguments as the body gets them; scalars of NumPy keep their types, as in a call."""
+        bound = {**self.defaults, **self.signature.bind(*args, **kwargs).arguments}
+        return [
+            numpy.asarray(bound[name])
+            if isinstance(bound[name], numpy.generic) and name in self.inputs
+            else bound[name]
+            for name in self.names
+        ]

@@ -1,7 +1,6 @@
 """Plans of kernels: what they give, where they put it, and what they reject."""
 
 import gc
-import inspect
 import threading
 import weakref
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 import ffi
 import mx
-from mx.op import TensorSpec, body_arguments
+from mx.op import Parameters, TensorSpec
 
 PlanBuilder = ffi.get_class("mx.graph.PlanBuilder")
 operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
@@ -21,9 +20,7 @@ function_kernel = ffi.get_global_func("mx.graph.function_kernel")
 
 
 def arguments(operator, *args, **kwargs):
-    bound = inspect.signature(operator).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return list(body_arguments(operator, bound.arguments))
+    return Parameters.of(operator).bind(args, kwargs)
 
 
 def kernel(operator, *args, **kwargs):

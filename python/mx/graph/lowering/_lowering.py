@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy
 import ffi
 
 from ... import numpy as np
-from ...op import TensorSpec
+from ...op import Parameters, TensorSpec
 from ._value import Followers, NeedsElements, Value
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
@@ -78,11 +77,11 @@ class Lowering:
 
         Where it gives views they are views of the same memory.
         """
-        given = [self._plain_argument(argument) for argument in _bind(operator, args, kwargs)]
+        given = [_changed(argument, self.plain) for argument in _bind(operator, args, kwargs)]
         values = [value for value in _flat(given) if isinstance(value, Value)]
         if values and all(value.constant is not None for value in values):
             return self._computed(operator, args, kwargs)
-        specs = [_with_specs(argument) for argument in given]
+        specs = [_changed(argument, _spec) for argument in given]
         if given and isinstance(given[0], Value):
             strides = self._builder.strides(self.number(given[0]))
             layouts = _view_layouts(operator, strides, *specs)
@@ -94,8 +93,8 @@ class Lowering:
     def _computed(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """What an operator gives for constants."""
         results = operator(
-            *(_with_arrays(argument) for argument in args),
-            **{name: _with_arrays(argument) for name, argument in kwargs.items()},
+            *(_changed(argument, _array) for argument in args),
+            **{name: _changed(argument, _array) for name, argument in kwargs.items()},
         )
         many = results if isinstance(results, (list, tuple)) else [results]
         return _one_or_all([self.constant(numpy.asarray(result)) for result in many])
@@ -137,11 +136,6 @@ class Lowering:
         if value not in self._plain:
             self._plain[value] = value.layout.to_rows(self, value)
         return self._plain[value]
-
-    def _plain_argument(self, argument: Any) -> Any:
-        if isinstance(argument, (list, tuple)):
-            return type(argument)(self._plain_argument(item) for item in argument)
-        return self.plain(argument) if isinstance(argument, Value) else argument
 
     def number(self, value: Value) -> int:
         """The number of a value in the plan, of which it becomes a constant if need be."""
@@ -215,32 +209,20 @@ class Lowering:
         return Value(tuple(shape), of.dtype, number)
 
 
+# Planning asks for the same operators again and again.
+_parameters = functools.cache(Parameters.of)
+
+
 def _bind(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
     """All arguments of an operator's body, in order."""
-    signature, defaults, names, inputs = _parameters(operator)
-    bound = {**defaults, **signature.bind(*args, **kwargs).arguments}
-    return [
-        numpy.asarray(bound[name])
-        if isinstance(bound[name], numpy.generic) and name in inputs
-        else bound[name]
-        for name in names
-    ]
+    return _parameters(operator).bind(args, kwargs)
 
 
-@functools.cache
-def _parameters(
-    operator: Any,
-) -> tuple[inspect.Signature, dict[str, Any], list[str], frozenset[str]]:
-    """An operator's signature, its defaults, its body's parameters, and those that are arrays."""
-    signature = inspect.signature(operator)
-    params = [param for param in operator.info.params if not param.front_end]
-    defaults = {
-        name: param.default
-        for name, param in signature.parameters.items()
-        if param.default is not param.empty
-    }
-    inputs = frozenset(param.name for param in params if "ArrayLike" in (param.type or ""))
-    return signature, defaults, [param.name for param in params], inputs
+def _changed(argument: Any, change: Callable[[Value], Any]) -> Any:
+    """An argument, or a sequence of such, with what `change` makes of each Value."""
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(_changed(item, change) for item in argument)
+    return change(argument) if isinstance(argument, Value) else argument
 
 
 def _flat(arguments: Sequence[Any]) -> list[Any]:
@@ -255,19 +237,9 @@ def _spec(value: Value) -> Any:
     return TensorSpec(value.shape, value.dtype)
 
 
-def _with_specs(argument: Any) -> Any:
-    if isinstance(argument, (list, tuple)):
-        return type(argument)(_with_specs(item) for item in argument)
-    return _spec(argument) if isinstance(argument, Value) else argument
-
-
-def _with_arrays(argument: Any) -> Any:
-    if isinstance(argument, (list, tuple)):
-        return type(argument)(_with_arrays(item) for item in argument)
-    if not isinstance(argument, Value):
-        return argument
-    assert argument.constant is not None
-    return np.asarray(argument.constant)
+def _array(value: Value) -> Any:
+    assert value.constant is not None
+    return np.asarray(value.constant)
 
 
 def _item_size(dtype: str) -> int:
