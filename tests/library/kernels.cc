@@ -14,7 +14,9 @@ namespace {
 
 using mxnet::op::Kernel;
 using mxnet::op::KernelOutput;
+using mxnet::runtime::Any;
 using mxnet::runtime::NDArray;
+using mxnet::runtime::Ref;
 
 constexpr size_t kAlignment = 64;
 
@@ -60,8 +62,9 @@ MXNET_REGISTER_API("testing.run_kernel")
     .arg("inputs", "Row-major arrays on the CPU.")
     .name_errors()
     .release_gil()
-    .set_body_typed([](const Kernel& kernel, const std::vector<NDArray>& inputs) {
-      return RunKernel(kernel, inputs);
+    // Any, as the stubs of this library know no class of mx.
+    .set_body_typed([](const Any& kernel, const std::vector<NDArray>& inputs) {
+      return RunKernel(*kernel.As<Ref<Kernel>>(), inputs);
     });
 
 }  // namespace
