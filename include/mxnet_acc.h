@@ -515,21 +515,25 @@ typedef struct MXAccOption {
   const char* choices; /*!< JSON list of all values that may be given; NULL where any may */
 } MXAccOption;
 
-/*! \brief A piece of a compiled model; export gives them out, import gets the same. */
+/*! \brief A piece of a compiled model: exportModel gives pieces out, importModel gets the same. */
 typedef struct MXAccPiece {
-  const char* key; /*!< "weights.0": no two pieces have the same */
-  const void* data;
-  size_t size;
+  const char* key;  /*!< "weights.0": not empty, and no two pieces of a model have the same */
+  const void* data; /*!< in importModel it begins at a multiple of 64 */
+  size_t size;      /*!< in bytes; may be 0 */
 } MXAccPiece;
 
-/*! \brief Takes one piece, whose data may go when it returns; what it fails with, export does. */
+/*!
+ * \brief Takes one piece, whose data may go when it returns. The thread that called exportModel
+ * calls it, before that returns. Where it fails, exportModel gives no other piece and returns the
+ * same error.
+ */
 typedef MXAccStatus (*MXAccTakePiece)(void* context, const MXAccPiece* piece);
 
 /*! \brief Answers of checkModel. */
 enum {
-  kMXAccFits = 0,      /*!< a blob is as good as compiling anew */
-  kMXAccRecompile = 1, /*!< it works, but what is compiled now would be better */
-  kMXAccDoesNotFit = 2 /*!< another library, driver or device is needed */
+  kMXAccFits = 0,      /*!< importing is as good as compiling anew */
+  kMXAccRecompile = 1, /*!< importing works, but what is compiled now would be better */
+  kMXAccDoesNotFit = 2 /*!< importing fails: another library, driver or device is needed */
 };
 
 /*! \brief Bits of MXAccModel::flags. */
@@ -577,8 +581,15 @@ typedef struct MXAccModel {
   /*! \brief Takes other data for weights of the same types and shapes, found by name; no infer is
    * under way. NULL where it has to be compiled anew. */
   MXAccStatus (*updateWeights)(void* state, const MXTensor* weights, int32_t count);
-  /*! \brief Gives the compiled model out, so that importModel can spare compiling it. With weights
-   * 0 without those, which importModel is then given. NULL where it cannot. */
+  /*!
+   * \brief Gives the compiled model out in pieces, so that importModel can spare compiling it. What
+   * it was compiled with, options and what configure has set, is in the pieces. With weights 1
+   * these are all that importModel needs; with 0 it is given the graph's weights, too, and the
+   * pieces may lack what can be made of them. Any number of times; beside another call of the model
+   * only with kMXAccModelConcurrent, and no work of the model is under way in a stream. Where it
+   * fails, MXNet forgets the pieces that it took. NULL or kMXAccUnsupported where a model cannot be
+   * exported.
+   */
   MXAccStatus (*exportModel)(void* state, int32_t weights, MXAccTakePiece take, void* context);
 } MXAccModel;
 
@@ -723,14 +734,25 @@ typedef struct MXAccApi {
   /*!
    * \brief Writes what decides whether compiled models of another time or machine fit: version of
    * library and driver, kind of device; of at most size - 1 characters. MXNet keeps it beside them.
+   * Required with importModel.
    */
   MXAccStatus (*modelKey)(void* self, int32_t dev_id, char* key, size_t size);
-  /*! \brief Whether what was exported under a key fits: *verdict is kMXAccFits ... */
+  /*!
+   * \brief Whether what was exported when modelKey wrote key fits this device now: *verdict is
+   * kMXAccFits ... The key may be any text. Required with importModel.
+   */
   MXAccStatus (*checkModel)(void* self, int32_t dev_id, const char* key, int32_t* verdict);
   /*!
-   * \brief Makes a model of the pieces that exportModel gave out, of the key that they had then;
-   * weights are those of the graph where it was exported without. MXNet has mapped the file that
-   * the pieces are in, so that what is not read costs nothing; they go when it returns.
+   * \brief Makes a model, the same as loadModel did, of the pieces that its exportModel gave out,
+   * in the same order; key is what modelKey wrote then. weights are as in MXAccGraph::data, those
+   * of the graph in its order, where it was exported with weights 0, and else none. The pieces are
+   * in a file that MXNet has mapped, so that what is not read costs nothing; they go when it
+   * returns.
+   *
+   * MXNet has checked its file by checksums of its own; yet files come from anywhere. A key that
+   * does not fit, pieces that are missing, too short or not what was exported, and other weights
+   * are an error, for which the library may have a checksum among its pieces, and never a crash.
+   * After any error MXNet compiles the graph.
    */
   MXAccStatus (*importModel)(void* self, int32_t dev_id, const char* key, const MXAccPiece* pieces,
                              int32_t num_pieces, const MXTensor* weights, int32_t num_weights,
