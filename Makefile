@@ -112,8 +112,10 @@ $(BIN)/.built-with: pyproject.toml
 $(BIN)/.tested-with $(BIN)/.measured-with $(BIN)/.documented-with $(BIN)/.linted-with: \
 		$(BIN)/.built-with
 	$(PIP) install $$($(BIN)/python -m build_support.requirements $(EXTRA))
+	$(if $(FILES),$(PIP) install --no-deps $$($(BIN)/python -m build_support.requirements $(FILES)))
 	touch $@
 $(BIN)/.tested-with: EXTRA = test
+$(BIN)/.tested-with: FILES = models
 $(BIN)/.measured-with: EXTRA = bench
 $(BIN)/.documented-with: EXTRA = docs
 $(BIN)/.linted-with: EXTRA = dev

@@ -1,8 +1,8 @@
 """Prints what pyproject.toml asks pip for: `python -m build_support.requirements [EXTRA ...]`.
 
 One requirement a line and a word, as a shell hands it on: without the spaces around operators.
-Without an extra, what is needed to build and run; an environment that has that builds without
-isolation, so that unchanged files are not compiled again.
+A dependency group is asked for as an extra is. Without either, what is needed to build and run; an
+environment that has that builds without isolation, so that unchanged files are not compiled again.
 """
 
 import re
@@ -21,7 +21,8 @@ def main(extras: list[str]) -> None:
     tables = tomllib.loads(source)
     project = tables["project"]
     if extras:
-        lists = [project["optional-dependencies"][extra] for extra in extras]
+        known = {**project["optional-dependencies"], **tables["dependency-groups"]}
+        lists = [known[extra] for extra in extras]
     else:
         lists = [tables["build-system"]["requires"], project["dependencies"]]
     found = {re.sub(r"\s*([;,<>=!~]+)\s*", r"\1", text) for one in lists for text in one}
