@@ -4,10 +4,12 @@ import itertools
 import json
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy
 import pytest
+import torch
 
 import mx
 from benchmarks import models
@@ -62,6 +64,64 @@ def test_runs_a_model(lenet, capsys, tmp_path) -> None:
     ends = [(event["ts"], event["ts"] + event["dur"]) for event in events]
     # In microseconds, rounded.
     assert all(begin > end - 0.01 for (_, end), (begin, _) in itertools.pairwise(ends))
+
+
+class Square(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x
+
+
+@pytest.fixture(scope="module")
+def models_of_others(tmp_path_factory) -> Path:
+    """A folder with the same small model as a checkpoint of MXNet and as a program of torch."""
+    folder = tmp_path_factory.mktemp("others")
+    x = mx.sym.var("x")
+    net = mx.sym.FullyConnected(x * x, num_hidden=2, name="fc")
+    arrays = {"fc_weight": numpy.ones((2, 3), "f"), "fc_bias": numpy.zeros(2, "f")}
+    mx.model.save_checkpoint(folder / "net", 7, net, arrays, {})
+    torch.export.save(torch.export.export(Square(), (torch.ones(4, 3),)), folder / "square.pt2")
+    (folder / "damaged.pt2").write_bytes(b"PK no archive")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["inspect", "net-0007.params", "--shape", "x=N,3"], "Parameters: 8"),
+        (["run", "net-0007.params", "--shape", "x=N,3", "--dim", "N=5"], "float32 (5, 2)"),
+        (["bench", "net-0007.params", "--shape", "x=2,3", "--seconds", "0"], "of 1 runs"),
+        (["inspect", "square.pt2"], "x (input)"),
+        (["run", "square.pt2", "--profile"], "_npi.multiply"),
+    ],
+)
+def test_models_of_others(models_of_others, capsys, arguments, text) -> None:
+    command, name, *rest = arguments
+    assert main([command, str(models_of_others / name), *rest]) == 0
+    assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["inspect", "net-0008.params"], "No such file or directory: "),
+        (["inspect", "net-symbol.json"], "is named by its PREFIX-0001.params"),
+        (["inspect", "net.params"], "is named by its PREFIX-0001.params"),
+        (["run", "net-0007.params"], "'x' has no shape: give it one by --shape"),
+        (["run", "net-0007.params", "--shape", "y=2,3"], "there is no input 'y': inputs are ['x']"),
+        (["run", "net-0007.params", "--shape", "x=2,4"], "fc"),
+        (["inspect", "square.pt2", "--shape", "x=5,3"], "of shape (4, 3), not (5, 3)"),
+        (["inspect", "nothing.pt2"], "No such file or directory"),
+        (["inspect", "damaged.pt2"], "damaged.pt2: torch.export.load cannot read it: "),
+    ],
+)
+def test_says_what_is_wrong_with_models_of_others(
+    models_of_others, capsys, arguments, text
+) -> None:
+    command, name, *rest = arguments
+    with pytest.raises(SystemExit) as ended:
+        main([command, str(models_of_others / name), *rest])
+    said = capsys.readouterr().err
+    assert ended.value.code == 1 and text in said and "Traceback" not in said
 
 
 def test_measures_a_model(lenet, capsys) -> None:

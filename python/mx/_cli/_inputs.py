@@ -6,13 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._models import add_model_arguments
+
 if TYPE_CHECKING:
     from ..graph import Graph, Plan, ValueSpec
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     """The model, and what it is executed for."""
-    parser.add_argument("model", type=Path, help="an ONNX file")
+    add_model_arguments(parser)
     parser.add_argument(
         "--input",
         action="append",
@@ -99,7 +101,7 @@ def inputs_of(graph: Graph, options: argparse.Namespace) -> dict[str, Any]:
 
 def _random(spec: ValueSpec, dims: dict[str, int], random: Any) -> Any:
     if spec.shape is None or spec.dtype is None:
-        raise ValueError(f"--input: {spec.name!r} has no shape in the model: give it a file")
+        raise ValueError(f"--input: {spec.name!r} has no shape: give it one by --shape")
     shape = [_extent(dim, dims) for dim in spec.shape]
     if spec.dtype == "bool":
         return random.integers(0, 2, shape).astype("bool")

@@ -7,6 +7,7 @@ import statistics
 import time
 
 from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
+from ._models import model_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,11 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Does it; raises GraphError, OSError and ValueError."""
     from .. import get_num_threads
-    from .. import graph as graphs
     from .. import numpy as np
 
     begin = time.perf_counter()
-    model = graphs.load(options.model)
+    model = model_of(options)
     loaded = time.perf_counter()
     plan = plan_of(model, options)
     inputs = {name: np.asarray(array) for name, array in inputs_of(model, options).items()}

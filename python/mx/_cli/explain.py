@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from ._inputs import add_context_argument, add_input_arguments, context_of, shapes_of
+from ._models import model_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +22,7 @@ def run(options: argparse.Namespace) -> None:
     """Does it; raises GraphError, OSError and ValueError."""
     from .. import graph as graphs
 
-    model = graphs.load(options.model)
+    model = model_of(options)
     found = graphs.explain(model, context_of(options), shapes_of(model, options))
     print(found)
     if options.svg is not None:

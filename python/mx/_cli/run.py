@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
+from ._models import model_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +29,7 @@ def run(options: argparse.Namespace) -> None:
     """Does it; raises GraphError, OSError and ValueError."""
     import numpy
 
-    from .. import graph as graphs
-
-    model = graphs.load(options.model)
+    model = model_of(options)
     plan = plan_of(model, options)
     inputs = inputs_of(model, options)
     if options.profile or options.trace is not None:
