@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 import warnings
+import weakref
 
 import numpy
 import pytest
@@ -101,6 +103,75 @@ def test_fallback(load_refacc, faults, left, message) -> None:
         same(outputs, expected)
     same(plan(X), expected)
     assert plan.summary().startswith(f"plans: {left} of 7 nodes")
+
+
+def test_a_model_that_failed_is_tried_again(load_refacc) -> None:
+    """After some runs on the CPU; each failure is told, and so is who executes what meanwhile."""
+    ctx = load_refacc("plans")
+    graph = graph_of("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    x = numpy.array([-1, 1], "float32")
+    plan = PartitionedPlan(graph, ctx)
+    ctx.configure(faults="infer")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(30):
+            same(plan(x), Plan(graph)(x))
+    texts = [str(each.message) for each in told]
+    assert ["tried again in 8 runs" in texts[0], "tried again in 16 runs" in texts[1]] == [True] * 2
+    assert len(texts) == 3
+    assert plan.summary().endswith("on cpu: Relu x1; 1 of them since their model failed")
+    assert plan.placement().where(0) == "cpu" and "infer failed" in plan.placement().why(0)
+    ctx.configure(faults="")
+    for _ in range(40):
+        same(plan(x), Plan(graph)(x))
+    assert plan.summary() == "plans: 1 of 1 nodes"
+
+
+def test_the_latest_shapes_are_kept(load_refacc) -> None:
+    """And no more, as their models take memory of the device."""
+    ctx = load_refacc("plans")
+    plan = PartitionedPlan(graph_of(MIXED), ctx)
+
+    def placed(rows: int) -> object:
+        plan(numpy.ones((rows, 4), "float32"))
+        return plan.placement()
+
+    def live() -> int:
+        gc.collect()
+        mx.empty_cache(ctx)
+        return int(ctx.configure()["live"])
+
+    first, second = placed(1), weakref.ref(placed(2))
+    for rows in range(3, 33):
+        placed(rows)
+    full = live()
+    assert placed(1) is first
+    placed(33)
+    assert placed(1) is first and second() is None
+    for rows in range(34, 40):
+        placed(rows)
+    assert live() == full
+    del first
+
+
+def test_profile(load_refacc) -> None:
+    """Groups, copies and what the CPU executes are steps, one after another."""
+    ctx = load_refacc("plans", STREAMS="1", SLOW="2000")
+    plan = PartitionedPlan(graph_of(MIXED), ctx)
+    profile = plan.profile({"x": X})
+    same(list(profile.outputs), Plan(graph_of(MIXED))(X))
+    assert [(step.name, step.implementation.split(":")[0]) for step in profile.steps] == [
+        ("x", "copy to plans"),
+        ("first, second, Abs", "plans 0"),
+        ("r", "copy to cpu"),
+        ("third", "_npi.erf"),
+        ("e", "copy to plans"),
+        ("fourth, fifth, Mul", "plans 1"),
+    ]
+    group = profile.steps[1]
+    assert group.shapes == ((2, 3), (2, 4)) and group.duration_ns > 2_000_000
+    ends = [(step.begin_ns, step.begin_ns + step.duration_ns) for step in profile.steps]
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
 
 
 def test_the_node_that_cannot_be_loaded_is_left_out(load_refacc) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from time import perf_counter_ns
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
@@ -16,7 +15,7 @@ from .lowering import BACKENDS
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
 from .passes import PASSES
-from .profile import Profile, Timed
+from .profile import Profile, Recorder
 
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
@@ -86,18 +85,9 @@ class Plan:
         """Executes the graph as `run` does, and tells how long each step took."""
         self.run(inputs)  # so that nothing is planned while time is taken
         given = self._check(inputs)
-        steps: list[Timed] = []
-        begin = perf_counter_ns()
-
-        def record(done: Sequence[Any], times: Sequence[int]) -> None:
-            at = perf_counter_ns() - begin - sum(times)
-            for (name, implementation, _, shapes, _), time in zip(done, times, strict=True):
-                told = tuple(tuple(shape) for shape in shapes)
-                steps.append(Timed(name, implementation, told, at, time))
-                at += time
-
-        outputs = self._program.run(given, record=record)
-        return Profile(tuple(steps), tuple(_as_array(output) for output in outputs))
+        recorder = Recorder()
+        outputs = self._program.run(given, record=recorder)
+        return Profile(tuple(recorder.steps), tuple(_as_array(output) for output in outputs))
 
     def _check(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The inputs in order, if they are those of the graph."""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 
@@ -19,6 +20,30 @@ class Timed:
     shapes: tuple[tuple[int, ...], ...]
     begin_ns: int  # since the run began
     duration_ns: int
+
+
+class Recorder:
+    """Collects the steps of one run as they end."""
+
+    def __init__(self) -> None:
+        self.steps: list[Timed] = []
+        self._begin = perf_counter_ns()
+
+    def __call__(self, done: Sequence[Any], times: Sequence[int]) -> None:
+        """What a compiled plan has executed, and the nanoseconds that each step of it took."""
+        at = perf_counter_ns() - self._begin - sum(times)
+        for (name, implementation, _, shapes, _), time in zip(done, times, strict=True):
+            told = tuple(tuple(shape) for shape in shapes)
+            self.steps.append(Timed(name, implementation, told, at, time))
+            at += time
+
+    def add(
+        self, name: str, implementation: str, shapes: Sequence[Sequence[int]], begin_ns: int
+    ) -> None:
+        """A step that ends now; `begin_ns` is of `time.perf_counter_ns`."""
+        told = tuple(tuple(shape) for shape in shapes)
+        took = perf_counter_ns() - begin_ns
+        self.steps.append(Timed(name, implementation, told, begin_ns - self._begin, took))
 
 
 @dataclass(frozen=True)

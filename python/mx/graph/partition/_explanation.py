@@ -36,7 +36,7 @@ class Explanation(tuple[Row, ...]):
                     node.name or "",
                     f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
                     placement.where(position),
-                    placement.answers[position].reason,
+                    placement.why(position),
                 )
                 for position, node in enumerate(placement.nodes)
             ),

@@ -7,28 +7,34 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter_ns
 from typing import Any, cast
 
 import onnx_ir
 
-from ... import numpy as np
-from ..._acc.fallback import AccFallbackWarning, users_level
+from ..._acc.fallback import AccFallbackWarning, users_level, waitall
 from ...context import cpu
 from .._graph import Graph
 from ..lowering import BACKENDS
 from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program, Step
+from ..profile import Recorder
 from ._costs import why_not_worth
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
 from ._groups import CPU, find_groups, in_order
+from ._values import Values
 from ._verify import Tolerance, Verifier
 from ._wiring import Part, Wiring
 
 # What a library, or MXNet on its behalf, may fail with; it is a reason to use the CPU.
 FAILURES = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError, MemoryError)
 _AT_NODE = re.compile(r" failed at node (\d+)")
+
+
+# A model that failed rests for so many runs; for twice as many when it fails again.
+_REST = 8
 
 
 @dataclass
@@ -40,6 +46,26 @@ class Piece:
     model: Any = None
     program: Program | None = None
     dropped: tuple[onnx_ir.Value, ...] = field(default=())  # that nobody reads afterwards
+    failure: str = ""  # of the model's last run
+    failures: int = 0  # one after another
+    rest: int = 0  # runs until it is tried again
+
+    def is_to_try(self) -> bool:
+        """Whether this run is to try the model."""
+        if self.model is None:
+            return False
+        self.rest -= self.rest > 0
+        return self.rest == 0
+
+    def fail(self, reason: str) -> None:
+        """Gives the model up for some runs."""
+        self.failure = reason
+        self.rest = _REST << min(self.failures, 10)
+        self.failures += 1
+
+    def succeed(self) -> None:
+        """Forgets that the model had failed."""
+        self.failure, self.failures = "", 0
 
 
 class Placement:
@@ -200,19 +226,34 @@ class Placement:
     def where(self, position: int) -> str:
         """The device of a node with the number of its group, or "cpu"."""
         group = self.groups[position]
-        return "cpu" if group == CPU else f"{self._device.name} {group}"
+        is_here = group == CPU or position in self._failed()
+        return "cpu" if is_here else f"{self._device.name} {group}"
+
+    def why(self, position: int) -> str:
+        """Why a node is not on the device."""
+        return self._failed().get(position) or self.answers[position].reason
 
     def summary(self) -> str:
         """How many nodes the device executes, and the operators of the others."""
-        there = sum(group != CPU for group in self.groups)
-        left = Counter(
+        failed = self._failed()
+        left = [
             node.op_type
-            for node, group in zip(self.nodes, self.groups, strict=True)
-            if group == CPU
-        )
-        text = f"{self._device.name}: {there} of {len(self.nodes)} nodes"
-        names = ", ".join(f"{name} x{count}" for name, count in left.most_common())
-        return text + (f"; on cpu: {names}" if names else "")
+            for position, (node, group) in enumerate(zip(self.nodes, self.groups, strict=True))
+            if group == CPU or position in failed
+        ]
+        text = f"{self._device.name}: {len(self.nodes) - len(left)} of {len(self.nodes)} nodes"
+        names = ", ".join(f"{name} x{count}" for name, count in Counter(left).most_common())
+        text += f"; on cpu: {names}" if names else ""
+        return text + (f"; {len(failed)} of them since their model failed" if failed else "")
+
+    def _failed(self) -> dict[int, str]:
+        """The nodes whose models rest after a failure, and what that was."""
+        return {
+            position: piece.failure
+            for piece in self.pieces
+            if piece.failure
+            for position in piece.positions
+        }
 
     def steps(self) -> list[Step]:
         """Where each node that is on the CPU was executed, in the plans made so far."""
@@ -221,76 +262,65 @@ class Placement:
 
     # -- executing --
 
-    def run(self, given: Mapping[onnx_ir.Value, Any]) -> list[Any]:
-        """The graph's outputs for its inputs."""
-        here: dict[onnx_ir.Value, Any] = {}
-        there: dict[onnx_ir.Value, Any] = {}
-        for value, content in given.items():
-            is_there = isinstance(content, np.ndarray) and content.ctx == self._device.memory
-            (there if is_there else here)[value] = content
+    def run(
+        self, given: Mapping[onnx_ir.Value, Any], recorder: Recorder | None = None
+    ) -> list[Any]:
+        """The graph's outputs for its inputs. A recorder is told how long the pieces took."""
+        values = Values(self._device, given, recorder)
         for piece in self.pieces:
-            model = piece.model  # once: another thread may give it up
-            if model is None or not self._infer(model, piece, here, there):
-                self._run_here(piece, here, there)
-            for value in piece.dropped:
-                here.pop(value, None)
-                there.pop(value, None)
-        return [self._output(value, here, there) for value in self._graph.outputs]
+            if not (piece.is_to_try() and self._infer(piece, values, recorder)):
+                self._run_here(piece, values, recorder)
+            values.drop(piece.dropped)
+        return [self._output(value, values) for value in self._graph.outputs]
 
-    def _infer(
-        self,
-        model: Any,
-        piece: Piece,
-        here: dict[onnx_ir.Value, Any],
-        there: dict[onnx_ir.Value, Any],
-    ) -> bool:
+    def _infer(self, piece: Piece, values: Values, recorder: Recorder | None) -> bool:
         try:
-            for value in piece.part.inputs:
-                if value not in there:
-                    there[value] = self._device.array(here[value])
-            inputs = [there[value] for value in piece.part.inputs]
-            outputs = model.infer(inputs)
+            inputs = values.on_device(piece.part.inputs)
+            begin = perf_counter_ns()
+            outputs = piece.model.infer(inputs)
+            if recorder is not None:
+                waitall()  # for the work that is in a stream
+                shapes = [output.shape for output in outputs]
+                recorder.add(_names_of(piece), self.where(piece.positions[0]), shapes, begin)
         except FAILURES as error:
             if self._mode == "error":
                 raise
-            # Nothing of it is visible yet. The next run does not try again.
-            piece.model = None
-            self._leave(piece.positions, str(error))
-            for position in piece.positions:
-                self.groups[position] = CPU
-            warn(f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now")
+            # Nothing of it is visible yet.
+            piece.fail(str(error))
+            warn(
+                f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now; "
+                f"the device is tried again in {piece.rest} runs"
+            )
             return False
+        piece.succeed()
         if self._verifier is not None:
             self._verifier.check(piece.positions, inputs, outputs)
-        there.update(zip(piece.part.outputs, outputs, strict=True))
+        values.there.update(zip(piece.part.outputs, outputs, strict=True))
         return True
 
-    def _run_here(
-        self, piece: Piece, here: dict[onnx_ir.Value, Any], there: dict[onnx_ir.Value, Any]
-    ) -> None:
+    def _run_here(self, piece: Piece, values: Values, recorder: Recorder | None) -> None:
         if piece.program is None:
             graph = cast(onnx_ir.Graph, piece.part)
             piece.program = Program(graph, self._opset, BACKENDS)
-        for value in piece.part.inputs:
-            if value not in here:
-                here[value] = there[value].to_device(cpu())
+        inputs = values.on_host(piece.part.inputs)
         with cpu():
-            outputs = piece.program.run([here[value] for value in piece.part.inputs])
-        here.update(zip(piece.part.outputs, outputs, strict=True))
+            outputs = piece.program.run(inputs, record=recorder)
+        values.here.update(zip(piece.part.outputs, outputs, strict=True))
 
-    def _output(
-        self,
-        value: onnx_ir.Value,
-        here: Mapping[onnx_ir.Value, Any],
-        there: Mapping[onnx_ir.Value, Any],
-    ) -> Any:
-        if value in there:
-            return there[value]
-        content = here[value] if value in here else self._wiring.elements(value)
+    def _output(self, value: onnx_ir.Value, values: Values) -> Any:
+        if value in values.there:
+            return values.there[value]
+        content = values.here[value] if value in values.here else self._wiring.elements(value)
         is_array = (
             getattr(content, "dtype", None) is not None and str(content.dtype) in ARRAY_DTYPES
         )
         return self._device.array(content) if is_array else content
+
+
+def _names_of(piece: Piece) -> str:
+    """The nodes of a group, by the first and the last where there are many."""
+    names = [node.name or node.op_type for node in piece.part.nodes]
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]} ... {names[-1]} ({len(names)})"
 
 
 def warn(text: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
+
+import onnx_ir
 
 import ffi
 
@@ -15,7 +18,7 @@ from .._spec import dims_of
 from ..lowering._program import Step
 from ..passes import PASSES
 from ..plan import Plan
-from ..profile import Profile
+from ..profile import Profile, Recorder
 from ._device import Device
 from ._placement import Placement, warn
 from ._verify import Tolerance
@@ -23,21 +26,24 @@ from ._verify import Tolerance
 _fallback = ffi.get_global_func("mx.acc.fallback")
 
 MODES = ("auto", "whole", "error")
+# Kept for the latest shapes and types of inputs: each has models that take memory of the device.
+_MOST_PLACEMENTS = 32
 
 
 class PartitionedPlan(Plan):
     """Executes a graph on a device of an accelerator, and on the CPU what that does not execute.
 
     The library is asked about all nodes, and compiles groups of them, for the shapes that the
-    inputs have: those of further shapes are compiled when they come, and kept. Outputs are arrays
-    on the device. Several threads may execute one plan at once.
+    inputs have: those of further shapes are compiled when they come, and kept for the latest 32
+    shapes. Outputs are arrays on the device. Several threads may execute one plan at once.
 
     `fallback` is "auto", "whole" or "error", as of `mx.acc_fallback`, whose mode it is by default:
     with "error" a node that would run on the CPU is NotImplementedError, which names all of those,
     and so is what fails there. In the other modes a library's failure is an AccFallbackWarning
-    with its reason. `options` are what the library compiles with; `costs` says whether groups stay
-    on the CPU for which the library tells costs above those of the CPU, and `optimize` whether
-    passes make the graph smaller before.
+    with its reason, and the CPU executes that group of nodes; `summary` tells so, and after some
+    runs, twice as many each time, the library is tried again. `options` are what the library
+    compiles with; `costs` says whether groups stay on the CPU for which the library tells costs
+    above those of the CPU, and `optimize` whether passes make the graph smaller before.
 
     With `verify` the CPU executes everything, too, and a group's result that differs is a
     MismatchError, which names the first node that does, with both values: by more than a tolerance
@@ -69,11 +75,13 @@ class PartitionedPlan(Plan):
         self._costs = costs
         self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
         self._device = Device(ctx, options or {})
-        self._placements: dict[Any, Placement] = {}
-        self._lock = threading.Lock()
+        self._placements: OrderedDict[Any, Placement] = OrderedDict()
+        self._placing = threading.Lock()  # held while the library compiles
+        self._lock = threading.Lock()  # of the placements
         self._latest: Placement | None = None
         self._is_static = all(
-            value.shape is not None and value.shape.is_static() for value in self._inputs
+            value.dtype is not None and value.shape is not None and value.shape.is_static()
+            for value in self._inputs
         )
         if self._is_static:
             self._placement(())
@@ -85,7 +93,7 @@ class PartitionedPlan(Plan):
     def placement(self) -> Placement:
         """Where the nodes run: for the latest shapes, or for any before there were some."""
         if self._latest is None:
-            with self._lock:  # of the device's copies of weights
+            with self._placing:
                 return self._placed(())
         return self._latest
 
@@ -99,31 +107,56 @@ class PartitionedPlan(Plan):
         return placement.run(dict(zip(placement.inputs, given, strict=True)))
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
-        """NotImplementedError: libraries are not asked how long nodes take."""
-        raise NotImplementedError("PartitionedPlan: profile: only plans of the CPU have profiles")
+        """Executes the graph as `run` does, and tells how long each step took.
+
+        Steps are groups of nodes that are one model of the device, each until it was done, copies
+        between device and host, and what the CPU executed.
+        """
+        self.run(inputs)  # so that nothing is compiled while time is taken
+        given = self._check(inputs)
+        placement = self._placement(given)
+        recorder = Recorder()
+        outputs = placement.run(dict(zip(placement.inputs, given, strict=True)), recorder)
+        return Profile(tuple(recorder.steps), tuple(outputs))
 
     def steps(self) -> list[Step]:
         """Where each node that is on the CPU was executed, in the plans made so far."""
-        return [step for placement in self._placements.values() for step in placement.steps()]
+        with self._lock:
+            placements = list(self._placements.values())
+        return [step for placement in placements for step in placement.steps()]
 
     def _placement(self, given: Any) -> Placement:
-        key = () if self._is_static else tuple(_shape_of(content) for content in given)
-        found = self._placements.get(key)
+        key = () if self._is_static else tuple(map(_spec_of, given))
+        found = self._kept(key)
         if found is None:
-            with self._lock:
-                found = self._placements.get(key)
-                if found is None:
-                    found = self._placements[key] = self._placed(key)
+            with self._placing:
+                found = self._kept(key) or self._keep(key, self._placed(key))
         self._latest = found
         return found
 
-    def _placed(self, shapes: tuple[Any, ...]) -> Placement:
+    def _kept(self, key: Any) -> Placement | None:
+        with self._lock:
+            if key in self._placements:
+                self._placements.move_to_end(key)
+            return self._placements.get(key)
+
+    def _keep(self, key: Any, placement: Placement) -> Placement:
+        with self._lock:
+            self._placements[key] = placement
+            if len(self._placements) > _MOST_PLACEMENTS:
+                self._placements.popitem(last=False)
+        return placement
+
+    def _placed(self, specs: tuple[Any, ...]) -> Placement:
         graph = self._graph.copy()
-        known: dict[str, tuple[int, ...]] = {
-            value.name or "": shape
-            for value, shape in zip(self._inputs, shapes, strict=False)
-            if shape is not None and dims_of(value.shape) is not None
-        }
+        inputs = {value.name: value for value in graph.model.graph.inputs}
+        known: dict[str, tuple[int, ...]] = {}
+        for name, (shape, dtype) in zip(self._names, specs, strict=False):
+            value = inputs[name]
+            if shape is not None and dims_of(value.shape) is not None:
+                known[name] = shape
+            if value.dtype is None and dtype is not None:
+                value.dtype = onnx_ir.DataType.from_numpy(dtype)
         try:
             graph.infer(known or None)
         except GraphError as error:
@@ -132,6 +165,7 @@ class PartitionedPlan(Plan):
         return Placement(graph, self._device, self._mode(), self._costs, self._verify)
 
 
-def _shape_of(content: Any) -> tuple[int, ...] | None:
+def _spec_of(content: Any) -> tuple[tuple[int, ...] | None, Any]:
+    """Shape and type of an array; None for what is none."""
     shape = getattr(content, "shape", None)
-    return None if shape is None else tuple(shape)
+    return None if shape is None else tuple(shape), getattr(content, "dtype", None)
