@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADER = (ROOT / "include" / "mxnet_acc.h").read_text(encoding="utf-8")
 SOURCES = "\n".join(path.read_text() for path in (ROOT / "src" / "acc").rglob("*.cc"))
 
-# What MXNet does not call; that a library's own tools do is tried by tests/acc/test_refacc_faults.py.
+# What MXNet does not call today.
 NOT_CALLED = {"mx_releaseAll", "updateWeights", "exportModel", "importModel", "profile"}
 
 
