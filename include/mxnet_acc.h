@@ -733,8 +733,8 @@ typedef struct MXAccApi {
   MXAccStatus (*listOptions)(void* self, const MXAccOption** options, int32_t* count);
   /*!
    * \brief Writes what decides whether compiled models of another time or machine fit: version of
-   * library and driver, kind of device; of at most size - 1 characters. MXNet keeps it beside them.
-   * Required with importModel.
+   * library and driver, kind of device, what of the environment changes them; of at most size - 1
+   * characters. MXNet keeps it beside them. Required with importModel.
    */
   MXAccStatus (*modelKey)(void* self, int32_t dev_id, char* key, size_t size);
   /*!
@@ -750,8 +750,9 @@ typedef struct MXAccApi {
    * returns.
    *
    * MXNet has checked its file by checksums of its own; yet files come from anywhere. A key that
-   * does not fit, pieces that are missing, too short or not what was exported, and other weights
-   * are an error, for which the library may have a checksum among its pieces, and never a crash.
+   * does not fit, pieces that are missing, too short or not what was exported, and weights of
+   * other types or shapes are an error, for which the library may have a checksum among its pieces,
+   * and never a crash.
    * After any error MXNet compiles the graph.
    */
   MXAccStatus (*importModel)(void* self, int32_t dev_id, const char* key, const MXAccPiece* pieces,

@@ -37,7 +37,7 @@ constexpr const char* kCalls[] = {
     "recordEvent",   "waitEvent",     "accGetExecutor", "configure",     "supportsImperative",
     "run",           "work",          "finalize",       "supportedOps",  "loadModel",
     "infer",         "inferShapes",   "unloadModel",    "listOptions",   "modelKey",
-    "checkModel",
+    "checkModel",    "exportModel",   "exportPiece",    "importModel",
 };
 
 [[noreturn]] void Reject(const std::string& item, const std::string& why) {

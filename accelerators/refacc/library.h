@@ -55,6 +55,8 @@ struct Device {
   const std::string name;
   Counter runs;
   Counter copies;
+  Counter compiled; /*!< models of loadModel */
+  Counter imported; /*!< models of importModel */
   /*! \brief Where one thread at a time was promised: that which is inside. */
   std::atomic<std::thread::id> inside{};
 };

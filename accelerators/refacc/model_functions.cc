@@ -3,7 +3,6 @@
  * \brief The members of the table for models.
  */
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -13,48 +12,22 @@
 #include <utility>
 #include <vector>
 
-#include "library.h"
-#include "model.h"
+#include "loaded_model.h"
 #include "stream.h"
 
 namespace refacc {
-namespace {
 
 using Where = ModelValue::Where;
 
-constexpr char kKey[] = "refacc 1, graphs 1";
-
-/*! \brief What loadModel gives. */
-struct Model {
-  Model(void* given_self, int32_t given_dev_id, const MXAccGraph& given);
-  ~Model();
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-
-  Device& device() const { return LibraryOf(self).device(dev_id); }
-  void CopyWeights(const MXAccGraph& given);
-  void Tell(MXAccModel* out, const Settings& settings);
-  void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
-             const char* what) const;
-  void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace) const;
-  void MakeOutputs(MXTensor* out, void* call) const;
-
-  void* const self;
-  const int32_t dev_id;
-  const Graph graph;
-  ModelSteps steps;
-  std::vector<void*> weights; /*!< handles of their memory; NULL where there are no elements */
-  std::vector<MXTensor> inputs;
-  std::vector<MXTensor> outputs;
-  std::vector<MXTensor> told; /*!< the outputs, without extents where they are not told */
-  std::vector<int64_t> unknown;
-  bool one_at_a_time{false};
-  mutable std::atomic<int> runs_inside{0};
-};
-
-Model::Model(void* given_self, int32_t given_dev_id, const MXAccGraph& given)
-    : self(given_self), dev_id(given_dev_id), graph(ReadGraph(given)), steps(graph) {
-  const Settings& settings = LibraryOf(self).settings();
+Model::Model(void* given_self, int32_t given_dev_id, Graph read, std::string text,
+             const Settings& settings)
+    : self(given_self),
+      dev_id(given_dev_id),
+      graph(std::move(read)),
+      json(std::move(text)),
+      wrong_nodes(settings.wrong),
+      steps(graph) {
+  CheckWeights();
   for (const GraphNode& node : graph.nodes) {
     try {
       if (!settings.HasNode(node.op)) Unsupported(node.op + " is left out by 'nodes'");
@@ -75,25 +48,32 @@ Model::Model(void* given_self, int32_t given_dev_id, const MXAccGraph& given)
   };
   inputs = tensors(graph.inputs);
   outputs = tensors(graph.outputs);
-  CopyWeights(given);
+  CopyWeights();
 }
 
-void Model::CopyWeights(const MXAccGraph& given) {
+void Model::CheckWeights() const {
+  for (const int64_t entry : graph.weights) {
+    const MXAccDLTensor& from = graph.entries[static_cast<size_t>(entry)].weight->tensor;
+    ModelValue value = steps.values()[static_cast<size_t>(entry)];
+    const MXTensor wanted = value.tensor();
+    if (SameSpec(from, wanted.tensor)) continue;
+    throw Failure(kMXAccBadArgument, "a weight is " + SpecText(from) + ", and " +
+                                         SpecText(wanted.tensor) + " in the JSON");
+  }
+}
+
+void Model::CopyWeights() {
   Device& on = device();
   try {
-    for (size_t i = 0; i < graph.weights.size(); ++i) {
-      const MXAccDLTensor& from = given.data[given.num_inputs + static_cast<int32_t>(i)].tensor;
-      MXAccDLTensor to = steps.values()[static_cast<size_t>(graph.weights[i])].tensor().tensor;
-      if (!SameSpec(from, to)) {
-        throw Failure(kMXAccBadArgument,
-                      "a weight is " + SpecText(from) + ", and " + SpecText(to) + " in the JSON");
-      }
-      const size_t bytes = steps.values()[static_cast<size_t>(graph.weights[i])].bytes();
+    for (const int64_t entry : graph.weights) {
+      ModelValue& value = steps.values()[static_cast<size_t>(entry)];
       weights.push_back(nullptr);
-      if (bytes == 0) continue;
-      weights.back() = on.memory.Alloc(bytes, 64, LibraryOf(self).settings());
+      if (value.bytes() == 0) continue;
+      weights.back() = on.memory.Alloc(value.bytes(), 64, LibraryOf(self).settings());
+      MXAccDLTensor to = value.tensor().tensor;
       to.data = weights.back();
       to.device = MXAccDevice{2, dev_id};
+      const MXAccDLTensor& from = graph.entries[static_cast<size_t>(entry)].weight->tensor;
       CopyElements(to, on.memory.AddressOf(to), from,
                    static_cast<const char*>(from.data) + from.byte_offset);
     }
@@ -182,6 +162,8 @@ void Model::MakeOutputs(MXTensor* out, void* call) const {
   }
 }
 
+namespace {
+
 MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
                   int32_t num_out, const MXTensor* workspace, MXAccStream stream, void* call) {
   const auto* model = static_cast<const Model*>(state);
@@ -259,6 +241,8 @@ MXAccStatus InferShapes(void* state, const MXTensor* inputs, int32_t num_in, MXT
   });
 }
 
+}  // namespace
+
 void Model::Tell(MXAccModel* out, const Settings& settings) {
   told = outputs;
   if (settings.shapes != Shapes::kGiven) {
@@ -280,7 +264,10 @@ void Model::Tell(MXAccModel* out, const Settings& settings) {
   out->infer = Infer;
   out->unloadModel = UnloadModel;
   if (settings.shapes == Shapes::kAsked) out->inferShapes = InferShapes;
+  out->exportModel = ExportModel;
 }
+
+namespace {
 
 /*! \brief "1=2,3=0,4=-1" for a node's id. */
 int32_t ClaimOf(const std::string& claims, int64_t id) {
@@ -371,11 +358,12 @@ void CheckOptions(const MXAccAttribute* options, int32_t count) {
 
 MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph,
                       const MXAccAttribute* options, int32_t num_options, void*, MXAccModel* out) {
-  return OnDevice("loadModel", self, dev_id, [&](Device&, const Settings& settings) {
+  return OnDevice("loadModel", self, dev_id, [&](Device& on, const Settings& settings) {
     CheckOptions(options, num_options);
-    auto model = std::make_unique<Model>(self, dev_id, *graph);
+    auto model = std::make_unique<Model>(self, dev_id, ReadGraph(*graph), graph->json, settings);
     model->Tell(out, settings);
     model.release();
+    on.compiled.Add();
   });
 }
 
@@ -387,25 +375,13 @@ MXAccStatus ListOptions(void* self, const MXAccOption** options, int32_t* count)
   });
 }
 
-MXAccStatus ModelKey(void* self, int32_t dev_id, char* key, size_t size) {
-  return OnDevice("modelKey", self, dev_id,
-                  [&](Device&, const Settings&) { WriteName(kKey, key, size); });
-}
-
-MXAccStatus CheckModel(void* self, int32_t dev_id, const char* key, int32_t* verdict) {
-  return OnDevice("checkModel", self, dev_id, [&](Device&, const Settings&) {
-    *verdict = std::strcmp(key, kKey) == 0 ? kMXAccFits : kMXAccDoesNotFit;
-  });
-}
-
 }  // namespace
 
 void SetModelFunctions(MXAccApi* api) {
   api->supportedOps = SupportedOps;
   api->loadModel = LoadModel;
   api->listOptions = ListOptions;
-  api->modelKey = ModelKey;
-  api->checkModel = CheckModel;
+  SetPieceFunctions(api);
 }
 
 }  // namespace refacc

@@ -68,6 +68,8 @@ void EmitState(const Device& device, const Settings& settings, MXAccEmit emit, v
   tell("peak_bytes", std::to_string(state.peak_bytes));
   tell("runs", std::to_string(device.runs.Read()));
   tell("copies", std::to_string(device.copies.Read()));
+  tell("compiled", std::to_string(device.compiled.Read()));
+  tell("imported", std::to_string(device.imported.Read()));
   tell("violations", std::to_string(state.violations));
   tell("violation", state.violation);
 }

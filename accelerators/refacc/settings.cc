@@ -51,6 +51,7 @@ constexpr const char* kHandles[] = {"address", "opaque"};
 constexpr const char* kFailures[] = {"unnamed", "named"};
 constexpr const char* kThreads[] = {"any", "one"};
 constexpr const char* kShapes[] = {"given", "asked", "found"};
+constexpr const char* kVerdicts[] = {"right", "fits", "recompile", "no"};
 constexpr const char* kGuards[] = {"none", "zones", "pages"};
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
@@ -92,6 +93,7 @@ const Entry kEntries[] = {
     {"costs", false, REFACC_TEXT(costs)},
     {"shapes", false, REFACC_WORD(shapes, Shapes, kShapes)},
     {"runs_at_once", false, REFACC_WORD(one_run, bool, kThreads)},
+    {"verdict", false, REFACC_WORD(verdict, Verdict, kVerdicts)},
 };
 
 /*! \brief REFACC_NAME of name. */

@@ -17,6 +17,8 @@ namespace refacc {
 enum class Guard { kNone, kZones, kPages };
 /*! \brief How MXNet learns the shapes of a model's outputs. */
 enum class Shapes { kGiven, kAsked, kFound };
+/*! \brief What checkModel says. */
+enum class Verdict { kRight, kFits, kRecompile, kDoesNotFit };
 
 struct Settings {
   std::string name = "refacc";
@@ -42,6 +44,7 @@ struct Settings {
   std::string costs;
   Shapes shapes = Shapes::kGiven;
   bool one_run = false;
+  Verdict verdict = Verdict::kRight;
 
   Settings();
   /*! \brief The defaults, changed by the environment. */

@@ -51,6 +51,11 @@ std::vector<int64_t> Positions(const Json& list, size_t entries, bool may_be_nul
   return positions;
 }
 
+template <typename T>
+bool Has(const std::vector<T>& list, int32_t count) {
+  return static_cast<size_t>(count) == list.size();
+}
+
 GraphEntry ReadEntry(const Json& json) {
   GraphEntry entry;
   const Json* name = json.Find("name");
@@ -100,12 +105,8 @@ std::vector<int64_t> GraphNode::Integers(const char* key) const {
   return integers;
 }
 
-Graph ReadGraph(const MXAccGraph& given) {
-  if (given.version > MXACC_GRAPH_VERSION) {
-    throw Failure(kMXAccUnsupported, "a graph of version " + std::to_string(given.version) +
-                                         ", this knows " + std::to_string(MXACC_GRAPH_VERSION));
-  }
-  const Json json = ReadJson(given.json);
+Graph ReadGraph(const char* text, const MXTensor* weights, int32_t num_weights) {
+  const Json json = ReadJson(text);
   Graph graph;
   for (const Json& entry : json.At("entries", Kind::kArray).items) {
     graph.entries.push_back(ReadEntry(entry));
@@ -117,16 +118,23 @@ Graph ReadGraph(const MXAccGraph& given) {
   for (const Json& node : json.At("nodes", Kind::kArray).items) {
     graph.nodes.push_back(ReadNode(node, entries));
   }
-  const auto has = [](const auto& list, int32_t count) {
-    return static_cast<size_t>(count) == list.size();
-  };
-  const bool is_right = has(graph.inputs, given.num_inputs) &&
-                        has(graph.weights, given.num_data - given.num_inputs) &&
-                        has(graph.outputs, given.num_outputs) && has(graph.nodes, given.num_nodes);
-  if (!is_right) Reject("has other numbers of inputs, weights, outputs or nodes than its JSON");
+  if (!Has(graph.weights, num_weights)) Reject("has another number of weights than its JSON");
   for (size_t i = 0; i < graph.weights.size(); ++i) {
-    graph.entries[static_cast<size_t>(graph.weights[i])].weight = given.data + given.num_inputs + i;
+    graph.entries[static_cast<size_t>(graph.weights[i])].weight = weights + i;
   }
+  return graph;
+}
+
+Graph ReadGraph(const MXAccGraph& given) {
+  if (given.version > MXACC_GRAPH_VERSION) {
+    throw Failure(kMXAccUnsupported, "a graph of version " + std::to_string(given.version) +
+                                         ", this knows " + std::to_string(MXACC_GRAPH_VERSION));
+  }
+  Graph graph =
+      ReadGraph(given.json, given.data + given.num_inputs, given.num_data - given.num_inputs);
+  const bool is_right = Has(graph.inputs, given.num_inputs) &&
+                        Has(graph.outputs, given.num_outputs) && Has(graph.nodes, given.num_nodes);
+  if (!is_right) Reject("has other numbers of inputs, outputs or nodes than its JSON");
   return graph;
 }
 

@@ -52,6 +52,8 @@ struct Graph {
 
 /*! \brief Reads a graph; Failure where it is none, or of a version that is too new. */
 Graph ReadGraph(const MXAccGraph& graph);
+/*! \brief The same of its JSON and its weights alone, as importModel has them. */
+Graph ReadGraph(const char* json, const MXTensor* weights, int32_t num_weights);
 
 }  // namespace mxacc
 

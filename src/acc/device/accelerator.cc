@@ -99,7 +99,16 @@ Pairs Accelerator::Configure(int device, const Pairs& options) {
   }
   // The library may answer otherwise about operators now.
   configured->answers()->Clear();
+  const std::lock_guard<std::mutex> lock(configured_mutex_);
+  for (const auto& [key, value] : options) configured_[{device, key}] = value;
   return emitted;
+}
+
+std::vector<std::tuple<int64_t, std::string, std::string>> Accelerator::Configured() const {
+  const std::lock_guard<std::mutex> lock(configured_mutex_);
+  std::vector<std::tuple<int64_t, std::string, std::string>> rows;
+  for (const auto& [key, value] : configured_) rows.emplace_back(key.first, key.second, value);
+  return rows;
 }
 
 }  // namespace acc

@@ -5,8 +5,11 @@
 #ifndef MXNET_SRC_ACC_DEVICE_ACCELERATOR_H_
 #define MXNET_SRC_ACC_DEVICE_ACCELERATOR_H_
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -62,6 +65,8 @@ class Accelerator {
   /*! \brief Passes options to the library, and returns the pairs that it answers. */
   std::vector<std::pair<std::string, std::string>> Configure(
       int device, const std::vector<std::pair<std::string, std::string>>& options);
+  /*! \brief The values that were passed last: device, keyword and value. */
+  std::vector<std::tuple<int64_t, std::string, std::string>> Configured() const;
 
  private:
   void AddDevices(AnswerCacheFactory make_answers);
@@ -73,6 +78,8 @@ class Accelerator {
   Stats stats_;
   UntoldFailures untold_;
   Attachments attachments_;
+  mutable std::mutex configured_mutex_;
+  std::map<std::pair<int64_t, std::string>, std::string> configured_;
   std::vector<std::unique_ptr<Device>> devices_;
 };
 

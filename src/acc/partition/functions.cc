@@ -18,6 +18,7 @@
 #include "acc/dispatch/attribute.h"
 #include "acc/partition/model.h"
 #include "acc/partition/model_graph.h"
+#include "acc/partition/pieces.h"
 #include "acc/plugin/model_call.h"
 
 MXNET_DECLARE_CLASS(mxnet::acc::Model, "mx.acc.Model");
@@ -131,6 +132,14 @@ std::vector<std::shared_ptr<const void>> OwnersOf(const ModelGraph& graph) {
   return owners;
 }
 
+/*! \brief What a library's function gave as an object of the front end. */
+Ref<Model> ModelOf(const InUse& used, Device* device, const MXAccModel& model,
+                   const ModelGraph& graph, const char* function) {
+  auto loaded = std::make_shared<LoadedModel>(device, model, graph, function);
+  used->attachments().Add(loaded);
+  return Ref<Model>::Make(device->slot(), std::move(loaded));
+}
+
 Ref<Model> LoadModel(const ModelGraph& graph, Context ctx, const std::vector<std::string>& names,
                      const std::vector<Any>& values) {
   const InUse used(ctx);
@@ -150,9 +159,27 @@ Ref<Model> LoadModel(const ModelGraph& graph, Context ctx, const std::vector<std
     if (status != nullptr) loading.Check();
     Check(status, device->name(), "loadModel");
   }
-  auto loaded = std::make_shared<LoadedModel>(device, model, graph);
-  used->attachments().Add(loaded);
-  return Ref<Model>::Make(device->slot(), std::move(loaded));
+  return ModelOf(used, device, model, graph, "loadModel");
+}
+
+Ref<Model> ImportModel(const ModelGraph& graph, Context ctx, const std::string& key, int64_t file,
+                       const std::vector<PieceRow>& rows) {
+  const InUse used(ctx);
+  Device* device = used->device(ctx.device_id);
+  CheckHas(device->api().importModel, *device, "importModel");
+  const MappedPieces pieces(static_cast<int>(file), rows);
+  const ModelGraph::View view(graph);
+  MXAccModel model{};
+  model.struct_size = sizeof(model);
+  {
+    const OfferedWeights offered(view.weights(), OwnersOf(graph));
+    DeviceCall lock(device);
+    const MXAccStatus status = device->api().importModel(
+        device->api().self, device->id(), key.c_str(), pieces.data(), pieces.size(), view.weights(),
+        static_cast<int32_t>(graph.weights().size()), &model);
+    Check(status, device->name(), "importModel");
+  }
+  return ModelOf(used, device, model, graph, "importModel");
 }
 
 /*! \brief Name, default as JSON, description and choices of each. */
@@ -188,6 +215,19 @@ std::string ModelKey(Context ctx) {
   key[sizeof(key) - 1] = '\0';
   return key;
 }
+
+MXNET_REGISTER_API("mx.acc.models.exports")
+    .describe("Whether the library of a device imports models that it has exported.")
+    .arg("ctx", "The device.")
+    .set_body_typed([](Context ctx) {
+      const InUse used(ctx);
+      return used->device(ctx.device_id)->api().importModel != nullptr;
+    });
+
+MXNET_REGISTER_API("mx.acc.models.configured")
+    .describe("What configure has set last: device, keyword and value.")
+    .arg("ctx", "Any device of the library.")
+    .set_body_typed([](Context ctx) { return InUse(ctx)->Configured(); });
 
 constexpr const char* kVerdicts[] = {"fits", "recompile", "does not fit"};
 
@@ -234,6 +274,12 @@ MXNET_REGISTER_CLASS(ModelGraph, "mx.acc.ModelGraph")
     .arg("ctx", "The device.")
     .arg("names", "Names of options.")
     .arg("values", "Their values.")
+    .release_gil()
+    .def("import_model", &ImportModel, "Makes the model of what `Model.export` has written.")
+    .arg("ctx", "The device.")
+    .arg("key", "What the device's key was when the model was compiled.")
+    .arg("file", "Descriptor of the file.")
+    .arg("rows", "Name, offset and size of each piece, as export gave them.")
     .release_gil();
 
 MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
@@ -244,6 +290,11 @@ MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
     .def("infer_shapes", &Model::InferShapes,
          "The shapes of the outputs for inputs of these; -1 where the elements decide.")
     .arg("shapes", "Of the inputs.")
+    .def("export", &Model::Export,
+         "Writes the compiled model into a file; the name, offset and size of each piece.")
+    .arg("file", "Descriptor of the file.")
+    .arg("offset", "Where the first piece may begin.")
+    .release_gil()
     .def_property(
         "flags", [](const Model& model) { return static_cast<int64_t>(model.loaded().flags()); },
         "Bits of MXAccModel.")

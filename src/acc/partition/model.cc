@@ -215,10 +215,11 @@ class LoadedModel::Run : public ModelCall {
   bool is_dynamic_{false};
 };
 
-LoadedModel::LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph)
+LoadedModel::LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph,
+                         const char* function)
     : device_(device), model_(model), num_results_(graph.outputs().size()) {
   try {
-    ReadTensors(graph);
+    ReadTensors(graph, function);
   } catch (...) {
     Free();
     throw;
@@ -232,8 +233,8 @@ LoadedModel::LoadedModel(Device* device, const MXAccModel& model, const ModelGra
 
 LoadedModel::~LoadedModel() = default;
 
-void LoadedModel::ReadTensors(const ModelGraph& graph) {
-  const std::string what = device_->name() + ": loadModel gave ";
+void LoadedModel::ReadTensors(const ModelGraph& graph, const char* function) {
+  const std::string what = device_->name() + ": " + function + " gave ";
   if (model_.infer == nullptr) MXNET_THROW("RuntimeError") << what << "no infer";
   const auto num_in = static_cast<int32_t>(graph.inputs().size());
   const auto num_out = static_cast<int32_t>(graph.outputs().size());
@@ -435,6 +436,24 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
   return results;
 }
 
+void LoadedModel::Export(PieceSink* sink) {
+  if (model_.exportModel == nullptr) {
+    MXNET_THROW("NotImplementedError") << device_->name() << " does not export this model";
+  }
+  std::unique_lock<std::mutex> one_call(serial_, std::defer_lock);
+  if ((model_.flags & kMXAccModelConcurrent) == 0) one_call.lock();
+  device_->Settle();
+  MXAccStatus status;
+  DeviceCall lock(device_);
+  try {
+    status = model_.exportModel(model_.state, 0, &PieceSink::Take, sink);
+  } catch (...) {
+    status = StatusOfException();
+  }
+  sink->Check();
+  Check(status, device_->name(), "exportModel");
+}
+
 Model::~Model() {
   try {
     const InUse used(slot_);
@@ -457,6 +476,14 @@ std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
   return loaded_->Infer(inputs);
+}
+
+std::vector<PieceRow> Model::Export(int64_t file, int64_t offset) const {
+  const InUse used(slot_);
+  CheckLoaded(*loaded_, *slot_);
+  PieceSink sink(static_cast<int>(file), offset);
+  loaded_->Export(&sink);
+  return sink.rows();
 }
 
 std::vector<std::vector<int64_t>> Model::InferShapes(

@@ -19,6 +19,7 @@
 #include "acc/device/attachments.h"
 #include "acc/device/table.h"
 #include "acc/partition/model_graph.h"
+#include "acc/partition/pieces.h"
 #include "acc/plugin/bytes.h"
 
 namespace mxnet {
@@ -27,8 +28,10 @@ namespace acc {
 /*! \brief A model of a library as long as that is loaded. Any thread may call. */
 class LoadedModel : public Attachment {
  public:
-  /*! \brief Takes over what the library gave; it unloads that where it throws, too. */
-  LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph);
+  /*! \brief Takes over what the library gave by a function; it unloads that where it throws, too.
+   */
+  LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph,
+              const char* function);
   ~LoadedModel() override;
 
   /*! \brief Unloads it; no call is under way. */
@@ -38,6 +41,11 @@ class LoadedModel : public Attachment {
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs);
   /*! \brief The shapes of the outputs, -1 where the elements decide. */
   std::vector<std::vector<int64_t>> InferShapes(const std::vector<std::vector<int64_t>>& inputs);
+  /*!
+   * \brief Gives the compiled model out without its weights. NotImplementedError where the library
+   * does not export it, and what other failures map to.
+   */
+  void Export(PieceSink* sink);
   uint32_t flags() const { return model_.flags; }
   uint64_t workspace_bytes() const { return model_.workspace_bytes; }
   uint64_t weight_bytes() const { return model_.weight_bytes; }
@@ -45,7 +53,7 @@ class LoadedModel : public Attachment {
  private:
   class Run;
 
-  void ReadTensors(const ModelGraph& graph);
+  void ReadTensors(const ModelGraph& graph, const char* function);
   Context ContextOf(const ModelTensor& tensor) const;
   NDArray Prepared(const NDArray& given, size_t index) const;
   std::vector<ModelTensor> OutputsFor(const std::vector<NDArray>& inputs);
@@ -86,6 +94,8 @@ class Model {
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;
+  /*! \brief Writes the pieces of the model into a file from an offset on; which these are. */
+  std::vector<PieceRow> Export(int64_t file, int64_t offset) const;
   const LoadedModel& loaded() const { return *loaded_; }
 
  private:

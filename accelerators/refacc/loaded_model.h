@@ -1,0 +1,59 @@
+/*!
+ * \file loaded_model.h
+ * \brief A model of this library: the steps of a graph, with its weights on the device.
+ */
+#ifndef REFACC_LOADED_MODEL_H_
+#define REFACC_LOADED_MODEL_H_
+
+#include <mxnet_acc.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "library.h"
+#include "model.h"
+
+namespace refacc {
+
+/*! \brief What loadModel and importModel give. */
+struct Model {
+  /*! \brief `text` is the JSON that the graph was read from; nodes that settings.wrong has get
+   * wrong results. */
+  Model(void* given_self, int32_t given_dev_id, Graph read, std::string text,
+        const Settings& settings);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  Device& device() const { return LibraryOf(self).device(dev_id); }
+  void CheckWeights() const;
+  void CopyWeights();
+  void Tell(MXAccModel* out, const Settings& settings);
+  void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
+             const char* what) const;
+  void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace) const;
+  void MakeOutputs(MXTensor* out, void* call) const;
+
+  void* const self;
+  const int32_t dev_id;
+  const Graph graph; /*!< its weights have data until the constructor returns */
+  const std::string json;
+  const std::string wrong_nodes;
+  ModelSteps steps;
+  std::vector<void*> weights; /*!< handles of their memory; NULL where there are no elements */
+  std::vector<MXTensor> inputs;
+  std::vector<MXTensor> outputs;
+  std::vector<MXTensor> told; /*!< the outputs, without extents where they are not told */
+  std::vector<int64_t> unknown;
+  bool one_at_a_time{false};
+  mutable std::atomic<int> runs_inside{0};
+};
+
+/*! \brief Members of MXAccModel and MXAccApi for models that are kept as pieces. */
+MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void* context);
+void SetPieceFunctions(MXAccApi* api);
+
+}  // namespace refacc
+
+#endif  // REFACC_LOADED_MODEL_H_
