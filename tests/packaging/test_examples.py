@@ -123,6 +123,16 @@ def test_example(tmp_path, example, compiler, build, script, tools):
         run([sys.executable, "-c", script], tmp_path, PYTHONPATH=path)
 
 
+def test_checkpoint_to_accelerator(tmp_path):
+    """The example in cells, as a program."""
+    pytest.importorskip("sklearn")
+    example = EXAMPLES / "checkpoint_to_accelerator.py"
+    told = run([sys.executable, example], tmp_path, TMPDIR=str(tmp_path))
+    assert "digits are read on mymodel(0)" in told
+    assert "mymodel: 1 of 4 nodes; on cpu: Gemm x2, Softmax x1" in told
+    assert example.read_text().count("\n# %% ") == 6
+
+
 @pytest.mark.parametrize("option", ["includedir", "libdir", "cmakedir", "pkgconfigdir"])
 def test_the_folders_that_are_told_exist(tmp_path, option):
     told = run([sys.executable, "-m", "ffi", f"--{option}"], tmp_path).strip()

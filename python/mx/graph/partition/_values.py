@@ -14,6 +14,8 @@ from ...context import cpu
 from ..profile import Recorder
 from ._device import Device
 
+Contents = dict[onnx_ir.Value, Any]
+
 
 class Values:
     """What has been computed so far, each value on the device, on the host, or on both.
@@ -26,8 +28,8 @@ class Values:
     ) -> None:
         self._device = device
         self._recorder = recorder
-        self.here: dict[onnx_ir.Value, Any] = {}
-        self.there: dict[onnx_ir.Value, Any] = {}
+        self.here: Contents = {}
+        self.there: Contents = {}
         for value, content in given.items():
             is_there = isinstance(content, np.ndarray) and content.ctx == device.memory
             (self.there if is_there else self.here)[value] = content
@@ -38,7 +40,7 @@ class Values:
         missing = [value for value in values if value not in self.there]
         for value in missing:
             self.there[value] = self._device.array(self.here[value])
-        self._record(missing, self._device.name, begin)
+        self._record(missing, self.here, self.there, self._device.name, begin)
         return [self.there[value] for value in values]
 
     def on_host(self, values: Sequence[onnx_ir.Value]) -> list[Any]:
@@ -47,7 +49,7 @@ class Values:
         missing = [value for value in values if value not in self.here]
         for value in missing:
             self.here[value] = self.there[value].to_device(cpu())
-        self._record(missing, "cpu", begin)
+        self._record(missing, self.there, self.here, "cpu", begin)
         return [self.here[value] for value in values]
 
     def drop(self, values: Iterable[onnx_ir.Value]) -> None:
@@ -56,10 +58,20 @@ class Values:
             self.here.pop(value, None)
             self.there.pop(value, None)
 
-    def _record(self, copied: Sequence[onnx_ir.Value], to: str, begin_ns: int) -> None:
-        if self._recorder is not None and copied:
+    def _record(
+        self,
+        values: Sequence[onnx_ir.Value],
+        sources: Contents,
+        targets: Contents,
+        to: str,
+        begin_ns: int,
+    ) -> None:
+        if self._recorder is None:
+            return
+        # With a library that has no memory of its own they are the same arrays.
+        copied = [value for value in values if targets[value] is not sources[value]]
+        if copied:
             waitall()
             names = ", ".join(value.name or "" for value in copied)
-            contents = self.here if to == "cpu" else self.there
-            shapes = [np.shape(contents[value]) for value in copied]
+            shapes = [np.shape(targets[value]) for value in copied]
             self._recorder.add(names, f"copy to {to}", shapes, begin_ns)
