@@ -9,6 +9,7 @@
 
 #include "op/argument/quick.h"
 #include "op/kernels/softmax/softmax_loops.h"
+#include "op/parallel/parallel.h"
 #include "op/schema/describe.h"
 #include "op/tensor/axes.h"
 #include "op/tensor/cast.h"
@@ -84,13 +85,21 @@ struct Blocks {
   int64_t inner{1};
 };
 
+/*! \brief Blocks on several threads where they are many; columns of few large ones stay on one. */
 template <typename T>
 void RunBlocks(const SoftmaxRule<T>& rule, const Blocks& blocks, const T* x, T* out,
                int64_t count) {
-  if (blocks.inner == 1) return SoftmaxLines(rule, x, out, count, blocks.length);
-  for (int64_t i = 0; i < count; ++i, x += blocks.size(), out += blocks.size()) {
-    SoftmaxColumns(rule, x, out, blocks.length, blocks.inner);
-  }
+  const int64_t size = blocks.size();
+  const auto run = [&](int64_t begin, int64_t end) {
+    const T* from = x + begin * size;
+    T* to = out + begin * size;
+    if (blocks.inner == 1) return SoftmaxLines(rule, from, to, end - begin, blocks.length);
+    for (; begin < end; ++begin, from += size, to += size) {
+      SoftmaxColumns(rule, from, to, blocks.length, blocks.inner);
+    }
+  };
+  if (count * size < kFewForThreads) return run(0, count);
+  InParallel(count, kElementsTimed / size + 1, run);
 }
 
 /*! \brief Converts elements that lie one after the other. */
@@ -126,16 +135,14 @@ void Softmax(const SoftmaxRule<T>& rule, const DLTensor& x, int axis, const DLTe
   if (TensorSize(out) == 0) return;
   const Blocks blocks(TensorShape(x), axis);
   auto* to = static_cast<T*>(TensorData(out));
-  const bool in_place = out.dtype == DTypeOf<T>();
-  if (IsContiguous(x) && !(in_place && x.dtype == out.dtype)) {
-    RunConverted(rule, blocks, x, out);
-  } else if (IsContiguous(x)) {
+  if (out.dtype != DTypeOf<T>()) {
+    const NDArray copy = IsContiguous(x) ? NDArray() : Contiguous(x);
+    RunConverted(rule, blocks, copy.defined() ? copy.tensor() : x, out);
+  } else if (x.dtype == out.dtype && IsContiguous(x)) {
     RunBlocks(rule, blocks, static_cast<const T*>(TensorData(x)), to, blocks.count);
-  } else if (in_place) {
+  } else {
     CopyCast(x, out);
     RunBlocks(rule, blocks, to, to, blocks.count);
-  } else {
-    RunConverted(rule, blocks, Contiguous(x).tensor(), out);
   }
 }
 

@@ -22,10 +22,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostThreads = 1024;
-/*! \brief What waking a thread takes, a few times: a shorter rest is done by the calling one. */
-constexpr double kWorthSharing = 30e-6;
+/*! \brief What handing a loop to a thread takes, a few times: a shorter rest is not shared. */
+constexpr double kWorthSharing = 10e-6;
+/*! \brief The same where the threads have to be woken. */
+constexpr double kWorthWaking = 30e-6;
 /*! \brief Long enough that taking a piece costs nothing beside it, short enough to end together. */
-constexpr double kPieceSeconds = 10e-6;
+constexpr double kPieceSeconds = 5e-6;
 constexpr int64_t kPiecesPerThread = 8;
 
 int ProcessorsAllowed() noexcept {
@@ -86,7 +88,8 @@ void RunPieces(int64_t size, int64_t first, Piece piece, const void* body) {
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const int64_t left = size - first;
   const double of_one = seconds / static_cast<double>(first);
-  if (of_one * static_cast<double>(left) < kWorthSharing) return piece(body, first, size);
+  const double worth = pool->IsAwake() ? kWorthSharing : kWorthWaking;
+  if (of_one * static_cast<double>(left) < worth) return piece(body, first, size);
   const auto least = static_cast<int64_t>(kPieceSeconds / of_one);
   const int64_t step =
       std::max({least, left / (threads * kPiecesPerThread), std::min<int64_t>(first, 64)});

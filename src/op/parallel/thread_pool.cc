@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <thread>
 
@@ -15,6 +17,22 @@ namespace op {
 namespace {
 
 std::atomic<ThreadPool*> global{nullptr};
+
+/*! \brief How long something is awaited without sleeping: about what it takes to be woken. */
+constexpr std::chrono::microseconds kMoment{50};
+
+/*! \brief Waits for a moment, or until there is what is waited for; whether there is. */
+template <typename Condition>
+bool WaitAwake(const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + kMoment;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  return true;
+}
 
 /*! \brief Its threads are not in the child, and its locks may be held by threads that are not. */
 void ForgetPool() { global.store(nullptr, std::memory_order_relaxed); }
@@ -55,18 +73,27 @@ ThreadPool* ThreadPool::Global() {
 bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
   std::unique_lock<std::mutex> use(in_use_, std::try_to_lock);
   if (!use.owns_lock()) return false;
+  int asleep;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     Start(threads - 1);
     loop_ = loop;
-    wanted_ = threads - 1 < started_ ? threads - 1 : started_;
+    wanted_ = std::min(threads - 1, started_);
+    asleep = wanted_ - awake_;
   }
-  for (int i = 1; i < threads; ++i) work_.notify_one();
+  for (; asleep > 0; --asleep) work_.notify_one();
   loop->TakePieces();
-  std::unique_lock<std::mutex> lock(mutex_);
-  loop_ = nullptr;
-  wanted_ = 0;
-  done_.wait(lock, [this] { return active_ == 0; });
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    loop_ = nullptr;
+    wanted_ = 0;
+  }
+  // What others are still at is a piece each.
+  const auto is_done = [this] { return active_.load(std::memory_order_acquire) == 0; };
+  if (!WaitAwake(is_done)) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_.wait(lock, is_done);
+  }
   return true;
 }
 
@@ -91,6 +118,11 @@ void ThreadPool::Work() noexcept {
     loop->TakePieces();
     lock.lock();
     if (--active_ == 0) done_.notify_one();
+    ++awake_;
+    lock.unlock();
+    WaitAwake([this] { return wanted_.load(std::memory_order_relaxed) > 0; });
+    lock.lock();
+    --awake_;
   }
 }
 

@@ -32,10 +32,11 @@ struct SharedLoop {
 };
 
 /*!
- * \brief Threads that sleep until there is a loop. Lives as long as the process.
+ * \brief Threads that wait for loops. Lives as long as the process.
  *
  * The thread that has the loop takes pieces as well and waits for no thread that has not begun, so
- * that a machine whose other processors are busy loses no time.
+ * that a machine whose other processors are busy loses no time. To be woken takes as long as many a
+ * loop: a thread that has had one stays awake for the next for a moment before it sleeps.
  */
 class ThreadPool {
  public:
@@ -45,6 +46,9 @@ class ThreadPool {
   /*! \brief Does all items; false where the pool is at the loop of another thread. */
   bool TryRun(SharedLoop* loop, int threads);
 
+  /*! \brief Whether a thread is awake that has no loop. */
+  bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
+
  private:
   void Start(int workers) noexcept;
   void Work() noexcept;
@@ -53,9 +57,10 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable done_;
-  SharedLoop* loop_{nullptr}; /*!< taken by whoever still may begin */
-  int wanted_{0};             /*!< threads that may still begin */
-  int active_{0};
+  SharedLoop* loop_{nullptr};  /*!< taken by whoever still may begin */
+  std::atomic<int> wanted_{0}; /*!< threads that may still begin */
+  std::atomic<int> active_{0}; /*!< threads at the loop, but for its own */
+  std::atomic<int> awake_{0};  /*!< threads that wait without sleeping */
   int started_{0};
 };
 

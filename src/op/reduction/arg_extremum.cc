@@ -6,8 +6,10 @@
 
 #include "op/argument/arguments.h"
 #include "op/argument/quick.h"
+#include "op/elementwise/elementwise.h"
+#include "op/kernels/elementwise/gather.h"
 #include "op/kernels/reduction/extremum.h"
-#include "op/reduction/reduce.h"
+#include "op/reduction/reduction.h"
 #include "op/schema/describe.h"
 #include "op/semantics/order.h"
 
@@ -177,21 +179,27 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
     elements = &flat.tensor();
   }
   const Reduction r(*elements, attributes.reduce().axis);
-  const auto find = search.table.find[CheckedIndexOfDType(elements->dtype)];
+  const int index = CheckedIndexOfDType(elements->dtype);
+  const auto find = search.table.find[index];
+  const auto find_columns = search.table.columns[index];
+  const int64_t n = r.count();
   const int64_t stride = r.reduced().ndim == 0 ? 0 : r.reduced_strides()[0];
-  auto* to = static_cast<int64_t*>(TensorData(call.out[0]));
-  if (TensorSize(call.out[0]) == 0) return;
-  const auto find_columns = search.table.columns[CheckedIndexOfDType(elements->dtype)];
-  if (find_columns != nullptr && r.reduces_rows() && r.count() <= INT32_MAX) {
-    const int inner = r.kept().ndim - 1;
-    const int64_t width = r.kept()[inner];
-    return ForEachOffset(r.data(), r.kept(), r.kept_strides(), inner, [&](const char* x) {
-      find_columns(x, r.kept_strides()[inner], width, stride, r.count(), to);
-      to += width;
+  auto* out = static_cast<int64_t*>(TensorData(call.out[0]));
+  if (r.out_size() == 0) return;
+  if (find_columns != nullptr && r.reduces_rows() && n <= INT32_MAX) {
+    const int64_t step = r.kept_strides()[r.kept().ndim - 1];
+    return ForResults(r, kResultsAbreast, [&](int64_t begin, int64_t end) {
+      ForEachRun(r, begin, end, end - begin, [&](const char* x, int64_t result, int64_t columns) {
+        find_columns(x, step, columns, stride, n, out + result);
+      });
     });
   }
-  ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim,
-                [&](const char* x) { *to++ = find(x, stride, r.count()); });
+  ForResults(r, 1, [&](int64_t begin, int64_t end) {
+    int64_t* to = out + begin;
+    ForEachOffset(
+        r.data(), r.kept(), r.kept_strides(), r.kept().ndim,
+        [&](const char* x) { *to++ = find(x, stride, n); }, begin, end - begin);
+  });
 }
 
 /*! \brief Of an array of the host along one axis or all, into a new array without the axis. */

@@ -23,50 +23,57 @@ void ScanLine(const char* x, int64_t stride, int64_t n, T* out) {
   }
 }
 
-/*! \brief Combines each row of a row-major span of rows with the one before it. */
+/*! \brief Combines `columns` elements of each row with those of the row before it. */
 template <typename Op, typename T>
-void ScanRows(T* x, int64_t width, int64_t rows) {
+void ScanRows(T* x, int64_t columns, int64_t width, int64_t rows) {
   for (int64_t r = 1; r < rows; ++r, x += width) {
     T* next = x + width;
 #pragma GCC ivdep
-    for (int64_t j = 0; j < width; ++j) {
+    for (int64_t j = 0; j < columns; ++j) {
       next[j] = T(Op::Apply(Load<T>(x[j]), Load<T>(next[j])));
     }
   }
 }
 
-/*! \brief Turns the elements along an axis into the result of all up to each, in place. */
-template <typename Op>
-void ScanInPlace(const DLTensor& array, int axis) {
-  int64_t step = 1;
-  for (int d = axis + 1; d < array.ndim; ++d) step *= array.shape[d];
-  const int64_t extent = array.shape[axis];
-  if (step * extent == 0) return;
-  DispatchDType(array.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* x = static_cast<T*>(TensorData(array));
-    for (T* end = x + TensorSize(array); x < end; x += step * extent) {
-      if (step == 1) {
-        ScanLine<Op>(reinterpret_cast<const char*>(x), sizeof(T), extent, x);
-      } else {
-        ScanRows<Op>(x, step, extent);
-      }
-    }
-  });
-}
-
-/*! \brief The same of the lines along one axis of an array of the result's type. */
+/*! \brief The same of the lines along one axis, into an array that has them one after the other. */
 template <typename Op>
 void ScanLines(const Reduction& r, const DLTensor& out) {
   if (TensorSize(out) == 0) return;
+  const int64_t n = r.count();
+  const int64_t stride = r.reduced().ndim == 0 ? 0 : r.reduced_strides()[0];
   DispatchDType(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* to = static_cast<T*>(TensorData(out));
-    const int64_t n = r.count();
-    const int64_t stride = r.reduced().ndim == 0 ? 0 : r.reduced_strides()[0];
-    ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim, [&](const char* line) {
-      ScanLine<Op>(line, stride, n, to);
-      to += n;
+    ForResults(r, 1, [&](int64_t begin, int64_t end) {
+      T* to = static_cast<T*>(TensorData(out)) + begin * n;
+      const auto scan = [&](const char* line) {
+        ScanLine<Op>(line, stride, n, to);
+        to += n;
+      };
+      ForEachOffset(r.data(), r.kept(), r.kept_strides(), r.kept().ndim, scan, begin, end - begin);
+    });
+  });
+}
+
+/*! \brief Turns the elements along an axis into the result of all up to each, in place. */
+template <typename Op>
+void ScanInPlace(const DLTensor& array, int axis) {
+  std::optional<Axes> axes;
+  axes.emplace().push_back(axis);
+  const Reduction r(array, axes);
+  if (r.count() < 2) return;
+  if (r.kept().ndim == 0 || r.reduced_strides()[0] == ItemSize(array.dtype)) {
+    return ScanLines<Op>(r, array);
+  }
+  if (r.out_size() == 0) return;
+  DispatchDType(array.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* const elements = static_cast<T*>(TensorData(array));
+    const int64_t width = r.reduced_strides()[0] / static_cast<int64_t>(sizeof(T));
+    ForResults(r, kResultsAbreast, [&](int64_t begin, int64_t end) {
+      ForEachRun(r, begin, end, end - begin, [&](const char* x, int64_t, int64_t columns) {
+        ScanRows<Op>(elements + (x - r.data()) / static_cast<int64_t>(sizeof(T)), columns, width,
+                     r.count());
+      });
     });
   });
 }

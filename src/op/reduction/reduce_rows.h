@@ -1,0 +1,160 @@
+/*!
+ * \file reduce_rows.h
+ * \brief Loops that reduce rows of elements, each to the result of its column.
+ */
+#ifndef MXNET_SRC_OP_REDUCTION_REDUCE_ROWS_H_
+#define MXNET_SRC_OP_REDUCTION_REDUCE_ROWS_H_
+
+#include <algorithm>
+
+#include "op/reduction/reduce_span.h"
+
+namespace mxnet {
+namespace op {
+
+/*! \brief What a column of rows is combined in; a Reducer may have something faster for T. */
+template <typename Reducer, typename T>
+struct ColumnReducer {
+  using Acc = typename Reducer::template Acc<T>;
+  static Acc Start(const char* x) { return StartAt<Reducer, T>(x); }
+  static Acc Combine(Acc total, Computed<T> x) { return Reducer::template Combine<T>(total, x); }
+  static bool IsSettled(Acc total) {
+    if constexpr (std::is_same_v<Acc, bool>) return Reducer::IsSettled(total);
+    return false;
+  }
+};
+
+/*! \brief So many rows are combined at a time, one after the other. */
+constexpr int kRowsAtOnce = 4;
+
+/*! \brief Combines each of n elements of a row with the accumulator of its column. */
+template <typename Reducer, typename T>
+struct CombineRowBody {
+  using Column = ColumnReducer<Reducer, T>;
+
+  static MXNET_ALWAYS_INLINE void Run(const char* x, int64_t stride, int64_t n,
+                                      typename Column::Acc* total) {
+    if (stride == sizeof(T)) {
+      auto* elements = reinterpret_cast<const Stored<T>*>(x);
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) total[j] = Column::Combine(total[j], Load<T>(elements[j]));
+    } else {
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < n; ++j) {
+        total[j] = Column::Combine(total[j], LoadAt<T>(x + j * stride));
+      }
+    }
+  }
+};
+
+/*! \brief The same of kRowsAtOnce dense rows. */
+template <typename Reducer, typename T>
+struct CombineRowsBody {
+  using Column = ColumnReducer<Reducer, T>;
+
+  static MXNET_ALWAYS_INLINE void Run(const char* const* rows, int64_t n,
+                                      typename Column::Acc* total) {
+    auto* a = reinterpret_cast<const Stored<T>*>(rows[0]);
+    auto* b = reinterpret_cast<const Stored<T>*>(rows[1]);
+    auto* c = reinterpret_cast<const Stored<T>*>(rows[2]);
+    auto* d = reinterpret_cast<const Stored<T>*>(rows[3]);
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      auto sum = Column::Combine(total[j], Load<T>(a[j]));
+      sum = Column::Combine(sum, Load<T>(b[j]));
+      sum = Column::Combine(sum, Load<T>(c[j]));
+      total[j] = Column::Combine(sum, Load<T>(d[j]));
+    }
+  }
+};
+
+/*! \brief Rows of elements of T, which a reader may have to make, combined by columns. */
+template <typename Reducer, typename T>
+class RowCombiner {
+ public:
+  using Column = ColumnReducer<Reducer, T>;
+  using Acc = typename Column::Acc;
+  // Rows are read whole where that is possible, for the sake of the memory they lie in.
+  static constexpr int64_t kMost = 4 * kReadBlock;
+  // Extremes of floats ask for NaN each time, of which compilers make branches where rows chain.
+  static constexpr bool kCombinesRows =
+      Reducer::kReads || !kIsFloatType<T> || !std::is_same_v<Acc, Computed<T>>;
+
+  /*! \brief Of n columns, of results from `result` on. */
+  RowCombiner(const Reduction& r, int64_t stride, int64_t n, int64_t result)
+      : reader_(r.reader()), stride_(stride), n_(n), result_(result) {}
+
+  Acc* total() { return total_; }
+
+  void Add(const char* x) {
+    if constexpr (Reducer::kReads) {
+      if (__builtin_expect(reader_ != nullptr, 0)) return AddRead(x);
+    }
+    if (!kCombinesRows || stride_ != sizeof(T)) return AddRow(x, stride_);
+    rows_[count_++] = x;
+    if (count_ < kRowsAtOnce) return;
+    static const auto run = internal::ReduceFunction<CombineRowsBody<Reducer, T>, T>();
+    run(rows_, n_, total_);
+    count_ = 0;
+  }
+
+  /*! \brief Combines what has been added and not been combined yet. */
+  void Finish() {
+    for (int i = 0; i < count_; ++i) AddRow(rows_[i], stride_);
+    count_ = 0;
+  }
+
+ private:
+  void AddRow(const char* x, int64_t stride) {
+    static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
+    run(x, stride, n_, total_);
+  }
+  [[gnu::noinline]] void AddRead(const char* x) {
+    ReadBuffer<T> buffer;
+    reader_->Read(x, stride_, n_, result_, 1, buffer.bytes);
+    AddRow(buffer.bytes, sizeof(T));
+  }
+
+  const BlockReader* reader_;
+  int64_t stride_;
+  int64_t n_;
+  int64_t result_;
+  int count_{0};
+  const char* rows_[kRowsAtOnce];
+  Acc total_[kMost];
+};
+
+/*!
+ * \brief Results from number `begin` on, before `end`: many neighbours at a time, where the
+ * elements of one lie far apart.
+ */
+template <typename Reducer, typename T>
+void ReduceRows(const Reduction& r, int64_t begin, int64_t end, char* out) {
+  using Result = typename Reducer::template Result<T>;
+  using Combiner = RowCombiner<Reducer, T>;
+  using Column = typename Combiner::Column;
+  const int64_t tile = r.reader() == nullptr ? Combiner::kMost : kReadBlock;
+  const int64_t stride = r.kept_strides()[r.kept().ndim - 1];
+  ForEachRun(r, begin, end, tile, [&](const char* first, int64_t result, int64_t n) {
+    Combiner combiner(r, stride, n, result);
+    auto* total = combiner.total();
+    for (int64_t j = 0; j < n; ++j) total[j] = Column::Start(first + j * stride);
+    int64_t rows = 0;
+    ForEachOffset(first, r.reduced(), r.reduced_strides(), r.reduced().ndim, [&](const char* x) {
+      if constexpr (std::is_same_v<typename Reducer::template Acc<T>, bool>) {
+        // Now and then it is asked whether further rows make a difference.
+        if (rows < 0) return;
+        if (++rows % 8 == 0 && std::all_of(total, total + n, Column::IsSettled)) rows = -1;
+      }
+      combiner.Add(x);
+    });
+    combiner.Finish();
+    auto* to = reinterpret_cast<Result*>(out) + result;
+    for (int64_t j = 0; j < n; ++j) to[j] = Result(total[j]);
+  });
+}
+
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_REDUCTION_REDUCE_ROWS_H_
