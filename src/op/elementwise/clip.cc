@@ -11,6 +11,7 @@
 
 #include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
+#include "op/kernels/elementwise/gather.h"
 #include "op/schema/describe.h"
 #include "op/semantics/input_types.h"
 
@@ -123,8 +124,47 @@ class Limit {
   ElementBuffer element_;
 };
 
+/*! \brief Clips dense elements to two limits for all of them; out may be x. */
+template <typename T>
+struct ClipBody {
+  static MXNET_ALWAYS_INLINE void Run(const T* x, T low, T high, T* out, int64_t n) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = formulas::clip::Apply(x[i], low, high);
+  }
+};
+
+/*! \brief Clips elements at even steps into dense ones. */
+template <typename T>
+void ClipToNumbers(const char* x, int64_t stride, T low, T high, T* out, int64_t n) {
+  static const auto clip = ForWideCpu<ClipBody<T>>();
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kChunk = 4096 / kItem;
+  if (stride == kItem) return clip(reinterpret_cast<const T*>(x), low, high, out, n);
+  for (int64_t begin = 0; begin < n; begin += kChunk) {
+    const int64_t count = std::min(kChunk, n - begin);
+    GatherStrided(x + begin * stride, stride, kItem, count, reinterpret_cast<char*>(out + begin));
+    clip(out + begin, low, high, out + begin, count);
+  }
+}
+
+/*! \brief ClipToNumbers where that is what is asked for; whether it was. */
+bool TryClipToNumbers(int index, char* const* data, const int64_t* strides, int64_t n) {
+  if (strides[2] != 0 || strides[3] != 0) return false;
+  return DispatchDType(kDTypes[index], [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsIntType<T> || std::is_floating_point_v<T>) {
+      if (strides[0] != static_cast<int64_t>(sizeof(T))) return false;
+      ClipToNumbers(data[1], strides[1], LoadAt<T>(data[2]), LoadAt<T>(data[3]),
+                    reinterpret_cast<T*>(data[0]), n);
+      return true;
+    }
+    return false;
+  });
+}
+
 /*! \brief Limits n elements from both sides; data and strides are of out, a, low, high. */
 void ClipBoth(int index, int64_t item, char* const* data, const int64_t* strides, int64_t n) {
+  if (TryClipToNumbers(index, data, strides, n)) return;
   const InnerLoop maximum = MaximumLoops().loops[index];
   const InnerLoop minimum = MinimumLoops().loops[index];
   const int64_t items[3] = {item, item, item};

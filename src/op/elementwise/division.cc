@@ -279,7 +279,7 @@ void PowerRun(char* const* data, const int64_t* strides, int64_t n) {
 
 /*!
  * \brief Powers of integers, which wrap: for all of some elements the bits of the exponents one
- * after the other, so that many are multiplied at a time.
+ * after the other, so that many are multiplied at a time. Squares, the commonest, take one product.
  */
 template <typename T>
 struct IntegerPowerBody {
@@ -295,9 +295,15 @@ struct IntegerPowerBody {
       Read(data[1] + done * strides[1], strides[1], count, base);
       Read(data[2] + done * strides[2], strides[2], count, left);
       U any = 0;
+      U differs = 0;
       for (int64_t i = 0; i < count; ++i) {
         result[i] = (left[i] & 1) != 0 ? base[i] : U(1);
         any |= left[i];
+        differs |= left[i] ^ U(2);
+      }
+      if (differs == 0) {
+        for (int64_t i = 0; i < count; ++i) result[i] = Product(base[i], base[i]);
+        any = 0;
       }
       while ((any = static_cast<U>(any >> 1)) != 0) {
         for (int64_t i = 0; i < count; ++i) {
@@ -352,20 +358,37 @@ LoopTable PowerLoops() {
   return table;
 }
 
+/*! \brief Whether any of some integers is negative. */
+template <typename T>
+struct AnyNegative {
+  static MXNET_ALWAYS_INLINE bool Run(const char* x, int64_t stride, int64_t n) {
+    // Of all of them or-ed the sign is that of any.
+    T all(0);
+    if (stride == sizeof(T)) {
+      auto* dense = reinterpret_cast<const T*>(x);
+      for (int64_t i = 0; i < n; ++i) all = static_cast<T>(all | dense[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i, x += stride) {
+        all = static_cast<T>(all | *reinterpret_cast<const T*>(x));
+      }
+    }
+    return all < T(0);
+  }
+};
+
 void RejectNegative(const BinaryOp&, const DLTensor& x2) {
   if (x2.dtype.code == kDLUInt) return;
   StridedLoop<1> walk(TensorShape(x2));
   walk.Set(0, x2);
-  walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
-    DispatchDType(x2.dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      if constexpr (kIsIntType<T>) {
-        bool negative = false;
-        for (int64_t i = 0; i < n; ++i) negative |= LoadAt<T>(data[0] + i * strides[0]) < T(0);
-        if (!negative) return;
-      }
-      MXNET_THROW("ValueError") << "Integers to negative integer powers are not allowed.";
-    });
+  DispatchDType(x2.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsIntType<T>) {
+      static const auto is_any = ForCpu<AnyNegative<T>>();
+      walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
+        if (!is_any(data[0], strides[0], n)) return;
+        MXNET_THROW("ValueError") << "Integers to negative integer powers are not allowed.";
+      });
+    }
   });
 }
 

@@ -49,6 +49,16 @@ struct CastBody {
     if (strides[0] == sizeof(To) && strides[1] == sizeof(From)) {
       auto* out = reinterpret_cast<To*>(to);
       auto* in = reinterpret_cast<const Stored<From>*>(from);
+      if constexpr (kIsComplexType<To> && !kIsComplexType<From>) {
+        // By parts, which compilers make vectors of.
+        using Part = typename To::value_type;
+        auto* parts = reinterpret_cast<Part*>(to);
+        for (int64_t i = 0; i < n; ++i) {
+          parts[2 * i] = CastStored<From, To>(in[i]).real();
+          parts[2 * i + 1] = Part(0);
+        }
+        return;
+      }
       for (int64_t i = 0; i < n; ++i) out[i] = CastStored<From, To>(in[i]);
       return;
     }
