@@ -15,7 +15,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 from ffi._cython.core cimport (
     DLDataType, DLTensor, FunctionBase, MXNetCallObservers, MXNetNDArrayCreate, MXNetNDArrayHandle,
     MXNetNDArrayObject, MXNetNDArrayView, NDArray, call_function, is_operand_type, kDLBool, kDLComplex, kDLCPU,
@@ -105,8 +105,11 @@ cdef object positive = function_of("__pos__")
 cdef object absolute = function_of("__abs__")
 cdef object invert = function_of("__invert__")
 cdef object imaginary = _methods._imag
+cdef object squeeze = _methods.METHODS["squeeze"]
 cdef object get_item = _indexing._getitem
 cdef object set_item = _indexing._setitem
+# The key of all elements.
+cdef tuple whole = encode_items((...,))
 cdef list comparisons = [None] * 6
 comparisons[Py_LT] = function_of("__lt__")
 comparisons[Py_LE] = function_of("__le__")
@@ -165,6 +168,13 @@ include "numbers.pxi"
 include "views.pxi"
 include "quick_views.pxi"
 
+cdef inline bint is_read_by_numpy(NDArray self) noexcept:
+    """Whether NumPy reads the elements of an array of cpu(0) itself."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    return (tensor != NULL and tensor.device.device_id == 0 and tensor.dtype.code in (kDLInt, kDLUInt, kDLFloat)
+            and tensor.dtype.bits in (8, 16, 32, 64))
+
+
 # NumPy's dtypes that arrays were asked for, by type code and bytes; only types of one lane.
 cdef PyObject* dtypes[8][17]
 
@@ -222,6 +232,11 @@ cdef class ndarray(NDArray):
                 items = shape[0]
             view = in_shape(self, PyTuple_ITEMS(<PyObject*>items), PyTuple_GET_SIZE(<PyObject*>items))
         return _methods.reshape(self, *shape, order=order) if view is None else view
+
+    def squeeze(self, axis=None):
+        """A view without axes of one element, of all or of those given; ValueError where one has more."""
+        view = squeezed(self) if axis is None and call_observers[0] == 0 else None
+        return squeeze(self, axis) if view is None else view
 
     @property
     def real(self):
@@ -313,7 +328,7 @@ cdef class ndarray(NDArray):
     def fill(self, value, /):
         """Sets every element to value."""
         if not fill_few(self, value):
-            _methods.fill(self, value)
+            set_item(self, whole, value)
 
     def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self):
@@ -386,25 +401,20 @@ cdef class ndarray(NDArray):
 
     def __complex__(self):
         """complex(self), for an array without axes."""
-        number = only_number(self, True)
-        if type(number) is float:
-            return PyComplex_FromDoubles(PyFloat_AS_DOUBLE(<PyObject*>number), 0.0)
-        if type(number) is int:
-            return PyComplex_FromDoubles(number, 0.0)
-        return _conversion.complex_number(self) if number is None else complex(number)
+        number = only_complex(self)
+        return _conversion.complex_number(self) if number is None else number
 
     def __index__(self):
         number = only_number(self, True)
         return number if type(number) is int else _conversion.index(self)
 
-    def __repr__(self): return _representation.SPECIAL["__repr__"](self)
+    def __repr__(self):
+        if is_read_by_numpy(self) and elements_of(host_tensor(self)) != 0:
+            return _representation.with_type(numpy.asarray(self))
+        return _representation.SPECIAL["__repr__"](self)
 
     def __str__(self):
-        cdef const DLTensor* tensor = host_tensor(self)
-        # NumPy reads these itself.
-        if tensor != NULL and tensor.dtype.code in (kDLInt, kDLUInt, kDLFloat) and tensor.dtype.bits in (8, 16, 32, 64):
-            return str(numpy.asarray(self))
-        return _representation.SPECIAL["__str__"](self)
+        return str(numpy.asarray(self)) if is_read_by_numpy(self) else _representation.SPECIAL["__str__"](self)
 
 
 MXNetSetTypeName(ndarray, "mx.np.ndarray")

@@ -30,6 +30,22 @@ cdef inline int64_t elements_of(const DLTensor* tensor) noexcept:
     return size
 
 
+cdef inline void fill_dense(char* to, const char* element, int64_t item, int64_t n) noexcept:
+    """Writes an element n times, one after the other."""
+    cdef int64_t i
+    if item == 1:
+        memset(to, element[0], n)
+    elif item == 4:
+        for i in range(n):
+            memcpy(to + 4 * i, element, 4)
+    elif item == 8:
+        for i in range(n):
+            memcpy(to + 8 * i, element, 8)
+    else:
+        for i in range(n):
+            memcpy(to + item * i, element, item)
+
+
 # Up to so many strided elements are copied here one by one; more are left to NumPy, which is faster.
 cdef enum:
     FEW_ELEMENTS = 4096
@@ -90,6 +106,32 @@ cdef object only_number(NDArray self, bint without_axes):
     if tensor == NULL or (without_axes and tensor.ndim != 0) or elements_of(tensor) != 1:
         return None
     return number_at(tensor.dtype, <const char*>tensor.data + tensor.byte_offset)
+
+
+cdef object only_complex(NDArray self):
+    """The element of an array without axes as a complex number; None for other arrays and types."""
+    cdef const DLTensor* tensor = host_tensor(self)
+    cdef const char* data
+    cdef double wide
+    cdef float single
+    cdef int64_t integer
+    if tensor == NULL or tensor.ndim != 0:
+        return None
+    data = <const char*>tensor.data + tensor.byte_offset
+    if tensor.dtype.code == kDLFloat and tensor.dtype.bits == 64:
+        memcpy(&wide, data, 8)
+    elif tensor.dtype.code == kDLFloat and tensor.dtype.bits == 32:
+        memcpy(&single, data, 4)
+        wide = single
+    elif tensor.dtype.code == kDLInt and tensor.dtype.bits == 64:
+        memcpy(&integer, data, 8)
+        wide = <double>integer
+    elif tensor.dtype.code == kDLUInt and tensor.dtype.bits == 8:
+        wide = (<const unsigned char*>data)[0]
+    else:
+        number = number_at(tensor.dtype, data)
+        return None if number is None else complex(number)
+    return PyComplex_FromDoubles(wide, 0.0)
 
 
 cdef object number_of(NDArray self, object key):

@@ -298,12 +298,17 @@ cdef bint fill_few(NDArray self, object value):
     cdef const DLTensor* tensor = writable_tensor(self)
     cdef char element[16]
     cdef int64_t step, count
-    # The operator fills more of them in less time.
-    if tensor == NULL or not is_few(tensor, &step, &count) or count > FEW_APART:
+    cdef int64_t item
+    cdef char* data
+    # The operator fills more elements in less time.
+    if tensor == NULL or not is_few(tensor, &step, &count) or not write_number(tensor.dtype, element, <PyObject*>value):
         return False
-    if not write_number(tensor.dtype, element, <PyObject*>value):
-        return False
-    scatter(<char*>tensor.data + tensor.byte_offset, step, element, 0, tensor.dtype.bits // 8, count)
+    item = tensor.dtype.bits // 8
+    data = <char*>tensor.data + tensor.byte_offset
+    if step == item:
+        fill_dense(data, element, item, count)
+    else:
+        scatter(data, step, element, 0, item, count)
     return True
 
 

@@ -13,6 +13,12 @@ from ._conversion import dtype_name, item, readable
 # Types that array() infers from the shown numbers, so that repr does not add dtype=.
 IMPLIED_DTYPES = frozenset({"bool", "int64", "float32", "complex64"})
 OF_NO_NUMBERS = frozenset({"float32"})
+# What follows numbers of a type.
+SUFFIXES = {
+    numpy.dtype(name): ")" if name in IMPLIED_DTYPES else f", dtype={name})"
+    for name in (f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64))
+    if name != "float8"
+}
 
 
 def representation(self: Any, /) -> str:
@@ -26,10 +32,18 @@ def representation(self: Any, /) -> str:
     if str(self.ctx) != "cpu(0)":
         notes.append(f"ctx={self.ctx}")
     suffix = "".join(f", {note}" for note in notes) + ")"
-    if not self.size:
-        return f"array([]{suffix}"
-    body = numpy.array2string(readable(self), separator=", ", prefix="array(", suffix=suffix)
+    return written(readable(self), suffix) if self.size else f"array([]{suffix}"
+
+
+def written(elements: numpy.ndarray[Any, Any], suffix: str) -> str:
+    """Elements, and what follows them."""
+    body = numpy.array2string(elements, separator=", ", prefix="array(", suffix=suffix)
     return f"array({body}{suffix}"
+
+
+def with_type(elements: numpy.ndarray[Any, Any]) -> str:
+    """What `representation` gives of an array of the CPU that has these elements."""
+    return written(elements, SUFFIXES[elements.dtype])
 
 
 def text(self: Any, /) -> str:

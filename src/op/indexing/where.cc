@@ -179,8 +179,12 @@ void RunWhere(const RunCall& call, const NonzeroAttributes& found) {
 
 Tuple Nonzero(const NDArray& array) {
   CheckHasAxes(array.ndim());
-  const NDArray positions = FlatNonzero(AsMask(array));
   std::vector<Any> items;
+  if (array.ndim() == 1) {
+    items.push_back(runtime::details::AnyOfObject(LineNonzero(array)));
+    return Tuple(std::move(items));
+  }
+  const NDArray positions = FlatNonzero(AsMask(array));
   for (const NDArray& indices : UnravelPositions(positions, array.shape())) {
     items.push_back(runtime::details::AnyOfObject(indices));
   }

@@ -17,12 +17,32 @@ NDArray AsMask(const NDArray& array) {
   return is_mask ? array : AsMask(array.tensor());
 }
 
-NDArray FlatNonzero(const NDArray& mask) {
-  const auto* flags = mask.data_as<const uint8_t>();
-  const int64_t count = CountNonzero(flags, mask.size());
+namespace {
+
+NDArray PositionsOf(const uint8_t* flags, int64_t n) {
+  const int64_t count = CountNonzero(flags, n);
   NDArray positions = NDArray::Empty(ShapeView(&count, 1), kInt64);
-  WriteNonzero(flags, mask.size(), count, positions.data_as<int64_t>());
+  WriteNonzero(flags, n, count, positions.data_as<int64_t>());
   return positions;
+}
+
+}  // namespace
+
+NDArray FlatNonzero(const NDArray& mask) {
+  return PositionsOf(mask.data_as<const uint8_t>(), mask.size());
+}
+
+NDArray LineNonzero(const NDArray& array) {
+  constexpr int64_t kFew = 256;
+  const DLTensor& line = array.tensor();
+  const int64_t n = line.shape[0];
+  if (n > kFew || !IsHost(array.ctx())) return FlatNonzero(AsMask(array));
+  uint8_t flags[kFew];
+  char* const data[2] = {reinterpret_cast<char*>(flags), static_cast<char*>(TensorData(line))};
+  const int64_t step = line.strides == nullptr ? 1 : line.strides[0];
+  const int64_t strides[2] = {1, step * ItemSize(line.dtype)};
+  CastLoop(CheckedIndexOfDType(line.dtype), kIndexBool)(data, strides, n);
+  return PositionsOf(flags, n);
 }
 
 std::vector<NDArray> UnravelPositions(const NDArray& positions, ShapeView shape) {

@@ -19,6 +19,8 @@ NDArray AsMask(const NDArray& array);
 
 /*! \brief Row-major positions of the true elements of a dense mask, an int64 array of one axis. */
 NDArray FlatNonzero(const NDArray& mask);
+/*! \brief The same of an array of one axis and any type. */
+NDArray LineNonzero(const NDArray& array);
 
 /*! \brief For each axis of shape, the index along it of ascending flat row-major positions. */
 std::vector<NDArray> UnravelPositions(const NDArray& positions, ShapeView shape);
