@@ -67,6 +67,7 @@ LAYERS = (
     ("python/mx/model",),
     ("python/mx/io", "python/mx/nd"),
     ("python/mx/module",),
+    ("python/mx/sol",),
     ("python/mx/test_utils",),
     ("python/mx/__init__",),
     ("python/mx/_cli",),

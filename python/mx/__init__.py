@@ -25,7 +25,7 @@ from .context import Context, cpu, current_context
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from . import graph, importers, io, model, module, nd, symbol
+    from . import graph, importers, io, model, module, nd, sol, symbol
     from . import module as mod
     from . import symbol as sym
 else:
@@ -35,6 +35,7 @@ else:
     symbol = sym = _LazyModule("mx.symbol", globals())
     model = _LazyModule("mx.model", globals())
     module = mod = _LazyModule("mx.module", globals())
+    sol = _LazyModule("mx.sol", globals())
     # Little used beside mx.np.
     io = _LazyModule("mx.io", globals())
     nd = _LazyModule("mx.nd", globals())
@@ -68,6 +69,7 @@ __all__ = [
     "numpy_extension",
     "op",
     "set_num_threads",
+    "sol",
     "sym",
     "symbol",
     "test_utils",

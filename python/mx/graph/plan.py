@@ -73,12 +73,12 @@ class Plan:
         given_ids = set(map(id, given))
         # An output that is an input is no array of the caller's.
         outputs = [_copied(output) if id(output) in given_ids else output for output in outputs]
-        run = self._program.single_plan(given)
-        if run is not None:
+        compiled = self._program.single_plan(given)
+        if compiled is not None:
             key = tuple([(array.shape, array.dtype) for array in map(_as_array, given)])
             while len(self._ready) >= _MOST_READY:
                 del self._ready[next(iter(self._ready))]
-            self._ready[key] = run
+            self._ready[key] = compiled.run
         return outputs
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
@@ -88,6 +88,16 @@ class Plan:
         recorder = Recorder()
         outputs = self._program.run(given, record=recorder)
         return Profile(tuple(recorder.steps), tuple(_as_array(output) for output in outputs))
+
+    def compiled(self, inputs: Mapping[str, Any]) -> Any | None:
+        """The one compiled plan that gives all outputs for such inputs, which it plans for if need
+        be; None where there are several, or Python between them.
+
+        It has `run`, which takes a list of arrays, `steps` and `arena_bytes`. TypeError and
+        ValueError as of a call.
+        """
+        arrays = [_as_array(array) for array in self._check(inputs)]
+        return self._program.single_plan(arrays)
 
     def _check(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The inputs in order, if they are those of the graph."""

@@ -172,16 +172,15 @@ class Program:
         for value, result in zip(node.outputs, results, strict=True):
             environment[value] = result
 
-    def single_plan(self, inputs: Sequence[Any]) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-        """What executes the graph for such inputs, where one plan gives all outputs of it."""
+    def single_plan(self, inputs: Sequence[Any]) -> Any | None:
+        """The compiled plan of the graph for such inputs, where one gives all outputs of it."""
         environment = dict(zip(self.inputs, inputs, strict=True))
         if any(not isinstance(content, np.ndarray) for content in inputs):
             return None
         segment = self._segment(0, environment)
         whole = segment.end == len(self.nodes) and segment.plan is not None
         if whole and segment.given == self.inputs and segment.computed == list(self.graph.outputs):
-            run: Callable[[Sequence[Any]], Sequence[Any]] = segment.plan.run
-            return run
+            return segment.plan
         return None
 
     def _runner(self, environment: Environment) -> Callable[..., list[Any]]:

@@ -1,0 +1,205 @@
+"""A model of any framework, planned for a device."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import numpy as np
+from ..context import Context, cpu
+from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
+from ..graph.passes import Pass
+from .dims import Dimensions, VDims, choose
+from .frameworks import Source
+from .passes import Removed, run
+
+Shapes = tuple[tuple[int, ...], ...]
+Run = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+@dataclass
+class Version:
+    """One graph of a model with its plan, for as long as the weights stay as they are."""
+
+    parsed: Graph
+    graph: Graph
+    removed: tuple[Removed, ...]
+    plan: Plan
+
+
+class Compiled:
+    """Executes a model: a graph, and a plan of it, for the shapes that its inputs have.
+
+    Several threads may call one.
+    """
+
+    def __init__(
+        self, source: Source, vdims: VDims, context: Context, passes: Sequence[Pass]
+    ) -> None:
+        self.source = source
+        self.context = context
+        self.vdims = vdims
+        self.passes = tuple(passes)
+        self.choice = None if self._is_as_example(vdims) else choose(source.dimensions(), vdims)
+        self._parsed = source.parse(self.choice)
+        self.inputs = list(self._parsed.graph.inputs)
+        self._versions: dict[Shapes | None, Version] = {}
+        self._lock = threading.RLock()
+        self._apart: dict[Shapes, Graph] = {}
+        self.latest: Shapes | None = None
+
+    def _is_as_example(self, vdims: VDims) -> bool:
+        return self.source.example is not None and (vdims is None or vdims is False)
+
+    # -- execution --
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The outputs for these inputs, on the CPU; errors name the input that does not fit."""
+        shapes = tuple(tuple(array.shape) for array in arrays)
+        version = self.version(shapes)
+        names = version.plan.input_names
+        outputs = version.plan.run(dict(zip(names, map(as_array, arrays), strict=True)))
+        return [_on_host(output) for output in outputs]
+
+    def runner(self, arrays: Sequence[Any]) -> Run:
+        """What executes the model for inputs of the shapes and types of these, unchecked ones."""
+        shapes = tuple(tuple(array.shape) for array in arrays)
+        plan = self.version(shapes).plan
+        if self.context.device_type == "cpu":
+            names = plan.input_names
+            compiled = plan.compiled(dict(zip(names, map(as_array, arrays), strict=True)))
+            if compiled is not None:
+                run: Run = compiled.run
+                return run
+        return self.run
+
+    def version(self, shapes: Shapes) -> Version:
+        """The graph and the plan for shapes of inputs. ValueError for shapes that are outside."""
+        self.latest = shapes
+        self.check(shapes)
+        key = None if self._parsed.holds(shapes) else shapes
+        with self._lock:
+            if key not in self._versions:
+                self._versions[key] = self._make(self._graph_of(key))
+            return self._versions[key]
+
+    def refresh(self) -> None:
+        """Has all plans made anew, when the next call comes, of the weights as they are now."""
+        with self._lock:
+            self.source.look()
+            self._versions.clear()
+
+    def example_arrays(self) -> list[Any]:
+        """Inputs to measure with: those of the example, zeros where there is none."""
+        if self.source.example is not None:
+            shapes = self._example_shapes()
+            given = zip(self.source.example, shapes, strict=True)
+            return [
+                array if tuple(array.shape) == shape else _zeros(spec, shape)
+                for (array, shape), spec in zip(given, self.inputs, strict=True)
+            ]
+        return [_zeros(spec, _all_known(spec.name, spec.shape)) for spec in self.inputs]
+
+    def _example_shapes(self) -> list[tuple[int, ...]]:
+        assert self.source.example is not None
+        own = [tuple(array.shape) for array in self.source.example]
+        if self.choice is None:
+            return own
+        dimensions = self.source.dimensions()
+        numbers = {f"#{n}": length for n, length in enumerate(self.choice.lengths)}
+        return [
+            tuple(
+                length if (chosen := numbers.get(str(extent))) is None else chosen
+                for length, extent in zip(shape, template, strict=True)
+            )
+            for shape, template in zip(own, dimensions.inputs.values(), strict=True)
+        ]
+
+    def _graph_of(self, key: Shapes | None) -> Graph:
+        if key is None:
+            return self._parsed.graph
+        if key not in self._apart:
+            self._apart[key] = self.source.parse_for(key)
+        return self._apart[key]
+
+    def _make(self, parsed: Graph) -> Version:
+        graph = parsed.copy()
+        for name, tensor in (self.source.weights() or {}).items():
+            value = graph.model.graph.initializers.get(name)
+            if value is not None:
+                value.const_value = tensor
+        removed = run(self.passes, graph)
+        if self.context.device_type == "cpu":
+            plan = Plan(graph, optimize=False)
+        else:
+            plan = PartitionedPlan(graph, self.context, optimize=False)
+        return Version(parsed, graph, removed, plan)
+
+    # -- shapes --
+
+    def dimensions(self) -> Dimensions:
+        """Which dimensions may vary."""
+        return self.source.dimensions()
+
+    def check(self, shapes: Shapes) -> None:
+        """ValueError for shapes that the model is not optimized for; names the dimension."""
+        if self.choice is None:
+            assert self.source.example is not None
+            wanted = [tuple(array.shape) for array in self.source.example]
+            if list(shapes) == wanted:
+                return
+            templates: Sequence[Sequence[int | str]] = wanted
+        else:
+            templates = list(self.source.dimensions().inputs.values())
+        found: dict[str, int] = {}
+        for spec, shape, template in zip(self.inputs, shapes, templates, strict=True):
+            if len(shape) != len(template):
+                raise ValueError(
+                    f"input {spec.name!r}: expected {len(template)} axes, got shape {shape}"
+                )
+            for axis, (length, extent) in enumerate(zip(shape, template, strict=True)):
+                self._check_axis(spec.name, axis, length, extent, found)
+
+    def _check_axis(
+        self, name: str, axis: int, length: int, extent: int | str, found: dict[str, int]
+    ) -> None:
+        if isinstance(extent, str):
+            if not extent[1:].isdigit():
+                return  # computed from others, which the plan checks
+            assert self.choice is not None
+            chosen = self.choice.lengths[int(extent[1:])]
+            expected = found.setdefault(extent, length) if chosen is None else chosen
+        else:
+            expected = extent
+        if length == expected:
+            return
+        numbered = self.source.dimensions().inputs[name][axis]
+        if isinstance(numbered, int):
+            why = self.source.dimensions().reason(name, axis)
+        elif self.choice is not None and extent in found:
+            why = f"{extent} is {expected} in an axis before"
+        else:
+            why = f"{numbered} may vary, if `vdims` of sol.optimize says so"
+        raise ValueError(f"input {name!r}: axis {axis}: expected {expected}, got {length}: {why}")
+
+
+def as_array(array: Any) -> Any:
+    """An array of any framework as one that plans take, without a copy."""
+    return array if isinstance(array, np.ndarray) else np.from_dlpack(array)
+
+
+def _on_host(output: Any) -> Any:
+    is_elsewhere = isinstance(output, np.ndarray) and output.ctx.device_type != "cpu"
+    return output.as_in_ctx(cpu()) if is_elsewhere else output
+
+
+def _zeros(spec: ValueSpec, shape: tuple[int, ...]) -> Any:
+    return np.zeros(shape, dtype=spec.dtype or "float32")
+
+
+def _all_known(name: str, shape: Sequence[Any] | None) -> tuple[int, ...]:
+    if shape is None or not all(isinstance(extent, int) for extent in shape):
+        raise ValueError(f"input {name!r} has dimensions that vary: give sol.optimize an example")
+    return tuple(shape)

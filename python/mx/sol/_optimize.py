@@ -1,0 +1,82 @@
+"""The front door: a model in, an optimized model out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..graph import GraphError
+from ._compiled import Compiled
+from ._config import config
+from .devices import DeviceLike
+from .devices import device as _device
+from .dims import VDims
+from .frameworks import Source, frameworks, reader_of
+from .passes import PASSES
+
+
+def optimize(
+    model: Any,
+    *example: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    vdims: VDims = None,
+    framework: str | None = None,
+    device: DeviceLike = None,
+    fallback: bool | None = None,
+) -> Any:
+    """A model that gives what another gives, executed by a plan.
+
+    `model` is a `torch.nn.Module`, the path or the bytes of an ONNX file, an `mx.graph.Graph`, or
+    an `mx.sym.Symbol`; `example` and `kwargs` are arguments of it, of which shapes and data types
+    matter. What comes back is of the same framework, or of `framework`: "torch" or "numpy". A
+    module of torch comes back as a module of the same class, with the same parameters and buffers.
+
+    Dimensions are as in the example. `vdims` says which others vary: True for all that may, or a
+    list with an item for each, as `sol.report` numbers them: True, False, or a length to use.
+
+    `device` is a context, a name as "npu", or a name and a number; by default what `sol.device` is
+    set to. With `fallback` what cannot be optimized is executed by its framework, with a
+    SolWarning that says why; without it the error names the operator, its module and its line.
+
+    Raises TypeError for what is no model or does not fit as an example, GraphError for what the
+    graph of models has no operator for, NotImplementedError for what is not built yet.
+    """
+    reader = reader_of(model)
+    target = frameworks.get(framework if framework is not None else reader.target)
+    context = _device.find(device)
+    passes = PASSES.enabled
+
+    def planned(source: Source) -> Compiled:
+        return Compiled(source, vdims, context, passes)
+
+    try:
+        compiled = planned(reader.parse(model, example, kwargs or {}))
+    except (GraphError, NotImplementedError) as error:
+        if not (config["fallback"] if fallback is None else fallback) or target is not reader:
+            raise
+        return reader.fall_back(model, example, kwargs or {}, planned, error)
+    return target.wrap(compiled, model)
+
+
+def parts_of(model: Any, function: str) -> list[tuple[str, Any]]:
+    """What of a model is optimized: names of parts, "" for the whole, and what has their plans.
+
+    TypeError where it is nothing that `optimize` has returned.
+    """
+    for one in frameworks:
+        found = one.parts(model)
+        if found:
+            return found
+    raise TypeError(
+        f"sol.{function}: expected what sol.optimize has returned, got {type(model).__name__}"
+    )
+
+
+def refresh(model: Any) -> None:
+    """Has an optimized model read its weights again.
+
+    That is needed where they were written in a way that the framework does not count: through
+    `tensor.data`, an array of NumPy that shares their memory, or in torch's inference mode.
+    """
+    for _, part in parts_of(model, "refresh"):
+        part.refresh()

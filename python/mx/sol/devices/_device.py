@@ -1,0 +1,53 @@
+"""The device that models are optimized for."""
+
+from __future__ import annotations
+
+from ..._acc.table import acc
+from ...context import Context, cpu
+
+# A context, the name of a device type, or that with a number; None for the one that is set.
+DeviceLike = Context | str | tuple[str, int] | None
+
+
+class Device:
+    """The device that `optimize` takes where it is given none."""
+
+    def __init__(self) -> None:
+        self._context = cpu()
+
+    def set(self, device_type: str | Context, device_id: int = 0) -> None:
+        """Has models that are optimized from now on executed on a device: "cpu" or an accelerator.
+
+        RuntimeError where no accelerator of that name is loaded or can be found.
+        """
+        if isinstance(device_type, str):
+            self._context = context_of((device_type, device_id))
+        else:
+            self._context = context_of(device_type)
+
+    def get(self) -> Context:
+        """The context that is set."""
+        return self._context
+
+    def find(self, device: DeviceLike) -> Context:
+        """The context that is meant; the one that is set for None."""
+        return self._context if device is None else context_of(device)
+
+    def __repr__(self) -> str:
+        return f"sol.device: {self._context}"
+
+
+def context_of(device: Context | str | tuple[str, int]) -> Context:
+    """A context for what stands for one."""
+    if isinstance(device, Context):
+        return device
+    pair = device if isinstance(device, tuple) and len(device) == 2 else (device, 0)
+    name, number = pair
+    if not isinstance(name, str) or not isinstance(number, int):
+        raise TypeError(
+            f"sol: device: expected a context, a name, or a name and a number, got {device!r}"
+        )
+    return cpu(number) if name == "cpu" else acc(name, number)
+
+
+device = Device()

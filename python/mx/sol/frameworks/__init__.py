@@ -1,0 +1,29 @@
+"""The frameworks that models come from and are executed in.
+
+`frameworks` has them by name: those of this package and those that others add by an entry point in
+the group `mx.sol.frameworks`, which names an instance of `Framework`.
+"""
+
+from .._registry import Registry, registry_of
+from ._framework import Framework, Source
+
+__all__ = ["Framework", "Source", "frameworks", "reader_of"]
+
+frameworks: Registry[Framework] = registry_of(
+    "frameworks",
+    {
+        "torch": "mx.sol.frameworks.torch:FRAMEWORK",
+        "onnx": "mx.sol.frameworks.onnx:FRAMEWORK",
+        "mxnet": "mx.sol.frameworks.mxnet:FRAMEWORK",
+        "numpy": "mx.sol.frameworks.numpy:FRAMEWORK",
+    },
+)
+
+
+def reader_of(model: object) -> Framework:
+    """The framework that a model is of. TypeError where it is of none."""
+    for one in frameworks:
+        if one.reads(model):
+            return one
+    known = "; ".join(one.models for one in frameworks if one.models)
+    raise TypeError(f"sol.optimize: model: expected {known}; got {type(model).__name__}")

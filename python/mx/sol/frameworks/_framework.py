@@ -1,0 +1,116 @@
+"""What a framework gives: the model as a graph, and the optimized model as one of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import onnx_ir
+
+from ...graph import Graph
+from ..dims import Choice, Dimensions
+
+if TYPE_CHECKING:
+    from .._compiled import Compiled
+
+Weight = onnx_ir.TensorProtocol
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The graph of a model, and for which lengths of its dimensions it is right."""
+
+    graph: Graph
+    # Whether it is, for shapes of all inputs.
+    holds: Callable[[Sequence[tuple[int, ...]]], bool]
+
+
+class Source(ABC):
+    """A model of a framework with an example of its arguments."""
+
+    name: str
+    # The arrays of the example in the order of the graph's inputs; None where there was none.
+    example: Sequence[Any] | None
+
+    @abstractmethod
+    def dimensions(self) -> Dimensions:
+        """Which dimensions may vary."""
+
+    @abstractmethod
+    def parse(self, choice: Choice | None) -> Parsed:
+        """The graph with the dimensions that vary; all are as in the example for None."""
+
+    @abstractmethod
+    def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The graph for these shapes of inputs alone, where the one of `parse` does not hold."""
+
+    @abstractmethod
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arrays among the arguments of a call, in the order of the graph's inputs.
+
+        TypeError or ValueError, which name the argument, where they are not like the example's.
+        """
+
+    @abstractmethod
+    def unflatten(self, outputs: Sequence[Any]) -> Any:
+        """The graph's outputs in the structure in which the model returns them."""
+
+    def weights(self) -> Mapping[str, Weight] | None:
+        """The elements that weights have now, by name; None where they never change."""
+        return None
+
+    def has_changed(self) -> bool:
+        """Whether weights have been changed since `look`. Raises TypeError where the model has been
+        changed so that its graph is another one."""
+        return False
+
+    def look(self) -> None:
+        """Takes the weights as they are now for those that `has_changed` compares with."""
+        return None
+
+
+class Framework(ABC):
+    """A plugin: one framework."""
+
+    name: str
+    # What models of it are called in messages; "" where it has none of its own.
+    models: str
+    # The framework that optimized models are for, unless the user says which.
+    target: str
+
+    @abstractmethod
+    def reads(self, model: object) -> bool:
+        """Whether a model is of this framework; imports nothing that is not imported yet."""
+
+    @abstractmethod
+    def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
+        """The model with an example of its arguments."""
+
+    @abstractmethod
+    def wrap(self, compiled: Compiled, model: Any) -> Any:
+        """The optimized model as this framework has models. `model` is what it was made of."""
+
+    def fall_back(
+        self,
+        model: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        how: Callable[[Source], Compiled],
+        error: Exception,
+    ) -> Any:
+        """The model with what cannot be optimized executed by the framework; `how` plans a part.
+
+        Raises the error where the framework does not execute parts.
+        """
+        raise error
+
+    def parts(self, model: Any) -> list[tuple[str, Any]] | None:
+        """Where models inside a model are that have been optimized; None for a model of another
+        framework."""
+        return None
+
+    @abstractmethod
+    def missing(self) -> str:
+        """What has to be installed for it, "" where all is there."""

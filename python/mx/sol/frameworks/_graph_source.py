@@ -1,0 +1,124 @@
+"""Graphs whose inputs have names, as ONNX files and MXNet's symbols are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from ...graph import Graph
+from ..dims import Choice, Dimensions, Shape
+from ..dims._dimensions import numbered
+from ._framework import Parsed, Source
+
+
+class GraphSource(Source):
+    """A graph with an example of its inputs, or without one."""
+
+    def __init__(self, graph: Graph, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self.graph = graph
+        self.name = graph.name
+        self.names = [spec.name for spec in graph.inputs]
+        self.example = None
+        if args or kwargs:
+            self.example = list(map(numpy.asarray, self.flatten(args, kwargs)))
+        self._dimensions = self._find_dimensions()
+
+    def dimensions(self) -> Dimensions:
+        """The extents that have names in the shapes of inputs."""
+        return self._dimensions
+
+    def _find_dimensions(self) -> Dimensions:
+        shapes: list[Shape] = []
+        lengths: dict[str, int | None] = {}
+        for number, spec in enumerate(self.graph.inputs):
+            example = None if self.example is None else self.example[number].shape
+            if spec.shape is None:
+                if example is None:
+                    raise ValueError(
+                        f"sol.optimize: {self.name}: the number of axes of input {spec.name!r} is"
+                        " unknown: give an example"
+                    )
+                shapes.append(tuple(example))
+                continue
+            if example is not None and len(example) != len(spec.shape):
+                raise ValueError(
+                    f"sol.optimize: {self.name}: input {spec.name!r}: expected"
+                    f" {len(spec.shape)} axes, got an example of shape {example}"
+                )
+            shape: list[int | str] = []
+            for axis, extent in enumerate(spec.shape):
+                name = f"unknown_{number}_{axis}" if extent is None else extent
+                shape.append(name)
+                if isinstance(name, str):
+                    told = None if example is None else int(example[axis])
+                    lengths[name] = lengths.get(name) or told
+            shapes.append(tuple(shape))
+        outputs = [
+            tuple("?" if extent is None else extent for extent in spec.shape or ("...",))
+            for spec in self.graph.outputs
+        ]
+        self._symbols = list(lengths)
+        every, told_lengths = numbered([*shapes, *outputs], lengths)
+        count = len(shapes)
+        return Dimensions(
+            dict(zip(self.names, every[:count], strict=True)),
+            dict(zip([s.name for s in self.graph.outputs], every[count:], strict=True)),
+            told_lengths,
+            lambda name, axis: f"{self.name} says so",
+        )
+
+    def parse(self, choice: Choice | None) -> Parsed:
+        """The graph with the lengths that were chosen."""
+        if choice is None:
+            assert self.example is not None
+            return Parsed(self.parse_for([a.shape for a in self.example]), lambda shapes: True)
+        dimensions = self._dimensions
+        lengths = dict(zip(self._symbols, choice.lengths, strict=True))
+        bound = self.graph.copy()
+        shapes = {
+            spec.name: [
+                extent if (n := _number(numbered_)) is None else choice.lengths[n] or extent
+                for extent, numbered_ in zip(
+                    spec.shape or dimensions.inputs[spec.name],
+                    dimensions.inputs[spec.name],
+                    strict=True,
+                )
+            ]
+            for spec in bound.inputs
+        }
+        if any(length is not None for length in lengths.values()):
+            bound.infer(shapes)
+        return Parsed(bound, lambda shapes: True)
+
+    def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The graph for these shapes."""
+        bound = self.graph.copy()
+        bound.infer(dict(zip(self.names, shapes, strict=True)))
+        return bound
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """Inputs by position, then by name."""
+        if len(args) > len(self.names):
+            raise TypeError(f"{self.name}: expected {len(self.names)} inputs, got {len(args)}")
+        given = dict(zip(self.names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in self.names:
+                raise TypeError(f"{self.name}: there is no input {name!r}: {self.names}")
+            if name in given:
+                raise TypeError(f"{self.name}: input {name!r} is given by position and by name")
+            given[name] = value
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise TypeError(f"{self.name}: input {missing[0]!r} is missing")
+        return [given[name] for name in self.names]
+
+    def unflatten(self, outputs: Sequence[Any]) -> Any:
+        """The output, or a list of those where there are several."""
+        return outputs[0] if len(outputs) == 1 else list(outputs)
+
+
+def _number(extent: int | str) -> int | None:
+    is_one = isinstance(extent, str) and extent[1:].isdigit()
+    return int(str(extent)[1:]) if is_one else None

@@ -1,0 +1,75 @@
+"""NumPy: optimized models as functions of NumPy's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ._framework import Framework, Source
+
+if TYPE_CHECKING:
+    from .._compiled import Compiled
+
+
+class ArrayModel:
+    """An optimized model, called as the original with arrays of NumPy; gives arrays of NumPy."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        compiled = self.compiled
+        if compiled.source.has_changed():
+            compiled.refresh()
+        given = zip(compiled.source.flatten(args, kwargs), compiled.inputs, strict=True)
+        outputs = compiled.run([_checked(array, spec) for array, spec in given])
+        return compiled.source.unflatten([numpy.asarray(one) for one in outputs])
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self.compiled.inputs))
+        return f"<{self.compiled.source.name}, optimized: ({inputs})>"
+
+    def refresh(self) -> None:
+        """Reads the weights again."""
+        self.compiled.refresh()
+
+
+def _checked(array: Any, spec: Any) -> Any:
+    """An array as plans take it; TypeError where it is of another type than the model's."""
+    array = numpy.asarray(array)
+    if spec.dtype is not None and str(array.dtype) != spec.dtype:
+        raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {array.dtype}")
+    return array
+
+
+class NumPy(Framework):
+    """Arrays of NumPy. It has no models, but what models of others are made into."""
+
+    name = "numpy"
+    models = ""
+    target = "numpy"
+
+    def reads(self, model: object) -> bool:
+        """False: NumPy has no models."""
+        return False
+
+    def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
+        """Never called."""
+        raise TypeError("NumPy has no models")
+
+    def wrap(self, compiled: Compiled, model: Any) -> ArrayModel:
+        """A function."""
+        return ArrayModel(compiled)
+
+    def parts(self, model: Any) -> list[tuple[str, Any]] | None:
+        """The model itself."""
+        return [("", model)] if isinstance(model, ArrayModel) else None
+
+    def missing(self) -> str:
+        """Nothing."""
+        return ""
+
+
+FRAMEWORK = NumPy()

@@ -1,0 +1,43 @@
+"""ONNX: files, their bytes, and graphs of mx."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...graph import Graph, load
+from ._framework import Framework, Source
+from ._graph_source import GraphSource
+
+if TYPE_CHECKING:
+    from .._compiled import Compiled
+
+
+class Onnx(Framework):
+    """Models in ONNX's format. Optimized they are functions of NumPy's arrays."""
+
+    name = "onnx"
+    models = "the path or the bytes of an ONNX file, or an mx.graph.Graph"
+    target = "numpy"
+
+    def reads(self, model: object) -> bool:
+        """Whether it is a path, bytes or a graph."""
+        return isinstance(model, (str, bytes, os.PathLike, Graph))
+
+    def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
+        """The graph of the file."""
+        return GraphSource(model if isinstance(model, Graph) else load(model), args, kwargs)
+
+    def wrap(self, compiled: Compiled, model: Any) -> Any:
+        """NotImplementedError: no optimized model is a file."""
+        raise NotImplementedError(
+            "sol.optimize: framework='onnx': optimized models as ONNX files are not built yet"
+        )
+
+    def missing(self) -> str:
+        """Nothing: it comes with what graphs need."""
+        return ""
+
+
+FRAMEWORK = Onnx()

@@ -1,0 +1,73 @@
+"""Modules of torch: parsed by torch.export, and optimized modules as modules of torch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from .._framework import Framework, Source
+
+if TYPE_CHECKING:
+    from ..._compiled import Compiled
+
+
+class Torch(Framework):
+    """PyTorch. Nothing of it is imported before a model of it comes."""
+
+    name = "torch"
+    models = "a torch.nn.Module"
+    target = "torch"
+
+    def reads(self, model: object) -> bool:
+        """Whether it is a module of torch."""
+        torch = sys.modules.get("torch")
+        return torch is not None and isinstance(model, torch.nn.Module)
+
+    def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
+        """What torch.export makes of a module and an example."""
+        from ._source import TorchSource
+
+        return TorchSource(model, tuple(args), dict(kwargs))
+
+    def wrap(self, compiled: Compiled, model: Any) -> Any:
+        """A module of the same class and with the same state."""
+        from ._module import optimized
+        from ._source import TorchSource
+
+        if not isinstance(compiled.source, TorchSource):
+            raise NotImplementedError(
+                f"sol.optimize: framework='torch' for {compiled.source.name}: models of other"
+                " frameworks as modules of torch are not built yet; framework='numpy' is"
+            )
+        return optimized(compiled)
+
+    def fall_back(
+        self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
+    ) -> Any:
+        """A module of which torch executes what cannot be optimized, and plans the parts."""
+        from ._fallback import in_parts
+
+        return in_parts(model, args, kwargs, how, error)
+
+    def parts(self, model: Any) -> list[tuple[str, Any]] | None:
+        """The module, or modules inside it."""
+        if not self.reads(model):
+            return None
+        from ._module import OptimizedModule
+
+        if isinstance(model, OptimizedModule):
+            return [("", model._sol)]
+        return [
+            (name, one._sol)
+            for name, one in model.named_modules()
+            if isinstance(one, OptimizedModule)
+        ]
+
+    def missing(self) -> str:
+        """What to install."""
+        return "" if find_spec("torch") else "pip install torch"
+
+
+FRAMEWORK = Torch()

@@ -1,0 +1,64 @@
+"""Calls of torch.export whose errors name the module and the line of the model."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from ....graph import GraphError
+from ....importers.torch import _export
+
+_TORCH = os.path.dirname(torch.__file__)
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
+# Loggers that tell what torch.export assumes, which the report tells.
+_LOGGERS = ("torch._export.non_strict_utils", "torch.fx.experimental.symbolic_shapes")
+
+
+def export(module: Any, args: Any, kwargs: Any, dynamic: Any) -> tuple[Any, Any]:
+    """What the importer of torch exports. GraphError where torch cannot follow the module."""
+    try:
+        with _quiet():
+            return _export.export(module, args, kwargs, dynamic)
+    except GraphError:
+        raise
+    except Exception as error:
+        raise GraphError(
+            f"{type(module).__name__} cannot be exported by torch: {told(module, error)}"
+        ) from error
+
+
+def told(module: Any, error: Exception) -> str:
+    """What an error says, and the module and the line of the model that it came from."""
+    names = {id(one): name for name, one in module.named_modules()}
+    path, line = "", ""
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        owner = frame.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
+        path = names.get(id(owner), "") or path
+        if not code.co_filename.startswith((_TORCH, _OWN)):
+            line = f"{code.co_filename}:{number}"
+    where = ", ".join(part for part in (f"module {path!r}" if path else "", line) if part)
+    text = str(error).split("\n")[0]
+    if isinstance(error, GuardOnDataDependentSymNode):
+        text = "its Python code depends on the elements of a tensor"
+    return f"{text} ({where})" if where else text
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

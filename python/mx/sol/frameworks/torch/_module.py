@@ -1,0 +1,184 @@
+"""An optimized module: one of the same class that has its state in common with the original."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ..._compiled import Compiled
+from ..._errors import SolWarning
+from ...passes import PASSES
+from ._source import TorchSource, check_tensor
+
+_is_grad_enabled = torch.is_grad_enabled
+_to_tensor = torch._C._from_dlpack
+# Shapes of inputs for which it is known at once what executes them.
+_MOST_READY = 32
+# What says that a plan is not ready for arguments, or that they do not fit.
+_NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
+
+# Why torch executes a model.
+_TRAINING = "it is in training mode, and training is not built yet: call .eval() for inference"
+_GRADIENTS = "gradients are required, and training is not built yet: use torch.inference_mode()"
+_HOOKS = "modules inside it have hooks, which only torch calls"
+
+
+class Runner:
+    """What an optimized module has beside the original's attributes: the plans, and when they may
+    be used."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert isinstance(compiled.source, TorchSource)
+        self.compiled = compiled
+        self.source: TorchSource = compiled.source
+        assert self.source.state is not None
+        self.state = self.source.state
+        self._ready: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+        self._warned: set[str] = set()
+        self._lock = threading.Lock()
+        outputs = self.source.outputs
+        self._is_single = outputs is not None and outputs.is_single
+
+    def call(self, module: Any, args: Any, kwargs: Any) -> Any:
+        """What an optimized module is called for, hooks included."""
+        if not kwargs and not _is_grad_enabled():
+            if self.state.check():
+                return self._carefully(module, args, kwargs, hooks=True)
+            try:
+                outputs = self._ready[tuple([x.shape for x in args])](args)
+            except _NOT_READY:
+                return self._slowly(args, kwargs)
+            if self._is_single:
+                return _to_tensor(outputs[0].__dlpack__())
+            return self.source.unflatten([_tensor_of(output) for output in outputs])
+        return self._carefully(module, args, kwargs, hooks=True)
+
+    def _carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
+        """As call, where something has to be done besides running a plan."""
+        found = self.state.check()
+        if found == "hooks":
+            if hooks and self.state.has_outer_hooks():
+                return super(OptimizedModule, module).__call__(*args, **kwargs)  # type: ignore[misc]
+            if self.state.has_inner_hooks():
+                return self._in_torch(_HOOKS, module, args, kwargs)
+            found = self.state.check_but_for_hooks()
+        if found == "training":
+            return self._in_torch(_TRAINING, module, args, kwargs)
+        if found == "changed":
+            self.refresh()
+        if _is_grad_enabled() and self._needs_gradients(args, kwargs):
+            return self._in_torch(_GRADIENTS, module, args, kwargs)
+        return self._slowly(args, kwargs)
+
+    def forward(self, module: Any, args: Any, kwargs: Any) -> Any:
+        """What forward returns, without the hooks of the module itself."""
+        return self._carefully(module, args, kwargs, hooks=False)
+
+    def _slowly(self, args: Any, kwargs: Any) -> Any:
+        """As call, for arguments of a kind that did not come before; errors name the argument."""
+        source = self.source
+        tensors = source.flatten(args, kwargs)
+        for spec, tensor, example in zip(
+            self.compiled.inputs, tensors, source.example, strict=True
+        ):
+            check_tensor(spec.name, tensor, example)
+        tensors = [tensor.detach().resolve_conj().resolve_neg() for tensor in tensors]
+        run = self.compiled.runner(tensors)
+        outputs = run(tensors)
+        if not kwargs and source.is_flat:
+            with self._lock:
+                while len(self._ready) >= _MOST_READY:
+                    del self._ready[next(iter(self._ready))]
+                self._ready[tuple([tensor.shape for tensor in tensors])] = run
+        return source.unflatten([_tensor_of(output) for output in outputs])
+
+    def refresh(self) -> None:
+        """Has the plans made anew of the weights as they are now."""
+        with self._lock:
+            self._ready.clear()
+            self.compiled.refresh()
+
+    def _needs_gradients(self, args: Any, kwargs: Any) -> bool:
+        inputs = torch.utils._pytree.tree_leaves((args, kwargs))
+        return self.state.needs_gradients([x for x in inputs if isinstance(x, torch.Tensor)])
+
+    def _in_torch(self, why: str, module: Any, args: Any, kwargs: Any) -> Any:
+        if why not in self._warned:
+            self._warned.add(why)
+            text = f"{self.source.name} is executed by torch: {why}"
+            warnings.warn(text, SolWarning, stacklevel=5)
+        return super(OptimizedModule, module).forward(*args, **kwargs)  # type: ignore[misc]
+
+
+class OptimizedModule:
+    """What is mixed into the class of an optimized module.
+
+    Its attributes are the original's: parameters, buffers, modules, hooks and the mode are one
+    thing, seen through two objects.
+    """
+
+    __slots__ = ()
+
+    _sol: Runner
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._sol.call(self, args, kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the original returns, executed by its plan where no gradients are required."""
+        return self._sol.forward(self, args, kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A copy of the original, optimized in the same way."""
+        return _again(copy.deepcopy(self._sol.source.module, memo), *_recipe(self._sol))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """The original, which is optimized again where the pickle is read."""
+        return _again, (self._sol.source.module, *_recipe(self._sol))
+
+
+def optimized(compiled: Compiled) -> Any:
+    """An optimized module."""
+    source = compiled.source
+    assert isinstance(source, TorchSource)
+    base: Any = type(source.module)
+    module: Any = object.__new__(_class_of(base))
+    object.__setattr__(module, "__dict__", source.module.__dict__)
+    object.__setattr__(module, "_sol", Runner(compiled))
+    return module
+
+
+@functools.lru_cache(maxsize=256)
+def _class_of(base: Any) -> Any:
+    names = {
+        "__slots__": ("_sol",),
+        "__module__": base.__module__,
+        "__qualname__": base.__qualname__,
+        "__doc__": base.__doc__,
+    }
+    return type(base)(base.__name__, (OptimizedModule, base), names)
+
+
+def _recipe(runner: Runner) -> tuple[Any, ...]:
+    compiled, source = runner.compiled, runner.source
+    names = [one.name for one in compiled.passes]
+    return source.args, source.kwargs, compiled.vdims, compiled.context, names
+
+
+def _again(
+    module: Any, args: Any, kwargs: Any, vdims: Any, context: Any, passes: Sequence[str]
+) -> Any:
+    chosen = [one for one in PASSES if one.name in passes]
+    return optimized(Compiled(TorchSource(module, args, kwargs), vdims, context, chosen))
+
+
+def _tensor_of(output: Any) -> Any:
+    if isinstance(output, torch.Tensor):
+        return output
+    return _to_tensor(output.__dlpack__()) if hasattr(output, "__dlpack__") else output

@@ -1,0 +1,210 @@
+"""A module of torch with an example of its arguments, as the source of a graph."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ....graph import Graph
+from ....importers.torch._export import decomposed
+from ....importers.torch._import import import_program
+from ....importers.torch._tensors import tensor_of
+from ...dims import Choice, Dimensions
+from .._framework import Parsed, Source, Weight
+from ._dims import Analysis, Guards, resized
+from ._exporting import export
+from ._outputs import OutputTree
+from ._state import State
+
+
+class TorchSource(Source):
+    """See Source. The module is exported when its graph is asked for, in eval mode."""
+
+    example: list[Any]
+
+    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.module = module
+        self.args, self.kwargs = args, kwargs
+        self.name = type(module).__name__
+        self.leaves, self.structure = pytree.tree_flatten((args, kwargs))
+        self.positions = [n for n, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor)]
+        self.example = [self.leaves[n] for n in self.positions]
+        if not self.example:
+            raise TypeError(
+                f"sol.optimize: {self.name}: expected an example of the arguments with a tensor"
+                " among them: sol.optimize(model, example)"
+            )
+        paths, _ = pytree.tree_flatten_with_path(self._bound(args, kwargs))
+        self.paths = [_path_text(path) for path, _ in paths]
+        for n in self.positions:
+            _check_tensor(self.paths[n], self.leaves[n])
+        # Whether all arguments are tensors by position.
+        self.is_flat = not kwargs and len(self.positions) == len(args)
+        self.outputs: OutputTree | None = None
+        self.state: State | None = None
+        self._analysis: Analysis | None = None
+
+    # -- graphs --
+
+    def dimensions(self) -> Dimensions:
+        """What torch.export finds when all dimensions may vary. It exports the module for that."""
+        return self._analyse().dimensions
+
+    def parse(self, choice: Choice | None) -> Parsed:
+        """The graph: of the example's shapes, or with names for the dimensions that vary."""
+        if choice is None:
+            return Parsed(self._graph(self.args, self.kwargs), lambda shapes: True)
+        analysis = self._analyse()
+        args, kwargs = self._resized(analysis.shapes(choice))
+        if not choice.varying:
+            return Parsed(self._graph(args, kwargs), lambda shapes: True)
+        program, names = export(self.module, args, kwargs, analysis.named(choice, args, kwargs))
+        guards = Guards.of(program, self.positions)
+        return Parsed(self._import(program, names), guards.hold)
+
+    def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The graph of an example of these shapes."""
+        return self._graph(*self._resized(shapes))
+
+    def _analyse(self) -> Analysis:
+        if self._analysis is None:
+            self._analysis = Analysis.of(self)
+        return self._analysis
+
+    def _graph(self, args: Any, kwargs: Any) -> Graph:
+        program, names = export(self.module, args, kwargs, None)
+        return self._import(program, names)
+
+    def _import(self, program: Any, names: Any) -> Graph:
+        graph = import_program(decomposed(program), names, self.name)
+        changed = [
+            value.metadata_props["mx.mutation"]
+            for value in graph.model.graph.outputs
+            if "mx.mutation" in value.metadata_props
+        ]
+        if changed:
+            raise NotImplementedError(
+                f"sol.optimize: {self.name} changes {', '.join(changed)} in a call: models that"
+                " change their buffers or inputs are not built yet"
+            )
+        self.outputs = OutputTree(program)
+        if self.state is None:
+            self.state = State(self.module, list(graph.weights), program.constants)
+        return graph
+
+    def _resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
+        """The arguments of the example, their tensors in other shapes."""
+        leaves = list(self.leaves)
+        for n, shape in zip(self.positions, shapes, strict=True):
+            leaves[n] = resized(leaves[n], shape)
+        args, kwargs = pytree.tree_unflatten(leaves, self.structure)
+        return args, kwargs
+
+    # -- weights --
+
+    def weights(self) -> Mapping[str, Weight]:
+        """The module's parameters and buffers as they are now."""
+        assert self.state is not None
+        return {name: tensor_of(tensor, name) for name, tensor in self.state.current().items()}
+
+    def has_changed(self) -> bool:
+        """Whether a weight has been written, replaced or moved."""
+        assert self.state is not None
+        return self.state.check_but_for_hooks() == "changed"
+
+    def look(self) -> None:
+        """See Source. TypeError where a module is another one."""
+        assert self.state is not None
+        replaced = self.state.replaced_module()
+        if replaced is not None:
+            raise TypeError(
+                f"{self.name}: the module {replaced!r} is another one than when the model was"
+                " optimized: optimize it again"
+            )
+        self.state.look()
+
+    # -- arguments --
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors among the arguments; the others have to be as in the example."""
+        leaves, structure = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        if structure != self.structure:
+            leaves, structure = pytree.tree_flatten(self._as_example(args, kwargs))
+        if structure != self.structure:
+            raise TypeError(
+                f"{self.name}: expected arguments in the structure of the example,"
+                f" {_structure_text(self.structure)}, got {_structure_text(structure)}"
+            )
+        tensors = set(self.positions)
+        for n, (leaf, told) in enumerate(zip(leaves, self.leaves, strict=True)):
+            if n not in tensors and not _is_same(leaf, told):
+                raise ValueError(
+                    f"{self.name}: argument {self.paths[n]}: expected {told!r}, as in the example:"
+                    f" only tensors may be others; got {leaf!r}"
+                )
+        return [leaves[n] for n in self.positions]
+
+    def unflatten(self, outputs: Sequence[Any]) -> Any:
+        """What forward returns."""
+        assert self.outputs is not None
+        return self.outputs.unflatten(outputs)
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            bound = inspect.signature(self.module.forward).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}") from None
+        return dict(bound.arguments)
+
+    def _as_example(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Arguments by position where the example has them so, and by name where it does that."""
+        given, example = self._bound(args, kwargs), self._bound(self.args, self.kwargs)
+        further = [name for name in given if name not in example]
+        if further:
+            raise TypeError(
+                f"{self.name}: argument {further[0]} is none of the example's: {', '.join(example)}"
+            )
+        missing = [name for name in example if name not in given]
+        if missing:
+            raise TypeError(f"{self.name}: argument {missing[0]} is missing, which the example has")
+        named = set(self.kwargs)
+        by_position = tuple(value for name, value in given.items() if name not in named)
+        return by_position, {name: given[name] for name in self.kwargs}
+
+
+def check_tensor(name: str, tensor: Any, example: Any) -> None:
+    """TypeError or ValueError for a tensor that is none of the CPU, or of another type."""
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"input {name!r}: expected a tensor, got {type(tensor).__name__}")
+    _check_tensor(name, tensor)
+    if tensor.dtype != example.dtype:
+        raise TypeError(f"input {name!r}: expected {example.dtype}, got {tensor.dtype}")
+
+
+def _check_tensor(name: str, tensor: Any) -> None:
+    if tensor.device.type != "cpu":
+        raise ValueError(
+            f"input {name!r}: expected a tensor on the CPU, got one on {tensor.device}"
+        )
+    if tensor.layout != torch.strided:
+        raise ValueError(f"input {name!r}: expected a dense tensor, got {tensor.layout}")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _path_text(path: Sequence[Any]) -> str:
+    """x, x[0], x['key']: where a tensor is among the arguments."""
+    first, *others = path
+    return str(getattr(first, "key", first)) + "".join(map(str, others))
+
+
+def _structure_text(structure: Any) -> str:
+    args, kwargs = pytree.tree_unflatten(["*"] * structure.num_leaves, structure)
+    named = [f"{name}={value}" for name, value in kwargs.items()]
+    return "(" + ", ".join([*map(str, args), *named]) + ")"

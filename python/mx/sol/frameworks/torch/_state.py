@@ -1,0 +1,145 @@
+"""Noticing that a module has changed since it was optimized."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter, getitem, is_
+from typing import Any
+
+import torch
+from torch.nn.modules import module as _of_all_modules
+
+_version = attrgetter("_version")
+_training = attrgetter("training")
+_data_ptr = torch.Tensor.data_ptr
+_NUMBER = re.compile(r"_\d+$")
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+_GLOBAL_HOOKS = (
+    _of_all_modules._global_forward_hooks,
+    _of_all_modules._global_forward_pre_hooks,
+    _of_all_modules._global_backward_hooks,
+    _of_all_modules._global_backward_pre_hooks,
+)
+
+
+class State:
+    """The weights of a module, the modules in it, and what they were when last looked at."""
+
+    def __init__(self, module: Any, names: Sequence[str], constants: Mapping[str, Any]) -> None:
+        tensors = dict(
+            chain(
+                module.named_parameters(remove_duplicate=False),
+                module.named_buffers(remove_duplicate=False),
+            )
+        )
+        owners = dict(module.named_modules(remove_duplicate=False))
+        self._names, self._dicts, self._keys = [], [], []
+        self._constants = {}
+        for name in names:
+            # A name that an input has gets a number in the graph.
+            target = name if name in tensors or name in constants else _NUMBER.sub("", name)
+            if target not in tensors:
+                if target in constants:
+                    self._constants[name] = constants[target]
+                continue
+            path, _, key = target.rpartition(".")
+            owner = owners[path]
+            self._names.append(name)
+            self._dicts.append(owner._parameters if key in owner._parameters else owner._buffers)
+            self._keys.append(key)
+        # Modules in others are looked at, too, to notice that one is in the position of another.
+        for owner in owners.values():
+            for key in owner._modules:
+                self._dicts.append(owner._modules)
+                self._keys.append(key)
+        self._modules = list(owners.values())
+        self._root_hooks = [hooks for kind in _HOOKS for hooks in (getattr(module, kind),)]
+        self._inner_hooks = [getattr(one, kind) for one in self._modules[1:] for kind in _HOOKS]
+        self._all_hooks = [*self._root_hooks, *_GLOBAL_HOOKS, *self._inner_hooks]
+        self._spec = [(tensor.dtype, tensor.shape) for tensor in self.weights()]
+        self.look()
+
+    def _objects(self) -> list[Any]:
+        return [owner.get(key) for owner, key in zip(self._dicts, self._keys, strict=True)]
+
+    def weights(self) -> list[Any]:
+        """The parameters and buffers that the graph has."""
+        return self._objects()[: len(self._names)]
+
+    def look(self) -> None:
+        """Takes the state as it is now for the one that `check` compares with."""
+        self._seen = self._objects()
+        self._weights = self._seen[: len(self._names)]
+        self._pointers = list(map(_data_ptr, self._weights))
+        self._versions = _versions_of(self._weights)
+        self.check = self._checker(self._all_hooks)
+        self.check_but_for_hooks = self._checker([])
+
+    def _checker(self, hooks: Sequence[Any]) -> Callable[[], str]:
+        """A function that says in a word what keeps a plan of the state from being used, "" where
+        nothing does.
+
+        It is called for each call of the model, so all it reads is in variables of its own.
+        """
+        modules, dicts, keys = self._modules, self._dicts, self._keys
+        seen, weights = self._seen, self._weights
+        pointers, versions = self._pointers, self._versions
+
+        def check() -> str:
+            if any(hooks):
+                return "hooks"
+            if any(map(_training, modules)):
+                return "training"
+            try:
+                if (
+                    all(map(is_, map(getitem, dicts, keys), seen))
+                    and list(map(_version, weights)) == versions
+                    and list(map(_data_ptr, weights)) == pointers
+                ):
+                    return ""
+            except KeyError:
+                return "changed"
+            except RuntimeError:
+                # Tensors made in inference mode count no versions.
+                return "" if _versions_of(weights) == versions else "changed"
+            return "changed"
+
+        return check
+
+    def has_outer_hooks(self) -> bool:
+        """Whether the module itself has hooks, which torch calls around forward."""
+        return any(self._root_hooks) or any(_GLOBAL_HOOKS)
+
+    def has_inner_hooks(self) -> bool:
+        """Whether a module inside has hooks, which a compiled model does not call."""
+        return any(self._inner_hooks) or any(_GLOBAL_HOOKS)
+
+    def needs_gradients(self, inputs: Sequence[Any]) -> bool:
+        """Whether autograd would record a call."""
+        return any(tensor.requires_grad for tensor in chain(inputs, self._weights))
+
+    def replaced_module(self) -> str | None:
+        """The name of a module that is another one now, or gone."""
+        for key, now, before in zip(self._keys, self._objects(), self._seen, strict=True):
+            if now is not before and (isinstance(before, torch.nn.Module) or now is None):
+                return key
+        return None
+
+    def current(self) -> dict[str, Any]:
+        """The weights by name. TypeError where one has another type or shape than before."""
+        tensors = self.weights()
+        for name, tensor, (dtype, shape) in zip(self._names, tensors, self._spec, strict=True):
+            if tensor.dtype != dtype or tensor.shape != shape:
+                raise TypeError(
+                    f"the weight {name!r} is {tensor.dtype} {tuple(tensor.shape)} now, and was"
+                    f" {dtype} {tuple(shape)} when the model was optimized: optimize it again"
+                )
+        return {**dict(zip(self._names, tensors, strict=True)), **self._constants}
+
+
+def _versions_of(tensors: Sequence[Any]) -> list[int]:
+    return [0 if tensor.is_inference() else tensor._version for tensor in tensors]

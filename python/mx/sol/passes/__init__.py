@@ -1,0 +1,12 @@
+"""What makes models smaller before they are planned: `sol.passes`, an ordered list.
+
+The passes are those of `mx.graph.passes`, and those that others add: by an entry point in the group
+`mx.sol.passes`, or by `sol.passes.add`.
+"""
+
+from ...graph.passes import PASSES as _OWN
+from ._list import PassList, Removed, run
+
+__all__ = ["PASSES", "PassList", "Removed", "run"]
+
+PASSES = PassList(_OWN)

@@ -1,0 +1,124 @@
+"""Passes, settings and plugins."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import pytest
+
+from mx import sol
+from mx.graph.passes import PASSES, Pass
+from mx.sol import _registry
+from tests.graph.build import graph_of
+
+TEXT = """g (float[N,4] x) => (float[N,4] y) {
+ [dead] d = Abs(x)
+ [same] i = Identity(x)
+ [twice] n = Neg(i)
+ y = Neg(n)
+}"""
+
+
+def negations(model) -> list[str]:
+    """Removes pairs of Neg."""
+    for node in list(model.graph):
+        before = node.inputs[0].producer() if node.op_type == "Neg" else None
+        if before is not None and before.op_type == "Neg":
+            node.outputs[0].name, before.name = "old", before.name
+            return [before.name or ""]
+    return []
+
+
+NEGATIONS = Pass("negations", "finds pairs of Neg", negations)
+
+
+@pytest.fixture
+def passes():
+    before = list(sol.passes)
+    yield sol.passes
+    for one in list(sol.passes):
+        if one not in before:
+            sol.passes.remove(one.name)
+    sol.passes.enable(*sol.passes.names)
+
+
+def removed(fast) -> dict:
+    (version,) = fast.compiled._versions.values()
+    return {one.name: one.removed for one in version.removed}
+
+
+def optimized():
+    import numpy
+
+    fast = sol.optimize(graph_of(TEXT))
+    fast(numpy.ones((2, 4), "float32"))
+    return fast
+
+
+def test_the_list(passes) -> None:
+    assert passes.names[: len(PASSES)] == [one.name for one in PASSES]
+    assert passes[0] is PASSES[0] and len(passes[:2]) == 2
+    assert removed(optimized()) == {"identities": ("same",), "unused": ("dead",)}
+
+
+def test_switching(passes) -> None:
+    with passes.without("identities", "unused"):
+        assert "off identities" in repr(passes)
+        assert removed(optimized()) == {}
+    passes.disable("unused")
+    assert removed(optimized()) == {"identities": ("same",)}
+    passes.enable("unused")
+    assert len(passes.enabled) == len(passes)
+
+
+def test_extending(passes) -> None:
+    passes.add(NEGATIONS, before="unused")
+    assert passes.names.index("negations") == passes.names.index("unused") - 1
+    assert "negations" in removed(optimized())
+    assert passes.remove("negations") is NEGATIONS
+    assert "negations" not in removed(optimized())
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: sol.passes.disable("nothing"), ValueError, "'nothing' is no pass: there are"),
+        (lambda: sol.passes.add(PASSES[0]), ValueError, "there is a pass 'dropout' already"),
+        (lambda: sol.passes.add(len), TypeError, "expected an mx.graph.passes.Pass"),
+        (lambda: sol.passes.add(NEGATIONS, "nothing"), ValueError, "'nothing' is no pass"),
+        (lambda: sol.config["nothing"], KeyError, "is no setting: there are fallback"),
+        (lambda: sol.config.update(fallback=1), TypeError, "expected bool, got int"),
+        (lambda: sol.config.update(profile_runs=0), ValueError, "expected 1 or more"),
+        (lambda: sol.config.update(autotune=True), NotImplementedError, "tuning: not built yet"),
+        (lambda: sol.deploy, NotImplementedError, "sol.deploy: deployment"),
+        (lambda: sol.nothing, AttributeError, "nothing"),
+    ],
+)
+def test_what_is_rejected(call, kind, text) -> None:
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_settings() -> None:
+    sol.config["fallback"] = True
+    assert sol.config["fallback"] and "fallback = True" in repr(sol.config)
+    del sol.config["fallback"]
+    assert dict(sol.config) == {"fallback": False, "profile_runs": 5}
+
+
+def test_entry_points(monkeypatch, passes) -> None:
+    points = [
+        importlib.metadata.EntryPoint("negations", f"{__name__}:NEGATIONS", "mx.sol.passes"),
+        importlib.metadata.EntryPoint("absent", "no_such_package:FRAMEWORK", "mx.sol.frameworks"),
+    ]
+    monkeypatch.setattr(
+        _registry, "entry_points", lambda group: [one for one in points if one.group == group]
+    )
+    from mx.sol.passes import PassList
+
+    assert PassList(PASSES).names[-1] == "negations"
+    from mx.sol.frameworks import frameworks
+
+    assert frameworks.names() == ["torch", "onnx", "mxnet", "numpy", "absent"]
+    with pytest.raises(ImportError, match="no_such_package"):
+        frameworks.get("absent")
