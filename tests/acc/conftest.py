@@ -128,6 +128,7 @@ FILES = {
     "template": "libmyacc.so",
     "onednn": "libonednn.so",
     "opencl": "libopencl.so",
+    "openvino": "libopenvinoacc.so",
     "refacc": "librefacc.so",
 }
 

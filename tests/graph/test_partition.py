@@ -215,6 +215,20 @@ def test_the_description_is_as_the_schema_says() -> None:
     assert len(list(rejections(broken, schema, schema))) > 3
 
 
+def test_an_output_that_is_left_out_before_another() -> None:
+    graph = graph_of("""g (float[3,2,4] x, float[1,20,4] w, float[1,20,5] r) => (float[1,2,5] h) {
+     a, h = LSTM<hidden_size = 5>(x, w, r)
+    }""")
+    (node,) = graph.nodes
+    node.outputs[0].name = ""
+    check_offered(node, graph.model.opset_imports)
+    wiring = Wiring(graph.model.graph)
+    document = json.loads(describe(wiring.part([0]), {node: 1}, graph.model.opset_imports, "g"))
+    schema = json.loads(SCHEMA.read_text())
+    assert list(rejections(document, schema, schema)) == []
+    assert document["nodes"][0]["outputs"] == [None, *document["outputs"]]
+
+
 def test_the_description() -> None:
     document, wiring = described(MODEL)
     names = [entry["name"] for entry in document["entries"]]

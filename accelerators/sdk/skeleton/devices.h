@@ -42,6 +42,7 @@ class Devices {
   /*! \brief Those of the table of that self; Failure before initialize and after finalize. */
   static Devices& Of(void* self) { return Instance<Devices>::Get(self); }
 
+  const MXAccRuntime* runtime() const { return runtime_; }
   void Warn(const std::string& message) const { Log(*runtime_, kMXAccWarning, message); }
   /*! \brief Failure with the reason where there is none. */
   size_t size() const {

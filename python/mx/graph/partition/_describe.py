@@ -30,10 +30,7 @@ def check_offered(node: onnx_ir.Node, opset: Mapping[str, int]) -> None:
         raise NotOffered("it has subgraphs")
     if not since_version(node, opset.get(node.domain, 1)):
         raise NotOffered("onnx does not know its operator")
-    outputs = [value for value in node.outputs if value.name]
-    if list(node.outputs[: len(outputs)]) != outputs:
-        raise NotOffered("it gives an output behind one that it does not give")
-    for value in (*node.inputs, *outputs):
+    for value in (*node.inputs, *_outputs_of(node)):
         if value is not None:
             _dtype_of(value)
             _extents_of(value)
@@ -69,7 +66,9 @@ def describe(
             "attributes": _attributes(node, opset),
             "inputs": [None if value is None else entry(value, "inner") for value in node.inputs],
             "input_names": _input_names(node, opset),
-            "outputs": [entry(value, "inner") for value in node.outputs if value.name],
+            "outputs": [
+                None if value is None else entry(value, "inner") for value in _outputs_of(node)
+            ],
         }
         for node in part.nodes
     ]
@@ -101,6 +100,14 @@ def onnx_of(part: Part, opset: Mapping[str, int], name: str) -> bytes:
         tensor.dims.extend(extent for extent in _extents_of(value) if isinstance(extent, int))
     graph.node.extend(serde.serialize_node(node) for node in part.nodes)
     return bytes(model.SerializeToString())
+
+
+def _outputs_of(node: onnx_ir.Node) -> list[onnx_ir.Value | None]:
+    """The outputs up to the last that the node gives; None for one before it that it does not."""
+    outputs = [value if value.name else None for value in node.outputs]
+    while outputs and outputs[-1] is None:
+        outputs.pop()
+    return outputs
 
 
 def extents_of(value: onnx_ir.Value) -> tuple[list[int], list[str]]:

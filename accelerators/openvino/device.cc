@@ -1,0 +1,100 @@
+#include "device.h"
+
+#include <utility>
+
+#include "../sdk/status.h"
+
+namespace ovacc {
+namespace {
+
+/*! \brief As OpenVINO takes them; what they are of has to stay. */
+std::vector<ov_property_t> PropertiesOf(
+    const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<ov_property_t> properties;
+  for (const auto& [key, value] : pairs) properties.push_back({key.c_str(), value.c_str()});
+  return properties;
+}
+
+}  // namespace
+
+Core::Core() : core_(NewCore()) {}
+
+Handle<ov_core_t> Core::NewCore() const {
+  ov_core_t* core = nullptr;
+  api_.Check(api_.ov_core_create(&core), "ov_core_create", kMXAccNoDevice);
+  return {core, api_.ov_core_free};
+}
+
+std::string Core::Property(const std::string& device, const char* name) const {
+  char* value = nullptr;
+  if (api_.ov_core_get_property(core_.get(), device.c_str(), name, &value) != OK) return "";
+  const Handle<const char> freed(value, api_.ov_free);
+  return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> Core::Devices() const {
+  ov_available_devices_t found{};
+  api_.Check(api_.ov_core_get_available_devices(core_.get(), &found),
+             "ov_core_get_available_devices", kMXAccNoDevice);
+  std::vector<std::string> names(found.devices, found.devices + found.size);
+  api_.ov_available_devices_free(&found);
+  return names;
+}
+
+Handle<ov_model_t> Core::Read(const std::string& onnx) const {
+  ov_model_t* model = nullptr;
+  api_.Check(api_.ov_core_read_model_from_memory_buffer(core_.get(), onnx.data(), onnx.size(),
+                                                        nullptr, &model),
+             "ov_core_read_model", kMXAccUnsupported);
+  return {model, api_.ov_model_free};
+}
+
+Handle<ov_compiled_model_t> Core::Compile(const std::string& onnx, const std::string& device,
+                                          const Options& options) const {
+  const Handle<ov_model_t> model = Read(onnx);
+  const auto pairs = options.properties();
+  const std::vector<ov_property_t> properties = PropertiesOf(pairs);
+  ov_compiled_model_t* compiled = nullptr;
+  api_.Check(api_.ov_core_compile_model_props(core_.get(), model.get(), device.c_str(),
+                                              properties.size(), properties.data(), &compiled),
+             "ov_core_compile_model", kMXAccUnsupported);
+  return {compiled, api_.ov_compiled_model_free};
+}
+
+Handle<ov_compiled_model_t> Core::Import(const char* data, size_t size, const std::string& device,
+                                         const Options& options) const {
+  const Handle<ov_core_t> core = NewCore();
+  const auto pairs = options.properties();
+  const std::vector<ov_property_t> properties = PropertiesOf(pairs);
+  api_.Check(
+      api_.ov_core_set_properties(core.get(), device.c_str(), properties.size(), properties.data()),
+      "ov_core_set_properties");
+  ov_compiled_model_t* compiled = nullptr;
+  api_.Check(api_.ov_core_import_model(core.get(), data, size, device.c_str(), &compiled),
+             "ov_core_import_model");
+  return {compiled, api_.ov_compiled_model_free};
+}
+
+Device::Device(std::shared_ptr<const Core> core, const std::string& name)
+    : core_(std::move(core)),
+      name_(name),
+      full_name_(core_->Property(name, "FULL_DEVICE_NAME")),
+      key_("openvino " + core_->api().version + ", " + name + ", " + full_name_ + ", " +
+           core_->Property(name, "OPTIMIZATION_CAPABILITIES")) {}
+
+Options Device::options() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return options_;
+}
+
+void Device::set_options(const Options& options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  options_ = options;
+}
+
+const char* Device::Keep(const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return texts_.insert(text).first->c_str();
+}
+
+}  // namespace ovacc

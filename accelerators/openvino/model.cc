@@ -1,0 +1,240 @@
+#include "model.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "../sdk/graph/pieces.h"
+#include "../sdk/status.h"
+
+namespace ovacc {
+namespace {
+
+using mxacc::Failure;
+
+constexpr char kOptionsPiece[] = "options";
+constexpr char kModelPiece[] = "model";
+constexpr char kSharedPiece[] = "shared outputs";
+
+/*! \brief A file without a name, as OpenVINO exports to files only. */
+class MemoryFile {
+ public:
+  MemoryFile() : file_(memfd_create("openvino", MFD_CLOEXEC)) {
+    if (file_ < 0) throw Failure(kMXAccFailed, "memfd_create has no file");
+  }
+  ~MemoryFile() {
+    if (data_ != MAP_FAILED) munmap(data_, size_);
+    close(file_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+  /*! \brief What was written to the path; Failure where nothing was. */
+  std::pair<const void*, size_t> Map() {
+    struct stat status{};
+    if (fstat(file_, &status) == 0) size_ = static_cast<size_t>(status.st_size);
+    if (size_ != 0) data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);
+    if (data_ == MAP_FAILED) throw Failure(kMXAccFailed, "OpenVINO exported nothing");
+    return {data_, size_};
+  }
+
+ private:
+  int file_;
+  size_t size_{0};
+  void* data_{MAP_FAILED};
+};
+
+}  // namespace
+
+bool Port::is_static() const {
+  return has_rank &&
+         std::all_of(shape.begin(), shape.end(), [](int64_t extent) { return extent >= 0; });
+}
+
+Model::Model(const MXAccRuntime* runtime, const Device* device, const Options& options,
+             const std::vector<uint8_t>& shared, Handle<ov_compiled_model_t> compiled)
+    : runtime_(runtime),
+      device_(device),
+      core_(device->core()),
+      api_(core_->api()),
+      options_(options),
+      compiled_(std::move(compiled)),
+      inputs_(Ports(api_.ov_compiled_model_inputs_size, api_.ov_compiled_model_input_by_index)),
+      outputs_(Ports(api_.ov_compiled_model_outputs_size, api_.ov_compiled_model_output_by_index)) {
+  if (shared.size() != outputs_.size()) {
+    throw Failure(kMXAccFailed, "OpenVINO has another number of outputs than the graph");
+  }
+  for (size_t i = 0; i < shared.size(); ++i) outputs_[i].is_shared = shared[i] != 0;
+  for (std::vector<Port>* ports : {&inputs_, &outputs_}) {
+    for (Port& port : *ports) {
+      MXTensor tensor{};
+      tensor.struct_size = sizeof(tensor);
+      tensor.tensor.device = MXAccDevice{kMXAccHost, 0};
+      tensor.tensor.ndim = port.has_rank ? static_cast<int32_t>(port.shape.size()) : -1;
+      tensor.tensor.dtype = MXAccDataType{port.element->code, port.element->bits, 1};
+      tensor.tensor.shape = port.shape.data();
+      tensor.role = ports == &inputs_ ? kMXAccInput : kMXAccOutput;
+      told_.push_back(tensor);
+    }
+  }
+}
+
+std::vector<Port> Model::Ports(GetCount get_count, GetPort get_port) const {
+  size_t count = 0;
+  api_.Check(get_count(compiled_.get(), &count), "ov_compiled_model_inputs_size");
+  std::vector<Port> ports;
+  for (size_t i = 0; i < count; ++i) {
+    ov_output_const_port_t* port = nullptr;
+    api_.Check(get_port(compiled_.get(), i, &port), "ov_compiled_model_input_by_index");
+    const Handle<ov_output_const_port_t> freed(port, api_.ov_output_const_port_free);
+    ports.push_back(ReadPort(port));
+  }
+  return ports;
+}
+
+Port Model::ReadPort(const ov_output_const_port_t* told) const {
+  ov_element_type_e type{};
+  api_.Check(api_.ov_port_get_element_type(told, &type), "ov_port_get_element_type");
+  Port port;
+  port.element = FindElement(type);
+  if (port.element == nullptr) {
+    throw Failure(kMXAccUnsupported, "OpenVINO gives an input or output a type that MXNet has not");
+  }
+  ov_partial_shape_t shape{};
+  api_.Check(api_.ov_port_get_partial_shape(told, &shape), "ov_port_get_partial_shape");
+  const Handle<ov_partial_shape_t> freed(&shape, api_.ov_partial_shape_free);
+  port.has_rank = shape.rank.min == shape.rank.max;
+  for (int64_t i = 0; port.has_rank && i < shape.rank.min; ++i) {
+    const ov_dimension_t& extent = shape.dims[i];
+    port.shape.push_back(extent.min == extent.max ? extent.min : -1);
+  }
+  return port;
+}
+
+void Model::Tell(MXAccModel* out) const {
+  out->num_in = static_cast<int32_t>(inputs_.size());
+  out->num_out = static_cast<int32_t>(outputs_.size());
+  out->inputs = told_.data();
+  out->outputs = told_.data() + inputs_.size();
+  out->flags = kMXAccModelConcurrent | kMXAccModelKeepsWeights;
+}
+
+Model::Request Model::TakeRequest() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!unused_.empty()) {
+      Request request = std::move(unused_.back());
+      unused_.pop_back();
+      return request;
+    }
+  }
+  ov_infer_request_t* request = nullptr;
+  api_.Check(api_.ov_compiled_model_create_infer_request(compiled_.get(), &request),
+             "ov_compiled_model_create_infer_request");
+  return {request, api_.ov_infer_request_free};
+}
+
+Handle<ov_tensor_t> Model::Wrapped(const Port& port, const MXAccDLTensor& tensor) const {
+  static char no_elements[64];
+  const auto size = static_cast<uint64_t>(port.element->bits);
+  if (tensor.dtype.code != port.element->code || tensor.dtype.bits != size) {
+    throw Failure(kMXAccBadArgument, "infer: a tensor is of another type than the model has");
+  }
+  const bool is_empty = std::count(tensor.shape, tensor.shape + tensor.ndim, 0) != 0;
+  void* data = is_empty ? no_elements : static_cast<char*>(tensor.data) + tensor.byte_offset;
+  ov_tensor_t* wrapped = nullptr;
+  api_.Check(api_.ov_tensor_create_from_host_ptr(
+                 port.element->openvino, ov_shape_t{tensor.ndim, tensor.shape}, data, &wrapped),
+             "ov_tensor_create_from_host_ptr");
+  return {wrapped, api_.ov_tensor_free};
+}
+
+void Model::Infer(const MXTensor* inputs, int32_t num_in, MXTensor* outputs, int32_t num_out,
+                  void* call) {
+  if (static_cast<size_t>(num_in) != inputs_.size() ||
+      static_cast<size_t>(num_out) != outputs_.size()) {
+    throw Failure(kMXAccBadArgument, "infer: other numbers of tensors than the model has");
+  }
+  // One that fails is not used again: it may still have some of these tensors.
+  Request request = TakeRequest();
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Handle<ov_tensor_t> tensor = Wrapped(inputs_[i], inputs[i].tensor);
+    api_.Check(api_.ov_infer_request_set_input_tensor_by_index(request.get(), i, tensor.get()),
+               "ov_infer_request_set_input_tensor");
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].is_shared || !outputs_[i].is_static()) continue;
+    const Handle<ov_tensor_t> tensor = Wrapped(outputs_[i], outputs[i].tensor);
+    api_.Check(api_.ov_infer_request_set_output_tensor_by_index(request.get(), i, tensor.get()),
+               "ov_infer_request_set_output_tensor");
+  }
+  api_.Check(api_.ov_infer_request_infer(request.get()), "ov_infer_request_infer");
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].is_shared || !outputs_[i].is_static()) {
+      CopyOutput(request.get(), i, &outputs[i], call);
+    }
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  unused_.push_back(std::move(request));
+}
+
+void Model::CopyOutput(ov_infer_request_t* request, size_t index, MXTensor* output,
+                       void* call) const {
+  ov_tensor_t* got = nullptr;
+  api_.Check(api_.ov_infer_request_get_output_tensor_by_index(request, index, &got),
+             "ov_infer_request_get_output_tensor");
+  const Handle<ov_tensor_t> tensor(got, api_.ov_tensor_free);
+  const Port& port = outputs_[index];
+  if (!port.is_static()) {
+    ov_shape_t shape{};
+    api_.Check(api_.ov_tensor_get_shape(got, &shape), "ov_tensor_get_shape");
+    const std::unique_ptr<ov_shape_t, ov_status_e (*)(ov_shape_t*)> freed(&shape,
+                                                                          api_.ov_shape_free);
+    const MXAccDataType dtype{port.element->code, port.element->bits, 1};
+    const MXAccStatus status =
+        runtime_->alloc_output(runtime_->context, call, static_cast<int32_t>(index), dtype,
+                               static_cast<int32_t>(shape.rank), shape.dims, output);
+    if (status != nullptr) throw Failure(status->code, status->message);
+  }
+  size_t bytes = 0;
+  api_.Check(api_.ov_tensor_get_byte_size(got, &bytes), "ov_tensor_get_byte_size");
+  if (bytes == 0) return;
+  void* data = nullptr;
+  api_.Check(api_.ov_tensor_data(got, &data), "ov_tensor_data");
+  std::memcpy(static_cast<char*>(output->tensor.data) + output->tensor.byte_offset, data, bytes);
+}
+
+void Model::Export(MXAccTakePiece take, void* context) const {
+  const std::string options = options_.text();
+  std::vector<uint8_t> shared;
+  for (const Port& output : outputs_) shared.push_back(output.is_shared ? 1 : 0);
+  MemoryFile file;
+  api_.Check(api_.ov_compiled_model_export_model(compiled_.get(), file.path().c_str()),
+             "ov_compiled_model_export_model", kMXAccUnsupported);
+  const auto [data, size] = file.Map();
+  mxacc::PieceWriter writer(device_->key().c_str(), take, context);
+  writer.Write(kOptionsPiece, options.data(), options.size());
+  writer.Write(kSharedPiece, shared.data(), shared.size());
+  writer.Write(kModelPiece, data, size);
+  writer.Finish();
+}
+
+std::unique_ptr<Model> Model::Import(const MXAccRuntime* runtime, const Device* device,
+                                     const MXAccPiece* pieces, int32_t count) {
+  const mxacc::PieceReader reader(device->key().c_str(), pieces, count);
+  const Options options(reader.Text(kOptionsPiece));
+  const std::string shared = reader.Text(kSharedPiece);
+  const MXAccPiece& model = reader.At(kModelPiece);
+  return std::make_unique<Model>(runtime, device, options,
+                                 std::vector<uint8_t>(shared.begin(), shared.end()),
+                                 device->core()->Import(static_cast<const char*>(model.data),
+                                                        model.size, device->name(), options));
+}
+
+}  // namespace ovacc
