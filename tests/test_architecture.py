@@ -8,7 +8,7 @@ Nor do files use each other in a circle, wherever in a function the import is; a
 checkers alone does not count, and the Cython files of a folder are one module.
 
 A plugin includes mxnet_acc.h, what operators mean (mxnet/op/formulas.inc) and what plugins share;
-refacc, which tests MXNet, the C API, too.
+refacc, which tests MXNet, the C API, too, and onednn the wrapper of oneDNN that plans use.
 """
 
 import ast
@@ -44,6 +44,7 @@ LAYERS = (
     ("src/op",),
     ("src/graph",),
     ("src/onednn",),
+    ("src/onednn/functions",),
     ("src/api",),
     ("python/ffi",),
     ("python/mx/_dtypes", "python/mx/_library", "python/mx/_lazy"),
@@ -94,6 +95,11 @@ PLUGIN_HEADERS = (
     "include/mxnet/op/promotion.h",
 )
 C_API = "include/mxnet/runtime/c_runtime_api.h"
+# Of plugins, what else of this project each includes; none of it needs the runtime's library.
+PLUGIN_PARTS = {
+    "refacc": (C_API,),
+    "onednn": ("src/graph/memory_plan.h", "src/onednn/makers.h"),
+}
 
 CYTHON_IMPORT = re.compile(
     r"^\s*(?:from\s+([.\w]+)\s+c?import\s+([\w, ]+)|c?import\s+([.\w]+))", re.M
@@ -189,8 +195,8 @@ def include_error(includer: PurePosixPath, name: str, root: Path) -> str | None:
         return arrow_error(includer, "includes", included, included)
     folders = (PurePosixPath(*includer.parts[:2]), PurePosixPath("accelerators/sdk"))
     own = any(included.is_relative_to(folder) for folder in folders)
-    of_test = (C_API,) if includer.parts[1] == "refacc" else ()
-    allowed = own or included.as_posix() in (*PLUGIN_HEADERS, *of_test)
+    more = PLUGIN_PARTS.get(includer.parts[1], ())
+    allowed = own or included.as_posix() in (*PLUGIN_HEADERS, *more)
     return None if allowed else f"{includer} includes {included}: a plugin may not"
 
 

@@ -2,12 +2,9 @@
  * \file convolution.cc
  * \brief Convolutions over one to three axes, and their transposes.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 
-#include "onednn/post_ops.h"
-#include "onednn/window.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
@@ -47,17 +44,6 @@ Desc BiasDesc(const std::optional<Operand>& bias, int64_t channels) {
   return PlainDesc({channels}, bias->is_constant() ? DType::f32 : bias->type);
 }
 
-struct Arguments {
-  GivenOperand x;
-  GivenOperand weight;
-  std::optional<GivenOperand> bias;
-  GivenInts strides;
-  GivenInts pads;
-  GivenInts dilations;
-  int64_t groups;
-  GivenPostOps post_ops;
-};
-
 /*! \brief Binds what the primitive reads and writes, and adds it. */
 template <typename PrimitiveDesc>
 void Finish(const PrimitiveDesc& desc, const Operand& x, const Operand& weight,
@@ -84,7 +70,9 @@ void ExpectProducts(const Operand& weight, const Dims& image, Maker* maker) {
   maker->Expect(TimeOfProducts(static_cast<double>(SizeOf(weight.shape)) * positions));
 }
 
-Ref<Primitive> MakeConvolution(const Arguments& given) {
+}  // namespace
+
+Primitive MakeConvolution(const ConvolutionArguments& given) {
   return Make("convolution", [&](Maker* maker) {
     const Operand x(given.x, "x");
     const Operand weight(given.weight, "weight");
@@ -106,7 +94,7 @@ Ref<Primitive> MakeConvolution(const Arguments& given) {
   });
 }
 
-Ref<Primitive> MakeDeconvolution(const Arguments& given, const GivenInts& output_padding) {
+Primitive MakeDeconvolution(const ConvolutionArguments& given, const GivenInts& output_padding) {
   return Make("deconvolution", [&](Maker* maker) {
     const Operand x(given.x, "x");
     const Operand weight(given.weight, "weight");
@@ -151,47 +139,6 @@ Ref<Primitive> MakeDeconvolution(const Arguments& given, const GivenInts& output
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.convolution")
-    .describe("A convolution over one to three axes.")
-    .arg("x", "Of the shape (n, in channels, ...).")
-    .arg("weight", "(out channels, in channels / groups, ...); packed where it is a constant.")
-    .arg("bias", nullptr, "(out channels).")
-    .arg("strides", nullptr, "By axis; 1 where None.")
-    .arg("pads", nullptr, "Zeros before and behind x: the beginnings of all axes, then the ends.")
-    .arg("dilations", nullptr, "By axis; 1 where None.")
-    .arg("groups", 1, "Into which channels are divided.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](GivenOperand x, GivenOperand weight, std::optional<GivenOperand> bias,
-                       GivenInts strides, GivenInts pads, GivenInts dilations, int64_t groups,
-                       GivenPostOps post_ops) {
-      return MakeConvolution({std::move(x), std::move(weight), std::move(bias), std::move(strides),
-                              std::move(pads), std::move(dilations), groups, std::move(post_ops)});
-    });
-
-MXNET_REGISTER_API("mx.onednn.deconvolution")
-    .describe("The transpose of a convolution over one to three axes.")
-    .arg("x", "Of the shape (n, in channels, ...).")
-    .arg("weight", "(in channels, out channels / groups, ...); packed where it is a constant.")
-    .arg("bias", nullptr, "(out channels).")
-    .arg("strides", nullptr, "By axis; 1 where None.")
-    .arg("pads", nullptr, "What is cut off: the beginnings of all axes, then the ends.")
-    .arg("dilations", nullptr, "By axis; 1 where None.")
-    .arg("groups", 1, "Into which channels are divided.")
-    .arg("output_padding", nullptr, "By how much less is cut off at the ends.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](GivenOperand x, GivenOperand weight, std::optional<GivenOperand> bias,
-                       GivenInts strides, GivenInts pads, GivenInts dilations, int64_t groups,
-                       GivenInts output_padding, GivenPostOps post_ops) {
-      return MakeDeconvolution(
-          {std::move(x), std::move(weight), std::move(bias), std::move(strides), std::move(pads),
-           std::move(dilations), groups, std::move(post_ops)},
-          output_padding);
-    });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

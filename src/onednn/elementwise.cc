@@ -2,19 +2,15 @@
  * \file elementwise.cc
  * \brief Functions of one element, and of two.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 
-#include "onednn/post_ops.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
-namespace {
-
-Ref<Primitive> MakeEltwise(const GivenOperand& given_x, const std::string& kind,
-                           std::optional<double> alpha, std::optional<double> beta,
-                           const GivenPostOps& post_ops) {
+Primitive MakeEltwise(const GivenOperand& given_x, const std::string& kind,
+                      std::optional<double> alpha, std::optional<double> beta,
+                      const GivenPostOps& post_ops) {
   return Make("eltwise", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -32,6 +28,8 @@ Ref<Primitive> MakeEltwise(const GivenOperand& given_x, const std::string& kind,
     maker->Add(desc, std::move(arguments));
   });
 }
+
+namespace {
 
 bool IsComparison(algorithm alg) {
   constexpr algorithm kComparisons[] = {algorithm::binary_ge, algorithm::binary_gt,
@@ -92,8 +90,10 @@ Dims BroadcastShape(const Operand& a, const Operand& b) {
   return shape;
 }
 
-Ref<Primitive> MakeBinary(const GivenOperand& given_a, const GivenOperand& given_b,
-                          const std::string& kind, const GivenPostOps& post_ops) {
+}  // namespace
+
+Primitive MakeBinary(const GivenOperand& given_a, const GivenOperand& given_b,
+                     const std::string& kind, const GivenPostOps& post_ops) {
   return Make("binary", [&](Maker* maker) {
     const Operand a(given_a, "a");
     const Operand b(given_b, "b");
@@ -159,31 +159,6 @@ Ref<Primitive> MakeBinary(const GivenOperand& given_a, const GivenOperand& given
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.eltwise")
-    .describe("A function of each element, in the layout that x comes in.")
-    .arg("x", "Of any shape.")
-    .arg("kind", "'relu', 'clip', 'gelu_erf', ...")
-    .arg("alpha", nullptr, "The first number of the kind; its usual value where None.")
-    .arg("beta", nullptr, "The second number of the kind.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const std::string& kind, std::optional<double> alpha,
-                       std::optional<double> beta, const GivenPostOps& post_ops) {
-      return MakeEltwise(x, kind, alpha, beta, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.binary")
-    .describe("A function of two elements; shapes broadcast as in NumPy.")
-    .arg("a", "Of any shape.")
-    .arg("b", "Of any shape that goes with a's.")
-    .arg("kind", "'add', 'sub', 'mul', 'div', 'max', 'min', 'greater', ...; comparisons give bool.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& a, const GivenOperand& b, const std::string& kind,
-                       const GivenPostOps& post_ops) { return MakeBinary(a, b, kind, post_ops); });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

@@ -1,7 +1,5 @@
 #include "onednn/layout.h"
 
-#include <mxnet/runtime/class.h>
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -9,8 +7,6 @@
 namespace mxnet {
 namespace onednn {
 namespace {
-
-using runtime::Ref;
 
 const char* TypeText(DType type) {
   switch (type) {
@@ -115,35 +111,5 @@ Layout Layout::Reshaped(const std::vector<int64_t>& shape) const {
   return Layout(reshaped, dtype_);
 }
 
-namespace {
-
-MXNET_REGISTER_CLASS(Layout, "mx.onednn.Layout")
-    .describe("How oneDNN has the elements of an array in memory.")
-    .def_static(
-        "plain",
-        [](const std::vector<int64_t>& shape, DLDataType dtype) {
-          const DType type = TypeOf(dtype, "mx.onednn.Layout.plain: dtype");
-          return Translated([&] { return Layout(PlainDesc(shape, type), dtype); });
-        },
-        "Row-major.")
-    .arg("shape")
-    .arg("dtype", runtime::kFloat32)
-    .def_property("shape", &Layout::shape, "The logical shape.")
-    .def_property("dtype", &Layout::dtype, "The type of the elements.")
-    .def_property("bytes", &Layout::bytes, "How much memory it takes, with what fills blocks up.")
-    .def_property("is_plain", &Layout::is_plain, "Whether it is row-major without gaps.")
-    .def_property("text", &Layout::Text, "As oneDNN writes it: 'aBcd16b f32'.")
-    .def("permuted", &Layout::Permuted, "The same memory seen with its axes in another order.")
-    .arg("axes", "Which axis each of the new ones is.")
-    .def("reshaped", &Layout::Reshaped, "The same memory seen in another shape.")
-    .arg("shape", "ValueError where blocks do not allow it.")
-    .def("__repr__",
-         [](const Layout& self) {
-           return "<mx.onednn.Layout " + self.Text() + " " + Text(self.shape()) + ">";
-         })
-    .def("__hash__", &Layout::Hash)
-    .def_eq();
-
-}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

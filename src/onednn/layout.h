@@ -1,12 +1,9 @@
 /*!
  * \file layout.h
- * \brief Layout: how oneDNN has the elements of an array in memory, "mx.onednn.Layout" of Python.
+ * \brief Layout: how oneDNN has the elements of an array in memory.
  */
 #ifndef MXNET_SRC_ONEDNN_LAYOUT_H_
 #define MXNET_SRC_ONEDNN_LAYOUT_H_
-
-#include <mxnet/runtime/object.h>
-#include <mxnet/runtime/packed_func.h>
 
 #include <optional>
 #include <string>
@@ -51,7 +48,5 @@ class Layout {
 
 }  // namespace onednn
 }  // namespace mxnet
-
-MXNET_DECLARE_CLASS(mxnet::onednn::Layout, "mx.onednn.Layout");
 
 #endif  // MXNET_SRC_ONEDNN_LAYOUT_H_

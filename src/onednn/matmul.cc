@@ -2,12 +2,10 @@
  * \file matmul.cc
  * \brief Products of matrices.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <numeric>
 
-#include "onednn/post_ops.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
@@ -51,9 +49,11 @@ Dims ProductShape(const Operand& a, const Matrices& first, const Operand& b,
   return shape;
 }
 
-Ref<Primitive> MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
-                          const std::optional<GivenOperand>& given_bias, bool transpose_a,
-                          bool transpose_b, double alpha, const GivenPostOps& post_ops) {
+}  // namespace
+
+Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
+                     const std::optional<GivenOperand>& given_bias, bool transpose_a,
+                     bool transpose_b, double alpha, const GivenPostOps& post_ops) {
   return Make("matmul", [&](Maker* maker) {
     const Operand a(given_a, "a");
     const Operand b(given_b, "b");
@@ -120,9 +120,9 @@ Ref<Primitive> MakeMatMul(const GivenOperand& given_a, const GivenOperand& given
   });
 }
 
-Ref<Primitive> MakeInnerProduct(const GivenOperand& given_x, const GivenOperand& given_weight,
-                                const std::optional<GivenOperand>& given_bias,
-                                const GivenPostOps& post_ops) {
+Primitive MakeInnerProduct(const GivenOperand& given_x, const GivenOperand& given_weight,
+                           const std::optional<GivenOperand>& given_bias,
+                           const GivenPostOps& post_ops) {
   return Make("inner_product", [&](Maker* maker) {
     const Operand x(given_x, "x");
     const Operand weight(given_weight, "weight");
@@ -161,36 +161,6 @@ Ref<Primitive> MakeInnerProduct(const GivenOperand& given_x, const GivenOperand&
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.matmul")
-    .describe("alpha * (a @ b) + bias, for all matrices of the first axes, which broadcast.")
-    .arg("a", "Of the shape (..., m, k).")
-    .arg("b", "Of the shape (..., k, n); packed where it is a constant.")
-    .arg("bias", nullptr, "(n).")
-    .arg("transpose_a", false, "Whether a has the shape (..., k, m).")
-    .arg("transpose_b", false, "Whether b has the shape (..., n, k).")
-    .arg("alpha", 1.0, "What the product is multiplied by.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& a, const GivenOperand& b,
-                       const std::optional<GivenOperand>& bias, bool transpose_a, bool transpose_b,
-                       double alpha, const GivenPostOps& post_ops) {
-      return MakeMatMul(a, b, bias, transpose_a, transpose_b, alpha, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.inner_product")
-    .describe("x @ weight.T + bias, where x is seen as a matrix; it may come in blocks.")
-    .arg("x", "Of the shape (n, ...), with k elements behind the first axis.")
-    .arg("weight", "Of the shape (m, k); packed where it is a constant.")
-    .arg("bias", nullptr, "(m).")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const GivenOperand& weight,
-                       const std::optional<GivenOperand>& bias, const GivenPostOps& post_ops) {
-      return MakeInnerProduct(x, weight, bias, post_ops);
-    });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

@@ -2,12 +2,10 @@
  * \file movement.cc
  * \brief What joins, enlarges or rearranges arrays, and what reduces them.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <numeric>
 
-#include "onednn/post_ops.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
@@ -30,7 +28,9 @@ Desc DescLike(const Desc& model, const Operand& operand) {
   return Desc(operand.shape, operand.type, strides);
 }
 
-Ref<Primitive> MakeConcat(const std::vector<GivenOperand>& given, int64_t axis) {
+}  // namespace
+
+Primitive MakeConcat(const std::vector<GivenOperand>& given, int64_t axis) {
   return Make("concat", [&](Maker* maker) {
     std::vector<Operand> operands;
     for (size_t i = 0; i < given.size(); ++i) {
@@ -84,6 +84,8 @@ Ref<Primitive> MakeConcat(const std::vector<GivenOperand>& given, int64_t axis) 
   });
 }
 
+namespace {
+
 algorithm ReductionOf(const std::string& kind) {
   struct Named {
     const char* kind;
@@ -101,9 +103,10 @@ algorithm ReductionOf(const std::string& kind) {
                             << "'";
 }
 
-Ref<Primitive> MakeReduction(const GivenOperand& given_x, const std::string& kind,
-                             const std::optional<std::vector<int64_t>>& axes,
-                             const GivenPostOps& post_ops) {
+}  // namespace
+
+Primitive MakeReduction(const GivenOperand& given_x, const std::string& kind, const GivenInts& axes,
+                        const GivenPostOps& post_ops) {
   return Make("reduction", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -139,8 +142,8 @@ Ref<Primitive> MakeReduction(const GivenOperand& given_x, const std::string& kin
   });
 }
 
-Ref<Primitive> MakeResampling(const GivenOperand& given_x, const std::vector<int64_t>& extents,
-                              const std::string& kind, const GivenPostOps& post_ops) {
+Primitive MakeResampling(const GivenOperand& given_x, const std::vector<int64_t>& extents,
+                         const std::string& kind, const GivenPostOps& post_ops) {
   return Make("resampling", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -171,7 +174,7 @@ Ref<Primitive> MakeResampling(const GivenOperand& given_x, const std::vector<int
   });
 }
 
-Ref<Primitive> MakePrelu(const GivenOperand& given_x, const GivenOperand& given_slope) {
+Primitive MakePrelu(const GivenOperand& given_x, const GivenOperand& given_slope) {
   return Make("prelu", [&](Maker* maker) {
     const Operand x(given_x, "x");
     const Operand slope(given_slope, "slope");
@@ -199,7 +202,7 @@ Ref<Primitive> MakePrelu(const GivenOperand& given_x, const GivenOperand& given_
   });
 }
 
-Ref<Primitive> MakeShuffle(const GivenOperand& given_x, int64_t groups, int64_t axis) {
+Primitive MakeShuffle(const GivenOperand& given_x, int64_t groups, int64_t axis) {
   return Make("shuffle", [&](Maker* maker) {
     const Operand x(given_x, "x");
     const size_t at = AxisOf(axis, x.ndim(), "axis");
@@ -216,66 +219,6 @@ Ref<Primitive> MakeShuffle(const GivenOperand& given_x, int64_t groups, int64_t 
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.concat")
-    .describe("Arrays one behind the other along an axis, in the layouts that they come in.")
-    .arg("inputs", "Of one type, and of shapes that differ along the axis only.")
-    .arg("axis", "Along which they are joined.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const std::vector<GivenOperand>& inputs, int64_t axis) {
-      return MakeConcat(inputs, axis);
-    });
-
-MXNET_REGISTER_API("mx.onednn.reduction")
-    .describe("The sum, the mean, the product or an extreme over axes, whose extent becomes 1.")
-    .arg("x", "Of any shape.")
-    .arg("kind", "'sum', 'mean', 'max', 'min' or 'prod'.")
-    .arg("axes", nullptr, "Which; all of them where None.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const std::string& kind,
-                       const std::optional<std::vector<int64_t>>& axes,
-                       const GivenPostOps& post_ops) {
-      return MakeReduction(x, kind, axes, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.resampling")
-    .describe(
-        "Enlarges or reduces x along the spatial axes; its elements are seen as squares, so "
-        "that the middle of the first is half an element from the edge.")
-    .arg("x", "Of the shape (n, channels, ...).")
-    .arg("extents", "Of the result, along the spatial axes.")
-    .arg("kind", "'nearest' or 'linear'.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const std::vector<int64_t>& extents,
-                       const std::string& kind, const GivenPostOps& post_ops) {
-      return MakeResampling(x, extents, kind, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.prelu")
-    .describe("x where it is positive, x * slope elsewhere; in x's layout.")
-    .arg("x", "Of any shape.")
-    .arg("slope", "Broadcasts to x.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const GivenOperand& slope) {
-      return MakePrelu(x, slope);
-    });
-
-MXNET_REGISTER_API("mx.onednn.shuffle")
-    .describe("Sees an axis as (groups, rest), and makes it (rest, groups); in x's layout.")
-    .arg("x", "Of any shape.")
-    .arg("groups", "A divisor of the axis.")
-    .arg("axis", 1, "Which.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, int64_t groups, int64_t axis) {
-      return MakeShuffle(x, groups, axis);
-    });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

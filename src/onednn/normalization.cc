@@ -2,9 +2,7 @@
  * \file normalization.cc
  * \brief Normalizations by channel, of rows, and of a neighbourhood; softmax.
  */
-#include <mxnet/runtime/registry.h>
-
-#include "onednn/post_ops.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
@@ -38,10 +36,12 @@ void Finish(const PrimitiveDesc& desc, const Operand& x, std::vector<Argument> a
   maker->Add(desc, std::move(arguments));
 }
 
-Ref<Primitive> MakeBatchNormalization(const GivenOperand& given_x, const GivenOperand& scale,
-                                      const GivenOperand& shift, const GivenOperand& mean,
-                                      const GivenOperand& variance, double epsilon,
-                                      const GivenPostOps& post_ops) {
+}  // namespace
+
+Primitive MakeBatchNormalization(const GivenOperand& given_x, const GivenOperand& scale,
+                                 const GivenOperand& shift, const GivenOperand& mean,
+                                 const GivenOperand& variance, double epsilon,
+                                 const GivenPostOps& post_ops) {
   return Make("batch_normalization", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -66,10 +66,10 @@ Ref<Primitive> MakeBatchNormalization(const GivenOperand& given_x, const GivenOp
   });
 }
 
-Ref<Primitive> MakeLayerNormalization(const GivenOperand& given_x,
-                                      const std::optional<GivenOperand>& given_scale,
-                                      const std::optional<GivenOperand>& given_shift, int64_t axis,
-                                      double epsilon, const GivenPostOps& post_ops) {
+Primitive MakeLayerNormalization(const GivenOperand& given_x,
+                                 const std::optional<GivenOperand>& given_scale,
+                                 const std::optional<GivenOperand>& given_shift, int64_t axis,
+                                 double epsilon, const GivenPostOps& post_ops) {
   return Make("layer_normalization", [&](Maker* maker) {
     const Operand x(given_x, "x");
     const std::optional<Operand> scale = OperandOf(given_scale, "scale");
@@ -100,8 +100,8 @@ Ref<Primitive> MakeLayerNormalization(const GivenOperand& given_x,
   });
 }
 
-Ref<Primitive> MakeSoftmax(const GivenOperand& given_x, int64_t axis, bool is_log,
-                           const GivenPostOps& post_ops) {
+Primitive MakeSoftmax(const GivenOperand& given_x, int64_t axis, bool is_log,
+                      const GivenPostOps& post_ops) {
   return Make("softmax", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -118,8 +118,7 @@ Ref<Primitive> MakeSoftmax(const GivenOperand& given_x, int64_t axis, bool is_lo
   });
 }
 
-Ref<Primitive> MakeLrn(const GivenOperand& given_x, int64_t size, double alpha, double beta,
-                       double k) {
+Primitive MakeLrn(const GivenOperand& given_x, int64_t size, double alpha, double beta, double k) {
   return Make("lrn", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -137,65 +136,6 @@ Ref<Primitive> MakeLrn(const GivenOperand& given_x, int64_t size, double alpha, 
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.batch_normalization")
-    .describe("(x - mean) / sqrt(variance + epsilon) * scale + shift, by channel; in x's layout.")
-    .arg("x", "Of the shape (n, channels, ...).")
-    .arg("scale", "(channels).")
-    .arg("shift", "(channels).")
-    .arg("mean", "(channels).")
-    .arg("variance", "(channels).")
-    .arg("epsilon", 1e-5)
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const GivenOperand& scale, const GivenOperand& shift,
-                       const GivenOperand& mean, const GivenOperand& variance, double epsilon,
-                       const GivenPostOps& post_ops) {
-      return MakeBatchNormalization(x, scale, shift, mean, variance, epsilon, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.layer_normalization")
-    .describe("(x - mean) / sqrt(variance + epsilon) * scale + shift, over the axes from one on.")
-    .arg("x", "Of any shape.")
-    .arg("scale", nullptr, "With the axes that are normalized; 1 where None.")
-    .arg("shift", nullptr, "With the axes that are normalized; 0 where None.")
-    .arg("axis", -1, "The first of the axes that are normalized.")
-    .arg("epsilon", 1e-5)
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const std::optional<GivenOperand>& scale,
-                       const std::optional<GivenOperand>& shift, int64_t axis, double epsilon,
-                       const GivenPostOps& post_ops) {
-      return MakeLayerNormalization(x, scale, shift, axis, epsilon, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.softmax")
-    .describe("exp(x) / sum(exp(x)) along an axis, or its logarithm; in x's layout.")
-    .arg("x", "Of any shape.")
-    .arg("axis", -1, "Along which results add up to 1.")
-    .arg("is_log", false, "Whether the logarithm is taken.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, int64_t axis, bool is_log,
-                       const GivenPostOps& post_ops) {
-      return MakeSoftmax(x, axis, is_log, post_ops);
-    });
-
-MXNET_REGISTER_API("mx.onednn.lrn")
-    .describe("x / (k + alpha / size * sum of squares of neighbouring channels) ** beta.")
-    .arg("x", "Of the shape (n, channels, ...).")
-    .arg("size", "How many channels are added up.")
-    .arg("alpha", 1e-4)
-    .arg("beta", 0.75)
-    .arg("k", 1.0)
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, int64_t size, double alpha, double beta, double k) {
-      return MakeLrn(x, size, alpha, beta, k);
-    });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

@@ -1,15 +1,10 @@
 #include "onednn/operand.h"
 
-#include <mxnet/runtime/class.h>
-
 #include <algorithm>
 
 namespace mxnet {
 namespace onednn {
 namespace {
-
-using runtime::NDArray;
-using runtime::Ref;
 
 void CheckExtents(const Dims& shape, const std::string& name) {
   if (shape.size() > DNNL_MAX_NDIMS) {
@@ -24,8 +19,7 @@ void CheckExtents(const Dims& shape, const std::string& name) {
 
 /*! \brief How the elements of an array lie. Strides of axes of extent 1 mean nothing, and get the
  * value that they would have without gaps. */
-Desc StridedDesc(const NDArray& array, const Dims& shape, DType type, const std::string& name) {
-  Dims strides(array.strides().begin(), array.strides().end());
+Desc StridedDesc(Dims strides, const Dims& shape, DType type, const std::string& name) {
   strides.resize(shape.size(), 1);
   for (size_t i = strides.size(); i-- > 0;) {
     if (shape[i] == 1) strides[i] = i + 1 < strides.size() ? strides[i + 1] * shape[i + 1] : 1;
@@ -39,25 +33,25 @@ Desc StridedDesc(const NDArray& array, const Dims& shape, DType type, const std:
 }  // namespace
 
 Operand::Operand(const GivenOperand& given, std::string argument) : name(std::move(argument)) {
-  if (const auto* array = std::get_if<NDArray>(&given)) {
-    if (array->ctx().device_type != kDLCPU) {
+  if (const auto* elements = std::get_if<Constant>(&given)) {
+    if (elements->device.device_type != kDLCPU) {
       MXNET_THROW("ValueError") << name << ": expected an array on the CPU";
     }
-    constant = *array;
-    shape.assign(array->shape().begin(), array->shape().end());
-    dtype = array->dtype();
+    constant = *elements;
+    shape = elements->shape;
+    dtype = elements->dtype;
   } else {
-    const Input& input = *std::get<Ref<Input>>(given);
+    const Input& input = std::get<Input>(given);
     shape = input.shape;
     dtype = input.dtype;
     keep = input.keep;
-    if (input.layout) offered = (*input.layout)->desc();
+    if (input.layout) offered = input.layout->desc();
   }
   CheckExtents(shape, name);
   is_scalar = shape.empty();
   if (is_scalar) shape = {1};
   type = TypeOf(dtype, name);
-  if (is_constant()) offered = StridedDesc(constant, shape, type, name);
+  if (constant) offered = StridedDesc(constant->strides, shape, type, name);
 }
 
 std::optional<Operand> OperandOf(const std::optional<GivenOperand>& given, const char* name) {
@@ -92,30 +86,5 @@ void CheckShape(const Operand& operand, const Dims& expected) {
                             << Text(operand.shape);
 }
 
-namespace {
-
-MXNET_REGISTER_CLASS(Input, "mx.onednn.Input")
-    .describe("The spec of data that a kernel reads, and the layout that it is offered in.")
-    .def_init([](std::vector<int64_t> shape, DLDataType dtype, std::optional<Ref<Layout>> layout,
-                 bool keep) {
-      if (layout && ((*layout)->shape() != (shape.empty() ? Dims{1} : shape) ||
-                     !((*layout)->dtype() == dtype))) {
-        MXNET_THROW("ValueError") << "mx.onednn.Input: layout: expected one of "
-                                  << runtime::DataTypeName(dtype) << " and the shape "
-                                  << Text(shape) << ", got " << (*layout)->Text()
-                                  << " and the shape " << Text((*layout)->shape());
-      }
-      return Input{std::move(shape), dtype, std::move(layout), keep};
-    })
-    .arg("shape", "The logical shape.")
-    .arg("dtype", runtime::kFloat32, "The type of the elements.")
-    .arg("layout", nullptr, "That it is offered in; row-major where None.")
-    .arg("keep", false, "Whether it stays in that layout, whatever the primitive would like.")
-    .def_readonly("shape", &Input::shape, "The logical shape.")
-    .def_readonly("dtype", &Input::dtype, "The type of the elements.")
-    .def_readonly("layout", &Input::layout, "That it is offered in.")
-    .def_readonly("keep", &Input::keep, "Whether it stays in that layout.");
-
-}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

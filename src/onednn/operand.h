@@ -5,9 +5,6 @@
 #ifndef MXNET_SRC_ONEDNN_OPERAND_H_
 #define MXNET_SRC_ONEDNN_OPERAND_H_
 
-#include <mxnet/runtime/ndarray.h>
-#include <mxnet/runtime/stl.h>
-
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,30 +16,30 @@
 namespace mxnet {
 namespace onednn {
 
-/*! \brief Data, as Python describes it: "mx.onednn.Input". */
+/*! \brief Data, of which runs bring the elements. */
 struct Input {
   std::vector<int64_t> shape;
   DLDataType dtype;
-  std::optional<runtime::Ref<Layout>> layout; /*!< that it is offered in; row-major where empty */
-  bool keep;                                  /*!< whether no other layout is wanted */
+  std::optional<Layout> layout; /*!< that it is offered in; row-major where empty */
+  bool keep{false};             /*!< whether no other layout is wanted */
 };
 
-}  // namespace onednn
-}  // namespace mxnet
+/*! \brief An array whose elements are known, in memory of the host; read while the maker runs. */
+struct Constant {
+  const void* data; /*!< of the first element; NULL to ask for a kernel that will not run */
+  Dims shape;
+  Dims strides; /*!< in elements */
+  DLDataType dtype;
+  DLDevice device{kDLCPU, 0}; /*!< of the data; no other is taken */
+};
 
-MXNET_DECLARE_CLASS(mxnet::onednn::Input, "mx.onednn.Input");
-
-namespace mxnet {
-namespace onednn {
-
-/*! \brief As Python passes it: an array is a constant. */
-using GivenOperand = std::variant<runtime::Ref<Input>, runtime::NDArray>;
+using GivenOperand = std::variant<Input, Constant>;
 
 struct Operand {
   /*! \brief name is that of the argument. Errors for what oneDNN has no arrays of. */
   Operand(const GivenOperand& given, std::string name);
 
-  bool is_constant() const { return constant.defined(); }
+  bool is_constant() const { return constant.has_value(); }
   /*! \brief () where shape, as oneDNN has no such arrays, is (1,). */
   Dims GivenShape() const { return is_scalar ? Dims() : shape; }
   int ndim() const { return static_cast<int>(shape.size()); }
@@ -62,7 +59,7 @@ struct Operand {
   std::optional<Desc> offered;
   bool keep{false};
   bool is_scalar{false};
-  runtime::NDArray constant;
+  std::optional<Constant> constant;
 };
 
 /*! \brief None where nothing is given. */

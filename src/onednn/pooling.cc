@@ -2,28 +2,15 @@
  * \file pooling.cc
  * \brief The largest element or the mean of windows.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 
-#include "onednn/post_ops.h"
-#include "onednn/window.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
 namespace {
 
-struct Arguments {
-  std::string kind;
-  GivenInts kernel;
-  GivenInts strides;
-  GivenInts pads;
-  GivenInts dilations;
-  bool ceil_mode;
-  bool count_include_pad;
-};
-
-algorithm AlgorithmOf(const Arguments& given) {
+algorithm AlgorithmOf(const PoolingArguments& given) {
   if (given.kind == "max") return algorithm::pooling_max;
   if (given.kind != "avg") {
     MXNET_THROW("ValueError") << "kind: expected 'max' or 'avg', got '" << given.kind << "'";
@@ -32,8 +19,10 @@ algorithm AlgorithmOf(const Arguments& given) {
                                  : algorithm::pooling_avg_exclude_padding;
 }
 
-Ref<Primitive> MakePooling(const GivenOperand& given_x, const Arguments& given,
-                           const GivenPostOps& post_ops) {
+}  // namespace
+
+Primitive MakePooling(const GivenOperand& given_x, const PoolingArguments& given,
+                      const GivenPostOps& post_ops) {
   return Make("pooling", [&](Maker* maker) {
     const Operand x(given_x, "x");
     CheckFloat(x.dtype, x.name);
@@ -69,28 +58,6 @@ Ref<Primitive> MakePooling(const GivenOperand& given_x, const Arguments& given,
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.pooling")
-    .describe("The largest element or the mean of windows, in the layout that x comes in.")
-    .arg("x", "Of the shape (n, channels, ...).")
-    .arg("kind", "'max' or 'avg'.")
-    .arg("kernel", nullptr, "Extents of the window; all of x where None.")
-    .arg("strides", nullptr, "By axis; 1 where None.")
-    .arg("pads", nullptr, "What surrounds x: the beginnings of all axes, then the ends.")
-    .arg("dilations", nullptr, "By axis; 1 where None.")
-    .arg("ceil_mode", false, "Whether the last window may lie partly outside.")
-    .arg("count_include_pad", false, "Whether means count the padding.")
-    .arg("post_ops", nullptr, "What is done to the result.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, std::string kind, GivenInts kernel, GivenInts strides,
-                       GivenInts pads, GivenInts dilations, bool ceil_mode, bool count_include_pad,
-                       const GivenPostOps& post_ops) {
-      return MakePooling(x,
-                         {std::move(kind), std::move(kernel), std::move(strides), std::move(pads),
-                          std::move(dilations), ceil_mode, count_include_pad},
-                         post_ops);
-    });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

@@ -1,7 +1,5 @@
 #include "onednn/post_ops.h"
 
-#include <mxnet/runtime/class.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -67,6 +65,18 @@ auto Find(const Table& table, const std::string& kind) -> decltype(&table[0]) {
 
 }  // namespace
 
+void CheckPostOp(const PostOp& post) {
+  const bool is_binary = post.kind == "sum" || Find(kBinary, post.kind) != nullptr;
+  if (!is_binary && Find(kEltwise, post.kind) == nullptr) {
+    MXNET_THROW("ValueError") << "mx.onednn.PostOp: kind: expected one of sum, " << KindsOf(kBinary)
+                              << ", " << KindsOf(kEltwise) << ", got '" << post.kind << "'";
+  }
+  if (is_binary != post.operand.has_value()) {
+    MXNET_THROW("ValueError") << "mx.onednn.PostOp: operand: " << post.kind << " takes "
+                              << (is_binary ? "an operand" : "none");
+  }
+}
+
 Eltwise EltwiseOf(const std::string& kind, std::optional<double> alpha, std::optional<double> beta,
                   const char* argument) {
   const NamedEltwise* named = Find(kEltwise, kind);
@@ -87,9 +97,8 @@ algorithm BinaryOf(const std::string& kind, const char* argument) {
 }
 
 PostOps::PostOps(const GivenPostOps& given, Dims shape) : shape_(std::move(shape)) {
-  if (!given) return;
-  for (size_t i = 0; i < given->size(); ++i) {
-    const PostOp& post = *(*given)[i];
+  for (size_t i = 0; i < given.size(); ++i) {
+    const PostOp& post = given[i];
     if (!post.operand) {
       const Eltwise eltwise = EltwiseOf(post.kind, post.alpha, post.beta, "post_ops");
       entries_.push_back({Entry::Kind::kEltwise, eltwise, std::nullopt, {}});
@@ -194,33 +203,5 @@ void PostOps::Bind(const dnnl::primitive_desc_base& desc, const Argument& output
   }
 }
 
-namespace {
-
-MXNET_REGISTER_CLASS(PostOp, "mx.onednn.PostOp")
-    .describe("What a primitive does to its result before it writes it.")
-    .def_init([](std::string kind, std::optional<double> alpha, std::optional<double> beta,
-                 std::optional<GivenOperand> operand) {
-      const bool is_binary = kind == "sum" || Find(kBinary, kind) != nullptr;
-      if (!is_binary && Find(kEltwise, kind) == nullptr) {
-        MXNET_THROW("ValueError") << "mx.onednn.PostOp: kind: expected one of sum, "
-                                  << KindsOf(kBinary) << ", " << KindsOf(kEltwise) << ", got '"
-                                  << kind << "'";
-      }
-      if (is_binary != operand.has_value()) {
-        MXNET_THROW("ValueError") << "mx.onednn.PostOp: operand: " << kind << " takes "
-                                  << (is_binary ? "an operand" : "none");
-      }
-      return PostOp{std::move(kind), alpha, beta, std::move(operand)};
-    })
-    .arg("kind", "'relu', 'clip', 'add', ...; 'sum' adds to what is in the output's memory.")
-    .arg("alpha", nullptr, "The first number of the kind; its usual value where None.")
-    .arg("beta", nullptr, "The second number of the kind.")
-    .arg("operand", nullptr,
-         "The second operand: an Input, which is one of the kernel then, or a constant.")
-    .def_readonly("kind", &PostOp::kind, "What it does.")
-    .def_readonly("alpha", &PostOp::alpha, "The first number.")
-    .def_readonly("beta", &PostOp::beta, "The second number.");
-
-}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

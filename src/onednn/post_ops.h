@@ -25,7 +25,6 @@ Eltwise EltwiseOf(const std::string& kind, std::optional<double> alpha, std::opt
                   const char* argument);
 algorithm BinaryOf(const std::string& kind, const char* argument);
 
-/*! \brief As Python has it: "mx.onednn.PostOp". */
 struct PostOp {
   std::string kind;
   std::optional<double> alpha;
@@ -33,15 +32,10 @@ struct PostOp {
   std::optional<GivenOperand> operand; /*!< of "sum" and of what has two operands */
 };
 
-}  // namespace onednn
-}  // namespace mxnet
+/*! \brief ValueError for a kind that there is not, or one with an operand too many or few. */
+void CheckPostOp(const PostOp& post);
 
-MXNET_DECLARE_CLASS(mxnet::onednn::PostOp, "mx.onednn.PostOp");
-
-namespace mxnet {
-namespace onednn {
-
-using GivenPostOps = std::optional<std::vector<Ref<PostOp>>>;
+using GivenPostOps = std::vector<PostOp>;
 
 /*! \brief Those of one primitive: read before it is made, bound to memory afterwards. */
 class PostOps {

@@ -1,11 +1,11 @@
 /*!
  * \file primitive.h
- * \brief Primitive: what makers give, "mx.onednn.Primitive" of Python; Maker, with which they do.
+ * \brief Primitive: what makers give; Maker, with which they do.
  */
 #ifndef MXNET_SRC_ONEDNN_PRIMITIVE_H_
 #define MXNET_SRC_ONEDNN_PRIMITIVE_H_
 
-#include <mxnet/op/kernel.h>
+#include <mxnet/op/kernel_tensors.h>
 
 #include <memory>
 #include <optional>
@@ -20,25 +20,20 @@
 namespace mxnet {
 namespace onednn {
 
-using runtime::Ref;
 /*! \brief None for row-major. */
-using MaybeLayout = std::optional<Ref<Layout>>;
+using MaybeLayout = std::optional<Layout>;
 
+/*! \brief A kernel, with the layouts that it reads and writes. */
 struct Primitive {
-  Ref<op::Kernel> kernel;
-  std::vector<MaybeLayout> inputs; /*!< that data has to be brought to */
-  std::vector<MaybeLayout> outputs;
+  std::string name;             /*!< "onednn.convolution jit:avx512_core" */
+  std::unique_ptr<Steps> steps; /*!< what a run does */
+  std::vector<op::KernelInput> inputs;
+  std::vector<op::KernelOutput> outputs;
+  std::vector<MaybeLayout> input_layouts; /*!< that data has to be brought to */
+  std::vector<MaybeLayout> output_layouts;
   std::string implementation; /*!< as oneDNN calls it: "jit:avx512_core" */
-  bool is_reference;          /*!< whether it walks by single elements */
+  bool is_reference{false};   /*!< whether it walks by single elements */
 };
-
-}  // namespace onednn
-}  // namespace mxnet
-
-MXNET_DECLARE_CLASS(mxnet::onednn::Primitive, "mx.onednn.Primitive");
-
-namespace mxnet {
-namespace onednn {
 
 /*! \brief Whether an implementation walks by single elements: "ref:any", and "gemm:ref", whose
  * products are those of the reference. */
@@ -59,7 +54,7 @@ auto BestOf(const Operand& x, const MakeDesc& make) -> decltype(make(Desc())) {
 class Maker {
  public:
   /*! \brief name is that of the function: "convolution". */
-  explicit Maker(std::string name);
+  explicit Maker(const std::string& name);
 
   /*! \brief A constant, packed now; or the next input, which runs bring in that layout. */
   Argument Bind(int name, const Operand& operand, const Desc& desc) {
@@ -83,26 +78,19 @@ class Maker {
    */
   void Expect(double nanoseconds);
 
-  Steps* steps() { return steps_.get(); }
-  size_t num_inputs() const { return inputs_.size(); }
-  Ref<Primitive> Finish();
+  Steps* steps() { return made_.steps.get(); }
+  Primitive Finish();
 
  private:
-  const std::string name_;
   const ThreadScope scope_;
   std::optional<ThreadScope> one_thread_;
-  std::unique_ptr<Steps> steps_;
-  std::vector<MaybeLayout> inputs_;
-  std::vector<MaybeLayout> outputs_;
-  std::vector<op::KernelInput> kernel_inputs_;
-  std::vector<op::KernelOutput> kernel_outputs_;
-  std::string implementation_;
+  Primitive made_;
   bool trusts_reference_{false};
 };
 
 /*! \brief What body(&maker) makes; the errors of oneDNN, too, are those of the function. */
 template <typename Body>
-Ref<Primitive> Make(const char* name, const Body& body) {
+Primitive Make(const char* name, const Body& body) {
   const auto make = [&] {
     return Translated([&] {
       Maker maker(name);
@@ -111,7 +99,7 @@ Ref<Primitive> Make(const char* name, const Body& body) {
     });
   };
   if (!HasLostThreads()) return make();
-  Ref<Primitive> made;
+  Primitive made;
   CallElsewhere([&] { made = make(); });
   return made;
 }

@@ -2,12 +2,10 @@
  * \file recurrent.cc
  * \brief Recurrent layers, with weights and gates in ONNX's order.
  */
-#include <mxnet/runtime/registry.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "onednn/primitive.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
@@ -52,7 +50,7 @@ class Floats {
     CheckFloat(operand.dtype, operand.name);
     CheckShape(operand, shape);
     values_.resize(static_cast<size_t>(SizeOf(shape)));
-    dnnl::memory from(operand.Offered(), Engine(), operand.constant.data());
+    dnnl::memory from(operand.Offered(), Engine(), const_cast<void*>(operand.constant->data));
     dnnl::memory to(PlainDesc(shape, DType::f32), Engine(), values_.data());
     dnnl::stream stream(Engine());
     dnnl::reorder(from, to).execute(stream, from, to);
@@ -77,21 +75,9 @@ struct Sizes {
   }
 };
 
-struct Arguments {
-  GivenOperand x;
-  GivenOperand weight;
-  GivenOperand recurrent;
-  std::optional<GivenOperand> bias;
-  std::optional<GivenOperand> initial_h;
-  std::optional<GivenOperand> initial_c;
-  std::optional<GivenOperand> peephole;
-  std::string kind;
-  std::string direction;
-};
-
 class Recurrent {
  public:
-  explicit Recurrent(const Arguments& given)
+  explicit Recurrent(const RecurrentArguments& given)
       : given_(given),
         cell_(CellOf(given.kind)),
         direction_(DirectionOf(given.direction)),
@@ -295,7 +281,7 @@ class Recurrent {
     maker->Add(turn, {{DNNL_ARG_FROM, from, layer.location}, output});
   }
 
-  const Arguments& given_;
+  const RecurrentArguments& given_;
   const Cell& cell_;
   const rnn_direction direction_;
   const Operand x_;
@@ -304,31 +290,11 @@ class Recurrent {
   Sizes sizes_;
 };
 
-MXNET_REGISTER_API("mx.onednn.recurrent")
-    .describe("A recurrent layer over all of a sequence: its results, the last h, and of lstm c.")
-    .arg("x", "Of the shape (length, batch, inputs).")
-    .arg("weight",
-         "(directions, gates * hidden, inputs); gates are in ONNX's order: of lstm iofc, "
-         "of both kinds of gru zrh. A constant.")
-    .arg("recurrent", "(directions, gates * hidden, hidden). A constant.")
-    .arg("bias", nullptr, "(directions, 2 * gates * hidden): of x, then of h. A constant.")
-    .arg("initial_h", nullptr, "(directions, batch, hidden); 0 where None.")
-    .arg("initial_c", nullptr, "The same of lstm's c.")
-    .arg("peephole", nullptr, "(directions, 3 * hidden): of the gates i, o and f. A constant.")
-    .arg("kind", "lstm", "'lstm', 'gru', 'lbr_gru' (linear before reset), 'tanh' or 'relu'.")
-    .arg("direction", "forward", "'forward', 'reverse' or 'bidirectional'.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](GivenOperand x, GivenOperand weight, GivenOperand recurrent,
-                       std::optional<GivenOperand> bias, std::optional<GivenOperand> initial_h,
-                       std::optional<GivenOperand> initial_c, std::optional<GivenOperand> peephole,
-                       std::string kind, std::string direction) {
-      const Arguments given{std::move(x),        std::move(weight),    std::move(recurrent),
-                            std::move(bias),     std::move(initial_h), std::move(initial_c),
-                            std::move(peephole), std::move(kind),      std::move(direction)};
-      return Make("recurrent", [&](Maker* maker) { Recurrent(given).Make(maker); });
-    });
-
 }  // namespace
+
+Primitive MakeRecurrent(const RecurrentArguments& given) {
+  return Make("recurrent", [&](Maker* maker) { Recurrent(given).Make(maker); });
+}
+
 }  // namespace onednn
 }  // namespace mxnet

@@ -2,24 +2,20 @@
  * \file reorder.cc
  * \brief From one layout, or element type, to another.
  */
-#include <mxnet/runtime/registry.h>
-
-#include "onednn/primitive.h"
+#include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
-namespace {
-
-Ref<Primitive> MakeReorder(const GivenOperand& given_x, const MaybeLayout& to,
-                           const std::optional<DLDataType>& dtype) {
+Primitive MakeReorder(const GivenOperand& given_x, const MaybeLayout& to,
+                      const std::optional<DLDataType>& dtype) {
   return Make("reorder", [&](Maker* maker) {
     const Operand x(given_x, "x");
-    if (to && (*to)->shape() != x.shape) {
+    if (to && to->shape() != x.shape) {
       MXNET_THROW("ValueError") << "to: expected a layout of the shape " << Text(x.shape)
-                                << ", got one of " << Text((*to)->shape());
+                                << ", got one of " << Text(to->shape());
     }
-    const DLDataType wanted = to ? (*to)->dtype() : dtype.value_or(x.dtype);
-    const Desc target = to ? (*to)->desc() : PlainDesc(x.shape, TypeOf(wanted, "dtype"));
+    const DLDataType wanted = to ? to->dtype() : dtype.value_or(x.dtype);
+    const Desc target = to ? to->desc() : PlainDesc(x.shape, TypeOf(wanted, "dtype"));
     maker->Expect(TimeOfElements(SizeOf(x.shape)));
     const dnnl::reorder::primitive_desc desc(Engine(), x.Offered(), Engine(), target,
                                              AttributesWith());
@@ -29,18 +25,6 @@ Ref<Primitive> MakeReorder(const GivenOperand& given_x, const MaybeLayout& to,
   });
 }
 
-MXNET_REGISTER_API("mx.onednn.reorder")
-    .describe("Brings data to another layout, or to another element type.")
-    .arg("x", "In the layout that it is offered in.")
-    .arg("to", nullptr, "The layout that is wanted; row-major where None.")
-    .arg("dtype", nullptr, "The element type where to is None; that of x where both are.")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const GivenOperand& x, const MaybeLayout& to,
-                       const std::optional<DLDataType>& dtype) {
-      return MakeReorder(x, to, dtype);
-    });
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace onednn
 }  // namespace mxnet

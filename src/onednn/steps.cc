@@ -18,6 +18,10 @@ constexpr size_t kHugePage = size_t{1} << 21;
 
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+void* DataOf(const DLTensor& tensor) {
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+}
+
 }  // namespace
 
 /*! \brief What one run needs for itself. */
@@ -27,7 +31,7 @@ struct Steps::Slot {
   std::vector<dnnl_exec_arg_t> passed; /*!< the same, for oneDNN */
 };
 
-Buffer::Buffer(size_t bytes) {
+Buffer::Buffer(size_t bytes) : bytes_(bytes) {
   void* data = nullptr;
   const bool is_large = bytes >= kHugePage;
   if (posix_memalign(&data, is_large ? kHugePage : kAlignment, RoundUp(bytes)) != 0) {
@@ -62,10 +66,13 @@ Location Steps::Constant(const void* data, size_t bytes) {
   return Constant(std::move(buffer));
 }
 
-Location Steps::Constant(const runtime::NDArray& array, const Desc& lies, const Desc& wanted) {
-  void* data = runtime::TensorData(array.tensor());
+Location Steps::Constant(const void* data, const Desc& lies, const Desc& wanted) {
+  if (data == nullptr) {
+    is_asked_ = true;
+    return {Location::Kind::kConstant, 0};
+  }
   Buffer buffer(wanted.get_size());
-  dnnl::memory from(lies, Engine(), data);
+  dnnl::memory from(lies, Engine(), const_cast<void*>(data));
   dnnl::memory to(wanted, Engine(), buffer.data());
   dnnl::stream stream(Engine());
   dnnl::reorder(from, to).execute(stream, from, to);
@@ -74,6 +81,7 @@ Location Steps::Constant(const runtime::NDArray& array, const Desc& lies, const 
 }
 
 void Steps::Add(const dnnl::primitive_desc_base& desc, std::vector<Argument> arguments) {
+  if (is_asked_) return;
   const Desc scratchpad = desc.scratchpad_desc();
   if (scratchpad.get_size() != 0) {
     arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, Workspace(scratchpad.get_size())});
@@ -84,6 +92,12 @@ void Steps::Add(const dnnl::primitive_desc_base& desc, std::vector<Argument> arg
 
 void Steps::Begin(size_t input, size_t output, size_t bytes) {
   copies_.push_back({input, output, bytes});
+}
+
+size_t Steps::constant_bytes() const {
+  size_t bytes = 0;
+  for (const Buffer& constant : constants_) bytes += constant.bytes();
+  return bytes;
 }
 
 void Steps::Expect(int num_in, int num_out) {
@@ -139,8 +153,8 @@ void Steps::Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void
 
 void Steps::RunHere(const DLTensor* in, const DLTensor* out, void* workspace) const {
   for (const Copy& copy : copies_) {
-    void* to = runtime::TensorData(out[copy.output]);
-    const void* from = runtime::TensorData(in[copy.input]);
+    void* to = DataOf(out[copy.output]);
+    const void* from = DataOf(in[copy.input]);
     if (from != to) std::memcpy(to, from, copy.bytes);
   }
   const auto give_back = [this](Slot* slot) { ReturnSlot(slot); };
@@ -152,8 +166,8 @@ void Steps::RunHere(const DLTensor* in, const DLTensor* out, void* workspace) co
       const Location& location = arguments_[i].location;
       void* data = workspace;
       if (location.kind == Location::Kind::kConstant) continue;
-      if (location.kind == Location::Kind::kInput) data = runtime::TensorData(in[location.index]);
-      if (location.kind == Location::Kind::kOutput) data = runtime::TensorData(out[location.index]);
+      if (location.kind == Location::Kind::kInput) data = DataOf(in[location.index]);
+      if (location.kind == Location::Kind::kOutput) data = DataOf(out[location.index]);
       dnnl_memory_set_data_handle(slot->passed[i].memory,
                                   static_cast<char*>(data) + location.offset);
     }

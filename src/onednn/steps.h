@@ -5,7 +5,7 @@
 #ifndef MXNET_SRC_ONEDNN_STEPS_H_
 #define MXNET_SRC_ONEDNN_STEPS_H_
 
-#include <mxnet/runtime/ndarray.h>
+#include <mxnet/runtime/dlpack.h>
 
 #include <atomic>
 #include <memory>
@@ -37,9 +37,11 @@ class Buffer {
  public:
   explicit Buffer(size_t bytes);
   void* data() const { return data_.get(); }
+  size_t bytes() const { return bytes_; }
 
  private:
   std::shared_ptr<void> data_;
+  size_t bytes_;
 };
 
 /*! \brief The state of a kernel. Made by one thread; then any threads run it, several at once. */
@@ -52,9 +54,9 @@ class Steps {
 
   /*! \brief Memory for intermediate results. */
   Location Workspace(size_t bytes);
-  /*! \brief An array in the layout, converted to its type. The array itself is kept where it lies
-   * so already, and has to stay as it is. */
-  Location Constant(const runtime::NDArray& array, const Desc& lies, const Desc& wanted);
+  /*! \brief A copy in the layout, converted to its type. Of NULL there is none, and the kernel
+   * cannot run. */
+  Location Constant(const void* data, const Desc& lies, const Desc& wanted);
   /*! \brief Those bytes, copied. */
   Location Constant(const void* data, size_t bytes);
   Location Constant(Buffer buffer);
@@ -70,6 +72,8 @@ class Steps {
   void UseOneThread() { threads_ = 1; }
 
   size_t workspace_bytes() const { return workspace_bytes_; }
+  /*! \brief Of all constants. */
+  size_t constant_bytes() const;
   void Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void* workspace) const;
 
  private:
@@ -96,8 +100,8 @@ class Steps {
   std::vector<Argument> arguments_; /*!< of the steps, in order */
   std::vector<Copy> copies_;
   size_t workspace_bytes_{0};
+  bool is_asked_{false}; /*!< a constant has no elements: nothing is made that could run */
   std::vector<Buffer> constants_;
-  std::vector<runtime::NDArray> arrays_; /*!< whose memory is among the constants */
 
   /*! \brief One that no run uses: all there is while one thread at a time runs the kernel. */
   mutable std::atomic<Slot*> spare_{nullptr};

@@ -1,7 +1,7 @@
 #include "onednn/threads.h"
 
 #include <dlfcn.h>
-#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/error.h>
 #include <pthread.h>
 
 #include <condition_variable>
@@ -85,12 +85,6 @@ void AfterForkInChild() {
 const int kForkHandler = pthread_atfork(nullptr, nullptr, &AfterForkInChild);
 
 }  // namespace
-
-int NumThreads() {
-  static const auto* get =
-      new runtime::PackedFunc(runtime::PackedFunc::GetGlobal("mx.get_num_threads"));
-  return static_cast<int>((*get)().As<int64_t>());
-}
 
 bool HasLostThreads() noexcept { return has_lost_threads; }
 

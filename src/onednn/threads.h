@@ -10,7 +10,8 @@
 namespace mxnet {
 namespace onednn {
 
-/*! \brief How many threads mx.set_num_threads allows now. */
+/*! \brief How many threads primitives may take that are made now. Whoever these files are compiled
+ * for defines it: functions/ for plans, the accelerator for its models. */
 int NumThreads();
 
 /*!

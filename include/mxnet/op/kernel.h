@@ -16,6 +16,7 @@
 #ifndef MXNET_OP_KERNEL_H_
 #define MXNET_OP_KERNEL_H_
 
+#include <mxnet/op/kernel_tensors.h>
 #include <mxnet/runtime/ndarray.h>
 #include <mxnet/runtime/packed_func.h>
 
@@ -48,30 +49,8 @@ typedef struct MXNetKernel {
 namespace mxnet {
 namespace op {
 
-/*! \brief What a kernel reads. */
-struct KernelInput {
-  DLDataType dtype{};
-  std::vector<int64_t> shape;
-  /*! \brief Whether it takes other memory than that of a row-major tensor: any strides, which run
-   * is told, or the layout that whoever made the kernel knows.
-   */
-  bool any_layout{false};
-};
-
 /*! \brief What is known of all inputs; nothing of those of kernels that take any. */
 using KernelInputs = std::optional<std::vector<KernelInput>>;
-
-/*! \brief What a kernel writes. */
-struct KernelOutput {
-  DLDataType dtype{};
-  std::vector<int64_t> shape;
-  /*! \brief Of its memory: those of a row-major tensor where 0, others where the layout is blocked.
-   */
-  size_t bytes{0};
-  /*! \brief The input whose memory it may lie in, where that is not read afterwards; -1 for none.
-   */
-  int in_place{-1};
-};
 
 /*! \brief A kernel with what a plan has to know of it; `mx.graph.Kernel` of Python. */
 class Kernel {
