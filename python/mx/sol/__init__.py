@@ -5,6 +5,8 @@ from typing import Any
 from ._config import config
 from ._errors import SolWarning
 from ._optimize import optimize, refresh
+from ._report import memory, report
+from ._summary import summary
 from .devices import device
 from .passes import PASSES as passes
 
@@ -16,7 +18,17 @@ _NOT_BUILT = {
     "training_step": "training",
 }
 
-__all__ = ["SolWarning", "config", "device", "optimize", "passes", "refresh"]
+__all__ = [
+    "SolWarning",
+    "config",
+    "device",
+    "memory",
+    "optimize",
+    "passes",
+    "refresh",
+    "report",
+    "summary",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -57,22 +57,16 @@ class Compiled:
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for these inputs, on the CPU; errors name the input that does not fit."""
-        shapes = tuple(tuple(array.shape) for array in arrays)
-        version = self.version(shapes)
-        names = version.plan.input_names
-        outputs = version.plan.run(dict(zip(names, map(as_array, arrays), strict=True)))
+        plan = self.version(_shapes_of(arrays)).plan
+        outputs = plan.run(self.named(arrays))
         return [_on_host(output) for output in outputs]
 
     def runner(self, arrays: Sequence[Any]) -> Run:
         """What executes the model for inputs of the shapes and types of these, unchecked ones."""
-        shapes = tuple(tuple(array.shape) for array in arrays)
-        plan = self.version(shapes).plan
-        if self.context.device_type == "cpu":
-            names = plan.input_names
-            compiled = plan.compiled(dict(zip(names, map(as_array, arrays), strict=True)))
-            if compiled is not None:
-                run: Run = compiled.run
-                return run
+        compiled = self.compiled_plan(arrays)
+        if compiled is not None:
+            run: Run = compiled.run
+            return run
         return self.run
 
     def version(self, shapes: Shapes) -> Version:
@@ -90,6 +84,30 @@ class Compiled:
         with self._lock:
             self.source.look()
             self._versions.clear()
+
+    def sized(self, arrays: Sequence[Any]) -> tuple[Version, Graph, Graph]:
+        """What executes the model for inputs of these shapes, and its graphs before and after the
+        passes with all shapes that follow from these."""
+        shapes = _shapes_of(arrays)
+        version = self.version(shapes)
+        told = {spec.name: shape for spec, shape in zip(self.inputs, shapes, strict=True)}
+        graphs = version.parsed.copy(), version.graph.copy()
+        for graph in graphs:
+            graph.infer(told)
+        return version, *graphs
+
+    def compiled_plan(self, arrays: Sequence[Any]) -> Any | None:
+        """The one compiled plan for such inputs on the CPU, planned but not run; None where the
+        model takes several, or another device."""
+        plan = self.version(_shapes_of(arrays)).plan
+        if self.context.device_type != "cpu":
+            return None
+        return plan.compiled(self.named(arrays))
+
+    def named(self, arrays: Sequence[Any]) -> dict[str, Any]:
+        """Inputs as plans take them."""
+        names = [spec.name for spec in self.inputs]
+        return dict(zip(names, map(as_array, arrays), strict=True))
 
     def example_arrays(self) -> list[Any]:
         """Inputs to measure with: those of the example, zeros where there is none."""
@@ -138,6 +156,13 @@ class Compiled:
         return Version(parsed, graph, removed, plan)
 
     # -- shapes --
+
+    def chosen(self) -> tuple[bool | int, ...]:
+        """What `vdims` came to: True for each dimension that varies, the length of each other."""
+        if self.choice is None:
+            told = self.dimensions().lengths
+            return tuple(False if length is None else length for length in told)
+        return tuple(True if length is None else length for length in self.choice.lengths)
 
     def dimensions(self) -> Dimensions:
         """Which dimensions may vary."""
@@ -188,6 +213,10 @@ class Compiled:
 def as_array(array: Any) -> Any:
     """An array of any framework as one that plans take, without a copy."""
     return array if isinstance(array, np.ndarray) else np.from_dlpack(array)
+
+
+def _shapes_of(arrays: Sequence[Any]) -> Shapes:
+    return tuple(tuple(array.shape) for array in arrays)
 
 
 def _on_host(output: Any) -> Any:

@@ -1,0 +1,168 @@
+"""`sol.report`: what an optimized model is executed by, how long that takes, and what it needs."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._compiled import Compiled, Version
+from ._config import config
+from ._optimize import parts_of
+from ._summary import layer_of, shortened, table
+from .dims import Dimensions
+from .passes import Removed
+from .schedule import Memory, memory_of
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a plan: the layer, the operators that it computes at once, and what executes it."""
+
+    layer: str
+    operators: tuple[str, ...]
+    implementation: str
+    microseconds: float  # the median of several runs
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is known of one optimized model, or of one optimized part of a model."""
+
+    name: str
+    nodes: int
+    left: int  # nodes behind the passes
+    dimensions: Dimensions
+    vdims: tuple[bool | int, ...]
+    removed: tuple[Removed, ...]
+    steps: tuple[Step, ...]
+    placement: str  # where nodes are executed
+    memory: Memory | None
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.nodes} nodes, {self.left} behind the passes", ""]
+        lines += [str(self.dimensions), f"vdims:   {list(self.vdims)}", ""]
+        lines += ["Passes:", *(f"  {one}" for one in self.removed)]
+        lines += ["  nothing removed"] * (not self.removed)
+        lines += ["", f"Layers, on {self.placement}:", *self._step_lines(), ""]
+        if self.memory is not None:
+            lines.append(str(self.memory))
+        else:
+            lines.append("Peak memory: not known for what takes several plans or another device")
+        return "\n".join(lines)
+
+    def _step_lines(self) -> list[str]:
+        if not self.steps:
+            return ["  not measured: only plans of the CPU have times"]
+        total = sum(step.microseconds for step in self.steps)
+        rows = [("layer (operators)", "implementation", "us", "%")]
+        rows += [
+            (
+                shortened(f"{step.layer} ({', '.join(step.operators)})"),
+                step.implementation,
+                f"{step.microseconds:.1f}",
+                f"{100 * step.microseconds / max(total, 1e-9):.1f}",
+            )
+            for step in self.steps
+        ]
+        return [f"  {line}" for line in [*table(rows, left=2), f"{total:.1f} us in all"]]
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The reports of the optimized parts of a model, by the names of those."""
+
+    parts: dict[str, Report]
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"[{name}] {report}" for name, report in self.parts.items())
+
+
+def report(model: Any) -> Report | Reports:
+    """What executes an optimized model: `print(sol.report(fast))`.
+
+    It runs the model on its example, `sol.config["profile_runs"]` times, for the times of steps; a
+    model without an example on zeros. Which dimensions may vary is found out for it, if that is not
+    known yet. For a model of which only parts are optimized it is a report of each.
+    """
+    parts = parts_of(model, "report")
+    found = {name: _report_of(part.compiled, name) for name, part in parts}
+    return found[""] if list(found) == [""] else Reports(found)
+
+
+def memory(model: Any) -> Memory:
+    """The memory that an optimized model takes, known before it runs for the first time.
+
+    It is that for the shapes of the example. NotImplementedError where elements of arrays decide
+    about shapes, so that a model takes several plans, and on other devices than the CPU.
+    """
+    found = [_memory_of(part.compiled) for _, part in parts_of(model, "memory")]
+    known = [one for one in found if one is not None]
+    if len(known) < len(found):
+        raise NotImplementedError(
+            "sol.memory: not known for a model that takes several plans, or another device"
+        )
+    return functools.reduce(operator.add, known)
+
+
+def _memory_of(compiled: Compiled) -> Memory | None:
+    arrays = compiled.example_arrays()
+    plan = compiled.compiled_plan(arrays)
+    if plan is None:
+        return None
+    return memory_of(compiled.sized(arrays)[2], int(plan.arena_bytes))
+
+
+def _report_of(compiled: Compiled, path: str) -> Report:
+    arrays = compiled.example_arrays()
+    version, parsed, graph = compiled.sized(arrays)
+    on_cpu = compiled.context.device_type == "cpu"
+    return Report(
+        compiled.source.name,
+        len(parsed.nodes),
+        len(graph.nodes),
+        compiled.dimensions(),
+        compiled.chosen(),
+        version.removed,
+        tuple(_steps(compiled, version, arrays, path)) if on_cpu else (),
+        version.plan.summary(),
+        _memory_of(compiled),
+    )
+
+
+def _steps(compiled: Compiled, version: Version, arrays: Sequence[Any], path: str) -> list[Step]:
+    named = compiled.named(arrays)
+    profiles = [version.plan.profile(named).steps for _ in range(config["profile_runs"])]
+    nodes = {node.name or node.op_type: node for node in version.graph.nodes}
+    followers = _followers(version)
+    steps = []
+    for same in zip(*profiles, strict=True):
+        node = nodes.get(same[0].name)
+        layer = same[0].name if node is None else layer_of(node, path)
+        operators = [] if node is None else [node.op_type, *followers.get(same[0].name, ())]
+        times = [one.duration_ns for one in same]
+        steps.append(
+            Step(
+                layer,
+                tuple(operators),
+                same[0].implementation,
+                statistics.median(times) / 1e3,
+            )
+        )
+    return steps
+
+
+def _followers(version: Version) -> dict[str, list[str]]:
+    """The operators that the kernel of a node before them computes, too, by that node's name."""
+    found: dict[str, dict[str, str]] = {}
+    first = ""
+    for step in version.plan.steps():
+        name = step.node.name or step.node.op_type
+        if step.reasons == ("part of the kernel before",):
+            found.setdefault(first, {})[name] = step.node.op_type
+        else:
+            first = name
+    return {name: list(operators.values()) for name, operators in found.items()}
