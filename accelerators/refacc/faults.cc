@@ -1,6 +1,7 @@
 #include "faults.h"
 
 #include <mxnet_acc.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <limits>
@@ -12,6 +13,7 @@ namespace refacc {
 namespace {
 
 constexpr int32_t kCrash = -1;
+constexpr int32_t kHang = -2;
 constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 
 struct Kind {
@@ -28,6 +30,7 @@ constexpr Kind kKinds[] = {
     {"bad_index", kMXAccBadIndex},
     {"cancelled", kMXAccCancelled},
     {"crash", kCrash},
+    {"hang", kHang},
 };
 
 constexpr const char* kCalls[] = {
@@ -95,6 +98,7 @@ int32_t Faults::Count(const char* call) const {
 void Faults::Fail(int32_t due, const char* call) {
   if (due == 0) return;
   if (due == kCrash) std::abort();
+  while (due == kHang) pause();
   throw Failure(due, std::string("the fault that was asked for at ") + call);
 }
 

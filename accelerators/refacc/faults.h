@@ -19,8 +19,9 @@ namespace refacc {
  * run, or work, which is given to a stream and fails when it is executed. It may go on with
  *
  *   @3      the third call alone, or @3+, all from the third on, instead of all;
- *   =crash  the process ends, or one of failed, which is meant without it, bad_argument,
- *           unsupported, memory, no_device, rejected, bad_index and cancelled: the call says so.
+ *   =crash  the process ends, =hang: the call never returns, or one of failed, which is meant
+ * without it, bad_argument, unsupported, memory, no_device, rejected, bad_index and cancelled: the
+ * call says so.
  *
  * Calls count from when the text is set. Any thread may call Reach.
  */
@@ -44,7 +45,7 @@ class Faults {
     std::string call;
     uint64_t first;
     uint64_t last;
-    int32_t code; /*!< kCrash, or of MXAccError */
+    int32_t code; /*!< kCrash, kHang, or of MXAccError */
     uint64_t count;
   };
   static Item ReadItem(const std::string& text);

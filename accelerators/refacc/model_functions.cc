@@ -361,6 +361,7 @@ MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph,
   return OnDevice("loadModel", self, dev_id, [&](Device& on, const Settings& settings) {
     CheckOptions(options, num_options);
     auto model = std::make_unique<Model>(self, dev_id, ReadGraph(*graph), graph->json, settings);
+    std::this_thread::sleep_for(std::chrono::milliseconds(settings.compiling));
     model->Tell(out, settings);
     model.release();
     on.compiled.Add();

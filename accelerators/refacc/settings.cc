@@ -84,6 +84,7 @@ const Entry kEntries[] = {
     {"poison", false, REFACC_WORD(poison, bool, kNoYes)},
     {"memory", false, REFACC_COUNT(memory, kMaxBytes)},
     {"slow", false, REFACC_COUNT(slow, kMaxInt32)},
+    {"compiling", false, REFACC_COUNT(compiling, kMaxInt32)},
     {"faults", false, [](Settings* s, const std::string& text) { s->faults = Faults(text); },
      [](const Settings& s) { return s.faults.text(); }},
     {"operators", false, REFACC_TEXT(operators)},

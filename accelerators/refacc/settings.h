@@ -36,6 +36,7 @@ struct Settings {
   bool poison = true;
   int64_t memory = 0;
   int64_t slow = 0;
+  int64_t compiling = 0;
   Faults faults;
   std::string operators = "*";
   std::string nodes = "*";
