@@ -37,6 +37,8 @@ def pytest_configure(config) -> None:
     """Property tests are the same each time; MXFFI_EXAMPLES asks for more, and for new ones."""
     from hypothesis import settings
 
+    # What a test compiles is compiled; those of the cache switch it on, in a folder of their own.
+    os.environ["MXNET_CACHE"] = "0"
     config.addinivalue_line("markers", "host_memory: is of arrays whose memory the CPU reads")
     if ACCELERATOR:
         use_accelerator(config)

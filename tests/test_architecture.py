@@ -59,6 +59,7 @@ LAYERS = (
     ("python/mx/ndarray", "python/mx/_cython"),
     ("python/mx/numpy", "python/mx/numpy_extension"),
     ("python/mx/_acc", "python/mx/acc"),
+    ("python/mx/cache",),
     ("python/mx/graph",),
     # What reads ONNX files makes graphs; mx.graph.load calls it.
     ("python/mx/importers/onnx",),

@@ -25,10 +25,11 @@ from .context import Context, cpu, current_context
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from . import graph, importers, io, model, module, nd, sol, symbol
+    from . import cache, graph, importers, io, model, module, nd, sol, symbol
     from . import module as mod
     from . import symbol as sym
 else:
+    cache = _LazyModule("mx.cache", globals())
     # Graphs need packages that arrays do without.
     graph = _LazyModule("mx.graph", globals())
     importers = _LazyModule("mx.importers", globals())
@@ -47,6 +48,7 @@ __all__ = [
     "acc_fallback",
     "acc_stats",
     "accelerators",
+    "cache",
     "context",
     "cpu",
     "current_context",

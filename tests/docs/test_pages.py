@@ -28,7 +28,12 @@ def test_blocks(page, tmp_path):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         [sys.executable, str(RUNNER), str(page), str(tmp_path)],
-        env={**os.environ, "PATH": path, "MXFFI_CACHE_DIR": str(tmp_path / "cache")},
+        env={
+            **os.environ,
+            "PATH": path,
+            "MXFFI_CACHE_DIR": str(tmp_path / "cache"),
+            "MXNET_CACHE_DIR": str(tmp_path / "models"),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -2,5 +2,6 @@
 
 from ._explanation import Explanation, explain
 from ._plan import PartitionedPlan
+from ._saved import accelerator_of, load, save
 
-__all__ = ["Explanation", "PartitionedPlan", "explain"]
+__all__ = ["Explanation", "PartitionedPlan", "accelerator_of", "explain", "load", "save"]

@@ -14,6 +14,7 @@ import ffi
 
 from ... import numpy as np
 from ...context import Context, cpu
+from ._compiled import Compiler, Saved, Source, digest_of
 from ._describe import describe, dtype_of, extents_of, onnx_of
 from ._wiring import Part, Wiring
 
@@ -49,26 +50,26 @@ class Answer:
 class Device:
     """A device that runs models, with the options that they are compiled with."""
 
-    def __init__(self, ctx: Context, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        options: Mapping[str, Any],
+        use_cache: bool = True,
+        saved: Saved | None = None,
+    ) -> None:
         self.ctx = ctx
         self.name = ctx.device_type
         self.memory = _context(ctx)
-        self._options = dict(options)
+        self.compiler = Compiler(ctx, options, use_cache, saved)
+        self.options = dict(options)
         self._weights: dict[int, tuple[Any, Any, str]] = {}
 
     def answers(
         self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
     ) -> list[Answer]:
         """What the library says of the nodes of a part, in order."""
-        rows = self._graph(wiring, part, ids, opset).supported(self.ctx)
+        rows = self.source(wiring, part, ids, opset).graph.supported(self.ctx)
         return [_answer_of(row) for row in rows]
-
-    def load(
-        self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
-    ) -> Any:
-        """A model of a part."""
-        graph = self._graph(wiring, part, ids, opset)
-        return graph.load(self.ctx, list(self._options), list(self._options.values()))
 
     def array(self, content: Any) -> Any:
         """An array where models take them from."""
@@ -80,20 +81,24 @@ class Device:
         """Drops the copies of weights that were made to compile models."""
         self._weights.clear()
 
-    def _graph(
+    def source(
         self, wiring: Wiring, part: Part, ids: Mapping[onnx_ir.Node, int], opset: Mapping[str, int]
-    ) -> Any:
+    ) -> Source:
+        """A part as the library gets it."""
         name = wiring.graph.name or ""
-        graph = _ModelGraph(
-            describe(part, ids, opset, name), len(part.nodes), onnx_of(part, opset, name)
-        )
+        text, onnx = describe(part, ids, opset, name), onnx_of(part, opset, name)
+        graph = _ModelGraph(text, len(part.nodes), onnx)
+        hashes = []
         for value in part.inputs:
             graph.add_input(value.name or "", dtype_of(value), *extents_of(value))
         for value in part.weights:
-            graph.add_weight(value.name or "", *self._weight(wiring, value))
+            array, content_hash = self._weight(wiring, value)
+            graph.add_weight(value.name or "", array, content_hash)
+            hashes.append((value.name or "", content_hash))
         for value in part.outputs:
             graph.add_output(value.name or "", dtype_of(value), *extents_of(value))
-        return graph
+        digest = digest_of(text, onnx, hashes, self.options)
+        return Source(graph, digest, len(part.nodes), name)
 
     def _weight(self, wiring: Wiring, value: onnx_ir.Value) -> tuple[Any, str]:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.

@@ -20,6 +20,7 @@ from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program, Step
 from ..profile import Recorder
+from ._compiled import FAILURES, Loaded
 from ._costs import why_not_worth
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
@@ -28,8 +29,6 @@ from ._values import Values
 from ._verify import Tolerance, Verifier
 from ._wiring import Part, Wiring
 
-# What a library, or MXNet on its behalf, may fail with; it is a reason to use the CPU.
-FAILURES = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError, MemoryError)
 _AT_NODE = re.compile(r" failed at node (\d+)")
 
 
@@ -78,7 +77,9 @@ class Placement:
         mode: str,
         costs: bool,
         verify: Tolerance | bool = False,
+        answers: Sequence[Answer] | None = None,
     ) -> None:
+        """`answers` has those that the library gave at another time; by default it is asked."""
         self._opset = dict(graph.model.opset_imports)
         self._graph = graph.model.graph
         self._device = device
@@ -87,9 +88,10 @@ class Placement:
         self._wiring = Wiring(graph.model.graph)
         self._sources = self._wiring.sources()
         self._ids = {node: number for number, node in enumerate(self._wiring.nodes, 1)}
-        self._models: dict[tuple[int, ...], Any] = {}
+        self._models: dict[tuple[int, ...], Loaded] = {}
         self._failures: set[str] = set()
-        self.answers = self._ask()
+        is_known = answers is not None and len(answers) == len(self._wiring.nodes)
+        self.answers = list(answers or ()) if is_known and mode != "whole" else self._ask()
         self.groups: list[int] = []
         self.pieces: list[Piece] = []
         self._assign()
@@ -169,15 +171,15 @@ class Placement:
         library says which, and else all."""
         if piece.positions not in self._models:
             try:
-                model = self._device.load(self._wiring, piece.part, self._ids, self._opset)
-                self._models[piece.positions] = model
+                source = self._device.source(self._wiring, piece.part, self._ids, self._opset)
+                self._models[piece.positions] = self._device.compiler.load(source)
             except FAILURES as error:
                 found = _AT_NODE.search(str(error))
                 at = int(found[1]) - 1 if found else -1
                 self._leave((at,) if at in piece.positions else piece.positions, str(error))
                 self._failures.add(self._named(str(error)))
                 return False
-        piece.model = self._models[piece.positions]
+        piece.model = self._models[piece.positions].model
         return True
 
     def _drop_costly(self) -> bool:
@@ -254,6 +256,10 @@ class Placement:
             if piece.failure
             for position in piece.positions
         }
+
+    def models(self) -> list[Loaded]:
+        """The models of the device, and where they came from."""
+        return list(self._models.values())
 
     def steps(self) -> list[Step]:
         """Where each node that is on the CPU was executed, in the plans made so far."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx_ir
@@ -19,7 +19,8 @@ from ..lowering._program import Step
 from ..passes import PASSES
 from ..plan import Plan
 from ..profile import Profile, Recorder
-from ._device import Device
+from ._compiled import Loaded, Saved
+from ._device import Answer, Device
 from ._placement import Placement, warn
 from ._verify import Tolerance
 
@@ -45,6 +46,9 @@ class PartitionedPlan(Plan):
     compiles with; `costs` says whether groups stay on the CPU for which the library tells costs
     above those of the CPU, and `optimize` whether passes make the graph smaller before.
 
+    What a library has compiled and exports is kept in `mx.cache`, where the next plan of the same
+    takes it from, also in another process; not with `cache` False.
+
     With `verify` the CPU executes everything, too, and a group's result that differs is a
     MismatchError, which names the first node that does, with both values: by more than a tolerance
     for its type, or than the pair of a relative one and one of the largest element.
@@ -60,7 +64,10 @@ class PartitionedPlan(Plan):
         options: Mapping[str, Any] | None = None,
         costs: bool = True,
         verify: bool | tuple[float, float] = False,
+        cache: bool = True,
+        saved: Saved | None = None,
     ) -> None:
+        """`saved` is what `mx.model.load_compiled` has read."""
         if fallback is not None and fallback not in MODES:
             raise ValueError(
                 f"PartitionedPlan: fallback: expected one of {MODES}, got {fallback!r}"
@@ -74,7 +81,7 @@ class PartitionedPlan(Plan):
         self._fallback = fallback
         self._costs = costs
         self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
-        self._device = Device(ctx, options or {})
+        self._device = Device(ctx, options or {}, cache, saved)
         self._placements: OrderedDict[Any, Placement] = OrderedDict()
         self._placing = threading.Lock()  # held while the library compiles
         self._lock = threading.Lock()  # of the placements
@@ -86,6 +93,19 @@ class PartitionedPlan(Plan):
         if self._is_static:
             self._placement(())
 
+    def prepare(self, shapes: Mapping[str, Sequence[int]]) -> None:
+        """Compiles for inputs of these shapes, by name, before some come.
+
+        ValueError where an input is not among them, or the graph does not know its type.
+        """
+        specs = []
+        for name, value in zip(self._names, self._inputs, strict=True):
+            if name not in shapes or value.dtype is None:
+                what = "shape" if value.dtype is not None else "type in the graph"
+                raise ValueError(f"prepare: shapes: the input {name!r} has no {what}")
+            specs.append((tuple(shapes[name]), value.dtype.numpy()))
+        self._placement_for(() if self._is_static else tuple(specs))
+
     def summary(self) -> str:
         """How many nodes the device executes, and the operators of the others."""
         return self.placement().summary()
@@ -96,6 +116,27 @@ class PartitionedPlan(Plan):
             with self._placing:
                 return self._placed(())
         return self._latest
+
+    def models(self) -> list[Loaded]:
+        """The models of the device in all placements so far: how many nodes each has, how many
+        seconds making it took, and whether it was "compiled" or came from the "cache" or a "file".
+        """
+        return [model for each in self.placements().values() for model in each.models()]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is executed, after the passes."""
+        return self._graph
+
+    @property
+    def device(self) -> Device:
+        """Where its models are, and what they are compiled with."""
+        return self._device
+
+    def placements(self) -> dict[Any, Placement]:
+        """Where the nodes run, by shapes and types of inputs, for those that came so far."""
+        with self._lock:
+            return dict(self._placements)
 
     def _mode(self) -> str:
         return self._fallback or str(_fallback(""))
@@ -121,12 +162,12 @@ class PartitionedPlan(Plan):
 
     def steps(self) -> list[Step]:
         """Where each node that is on the CPU was executed, in the plans made so far."""
-        with self._lock:
-            placements = list(self._placements.values())
-        return [step for placement in placements for step in placement.steps()]
+        return [step for each in self.placements().values() for step in each.steps()]
 
     def _placement(self, given: Any) -> Placement:
-        key = () if self._is_static else tuple(map(_spec_of, given))
+        return self._placement_for(() if self._is_static else tuple(map(_spec_of, given)))
+
+    def _placement_for(self, key: tuple[Any, ...]) -> Placement:
         found = self._kept(key)
         if found is None:
             with self._placing:
@@ -162,7 +203,9 @@ class PartitionedPlan(Plan):
         except GraphError as error:
             # Some of what onnx executes it cannot infer. Without shapes nodes are on the CPU.
             warn(f"{error}. Nodes whose shapes that leaves unknown run on the CPU")
-        return Placement(graph, self._device, self._mode(), self._costs, self._verify)
+        saved = self._device.compiler.saved_answers(specs)
+        answers = None if saved is None else [Answer(*answer) for answer in saved]
+        return Placement(graph, self._device, self._mode(), self._costs, self._verify, answers)
 
 
 def _spec_of(content: Any) -> tuple[tuple[int, ...] | None, Any]:

@@ -85,7 +85,8 @@ class Verifier:
         for count in range(1, len(positions)):
             shorter = tuple(positions[:count])
             part = self._wiring.part(shorter)
-            model = self._device.load(self._wiring, part, self._ids, self._opset)
+            source = self._device.source(self._wiring, part, self._ids, self._opset)
+            model = self._device.compiler.compile(source)
             found = self._compare(
                 shorter, part, given, model.infer([given[value] for value in part.inputs])
             )
