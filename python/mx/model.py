@@ -10,8 +10,9 @@ import numpy as np
 
 from . import numpy as mx_numpy
 from . import symbol as mx_symbol
-from .context import cpu
-from .graph import Graph
+from ._acc.table import acc, accelerators
+from .context import Context, cpu
+from .graph import Graph, PartitionedPlan, partition
 from .graph import load as load_graph
 from .importers.mxnet import exporting, params
 from .symbol import Symbol
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, ndarray]
 
-__all__ = ["from_graph", "load_checkpoint", "load_onnx", "load_params", "save_checkpoint"]
+__all__ = [
+    "from_graph",
+    "load_checkpoint",
+    "load_compiled",
+    "load_onnx",
+    "load_params",
+    "save_checkpoint",
+    "save_compiled",
+]
 
 
 def _checked_epoch(function: str, epoch: int) -> int:
@@ -119,3 +128,76 @@ def load_onnx(path: str | PathLike[str]) -> tuple[Graph, Arrays, Arrays]:
     weights = _as_arrays(graph.weights)
     auxiliary = {name: array for name, array in weights.items() if name in statistics}
     return graph, {n: a for n, a in weights.items() if n not in statistics}, auxiliary
+
+
+def save_compiled(
+    path: str | PathLike[str],
+    model: PartitionedPlan | Graph | Symbol,
+    ctx: Context | None = None,
+    *,
+    arg_params: Mapping[str, Any] | None = None,
+    aux_params: Mapping[str, Any] | None = None,
+    shapes: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    """Writes one file with a model, its weights, and what an accelerator's library compiled of it.
+
+    `model` is a plan with what it has compiled so far, or a graph or symbol that is compiled for
+    the device `ctx`: a symbol with its parameters, and all that have inputs of varying shapes for
+    `shapes` by name. `options` are those of PartitionedPlan. The file is whole or not there.
+
+    Raises OSError, ValueError where nothing was compiled, and NotImplementedError where the library
+    does not export what it compiles.
+    """
+    if isinstance(model, Symbol):
+        params = {**(arg_params or {}), **(aux_params or {})}
+        model = model.to_graph(shapes=shapes, params=_as_numpy(params))
+    elif arg_params or aux_params:
+        raise TypeError(
+            f"save_compiled: arg_params: only a Symbol takes parameters, a {type(model).__name__} "
+            "has its own"
+        )
+    if isinstance(model, Graph):
+        if ctx is None:
+            raise TypeError("save_compiled: ctx: expected the device to compile for, got None")
+        model = PartitionedPlan(model, ctx, **options)
+    elif not isinstance(model, PartitionedPlan):
+        raise TypeError(
+            "save_compiled: model: expected a PartitionedPlan, a Graph or a Symbol, got "
+            f"{type(model).__name__}"
+        )
+    elif ctx is not None or options:
+        raise TypeError("save_compiled: ctx: a plan has its device and options already")
+    if shapes is not None:
+        model.prepare(shapes)
+    partition.save(path, model)
+
+
+def load_compiled(
+    path: str | PathLike[str],
+    ctx: Context | None = None,
+    *,
+    fallback: str | None = None,
+    verify: bool | tuple[float, float] = False,
+    cache: bool = True,
+) -> PartitionedPlan:
+    """The plan of a file that `save_compiled` has written.
+
+    `ctx` is a device of the accelerator, by default the first of the one that the file names. What
+    does not fit its library, driver or device is compiled again, which a `mx.cache.CacheWarning`
+    tells. `fallback`, `verify` and `cache` are those of PartitionedPlan. The file holds code of the
+    device: load only those that you trust.
+
+    Raises OSError where the file cannot be read, `mx.cache.FileError`, a ValueError, where it is
+    another file, of another version or damaged, and RuntimeError where the accelerator is not
+    loaded.
+    """
+    if ctx is None:
+        name = partition.accelerator_of(path)
+        if name not in {each.name for each in accelerators()}:
+            raise RuntimeError(
+                f"load_compiled: {fspath(path)} is for the accelerator {name!r}, which is not "
+                "loaded: mx.load_acc(LIBRARY) loads it; ctx names another device"
+            )
+        ctx = acc(name)
+    return partition.load(path, ctx, fallback, verify, cache)
