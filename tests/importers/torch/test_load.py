@@ -54,6 +54,16 @@ def test_names() -> None:
     assert len(set(named)) == len(named) and {"linear", "relu"} <= set(named)
 
 
+def test_one_tensor_as_two_arguments() -> None:
+    class Difference(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x - 2 * y
+
+    x, y = torch.ones(2), torch.zeros(2)
+    graph = mx.importers.torch.load(Difference(), (x, x))
+    assert mx.graph.Plan(graph)(x.numpy(), y.numpy())[0].tolist() == [1, 1]
+
+
 def test_result_is_checked_by_onnx() -> None:
     import onnx
 

@@ -19,6 +19,7 @@ def export(
 ) -> tuple[Any, NamedDimensions | None]:
     """What torch.export makes of a module in eval mode, and the dimensions that have names."""
     import torch
+    from torch.utils import _pytree as pytree
 
     arguments = bound_arguments(module, args, kwargs)
     names, shapes = None, None
@@ -34,9 +35,11 @@ def export(
             "mx.importers.torch.load: dynamic: expected None, True, 'auto' or a mapping of"
             f" arguments to names of axes, got {dynamic!r}"
         )
+    # torch takes one tensor that is two arguments of the example for one argument.
+    args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), kwargs))
     with _for_inference(module), kept_whole(), torch.no_grad():
         program = torch.export.export(
-            module, tuple(args), dict(kwargs), dynamic_shapes=shapes, strict=False
+            module, args, dict(kwargs), dynamic_shapes=shapes, strict=False
         )
     return program, names
 
