@@ -6,6 +6,7 @@ import copy
 import io
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -157,6 +158,31 @@ def test_what_is_written_past_torch_needs_a_refresh(small, fast) -> None:
     check(fast, small, x)
 
 
+class Named(nn.Module):
+    """Has a weight of an input's name, and other weights for other lengths."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x, self.y = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+
+    def forward(self, x, *, b, a):
+        return x * self.x + b - (a * self.y if x.shape[0] == 1 else a)
+
+
+def test_all_weights_are_watched() -> None:
+    model = Named().eval()
+    x = torch.randn(2, 3)
+    fast = sol.optimize(model, x, kwargs={"a": x, "b": -x}, vdims=True)
+    for length in (2, 1, 2, 1):
+        x, b = torch.randn(2, length, 3)
+        check(fast, model, x, b=b, a=x + 1)
+        check(fast, model, a=x + 1, x=x, b=b)
+        for weight in (model.x, model.y):
+            with torch.no_grad():
+                weight.add_(torch.randn(3))
+            check(fast, model, x, a=x + 1, b=b)
+
+
 def test_replaced_modules_and_types(small, fast) -> None:
     small.double()
     with torch.no_grad(), pytest.raises(TypeError, match="conv.weight.*float64.*optimize it again"):
@@ -168,7 +194,9 @@ def test_replaced_modules_and_types(small, fast) -> None:
         fast(image())
 
 
-@pytest.mark.parametrize("how", ["training", "a part in training", "gradients", "inner hook"])
+@pytest.mark.parametrize(
+    "how", ["training", "a part in training", "gradients", "inner hook", "autocast"]
+)
 def test_what_torch_executes(small, fast, how) -> None:
     x = image()
     if how == "training":
@@ -180,16 +208,32 @@ def test_what_torch_executes(small, fast, how) -> None:
     torch.manual_seed(1)
     with pytest.warns(sol.SolWarning, match="Small is executed by torch") as caught:
         with torch.set_grad_enabled(how == "gradients"):
-            result = fast(x)
-            again = fast(x)
+            with torch.autocast("cpu", enabled=how == "autocast"):
+                result = fast(x)
+                again = fast(x)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     if how == "gradients":
         again.sum().backward()
         assert small.head.weight.grad is not None
     assert result.requires_grad == (how == "gradients")
+    assert result.dtype == (torch.bfloat16 if how == "autocast" else torch.float32)
     fast.eval()
     check(fast, small, x)
+
+
+def test_threads(small, fast) -> None:
+    images = [image() for _ in range(8)]
+    with torch.no_grad():
+        expected = [small(x) for x in images]
+
+    def run(x):
+        with torch.inference_mode():
+            return [fast(x) for _ in range(20)][-1]
+
+    with ThreadPoolExecutor(4) as pool:
+        for one, other in zip(pool.map(run, images), expected, strict=True):
+            torch.testing.assert_close(one, other)
 
 
 def test_no_gradients_no_torch(small, fast) -> None:
@@ -402,7 +446,8 @@ def test_the_parts_that_can_be_are_optimized() -> None:
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        ((nn.ReLU(),), "an example of the arguments"),
+        ((nn.ReLU(),), "missing a required argument"),
+        ((nn.ReLU(), None), "an example of the arguments with a tensor"),
         ((nn.ReLU(), torch.ones(2, device="meta")), "expected a tensor on the CPU"),
         ((nn.ReLU(), torch.ones(2), torch.ones(2)), "too many positional arguments"),
         ((3, torch.ones(2)), "model: expected a torch.nn.Module; .*got int"),

@@ -18,6 +18,9 @@ from .passes import Removed, run
 Shapes = tuple[tuple[int, ...], ...]
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
+# Shapes, and versions of their own, that are kept; of more the oldest go.
+_MOST = 64
+
 
 @dataclass
 class Version:
@@ -47,8 +50,9 @@ class Compiled:
         self.inputs = list(self._parsed.graph.inputs)
         self._versions: dict[Shapes | None, Version] = {}
         self._lock = threading.RLock()
+        # What shapes are executed by: their own version where the one of all does not hold.
+        self._keys: dict[Shapes, Shapes | None] = {}
         self._apart: dict[Shapes, Graph] = {}
-        self.latest: Shapes | None = None
 
     def _is_as_example(self, vdims: VDims) -> bool:
         return self.source.example is not None and (vdims is None or vdims is False)
@@ -71,11 +75,14 @@ class Compiled:
 
     def version(self, shapes: Shapes) -> Version:
         """The graph and the plan for shapes of inputs. ValueError for shapes that are outside."""
-        self.latest = shapes
-        self.check(shapes)
-        key = None if self._parsed.holds(shapes) else shapes
         with self._lock:
+            if shapes not in self._keys:
+                self.check(shapes)
+                _make_room(self._keys)
+                self._keys[shapes] = None if self._parsed.holds(shapes) else shapes
+            key = self._keys[shapes]
             if key not in self._versions:
+                _make_room(self._versions)
                 self._versions[key] = self._make(self._graph_of(key))
             return self._versions[key]
 
@@ -139,6 +146,7 @@ class Compiled:
         if key is None:
             return self._parsed.graph
         if key not in self._apart:
+            _make_room(self._apart)
             self._apart[key] = self.source.parse_for(key)
         return self._apart[key]
 
@@ -208,6 +216,11 @@ class Compiled:
         else:
             why = f"{numbered} may vary, if `vdims` of sol.optimize says so"
         raise ValueError(f"input {name!r}: axis {axis}: expected {expected}, got {length}: {why}")
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    while len(kept) >= _MOST:
+        del kept[next(iter(kept))]
 
 
 def as_array(array: Any) -> Any:

@@ -17,6 +17,7 @@ from ...passes import PASSES
 from ._source import TorchSource, check_tensor
 
 _is_grad_enabled = torch.is_grad_enabled
+_is_autocast_enabled = torch._C._is_any_autocast_enabled
 _to_tensor = torch._C._from_dlpack
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
@@ -26,6 +27,7 @@ _NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
 # Why torch executes a model.
 _TRAINING = "it is in training mode, and training is not built yet: call .eval() for inference"
 _GRADIENTS = "gradients are required, and training is not built yet: use torch.inference_mode()"
+_AUTOCAST = "torch.autocast is on, and other precisions are not built yet"
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
 
@@ -42,22 +44,24 @@ class Runner:
         self._ready: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
         self._warned: set[str] = set()
         self._lock = threading.Lock()
+        self._keywords = tuple(self.source.kwargs)
         outputs = self.source.outputs
         self._is_single = outputs is not None and outputs.is_single
 
     def call(self, module: Any, args: Any, kwargs: Any) -> Any:
         """What an optimized module is called for, hooks included."""
-        if not kwargs and not _is_grad_enabled():
-            if self.state.check():
-                return self._carefully(module, args, kwargs, hooks=True)
-            try:
-                outputs = self._ready[tuple([x.shape for x in args])](args)
-            except _NOT_READY:
-                return self._slowly(args, kwargs)
-            if self._is_single:
-                return _to_tensor(outputs[0].__dlpack__())
-            return self.source.unflatten([_tensor_of(output) for output in outputs])
-        return self._carefully(module, args, kwargs, hooks=True)
+        if _is_grad_enabled() or _is_autocast_enabled() or self.state.check():
+            return self._carefully(module, args, kwargs, hooks=True)
+        if kwargs and tuple(kwargs) != self._keywords:
+            return self._slowly(args, kwargs)
+        given = [*args, *kwargs.values()] if kwargs else list(args)
+        try:
+            outputs = self._ready[tuple([x.shape for x in given])](given)
+        except _NOT_READY:
+            return self._slowly(args, kwargs)
+        if self._is_single:
+            return _to_tensor(outputs[0].__dlpack__())
+        return self.source.unflatten([_tensor_of(output) for output in outputs])
 
     def _carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """As call, where something has to be done besides running a plan."""
@@ -72,6 +76,8 @@ class Runner:
             return self._in_torch(_TRAINING, module, args, kwargs)
         if found == "changed":
             self.refresh()
+        if _is_autocast_enabled():
+            return self._in_torch(_AUTOCAST, module, args, kwargs)
         if _is_grad_enabled() and self._needs_gradients(args, kwargs):
             return self._in_torch(_GRADIENTS, module, args, kwargs)
         return self._slowly(args, kwargs)
@@ -91,7 +97,7 @@ class Runner:
         tensors = [tensor.detach().resolve_conj().resolve_neg() for tensor in tensors]
         run = self.compiled.runner(tensors)
         outputs = run(tensors)
-        if not kwargs and source.is_flat:
+        if source.is_flat and tuple(kwargs) == self._keywords:
             with self._lock:
                 while len(self._ready) >= _MOST_READY:
                     del self._ready[next(iter(self._ready))]

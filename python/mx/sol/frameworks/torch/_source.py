@@ -28,8 +28,11 @@ class TorchSource(Source):
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.module = module
-        self.args, self.kwargs = args, kwargs
         self.name = type(module).__name__
+        bound = self._bound(args, kwargs)
+        # In the order of forward's parameters.
+        kwargs = {name: kwargs[name] for name in bound if name in kwargs} | kwargs
+        self.args, self.kwargs = args, kwargs
         self.leaves, self.structure = pytree.tree_flatten((args, kwargs))
         self.positions = [n for n, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor)]
         self.example = [self.leaves[n] for n in self.positions]
@@ -38,12 +41,12 @@ class TorchSource(Source):
                 f"sol.optimize: {self.name}: expected an example of the arguments with a tensor"
                 " among them: sol.optimize(model, example)"
             )
-        paths, _ = pytree.tree_flatten_with_path(self._bound(args, kwargs))
+        paths, _ = pytree.tree_flatten_with_path(bound)
         self.paths = [_path_text(path) for path, _ in paths]
         for n in self.positions:
             _check_tensor(self.paths[n], self.leaves[n])
-        # Whether all arguments are tensors by position.
-        self.is_flat = not kwargs and len(self.positions) == len(args)
+        # Whether each argument is a tensor.
+        self.is_flat = len(self.positions) == len(args) + len(kwargs)
         self.outputs: OutputTree | None = None
         self.state: State | None = None
         self._analysis: Analysis | None = None
@@ -93,7 +96,8 @@ class TorchSource(Source):
             )
         self.outputs = OutputTree(program)
         if self.state is None:
-            self.state = State(self.module, list(graph.weights), program.constants)
+            self.state = State(self.module)
+        self.state.add(list(graph.weights), program.constants)
         return graph
 
     def _resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
@@ -162,6 +166,8 @@ class TorchSource(Source):
 
     def _as_example(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Arguments by position where the example has them so, and by name where it does that."""
+        if len(args) == len(self.args) and kwargs.keys() == self.kwargs.keys():
+            return tuple(args), {name: kwargs[name] for name in self.kwargs}
         given, example = self._bound(args, kwargs), self._bound(self.args, self.kwargs)
         further = [name for name in given if name not in example]
         if further:

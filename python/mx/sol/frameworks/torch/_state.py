@@ -29,37 +29,40 @@ _GLOBAL_HOOKS = (
 class State:
     """The weights of a module, the modules in it, and what they were when last looked at."""
 
-    def __init__(self, module: Any, names: Sequence[str], constants: Mapping[str, Any]) -> None:
-        tensors = dict(
-            chain(
-                module.named_parameters(remove_duplicate=False),
-                module.named_buffers(remove_duplicate=False),
-            )
-        )
+    def __init__(self, module: Any) -> None:
+        self._root = module
         owners = dict(module.named_modules(remove_duplicate=False))
-        self._names, self._dicts, self._keys = [], [], []
-        self._constants = {}
-        for name in names:
-            # A name that an input has gets a number in the graph.
-            target = name if name in tensors or name in constants else _NUMBER.sub("", name)
-            if target not in tensors:
-                if target in constants:
-                    self._constants[name] = constants[target]
-                continue
-            path, _, key = target.rpartition(".")
-            owner = owners[path]
-            self._names.append(name)
-            self._dicts.append(owner._parameters if key in owner._parameters else owner._buffers)
-            self._keys.append(key)
-        # Modules in others are looked at, too, to notice that one is in the position of another.
-        for owner in owners.values():
-            for key in owner._modules:
-                self._dicts.append(owner._modules)
-                self._keys.append(key)
         self._modules = list(owners.values())
-        self._root_hooks = [hooks for kind in _HOOKS for hooks in (getattr(module, kind),)]
+        self._root_hooks = [getattr(module, kind) for kind in _HOOKS]
         self._inner_hooks = [getattr(one, kind) for one in self._modules[1:] for kind in _HOOKS]
         self._all_hooks = [*self._root_hooks, *_GLOBAL_HOOKS, *self._inner_hooks]
+        # Weights by the names that graphs have for them, with the dictionary that each is in.
+        self._weights_in: dict[str, tuple[dict[str, Any], str]] = {}
+        self._constants: dict[str, Any] = {}
+        # Modules in others, to notice that one is in the position of another.
+        self._modules_in = [(one._modules, key) for one in owners.values() for key in one._modules]
+
+    def add(self, names: Sequence[str], constants: Mapping[str, Any]) -> None:
+        """Has the weights of a graph watched, too; `constants` are tensors that are no weights."""
+        tensors = dict(
+            chain(
+                self._root.named_parameters(remove_duplicate=False),
+                self._root.named_buffers(remove_duplicate=False),
+            )
+        )
+        for name in names:
+            # One that has the name of an input got a number in the graph.
+            target = name if name in tensors or name in constants else _NUMBER.sub("", name)
+            if target in tensors:
+                path, _, key = target.rpartition(".")
+                owner = self._root.get_submodule(path)
+                kind = owner._parameters if key in owner._parameters else owner._buffers
+                self._weights_in[name] = (kind, key)
+            elif target in constants:
+                self._constants[name] = constants[target]
+        self._names = list(self._weights_in)
+        found = [*self._weights_in.values(), *self._modules_in]
+        self._dicts, self._keys = [owner for owner, _ in found], [key for _, key in found]
         self._spec = [(tensor.dtype, tensor.shape) for tensor in self.weights()]
         self.look()
 
@@ -124,6 +127,7 @@ class State:
 
     def replaced_module(self) -> str | None:
         """The name of a module that is another one now, or gone."""
+        key: str
         for key, now, before in zip(self._keys, self._objects(), self._seen, strict=True):
             if now is not before and (isinstance(before, torch.nn.Module) or now is None):
                 return key
