@@ -23,7 +23,7 @@ HEADER = (ROOT / "include" / "mxnet_acc.h").read_text(encoding="utf-8")
 SOURCES = "\n".join(path.read_text() for path in (ROOT / "src" / "acc").rglob("*.cc"))
 
 # What MXNet does not call today.
-NOT_CALLED = {"mx_releaseAll", "updateWeights", "exportModel", "importModel", "profile"}
+NOT_CALLED = {"mx_releaseAll", "updateWeights", "profile"}
 
 
 def members(struct: str) -> Iterator[str]:
@@ -51,9 +51,10 @@ def arrays(ctx: mx.Context) -> None:
 
 
 def model(ctx: mx.Context) -> None:
-    plan = mx.graph.PartitionedPlan(graph_of(GRAPH), ctx)
     expected = mx.graph.Plan(graph_of(GRAPH))(X)[0]
-    numpy.testing.assert_allclose(plan(X)[0].as_in_ctx(mx.cpu()), expected)
+    for _ in range(2):  # what the first compiles the second takes from the cache
+        plan = mx.graph.PartitionedPlan(graph_of(GRAPH), ctx)
+        numpy.testing.assert_allclose(plan(X)[0].as_in_ctx(mx.cpu()), expected)
 
 
 def models_apart(ctx: mx.Context) -> None:
@@ -90,8 +91,10 @@ def everything(library: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("member", [name for name in MEMBERS if name not in NOT_CALLED])
-def test_a_fault_is_told(accelerators: Path, monkeypatch, member: str) -> None:
+def test_a_fault_is_told(accelerators: Path, monkeypatch, tmp_path: Path, member: str) -> None:
     library = accelerators / "librefacc.so"
+    monkeypatch.setenv("MXNET_CACHE", "1")
+    monkeypatch.setenv("MXNET_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("REFACC_STREAMS", "1")
     monkeypatch.setenv("REFACC_SHAPES", "asked")
     monkeypatch.setenv("REFACC_FAULTS", member)

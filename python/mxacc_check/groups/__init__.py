@@ -20,6 +20,7 @@ from . import (
     threads,
     versions,
 )
+from . import pieces as pieces  # its checks are of the group of graphs
 
 # What must succeed before anything else is tried.
 LOADING = load.group

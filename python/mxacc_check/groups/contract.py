@@ -18,7 +18,6 @@ STREAMS = [
     *("createStream", "destroyStream", "syncStream"),
     *("createEvent", "destroyEvent", "recordEvent", "waitEvent"),
 ]
-GRAPHS = ("importModel",)
 NULL_OR_REQUIRED = 'What is marked "required" must be there.'
 
 
@@ -105,13 +104,6 @@ def operator_set(run: Run) -> None:
         return
     fits = 0 < least <= OPERATOR_SET <= most
     run.expect(fits, f"a range with {OPERATOR_SET} in it, or 0 and 0", f"{least} to {most}")
-
-
-@group.check("graphs", "Compiles a graph.")
-def graphs(run: Run) -> None:
-    """Whether there is something that is not tried"""
-    if any(run.plugin.has(name) for name in GRAPHS):
-        run.note(f"what works on compiled models of another time is not tried: {', '.join(GRAPHS)}")
 
 
 @group.check("streams", "Streams and events: all of them, or none.")

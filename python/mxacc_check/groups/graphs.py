@@ -126,7 +126,7 @@ def _answers(run: Run, chain: Chain, graph: Any = None) -> Any:
     return nodes
 
 
-def _supported(run: Run) -> list[str]:
+def supported(run: Run) -> list[str]:
     """The operators that the library executes; the check is skipped where there is none."""
     run.need("supportedOps", "loadModel")
     found = [name for name in (*UNARY, *BINARY) if _answers(run, Chain([name]))[0].id >= 0]
@@ -136,7 +136,7 @@ def _supported(run: Run) -> list[str]:
 
 
 @contextmanager
-def _loaded(run: Run, chain: Chain, graph: Any = None) -> Iterator[abi.MXAccModel]:
+def loaded(run: Run, chain: Chain, graph: Any = None) -> Iterator[abi.MXAccModel]:
     """A model of a chain; unloaded afterwards."""
     model = abi.MXAccModel(ctypes.sizeof(abi.MXAccModel))
     graph = chain.struct() if graph is None else graph
@@ -152,7 +152,7 @@ def _loaded(run: Run, chain: Chain, graph: Any = None) -> Iterator[abi.MXAccMode
                 model.unloadModel(model.state)
 
 
-def _infer(run: Run, model: abi.MXAccModel, x: Array) -> Array:
+def infer(run: Run, model: abi.MXAccModel, x: Array) -> Array:
     """What a model gives; in memory of the device where the library has any."""
     plugin, device = run.plugin, run.device
     if not plugin.has("mx_alloc"):
@@ -188,7 +188,7 @@ def _call(
     run.plugin.check("infer", status)
 
 
-def _expect_equal(run: Run, got: Array, expected: Array) -> None:
+def expect_equal(run: Run, got: Array, expected: Array) -> None:
     close = np.allclose(got, expected, rtol=1e-4 * run.options.tolerance, atol=1e-5)
     run.expect(close, f"{expected.tolist()}", f"{got.tolist()}")
 
@@ -212,51 +212,51 @@ def answers(run: Run) -> None:
 @group.check("results", "Runs it; inputs and outputs are as many as above and in that order.")
 def results(run: Run) -> None:
     """What models compute is what ONNX says, of one operator and of chains"""
-    found = _supported(run)
+    found = supported(run)
     chains = [Chain([name]) for name in found]
     chains += [Chain([found[(first + step) % len(found)] for step in range(4)]) for first in (0, 2)]
     for chain in chains:
         with run.step(" -> ".join(chain.operators)):
             if any(node.id < 0 for node in _answers(run, chain)):
                 continue
-            with _loaded(run, chain) as model:
+            with loaded(run, chain) as model:
                 told = (model.num_in, model.num_out, bool(model.infer))
                 if run.expect(told == (1, 1, True), "1 input, 1 output and infer", told):
                     for x in (X, X[::-1].copy()):
-                        _expect_equal(run, _infer(run, model, x), chain.expected(x))
+                        expect_equal(run, infer(run, model, x), chain.expected(x))
 
 
 @group.check("ids", "of supportedOps and loadModel: id of the node that is at fault; or 0")
 def ids(run: Run) -> None:
     """Ids of nodes that are not their positions change nothing"""
-    names = _supported(run)[:2]
+    names = supported(run)[:2]
     chain = Chain(names, [1000 - number for number in range(len(names))])
     with run.step("ids from 1000 down"):
         if all(node.id >= 0 for node in _answers(run, chain)):
-            with _loaded(run, chain) as model:
-                _expect_equal(run, _infer(run, model, X), chain.expected(X))
+            with loaded(run, chain) as model:
+                expect_equal(run, infer(run, model, X), chain.expected(X))
 
 
 @group.check("weights", "valid until the call returns, but see MXAccRuntime::retain_weight")
 def weights(run: Run) -> None:
     """Weights and descriptions that are gone when loadModel has returned"""
-    found = [name for name in _supported(run) if name in BINARY]
+    found = [name for name in supported(run) if name in BINARY]
     if not found:
         run.skip("the library supports no operator with two operands")
     chain = Chain(found[:1])
     with run.step(found[0]):
         graph = chain.struct()
-        with _loaded(run, chain, graph) as model:
+        with loaded(run, chain, graph) as model:
             # Only what it was told that it may keep stays: nothing, as there is no retain_weight.
             chain.weight[:] = 77
             graph.json = b"{}"
-            _expect_equal(run, _infer(run, model, X), chain.expected(X))
+            expect_equal(run, infer(run, model, X), chain.expected(X))
 
 
 @group.check("wrong", "one that is too new is kMXAccUnsupported")
 def wrong(run: Run) -> None:
     """Versions that are too new, texts that are no graph, and options that there are not"""
-    name = _supported(run)[0]
+    name = supported(run)[0]
     chain = Chain([name])
     cases: dict[str, tuple[bytes | None, int]] = {
         "a version": (None, 99),
@@ -274,7 +274,7 @@ def wrong(run: Run) -> None:
 def _code(run: Run, chain: Chain, graph: Any) -> str | None:
     """The code of the error that loadModel gives."""
     try:
-        with _loaded(run, chain, graph):
+        with loaded(run, chain, graph):
             return None
     except AccError as error:
         return error.code
@@ -285,14 +285,14 @@ def threads(run: Run) -> None:
     """Several models are run at once, and one where its flags say so"""
     if run.plugin.has("getDeviceInfo") and run.plugin.info(run.device).flags & abi.ONE_THREAD:
         run.plugin.one_at_a_time()
-    chain = Chain(_supported(run)[:1])
+    chain = Chain(supported(run)[:1])
     failed: list[str] = []
 
     def work(model: abi.MXAccModel, number: int) -> None:
         x = X + number
         try:
             for _ in range(TURNS):
-                if not np.allclose(_infer(run, model, x), chain.expected(x), rtol=1e-3, atol=1e-4):
+                if not np.allclose(infer(run, model, x), chain.expected(x), rtol=1e-3, atol=1e-4):
                     failed.append("another result")
                     return
         except AccError as error:
@@ -300,8 +300,8 @@ def threads(run: Run) -> None:
 
     with (
         run.step(f"{THREADS} threads"),
-        _loaded(run, chain) as first,
-        _loaded(run, chain) as second,
+        loaded(run, chain) as first,
+        loaded(run, chain) as second,
     ):
         shared = bool(first.flags & abi.MODEL_CONCURRENT)
         models = [first if shared else (first, second)[turn] for turn in range(2)]
@@ -320,10 +320,10 @@ def threads(run: Run) -> None:
 @group.check("again", "Frees state; no infer is under way, in a stream neither.")
 def again(run: Run) -> None:
     """Models that are loaded and unloaded many times"""
-    chain = Chain(_supported(run)[:2])
+    chain = Chain(supported(run)[:2])
     if any(node.id < 0 for node in _answers(run, chain)):
         chain = Chain(chain.operators[:1])
     with run.step(f"{LOADS} times"):
         for _ in range(LOADS):
-            with _loaded(run, chain) as model:
-                _infer(run, model, X)
+            with loaded(run, chain) as model:
+                infer(run, model, X)

@@ -52,7 +52,7 @@ def _is_list(text: bytes | None) -> bool:
 def key(run: Run) -> None:
     """A key is text that is the same each time, and fits"""
     run.need("modelKey", "checkModel")
-    first, second = _key(run), _key(run)
+    first, second = key_of(run), key_of(run)
     run.expect(first == second != b"", "the same text each time", f"{first!r}, {second!r}")
     for text, verdicts in ((first, (abi.FITS,)), (b"no key", (abi.DOES_NOT_FIT, abi.RECOMPILE))):
         verdict = ctypes.c_int32(-1)
@@ -61,7 +61,7 @@ def key(run: Run) -> None:
         run.expect(verdict.value in verdicts, f"{expected} for {text!r}", verdict.value)
 
 
-def _key(run: Run) -> bytes:
+def key_of(run: Run) -> bytes:
     room: Any = ctypes.create_string_buffer(ROOM)
     run.plugin.call("modelKey", run.device, room, ROOM)
     text: bytes = room.value
