@@ -99,7 +99,13 @@ C_API = "include/mxnet/runtime/c_runtime_api.h"
 # Of plugins, what else of this project each includes; none of it needs the runtime's library.
 PLUGIN_PARTS = {
     "refacc": (C_API,),
-    "onednn": ("src/graph/memory_plan.h", "src/onednn/makers.h"),
+    "onednn": (
+        "include/mxnet/runtime/error.h",
+        "src/graph/memory_plan.h",
+        "src/onednn/engine.h",
+        "src/onednn/makers.h",
+        "src/onednn/threads.h",
+    ),
 }
 
 CYTHON_IMPORT = re.compile(

@@ -1,6 +1,7 @@
 #include "device.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <utility>
 
 #include "threads.h"
 
@@ -45,6 +46,19 @@ Device::Device()
       version(VersionText()),
       isa(IsaText()),
       driver("oneDNN " + version + ", " + isa) {}
+
+void Device::SetModel(const std::vector<std::string>& primitives, uint64_t workspace_bytes) {
+  workspace = workspace_bytes;
+  std::string text;
+  for (const std::string& name : primitives) text += (text.empty() ? "" : ",") + name;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  primitives_ = std::move(text);
+}
+
+std::string Device::primitives() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return primitives_;
+}
 
 void* Device::Alloc(size_t size, size_t alignment) {
   void* data = nullptr;

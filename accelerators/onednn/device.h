@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "../sdk/operators/blocks.h"
 
@@ -30,16 +32,24 @@ class Device {
   /*! \brief Of the host; kMXAccOutOfMemory where it has no more. */
   void* Alloc(size_t size, size_t alignment);
   std::string reason() const { return ""; }
+  /*! \brief What the model runs that was compiled last, with commas between: see configure. */
+  void SetModel(const std::vector<std::string>& primitives, uint64_t workspace_bytes);
+  std::string primitives() const;
   /*! \brief Threads have no device of their own. */
   int Enter() const { return 0; }
 
   mxacc::Blocks<Buffer> memory;
   std::atomic<uint64_t> runs{0};
+  std::atomic<uint64_t> workspace{0}; /*!< bytes of the model that was compiled last */
   std::atomic<int> verbose{0};
   std::atomic<int> threads;  /*!< the most that plans take; at first as many as OpenMP would */
   const std::string version; /*!< of oneDNN, which is found at run time: "3.2.0" */
   const std::string isa;     /*!< that oneDNN takes the processor for: "AVX512_CORE" */
   const std::string driver;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string primitives_;
 };
 
 }  // namespace onednn

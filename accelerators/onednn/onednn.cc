@@ -14,7 +14,9 @@
 
 #include "../sdk/skeleton/executor.h"
 #include "../sdk/skeleton/memory.h"
+#include "../sdk/skeleton/models.h"
 #include "device.h"
+#include "models/compiled_model.h"
 #include "operators.h"
 #include "threads.h"
 
@@ -88,6 +90,11 @@ struct Backend {
   static constexpr char kRelease[] = "1.0";
   using Device = onednn::Device;
   using Executor = onednn::Executor;
+  using Model = onednn::CompiledModel;
+
+  static void Ask(Device* device, const Graph& graph, const GraphNode& node) {
+    AskNode(device, graph, node);
+  }
 
   template <typename Warn>
   static void FindDevices(std::deque<Device>* devices, Warn&&) {
@@ -128,6 +135,8 @@ struct Backend {
     tell("version", device->version);
     tell("isa", device->isa);
     tell("operators", OperatorNames());
+    tell("primitives", device->primitives());
+    tell("workspace", std::to_string(device->workspace.load()));
     tell("live", std::to_string(device->memory.size()));
     tell("bytes", std::to_string(device->memory.used()));
     tell("runs", std::to_string(device->runs.load()));
@@ -141,5 +150,6 @@ struct Backend {
 
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using namespace mxacc;
-  return GiveTable<onednn::Backend, MemoryMembers, HostCopyMembers, OperatorMembers>(api);
+  return GiveTable<onednn::Backend, MemoryMembers, HostCopyMembers, OperatorMembers, ModelMembers>(
+      api);
 }

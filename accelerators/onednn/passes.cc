@@ -87,7 +87,7 @@ void AddBinaryPass(const Pass& pass, const Array& a, const Array& b, const Array
   for (const auto& [first, second] : ways) {
     const dnnl::binary::primitive_desc desc(Engine(), pass.alg, first.desc(), second.desc(),
                                             DescOf(target.dense()),
-                                            AttributesFor(PostsOf(pass, first.desc())), true);
+                                            AttributesWith(PostsOf(pass, first.desc())), true);
     if (!IsFast(desc)) continue;
     const Array x = first.Prepare(plan);
     std::vector<Plan::Argument> arguments{{DNNL_ARG_SRC_0, x},
@@ -111,7 +111,7 @@ void AddUnaryPass(algorithm alg, float alpha, float beta, const Array& x, const 
   const Dims flat{SizeOf(out.shape)};
   const dnnl::eltwise_forward::primitive_desc desc(
       Engine(), dnnl::prop_kind::forward_inference, alg, DenseDesc(x.dtype, flat),
-      DenseDesc(out.dtype, flat), alpha, beta, AttributesFor(), true);
+      DenseDesc(out.dtype, flat), alpha, beta, AttributesWith(), true);
   if (!IsFast(desc)) {
     Unsupported("oneDNN has only its reference code for such tensors on this processor");
   }
@@ -132,7 +132,7 @@ void AddRowsPass(algorithm alg, const Array& elements, const Array& out, Plan* p
   }
   const Array result = Shaped(out, {rows, 1});
   const dnnl::reduction::primitive_desc desc(Engine(), alg, DescOf(elements), DescOf(result), 0, 0,
-                                             AttributesFor(), true);
+                                             AttributesWith(), true);
   if (!IsFast(desc)) {
     Unsupported("oneDNN has only its reference code for such tensors on this processor");
   }

@@ -30,19 +30,6 @@ MXAccDLTensor DLTensorOf(const Array& array) {
 
 }  // namespace
 
-const dnnl::engine& Engine() {
-  // Never destroyed, as the process may end while other threads are still running plans.
-  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return *engine;
-}
-
-dnnl::primitive_attr AttributesFor(const dnnl::post_ops& posts) {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  attributes.set_post_ops(posts);
-  return attributes;
-}
-
 /*! \brief What one run needs for itself. */
 struct Plan::Slot {
   dnnl::stream stream{Engine()};
@@ -109,7 +96,7 @@ bool Plan::AddReorder(const Array& from, const Array& to) {
   // Where the processor has instructions for bfloat16, oneDNN flushes subnormal results to 0.
   if (to.dtype.code == kMXAccBfloat) return false;
   const dnnl::reorder::primitive_desc desc(Engine(), DescOf(from), Engine(), DescOf(to),
-                                           AttributesFor(), true);
+                                           AttributesWith(), true);
   if (!IsFast(desc)) return false;
   // Its implementation "simple" takes more than 100 ns for each element of 16 bits.
   const bool is_simple = std::string(desc.impl_info_str()).rfind("simple", 0) == 0;

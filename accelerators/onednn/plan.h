@@ -13,13 +13,12 @@
 
 #include "array.h"
 #include "loops.h"
+#include "onednn/engine.h"
 
 namespace onednn {
 
-const dnnl::engine& Engine();
-
-/*! \brief Attributes of a primitive that several threads may run: each brings its own memory. */
-dnnl::primitive_attr AttributesFor(const dnnl::post_ops& posts = {});
+using mxnet::onednn::AttributesWith;
+using mxnet::onednn::Engine;
 
 /*! \brief Whether oneDNN has more for it than its reference code, which walks by single elements
  * and is slower than the CPU's operators by orders of magnitude. */

@@ -80,7 +80,7 @@ void AddMatrixProduct(const Matrices& given, Plan* plan) {
     if ((!copy_a && !IsPlain(a)) || (!copy_b && !IsPlain(b))) continue;
     const dnnl::matmul::primitive_desc desc(
         Engine(), copy_a ? DenseDesc(a.dtype, a.shape) : DescOf(a),
-        copy_b ? DenseDesc(b.dtype, b.shape) : DescOf(b), DescOf(target), AttributesFor(), true);
+        copy_b ? DenseDesc(b.dtype, b.shape) : DescOf(b), DescOf(target), AttributesWith(), true);
     if (!IsFast(desc)) continue;
     plan->Add(desc, dnnl::matmul(desc),
               {{DNNL_ARG_SRC, Readable(a, copy_a, plan)},

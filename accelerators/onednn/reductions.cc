@@ -99,7 +99,7 @@ bool AddColumnSums(const Array& a, const std::vector<bool>& reduced, const Array
   const Array matrices{a.location, a.dtype, {batch, rows, columns}, {step, summed.strides[0], 1}};
   const Array sums = Shaped(out, {batch, 1, columns});
   const dnnl::matmul::primitive_desc desc(Engine(), DescOf(ones), DescOf(matrices), DescOf(sums),
-                                          AttributesFor(), true);
+                                          AttributesWith(), true);
   if (!IsFast(desc)) return false;
   plan->Copy(plan->Constant(a.dtype, 1, ones.shape), ones);
   plan->Add(desc, dnnl::matmul(desc),

@@ -96,7 +96,7 @@ void AddAlongAxis(bool log, const MXAccOperator& op, Plan* plan) {
   const dnnl::softmax_forward::primitive_desc desc(
       Engine(), dnnl::prop_kind::forward_inference,
       log ? algorithm::softmax_log : algorithm::softmax_accurate, DescOf(from), DescOf(to), 1,
-      AttributesFor(), true);
+      AttributesWith(), true);
   if (!IsFast(desc)) Unsupported("oneDNN has only its reference code for it on this processor");
   plan->Add(desc, dnnl::softmax_forward(desc), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   AddSpread(log, to, plan);

@@ -1,5 +1,6 @@
 # add_accelerator(name libraries...): the accelerator of the calling folder, as sdk/plugin.mk
-# builds it. PARTS has the folders of the SDK that are compiled besides it.
+# builds it. PARTS has the folders of the SDK that are compiled besides it, SOURCES further files of
+# the folder, SHARED_SOURCES files of MXNet that link to nothing of it, by their path below src/.
 set(ACCELERATORS_SDK ${CMAKE_CURRENT_LIST_DIR})
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -13,6 +14,10 @@ function(add_accelerator name)
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${sdk}/*.cc)
   foreach(part ${PARTS})
     list(APPEND patterns ${sdk}/${part}/*.cc)
+  endforeach()
+  list(APPEND patterns ${SOURCES})
+  foreach(shared ${SHARED_SOURCES})
+    list(APPEND patterns ${sdk}/../../src/${shared})
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(${name} MODULE ${sources})

@@ -2,6 +2,8 @@
 #
 #   NAME      of the folder and the library: lib$(NAME).so
 #   PARTS     of the folders of the SDK, which are compiled besides it: operators
+#   SOURCES   files of the folder besides *.cc: models/*.cc
+#   SHARED_SOURCES  files of MXNet that link to nothing of it, by their path below src/
 #   FILE      of the library, where that is another than lib$(NAME).so
 #   MORE_OBJECTS  that their own rules make
 #   LIBS      what is linked
@@ -14,7 +16,8 @@ CXX := c++
 endif
 
 SDK := ../sdk
-OBJECTS := $(patsubst %.cc,$(OUT)/$(NAME)/%.o,$(wildcard *.cc))
+OBJECTS := $(patsubst %.cc,$(OUT)/$(NAME)/%.o,$(wildcard *.cc) $(SOURCES))
+OBJECTS += $(SHARED_SOURCES:%.cc=$(OUT)/$(NAME)/src/%.o)
 SHARED := $(wildcard $(SDK)/*.cc $(PARTS:%=$(SDK)/%/*.cc))
 OBJECTS += $(SHARED:$(SDK)/%.cc=$(OUT)/$(NAME)/sdk/%.o)
 OBJECTS += $(MORE_OBJECTS)
@@ -39,6 +42,10 @@ $(OUT)/$(NAME)/%.o: %.cc Makefile $(SDK)/plugin.mk
 	$(COMPILE) -MMD -MP -c $< -o $@
 
 $(OUT)/$(NAME)/sdk/%.o: $(SDK)/%.cc Makefile $(SDK)/plugin.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c $< -o $@
+
+$(OUT)/$(NAME)/src/%.o: ../../src/%.cc Makefile $(SDK)/plugin.mk
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c $< -o $@
 

@@ -86,6 +86,8 @@ const int kForkHandler = pthread_atfork(nullptr, nullptr, &AfterForkInChild);
 
 }  // namespace
 
+int MaxThreads() { return TheOpenMP().max_threads(); }
+
 bool HasLostThreads() noexcept { return has_lost_threads; }
 
 void CallElsewhere(const std::function<void()>& work) {

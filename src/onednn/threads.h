@@ -14,6 +14,10 @@ namespace onednn {
  * for defines it: functions/ for plans, the accelerator for its models. */
 int NumThreads();
 
+/*! \brief How many OpenMP takes where it is told nothing; ImportError where oneDNN is without it.
+ */
+int MaxThreads();
+
 /*!
  * \brief Has primitives that the calling thread makes or runs use that many threads.
  *

@@ -1,0 +1,32 @@
+/*!
+ * \file compiled_model.h
+ * \brief Models as the table has them: compiled for the threads that the device allows then.
+ */
+#ifndef ONEDNN_MODELS_COMPILED_MODEL_H_
+#define ONEDNN_MODELS_COMPILED_MODEL_H_
+
+#include "../device.h"
+#include "lowering.h"
+
+namespace onednn {
+
+/*! \brief What loadModel gives. Any thread may run it. */
+class CompiledModel {
+ public:
+  CompiledModel(Device* device, const Graph& graph);
+
+  uint64_t workspace_bytes() const { return model_.workspace_bytes(); }
+  uint64_t weight_bytes() const { return model_.weight_bytes(); }
+  void Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const;
+
+ private:
+  Device* device_;
+  Model model_;
+};
+
+/*! \brief Failure, kMXAccUnsupported, with the reason where a node alone cannot be executed. */
+void AskNode(Device* device, const Graph& graph, const GraphNode& node);
+
+}  // namespace onednn
+
+#endif  // ONEDNN_MODELS_COMPILED_MODEL_H_

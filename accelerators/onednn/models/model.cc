@@ -1,0 +1,93 @@
+#include "model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/memory_plan.h"
+
+namespace onednn {
+namespace {
+
+using Where = ModelMemory::Where;
+
+char* FirstByte(const MXTensor& tensor) {
+  return static_cast<char*>(tensor.tensor.data) + tensor.tensor.byte_offset;
+}
+
+}  // namespace
+
+Model::Model(std::vector<ModelMemory> memories, std::vector<ModelStep> steps,
+             std::vector<mxnet::onednn::Buffer> constants)
+    : memories_(std::move(memories)), steps_(std::move(steps)), constants_(std::move(constants)) {
+  PlanWorkspace();
+}
+
+void Model::PlanWorkspace() {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const int now = static_cast<int>(i);
+    ModelMemory& output = memories_[steps_[i].output];
+    output.first = output.last = now;
+    for (const size_t input : steps_[i].inputs) memories_[input].last = now;
+  }
+  std::vector<mxnet::graph::Block> blocks;
+  std::vector<size_t*> offsets;
+  const auto add = [&](size_t bytes, int first, int last, size_t* offset) {
+    blocks.push_back({bytes, first, last, 0});
+    offsets.push_back(offset);
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const int now = static_cast<int>(i);
+    const size_t own = steps_[i].primitive.steps->workspace_bytes();
+    if (own != 0) add(own, now, now, &steps_[i].workspace);
+    ModelMemory& output = memories_[steps_[i].output];
+    if (output.where == Where::kWorkspace) add(output.bytes, now, output.last, &output.index);
+  }
+  workspace_bytes_ = mxnet::graph::PackBlocks(&blocks);
+  for (size_t i = 0; i < blocks.size(); ++i) *offsets[i] = blocks[i].offset;
+}
+
+uint64_t Model::weight_bytes() const {
+  uint64_t bytes = 0;
+  for (const mxnet::onednn::Buffer& constant : constants_) bytes += constant.bytes();
+  for (const ModelStep& step : steps_) bytes += step.primitive.steps->constant_bytes();
+  return bytes;
+}
+
+std::vector<std::string> Model::StepNames() const {
+  std::vector<std::string> names;
+  for (const ModelStep& step : steps_) names.push_back(step.primitive.name);
+  return names;
+}
+
+void Model::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const {
+  char* scratch = workspace == nullptr ? nullptr : FirstByte(*workspace);
+  const auto tensor_of = [&](size_t position) {
+    const ModelMemory& memory = memories_[position];
+    DLTensor tensor{};
+    switch (memory.where) {
+      case Where::kInput:
+        tensor.data = FirstByte(inputs[memory.index]);
+        break;
+      case Where::kOutput:
+        tensor.data = FirstByte(outputs[memory.index]);
+        break;
+      case Where::kWorkspace:
+        tensor.data = scratch + memory.index;
+        break;
+      case Where::kConstant:
+        tensor.data = constants_[memory.index].data();
+        break;
+    }
+    return tensor;
+  };
+  std::vector<DLTensor> read;
+  for (const ModelStep& step : steps_) {
+    read.clear();
+    for (const size_t input : step.inputs) read.push_back(tensor_of(input));
+    DLTensor written = tensor_of(step.output);
+    step.primitive.steps->Run(read.data(), static_cast<int>(read.size()), &written, 1,
+                              scratch + step.workspace);
+  }
+}
+
+}  // namespace onednn
