@@ -745,9 +745,9 @@ typedef struct MXAccApi {
   /*!
    * \brief Makes a model, the same as loadModel did, of the pieces that its exportModel gave out,
    * in the same order; key is what modelKey wrote then. weights are as in MXAccGraph::data, those
-   * of the graph in its order, where it was exported with weights 0, and else none. The pieces are
-   * in a file that MXNet has mapped, so that what is not read costs nothing; they go when it
-   * returns.
+   * of the graph in its order, where it was exported with weights 0, and else none. The data of the
+   * pieces is mapped from a file, so that what is not read costs nothing. It cannot be written, and
+   * unlike the structs and their keys it stays until unloadModel, or until importModel has failed.
    *
    * MXNet has checked its file by checksums of its own; yet files come from anywhere. A key that
    * does not fit, pieces that are missing, too short or not what was exported, and weights of

@@ -186,7 +186,8 @@ def load_compiled(
     `ctx` is a device of the accelerator, by default the first of the one that the file names. What
     does not fit its library, driver or device is compiled again, which a `mx.cache.CacheWarning`
     tells. `fallback`, `verify` and `cache` are those of PartitionedPlan. The file holds code of the
-    device: load only those that you trust.
+    device: load only those that you trust. The plan may read it as long as it lives: replace it by
+    a rename, as `save_compiled` does, and do not write into it.
 
     Raises OSError where the file cannot be read, `mx.cache.FileError`, a ValueError, where it is
     another file, of another version or damaged, and RuntimeError where the accelerator is not

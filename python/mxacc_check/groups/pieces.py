@@ -70,7 +70,7 @@ def _exported(run: Run, chain: Chain, weights: int = 0) -> Pieces:
 
 @contextmanager
 def _imported(run: Run, key: bytes, pieces: Pieces, weights: list[Any]) -> Iterator[abi.MXAccModel]:
-    """A model of pieces; all that they were made of is gone when importModel has returned."""
+    """A model of pieces, whose data stays until it is unloaded; names and structs do not."""
     model = abi.MXAccModel(ctypes.sizeof(abi.MXAccModel))
     rooms = []
     for _, data in pieces:
@@ -89,8 +89,6 @@ def _imported(run: Run, key: bytes, pieces: Pieces, weights: list[Any]) -> Itera
         *("importModel", run.device, key, given, len(pieces), arrays, len(weights)),
         ctypes.byref(model),
     )
-    for room, _ in rooms:
-        room[:] = 0xDD
     try:
         yield model
     finally:
@@ -128,7 +126,7 @@ def export(run: Run) -> None:
 
 @group.check("import", "Makes a model, the same as loadModel did, of the pieces")
 def imports(run: Run) -> None:
-    """Imported models compute the same, also when what they were made of is gone"""
+    """Imported models compute the same as those that were exported"""
     chain = _chain(run)
     key = key_of(run)
     with loaded(run, chain) as model:

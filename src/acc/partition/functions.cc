@@ -134,8 +134,9 @@ std::vector<std::shared_ptr<const void>> OwnersOf(const ModelGraph& graph) {
 
 /*! \brief What a library's function gave as an object of the front end. */
 Ref<Model> ModelOf(const InUse& used, Device* device, const MXAccModel& model,
-                   const ModelGraph& graph, const char* function) {
-  auto loaded = std::make_shared<LoadedModel>(device, model, graph, function);
+                   const ModelGraph& graph, const char* function,
+                   std::shared_ptr<const MappedPieces> pieces = nullptr) {
+  auto loaded = std::make_shared<LoadedModel>(device, model, graph, function, std::move(pieces));
   used->attachments().Add(loaded);
   return Ref<Model>::Make(device->slot(), std::move(loaded));
 }
@@ -167,7 +168,7 @@ Ref<Model> ImportModel(const ModelGraph& graph, Context ctx, const std::string& 
   const InUse used(ctx);
   Device* device = used->device(ctx.device_id);
   CheckHas(device->api().importModel, *device, "importModel");
-  const MappedPieces pieces(static_cast<int>(file), rows);
+  auto pieces = std::make_shared<const MappedPieces>(static_cast<int>(file), rows);
   const ModelGraph::View view(graph);
   MXAccModel model{};
   model.struct_size = sizeof(model);
@@ -175,11 +176,11 @@ Ref<Model> ImportModel(const ModelGraph& graph, Context ctx, const std::string& 
     const OfferedWeights offered(view.weights(), OwnersOf(graph));
     DeviceCall lock(device);
     const MXAccStatus status = device->api().importModel(
-        device->api().self, device->id(), key.c_str(), pieces.data(), pieces.size(), view.weights(),
-        static_cast<int32_t>(graph.weights().size()), &model);
+        device->api().self, device->id(), key.c_str(), pieces->data(), pieces->size(),
+        view.weights(), static_cast<int32_t>(graph.weights().size()), &model);
     Check(status, device->name(), "importModel");
   }
-  return ModelOf(used, device, model, graph, "importModel");
+  return ModelOf(used, device, model, graph, "importModel", std::move(pieces));
 }
 
 /*! \brief Name, default as JSON, description and choices of each. */

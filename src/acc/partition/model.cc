@@ -216,8 +216,11 @@ class LoadedModel::Run : public ModelCall {
 };
 
 LoadedModel::LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph,
-                         const char* function)
-    : device_(device), model_(model), num_results_(graph.outputs().size()) {
+                         const char* function, std::shared_ptr<const MappedPieces> pieces)
+    : device_(device),
+      model_(model),
+      num_results_(graph.outputs().size()),
+      pieces_(std::move(pieces)) {
   try {
     ReadTensors(graph, function);
   } catch (...) {
@@ -275,6 +278,7 @@ void LoadedModel::Release() {
   device_->Settle();
   Free();
   weights_.clear();
+  pieces_.reset();
 }
 
 Context LoadedModel::ContextOf(const ModelTensor& tensor) const {

@@ -29,9 +29,10 @@ namespace acc {
 class LoadedModel : public Attachment {
  public:
   /*! \brief Takes over what the library gave by a function; it unloads that where it throws, too.
+   * The pieces that the model was imported from, if it was, stay as long as it.
    */
   LoadedModel(Device* device, const MXAccModel& model, const ModelGraph& graph,
-              const char* function);
+              const char* function, std::shared_ptr<const MappedPieces> pieces);
   ~LoadedModel() override;
 
   /*! \brief Unloads it; no call is under way. */
@@ -73,6 +74,7 @@ class LoadedModel : public Attachment {
   std::optional<Bytes> workspace_;
   /*! \brief Where the model has no copy of its own. */
   std::vector<NDArray> weights_;
+  std::shared_ptr<const MappedPieces> pieces_;
 };
 
 /*! \brief A model as its user has it. It is unloaded when it goes, or before its library is. */

@@ -51,7 +51,7 @@ class PieceSink {
   std::optional<Error> error_;
 };
 
-/*! \brief Pieces in a file, as importModel is given them, while it lasts. */
+/*! \brief Pieces in a file, as importModel is given them. Their data stays as long as this. */
 class MappedPieces {
  public:
   /*! \brief ValueError where the file does not have them, OSError where it cannot be mapped. */
@@ -66,7 +66,7 @@ class MappedPieces {
  private:
   void* memory_{nullptr};
   size_t bytes_;
-  std::vector<MXAccPiece> pieces_; /*!< names are those of the rows */
+  std::vector<MXAccPiece> pieces_; /*!< keys are those of the rows, which may go */
 };
 
 }  // namespace acc
