@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy
@@ -104,10 +104,10 @@ class Device:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
         key = value.const_value if value.const_value is not None else value
         if id(key) not in self._weights:
-            elements = wiring.elements(value)
-            digest = hashlib.blake2b(elements.tobytes(), digest_size=16).hexdigest()
+            elements = numpy.array(wiring.elements(value), order="C")
+            digest = sha256(elements.reshape(-1).view("uint8").data).hexdigest()
             with cpu():
-                array = np.asarray(numpy.array(elements, order="C"))
+                array = np.asarray(elements)
             self._weights[id(key)] = (key, array, digest)
         _, array, digest = self._weights[id(key)]
         return array, digest
