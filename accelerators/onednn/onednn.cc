@@ -135,6 +135,7 @@ struct Backend {
     tell("version", device->version);
     tell("isa", device->isa);
     tell("operators", OperatorNames());
+    tell("nodes", NodeNames());
     tell("primitives", device->primitives());
     tell("workspace", std::to_string(device->workspace.load()));
     tell("live", std::to_string(device->memory.size()));

@@ -38,9 +38,8 @@ void Translate(Body&& body) {
   }
 }
 
-}  // namespace
-
-const Rule& RuleOf(const GraphNode& node) {
+/*! \brief All rules, by operator. */
+const std::map<std::string, const Rule*>& RuleTable() {
   static const auto* table = [] {
     auto* all = new std::map<std::string, const Rule*>;
     for (const Rules& family :
@@ -49,13 +48,25 @@ const Rule& RuleOf(const GraphNode& node) {
     }
     return all;
   }();
-  const auto found = table->find(node.op);
-  if (found == table->end()) Unsupported("there is no rule for it");
+  return *table;
+}
+
+}  // namespace
+
+const Rule& RuleOf(const GraphNode& node) {
+  const auto found = RuleTable().find(node.op);
+  if (found == RuleTable().end()) Unsupported("there is no rule for it");
   if (node.version < found->second->since) {
     Unsupported("its version " + std::to_string(node.version) + "; there is a rule for " +
                 std::to_string(found->second->since) + " and later ones");
   }
   return *found->second;
+}
+
+std::string NodeNames() {
+  std::string names;
+  for (const auto& [name, rule] : RuleTable()) names += (names.empty() ? "" : ",") + name;
+  return names;
 }
 
 /* ---- Lowering ---- */

@@ -176,6 +176,8 @@ Rules WindowRules();
 
 /*! \brief The rule of an operator; Failure where there is none for its version. */
 const Rule& RuleOf(const GraphNode& node);
+/*! \brief The names of all operators with rules, with commas between them. */
+std::string NodeNames();
 /*! \brief What a node does to each element; none where no post-op does that. */
 std::optional<PostOp> ElementPostOp(const GraphNode& node);
 
