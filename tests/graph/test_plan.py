@@ -188,3 +188,16 @@ def test_several_threads_plan_and_run():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.mark.parametrize(
+    "order",
+    ["x, float[4] y) => (float[4] p, float[4] q", "y, float[4] x) => (float[4] q, float[4] p"],
+)
+def test_one_plan_whatever_the_order_of_inputs_and_outputs(order):
+    plan = Plan(graph_of(f"g (float[4] {order}) {{ q = Neg(y) h = Abs(x) p = Add(h, q) }}"))
+    given = {"x": floats(4), "y": floats(4)}
+    results = dict(zip("pq" if order[0] == "x" else "qp", plan.run(given), strict=True))
+    numpy.testing.assert_array_equal(results["q"].asnumpy(), -given["y"])
+    numpy.testing.assert_array_equal(results["p"].asnumpy(), abs(given["x"]) - given["y"])
+    assert plan.compiled(given) is not None

@@ -278,6 +278,11 @@ class _Planner:
 
     def plan(self, begin: int) -> Segment:
         program = self._program
+        if begin == 0:
+            # In the order of the graph, so that a plan of all of it takes what the graph takes.
+            for value in program.inputs:
+                if value not in self._wanted and _is_tensor(self._environment.get(value)):
+                    self._input(value)
         position = begin
         while position < len(program.nodes):
             node = program.nodes[position]
@@ -307,6 +312,10 @@ class _Planner:
                 known[value] = made.constant
             else:
                 computed.append(value)
+        if end == len(program.nodes):
+            # So that what the plan gives is what the graph gives.
+            position = {value: index for index, value in enumerate(program.graph.outputs)}
+            computed.sort(key=lambda value: position[value])
         plan = None
         if computed:
             plan = self._to.build([self._values[value] for value in computed])
