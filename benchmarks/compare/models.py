@@ -84,17 +84,18 @@ def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Co
         return lambda: plan(*inputs)
 
     found = [timed(torch_eager, "torch eager"), timed(ours, "plan")]
-    saved = _saved(graph)
+    file = saved(graph)
     feeds = dict(zip([spec.name for spec in graph.inputs], arrays, strict=True))
-    for peer, prepare in (("onnxruntime", _onnxruntime), ("openvino", _openvino)):
+    for peer, prepare in (("onnxruntime", onnxruntime_of), ("openvino", openvino_of)):
         try:
-            found.append(timed(lambda prepare=prepare: prepare(saved, feeds, threads), peer))
+            found.append(timed(lambda prepare=prepare: prepare(file, feeds, threads), peer))
         except ImportError:
             notes.add(f"{peer} is not installed")
     return found
 
 
-def _saved(graph: Any) -> bytes:
+def saved(graph: Any) -> bytes:
+    """The graph as a file that the peers take."""
     import onnx_ir
 
     proto = onnx_ir.to_proto(graph.model)
@@ -104,17 +105,19 @@ def _saved(graph: Any) -> bytes:
     return proto.SerializeToString()
 
 
-def _onnxruntime(saved: bytes, feeds: dict[str, Any], threads: int) -> Callable[[], Sequence[Any]]:
+def onnxruntime_of(file: bytes, feeds: dict[str, Any], threads: int) -> Callable[[], Sequence[Any]]:
+    """ONNX Runtime with a model and its inputs."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(saved, options)
+    session = onnxruntime.InferenceSession(file, options)
     return lambda: session.run(None, feeds)
 
 
-def _openvino(saved: bytes, feeds: dict[str, Any], threads: int) -> Callable[[], Sequence[Any]]:
+def openvino_of(file: bytes, feeds: dict[str, Any], threads: int) -> Callable[[], Sequence[Any]]:
+    """OpenVINO in float32 with a model and its inputs."""
     import openvino
 
     core = openvino.Core()
@@ -123,16 +126,22 @@ def _openvino(saved: bytes, feeds: dict[str, Any], threads: int) -> Callable[[],
         "INFERENCE_NUM_THREADS": threads,
         "PERFORMANCE_HINT": "LATENCY",
     }
-    compiled = core.compile_model(core.read_model(saved), "CPU", settings)
+    compiled = core.compile_model(core.read_model(file), "CPU", settings)
     request = compiled.create_infer_request()
     return lambda: list(request.infer(list(feeds.values())).values())
 
 
 def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]) -> Row:
     """Blocks of all contestants in turns, and the median of each; compares what they give."""
-    runners = contestants(name, batch, threads, notes)
+    return measure_all(name, batch, contestants(name, batch, threads, notes), "plan", seconds)
+
+
+def measure_all(
+    name: str, batch: int, runners: Sequence[Contestant], ours: str, seconds: float
+) -> Row:
+    """As measure, of contestants of which the first is torch, and another one ours."""
     expected = numpy.asarray(runners[0].run()[0])
-    (got,) = (numpy.asarray(one.run()[0]) for one in runners if one.name == "plan")
+    (got,) = (numpy.asarray(one.run()[0]) for one in runners if one.name == ours)
     error = float(abs(got - expected).max() / abs(expected).max())
     blocks = {one.name: [] for one in runners}
     repeats = {}
@@ -157,18 +166,23 @@ def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]
     return Row(name, batch, medians, prepare, error)
 
 
-def text(rows: Sequence[Row]) -> str:
+def text(rows: Sequence[Row], ours: str = "plan") -> str:
     """The rows as a table in Markdown, with geometric means of the ratios."""
-    peers = [name for name in rows[0].seconds if name != "plan"]
+    peers = [name for name in rows[0].seconds if name != ours]
     lines = [
-        "| model | batch | plan, ms | " + " | ".join(f"/ {peer}" for peer in peers) + " | error |",
+        f"| model | batch | {ours}, ms | "
+        + " | ".join(f"/ {peer}" for peer in peers)
+        + " | error |",
         "|---|---|---|" + "---|" * (len(peers) + 1),
     ]
     ratios: dict[str, list[float]] = {peer: [] for peer in peers}
     for row in rows:
-        plan = row.seconds["plan"]
+        plan = row.seconds[ours]
         cells = []
         for peer in peers:
+            if peer not in row.seconds:
+                cells.append("")
+                continue
             ratios[peer].append(plan / row.seconds[peer])
             cells.append(f"{ratios[peer][-1]:.2f}")
         lines.append(

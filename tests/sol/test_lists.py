@@ -90,7 +90,7 @@ def test_extending(passes) -> None:
         (lambda: sol.config.update(fallback=1), TypeError, "expected bool, got int"),
         (lambda: sol.config.update(profile_runs=0), ValueError, "expected 1 or more"),
         (lambda: sol.config.update(autotune=True), NotImplementedError, "tuning: not built yet"),
-        (lambda: sol.deploy, NotImplementedError, "sol.deploy: deployment"),
+        (lambda: sol.deploy, NotImplementedError, "sol.deploy: libraries"),
         (lambda: sol.nothing, AttributeError, "nothing"),
     ],
 )
@@ -122,3 +122,19 @@ def test_entry_points(monkeypatch, passes) -> None:
     assert frameworks.names() == ["torch", "onnx", "mxnet", "numpy", "absent"]
     with pytest.raises(ImportError, match="no_such_package"):
         frameworks.get("absent")
+
+
+def test_the_command(capsys) -> None:
+    from mx.sol.__main__ import main
+
+    main()
+    text = capsys.readouterr().out
+    for line in (
+        "Frameworks:",
+        "  onnx ",
+        "Devices:\n  cpu ",
+        "  onednn ",
+        "  constants ",
+        "deploy",
+    ):
+        assert line in text

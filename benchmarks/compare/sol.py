@@ -1,0 +1,124 @@
+"""Models of torch optimized by `mx.sol`, against torch, ONNX Runtime and OpenVINO, in turns.
+
+`python -m benchmarks.compare.sol [--model NAME] [--batch N] [--seconds S] [--threads N]` prints a
+row for each model and batch: milliseconds of a call of the optimized module with a tensor of torch,
+and ratios, its time divided by the peer's, of medians; the time until the first answer beside them.
+torch is measured as it is and with torch.compile. Last is what a call of a tiny module costs beside
+its plan. A peer that is not installed is left out with a note.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from benchmarks.compare import environment
+from benchmarks.compare.models import (
+    Contestant,
+    Row,
+    measure_all,
+    onnxruntime_of,
+    openvino_of,
+    saved,
+    text,
+    timed,
+)
+
+OURS = "sol"
+
+
+def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Contestant]:
+    """Torch first, then the optimized module, then the peers that are there."""
+    import torch
+
+    import mx
+    from benchmarks.models.modules import MODULES
+    from mx import sol
+
+    torch.manual_seed(0)
+    torch.set_num_threads(threads)
+    mx.set_num_threads(threads)
+    make, example = MODULES[name]
+    module, args = make().eval(), example(batch)
+
+    def called(model: Any) -> Callable[[], Sequence[Any]]:
+        def run() -> Sequence[Any]:
+            with torch.inference_mode():
+                return [model(*args)]
+
+        return run
+
+    makers: dict[str, Callable[[], Callable[[], Sequence[Any]]]] = {
+        "torch eager": lambda: called(module),
+        OURS: lambda: called(sol.optimize(module, *args)),
+        "torch.compile": lambda: called(torch.compile(module)),
+    }
+    graph = mx.importers.torch.load(module, args)
+    feeds = {spec.name: array.numpy() for spec, array in zip(graph.inputs, args, strict=True)}
+    for peer, prepare in (("onnxruntime", onnxruntime_of), ("openvino", openvino_of)):
+        makers[peer] = lambda prepare=prepare: prepare(saved(graph), feeds, threads)
+    found = []
+    for peer, maker in makers.items():
+        try:
+            found.append(timed(maker, peer))
+        except ImportError:
+            notes.add(f"{peer} is not installed")
+        except Exception as error:
+            notes.add(f"{peer} fails on {name}: {str(error).splitlines()[0]}")
+    return found
+
+
+def overhead(seconds: float) -> tuple[float, float]:
+    """Microseconds of a call of a linear layer of 4 by 4, and of its plan alone."""
+    import torch
+
+    from mx import sol
+
+    module, x = torch.nn.Linear(4, 4).eval(), torch.randn(2, 4)
+    with torch.inference_mode():
+        fast = sol.optimize(module, x)
+        fast(x)
+        compiled = fast._sol.compiled.compiled_plan([x])
+        blocks: dict[str, list[float]] = {"call": [], "plan": []}
+        end = perf_counter() + seconds
+        while perf_counter() < end:
+            for key, run in (("call", lambda: fast(x)), ("plan", lambda: compiled.run([x]))):
+                begin = perf_counter()
+                for _ in range(500):
+                    run()
+                blocks[key].append((perf_counter() - begin) / 500)
+    return 1e6 * statistics.median(blocks["call"]), 1e6 * statistics.median(blocks["plan"])
+
+
+def main() -> None:
+    """Prints the table, and what it was measured on."""
+    from benchmarks.models.modules import MODULES
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--model", action="append", choices=list(MODULES))
+    parser.add_argument("--batch", type=int, action="append")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    notes: set[str] = set()
+    rows: list[Row] = []
+    for name in options.model or MODULES:
+        for batch in options.batch or (1, 16):
+            runners = contestants(name, batch, options.threads, notes)
+            rows.append(measure_all(name, batch, runners, OURS, options.seconds))
+            first = ", ".join(f"{key} {value:.2f} s" for key, value in rows[-1].prepare.items())
+            print(f"{name}, batch {batch}: first answer: {first}", flush=True)
+    print(f"\n{text(rows, OURS)}\n")
+    call, plan = overhead(options.seconds)
+    print(f"a call of a tiny module: {call:.1f} us, of which its plan {plan:.1f} us")
+    for note in sorted(notes):
+        print(note)
+    versions = environment.versions((*environment.DISTRIBUTIONS, "openvino", "onednn-cpu-gomp"))
+    print(f"{environment.processor()}; {options.threads} threads; {versions}")
+
+
+if __name__ == "__main__":
+    main()

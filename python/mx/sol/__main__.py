@@ -1,0 +1,70 @@
+"""`python -m mx.sol`: which frameworks, devices, backends and passes there are, and which not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+from .. import _onednn
+from .._acc.table import accelerators
+from ..graph.lowering import BACKENDS
+from ._not_built import NOT_BUILT
+from .frameworks import frameworks
+from .passes import PASSES
+
+Row = tuple[str, str]
+
+
+def _frameworks() -> Iterator[Row]:
+    for name in frameworks.names():
+        try:
+            missing = frameworks.get(name).missing()
+        except ImportError as error:
+            missing = str(error)
+        yield name, f"missing: {missing}" if missing else _version(name)
+
+
+def _devices() -> Iterator[Row]:
+    yield "cpu", f"{os.cpu_count()} processors"
+    found = accelerators()
+    for one in found:
+        yield one.name, f"{len(one.devices)} devices, {one.path}"
+    for failure in found.failures:
+        yield failure.path, f"missing: {failure.error}"
+
+
+def _backends() -> Iterator[Row]:
+    missing = {}
+    try:
+        _onednn.load()
+    except ImportError as error:
+        missing["onednn"] = f"missing: {error}"
+    for one in BACKENDS:
+        yield one.name, missing.get(one.name, f"{len(one.rules)} operators")
+
+
+def main() -> None:
+    """Prints a section for each kind of plugin."""
+    sections: dict[str, Iterator[Row]] = {
+        "Frameworks": _frameworks(),
+        "Devices": _devices(),
+        "Backends": _backends(),
+        "Passes": ((one.name, one.description) for one in PASSES),
+        "Not built yet": iter(NOT_BUILT.items()),
+    }
+    for title, rows in sections.items():
+        print(f"{title}:")
+        for name, text in rows:
+            print(f"  {name:<14} {text}".rstrip())
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+if __name__ == "__main__":
+    main()
