@@ -52,10 +52,13 @@ cdef tuple encode_items(tuple items):
 
 
 cdef object fetch(object self, object key):
-    cdef PyObject* args[2]
     plain = plain_item(self, key)
-    if plain is not None:
-        return plain
+    return fetch_any(self, key) if plain is None else plain
+
+
+cdef object fetch_any(object self, object key):
+    """self[key] by the operator."""
+    cdef PyObject* args[2]
     encoded = encode_key(key)
     args[0] = <PyObject*>self
     args[1] = <PyObject*>encoded

@@ -14,7 +14,7 @@ import numpy
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 from ffi._cython.core cimport (
     DLDataType, DLTensor, FunctionBase, MXNetCallObservers, MXNetNDArrayCreate, MXNetNDArrayHandle,
@@ -35,9 +35,6 @@ cdef extern from "Python.h":
     PyObject* Py_None
     PyObject* Py_Ellipsis
     Py_ssize_t PyTuple_GET_SIZE(PyObject* obj) noexcept
-    int PySlice_Unpack(PyObject* obj, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t* step) noexcept
-    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t extent, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t step) noexcept
-    void PyErr_Clear() noexcept
     Py_ssize_t PyVectorcall_NARGS(size_t nargsf) noexcept
     double PyFloat_AS_DOUBLE(PyObject* number) noexcept
     object PyComplex_FromDoubles(double real, double imag)

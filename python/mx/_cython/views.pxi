@@ -47,25 +47,44 @@ cdef inline bint take_index(ViewLayout* view, const DLTensor* tensor, PyObject* 
     return True
 
 
-cdef inline bint is_int_or_none(PyObject* bound) noexcept:
-    return bound == Py_None or Py_TYPE(bound) == &PyLong_Type
+cdef inline bint to_bound(PyObject* item, int64_t of_none, int64_t extent, bint backwards, int64_t* bound) noexcept:
+    """Reads a bound of a slice, cut to where elements are; False for one that needs a closer look."""
+    cdef int overflow = 0
+    if item == Py_None:
+        bound[0] = of_none
+        return True
+    if Py_TYPE(item) != &PyLong_Type:
+        return False
+    bound[0] = PyLong_AsLongLongAndOverflow(item, &overflow)
+    if bound[0] < 0:
+        bound[0] += extent
+    bound[0] = min(max(bound[0], -<int64_t>backwards), extent - backwards)
+    return overflow == 0
 
 
 cdef inline bint take_slice(ViewLayout* view, const DLTensor* tensor, PyObject* item) noexcept:
     """Applies a slice; False for one that needs a look at its parts."""
     cdef PySliceObject* parts = <PySliceObject*>item
-    cdef Py_ssize_t start, stop, step, length
-    cdef int64_t stride = tensor.strides[view.axis]
-    # Bounds beyond all integers are cut when they are unpacked.
-    if not (is_int_or_none(parts.start) and is_int_or_none(parts.stop) and is_int_or_none(parts.step)):
+    cdef int64_t extent = tensor.shape[view.axis], stride = tensor.strides[view.axis]
+    cdef int64_t start, stop, step = 1, length
+    cdef int overflow = 0
+    if parts.step != Py_None:
+        if Py_TYPE(parts.step) != &PyLong_Type:
+            return False
+        step = PyLong_AsLongLongAndOverflow(parts.step, &overflow)
+        # The least integer has no counterpart above 0.
+        if step == 0 or overflow != 0 or step < -INT64_MAX:
+            return False
+    if not to_bound(parts.start, 0 if step > 0 else extent - 1, extent, step < 0, &start):
         return False
-    if PySlice_Unpack(item, &start, &stop, &step) != 0:
-        PyErr_Clear()
+    if not to_bound(parts.stop, extent if step > 0 else -1, extent, step < 0, &stop):
         return False
-    length = PySlice_AdjustIndices(tensor.shape[view.axis], &start, &stop, step)
+    length = stop - start if step > 0 else start - stop
     if length > 0:
         view.data += start * stride * (tensor.dtype.bits * tensor.dtype.lanes // 8)
-    add_axis(view, length, stride * step if length > 1 else stride)
+        if step != 1:
+            length = (length - 1) // (step if step > 0 else -step) + 1
+    add_axis(view, max(length, 0), stride * step if length > 1 else stride)
     view.axis += 1
     return True
 
@@ -101,9 +120,16 @@ cdef object view_of(void* base, const DLTensor* tensor, ViewLayout* view):
 cdef object element_of(const DLTensor* tensor, const char* data):
     """A new array of one element; None where it cannot be made."""
     cdef MXNetNDArrayHandle made = NULL
+    cdef void* element
     if MXNetNDArrayCreate(NULL, 0, tensor.dtype, tensor.device, 0, &made) != 0:
         return None
-    memcpy((<MXNetNDArrayObject*>made).tensor.data, data, tensor.dtype.bits * tensor.dtype.lanes // 8)
+    element = (<MXNetNDArrayObject*>made).tensor.data
+    if tensor.dtype.bits == 64:
+        memcpy(element, data, 8)
+    elif tensor.dtype.bits == 32:
+        memcpy(element, data, 4)
+    else:
+        memcpy(element, data, tensor.dtype.bits * tensor.dtype.lanes // 8)
     return MXNetPass(wrap_array(made))
 
 
@@ -114,10 +140,20 @@ cdef object plain_item(NDArray self, object key):
     cdef PyObject** items
     cdef PyObject* single = <PyObject*>key
     cdef Py_ssize_t count = 1
+    cdef int64_t index
     cdef int axes = 0, own, i
     cdef bint is_element = True, has_ellipsis = False
     if tensor == NULL:
         return None
+    # The commonest keys need no look at how many axes they take.
+    if Py_TYPE(single) == &PyLong_Type and tensor.ndim == 1:
+        index = to_index(single, tensor.shape[0])
+        return None if index < 0 else element_of(tensor, address_of(tensor, index))
+    if Py_TYPE(single) == &PySlice_Type and tensor.ndim >= 1:
+        if not take_slice(&view, tensor, single):
+            return None
+        keep_axes(&view, tensor, tensor.ndim - 1)
+        return view_of(self.chandle, tensor, &view)
     if Py_TYPE(single) == &PyTuple_Type:
         count = PyTuple_GET_SIZE(single)
         items = PyTuple_ITEMS(single)
