@@ -45,6 +45,8 @@ CASES = {
     "scan of bytes": lambda: np.cumprod(MATRIX.astype("uint8"), 0),
     "softmax": lambda: mx.npx.softmax(MATRIX / 7),
     "softmax of converted": lambda: mx.npx.log_softmax(MATRIX.astype("int32")),
+    "by position": lambda: X[np.arange(SIZE)[::-1] // 3 - 5],
+    "taken from a view": lambda: np.take(X[::3], np.arange(SIZE) // 7),
     "out": lambda: np.sqrt(np.abs(X), out=np.zeros_like(X)),
     "in place": lambda: X.copy().__iadd__(X),
 }

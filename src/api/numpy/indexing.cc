@@ -324,15 +324,18 @@ bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   }
   NDArray copies[2];
   key = RowMajor(key, &copies[0]);
-  if (!is_number) value = RowMajor(value, &copies[1]);
+  // Values of one axis are read where they lie.
+  const bool is_line = !is_number && value->ndim == 1;
+  if (!is_number && !is_line) value = RowMajor(value, &copies[1]);
   CheckPlainIndex(tensor, *key, count);
   ElementBuffer number;
   if (is_number) StoreNumber(args.values[2], args.type_codes[2], tensor.dtype, &number);
   const int64_t item = ItemSize(tensor.dtype);
   const void* values = is_number ? &number : TensorData(*value);
+  const int64_t step = is_number ? 0 : is_line ? value->strides[0] * item : item;
   PutElements(static_cast<char*>(TensorData(tensor)), tensor.strides[0] * item, tensor.shape[0],
               item, static_cast<const int64_t*>(TensorData(*key)), count,
-              static_cast<const char*>(values), is_number ? 0 : item);
+              static_cast<const char*>(values), step);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "op/kernels/cpu.h"
+#include "op/parallel/parallel.h"
 
 namespace mxnet {
 namespace op {
@@ -52,9 +53,26 @@ void Take(const char* data, int64_t stride, int64_t extent, const int64_t* indic
 template <typename T>
 void Put(char* data, int64_t stride, int64_t extent, const int64_t* indices, int64_t n,
          const char* values, int64_t value_stride) {
+#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i, values += value_stride) {
     *reinterpret_cast<T*>(data + FromFront(indices[i], extent) * stride) =
         *reinterpret_cast<const T*>(values);
+  }
+}
+
+void TakeSome(const char* data, int64_t stride, int64_t extent, int64_t item,
+              const int64_t* indices, int64_t n, char* out) {
+  switch (item) {
+    case 1:
+      return Take(data, stride, extent, indices, n, reinterpret_cast<uint8_t*>(out));
+    case 2:
+      return Take(data, stride, extent, indices, n, reinterpret_cast<uint16_t*>(out));
+    case 4:
+      return Take(data, stride, extent, indices, n, reinterpret_cast<uint32_t*>(out));
+    case 8:
+      return Take(data, stride, extent, indices, n, reinterpret_cast<uint64_t*>(out));
+    default:
+      return Take(data, stride, extent, indices, n, reinterpret_cast<Wide*>(out));
   }
 }
 
@@ -73,18 +91,11 @@ int64_t FindOutOfBounds(const int64_t* indices, int64_t n, int64_t extent) {
 
 void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item,
                   const int64_t* indices, int64_t n, char* out) {
-  switch (item) {
-    case 1:
-      return Take(data, stride, extent, indices, n, reinterpret_cast<uint8_t*>(out));
-    case 2:
-      return Take(data, stride, extent, indices, n, reinterpret_cast<uint16_t*>(out));
-    case 4:
-      return Take(data, stride, extent, indices, n, reinterpret_cast<uint32_t*>(out));
-    case 8:
-      return Take(data, stride, extent, indices, n, reinterpret_cast<uint64_t*>(out));
-    default:
-      return Take(data, stride, extent, indices, n, reinterpret_cast<Wide*>(out));
-  }
+  const auto take = [&](int64_t begin, int64_t end) {
+    TakeSome(data, stride, extent, item, indices + begin, end - begin, out + begin * item);
+  };
+  if (n < kFewForThreads) return take(0, n);
+  InParallel(n, kElementsTimed, take);
 }
 
 void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const int64_t* indices,
