@@ -23,20 +23,25 @@ void AddPiece(const char* name, const void* data, size_t size, Seal* seal) {
 }  // namespace
 
 void Seal::Add(const void* data, size_t size) {
-  const char* from = static_cast<const char*>(data);
-  // Both steps can be undone, so that two inputs which differ in one word never get one value.
-  const auto add = [this](uint64_t word) {
-    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
-    value_ ^= value_ >> 29;
+  constexpr size_t kLanes = 4;  // so that the processor need not wait for each product
+  constexpr size_t kStep = kLanes * sizeof(uint64_t);
+  uint64_t lanes[kLanes] = {value_, 1, 2, 3};
+  // Both steps can be undone, so that a word that has changed always changes its lane.
+  const auto add = [](uint64_t word, uint64_t* lane) {
+    *lane = (*lane ^ word) * 0x9e3779b97f4a7c15u;
+    *lane ^= *lane >> 29;
   };
-  for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), from += sizeof(uint64_t)) {
-    uint64_t word;
-    std::memcpy(&word, from, sizeof(word));
-    add(word);
-  }
-  uint64_t rest = 0;
-  if (size != 0) std::memcpy(&rest, from, size);
-  add(rest);
+  const auto add_step = [&](const char* from) {
+    uint64_t words[kLanes];
+    std::memcpy(words, from, kStep);
+    for (size_t i = 0; i < kLanes; ++i) add(words[i], &lanes[i]);
+  };
+  const char* from = static_cast<const char*>(data);
+  for (; size >= kStep; size -= kStep, from += kStep) add_step(from);
+  char rest[kStep] = {};
+  if (size != 0) std::memcpy(rest, from, size);
+  add_step(rest);
+  for (const uint64_t lane : lanes) add(lane, &value_);
 }
 
 PieceWriter::PieceWriter(const char* key, MXAccTakePiece take, void* context)

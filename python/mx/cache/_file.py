@@ -17,7 +17,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, BinaryIO
 
+import ffi
+
 VERSION = 1
+
+_checksum: Callable[[int, int, int], int] = ffi.get_global_func("mx.acc.models.checksum")
 
 _ALIGNMENT = 64
 _HEAD = struct.Struct("<8sI52x")
@@ -38,7 +42,7 @@ class Row:
     name: str
     offset: int
     size: int
-    checksum: str
+    checksum: int
 
 
 class PieceWriter:
@@ -54,29 +58,17 @@ class PieceWriter:
         """Writes one piece."""
         offset = self._next_offset()
         _write(self._file, data)
-        row = Row(name, offset, len(data), sha256(data).hexdigest())
-        self._rows.append(row)
-        return row
+        return self._add_row(name, offset, len(data))
 
     def add_all(self, prefix: str, write: Callable[[int, int], Iterable[Any]]) -> list[str]:
         """Has `write(descriptor, offset)` write pieces, whose names get a prefix; these names.
 
         It gives the name, the offset and the size of each, as `Model.export` does.
         """
-        begin = self._next_offset()
-        found = list(write(self._file.fileno(), begin))
-        end = max((offset + size for _, offset, size in found), default=begin)
-        self._file.seek(end)
-        if end > begin:
-            with mmap.mmap(self._file.fileno(), end, access=mmap.ACCESS_READ) as content:
-                for name, offset, size in found:
-                    with memoryview(content)[offset : offset + size] as data:
-                        row = Row(prefix + name, offset, size, sha256(data).hexdigest())
-                    self._rows.append(row)
-        else:
-            empty = sha256().hexdigest()
-            self._rows += [Row(prefix + name, offset, 0, empty) for name, offset, _ in found]
-        return [prefix + name for name, _, _ in found]
+        found = list(write(self._file.fileno(), self._next_offset()))
+        self._file.seek(0, os.SEEK_END)
+        self._next_offset()  # where a last piece without bytes is
+        return [self._add_row(prefix + name, offset, size).name for name, offset, size in found]
 
     def finish(self, about: dict[str, Any]) -> int:
         """Writes what the file is about and the index; the size of the file."""
@@ -86,6 +78,11 @@ class PieceWriter:
         _write(self._file, index)
         _write(self._file, _TAIL.pack(offset, len(index), sha256(index).digest(), _END))
         return self._file.tell()
+
+    def _add_row(self, name: str, offset: int, size: int) -> Row:
+        row = Row(name, offset, size, _checksum(self._file.fileno(), offset, size))
+        self._rows.append(row)
+        return row
 
     def _next_offset(self) -> int:
         rest = -self._file.tell() % _ALIGNMENT
@@ -126,9 +123,8 @@ class PieceFile:
     def check(self) -> None:
         """Raises FileError where a piece is not what was written."""
         for row in self.rows.values():
-            with memoryview(self._content)[row.offset : row.offset + row.size] as data:
-                if sha256(data).hexdigest() != row.checksum:
-                    raise FileError(f"{self.path} is damaged: the piece {row.name!r} has changed")
+            if _checksum(self._descriptor, row.offset, row.size) != row.checksum:
+                raise FileError(f"{self.path} is damaged: the piece {row.name!r} has changed")
 
     def __enter__(self) -> PieceFile:
         return self
@@ -154,7 +150,9 @@ class PieceFile:
             rows = [Row(*row) for row in index["pieces"]]
             about = dict(index["about"])
             inside = all(
-                isinstance(row.name, str) and 0 <= row.offset <= row.offset + row.size <= offset
+                isinstance(row.name, str)
+                and row.offset % _ALIGNMENT == 0
+                and 0 <= row.offset <= row.offset + row.size <= offset
                 for row in rows
             )
         except (ValueError, TypeError, KeyError, RecursionError):

@@ -225,6 +225,18 @@ MXNET_REGISTER_API("mx.acc.models.exports")
       return used->device(ctx.device_id)->api().importModel != nullptr;
     });
 
+MXNET_REGISTER_API("mx.acc.models.checksum")
+    .describe("A checksum of bytes of a file, which finds damage.")
+    .arg("file", "Its descriptor.")
+    .arg("offset", "Of the first byte, a multiple of 64.")
+    .arg("size", "How many bytes.")
+    .release_gil(0)
+    .set_body_typed([](int64_t file, int64_t offset, int64_t size) {
+      const MappedPieces mapped(static_cast<int>(file), {{"", offset, size}});
+      const MXAccPiece& piece = *mapped.data();
+      return static_cast<int64_t>(ChecksumOf(piece.data, piece.size));
+    });
+
 MXNET_REGISTER_API("mx.acc.models.configured")
     .describe("What configure has set last: device, keyword and value.")
     .arg("ctx", "Any device of the library.")

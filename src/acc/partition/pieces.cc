@@ -74,6 +74,29 @@ void PieceSink::Write(const char* data, size_t size) {
   }
 }
 
+uint64_t ChecksumOf(const void* data, size_t size) {
+  constexpr size_t kLanes = 4;
+  constexpr size_t kStep = kLanes * sizeof(uint64_t);
+  uint64_t lanes[kLanes] = {size, 1, 2, 3};
+  // Both steps can be undone, so that a word that has changed always changes its lane.
+  const auto add = [&](const char* from) {
+    uint64_t words[kLanes];
+    std::memcpy(words, from, kStep);
+    for (size_t i = 0; i < kLanes; ++i) {
+      lanes[i] = (lanes[i] ^ words[i]) * 0x9e3779b97f4a7c15u;
+      lanes[i] ^= lanes[i] >> 29;
+    }
+  };
+  const char* from = static_cast<const char*>(data);
+  for (; size >= kStep; size -= kStep, from += kStep) add(from);
+  char rest[kStep] = {};
+  if (size != 0) std::memcpy(rest, from, size);
+  add(rest);
+  uint64_t sum = 0;
+  for (const uint64_t lane : lanes) sum = (sum ^ lane) * 0x9e3779b97f4a7c15u;
+  return sum;
+}
+
 MappedPieces::MappedPieces(int file, const std::vector<PieceRow>& rows) {
   struct stat status;
   if (::fstat(file, &status) != 0) ThrowErrno("read");

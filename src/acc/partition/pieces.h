@@ -51,6 +51,9 @@ class PieceSink {
   std::optional<Error> error_;
 };
 
+/*! \brief A checksum that finds damage, as fast as memory is read; no protection from deceit. */
+uint64_t ChecksumOf(const void* data, size_t size);
+
 /*! \brief Pieces in a file, as importModel is given them. Their data stays as long as this. */
 class MappedPieces {
  public:
