@@ -51,7 +51,7 @@ test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py --ignore=tests/graph \
 		--ignore=tests/importers --ignore=tests/module \
 		$(addprefix --ignore=tests/ffi/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
-		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
+		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl openvino) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 test-accelerators: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc

@@ -82,6 +82,8 @@ Device::Device(std::shared_ptr<const Core> core, const std::string& name)
       key_("openvino " + core_->api().version + ", " + name + ", " + full_name_ + ", " +
            core_->Property(name, "OPTIMIZATION_CAPABILITIES")) {}
 
+std::string Device::key() const { return key_ + ", " + options().text(); }
+
 Options Device::options() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return options_;

@@ -52,8 +52,8 @@ class Device {
   const std::shared_ptr<const Core>& core() const { return core_; }
   const std::string& name() const { return name_; }
   const std::string& full_name() const { return full_name_; }
-  /*! \brief What compiled models depend on. */
-  const std::string& key() const { return key_; }
+  /*! \brief What compiled models depend on: OpenVINO, the device, and the options that are set. */
+  std::string key() const;
   std::string reason() const { return ""; }
   /*! \brief Threads have no device of their own. */
   int Enter() const { return 0; }

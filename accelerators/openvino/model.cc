@@ -11,6 +11,7 @@
 
 #include "../sdk/graph/pieces.h"
 #include "../sdk/status.h"
+#include "../sdk/tensor.h"
 
 namespace ovacc {
 namespace {
@@ -20,6 +21,9 @@ using mxacc::Failure;
 constexpr char kOptionsPiece[] = "options";
 constexpr char kModelPiece[] = "model";
 constexpr char kSharedPiece[] = "shared outputs";
+constexpr char kWeightsPiece[] = "weights";
+/*! \brief As exported models are aligned in files, and pieces in importModel. */
+constexpr size_t kAlignment = 64;
 
 /*! \brief A file without a name, as OpenVINO exports to files only. */
 class MemoryFile {
@@ -57,16 +61,27 @@ bool Port::is_static() const {
          std::all_of(shape.begin(), shape.end(), [](int64_t extent) { return extent >= 0; });
 }
 
-Model::Model(const MXAccRuntime* runtime, const Device* device, const Options& options,
-             const std::vector<uint8_t>& shared, Handle<ov_compiled_model_t> compiled)
+std::string WeightsText(const MXTensor* weights, int32_t count) {
+  std::string text;
+  for (int32_t i = 0; i < count; ++i) {
+    const MXTensor& weight = weights[i];
+    text += mxacc::SpecText(weight.tensor);
+    const bool has_hash = weight.info != nullptr && weight.info->content_hash != nullptr;
+    text += (has_hash ? " " + std::string(weight.info->content_hash) : "") + "\n";
+  }
+  return text;
+}
+
+Model::Model(const MXAccRuntime* runtime, std::shared_ptr<const Core> core, Origin origin,
+             Handle<ov_compiled_model_t> compiled)
     : runtime_(runtime),
-      device_(device),
-      core_(device->core()),
+      core_(std::move(core)),
       api_(core_->api()),
-      options_(options),
+      origin_(std::move(origin)),
       compiled_(std::move(compiled)),
       inputs_(Ports(api_.ov_compiled_model_inputs_size, api_.ov_compiled_model_input_by_index)),
       outputs_(Ports(api_.ov_compiled_model_outputs_size, api_.ov_compiled_model_output_by_index)) {
+  const std::vector<uint8_t>& shared = origin_.shared;
   if (shared.size() != outputs_.size()) {
     throw Failure(kMXAccFailed, "OpenVINO has another number of outputs than the graph");
   }
@@ -211,30 +226,40 @@ void Model::CopyOutput(ov_infer_request_t* request, size_t index, MXTensor* outp
 }
 
 void Model::Export(MXAccTakePiece take, void* context) const {
-  const std::string options = options_.text();
-  std::vector<uint8_t> shared;
-  for (const Port& output : outputs_) shared.push_back(output.is_shared ? 1 : 0);
+  const std::string options = origin_.options.text();
   MemoryFile file;
   api_.Check(api_.ov_compiled_model_export_model(compiled_.get(), file.path().c_str()),
              "ov_compiled_model_export_model", kMXAccUnsupported);
   const auto [data, size] = file.Map();
-  mxacc::PieceWriter writer(device_->key().c_str(), take, context);
+  mxacc::PieceWriter writer(origin_.key.c_str(), take, context);
   writer.Write(kOptionsPiece, options.data(), options.size());
-  writer.Write(kSharedPiece, shared.data(), shared.size());
+  writer.Write(kSharedPiece, origin_.shared.data(), origin_.shared.size());
+  writer.Write(kWeightsPiece, origin_.weights.data(), origin_.weights.size());
   writer.Write(kModelPiece, data, size);
   writer.Finish();
 }
 
 std::unique_ptr<Model> Model::Import(const MXAccRuntime* runtime, const Device* device,
-                                     const MXAccPiece* pieces, int32_t count) {
-  const mxacc::PieceReader reader(device->key().c_str(), pieces, count);
-  const Options options(reader.Text(kOptionsPiece));
+                                     const char* key, const MXAccPiece* pieces, int32_t count,
+                                     const MXTensor* weights, int32_t num_weights) {
+  const mxacc::PieceReader reader(key, pieces, count);
   const std::string shared = reader.Text(kSharedPiece);
-  const MXAccPiece& model = reader.At(kModelPiece);
-  return std::make_unique<Model>(runtime, device, options,
-                                 std::vector<uint8_t>(shared.begin(), shared.end()),
-                                 device->core()->Import(static_cast<const char*>(model.data),
-                                                        model.size, device->name(), options));
+  Origin origin{key, Options(reader.Text(kOptionsPiece)),
+                std::vector<uint8_t>(shared.begin(), shared.end()), reader.Text(kWeightsPiece)};
+  if (num_weights != 0 && WeightsText(weights, num_weights) != origin.weights) {
+    throw Failure(kMXAccBadArgument, "importModel: it was compiled with other weights");
+  }
+  const MXAccPiece& piece = reader.At(kModelPiece);
+  const size_t room = (piece.size + kAlignment) / kAlignment * kAlignment;
+  std::unique_ptr<char, void (*)(void*)> blob(
+      static_cast<char*>(std::aligned_alloc(kAlignment, room)), std::free);
+  if (blob == nullptr) throw std::bad_alloc();
+  std::memcpy(blob.get(), piece.data, piece.size);
+  auto model = std::make_unique<Model>(
+      runtime, device->core(), origin,
+      device->core()->Import(blob.get(), piece.size, device->name(), origin.options));
+  model->blob_ = std::move(blob);
+  return model;
 }
 
 }  // namespace ovacc

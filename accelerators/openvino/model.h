@@ -7,8 +7,10 @@
 
 #include <mxnet_acc.h>
 
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "device.h"
@@ -26,13 +28,24 @@ struct Port {
   bool is_static() const;
 };
 
+/*! \brief What a model was compiled of, besides the graph. */
+struct Origin {
+  std::string key; /*!< of the device, then */
+  Options options;
+  /*! \brief OnnxGraph::SharedOutputs: OpenVINO does not write those to memory that it is given, and
+   * so they are copied from its own. */
+  std::vector<uint8_t> shared;
+  std::string weights; /*!< what they are, as WeightsText says */
+};
+
+/*! \brief Types, shapes and hashes of weights. */
+std::string WeightsText(const MXTensor* weights, int32_t count);
+
 /*! \brief Any number of threads may run it at once: each run has an infer request of its own. */
 class Model {
  public:
-  /*! \brief `shared` is OnnxGraph::SharedOutputs: OpenVINO does not write those to memory that it
-   * is given, and so they are copied from its own. */
-  Model(const MXAccRuntime* runtime, const Device* device, const Options& options,
-        const std::vector<uint8_t>& shared, Handle<ov_compiled_model_t> compiled);
+  Model(const MXAccRuntime* runtime, std::shared_ptr<const Core> core, Origin origin,
+        Handle<ov_compiled_model_t> compiled);
 
   /*! \brief Fills in what MXAccModel says of inputs and outputs. */
   void Tell(MXAccModel* out) const;
@@ -41,7 +54,8 @@ class Model {
   /*! \brief Gives out what Import makes a model of. */
   void Export(MXAccTakePiece take, void* context) const;
   static std::unique_ptr<Model> Import(const MXAccRuntime* runtime, const Device* device,
-                                       const MXAccPiece* pieces, int32_t count);
+                                       const char* key, const MXAccPiece* pieces, int32_t count,
+                                       const MXTensor* weights, int32_t num_weights);
 
  private:
   using Request = Handle<ov_infer_request_t>;
@@ -55,10 +69,11 @@ class Model {
   void CopyOutput(ov_infer_request_t* request, size_t index, MXTensor* output, void* call) const;
 
   const MXAccRuntime* runtime_;
-  const Device* device_;
   std::shared_ptr<const Core> core_;
   const Api& api_;
-  Options options_;
+  Origin origin_;
+  std::unique_ptr<char, void (*)(void*)> blob_{nullptr, std::free}; /*!< that it was imported from:
+                                                                     *   OpenVINO reads it there */
   Handle<ov_compiled_model_t> compiled_;
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;

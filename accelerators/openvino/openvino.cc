@@ -98,9 +98,11 @@ struct ModelMembers {
       Options options = device.options();
       for (int32_t i = 0; i < num_given; ++i) options.Set("loadModel", given[i]);
       const OnnxGraph read(*graph);
+      const Origin origin{
+          device.key(), options, read.SharedOutputs(),
+          WeightsText(graph->data + graph->num_inputs, graph->num_data - graph->num_inputs)};
       try {
-        Give(std::make_unique<Model>(mxacc::Devices<B>::Of(self).runtime(), &device, options,
-                                     read.SharedOutputs(),
+        Give(std::make_unique<Model>(mxacc::Devices<B>::Of(self).runtime(), device.core(), origin,
                                      device.core()->Compile(read.Model(), device.name(), options)),
              out);
       } catch (const Failure&) {
@@ -129,14 +131,16 @@ struct ModelMembers {
   }
 
   static MXAccStatus ImportModel(void* self, int32_t dev_id, const char* key,
-                                 const MXAccPiece* pieces, int32_t num_pieces, const MXTensor*,
-                                 int32_t, MXAccModel* out) {
+                                 const MXAccPiece* pieces, int32_t num_pieces,
+                                 const MXTensor* weights, int32_t num_weights, MXAccModel* out) {
     return mxacc::OnDevice<B>(self, dev_id, [&](Device& device) {
       if (device.key() != key) {
         throw Failure(kMXAccBadArgument, "importModel: compiled for '" + std::string(key) +
                                              "', this is '" + device.key() + "'");
       }
-      Give(Model::Import(mxacc::Devices<B>::Of(self).runtime(), &device, pieces, num_pieces), out);
+      Give(Model::Import(mxacc::Devices<B>::Of(self).runtime(), &device, key, pieces, num_pieces,
+                         weights, num_weights),
+           out);
     });
   }
 

@@ -80,10 +80,10 @@ Options::Options() {
 }
 
 Options::Options(const std::string& text) : Options() {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = std::min(line.find('='), line.size());
-    Set("importModel", line.substr(0, equals), line.substr(std::min(equals + 1, line.size())));
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const size_t equals = std::min(word.find('='), word.size());
+    Set("importModel", word.substr(0, equals), word.substr(std::min(equals + 1, word.size())));
   }
 }
 
@@ -122,7 +122,7 @@ std::vector<std::pair<std::string, std::string>> Options::items() const {
 
 std::string Options::text() const {
   std::string text;
-  for (const auto& [name, value] : items()) text += name + "=" + value + "\n";
+  for (const auto& [name, value] : items()) text += (text.empty() ? "" : " ") + name + "=" + value;
   return text;
 }
 

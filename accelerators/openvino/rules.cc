@@ -86,8 +86,7 @@ const std::map<std::string, Rule>& Rules() {
       {"GRU", &OfBatches},
       {"LSTM", &OfBatches},
       {"RNN", &OfBatches},
-      {"TopK",
-       [](const GraphNode&) { return std::string("it gives equal elements in another order"); }},
+      {"TopK", [](const GraphNode&) { return std::string("equal elements are in another order"); }},
       {"MaxPool",
        [](const GraphNode& node) {
          return std::string(node.Integer("ceil_mode", 0) == 0 ? ""
@@ -153,6 +152,12 @@ std::string FindRejection(const Graph& graph, const GraphNode& node) {
       }
     }
   }
+  if (node.op == "Tile" && entry(node.inputs.at(1)).weight == nullptr) {
+    return "it repeats as often as a weight says";
+  }
+  const auto rule = Rules().find(node.op);
+  const std::string reason = rule == Rules().end() ? "" : rule->second(node);
+  if (!reason.empty()) return reason;
   const auto found = IntegerOperators().find(node.op);
   const Integers integers = found == IntegerOperators().end() ? Integers{0, 0} : found->second;
   const auto is_wrong = [&](int64_t position, uint32_t right) {
@@ -161,12 +166,7 @@ std::string FindRejection(const Graph& graph, const GraphNode& node) {
   const bool in = !node.inputs.empty() && is_wrong(node.inputs[0], integers.in);
   const bool out = std::any_of(node.outputs.begin(), node.outputs.end(),
                                [&](int64_t position) { return is_wrong(position, integers.out); });
-  if (in || out) return "OpenVINO computes " + node.op + " of these integers in another type";
-  if (node.op == "Tile" && entry(node.inputs.at(1)).weight == nullptr) {
-    return "it repeats as often as a weight says";
-  }
-  const auto rule = Rules().find(node.op);
-  return rule == Rules().end() ? "" : rule->second(node);
+  return in || out ? "OpenVINO computes " + node.op + " of these integers in another type" : "";
 }
 
 }  // namespace ovacc

@@ -19,6 +19,7 @@ NEEDING = {
     "cuda": ("NVCC", "developer.nvidia.com/cuda-downloads"),
     "onednn": ("ONEDNN", "pip install"),
     "opencl": ("OPENCL", "in Debian"),
+    "openvino": ("OPENVINO", "pip install openvino"),
 }
 
 

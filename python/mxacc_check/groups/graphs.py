@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import abi
+from ..onnx_bytes import model_of
 from ..plugin import AccError, Array, Memory, tensors
 from ..suite import Group, Run
 
@@ -102,6 +103,7 @@ class Chain:
         outputs = tensors([np.empty(SHAPE, "float32")], ["out"], role=abi.OUTPUT)
         outputs[0].tensor.data = None
         self._kept = (given, outputs, text or json.dumps(self.document).encode())
+        self._onnx = model_of(self.document)
         return abi.MXAccGraph(
             ctypes.sizeof(abi.MXAccGraph),
             self._kept[2],
@@ -112,6 +114,9 @@ class Chain:
             1,
             outputs,
             1,
+            0,
+            ctypes.cast(ctypes.c_char_p(self._onnx), ctypes.c_void_p),
+            len(self._onnx),
         )
 
 
