@@ -92,6 +92,9 @@ struct Backend {
   using Executor = onednn::Executor;
   using Model = onednn::CompiledModel;
 
+  static void ListOptions(const MXAccOption** options, int32_t* count) {
+    ListModelOptions(options, count);
+  }
   static void Ask(Device* device, const Graph& graph, const GraphNode& node) {
     AskNode(device, graph, node);
   }

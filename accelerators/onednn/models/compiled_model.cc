@@ -7,6 +7,8 @@
 namespace onednn {
 namespace {
 
+constexpr char kKeepNan[] = "keep_nan";
+
 /*! \brief What body gives, whose primitives take the threads of the device. */
 template <typename Body>
 auto WithThreads(const Device& device, Body&& body) -> decltype(body()) {
@@ -16,9 +18,27 @@ auto WithThreads(const Device& device, Body&& body) -> decltype(body()) {
 
 }  // namespace
 
-CompiledModel::CompiledModel(Device* device, const Graph& graph)
-    : device_(device),
-      model_(WithThreads(*device, [&] { return Lowering(graph, false).Compile(); })) {
+void ListModelOptions(const MXAccOption** options, int32_t* count) {
+  static const auto* all = [] {
+    auto* option = new MXAccOption{};
+    option->struct_size = sizeof(*option);
+    option->value.struct_size = sizeof(option->value);
+    option->value.name = kKeepNan;
+    option->value.json = "true";
+    option->value.kind = kMXAccBoolean;
+    option->value.integer = 1;
+    option->doc = "Whether NaN stays NaN in Relu and Clip; they are faster otherwise.";
+    option->choices = "[true, false]";
+    return option;
+  }();
+  *options = all;
+  *count = 1;
+}
+
+CompiledModel::CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options)
+    : device_(device), model_(WithThreads(*device, [&] {
+        return Lowering(graph, false, options.Flag(kKeepNan)).Compile();
+      })) {
   device->SetModel(model_.StepNames(), workspace_bytes());
 }
 
@@ -33,7 +53,7 @@ void CompiledModel::Run(const MXTensor* inputs, const MXTensor* outputs,
 }
 
 void AskNode(Device* device, const Graph& graph, const GraphNode& node) {
-  WithThreads(*device, [&] { Lowering(graph, true).Add(node); });
+  WithThreads(*device, [&] { Lowering(graph, true, true).Add(node); });
 }
 
 }  // namespace onednn

@@ -5,6 +5,7 @@
 #ifndef ONEDNN_MODELS_COMPILED_MODEL_H_
 #define ONEDNN_MODELS_COMPILED_MODEL_H_
 
+#include "../../sdk/skeleton/models.h"
 #include "../device.h"
 #include "lowering.h"
 
@@ -13,7 +14,7 @@ namespace onednn {
 /*! \brief What loadModel gives. Any thread may run it. */
 class CompiledModel {
  public:
-  CompiledModel(Device* device, const Graph& graph);
+  CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options);
 
   uint64_t workspace_bytes() const { return model_.workspace_bytes(); }
   uint64_t weight_bytes() const { return model_.weight_bytes(); }
@@ -23,6 +24,9 @@ class CompiledModel {
   Device* device_;
   Model model_;
 };
+
+/*! \brief What models may be compiled with. */
+void ListModelOptions(const MXAccOption** options, int32_t* count);
 
 /*! \brief Failure, kMXAccUnsupported, with the reason where a node alone cannot be executed. */
 void AskNode(Device* device, const Graph& graph, const GraphNode& node);

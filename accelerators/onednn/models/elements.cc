@@ -27,7 +27,7 @@ PostOp Alone(const char* kind, std::optional<double> alpha = {}, std::optional<d
 }
 
 void Unary(NodeLowering* to) {
-  const std::optional<PostOp> post = ElementPostOp(to->node());
+  const std::optional<PostOp> post = ElementPostOp(*to, to->node());
   if (!post) Unsupported("not with these attributes");
   const GivenOperand x = to->Operand(size_t{0});
   to->Give(to->Run(MakeEltwise(x, post->kind, post->alpha, post->beta, {})));
@@ -64,16 +64,26 @@ Value Bounded(Value value, double low, double high, NodeLowering* to) {
   return value;
 }
 
+struct Bounds {
+  double low;
+  double high;
+};
+
+Bounds BoundsOf(const NodeLowering& to, const GraphNode& node) {
+  if (node.version < 11) {
+    return {node.Number("min", -kInfinity), node.Number("max", kInfinity)};
+  }
+  const auto bound = [&](size_t index, double otherwise) {
+    const bool is_given = index < node.inputs.size() && node.inputs[index] >= 0;
+    return is_given ? static_cast<double>(to.Number(node, index)) : otherwise;
+  };
+  return {bound(1, -kInfinity), bound(2, kInfinity)};
+}
+
 void Clip(NodeLowering* to) {
-  const GraphNode& node = to->node();
-  const bool as_inputs = node.version >= 11;
-  const double low = !as_inputs   ? node.Number("min", -kInfinity)
-                     : to->Has(1) ? to->Number(1)
-                                  : -kInfinity;
-  const double high = !as_inputs   ? node.Number("max", kInfinity)
-                      : to->Has(2) ? to->Number(2)
-                                   : kInfinity;
-  to->Give(Bounded(to->Read(0), low, high, to));
+  const auto [low, high] = BoundsOf(*to, to->node());
+  if (to->keeps_nan()) return to->Give(Bounded(to->Read(0), low, high, to));
+  Unary(to);
 }
 
 void HardSigmoid(NodeLowering* to) {
@@ -125,10 +135,14 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::optional<PostOp> ElementPostOp(const GraphNode& node) {
+std::optional<PostOp> ElementPostOp(const NodeLowering& to, const GraphNode& node) {
   const std::string& op = node.op;
   if (node.version < 6) return std::nullopt;
-  if (op == "Relu") return Alone("elu", 0.0);
+  if (op == "Relu") return to.keeps_nan() ? Alone("elu", 0.0) : Alone("relu");
+  if (op == "Clip" && !to.keeps_nan()) {
+    const auto [low, high] = BoundsOf(to, node);
+    if (low <= high) return Alone("clip", low, high);
+  }
   if (op == "LeakyRelu") {
     const double alpha = node.Number("alpha", 0.01);
     return alpha == 0 ? Alone("elu", 0.0) : Alone("leaky_relu", alpha);

@@ -71,7 +71,8 @@ std::string NodeNames() {
 
 /* ---- Lowering ---- */
 
-Lowering::Lowering(const Graph& graph, bool asks) : graph_(graph), asks_(asks) {
+Lowering::Lowering(const Graph& graph, bool asks, bool keeps_nan)
+    : graph_(graph), asks_(asks), keeps_nan_(keeps_nan) {
   if (asks) return;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const Shape& shape = entry(graph.inputs[i]).shape;
@@ -257,8 +258,8 @@ std::vector<int64_t> NodeLowering::Integers(size_t index) const {
   return elements;
 }
 
-float NodeLowering::Number(size_t index) const {
-  const GraphEntry& entry = lowering_->entry(node_.inputs[index]);
+float NodeLowering::Number(const GraphNode& node, size_t index) const {
+  const GraphEntry& entry = lowering_->entry(node.inputs[index]);
   CheckFloat(entry);
   if (entry.weight == nullptr || SizeOf(entry.shape) != 1) {
     Unsupported("its input " + std::to_string(index) + " is no weight of one element");
@@ -296,7 +297,7 @@ GivenOperand NodeLowering::Operand(const Value& given) {
 
 std::optional<PostOp> NodeLowering::PostOpOf(const GraphNode& node) {
   if (node.outputs.size() != 1) return std::nullopt;
-  if (std::optional<PostOp> post = ElementPostOp(node)) return post;
+  if (std::optional<PostOp> post = ElementPostOp(*this, node)) return post;
   static const std::map<std::string, const char*> kBinary = {
       {"Add", "add"}, {"Mul", "mul"}, {"Sub", "sub"}, {"Div", "div"}};
   const auto kind = kBinary.find(node.op);
@@ -315,7 +316,12 @@ GivenPostOps NodeLowering::Followers() {
   while (fuses_ && !lowering_->asks() && posts.size() < kMostPosts) {
     const GraphNode* next = lowering_->OnlyUser(output_);
     if (next == nullptr) break;
-    std::optional<PostOp> post = PostOpOf(*next);
+    std::optional<PostOp> post;
+    try {
+      post = PostOpOf(*next);
+    } catch (const Failure&) {
+      // It is left to its own rule, which says why.
+    }
     if (!post) break;
     posts.push_back(std::move(*post));
     taken_.push_back(next);

@@ -48,8 +48,9 @@ struct Value {
 class Lowering {
  public:
   /*! \brief The graph outlives it. With asks nothing is made that could run: then nodes are
-   * lowered one by one, whatever comes before them. */
-  Lowering(const Graph& graph, bool asks);
+   * lowered one by one, whatever comes before them. Without keeps_nan it may become a number in
+   * Relu and Clip. */
+  Lowering(const Graph& graph, bool asks, bool keeps_nan);
 
   /*! \brief Adds the steps of a node, and of those that become part of them. Failure,
    * kMXAccUnsupported, where it has none. */
@@ -60,6 +61,7 @@ class Lowering {
   /* ---- for NodeLowering ---- */
 
   bool asks() const { return asks_; }
+  bool keeps_nan() const { return keeps_nan_; }
   const GraphEntry& entry(int64_t position) const {
     return graph_.entries[static_cast<size_t>(position)];
   }
@@ -94,6 +96,7 @@ class Lowering {
 
   const Graph& graph_;
   const bool asks_;
+  const bool keeps_nan_;
   std::map<int64_t, Value> values_; /*!< of entries */
   std::vector<ModelMemory> memories_;
   std::vector<ModelStep> steps_;
@@ -116,7 +119,10 @@ class NodeLowering {
   const Shape& OutputShape() const;
   /*! \brief Elements of an input that is a weight; Failure where it is none. */
   std::vector<int64_t> Integers(size_t index) const;
-  float Number(size_t index) const;
+  float Number(size_t index) const { return Number(node_, index); }
+  /*! \brief The same of another node. */
+  float Number(const GraphNode& node, size_t index) const;
+  bool keeps_nan() const { return lowering_->keeps_nan(); }
   bool IsWeight(size_t index) const;
 
   /*! \name Operands, which have to be asked for in the order in which the maker binds them
@@ -179,7 +185,7 @@ const Rule& RuleOf(const GraphNode& node);
 /*! \brief The names of all operators with rules, with commas between them. */
 std::string NodeNames();
 /*! \brief What a node does to each element; none where no post-op does that. */
-std::optional<PostOp> ElementPostOp(const GraphNode& node);
+std::optional<PostOp> ElementPostOp(const NodeLowering& to, const GraphNode& node);
 
 }  // namespace onednn
 

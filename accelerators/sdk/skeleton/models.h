@@ -4,16 +4,18 @@
  *
  * For ModelMembers a backend has
  *
- *   Model(&device, graph)     with Run(inputs, outputs, workspace), workspace_bytes() and
- *                             weight_bytes(); any thread may run it. Failure, with the id of the
- *                             node, where it cannot be compiled
- *   Ask(&device, graph, node) Failure, kMXAccUnsupported, with the reason where a node is not
- *                             executed
+ *   ListOptions(&options, &count)   those of MXAccApi::listOptions
+ *   Model(&device, graph, options)  with Run(inputs, outputs, workspace), workspace_bytes() and
+ *                                   weight_bytes(); any thread may run it. Failure, with the id of
+ *                                   the node, where it cannot be compiled
+ *   Ask(&device, graph, node)       Failure, kMXAccUnsupported, with the reason where a node is not
+ *                                   executed
  */
 #ifndef MXACC_SDK_SKELETON_MODELS_H_
 #define MXACC_SDK_SKELETON_MODELS_H_
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <string>
@@ -71,6 +73,37 @@ class ModelTensors {
   std::vector<MXTensor> told_;
 };
 
+/*! \brief The options that a model is compiled with: those that are given, else the defaults. */
+class ModelOptions {
+ public:
+  /*! \brief Failure for a name or a kind that is not among those that are known. */
+  ModelOptions(const MXAccOption* known, int32_t num_known, const MXAccAttribute* given,
+               int32_t num_given) {
+    for (int32_t i = 0; i < num_known; ++i) values_.push_back(&known[i].value);
+    for (int32_t i = 0; i < num_given; ++i) {
+      const auto is_same = [&](const MXAccAttribute* value) {
+        return std::strcmp(value->name, given[i].name) == 0 && value->kind == given[i].kind;
+      };
+      const auto found = std::find_if(values_.begin(), values_.end(), is_same);
+      if (found == values_.end()) {
+        throw Failure(kMXAccBadArgument,
+                      std::string("there is no option ") + given[i].name + " of that kind");
+      }
+      *found = &given[i];
+    }
+  }
+
+  /*! \brief A truth value, by its name, which is known. */
+  bool Flag(const char* name) const {
+    return std::any_of(values_.begin(), values_.end(), [&](const MXAccAttribute* value) {
+      return std::strcmp(value->name, name) == 0 && value->integer != 0;
+    });
+  }
+
+ private:
+  std::vector<const MXAccAttribute*> values_;
+};
+
 /*! \brief What every library declines: subgraphs, extents and types that are not known. */
 inline void CheckNode(const Graph& graph, const GraphNode& node) {
   if (node.has_subgraphs) Unsupported("it has subgraphs");
@@ -90,8 +123,10 @@ struct ModelMembers {
 
   /*! \brief What loadModel gives. */
   struct Loaded {
-    Loaded(Device* device, const Graph& graph)
-        : inputs(graph, graph.inputs), outputs(graph, graph.outputs), model(device, graph) {}
+    Loaded(Device* device, const Graph& graph, const ModelOptions& options)
+        : inputs(graph, graph.inputs),
+          outputs(graph, graph.outputs),
+          model(device, graph, options) {}
 
     ModelTensors inputs;
     ModelTensors outputs;
@@ -124,13 +159,13 @@ struct ModelMembers {
                                const MXAccAttribute* options, int32_t num_options, void*,
                                MXAccModel* out) {
     return OnDevice<Backend>(self, dev_id, [&](Device& device) {
-      if (num_options != 0) {
-        throw Failure(kMXAccBadArgument,
-                      std::string("there is no option '") + options[0].name + "'");
-      }
+      const MXAccOption* known = nullptr;
+      int32_t num_known = 0;
+      Backend::ListOptions(&known, &num_known);
+      const ModelOptions chosen(known, num_known, options, num_options);
       const Graph read = ReadGraph(*graph);
       for (const GraphNode& node : read.nodes) CheckNode(read, node);
-      auto loaded = std::make_unique<Loaded>(&device, read);
+      auto loaded = std::make_unique<Loaded>(&device, read, chosen);
       out->num_in = loaded->inputs.size();
       out->num_out = loaded->outputs.size();
       out->inputs = loaded->inputs.data();
@@ -142,6 +177,10 @@ struct ModelMembers {
       out->unloadModel = [](void* state) { delete static_cast<Loaded*>(state); };
       out->state = loaded.release();
     });
+  }
+
+  static MXAccStatus ListOptions(void*, const MXAccOption** options, int32_t* count) {
+    return StatusOf([&] { Backend::ListOptions(options, count); });
   }
 
   static MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor* outputs,
@@ -158,6 +197,7 @@ struct ModelMembers {
   static void Set(MXAccApi* api) {
     api->supportedOps = SupportedOps;
     api->loadModel = LoadModel;
+    api->listOptions = ListOptions;
   }
 };
 

@@ -154,6 +154,20 @@ def test_bounds_and_activations_keep_nan(device) -> None:
     np.testing.assert_array_equal(last, [[np.nan] * 3, [1, 2, 0]])
 
 
+def test_bounds_become_parts_where_nan_need_not_stay(device) -> None:
+    text = "g (float[2,8] x, float[8,3] w) => (float[2,3] y) { a = MatMul(x, w) b = Relu(a)"
+    text += " zero = Constant<value_float=0.0>() one = Constant<value_float=1.0>()"
+    graph, x = with_weights(text + " y = Clip(b, zero, one) }")
+    expected = np.clip(Plan(graph)(x)[0].asnumpy(), 0, 1)
+    for keep, names in {True: ["matmul", "binary"], False: ["matmul"]}.items():
+        plan = PartitionedPlan(graph, device, options={"keep_nan": keep})
+        np.testing.assert_allclose(plan(x)[0].asnumpy(), expected, rtol=1e-5, atol=1e-6)
+        assert primitives(device) == names
+    for option in ({"keep_nan": 1.5}, {"fast": True}):
+        with pytest.warns(mx.AccFallbackWarning, match=f"no option {next(iter(option))} of that"):
+            PartitionedPlan(graph, device, options=option)(x)
+
+
 def test_outputs_of_all_kinds(device) -> None:
     """Once more, an input, a weight, a view, one in blocks."""
     graph, x = with_weights(
