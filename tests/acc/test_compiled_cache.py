@@ -323,9 +323,21 @@ def test_the_command(load_refacc, folder, capsys) -> None:
     assert files(folder) == [] and mx.cache.limit() == 1000
     said("limit", "2GB")
     started(ctx)
-    assert said("clear").startswith("removed 1 ") and files(folder) == []
+    for name in ("other.compiled", "other.lock", "other.part"):  # somebody else's
+        (folder / name).write_text("")
+    assert said("clear").startswith("removed 1 ")
+    assert len(list(folder.glob("other.*"))) == 3 and files(folder) == [folder / "other.compiled"]
     with pytest.raises(SystemExit, match="1"):
         main(["cache", "limit", "much"])
     assert "expected a size such as 500MB or 2GB, got 'much'" in capsys.readouterr().err
     with pytest.raises(ValueError, match="limit: size: expected a number of bytes from 0 on"):
         mx.cache.limit(-1)
+
+
+def test_bench_tells_where_models_came_from(load_refacc, capsys, tmp_path) -> None:
+    load_refacc("kept")
+    model = str(tmp_path / "model.onnx")
+    graph_of(SMALL).save(model)
+    for told in ("models: 1 compiled, in ", "models: 1 from the cache, in "):
+        assert main(["bench", model, "--ctx", "kept", "--seconds", "0"]) == 0
+        assert capsys.readouterr().out.splitlines()[-1].startswith(told)

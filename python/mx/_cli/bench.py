@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from collections import Counter
 
 from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
 from ._models import model_of
@@ -23,6 +24,7 @@ def run(options: argparse.Namespace) -> None:
     """Does it; raises GraphError, OSError and ValueError."""
     from .. import get_num_threads
     from .. import numpy as np
+    from ..graph import PartitionedPlan
 
     begin = time.perf_counter()
     model = model_of(options)
@@ -42,3 +44,9 @@ def run(options: argparse.Namespace) -> None:
         f"{len(times)} runs with {get_num_threads()} threads"
     )
     print(plan.summary())
+    if isinstance(plan, PartitionedPlan):
+        made = plan.models()
+        origins = Counter(model.origin for model in made).items()
+        named = {"compiled": "compiled", "cache": "from the cache", "file": "from the file"}
+        told = ", ".join(f"{count} {named[origin]}" for origin, count in origins)
+        print(f"models: {told or 'none'}, in {sum(model.seconds for model in made):.3f} s")

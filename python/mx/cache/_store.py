@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any
 from ._file import FileError, PieceFile, PieceWriter, write_whole
 
 _ENTRY, _PARTIAL, _LOCK = ".compiled", ".part", ".lock"
+_KEY = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Entry:
 
 
 class Store:
-    """The entries of a folder, which is there."""
+    """The entries of a folder, which is there. Keys are 40 hexadecimal digits."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -141,7 +143,10 @@ class Store:
 
     def _keys(self, suffix: str) -> list[str]:
         with os.scandir(self._folder) as found:
-            return [item.name.removesuffix(suffix) for item in found if item.name.endswith(suffix)]
+            names = [item.name for item in found if item.name.endswith(suffix)]
+        keys = [name.removesuffix(suffix) for name in names]
+        # Other files may be somebody else's.
+        return [key for key in keys if _KEY.fullmatch(key)]
 
     def _path(self, key: str, suffix: str) -> str:
         return os.path.join(self._folder, key + suffix)
