@@ -98,6 +98,12 @@ void RunRound(const RunCall& call, const RoundAttributes& attributes) {
   if (IsContiguous(x) && x.dtype == out.dtype && is_apart) {
     return RoundDense(x, out, attributes.decimals);
   }
+  // Elements that lie apart are brought together as those of an elementwise operator.
+  static const LoopTable rint = UnaryFormulaLoops<formulas::rint>();
+  const InnerLoop loop = rint.loops[CheckedIndexOfDType(x.dtype)];
+  if (attributes.decimals == 0 && x.dtype == out.dtype && is_apart && loop != nullptr) {
+    return Walk(loop, &x, 1, out);
+  }
   CopyCast(x, out);
   RoundDense(out, out, attributes.decimals);
 }
