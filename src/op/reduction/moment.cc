@@ -16,11 +16,12 @@ namespace {
 struct SquaredDifference {
   template <typename T>
   static auto Apply(T x, T mean) {
-    const T difference = x - mean;
+    using formulas::square;
+    const T difference = formulas::subtract::Apply(x, mean);
     if constexpr (kIsComplexType<T>) {
-      return difference.real() * difference.real() + difference.imag() * difference.imag();
+      return square::Apply(difference.real()) + square::Apply(difference.imag());
     } else {
-      return difference * difference;
+      return square::Apply(difference);
     }
   }
 };
