@@ -16,6 +16,8 @@
 #define MXACC_SDK_SKELETON_DEVICES_H_
 
 #include <deque>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -44,6 +46,11 @@ class Devices {
 
   const MXAccRuntime* runtime() const { return runtime_; }
   void Warn(const std::string& message) const { Log(*runtime_, kMXAccWarning, message); }
+  /*! \brief A text that stays until finalize. */
+  const char* Keep(const std::string& text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return texts_.insert(text).first->c_str();
+  }
   /*! \brief Failure with the reason where there is none. */
   size_t size() const {
     if (devices_.empty()) throw Failure(kMXAccNoDevice, missing_);
@@ -59,6 +66,8 @@ class Devices {
   const MXAccRuntime* runtime_;
   std::deque<Device> devices_;
   std::string missing_; /*!< why there is no device */
+  std::mutex mutex_;
+  std::set<std::string> texts_;
 };
 
 /*! \brief The status of body(Device&). Failure where the device cannot be used. */

@@ -136,9 +136,6 @@ struct ModelMembers {
   static MXAccStatus SupportedOps(void* self, int32_t dev_id, const MXAccGraph* graph,
                                   MXAccNodeSupport* nodes) {
     return OnDevice<Backend>(self, dev_id, [&](Device& device) {
-      // Valid until the thread's next call.
-      static thread_local std::deque<std::string> reasons;
-      reasons.clear();
       const Graph read = ReadGraph(*graph);
       for (size_t i = 0; i < read.nodes.size(); ++i) {
         nodes[i].id = kMXAccNodeAnyGroup;
@@ -149,7 +146,7 @@ struct ModelMembers {
           if (failure.code() != kMXAccUnsupported) throw;
           nodes[i].id = kMXAccNodeUnsupported;
           nodes[i].why = kMXAccWhyOther;
-          nodes[i].reason = reasons.emplace_back(failure.what()).c_str();
+          nodes[i].reason = Devices<Backend>::Of(self).Keep(failure.what());
         }
       }
     });

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -234,6 +236,20 @@ def test_threads(device) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_the_library_is_gone_once_it_is_unloaded(accelerators, device, tmp_path) -> None:
+    library = shutil.copy(accelerators / "libonednn.so", tmp_path)
+    ctx = mx.load_acc(library, "gone")
+    graph = models.MODELS["lenet"](width=0.2)
+    plan = PartitionedPlan(graph, ctx)
+    plan(*models.example(graph, batch=1).values())
+    assert explain(graph_of("g (float[2] x) => (y) { y = Erf(x) }"), ctx, {})[0].why
+    assert str(library) in Path("/proc/self/maps").read_text()
+    del plan
+    gc.collect()
+    mx.unload_acc("gone")
+    assert str(library) not in Path("/proc/self/maps").read_text()
 
 
 def test_memory_is_used_again(device) -> None:
