@@ -344,6 +344,29 @@ def test_arguments_that_are_no_tensors() -> None:
         fast(x, {"a": [x, x]}, 2.0)
 
 
+class Optional(nn.Module):
+    """Has a parameter between two others that may be left out."""
+
+    def forward(self, x, y=None, z=None):
+        return x - (0 if y is None else 2 * y) - (0 if z is None else 5 * z)
+
+
+def test_names_are_kept_apart_from_positions() -> None:
+    model, x = Optional().eval(), torch.randn(3)
+    named, placed = sol.optimize(model, x, kwargs={"z": x}), sol.optimize(model, x, x)
+    for _ in range(2):
+        check(named, model, x, z=x + 1)
+        check(placed, model, x, x + 1)
+        check(placed, model, y=x + 1, x=x)
+        for fast, args, kwargs in (
+            (named, (x, x), {}),
+            (placed, (x,), {"z": x}),
+            (named, (x,), {}),
+        ):
+            with torch.no_grad(), pytest.raises(TypeError, match="Optional: argument"):
+                fast(*args, **kwargs)
+
+
 class Branches(nn.Module):
     """Does other things for some lengths: what torch assumes of them has to be kept to."""
 

@@ -41,30 +41,16 @@ class Runner:
         self.source: TorchSource = compiled.source
         assert self.source.state is not None
         self.state = self.source.state
-        self._ready: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+        self.ready: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
         self._warned: set[str] = set()
         self._lock = threading.Lock()
-        self._keywords = tuple(self.source.kwargs)
+        self._refreshed = 0  # how often
+        self.keywords = tuple(self.source.kwargs)
         outputs = self.source.outputs
-        self._is_single = outputs is not None and outputs.is_single
+        self.is_single = outputs is not None and outputs.is_single
 
-    def call(self, module: Any, args: Any, kwargs: Any) -> Any:
-        """What an optimized module is called for, hooks included."""
-        if _is_grad_enabled() or _is_autocast_enabled() or self.state.check():
-            return self._carefully(module, args, kwargs, hooks=True)
-        if kwargs and tuple(kwargs) != self._keywords:
-            return self._slowly(args, kwargs)
-        given = [*args, *kwargs.values()] if kwargs else list(args)
-        try:
-            outputs = self._ready[tuple([x.shape for x in given])](given)
-        except _NOT_READY:
-            return self._slowly(args, kwargs)
-        if self._is_single:
-            return _to_tensor(outputs[0].__dlpack__())
-        return self.source.unflatten([_tensor_of(output) for output in outputs])
-
-    def _carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
-        """As call, where something has to be done besides running a plan."""
+    def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
+        """What the module returns where something may have to be done besides running a plan."""
         found = self.state.check()
         if found == "hooks":
             if hooks and self.state.has_outer_hooks():
@@ -80,14 +66,11 @@ class Runner:
             return self._in_torch(_AUTOCAST, module, args, kwargs)
         if _is_grad_enabled() and self._needs_gradients(args, kwargs):
             return self._in_torch(_GRADIENTS, module, args, kwargs)
-        return self._slowly(args, kwargs)
+        return self.slowly(args, kwargs)
 
-    def forward(self, module: Any, args: Any, kwargs: Any) -> Any:
-        """What forward returns, without the hooks of the module itself."""
-        return self._carefully(module, args, kwargs, hooks=False)
-
-    def _slowly(self, args: Any, kwargs: Any) -> Any:
-        """As call, for arguments of a kind that did not come before; errors name the argument."""
+    def slowly(self, args: Any, kwargs: Any) -> Any:
+        """What a plan gives for arguments of a kind that did not come before; errors name the
+        argument."""
         source = self.source
         tensors = source.flatten(args, kwargs)
         for spec, tensor, example in zip(
@@ -95,19 +78,23 @@ class Runner:
         ):
             check_tensor(spec.name, tensor, example)
         tensors = [tensor.detach().resolve_conj().resolve_neg() for tensor in tensors]
+        refreshed = self._refreshed
         run = self.compiled.runner(tensors)
         outputs = run(tensors)
-        if source.is_flat and tuple(kwargs) == self._keywords:
-            with self._lock:
-                while len(self._ready) >= _MOST_READY:
-                    del self._ready[next(iter(self._ready))]
-                self._ready[tuple([tensor.shape for tensor in tensors])] = run
+        with self._lock:
+            # Another thread may have seen other weights in the meantime.
+            is_latest = refreshed == self._refreshed
+            if is_latest and source.is_flat and tuple(kwargs) == self.keywords:
+                while len(self.ready) >= _MOST_READY:
+                    del self.ready[next(iter(self.ready))]
+                self.ready[tuple([tensor.shape for tensor in tensors])] = run
         return source.unflatten([_tensor_of(output) for output in outputs])
 
     def refresh(self) -> None:
         """Has the plans made anew of the weights as they are now."""
         with self._lock:
-            self._ready.clear()
+            self._refreshed += 1
+            self.ready.clear()
             self.compiled.refresh()
 
     def _needs_gradients(self, args: Any, kwargs: Any) -> bool:
@@ -118,7 +105,7 @@ class Runner:
         if why not in self._warned:
             self._warned.add(why)
             text = f"{self.source.name} is executed by torch: {why}"
-            warnings.warn(text, SolWarning, stacklevel=5)
+            warnings.warn(text, SolWarning, stacklevel=4)
         return super(OptimizedModule, module).forward(*args, **kwargs)  # type: ignore[misc]
 
 
@@ -134,11 +121,27 @@ class OptimizedModule:
     _sol: Runner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._sol.call(self, args, kwargs)
+        # The way of most calls, all of it here: each call of a function in Python costs as much as
+        # a tenth of a tiny model.
+        sol = self._sol
+        if _is_grad_enabled() or _is_autocast_enabled() or sol.state.check():
+            return sol.carefully(self, args, kwargs, hooks=True)
+        if kwargs or sol.keywords:
+            if tuple(kwargs) != sol.keywords:
+                return sol.slowly(args, kwargs)
+            args += tuple(kwargs.values())
+        try:
+            outputs = sol.ready[tuple([x.shape for x in args])](args)
+        except _NOT_READY:
+            given = len(args) - len(kwargs)
+            return sol.slowly(args[:given], kwargs)
+        if sol.is_single:
+            return _to_tensor(outputs[0].__dlpack__())
+        return sol.source.unflatten([_tensor_of(output) for output in outputs])
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the original returns, executed by its plan where no gradients are required."""
-        return self._sol.forward(self, args, kwargs)
+        return self._sol.carefully(self, args, kwargs, hooks=False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A copy of the original, optimized in the same way."""
