@@ -1,0 +1,121 @@
+"""Whole models through accelerators/openvino against OpenVINO called directly, in turns.
+
+`python -m benchmarks.compare.openvino [--model NAME] [--batch N] [--seconds S] [--threads N]`
+prints a row for each model and batch: milliseconds of a run through the accelerator, and its ratio
+to OpenVINO's own, of medians, with the same settings; then the seconds of a first start, to the
+first answer, and how many times as fast the second is, which takes what was compiled from mx.cache.
+The models are those of benchmarks/models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy
+
+import mx
+from benchmarks.compare import environment
+from benchmarks.compare.models import BLOCK_SECONDS, FEWEST_ROUNDS, openvino_of, saved
+from benchmarks.models import MODELS, example
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = ROOT / "build/benchmarks/accelerators"
+
+
+def build() -> Path:
+    """The accelerator's library, compiled where it has changed."""
+    command = [
+        "make",
+        "-s",
+        "-C",
+        ROOT / "accelerators",
+        f"OUT={BUILT}",
+        f"PYTHON={sys.executable}",
+    ]
+    subprocess.run([*command, "openvino"], check=True)
+    return BUILT / "libopenvinoacc.so"
+
+
+def started(graph: Any, ctx: Any, inputs: dict[str, Any]) -> tuple[float, Any]:
+    """Seconds from the graph to the first answer, and the plan."""
+    begin = perf_counter()
+    plan = mx.graph.PartitionedPlan(graph, ctx)
+    plan.run(inputs)
+    return perf_counter() - begin, plan
+
+
+def medians(runs: Sequence[Callable[[], Any]], seconds: float) -> list[float]:
+    """Seconds of a run of each, from blocks in turns."""
+    repeats = []
+    for run in runs:
+        begin = perf_counter()
+        run()
+        repeats.append(max(1, round(BLOCK_SECONDS / (perf_counter() - begin))))
+    blocks: list[list[float]] = [[] for _ in runs]
+    end = perf_counter() + seconds * len(runs)
+    rounds = 0
+    while rounds < FEWEST_ROUNDS or perf_counter() < end:
+        for step in range(len(runs)):
+            index = (rounds + step) % len(runs)
+            begin = perf_counter()
+            for _ in range(repeats[index]):
+                runs[index]()
+            blocks[index].append((perf_counter() - begin) / repeats[index])
+        rounds += 1
+    return [statistics.median(block) for block in blocks]
+
+
+def row(name: str, batch: int, ctx: Any, seconds: float, threads: int) -> tuple[str, float]:
+    """A row of the table, and the ratio in it."""
+    graph = MODELS[name]()
+    inputs = example(graph, batch)
+    arrays = {key: mx.np.array(array, ctx=mx.cpu()) for key, array in inputs.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["MXNET_CACHE_DIR"] = folder
+        first, plan = started(graph, ctx, arrays)
+        second, again = started(graph, ctx, arrays)
+    origins = {model.origin for model in again.models()}
+    assert origins == {"cache"}, origins
+    graph.infer({key: array.shape for key, array in inputs.items()})
+    direct = openvino_of(saved(graph), inputs, threads)
+    for ours, theirs in zip(plan.run(arrays), direct(), strict=True):
+        numpy.testing.assert_allclose(ours.asnumpy(), theirs, 1e-3, 1e-4)
+    ours, theirs = medians([lambda: plan.run(arrays), direct], seconds)
+    cells = f"{1e3 * ours:.3f} | {ours / theirs:.3f} | {first:.2f} | {first / second:.1f}x"
+    return f"| {name} | {batch} | {plan.summary()} | {cells} |", ours / theirs
+
+
+def main() -> None:
+    """Prints the table, and what it was measured on."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--model", action="append", choices=list(MODELS))
+    parser.add_argument("--batch", type=int, action="append")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    ctx = mx.load_acc(build())
+    ctx.configure(num_threads=options.threads)
+    print("| model | batch | where | run, ms | / OpenVINO | first start, s | second start |")
+    print("|---|---|---|---|---|---|---|")
+    ratios = []
+    for name in options.model or MODELS:
+        for batch in options.batch or (1, 16):
+            line, ratio = row(name, batch, ctx, options.seconds, options.threads)
+            ratios.append(ratio)
+            print(line, flush=True)
+    print(f"| geometric mean | | | | {statistics.geometric_mean(ratios):.3f} | | |\n")
+    versions = environment.versions((*environment.DISTRIBUTIONS, "openvino"))
+    print(f"{environment.processor()}; {options.threads} threads; {versions}")
+
+
+if __name__ == "__main__":
+    main()
