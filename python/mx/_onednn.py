@@ -66,7 +66,20 @@ if TYPE_CHECKING:
             keep: bool = False,
         ) -> Input: ...
 
-    # Data, or an array that is a constant.
+    class Weight(Protocol):
+        """A constant that many kernels may read, packed once for each layout that they want."""
+
+        @property
+        def num_packed(self) -> int: ...
+        def array(self) -> Any: ...
+        def release(self) -> bool: ...
+
+    class WeightClass(Protocol):
+        """The class of weights."""
+
+        def __call__(self, array: Any) -> Weight: ...
+
+    # Data, or a constant: a weight, or an array that one kernel reads.
     Operand: TypeAlias = Any
 
     class PostOp(Protocol):
@@ -223,6 +236,8 @@ if TYPE_CHECKING:
         def Layout(self) -> LayoutClass: ...
         @property
         def Input(self) -> InputClass: ...
+        @property
+        def Weight(self) -> WeightClass: ...
         @property
         def PostOp(self) -> PostOpClass: ...
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "onednn/layout.h"
+#include "onednn/weight.h"
 
 namespace mxnet {
 namespace onednn {
@@ -31,6 +32,7 @@ struct Constant {
   Dims strides; /*!< in elements */
   DLDataType dtype;
   DLDevice device{kDLCPU, 0}; /*!< of the data; no other is taken */
+  Weight* weight{nullptr};    /*!< has the elements in place of data, and shares what is packed */
 };
 
 using GivenOperand = std::variant<Input, Constant>;

@@ -30,7 +30,10 @@ void Maker::Expect(double nanoseconds) {
 
 Argument Maker::Bind(int name, const Operand& operand, const Desc& lies, const Desc& desc) {
   if (operand.is_constant()) {
-    return {name, desc, made_.steps->Constant(operand.constant->data, lies, desc)};
+    const Constant& constant = *operand.constant;
+    return {name, desc,
+            constant.weight != nullptr ? made_.steps->Constant(constant.weight->Packed(lies, desc))
+                                       : made_.steps->Constant(constant.data, lies, desc)};
   }
   // As it is offered, where that is what the primitive reads, seen in whichever shape.
   const Desc wanted = desc == lies ? operand.Offered() : desc.reshape(operand.shape);

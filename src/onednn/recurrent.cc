@@ -50,11 +50,10 @@ class Floats {
     CheckFloat(operand.dtype, operand.name);
     CheckShape(operand, shape);
     values_.resize(static_cast<size_t>(SizeOf(shape)));
-    dnnl::memory from(operand.Offered(), Engine(), const_cast<void*>(operand.constant->data));
-    dnnl::memory to(PlainDesc(shape, DType::f32), Engine(), values_.data());
-    dnnl::stream stream(Engine());
-    dnnl::reorder(from, to).execute(stream, from, to);
-    stream.wait();
+    const Constant& constant = *operand.constant;
+    const Weight::Elements elements = constant.weight == nullptr ? nullptr : constant.weight->Get();
+    Reorder(operand.Offered(), elements == nullptr ? constant.data : elements.get(),
+            PlainDesc(shape, DType::f32), values_.data());
   }
 
   const float* at(size_t index) const { return values_.data() + index; }

@@ -42,6 +42,14 @@ Buffer::Buffer(size_t bytes) : bytes_(bytes) {
   if (is_large) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 }
 
+void Reorder(const Desc& from, const void* data, const Desc& to, void* result) {
+  dnnl::memory source(from, Engine(), const_cast<void*>(data));
+  dnnl::memory target(to, Engine(), result);
+  dnnl::stream stream(Engine());
+  dnnl::reorder(source, target).execute(stream, source, target);
+  stream.wait();
+}
+
 Steps::Steps(int threads) : threads_(threads) {}
 
 Steps::~Steps() {
@@ -72,11 +80,7 @@ Location Steps::Constant(const void* data, const Desc& lies, const Desc& wanted)
     return {Location::Kind::kConstant, 0};
   }
   Buffer buffer(wanted.get_size());
-  dnnl::memory from(lies, Engine(), const_cast<void*>(data));
-  dnnl::memory to(wanted, Engine(), buffer.data());
-  dnnl::stream stream(Engine());
-  dnnl::reorder(from, to).execute(stream, from, to);
-  stream.wait();
+  Reorder(lies, data, wanted, buffer.data());
   return Constant(std::move(buffer));
 }
 

@@ -32,17 +32,21 @@ struct Argument {
   Location location;
 };
 
-/*! \brief Memory that a kernel owns, aligned as oneDNN likes it. */
+/*! \brief Memory that kernels share, aligned as oneDNN likes it. */
 class Buffer {
  public:
   explicit Buffer(size_t bytes);
   void* data() const { return data_.get(); }
+  const std::shared_ptr<void>& shared() const { return data_; }
   size_t bytes() const { return bytes_; }
 
  private:
   std::shared_ptr<void> data_;
   size_t bytes_;
 };
+
+/*! \brief Writes elements from one layout to another, whose types may differ. */
+void Reorder(const Desc& from, const void* data, const Desc& to, void* result);
 
 /*! \brief The state of a kernel. Made by one thread; then any threads run it, several at once. */
 class Steps {

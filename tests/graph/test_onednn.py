@@ -951,3 +951,28 @@ def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setattr(_onednn, "_PACKAGE", "onednn-of-nobody")
     with pytest.raises(ImportError, match="onednn-of-nobody is not installed"):
         _onednn.load.__wrapped__()
+
+
+def test_weights_are_packed_once_for_kernels_of_several_shapes():
+    elements = normal(64, 48)
+    weight = dnn.Weight(array(elements))
+    for rows in (1, 5, 300):
+        a = normal(rows, 64)
+        check(dnn.matmul(Input(a.shape), weight), [a], a @ elements)
+    assert 1 <= weight.num_packed <= 2
+    # Given up, and made again where another layout is asked for.
+    assert weight.release() and weight.num_packed >= 1
+    b = normal(3, 48)
+    check(dnn.matmul(Input(b.shape), weight, transpose_b=True), [b], b @ elements.T)
+    assert weight.array().tolist() == elements.tolist()
+    with pytest.raises(ValueError, match="row-major without gaps"):
+        dnn.Weight(array(elements).T)
+
+
+def test_weights_that_cannot_be_made_again_stay():
+    elements = normal(1, 8, 3)
+    weight, recurrent = dnn.Weight(array(elements)), array(normal(1, 8, 2))
+    assert not weight.release()
+    dnn.recurrent(Input((4, 1, 3)), weight, recurrent)
+    assert weight.num_packed == 0 and not weight.release()
+    assert weight.array().tolist() == elements.tolist()

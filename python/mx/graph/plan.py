@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +21,8 @@ from .profile import Profile, Recorder
 
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
+# Elements of weights that are worth a look for a graph that nobody has any more.
+_MANY = 1 << 23
 
 
 class Plan:
@@ -34,8 +38,12 @@ class Plan:
         for one in PASSES if optimize else ():
             one.run(graph.model)
         self._program = Program(graph.model.graph, dict(graph.model.opset_imports), BACKENDS)
+        for value in graph.model.graph.initializers.values():
+            value.const_value = None  # which the program has, as long as it needs it
         self._inputs = self._program.inputs
         self._names = [value.name or "" for value in self._inputs]
+        held = sum(math.prod(weight.shape) for weight in self._program.weights.values())
+        self._may_hold_twice = held > _MANY
         # What executes the graph for inputs of a shape and type, where that is one plan.
         self._ready: dict[Any, Any] = {}
 
@@ -69,6 +77,10 @@ class Plan:
             if run is not None:
                 return list(run(arrays))
         given = self._check(inputs)
+        if self._may_hold_twice:
+            # The graph that this one is a copy of has the weights, too, and is in a cycle.
+            self._may_hold_twice = False
+            gc.collect()
         outputs = [_as_array(output) for output in self._program.run(given)]
         given_ids = set(map(id, given))
         # An output that is an input is no array of the caller's.

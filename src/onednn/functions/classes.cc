@@ -1,5 +1,6 @@
 #include "onednn/functions/classes.h"
 
+#include <cstring>
 #include <utility>
 
 #include "onednn/threads.h"
@@ -17,6 +18,11 @@ namespace python {
 
 GivenOperand Given(const Operand& operand) {
   if (const auto* input = std::get_if<Ref<Input>>(&operand)) return **input;
+  if (const auto* given = std::get_if<Ref<Weight>>(&operand)) {
+    Weight& weight = **given;
+    const Dims strides = RowMajorStrides(weight.shape());
+    return Constant{nullptr, weight.shape(), strides, weight.dtype(), {kDLCPU, 0}, &weight};
+  }
   const auto& array = std::get<NDArray>(operand);
   return Constant{runtime::TensorData(array.tensor()),
                   Dims(array.shape().begin(), array.shape().end()),
@@ -121,6 +127,35 @@ MXNET_REGISTER_CLASS(Input, "mx.onednn.Input")
     .def_property(
         "layout", [](const Input& self) { return Told(self.layout); }, "That it is offered in.")
     .def_readonly("keep", &Input::keep, "Whether it stays in that layout.");
+
+MXNET_REGISTER_CLASS(Weight, "mx.onednn.Weight")
+    .describe("A constant that many kernels may read: packed once for each layout that they want.")
+    .def_init([](const NDArray& array) {
+      if (array.ctx().device_type != kDLCPU || !runtime::IsContiguous(array.tensor())) {
+        MXNET_THROW("ValueError") << "mx.onednn.Weight: array: expected one on the CPU whose "
+                                  << "elements are row-major without gaps";
+      }
+      const Weight::Elements elements(runtime::TensorData(array.tensor()), [array](const void*) {});
+      return Ref<Weight>::Make(elements, Dims(array.shape().begin(), array.shape().end()),
+                               array.dtype());
+    })
+    .arg("array", "The elements, which do not change any more.")
+    .def(
+        "array",
+        [](Weight& self) {
+          const runtime::ShapeView shape(self.shape().data(), self.shape().size());
+          NDArray array = NDArray::Empty(shape, self.dtype());
+          const size_t bytes = static_cast<size_t>(runtime::ItemSize(self.dtype()));
+          std::memcpy(array.data(), self.Get().get(),
+                      bytes * static_cast<size_t>(SizeOf(self.shape())));
+          return array;
+        },
+        "A copy of the elements, which are made again where they were released.")
+    .def("release", &Weight::Release,
+         "Gives the elements up, where a packed form has all of them; returns whether they are.")
+    .def_property(
+        "num_packed", [](const Weight& self) { return static_cast<int64_t>(self.num_packed()); },
+        "For how many layouts it is packed.");
 
 MXNET_REGISTER_CLASS(PostOp, "mx.onednn.PostOp")
     .describe("What a primitive does to its result before it writes it.")

@@ -19,6 +19,7 @@
 
 MXNET_DECLARE_CLASS(mxnet::onednn::Layout, "mx.onednn.Layout");
 MXNET_DECLARE_CLASS(mxnet::onednn::Input, "mx.onednn.Input");
+MXNET_DECLARE_CLASS(mxnet::onednn::Weight, "mx.onednn.Weight");
 
 namespace mxnet {
 namespace onednn {
@@ -29,8 +30,8 @@ using runtime::Ref;
 
 /*! \brief None for row-major. */
 using MaybeLayout = std::optional<Ref<Layout>>;
-/*! \brief An array is a constant. */
-using Operand = std::variant<Ref<Input>, NDArray>;
+/*! \brief A weight or an array is a constant. */
+using Operand = std::variant<Ref<Input>, Ref<Weight>, NDArray>;
 
 struct PostOp {
   std::string kind;

@@ -88,8 +88,8 @@ class HostNode:
                 continue
             kind = onnx_ir.DataType.from_numpy(numpy.dtype(value.dtype))
             types[name] = onnx.helper.make_tensor_type_proto(int(kind), value.shape)
-            if value.constant is not None and value.constant.size <= 1024:
-                data[name] = onnx.numpy_helper.from_array(value.constant)
+            if value.known is not None and value.size <= 1024:
+                data[name] = onnx.numpy_helper.from_array(value.known.elements)
         opsets = [onnx.helper.make_opsetid(*item) for item in self.opset.items()]
         try:
             found = onnx.shape_inference.infer_node_outputs(

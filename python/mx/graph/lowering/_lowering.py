@@ -12,6 +12,7 @@ import ffi
 
 from ... import numpy as np
 from ...op import Parameters, TensorSpec
+from ._constant import Constant
 from ._value import Followers, NeedsElements, Value
 
 _operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
@@ -25,16 +26,11 @@ ARRAY_DTYPES = frozenset(
     "complex64 complex128".split()
 )
 
-# Constants of fewer elements are copied for each plan.
-_FEW = 1024
-
 
 class Lowering:
     """Collects the steps of one plan. Rules get it first, as `to`."""
 
-    def __init__(self, arrays: dict[int, tuple[Any, Any]] | None = None) -> None:
-        """`arrays` has those of constants that other plans have made, and gets further ones."""
-        self._arrays = {} if arrays is None else arrays
+    def __init__(self) -> None:
         self._builder = _PlanBuilder()
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
@@ -51,22 +47,22 @@ class Lowering:
 
     def constant(self, elements: Any) -> Value:
         """A value whose elements are known."""
-        array = numpy.asarray(elements)
-        return Value(array.shape, str(array.dtype), constant=array)
+        known = elements if isinstance(elements, Constant) else Constant(numpy.asarray(elements))
+        return Value(known.shape, known.dtype, known=known)
 
     def like(self, value: Value | None) -> Value | None:
         """A value of the same spec, or of the same elements where they are known."""
         if value is None:
             return None
-        if value.constant is not None:
-            return self.constant(value.constant)
+        if value.known is not None:
+            return self.constant(value.known)
         return self.input(value.shape, value.dtype)
 
     def elements(self, value: Value) -> numpy.ndarray[Any, Any]:
         """The elements of a value. NeedsElements where they are not known yet."""
-        if value.constant is None:
+        if value.known is None:
             raise NeedsElements(value)
-        return value.constant
+        return value.known.elements
 
     def ints(self, value: Value) -> list[int]:
         """The elements of a value of integers, as a list."""
@@ -79,7 +75,7 @@ class Lowering:
         """
         given = [_changed(argument, self.plain) for argument in _bind(operator, args, kwargs)]
         values = [value for value in _flat(given) if isinstance(value, Value)]
-        if values and all(value.constant is not None for value in values):
+        if values and all(value.known is not None for value in values):
             return self._computed(operator, args, kwargs)
         specs = [_changed(argument, _spec) for argument in given]
         if given and isinstance(given[0], Value):
@@ -140,20 +136,9 @@ class Lowering:
     def number(self, value: Value) -> int:
         """The number of a value in the plan, of which it becomes a constant if need be."""
         if value.number is None:
-            assert value.constant is not None
-            value.number = self._builder.add_constant(self.array(value))
+            assert value.known is not None
+            value.number = self._builder.add_constant(value.known.array)
         return value.number
-
-    def array(self, value: Value) -> Any:
-        """An array of mx with the elements of a constant, made once for all plans."""
-        constant = value.constant
-        assert constant is not None
-        if constant.size < _FEW:
-            return np.asarray(constant)
-        # With the constant itself, whose number is no other's as long as it lives.
-        if id(constant) not in self._arrays:
-            self._arrays[id(constant)] = (constant, np.asarray(constant))
-        return self._arrays[id(constant)][1]
 
     def is_row_major(self, value: Value) -> bool:
         """Whether its elements are in row-major order without gaps."""
@@ -186,8 +171,8 @@ class Lowering:
 
     def slices(self, value: Value, index: Sequence[slice]) -> Value:
         """A view of every so many elements along each axis, as Python's slices choose them."""
-        if value.constant is not None:
-            return self.constant(value.constant[tuple(index)])
+        if value.known is not None:
+            return self.constant(value.known.elements[tuple(index)])
         value = self.plain(value)
         shape, strides, offset = [], [], 0
         own = self._builder.strides(self.number(value))
@@ -238,8 +223,8 @@ def _spec(value: Value) -> Any:
 
 
 def _array(value: Value) -> Any:
-    assert value.constant is not None
-    return np.asarray(value.constant)
+    assert value.known is not None
+    return value.known.array
 
 
 def _item_size(dtype: str) -> int:

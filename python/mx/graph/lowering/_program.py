@@ -19,6 +19,7 @@ import onnx_ir
 from ... import numpy as np
 from .._errors import GraphError
 from ._body import body_of
+from ._constant import Constant
 from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
@@ -80,16 +81,15 @@ class Program:
         self.inputs = [value for value in graph.inputs if value not in weights]
         self.opset = opset
         self.backends = backends
-        self.weights: dict[onnx_ir.Value, Any] = dict(outer.weights) if outer else {}
+        # All plans share them.
+        self.weights: dict[onnx_ir.Value, Constant] = dict(outer.weights) if outer else {}
         for node in filter(_is_constant, graph):
-            self.weights[node.outputs[0]] = node.attributes["value"].as_tensor().numpy()
+            self.weights[node.outputs[0]] = Constant(node.attributes["value"].as_tensor())
         for value in graph.initializers.values():
             if value.const_value is None:
                 raise GraphError(f"the weight {value.name!r} has no elements")
-            self.weights[value] = value.const_value.numpy()
+            self.weights[value] = Constant(value.const_value)
         self.own = set(self.nodes)
-        # The arrays that plans read weights from, which all of them share.
-        self.arrays: dict[int, tuple[Any, Any]] = outer.arrays if outer else {}
         self._last_use = self._find_last_uses()
         self._lock = RLock()  # of what planning changes
         self._segments: dict[Any, Segment] = {}
@@ -153,7 +153,7 @@ class Program:
         if value in environment:
             return environment[value]
         if value in self.weights:
-            return self.weights[value]
+            return self.weights[value].elements
         raise GraphError(f"the value {value.name!r} is used before a node has computed it")
 
     def _run_alone(self, position: int, environment: Environment) -> None:
@@ -263,7 +263,7 @@ class _Planner:
         self._program = program
         self._environment = environment
         self._wanted = wanted
-        self._to = Lowering(program.arrays)
+        self._to = Lowering()
         self._values: dict[onnx_ir.Value, Value] = {}
         self._given: list[onnx_ir.Value] = []
         self._steps: list[Step] = []
@@ -308,8 +308,8 @@ class _Planner:
                 continue
             if value in program.weights and value not in program.graph.outputs:
                 continue
-            if made.constant is not None:
-                known[value] = made.constant
+            if made.known is not None:
+                known[value] = made.known.elements
             else:
                 computed.append(value)
         if end == len(program.nodes):
@@ -341,9 +341,10 @@ class _Planner:
             else:
                 made = self._to.input(content.shape, str(content.dtype))
                 self._given.append(value)
+        elif value in program.weights:
+            made = self._to.constant(program.weights[value])
         else:
-            content = program._find(value, self._environment)
-            made = self._to.constant(content)
+            raise GraphError(f"the value {value.name!r} is used before a node has computed it")
         self._values[value] = made
         return made
 
@@ -354,6 +355,9 @@ class _Planner:
         self._to.node_name = node.name or node.op_type
         self._to.num_outputs = len(node.outputs)
         outputs, backend, reasons = self._choose(node, inputs)
+        for read in inputs:
+            if read is not None and read.known is not None:
+                read.known.release()
         self._steps.append(Step(node, backend, tuple(reasons)))
         last = node
         for _ in range(self._to.taken):
@@ -507,9 +511,7 @@ class _Planner:
                 for result in results
             ]
 
-        passed = [
-            None if value is None or value.constant is not None else value for value in inputs
-        ]
+        passed = [None if value is None or value.known is not None else value for value in inputs]
         return self._to.function(f"reference:{node.op_type}", run, passed, specs)
 
 
@@ -524,7 +526,7 @@ def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
     given = [value for value in inputs if value is not None]
     if node.op_type == "Constant":
         return True
-    if not given or any(value.constant is None for value in given):
+    if not given or any(value.known is None for value in given):
         return False
     if node.op_type in _GROWS:
         return False

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy
 
+from ._constant import Constant
+
 
 class Declined(Exception):
     """A backend has no kernel for a node; the text says why, for people."""
@@ -56,8 +58,13 @@ class Value:
     shape: tuple[int, ...]
     dtype: str
     number: int | None = None  # in the builder of the plan
-    constant: numpy.ndarray[Any, Any] | None = None
+    known: Constant | None = None  # of which the elements are known
     layout: Any = None  # of oneDNN where its memory is blocked; None for strides
+
+    @property
+    def constant(self) -> numpy.ndarray[Any, Any] | None:
+        """The elements, None where they are not known. Who only asks whether looks at `known`."""
+        return None if self.known is None else self.known.elements
 
     @property
     def size(self) -> int:

@@ -56,16 +56,16 @@ def _merge(node: onnx_ir.Node, graph: onnx_ir.Graph) -> bool:
     if bias.size not in (1, scale.size) or (bias.ndim and bias.shape[-1] != bias.size):
         return False
     factor = scale / numpy.sqrt(variance + epsilon)
-    merged = _scaled(giver, weight, factor)
-    if merged is None:
+    spread = _spread(giver, weight.shape, factor)
+    if spread is None:
         return False
     beta = 1.0
     if is_onnx(giver, "Gemm"):
         beta = giver.attributes.get_float("beta", 1.0)
         giver.attributes["beta"] = onnx_ir.AttrFloat32("beta", 1.0)
     offset = (bias.reshape(-1).astype("float64") * beta - mean) * factor + shift
-    _give(graph, giver, 1, merged.astype(weight.dtype))
-    _give(graph, giver, 2, offset.astype(weight.dtype))
+    _give(graph, giver, 1, _product(giver.inputs[1], spread))
+    _give(graph, giver, 2, onnx_ir.tensor(offset.astype(weight.dtype)))
     replace(node.outputs[0], given)
     graph.remove(node, safe=True)
     return True
@@ -79,35 +79,51 @@ def _array(value: onnx_ir.Value | None) -> Array | None:
     return elements
 
 
-def _scaled(giver: onnx_ir.Node, weight: Array, factor: Array) -> Array | None:
-    """A weight with the part for each channel multiplied by its factor."""
+def _spread(giver: onnx_ir.Node, shape: tuple[int, ...], factor: Array) -> Array | None:
+    """The factors of the channels in a shape that broadcasts to a weight's."""
     count = factor.size
+    ones = [1] * (len(shape) - 2)
     if is_onnx(giver, "Conv"):
-        if weight.shape[0] != count:
-            return None
-        wider: Array = weight * factor.reshape(-1, *[1] * (weight.ndim - 1))
-        return wider
+        return factor.reshape(-1, 1, *ones) if shape[0] == count else None
     if is_onnx(giver, "ConvTranspose"):
         groups: int = giver.attributes.get_int("group", 1)
-        if weight.shape[1] * groups != count or weight.shape[0] % groups:
+        if shape[1] * groups != count or shape[0] % groups:
             return None
-        parts = weight.reshape(groups, -1, *weight.shape[1:])
-        ones = [1] * (weight.ndim - 2)
-        scaled: Array = (parts * factor.reshape(groups, 1, -1, *ones)).reshape(weight.shape)
-        return scaled
+        rows: Array = numpy.repeat(factor.reshape(groups, -1), shape[0] // groups, axis=0)
+        return rows.reshape(*rows.shape, *ones)
     transposed: int = giver.attributes.get_int("transB", 0)
-    if weight.shape[0 if transposed else 1] != count:
+    if shape[0 if transposed else 1] != count:
         return None
-    product: Array = weight * (factor[:, None] if transposed else factor)
-    return product
+    return factor[:, None] if transposed else factor
 
 
-def _give(graph: onnx_ir.Graph, node: onnx_ir.Node, position: int, array: Array) -> None:
+def _product(weight: onnx_ir.Value | None, spread: Array) -> onnx_ir.LazyTensor:
+    """A weight multiplied, which is computed when it is read: whoever has the graph that this one
+    is a copy of has the weight already.
+    """
+    assert weight is not None and weight.const_value is not None
+    tensor = weight.const_value
+
+    def compute() -> onnx_ir.TensorProtocol:
+        elements = tensor.numpy()
+        return onnx_ir.tensor((elements * spread).astype(elements.dtype))
+
+    shape = onnx_ir.Shape(tensor.shape.numpy())
+    return onnx_ir.LazyTensor(compute, dtype=tensor.dtype, shape=shape)
+
+
+def _give(
+    graph: onnx_ir.Graph,
+    node: onnx_ir.Node,
+    position: int,
+    tensor: onnx_ir.TensorProtocol,
+) -> None:
     """Gives a node other elements for a weight, which keeps its name where none else uses it."""
     old = node.inputs[position] if position < len(node.inputs) else None
     if old is not None and len(old.uses()) == 1 and not old.is_graph_output():
-        if old.shape is not None and tuple(old.shape.numpy()) == array.shape:
-            old.const_value = onnx_ir.tensor(array, name=old.name)
+        if old.shape is not None and tuple(old.shape.numpy()) == tuple(tensor.shape.numpy()):
+            tensor.name = old.name
+            old.const_value = tensor
             return
     weight = node.inputs[1]
     stem = (weight.name if weight is not None else None) or label_of(node)
@@ -116,10 +132,10 @@ def _give(graph: onnx_ir.Graph, node: onnx_ir.Node, position: int, array: Array)
     while name in graph.initializers:
         number += 1
         name = f"{wanted}_{number}"
-    tensor = onnx_ir.tensor(array, name=name)
+    tensor.name = name
     value = onnx_ir.Value(
         name=name,
-        shape=onnx_ir.Shape(array.shape),
+        shape=onnx_ir.Shape(tensor.shape.numpy()),
         type=onnx_ir.TensorType(tensor.dtype),
         const_value=tensor,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from pathlib import Path
@@ -14,7 +15,7 @@ from onnx_ir import serde
 from ...graph._errors import GraphError, GraphWarning
 from ...graph._graph import Graph
 from ...graph._opset import OPSET
-from . import _attributes, _converting, _external, _functions, _names, _structure, _tensors
+from . import _attributes, _converting, _external, _functions, _light, _names, _structure, _tensors
 
 Source: TypeAlias = str | os.PathLike[str] | bytes | BinaryIO
 
@@ -31,14 +32,14 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
     Raises GraphError, which names file and node, for what is no model, and OSError where there is
     no file. Takes memory as large as the file and the weights that it has, at most.
     """
-    data, file, beside = _bytes_of(source, folder)
+    light, aside, file, beside = _light_of(source, folder)
     try:
-        proto = onnx.load_model_from_string(data)
+        proto = onnx.load_model_from_string(light)
     except (google.protobuf.message.DecodeError, ValueError) as error:
         raise GraphError(f"{file}: it is no ONNX model, or not all of one: {error}") from None
     _check_header(proto, file)
     _structure.check(proto, file)
-    _tensors.check(proto, file)
+    _tensors.check(proto, aside, file)
     _external.check(proto, beside, file)
     _functions.write_out(proto, file)
     _structure.sort(proto.graph, file)
@@ -52,7 +53,7 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
     _names.name_nodes(proto.graph)
     try:
         model = serde.deserialize_model(proto)
-        _tensors.put_back(model, weights, beside)
+        _tensors.put_back(model, weights, aside, beside)
     except (serde.SerdeError, ValueError, TypeError, KeyError) as error:
         raise GraphError(f"{file}: it is no valid model: {_first_line(error)}") from None
     if reason is not None:
@@ -63,16 +64,17 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
     return graph
 
 
-def _bytes_of(
+def _light_of(
     source: Source, folder: str | os.PathLike[str] | None
-) -> tuple[bytes, str, Path | None]:
-    """The bytes of a model, what it is called in messages, and where its other files are."""
+) -> tuple[bytes, _light.Aside, str, Path | None]:
+    """A model and its big weights, what it is called in messages, and where its other files are."""
     beside = None if folder is None else Path(folder)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        return path.read_bytes(), os.fspath(source), beside or path.parent
+        with path.open("rb") as opened:
+            return *_light.read(opened), os.fspath(source), beside or path.parent
     if isinstance(source, bytes | bytearray | memoryview):
-        return bytes(source), "model", beside
+        return *_light.read(io.BytesIO(source)), "model", beside
     if not callable(getattr(source, "read", None)):
         raise TypeError(
             f"load: source: expected a path, bytes or an open file, got {type(source).__name__}"
@@ -81,7 +83,7 @@ def _bytes_of(
     if not isinstance(data, bytes):
         raise TypeError("load: source: expected a file that is open for reading bytes")
     name = getattr(source, "name", None)
-    return data, name if isinstance(name, str) else "model", beside
+    return *_light.read(io.BytesIO(data)), name if isinstance(name, str) else "model", beside
 
 
 def _check_header(proto: onnx.ModelProto, file: str) -> None:

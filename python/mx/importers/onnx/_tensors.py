@@ -13,6 +13,7 @@ from onnx_ir import serde
 
 from ...graph._errors import GraphError
 from ...graph._proto import SMALL
+from ._light import Aside
 from ._walk import tensors_of
 
 # How many elements of typed fields make one of the tensor.
@@ -21,18 +22,18 @@ _PARTS: dict[int, int] = {onnx.TensorProto.COMPLEX64: 2, onnx.TensorProto.COMPLE
 _MOST_DENSE = 1 << 28
 
 
-def check(proto: onnx.ModelProto, file: str) -> None:
+def check(proto: onnx.ModelProto, aside: Aside, file: str) -> None:
     """Raises GraphError for tensors whose elements are not as many as their shape says."""
     for tensor, where in tensors_of(proto.graph, file):
         if isinstance(tensor, onnx.SparseTensorProto):
-            _check_sparse(tensor, where, file)
+            _check_sparse(tensor, aside, where, file)
             continue
         size = size_of(tensor, where, file)
         if tensor.HasField("segment"):
             raise GraphError(f"{file}: {where} is in segments, which nobody writes")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             continue
-        _check_elements(tensor, size, where, file)
+        _check_elements(tensor, size, aside, where, file)
     _make_dense(proto.graph, file)
 
 
@@ -57,11 +58,14 @@ def bytes_of(tensor: onnx.TensorProto, size: int) -> int:
     return int((size * onnx_ir.DataType(tensor.data_type).bitwidth + 7) // 8)
 
 
-def _check_elements(tensor: onnx.TensorProto, size: int, where: str, file: str) -> None:
+def _check_elements(
+    tensor: onnx.TensorProto, size: int, aside: Aside, where: str, file: str
+) -> None:
     if tensor.data_type == onnx.TensorProto.STRING:
         came, wanted = len(tensor.string_data), size
     elif tensor.HasField("raw_data"):
-        came, wanted = len(tensor.raw_data), bytes_of(tensor, size)
+        came = len(aside.elements.get(tensor.raw_data, tensor.raw_data))
+        wanted = bytes_of(tensor, size)
     else:
         fields = (tensor.float_data, tensor.int32_data, tensor.int64_data)
         came = sum(map(len, (*fields, tensor.double_data, tensor.uint64_data)))
@@ -78,13 +82,13 @@ def _check_elements(tensor: onnx.TensorProto, size: int, where: str, file: str) 
         )
 
 
-def _check_sparse(sparse: onnx.SparseTensorProto, where: str, file: str) -> None:
+def _check_sparse(sparse: onnx.SparseTensorProto, aside: Aside, where: str, file: str) -> None:
     if any(extent < 0 for extent in sparse.dims):
         raise GraphError(f"{file}: {where} has a negative extent: {tuple(sparse.dims)}")
     for part in (sparse.values, sparse.indices):
         if part.data_location == onnx.TensorProto.EXTERNAL:
             raise GraphError(f"{file}: {where} is sparse and in another file, which is not read")
-        _check_elements(part, size_of(part, where, file), where, file)
+        _check_elements(part, size_of(part, where, file), aside, where, file)
 
 
 def _make_dense(graph: onnx.GraphProto, file: str) -> None:
@@ -144,13 +148,13 @@ def take_out(graph: onnx.GraphProto, folder: Path | None) -> Weights:
     return Weights(taken, frozenset(inputs), order)
 
 
-def put_back(model: onnx_ir.Model, weights: Weights, folder: Path | None) -> None:
+def put_back(model: onnx_ir.Model, weights: Weights, aside: Aside, folder: Path | None) -> None:
     """Makes weights of these inputs again, which have their elements when they are looked up."""
     graph = model.graph
     by_name = {value.name: value for value in graph.inputs}
     for name, tensor in weights.tensors.items():
         value = by_name[name]
-        value.const_value = serde.deserialize_tensor(tensor, "" if folder is None else str(folder))
+        value.const_value = _tensor_of(tensor, aside, folder)
         value.type = onnx_ir.TensorType(value.const_value.dtype)
         value.shape = onnx_ir.Shape(value.const_value.shape.numpy())
         graph.initializers.add(value)
@@ -163,3 +167,19 @@ def put_back(model: onnx_ir.Model, weights: Weights, folder: Path | None) -> Non
     graph.initializers.clear()
     for name in (*first, *(name for name in there if name not in set(first))):
         graph.initializers.add(there[name])
+
+
+def _tensor_of(
+    tensor: onnx.TensorProto, aside: Aside, folder: Path | None
+) -> onnx_ir.TensorProtocol:
+    """A weight as onnx-ir has it."""
+    elements = aside.elements.pop(tensor.raw_data, None)
+    if elements is None:
+        return serde.deserialize_tensor(tensor, "" if folder is None else str(folder))
+    kind = onnx_ir.DataType(tensor.data_type)
+    if kind.bitwidth < 8:  # several in a byte
+        tensor.raw_data = elements.tobytes()
+        return serde.deserialize_tensor(tensor)
+    array = elements.view(kind.numpy()).reshape(tensor.dims)
+    array.flags.writeable = False
+    return onnx_ir.Tensor(array, dtype=kind, name=tensor.name, doc_string=tensor.doc_string)

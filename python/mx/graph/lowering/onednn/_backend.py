@@ -72,9 +72,9 @@ def as_input(to: Lowering, value: Value, keep: bool = False) -> tuple[Any, Value
 
 
 def operand(to: Lowering, value: Value) -> tuple[Any, Value | None]:
-    """A value as makers take it: an array where it is a constant, which is no input then."""
-    if value.constant is not None:
-        return to.array(value), None
+    """A value as makers take it: a weight where it is a constant, which is no input then."""
+    if value.known is not None:
+        return value.known.weight(api().Weight), None
     return as_input(to, value)
 
 

@@ -38,9 +38,9 @@ class Posts:
 def _number(value: Value | None, default: float) -> float:
     if value is None:
         return default
-    if value.constant is None or value.size != 1:
+    if value.known is None or value.size != 1:
         raise Declined("a bound that is no constant")
-    return float(value.constant.reshape(()))
+    return float(value.known.elements.reshape(()))
 
 
 def _clip(follower: Follower) -> tuple[str, float | None, float | None]:
@@ -88,7 +88,7 @@ def _post_of(to: Lowering, follower: Follower, shape: tuple[int, ...]) -> tuple[
     seen = (1,) * (len(shape) - len(other.shape)) + other.shape
     if any(extent not in (1, whole) for extent, whole in zip(seen, shape, strict=True)):
         raise Declined("an operand that changes the shape")
-    if other.constant is not None and other.size == 1:
+    if other.known is not None and other.size == 1:
         number = _number(other, 0.0)
         if kind == "mul":
             return api().PostOp("linear", number, 0.0), None

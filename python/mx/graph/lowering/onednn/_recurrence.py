@@ -25,12 +25,9 @@ def _layer(
     check_float(x, *parts, *states)
     if x.size == 0:
         raise Declined("no elements")
-    constants: list[Any] = []
-    for part in parts:
-        elements = None if part is None else part.constant
-        if part is not None and elements is None:
-            raise Declined("weights that are computed")
-        constants.append(None if part is None or elements is None else to.array(part))
+    if any(part is not None and part.known is None for part in parts):
+        raise Declined("weights that are computed")
+    constants = [None if part is None else operand(to, part)[0] for part in parts]
     source, x = as_input(to, x)
     given: list[Any] = [None, None]
     data = [x]

@@ -1,0 +1,72 @@
+"""Tensors whose elements are known, and what the plans of a graph share of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import numpy
+import onnx_ir
+
+from ... import numpy as np
+
+# With fewer elements it is not worth while to give them up.
+_FEW = 1024
+
+
+class Constant:
+    """A tensor whose elements are known: a weight, or what follows from weights.
+
+    All plans of a graph share it, and kernels of oneDNN share what they pack of it. Elements that
+    only such kernels read are given up (`release`); who asks for them again gets them from what is
+    packed.
+    """
+
+    def __init__(self, source: numpy.ndarray[Any, Any] | onnx_ir.TensorProtocol) -> None:
+        """`source` is not changed any more; a tensor of onnx-ir is read when it is needed."""
+        self._lock = Lock()
+        self._source: Any = source
+        self._array: Any = None
+        self._weight: Any = None  # of oneDNN
+        if isinstance(source, numpy.ndarray):
+            self.shape, self.dtype = source.shape, str(source.dtype)
+        else:
+            self.shape = tuple(source.shape.numpy())
+            self.dtype = str(source.dtype.numpy())
+
+    @property
+    def elements(self) -> numpy.ndarray[Any, Any]:
+        """The elements as NumPy has them."""
+        with self._lock:
+            if self._source is None:
+                self._source = numpy.asarray(self._weight.array())
+            elif not isinstance(self._source, numpy.ndarray):
+                self._source = self._source.numpy()
+            elements: numpy.ndarray[Any, Any] = self._source
+        return elements
+
+    @property
+    def array(self) -> Any:
+        """The elements as an array of mx, made once."""
+        elements = self.elements
+        with self._lock:
+            if self._array is None:
+                self._array = np.asarray(elements)
+            return self._array
+
+    def weight(self, make: Callable[[Any], Any]) -> Any:
+        """The mx.onednn.Weight of it, which `make` makes of an array, once."""
+        if self._weight is None:
+            array = np.asarray(numpy.ascontiguousarray(self.elements).reshape(self.shape))
+            with self._lock:
+                if self._weight is None:
+                    self._weight = make(array)
+        return self._weight
+
+    def release(self) -> None:
+        """Gives the elements up if kernels have packed all of them."""
+        with self._lock:
+            if self._weight is not None and numpy.prod(self.shape) >= _FEW:
+                if self._weight.release():
+                    self._source = self._array = None
