@@ -204,3 +204,45 @@ def test_one_plan_whatever_the_order_of_inputs_and_outputs(order):
     numpy.testing.assert_array_equal(results["q"].asnumpy(), -given["y"])
     numpy.testing.assert_array_equal(results["p"].asnumpy(), abs(given["x"]) - given["y"])
     assert plan.compiled(given) is not None
+
+
+def test_a_run_that_plans_holds_no_other_up():
+    plan = Plan(graph_of("g (float[N] x) => (int64[m,n] y) { y = NonZero(x) }"))
+    plan(numpy.ones(3, "float32"))
+    done = []
+    thread = threading.Thread(target=lambda: done.append(plan(numpy.ones(3, "float32"))[0].shape))
+    with plan._program._planning:  # as who plans has it
+        thread.start()
+        thread.join(10)
+        assert done == [(1, 3)]
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+INPUTS = {
+    "numpy": lambda x: x,
+    "read-only": read_only,
+    "strides": lambda x: numpy.repeat(x, 2, axis=-1)[..., ::2],
+    "another order": numpy.asfortranarray,
+    "mx": mx.np.array,
+    "list": lambda x: list(x),
+}
+
+
+@pytest.mark.parametrize("given", INPUTS.values(), ids=INPUTS)
+def test_inputs_of_a_shape_that_came_before(given):
+    plan = Plan(graph_of("g (float[N,3] x) => (float[N,3] y) { y = Neg(x) }"))
+    x = floats(2, 3)
+    for _ in range(3):
+        assert (plan(given(x))[0].asnumpy() == -x).all()
+        assert (plan(x)[0].asnumpy() == -x).all()
+
+
+def test_a_number_after_an_array_without_axes():
+    plan = Plan(graph_of("g (float[] x) => (float[] y) { y = Neg(x) }"))
+    for x in (numpy.full((), 2, "float32"), numpy.float32(2)) * 2:
+        assert plan(x)[0].item() == -2

@@ -6,6 +6,7 @@ import gc
 import math
 from collections import Counter
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 import numpy
@@ -19,6 +20,8 @@ from .lowering._program import Program, Step
 from .passes import PASSES
 from .profile import Profile, Recorder
 
+# What compiled plans take.
+_ARRAYS = (np.ndarray, numpy.ndarray)
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
 # Elements of weights that are worth a look for a graph that nobody has any more.
@@ -32,20 +35,27 @@ class Plan:
     and kept. Several threads may execute one plan at once.
     """
 
-    def __init__(self, graph: Graph, optimize: bool = True) -> None:
-        """Plans a copy of the graph, which passes make smaller unless `optimize` is false."""
+    def __init__(self, graph: Graph, optimize: bool = True, keep_nan: bool = False) -> None:
+        """Plans a copy of the graph, which passes make smaller unless `optimize` is false.
+
+        The fastest kernels of Relu, Clip, MaxPool, Softmax and a few others make a number of a
+        NaN; with `keep_nan` others are taken.
+        """
         graph = graph.copy()
         for one in PASSES if optimize else ():
             one.run(graph.model)
-        self._program = Program(graph.model.graph, dict(graph.model.opset_imports), BACKENDS)
+        self._program = Program(
+            graph.model.graph, dict(graph.model.opset_imports), BACKENDS, keep_nan=keep_nan
+        )
         for value in graph.model.graph.initializers.values():
             value.const_value = None  # which the program has, as long as it needs it
         self._inputs = self._program.inputs
         self._names = [value.name or "" for value in self._inputs]
         held = sum(math.prod(weight.shape) for weight in self._program.weights.values())
         self._may_hold_twice = held > _MANY
-        # What executes the graph for inputs of a shape and type, where that is one plan.
+        # What executes the graph for inputs of a shape and type; None where that is several plans.
         self._ready: dict[Any, Any] = {}
+        self._lock = Lock()  # of those
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The outputs in order, for inputs by position or by name.
@@ -67,11 +77,13 @@ class Plan:
     def run(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs in order, for inputs by their names; as a call."""
         names = self._names
+        key = None
         if len(inputs) == len(names):
             # The usual case: shapes that came before.
             try:
                 arrays = [inputs[name] for name in names]
-                run = self._ready.get(tuple([(array.shape, array.dtype) for array in arrays]))
+                key = tuple([(type(array), array.shape, array.dtype) for array in arrays])
+                run = self._ready.get(key)
             except (AttributeError, KeyError, TypeError):
                 run = None
             if run is not None:
@@ -85,12 +97,12 @@ class Plan:
         given_ids = set(map(id, given))
         # An output that is an input is no array of the caller's.
         outputs = [_copied(output) if id(output) in given_ids else output for output in outputs]
-        compiled = self._program.single_plan(given)
-        if compiled is not None:
-            key = tuple([(array.shape, array.dtype) for array in map(_as_array, given)])
-            while len(self._ready) >= _MOST_READY:
-                del self._ready[next(iter(self._ready))]
-            self._ready[key] = compiled.run
+        if key is not None and key not in self._ready and all(one[0] in _ARRAYS for one in key):
+            compiled = self._program.single_plan(given)
+            with self._lock:
+                while len(self._ready) >= _MOST_READY:
+                    del self._ready[next(iter(self._ready))]
+                self._ready[key] = None if compiled is None else compiled.run
         return outputs
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:

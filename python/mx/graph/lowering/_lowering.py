@@ -30,7 +30,8 @@ ARRAY_DTYPES = frozenset(
 class Lowering:
     """Collects the steps of one plan. Rules get it first, as `to`."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep_nan: bool = False) -> None:
+        self.keep_nan = keep_nan  # whether kernels that make numbers of NaN are declined
         self._builder = _PlanBuilder()
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from threading import RLock
+from threading import Lock, RLock
 from time import perf_counter_ns
 from typing import Any
 
@@ -73,8 +73,11 @@ class Program:
         opset: Mapping[str, int],
         backends: Sequence[Backend],
         outer: Program | None = None,
+        keep_nan: bool = False,
     ) -> None:
+        """`keep_nan` says whether kernels that would make numbers of NaN are left out."""
         self.graph = graph
+        self.keep_nan = keep_nan
         self.nodes = [node for node in graph if not _is_constant(node)]
         # Weights of old models are inputs, too.
         weights = set(graph.initializers.values())
@@ -91,7 +94,8 @@ class Program:
             self.weights[value] = Constant(value.const_value)
         self.own = set(self.nodes)
         self._last_use = self._find_last_uses()
-        self._lock = RLock()  # of what planning changes
+        self._planning = RLock()  # held while one thread plans; others run what is planned
+        self._lock = Lock()  # of the segments
         self._segments: dict[Any, Segment] = {}
         self._wanted: dict[int, set[onnx_ir.Value]] = {}
         self._hosts: dict[int, HostNode] = {}
@@ -141,12 +145,15 @@ class Program:
 
     def segments(self) -> list[Segment]:
         """The plans that were made so far."""
-        return list(self._segments.values())
+        with self._lock:
+            return list(self._segments.values())
 
     def _subprogram(self, graph: onnx_ir.Graph) -> Program:
         """The program of a node's subgraph, made once."""
         if graph not in self._subprograms:
-            self._subprograms[graph] = Program(graph, self.opset, self.backends, outer=self)
+            self._subprograms[graph] = Program(
+                graph, self.opset, self.backends, outer=self, keep_nan=self.keep_nan
+            )
         return self._subprograms[graph]
 
     def _find(self, value: onnx_ir.Value, environment: Environment) -> Any:
@@ -175,8 +182,6 @@ class Program:
     def single_plan(self, inputs: Sequence[Any]) -> Any | None:
         """The compiled plan of the graph for such inputs, where one gives all outputs of it."""
         environment = dict(zip(self.inputs, inputs, strict=True))
-        if any(not isinstance(content, np.ndarray) for content in inputs):
-            return None
         segment = self._segment(0, environment)
         whole = segment.end == len(self.nodes) and segment.plan is not None
         if whole and segment.given == self.inputs and segment.computed == list(self.graph.outputs):
@@ -222,15 +227,25 @@ class Program:
                 if self._last_use.get(value, -1) >= position
             ),
         )
-        with self._lock:
-            segment = self._segments.pop(key, None)
-            if segment is None:
-                segment = self._plan(position, environment, done)
+        segment = self._planned(key)
+        if segment is not None:
+            return segment
+        with self._planning:
+            # Another thread may have planned the same meanwhile.
+            segment = self._planned(key) or self._plan(position, environment, done)
             if set(self._wanted.get(position, ())) != wanted:
                 return self._segment(position, environment, done)
-            while len(self._segments) >= _MOST_SEGMENTS:
-                del self._segments[next(iter(self._segments))]
-            self._segments[key] = segment  # behind those that were used before
+            with self._lock:
+                while len(self._segments) >= _MOST_SEGMENTS:
+                    del self._segments[next(iter(self._segments))]
+                self._segments[key] = segment
+        return segment
+
+    def _planned(self, key: Any) -> Segment | None:
+        with self._lock:
+            segment = self._segments.pop(key, None)
+            if segment is not None:
+                self._segments[key] = segment  # behind those that were used before
         return segment
 
     def _plan(
@@ -263,7 +278,7 @@ class _Planner:
         self._program = program
         self._environment = environment
         self._wanted = wanted
-        self._to = Lowering()
+        self._to = Lowering(program.keep_nan)
         self._values: dict[onnx_ir.Value, Value] = {}
         self._given: list[onnx_ir.Value] = []
         self._steps: list[Step] = []
@@ -432,7 +447,9 @@ class _Planner:
     ) -> list[Value]:
         """What the nodes give that the operator is short for, if backends have rules for all."""
         function = body_of(host.proto, inputs, host.opset)
-        trial = Lowering()  # nothing is to be left of a body that is lowered in part
+        trial = Lowering(
+            self._to.keep_nan
+        )  # nothing is to be left of a body that is lowered in part
         self._lower_body(trial, function, [trial.like(value) for value in inputs], inputs)
         return self._lower_body(self._to, function, inputs, inputs)[: len(node.outputs)]
 

@@ -22,6 +22,7 @@ class Backend:
 
     name: str
     rules: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
+    loses_nan: frozenset[str] = frozenset()  # operators whose kernels make a number of a NaN
 
     def rule(self, *operators: str, since: int = 1) -> Callable[[AnyRule], AnyRule]:
         """A decorator for the rule of operators, as they are since a version of ONNX's set."""
@@ -44,6 +45,7 @@ class Backend:
         attributes: dict[str, Any],
     ) -> list[Value]:
         """The outputs of a node. Declined where there is no rule for it, or the rule says so."""
+        self.check_nan(to, operator)
         chosen = None
         for since, rule in self.rules.get(operator, ()):
             if since <= version:
@@ -65,6 +67,11 @@ class Backend:
                 raise Declined(f"the input {parameter.name!r} is missing")
         result = chosen(to, *inputs, **attributes)
         return [result] if isinstance(result, Value) else list(result)
+
+    def check_nan(self, to: Any, operator: str) -> None:
+        """Declined for an operator that loses NaN, where that is not to be."""
+        if to.keep_nan and operator in self.loses_nan:
+            raise Declined("its kernel would make a number of a NaN")
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._lowering import Lowering
 from .._value import Declined, Follower, Value
-from ._backend import api, operand
+from ._backend import ONEDNN, api, operand
 
 # More make kernels slower than a pass of their own would be.
 _MOST = 4
@@ -75,6 +75,7 @@ _BINARY = {"Add": "add", "Mul": "mul", "Sub": "sub", "Div": "div"}
 
 
 def _post_of(to: Lowering, follower: Follower, shape: tuple[int, ...]) -> tuple[Any, Value | None]:
+    ONEDNN.check_nan(to, follower.operator)
     if follower.operator in _UNARY:
         return api().PostOp(*_UNARY[follower.operator](follower)), None
     kind = _BINARY.get(follower.operator)
