@@ -112,7 +112,7 @@ def measure(path: str, inputs: str, rounds: int, threads: int) -> dict[str, Star
     starts: dict[str, list[Start]] = {"plan": [], PEER: []}
     for _ in range(rounds):
         for name, found in starts.items():
-            child = [sys.executable, "-m", __spec__.name, "--start", name]
+            child = [sys.executable, "-m", "benchmarks.compare.model_processes", "--start", name]
             child += ["--file", path, "--inputs", inputs, "--threads", str(threads)]
             done = subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True)
             found.append(Start(**json.loads(done.stdout.splitlines()[-1])))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import math
+import weakref
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -41,7 +42,7 @@ class Plan:
         The fastest kernels of Relu, Clip, MaxPool, Softmax and a few others make a number of a
         NaN; with `keep_nan` others are taken.
         """
-        graph = graph.copy()
+        origin, graph = weakref.ref(graph), graph.copy()
         for one in PASSES if optimize else ():
             one.run(graph.model)
         self._program = Program(
@@ -49,13 +50,18 @@ class Plan:
         )
         for value in graph.model.graph.initializers.values():
             value.const_value = None  # which the program has, as long as it needs it
-        self._inputs = self._program.inputs
-        self._names = [value.name or "" for value in self._inputs]
+        self._set_inputs(self._program.inputs)
         held = sum(math.prod(weight.shape) for weight in self._program.weights.values())
-        self._may_hold_twice = held > _MANY
+        # The graph that this one is a copy of, until it is known whether somebody still has it.
+        self._origin = origin if held > _MANY else None
+        self._lock = Lock()  # of those
+
+    def _set_inputs(self, inputs: Sequence[onnx_ir.Value]) -> None:
+        """What all plans have: the values that a run is given."""
+        self._inputs = inputs
+        self._names = [value.name or "" for value in inputs]
         # What executes the graph for inputs of a shape and type; None where that is several plans.
         self._ready: dict[Any, Any] = {}
-        self._lock = Lock()  # of those
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The outputs in order, for inputs by position or by name.
@@ -65,6 +71,10 @@ class Plan:
         NumPy's. TypeError where an input is missing, or of another element type than the graph
         says; ValueError where its shape is none of the graph's.
         """
+        if not kwargs and len(args) == len(self._names):
+            run = self._ready_for(_key_of(args))
+            if run is not None:
+                return list(run(args))
         if len(args) > len(self._inputs):
             raise TypeError(f"the graph has {len(self._inputs)} inputs, got {len(args)}")
         given = dict(zip(self._names, args, strict=False))
@@ -78,32 +88,35 @@ class Plan:
         """The outputs in order, for inputs by their names; as a call."""
         names = self._names
         key = None
-        if len(inputs) == len(names):
-            # The usual case: shapes that came before.
-            try:
-                arrays = [inputs[name] for name in names]
-                key = tuple([(type(array), array.shape, array.dtype) for array in arrays])
-                run = self._ready.get(key)
-            except (AttributeError, KeyError, TypeError):
-                run = None
+        if len(inputs) == len(names) and all(name in inputs for name in names):
+            arrays = [inputs[name] for name in names]
+            key = _key_of(arrays)
+            run = self._ready_for(key)
             if run is not None:
                 return list(run(arrays))
         given = self._check(inputs)
-        if self._may_hold_twice:
-            # The graph that this one is a copy of has the weights, too, and is in a cycle.
-            self._may_hold_twice = False
-            gc.collect()
+        if self._origin is not None:
+            if self._origin() is None:
+                gc.collect()  # of its nodes and values, which refer to one another and to weights
+            self._origin = None
         outputs = [_as_array(output) for output in self._program.run(given)]
         given_ids = set(map(id, given))
         # An output that is an input is no array of the caller's.
         outputs = [_copied(output) if id(output) in given_ids else output for output in outputs]
-        if key is not None and key not in self._ready and all(one[0] in _ARRAYS for one in key):
+        if key is not None and all(one[0] in _ARRAYS for one in key) and key not in self._ready:
             compiled = self._program.single_plan(given)
             with self._lock:
                 while len(self._ready) >= _MOST_READY:
                     del self._ready[next(iter(self._ready))]
                 self._ready[key] = None if compiled is None else compiled.run
         return outputs
+
+    def _ready_for(self, key: Any) -> Any | None:
+        """What executes the graph for inputs of shapes that came before, the usual case."""
+        try:
+            return self._ready.get(key)
+        except TypeError:  # no shape or type that could have come before
+            return None
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
         """Executes the graph as `run` does, and tells how long each step took."""
@@ -151,6 +164,14 @@ class Plan:
         text = ", ".join(f"{name} {count}" for name, count in counts.most_common())
         operators = ", ".join(f"{name} x{count}" for name, count in slow.most_common())
         return f"cpu: {text}" + (f"; in Python: {operators}" if operators else "")
+
+
+def _key_of(arrays: Sequence[Any]) -> Any | None:
+    """What is known of arrays without a look at them; None where one is no array."""
+    try:
+        return tuple([(type(array), array.shape, array.dtype) for array in arrays])
+    except AttributeError:
+        return None
 
 
 def _copied(output: Any) -> Any:

@@ -119,7 +119,7 @@ class Lowering:
         return [
             Value(
                 tuple(shape),
-                str(dtype),
+                _name_of(dtype),
                 first + index,
                 layout=layouts[index] if index < len(layouts) else None,
             )
@@ -195,6 +195,8 @@ class Lowering:
         return Value(tuple(shape), of.dtype, number)
 
 
+# NumPy takes longer to name a type than all else of a step takes.
+_name_of = functools.cache(str)
 # Planning asks for the same operators again and again.
 _parameters = functools.cache(Parameters.of)
 

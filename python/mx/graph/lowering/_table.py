@@ -52,19 +52,10 @@ class Backend:
                 chosen = rule
         if chosen is None:
             raise Declined("no rule for this operator")
-        signature = _signature(chosen)
-        try:
-            signature.bind(to, *inputs, **attributes)
-        except TypeError as error:
-            raise Declined(str(error)) from None
-        parameters = list(signature.parameters.values())[1:]
-        for parameter, value in zip(parameters, inputs, strict=False):
-            if (
-                value is None
-                and parameter.default is parameter.empty
-                and parameter.kind is (parameter.POSITIONAL_OR_KEYWORD)
-            ):
-                raise Declined(f"the input {parameter.name!r} is missing")
+        missing = tuple([value is None for value in inputs])
+        reason = _reason(chosen, missing, tuple(attributes))
+        if reason is not None:
+            raise Declined(reason)
         result = chosen(to, *inputs, **attributes)
         return [result] if isinstance(result, Value) else list(result)
 
@@ -74,6 +65,18 @@ class Backend:
             raise Declined("its kernel would make a number of a NaN")
 
 
-@functools.cache
-def _signature(rule: Rule) -> inspect.Signature:
-    return inspect.signature(rule)
+@functools.lru_cache(maxsize=4096)
+def _reason(rule: Rule, missing: tuple[bool, ...], attributes: tuple[str, ...]) -> str | None:
+    """Why a rule does not take so many inputs, of which some are missing, or these attributes."""
+    signature = inspect.signature(rule)
+    try:
+        signature.bind(None, *missing, **dict.fromkeys(attributes))
+    except TypeError as error:
+        return str(error)
+    for parameter, is_missing in zip(
+        list(signature.parameters.values())[1:], missing, strict=False
+    ):
+        is_needed = parameter.default is parameter.empty
+        if is_missing and is_needed and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            return f"the input {parameter.name!r} is missing"
+    return None

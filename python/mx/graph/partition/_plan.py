@@ -76,8 +76,8 @@ class PartitionedPlan(Plan):
         for one in PASSES if optimize else ():
             one.run(self._graph.model)
         weights = set(self._graph.model.graph.initializers.values())
-        self._inputs = [value for value in self._graph.model.graph.inputs if value not in weights]
-        self._names = [value.name or "" for value in self._inputs]
+        inputs = self._graph.model.graph.inputs
+        self._set_inputs([value for value in inputs if value not in weights])
         self._fallback = fallback
         self._costs = costs
         self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify

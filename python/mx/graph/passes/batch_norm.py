@@ -106,7 +106,7 @@ def _product(weight: onnx_ir.Value | None, spread: Array) -> onnx_ir.LazyTensor:
 
     def compute() -> onnx_ir.TensorProtocol:
         elements = tensor.numpy()
-        return onnx_ir.tensor((elements * spread).astype(elements.dtype))
+        return onnx_ir.tensor(elements * spread.astype(elements.dtype))
 
     shape = onnx_ir.Shape(tensor.shape.numpy())
     return onnx_ir.LazyTensor(compute, dtype=tensor.dtype, shape=shape)
