@@ -54,7 +54,7 @@ class Plan:
         held = sum(math.prod(weight.shape) for weight in self._program.weights.values())
         # The graph that this one is a copy of, until it is known whether somebody still has it.
         self._origin = origin if held > _MANY else None
-        self._lock = Lock()  # of those
+        self._lock = Lock()  # of what is ready
 
     def _set_inputs(self, inputs: Sequence[onnx_ir.Value]) -> None:
         """What all plans have: the values that a run is given."""
@@ -95,10 +95,9 @@ class Plan:
             if run is not None:
                 return list(run(arrays))
         given = self._check(inputs)
-        if self._origin is not None:
-            if self._origin() is None:
-                gc.collect()  # of its nodes and values, which refer to one another and to weights
-            self._origin = None
+        origin, self._origin = self._origin, None
+        if origin is not None and origin() is None:
+            gc.collect()  # of its nodes and values, which refer to one another and to weights
         outputs = [_as_array(output) for output in self._program.run(given)]
         given_ids = set(map(id, given))
         # An output that is an input is no array of the caller's.
