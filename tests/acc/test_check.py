@@ -93,7 +93,7 @@ CONFORMING = {
     ),
     "onednn": ("onednn", {}, ALL),
     "opencl": ("opencl", {}, tuple(name for name in ALL if name != "operators")),
-    "openvino": ("openvino", {}, ("contract", "graphs")),
+    "openvino": ("openvino", {}, ("load", "contract", "graphs")),
 }
 
 
