@@ -78,6 +78,11 @@ def save_checkpoint(
     an array has no elements or no axes from 1.6 on.
     """
     number = _checked_epoch("save_checkpoint", epoch)
+    for parameter, arrays in (("arg_params", arg_params), ("aux_params", aux_params)):
+        if not isinstance(arrays, Mapping) or not all(isinstance(name, str) for name in arrays):
+            raise TypeError(
+                f"save_checkpoint: {parameter}: expected arrays by name, got {arrays!r}"
+            )
     if symbol is not None:
         if not isinstance(symbol, Symbol):
             raise TypeError(
@@ -101,6 +106,8 @@ def from_graph(graph: Graph) -> tuple[Symbol, Arrays, Arrays]:
     With `save_checkpoint` they are files that MXNet reads. GraphError names the node whose operator
     has no form in MXNet.
     """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"from_graph: graph: expected a Graph, got {type(graph).__name__}")
     heads, arguments, auxiliary = exporting.from_graph(graph)
     return Symbol(heads), _as_arrays(arguments), _as_arrays(auxiliary)
 

@@ -14,6 +14,18 @@ from ._spec import Dim, ValueSpec, spec_of
 from ._weights import Weights
 
 
+def check_graph(function: str, graph: object) -> None:
+    """TypeError where it is none."""
+    if not isinstance(graph, Graph):
+        raise TypeError(f"{function}: graph: expected a Graph, got {type(graph).__name__}")
+
+
+def _check_mapping(function: str, parameter: str, given: object) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        kind = type(given).__name__
+        raise TypeError(f"Graph.{function}: {parameter}: expected a mapping, got {kind}")
+
+
 class Graph:
     """A model: the nodes between its inputs and its outputs, with its weights.
 
@@ -67,6 +79,7 @@ class Graph:
         Raises GraphError, which names the node, where types or shapes do not fit, KeyError for a
         name that is no input.
         """
+        _check_mapping("infer", "shapes", shapes)
         if shapes:
             _bind.give_shapes(self.model, shapes, self.file)
         return _inference.infer(self.model, self.file)
@@ -77,6 +90,7 @@ class Graph:
         What is known of other values afterwards is what `infer` finds. Raises KeyError for a name
         that no input has, GraphError for an extent below zero.
         """
+        _check_mapping("bind", "dims", dims)
         _bind.bind(self.model, dims, self.file)
 
     def copy(self) -> Graph:
@@ -96,6 +110,7 @@ class Graph:
 
         `placement` has a label for nodes, by name, which makes a column.
         """
+        _check_mapping("summary", "placement", placement)
         return _summary.summary(self, placement)
 
     def picture(self, placement: Mapping[str, str] | None = None) -> str:
@@ -104,6 +119,7 @@ class Graph:
         Nodes with the same label in `placement`, which has labels by the names of nodes, have the
         same color.
         """
+        _check_mapping("picture", "placement", placement)
         return _picture.picture(self.model.graph, placement)
 
     def _repr_svg_(self) -> str:

@@ -14,7 +14,7 @@ import numpy
 import onnx_ir
 
 from .. import numpy as np
-from ._graph import Graph
+from ._graph import Graph, check_graph
 from .lowering import BACKENDS
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
@@ -42,6 +42,7 @@ class Plan:
         The fastest kernels of Relu, Clip, MaxPool, Softmax and a few others make a number of a
         NaN; with `keep_nan` others are taken.
         """
+        check_graph("Plan", graph)
         origin, graph = weakref.ref(graph), graph.copy()
         for one in PASSES if optimize else ():
             one.run(graph.model)
@@ -88,6 +89,8 @@ class Plan:
         """The outputs in order, for inputs by their names; as a call."""
         names = self._names
         key = None
+        if type(inputs) is not dict:
+            _check_mapping(inputs)
         if len(inputs) == len(names) and all(name in inputs for name in names):
             arrays = [inputs[name] for name in names]
             key = _key_of(arrays)
@@ -138,7 +141,8 @@ class Plan:
     def _check(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The inputs in order, if they are those of the graph."""
         names = self._names
-        unknown = sorted(set(inputs) - set(names))
+        _check_mapping(inputs)
+        unknown = [name for name in inputs if name not in names]
         if unknown:
             raise TypeError(f"the graph has no input {unknown[0]!r}; its inputs: {names}")
         symbols: dict[str, int] = {}
@@ -171,6 +175,12 @@ def _key_of(arrays: Sequence[Any]) -> Any | None:
         return tuple([(type(array), array.shape, array.dtype) for array in arrays])
     except AttributeError:
         return None
+
+
+def _check_mapping(inputs: object) -> None:
+    if not isinstance(inputs, Mapping):
+        kind = type(inputs).__name__
+        raise TypeError(f"inputs: expected a mapping of names to arrays, got {kind}")
 
 
 def _copied(output: Any) -> Any:

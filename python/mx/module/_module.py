@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -40,7 +41,11 @@ class Module:
             raise TypeError(
                 f"Module: symbol: expected a Symbol or a Graph, got {type(symbol).__name__}"
             )
-        contexts = [context] if isinstance(context, Context) else list(context or [cpu()])
+        contexts = [context] if isinstance(context, Context) else context or [cpu()]
+        if not isinstance(contexts, (list, tuple)) or not all(
+            isinstance(one, Context) for one in contexts
+        ):
+            raise TypeError(f"Module: context: expected a Context, got {context!r}")
         if len(contexts) != 1:
             raise ValueError(f"Module: context: expected one context, got {len(contexts)}")
         self._context = contexts[0]
@@ -408,9 +413,12 @@ def _described(item: Any) -> DataDesc:
         return item
     try:
         name, shape, *rest = item
-        return DataDesc(str(name), tuple(int(extent) for extent in shape), *rest)
+        extents = tuple(operator.index(extent) for extent in shape)
     except (TypeError, ValueError):
         raise TypeError(f"Module.bind: expected pairs of name and shape, got {item!r}") from None
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"Module.bind: {name!r}: an extent of {extents} is below zero")
+    return DataDesc(str(name), extents, *rest)
 
 
 def _on_cpu(array: Any) -> Any:

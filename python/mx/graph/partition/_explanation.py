@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...context import Context
-from .._graph import Graph
+from .._graph import Graph, check_graph
 from .._spec import Dim
 from ._placement import Placement
 from ._plan import PartitionedPlan
@@ -66,6 +66,7 @@ def explain(
 
     `shapes` has those of inputs by name, where they vary; `options` are those of PartitionedPlan.
     """
+    check_graph("explain", graph)
     given = graph.copy()
     if shapes:
         given.infer(shapes)

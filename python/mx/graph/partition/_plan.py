@@ -13,7 +13,7 @@ import ffi
 
 from ...context import Context
 from .._errors import GraphError
-from .._graph import Graph
+from .._graph import Graph, check_graph
 from .._spec import dims_of
 from ..lowering._program import Step
 from ..passes import PASSES
@@ -68,6 +68,18 @@ class PartitionedPlan(Plan):
         saved: Saved | None = None,
     ) -> None:
         """`saved` is what `mx.model.load_compiled` has read."""
+        check_graph("PartitionedPlan", graph)
+        if not isinstance(ctx, Context):
+            raise TypeError(f"PartitionedPlan: ctx: expected a Context, got {type(ctx).__name__}")
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(
+                f"PartitionedPlan: options: expected a mapping, got {type(options).__name__}"
+            )
+        if not isinstance(verify, bool) and not _is_tolerance(verify):
+            raise TypeError(
+                "PartitionedPlan: verify: expected a bool, or a pair of a relative tolerance and "
+                f"one of the largest element, got {verify!r}"
+            )
         if fallback is not None and fallback not in MODES:
             raise ValueError(
                 f"PartitionedPlan: fallback: expected one of {MODES}, got {fallback!r}"
@@ -206,6 +218,14 @@ class PartitionedPlan(Plan):
         saved = self._device.compiler.saved_answers(specs)
         answers = None if saved is None else [Answer(*answer) for answer in saved]
         return Placement(graph, self._device, self._mode(), self._costs, self._verify, answers)
+
+
+def _is_tolerance(verify: object) -> bool:
+    return (
+        isinstance(verify, tuple)
+        and len(verify) == 2
+        and all(isinstance(number, (int, float)) for number in verify)
+    )
 
 
 def _spec_of(content: Any) -> tuple[tuple[int, ...] | None, Any]:

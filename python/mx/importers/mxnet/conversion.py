@@ -43,6 +43,8 @@ class _Names:
 
 def _tensor(name: str, array: Any) -> ir.Tensor[Any]:
     plain = array.asnumpy() if hasattr(array, "asnumpy") else np.asarray(array)
+    if plain.dtype.kind in "OSU":
+        raise GraphError(f"parameter {name!r}: expected an array of numbers, got {plain.dtype}")
     try:
         return ir.Tensor(plain, name=name)
     except TypeError as error:
@@ -79,6 +81,10 @@ def make_graph(
     Variables are its inputs, those in `params` its weights. `shapes` and `dtypes` are those of
     variables by name; what follows from them, and from the weights, is written down.
     """
+    for parameter, mapping in (("shapes", shapes), ("dtypes", dtypes), ("params", params)):
+        if mapping is not None and not isinstance(mapping, Mapping):
+            kind = type(mapping).__name__
+            raise TypeError(f"to_graph: {parameter}: expected a mapping of names, got {kind}")
     params = params or {}
     order = in_order(heads)
     is_auxiliary = auxiliary_of(order)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy
 import onnx_ir as ir
 
 from mx.graph import GraphError
@@ -73,6 +75,20 @@ def is_whole(shape: Shape | None) -> bool:
     return shape is not None and None not in shape
 
 
+def _checked(name: str, shape: Any) -> tuple[Any, ...]:
+    """A shape that a user has told; TypeError and ValueError where it is none."""
+    is_shape = isinstance(shape, Sequence) and not isinstance(shape, (str, bytes))
+    if not is_shape or not all(
+        extent is None or isinstance(extent, (int, str, numpy.integer)) for extent in shape
+    ):
+        raise TypeError(
+            f"variable {name!r}: expected a shape of numbers and names of extents, got {shape!r}"
+        )
+    if any(isinstance(extent, (int, numpy.integer)) and extent < 0 for extent in shape):
+        raise ValueError(f"variable {name!r}: an extent of {tuple(shape)} is below zero")
+    return tuple(shape)
+
+
 class Inference:
     """What is known of the values of a graph, by the ids of these."""
 
@@ -107,7 +123,7 @@ class Inference:
         value = ir.Value(name=name, shape=variable.shape, type=variable.type)
         told = _told_shape(variable)
         if name in shapes:
-            given = _without_zeros(tuple(shapes[name]))
+            given = _without_zeros(_checked(name, shapes[name]))
             told = merge(given, told, f"variable {name!r}")
         set_shape(value, merge(shape_of(variable), told, f"variable {name!r}"))
         dtype = dtypes.get(name) or (None if variable.dtype else _told_dtype(variable))
