@@ -1,79 +1,71 @@
 /*!
  * \file model.h
- * \brief A graph of ONNX's operators, executed by operators of the CPU one after the other.
+ * \brief A model of this library: the steps of a graph, with its weights on the device.
  */
 #ifndef REFACC_MODEL_H_
 #define REFACC_MODEL_H_
 
 #include <mxnet_acc.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "../sdk/graph/graph.h"
+#include "../sdk/graph/steps/memory_plan.h"
+#include "../sdk/graph/steps/steps.h"
 #include "library.h"
 #include "operator.h"
 
 namespace refacc {
 
-/*! \brief Why a node is rejected whose tensors have extents with symbols. */
-constexpr char kDynamic[] = "an extent is not known";
+/*! \brief What loadModel and importModel give. */
+struct Model {
+  /*! \brief `text` is the JSON that the graph was read from; nodes that settings.wrong has get
+   * wrong results. */
+  Model(void* given_self, int32_t given_dev_id, Graph read, std::string text,
+        const Settings& settings);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
-/*! \brief A tensor of a model, and where its elements are. */
-struct ModelValue {
-  enum class Where { kNowhere, kInput, kWeight, kOutput, kWorkspace };
-
-  MXAccDataType dtype;
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides; /*!< row-major */
-  Where where = Where::kNowhere;
-  size_t index = 0; /*!< among inputs, weights or outputs; bytes into the workspace */
-
-  size_t bytes() const;
-  /*! \brief Without elements; shape and strides are this object's. */
-  MXTensor tensor();
-};
-
-/*! \brief An operator with the values that it reads and writes; a copy of bytes where there is
- * none. */
-struct ModelStep {
-  std::unique_ptr<Operator> op;
-  std::vector<size_t> inputs;
-  std::vector<size_t> outputs;
-};
-
-/*! \brief The steps of some nodes. */
-class ModelSteps {
- public:
-  explicit ModelSteps(const Graph& graph);
-
-  /*! \brief Adds the steps of a node; Failure, kMXAccUnsupported, with the reason where it has
-   * none. */
-  void Add(const GraphNode& node);
-  /*! \brief Makes the result of a node that was added wrong: its negative. */
+  Device& device() const { return LibraryOf(self).device(dev_id); }
+  void MakeOperators();
   void Negate(const GraphNode& node);
-  /*! \brief Decides where all values are: of the entries that are inputs, weights and outputs. */
-  void Locate(const Graph& graph);
+  void CopyWeights();
+  void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
+             const char* what) const;
+  void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace) const;
+  void MakeOutputs(MXTensor* out, void* call) const;
 
-  std::deque<ModelValue>& values() { return values_; }
-  const std::deque<ModelValue>& values() const { return values_; }
-  const std::vector<ModelStep>& steps() const { return steps_; }
-  size_t workspace_bytes() const { return workspace_bytes_; }
-  /*! \brief A value of that spec besides the entries. */
-  size_t NewValue(MXAccDataType dtype, const std::vector<int64_t>& shape);
-
- private:
-  friend class StepMaker;
-
-  const Graph* graph_;
-  Runtime runtime_;
-  std::deque<ModelValue> values_; /*!< the entries of the graph, and then others */
-  std::vector<ModelStep> steps_;
-  size_t workspace_bytes_{0};
+  void* const self;
+  const int32_t dev_id;
+  const Graph graph; /*!< its weights have data until the constructor returns */
+  const std::string json;
+  const std::string wrong_nodes;
+  Steps steps;
+  const Runtime runtime;
+  std::vector<std::unique_ptr<Operator>> operators; /*!< of the steps */
+  MemoryPlan plan;
+  std::vector<Value> weight_values;
+  std::vector<void*> weights; /*!< handles of their memory; NULL where there are no elements */
+  std::deque<Value> specs;    /*!< that the tensors of inputs and outputs point to */
+  std::vector<MXTensor> inputs;
+  std::vector<MXTensor> outputs;
+  std::vector<MXTensor> told; /*!< the outputs, without extents where they are not told */
+  std::vector<int64_t> unknown;
+  bool one_at_a_time{false};
+  mutable std::atomic<int> runs_inside{0};
 };
+
+/*! \brief Gives a model to MXNet, which unloads it. */
+void Tell(Model* model, MXAccModel* out, const Settings& settings);
+
+/*! \brief Members of MXAccModel and MXAccApi for models that are kept as pieces. */
+MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void* context);
+void SetPieceFunctions(MXAccApi* api);
 
 }  // namespace refacc
 

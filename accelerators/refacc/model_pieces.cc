@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "../sdk/graph/pieces.h"
-#include "loaded_model.h"
+#include "model.h"
 
 namespace refacc {
 namespace {
@@ -75,7 +75,7 @@ MXAccStatus ImportModel(void* self, int32_t dev_id, const char* key, const MXAcc
     std::string json = reader.Text("graph");
     Graph graph = ReadGraph(json.c_str(), weights, num_weights);
     auto model = std::make_unique<Model>(self, dev_id, std::move(graph), std::move(json), compiled);
-    model->Tell(out, settings);
+    Tell(model.get(), out, settings);
     model.release();
     on.imported.Add();
   });

@@ -21,7 +21,7 @@ MIXED = """g (float[N,4] x) => (float[N,3] y, float[N,4] z)
 <float[4,3] w = {1,-2,3,4,5,6,7,-8,9,10,11,12}, float[3] b = {1,2,3}> {
  [first] h = Gemm(x, w, b)
  [second] r = Relu(h)
- [third] e = Erf(r)
+ [third] e = Trilu(r)
  [fourth] s = Softmax(e)
  [fifth] t = Add(s, r)
  y = Mul(t, t)
@@ -48,7 +48,7 @@ def test_the_same_as_the_cpu(load_refacc, options) -> None:
         assert all(output.ctx == ctx for output in outputs)
         same(outputs, cpu(x))
         same(plan(x=mx.np.array(x, ctx=ctx)), cpu(x))
-    assert plan.summary() == "plans: 6 of 7 nodes; on cpu: Erf x1"
+    assert plan.summary() == "plans: 6 of 7 nodes; on cpu: Trilu x1"
     del outputs, plan
     gc.collect()
     mx.empty_cache(ctx)
@@ -63,10 +63,10 @@ def test_explain(load_refacc) -> None:
         *("plans 0", "plans 0", "cpu", "plans 1", "plans 1", "plans 1", "plans 0")
     ]
     assert [row.name for row in found][:3] == ["first", "second", "third"]
-    assert found[2].why == "there is no rule for Erf"
+    assert found[2].why == "there is no rule for Trilu"
     text = repr(found)
-    assert text.splitlines()[0] == "plans: 6 of 7 nodes; on cpu: Erf x1"
-    assert "third   Erf       cpu      there is no rule for Erf" in text
+    assert text.splitlines()[0] == "plans: 6 of 7 nodes; on cpu: Trilu x1"
+    assert "third   Trilu     cpu      there is no rule for Trilu" in text
     # Where extents vary, of which this library knows nothing.
     assert explain(graph_of(MIXED), ctx)[0].why == "an extent is not known"
 
@@ -164,7 +164,7 @@ def test_profile(load_refacc) -> None:
         ("x", "copy to plans"),
         ("first, second, Abs", "plans 0"),
         ("r", "copy to cpu"),
-        ("third", "_npi.erf"),
+        ("third", "_npi.triu"),
         ("e", "copy to plans"),
         ("fourth, fifth, Mul", "plans 1"),
     ]
@@ -190,14 +190,14 @@ def test_the_node_that_cannot_be_loaded_is_left_out(load_refacc) -> None:
         patch.setattr(type(plan._device), "answers", then_without_relu)
         with pytest.warns(mx.AccFallbackWarning, match="loadModel failed at node 'second'"):
             same(plan(X), Plan(graph)(X))
-    assert plan.summary() == "plans: 5 of 7 nodes; on cpu: Relu x1, Erf x1"
+    assert plan.summary() == "plans: 5 of 7 nodes; on cpu: Relu x1, Trilu x1"
 
 
 def test_the_modes(load_refacc) -> None:
     ctx = load_refacc("plans")
     graph = graph_of(MIXED)
     with pytest.raises(
-        NotImplementedError, match=r"1 of 7 nodes: node 'third' \(Erf\): there is no rule"
+        NotImplementedError, match=r"1 of 7 nodes: node 'third' \(Trilu\): there is no rule"
     ):
         PartitionedPlan(graph, ctx, fallback="error")(X)
     whole = PartitionedPlan(graph, ctx, fallback="whole")
