@@ -50,7 +50,8 @@ class Device {
   cl_command_queue queue() const { return queue_.get(); }
   Programs& programs() { return *programs_; }
   Memory memory;
-  std::atomic<uint64_t> gemms{0}; /*!< products that CLBlast has done */
+  std::atomic<uint64_t> gemms{0};  /*!< products that CLBlast has done */
+  std::atomic<uint64_t> copies{0}; /*!< between the host and the device */
 
  private:
   Context context_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../sdk/skeleton/memory.h"
+#include "../sdk/skeleton/step_models.h"
 #include "../sdk/skeleton/streams.h"
 #include "gemm.h"
 #include "work.h"
@@ -52,6 +53,7 @@ struct Backend {
     tell("float64", device->traits.has_double ? "1" : "0");
     tell("programs", std::to_string(device->programs().size()));
     tell("gemms", std::to_string(device->gemms.load()));
+    tell("copies", std::to_string(device->copies.load()));
   }
 
   static void Forget() { ForgetGemms(); }
@@ -67,6 +69,6 @@ struct Backend {
 
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using namespace mxacc;
-  return GiveTable<opencl::Backend, MemoryMembers, CopyMembers, StreamMembers, OperatorMembers>(
-      api);
+  return GiveTable<opencl::Backend, MemoryMembers, CopyMembers, StreamMembers, OperatorMembers,
+                   StepModelMembers>(api);
 }

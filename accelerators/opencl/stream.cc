@@ -114,12 +114,14 @@ std::vector<Mark> Commands::TakeEvents() {
 }
 
 void Commands::Write(Location to, int64_t item, const char* from, size_t size) {
+  device_->copies.fetch_add(1, std::memory_order_relaxed);
   Check(clEnqueueWriteBuffer(queue_, to.buffer, CL_FALSE, static_cast<size_t>(to.first * item),
                              size, from, 0, nullptr, NextEvent()),
         "clEnqueueWriteBuffer");
 }
 
 void Commands::Read(char* to, Location from, int64_t item, size_t size) {
+  device_->copies.fetch_add(1, std::memory_order_relaxed);
   Check(clEnqueueReadBuffer(queue_, from.buffer, CL_FALSE, static_cast<size_t>(from.first * item),
                             size, to, 0, nullptr, NextEvent()),
         "clEnqueueReadBuffer");
