@@ -50,6 +50,11 @@ def chain(library: str) -> str:
     return f"{CHAIN} adds of 2x2 arrays, each to the sum before it, {library}"
 
 
+def subgraph(library: str) -> str:
+    """Name of a row: a graph of one operator."""
+    return f"run of a graph, an add of 2x2 arrays, {library}"
+
+
 def loading(library: str) -> str:
     """Name of a row."""
     return f"load and unload, {library}"
@@ -123,6 +128,18 @@ def chains(mx: Any, context: Any) -> dict[str, Call]:
     return {name: Call(statement, call.names) for name, call in adds(mx, context).items()}
 
 
+def graphs(mx: Any, context: Any) -> dict[str, Call]:
+    """A plan whose only group is on the accelerator, and one of the CPU."""
+    graph = mx.graph.load(onnxruntime_peer.chain_of_adds(1))
+    plans = {OURS: mx.graph.PartitionedPlan(graph, context), CPU: mx.graph.Plan(graph)}
+    contexts = {OURS: context, CPU: mx.cpu()}
+    calls = {}
+    for name, plan in plans.items():
+        x = mx.np.ones((2, 2), ctx=contexts[name])
+        calls[name] = Call("run(inputs)", {"run": plan.run, "inputs": {"a": x, "b": x}})
+    return calls
+
+
 def loads(mx: Any, path: Path) -> dict[str, Call]:
     """A library that is not loaded, nor anything on it; beside it what the system takes."""
     opens = {"dlopen": _ctypes.dlopen, "dlclose": _ctypes.dlclose}  # type: ignore[attr-defined]
@@ -174,8 +191,10 @@ def new_zeros(mx: Any, context: Any, shape: tuple[int, ...]) -> dict[str, Call]:
 def add_peer(rows: Calls, notes: list[str]) -> None:
     """ONNX Runtime's columns of the rows that it can do; a note where it is not here."""
     try:
-        for case, count in ((add(TEMPLATE), 1), (chain(TEMPLATE), CHAIN)):
-            rows[case] |= onnxruntime_peer.calls(count)
+        rows_of = {add(TEMPLATE): 1, chain(TEMPLATE): CHAIN, subgraph(REFERENCE): 1}
+        for case, count in rows_of.items():
+            if case in rows:
+                rows[case] |= onnxruntime_peer.calls(count)
     except Exception as error:
         kind = "" if isinstance(error, MissingPeer) else f"{type(error).__name__}: "
         notes.append(f"ONNX Runtime is left out: {kind}{error}")
@@ -211,6 +230,7 @@ def accelerators(effort: Effort) -> GroupResult:
         if library == TEMPLATE:
             small[chain(library)] = chains(mx, context)
         if library == REFERENCE:
+            small[subgraph(library)] = graphs(mx, context)
             small[zeros(SMALL)] = new_zeros(mx, context, SMALL)
             large[zeros(LARGE)] = new_zeros(mx, context, LARGE)
         if library != TEMPLATE:

@@ -105,12 +105,14 @@ def test_fallback(load_refacc, faults, left, message) -> None:
     assert plan.summary().startswith(f"plans: {left} of 7 nodes")
 
 
-def test_a_model_that_failed_is_tried_again(load_refacc) -> None:
+@pytest.mark.parametrize("asarray", [numpy.asarray, mx.np.asarray])
+def test_a_model_that_failed_is_tried_again(load_refacc, asarray) -> None:
     """After some runs on the CPU; each failure is told, and so is who executes what meanwhile."""
     ctx = load_refacc("plans")
     graph = graph_of("g (float[2] x) => (float[2] y) { y = Relu(x) }")
-    x = numpy.array([-1, 1], "float32")
+    x = asarray(numpy.array([-1, 1], "float32"))
     plan = PartitionedPlan(graph, ctx)
+    same(plan(x), Plan(graph)(x))
     ctx.configure(faults="infer")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

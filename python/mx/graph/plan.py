@@ -97,6 +97,11 @@ class Plan:
             run = self._ready_for(key)
             if run is not None:
                 return list(run(arrays))
+        return self._run_checked(inputs, key)
+
+    def _run_checked(self, inputs: Mapping[str, Any], key: Any) -> list[Any]:
+        """What `run` does where nothing is ready for the inputs; `key` is what it would be under,
+        None where that is not known."""
         given = self._check(inputs)
         origin, self._origin = self._origin, None
         if origin is not None and origin() is None:

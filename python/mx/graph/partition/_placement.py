@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any, cast
@@ -279,6 +279,33 @@ class Placement:
             values.drop(piece.dropped)
         return [self._output(value, values) for value in self._graph.outputs]
 
+    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+        """What executes the graph for its inputs in order, of arrays, where it is one model of the
+        device; else None.
+
+        It spares what `run` does to keep values between several pieces.
+        """
+        if len(self.pieces) != 1 or self.pieces[0].model is None or self._verifier is not None:
+            return None
+        (piece,) = self.pieces
+        inputs, infer = self.inputs, piece.model.infer
+        if piece.part.inputs != inputs or piece.part.outputs != list(self._graph.outputs):
+            return None
+
+        def run(arrays: Sequence[Any]) -> Sequence[Any]:
+            if piece.failure:
+                return self.run(dict(zip(inputs, arrays, strict=True)))
+            try:
+                found: Sequence[Any] = infer(arrays)
+                return found
+            except FAILURES as error:
+                self._give_up(piece, error)
+            values = Values(self._device, dict(zip(inputs, arrays, strict=True)), None)
+            self._run_here(piece, values, None)
+            return [self._output(value, values) for value in self._graph.outputs]
+
+        return run
+
     def _infer(self, piece: Piece, values: Values, recorder: Recorder | None) -> bool:
         try:
             inputs = values.on_device(piece.part.inputs)
@@ -289,20 +316,24 @@ class Placement:
                 shapes = [output.shape for output in outputs]
                 recorder.add(_names_of(piece), self.where(piece.positions[0]), shapes, begin)
         except FAILURES as error:
-            if self._mode == "error":
-                raise
-            # Nothing of it is visible yet.
-            piece.fail(str(error))
-            warn(
-                f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now; "
-                f"the device is tried again in {piece.rest} runs"
-            )
+            self._give_up(piece, error)
             return False
         piece.succeed()
         if self._verifier is not None:
             self._verifier.check(piece.positions, inputs, outputs)
         values.there.update(zip(piece.part.outputs, outputs, strict=True))
         return True
+
+    def _give_up(self, piece: Piece, error: Exception) -> None:
+        """Leaves a piece to the CPU after its model failed, of which nothing is visible yet; with
+        the mode "error" raises what it failed with."""
+        if self._mode == "error":
+            raise error
+        piece.fail(str(error))
+        warn(
+            f"{error}. The {len(piece.positions)} nodes of this group run on the CPU now; "
+            f"the device is tried again in {piece.rest} runs"
+        )
 
     def _run_here(self, piece: Piece, values: Values, recorder: Recorder | None) -> None:
         if piece.program is None:

@@ -11,6 +11,7 @@ import onnx_ir
 
 import ffi
 
+from ... import numpy as np
 from ...context import Context
 from .._errors import GraphError
 from .._graph import Graph, check_graph
@@ -153,11 +154,14 @@ class PartitionedPlan(Plan):
     def _mode(self) -> str:
         return self._fallback or str(_fallback(""))
 
-    def run(self, inputs: Mapping[str, Any]) -> list[Any]:
-        """The outputs in order, for inputs by their names; as a call."""
+    def _run_checked(self, inputs: Mapping[str, Any], key: Any) -> list[Any]:
         given = self._check(inputs)
         placement = self._placement(given)
-        return placement.run(dict(zip(placement.inputs, given, strict=True)))
+        outputs = placement.run(dict(zip(placement.inputs, given, strict=True)))
+        # Inputs of varying shapes have placements that go when others come.
+        if self._is_static and key is not None and all(one[0] is np.ndarray for one in key):
+            self._ready[key] = placement.single_model()
+        return outputs
 
     def profile(self, inputs: Mapping[str, Any]) -> Profile:
         """Executes the graph as `run` does, and tells how long each step took.
