@@ -104,10 +104,11 @@ class Device:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
         key = value.const_value if value.const_value is not None else value
         if id(key) not in self._weights:
-            elements = numpy.array(wiring.elements(value), order="C")
-            digest = sha256(elements.reshape(-1).view("uint8").data).hexdigest()
+            # A copy, so that what is compiled is what the digest is of.
             with cpu():
-                array = np.asarray(elements)
+                array = np.array(wiring.elements(value))
+            content = numpy.asarray(array).reshape(-1).view("uint8")
+            digest = sha256(content.data).hexdigest()
             self._weights[id(key)] = (key, array, digest)
         _, array, digest = self._weights[id(key)]
         return array, digest
