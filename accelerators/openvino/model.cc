@@ -22,8 +22,6 @@ constexpr char kOptionsPiece[] = "options";
 constexpr char kModelPiece[] = "model";
 constexpr char kSharedPiece[] = "shared outputs";
 constexpr char kWeightsPiece[] = "weights";
-/*! \brief As exported models are aligned in files, and pieces in importModel. */
-constexpr size_t kAlignment = 64;
 
 /*! \brief A file without a name, as OpenVINO exports to files only. */
 class MemoryFile {
@@ -249,17 +247,12 @@ std::unique_ptr<Model> Model::Import(const MXAccRuntime* runtime, const Device* 
   if (num_weights != 0 && WeightsText(weights, num_weights) != origin.weights) {
     throw Failure(kMXAccBadArgument, "importModel: it was compiled with other weights");
   }
+  // It stays there until unloadModel, and OpenVINO reads weights there.
   const MXAccPiece& piece = reader.At(kModelPiece);
-  const size_t room = (piece.size + kAlignment) / kAlignment * kAlignment;
-  std::unique_ptr<char, void (*)(void*)> blob(
-      static_cast<char*>(std::aligned_alloc(kAlignment, room)), std::free);
-  if (blob == nullptr) throw std::bad_alloc();
-  std::memcpy(blob.get(), piece.data, piece.size);
-  auto model = std::make_unique<Model>(
+  const char* data = static_cast<const char*>(piece.data);
+  return std::make_unique<Model>(
       runtime, device->core(), origin,
-      device->core()->Import(blob.get(), piece.size, device->name(), origin.options));
-  model->blob_ = std::move(blob);
-  return model;
+      device->core()->Import(data, piece.size, device->name(), origin.options));
 }
 
 }  // namespace ovacc

@@ -72,8 +72,6 @@ class Model {
   std::shared_ptr<const Core> core_;
   const Api& api_;
   Origin origin_;
-  std::unique_ptr<char, void (*)(void*)> blob_{nullptr, std::free}; /*!< that it was imported from:
-                                                                     *   OpenVINO reads it there */
   Handle<ov_compiled_model_t> compiled_;
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
