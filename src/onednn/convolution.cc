@@ -3,6 +3,8 @@
  * \brief Convolutions over one to three axes, and their transposes.
  */
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "onednn/makers.h"
 
@@ -64,6 +66,26 @@ Desc WishedWeight(const Operand& weight, const Dims& grouped, DType type) {
   return weight.is_constant() ? AnyDesc(grouped, type) : PlainDesc(grouped, type);
 }
 
+/*! \brief The result with its channels side by side, as the innermost axis. */
+Desc ChannelsLast(const Dims& shape, DType type) {
+  Dims strides(shape.size());
+  strides[1] = 1;
+  int64_t stride = shape[1];
+  for (size_t axis = shape.size() - 1; axis > 1; stride *= shape[axis--]) strides[axis] = stride;
+  strides[0] = stride;
+  return Desc(shape, type, strides);
+}
+
+/*! \brief Whether at least half of what lies so are channels that only fill a block. */
+bool IsMostlyPadding(const Desc& desc) {
+  return desc.get_padded_dims()[1] >= 2 * desc.get_dims()[1];
+}
+
+/*! \brief Whether x comes in the layout. */
+bool IsOffered(const Operand& x, const Desc& desc) {
+  return desc == x.Offered() || (x.is_plain() && IsPlain(desc));
+}
+
 /*! \brief Each weight is multiplied once for each of these images' positions. */
 void ExpectProducts(const Operand& weight, const Dims& image, Maker* maker) {
   const double positions = static_cast<double>(SizeOf(image)) / static_cast<double>(image[1]);
@@ -86,10 +108,21 @@ Primitive MakeConvolution(const ConvolutionArguments& given) {
     const Dims grouped = Grouped(weight.shape, given.groups);
     const Desc bias_desc = BiasDesc(bias, weight.shape[0]);
     ExpectProducts(weight, shape, maker);
-    const dnnl::convolution_forward::primitive_desc desc(
-        Engine(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x.Wished(),
-        WishedWeight(weight, grouped, x.type), bias_desc, AnyDesc(shape, x.type), window.strides,
-        window.dilation, window.begin, window.end, posts.Attributes());
+    const auto make = [&](const Desc& output) {
+      return dnnl::convolution_forward::primitive_desc(
+          Engine(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x.Wished(),
+          WishedWeight(weight, grouped, x.type), bias_desc, output, window.strides, window.dilation,
+          window.begin, window.end, posts.Attributes());
+    };
+    auto desc = make(AnyDesc(shape, x.type));
+    if (IsMostlyPadding(desc.dst_desc())) {
+      // Whoever reads it would copy it without the padding, or compute with that.
+      auto unpadded = make(ChannelsLast(shape, x.type));
+      const std::string implementation = desc.impl_info_str();
+      if (implementation == unpadded.impl_info_str() && IsOffered(x, unpadded.src_desc())) {
+        desc = std::move(unpadded);
+      }
+    }
     Finish(desc, x, weight, weight.Offered().reshape(grouped), bias, posts, shape, maker);
   });
 }

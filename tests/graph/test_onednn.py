@@ -81,6 +81,11 @@ CONVOLUTIONS = {
     "depthwise of odd width": ((1, 7, 9, 10), (7, 1, 5, 5), {"groups": 7, "strides": (2, 2)}),
     "depthwise, more out": ((1, 6, 9, 10), (12, 1, 3, 3), {"groups": 6}),
     "odd channels": ((3, 17, 6, 5), (19, 17, 3, 3), {"pads": (1, 1, 1, 1)}),
+    "few channels": ((2, 1, 9, 11), (3, 1, 5, 4), {"pads": (2, 1, 0, 2), "strides": (2, 1)}),
+    "few channels, dilations": ((1, 1, 14, 15), (2, 1, 3, 3), {"dilations": (2, 3)}),
+    "few channels, one axis": ((2, 1, 17), (3, 1, 3), {"pads": (1, 1)}),
+    "few channels, three axes": ((1, 1, 5, 6, 7), (3, 1, 3, 2, 3), {}),
+    "one channel": ((2, 1, 9, 11), (1, 1, 3, 3), {}),
 }
 
 
@@ -576,6 +581,17 @@ def test_layouts():
     assert first.bytes >= 17 * 9 * 4 and first.shape == [1, 17, 3, 3]
     flat = Layout.plain((2, 16, 1, 1)).reshaped((2, 16))
     assert flat.is_plain and flat.shape == [2, 16]
+
+
+@pytest.mark.parametrize("channels", [1, 3, 6])
+def test_few_channels_are_written_without_padding(channels):
+    data, weights = normal(2, 1, 12, 12), normal(channels, 1, 5, 5)
+    made = dnn.convolution(Input(data.shape), array(weights), post_ops=[PostOp("relu")])
+    assert made.inputs[0] is None
+    expected = np.maximum(layers.convolution(data, weights), 0)
+    check(made, [data], expected)
+    if made.output is not None:
+        assert made.output.bytes < 2 * 4 * expected.size
 
 
 def test_layouts_go_from_neighbour_to_neighbour():
