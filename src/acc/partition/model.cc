@@ -33,11 +33,13 @@ std::vector<int64_t> ShapeOf(const NDArray& array) {
   return {array.shape().begin(), array.shape().end()};
 }
 
-bool Fits(const std::vector<int64_t>& shape, const ModelTensor& tensor) {
+/*! \brief Whether a shape, a vector or an array's own, is one of those of a tensor. */
+template <typename Shape>
+bool Fits(const Shape& shape, const ModelTensor& tensor) {
   if (!tensor.has_rank) return true;
   if (shape.size() != tensor.shape.size()) return false;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (tensor.shape[i] >= 0 && tensor.shape[i] != shape[i]) return false;
+    if (tensor.shape[i] >= 0 && tensor.shape[i] != shape.begin()[i]) return false;
   }
   return true;
 }
@@ -108,11 +110,14 @@ class Memory {
 /*! \brief The tensors of one call of infer. */
 class LoadedModel::Run : public ModelCall {
  public:
-  Run(LoadedModel* model, std::vector<NDArray> inputs, std::vector<ModelTensor> outputs)
+  /*! \brief `outputs` outlives the call. */
+  Run(LoadedModel* model, std::vector<NDArray> inputs, const std::vector<ModelTensor>& outputs)
       : model_(model),
         inputs_(std::move(inputs)),
-        specs_(std::move(outputs)),
+        specs_(outputs),
         memory_(model->device_, model->model_.workspace_bytes) {
+    tensors_.reserve(inputs_.size() + specs_.size());
+    outputs_.reserve(specs_.size());
     for (size_t i = 0; i < inputs_.size(); ++i) {
       tensors_.push_back(TensorOf(inputs_[i]));
       tensors_.back().name = model_->inputs_[i].name.c_str();
@@ -207,7 +212,7 @@ class LoadedModel::Run : public ModelCall {
 
   LoadedModel* model_;
   std::vector<NDArray> inputs_;
-  std::vector<ModelTensor> specs_; /*!< of the outputs */
+  const std::vector<ModelTensor>& specs_; /*!< of the outputs */
   std::vector<NDArray> outputs_;
   Memory memory_;
   MXTensor workspace_{};
@@ -293,7 +298,7 @@ NDArray LoadedModel::Prepared(const NDArray& given, size_t index) const {
     MXNET_THROW("TypeError") << "infer: input " << index << " ('" << spec.name << "'): expected "
                              << DataTypeName(spec.dtype) << ", got " << DataTypeName(given.dtype());
   }
-  if (!Fits(ShapeOf(given), spec)) {
+  if (!Fits(given.shape(), spec)) {
     MXNET_THROW("ValueError") << "infer: input " << index << " ('" << spec.name << "'): expected "
                               << SpecText(spec) << ", got "
                               << SpecText(given.dtype(), ShapeOf(given));
@@ -336,7 +341,8 @@ std::vector<ModelTensor> LoadedModel::AskedOutputs(const MXTensor* inputs) {
   return asked;
 }
 
-std::vector<ModelTensor> LoadedModel::OutputsFor(const std::vector<NDArray>& inputs) {
+const std::vector<ModelTensor>& LoadedModel::OutputsFor(const std::vector<NDArray>& inputs,
+                                                        std::vector<ModelTensor>* asked) {
   const auto is_static = [](const ModelTensor& output) { return output.is_static(); };
   const bool all = std::all_of(outputs_.begin(), outputs_.end(), is_static);
   if (all || model_.inferShapes == nullptr) return outputs_;
@@ -349,7 +355,8 @@ std::vector<ModelTensor> LoadedModel::OutputsFor(const std::vector<NDArray>& inp
     tensors.push_back(has_elements ? TensorOf(inputs[i]) : WithoutElements(inputs[i].tensor()));
     tensors.back().name = inputs_[i].name.c_str();
   }
-  return AskedOutputs(tensors.data());
+  *asked = AskedOutputs(tensors.data());
+  return *asked;
 }
 
 std::vector<std::vector<int64_t>> LoadedModel::InferShapes(
@@ -419,9 +426,11 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
                              << given.size();
   }
   std::vector<NDArray> inputs;
+  inputs.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) inputs.push_back(Prepared(given[i], i));
-  std::vector<ModelTensor> specs = OutputsFor(inputs);
-  Run run(this, std::move(inputs), std::move(specs));
+  std::vector<ModelTensor> asked;
+  const std::vector<ModelTensor>& specs = OutputsFor(inputs, &asked);
+  Run run(this, std::move(inputs), specs);
   MXAccStatus status = GiveOrCall(&run);
   if (status != nullptr) {
     const Error error = ErrorOf(status, device_->name(), "infer");

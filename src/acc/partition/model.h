@@ -57,7 +57,9 @@ class LoadedModel : public Attachment {
   void ReadTensors(const ModelGraph& graph, const char* function);
   Context ContextOf(const ModelTensor& tensor) const;
   NDArray Prepared(const NDArray& given, size_t index) const;
-  std::vector<ModelTensor> OutputsFor(const std::vector<NDArray>& inputs);
+  /*! \brief The outputs as they are known, or in `asked` what the library says for the inputs. */
+  const std::vector<ModelTensor>& OutputsFor(const std::vector<NDArray>& inputs,
+                                             std::vector<ModelTensor>* asked);
   std::vector<ModelTensor> AskedOutputs(const MXTensor* inputs);
   MXAccStatus Call(Run* run, MXAccStream stream);
   MXAccStatus GiveOrCall(Run* run);
