@@ -76,7 +76,8 @@ def refresh(model: Any) -> None:
     """Has an optimized model read its weights again.
 
     That is needed where they were written in a way that the framework does not count: through
-    `tensor.data`, an array of NumPy that shares their memory, or in torch's inference mode.
+    `tensor.data`, an array of NumPy that shares their memory, or in tensors that were made in
+    torch's inference mode. Attributes that are no weights are not read again: optimize anew.
     """
     for _, part in parts_of(model, "refresh"):
         part.refresh()

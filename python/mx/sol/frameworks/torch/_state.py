@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, getitem, is_
 from typing import Any
 
+import numpy
 import torch
 from torch.nn.modules import module as _of_all_modules
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 _version = attrgetter("_version")
 _training = attrgetter("training")
 _data_ptr = torch.Tensor.data_ptr
+_tobytes = numpy.ndarray.tobytes
 _NUMBER = re.compile(r"_\d+$")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -24,6 +29,23 @@ _GLOBAL_HOOKS = (
     _of_all_modules._global_backward_hooks,
     _of_all_modules._global_backward_pre_hooks,
 )
+
+
+_COUNTER = "num_batches_tracked"
+_states: weakref.WeakSet[State] = weakref.WeakSet()
+_lock = threading.Lock()  # of the states
+
+
+def _note_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    parameters = {id(one) for group in optimizer.param_groups for one in group["params"]}
+    with _lock:
+        states = list(_states)
+    for state in states:
+        state.note_step(parameters)
+
+
+# Once, for all optimizers.
+register_optimizer_step_post_hook(_note_step)
 
 
 class State:
@@ -41,6 +63,13 @@ class State:
         self._constants: dict[str, Any] = {}
         # Modules in others, to notice that one is in the position of another.
         self._modules_in = [(one._modules, key) for one in owners.values() for key in one._modules]
+        # A call in training mode writes running_mean without a new version, and counts itself.
+        self._counters_in = [
+            (one._buffers, _COUNTER) for one in set(self._modules) if _has_counter(one._buffers)
+        ]
+        self._steps = [0]  # of optimizers that have a weight; those that are fused count no version
+        with _lock:
+            _states.add(self)
 
     def add(self, names: Sequence[str], constants: Mapping[str, Any]) -> None:
         """Has the weights of a graph watched, too; `constants` are tensors that are no weights."""
@@ -61,7 +90,7 @@ class State:
             elif target in constants:
                 self._constants[name] = constants[target]
         self._names = list(self._weights_in)
-        found = [*self._weights_in.values(), *self._modules_in]
+        found = [*self._weights_in.values(), *self._counters_in, *self._modules_in]
         self._dicts, self._keys = [owner for owner, _ in found], [key for _, key in found]
         self._spec = [(tensor.dtype, tensor.shape) for tensor in self.weights()]
         self.look()
@@ -77,8 +106,12 @@ class State:
         """Takes the state as it is now for the one that `check` compares with."""
         self._seen = self._objects()
         self._weights = self._seen[: len(self._names)]
+        self._watched = self._seen[: len(self._names) + len(self._counters_in)]
         self._pointers = list(map(_data_ptr, self._weights))
-        self._versions = _versions_of(self._weights)
+        # Tensors made in inference mode count no versions.
+        is_counted = not any(tensor.is_inference() for tensor in self._watched)
+        self._version: Callable[[Any], int] = _version if is_counted else _version_of
+        self._versions = list(map(self._version, self._watched))
         self.check = self._checker(self._all_hooks)
         self.check_but_for_hooks = self._checker([])
 
@@ -89,8 +122,11 @@ class State:
         It is called for each call of the model, so all it reads is in variables of its own.
         """
         modules, dicts, keys = self._modules, self._dicts, self._keys
-        seen, weights = self._seen, self._weights
-        pointers, versions = self._pointers, self._versions
+        seen, weights, watched = self._seen, self._weights, self._watched
+        pointers, versions, version = self._pointers, self._versions, self._version
+        steps, before = self._steps, self._steps[0]
+        contents = self._uncounted_contents()
+        values = list(map(_tobytes, contents))
 
         def check() -> str:
             if any(hooks):
@@ -100,18 +136,37 @@ class State:
             try:
                 if (
                     all(map(is_, map(getitem, dicts, keys), seen))
-                    and list(map(_version, weights)) == versions
+                    and list(map(version, watched)) == versions
                     and list(map(_data_ptr, weights)) == pointers
+                    and steps[0] == before
+                    and list(map(_tobytes, contents)) == values
                 ):
                     return ""
             except KeyError:
                 return "changed"
-            except RuntimeError:
-                # Tensors made in inference mode count no versions.
-                return "" if _versions_of(weights) == versions else "changed"
             return "changed"
 
         return check
+
+    def _uncounted_contents(self) -> list[Any]:
+        """The bytes of buffers that may be a running_mean of which nothing counts the calls."""
+        pairs = zip(self._weights_in.values(), self._weights, strict=True)
+        return [
+            # With one more axis those with gaps can be seen as bytes, too.
+            tensor.unsqueeze(-1).view(torch.uint8).numpy()
+            for (owner, _), tensor in pairs
+            if not isinstance(tensor, torch.nn.Parameter)
+            and not _has_counter(owner)
+            and tensor.dim() == 1
+            and tensor.is_floating_point()
+            and tensor.device.type == "cpu"
+            and tensor.layout == torch.strided
+        ]
+
+    def note_step(self, parameters: set[int]) -> None:
+        """Is told of each step of an optimizer, with the identities of what it writes."""
+        if not parameters.isdisjoint(map(id, self._weights)):
+            self._steps[0] += 1
 
     def has_outer_hooks(self) -> bool:
         """Whether the module itself has hooks, which torch calls around forward."""
@@ -145,5 +200,9 @@ class State:
         return {**dict(zip(self._names, tensors, strict=True)), **self._constants}
 
 
-def _versions_of(tensors: Sequence[Any]) -> list[int]:
-    return [0 if tensor.is_inference() else tensor._version for tensor in tensors]
+def _version_of(tensor: Any) -> int:
+    return 0 if tensor.is_inference() else int(tensor._version)
+
+
+def _has_counter(buffers: Mapping[str, Any]) -> bool:
+    return buffers.get(_COUNTER) is not None
