@@ -21,6 +21,7 @@ import pytest
 import mx
 from mx._cli import main
 from mx.cache import CacheWarning
+from mx.cache._use import Cache
 from mx.graph import PartitionedPlan
 from tests.acc.test_partitioned_plans import MIXED, X, same
 from tests.graph.build import graph_of
@@ -332,6 +333,22 @@ def test_the_command(load_refacc, folder, capsys) -> None:
     assert "expected a size such as 500MB or 2GB, got 'much'" in capsys.readouterr().err
     with pytest.raises(ValueError, match="limit: size: expected a number of bytes from 0 on"):
         mx.cache.limit(-1)
+
+
+def test_strange_settings(folder, monkeypatch) -> None:
+    folder.mkdir(mode=0o700)
+    (folder / "limit").write_text("-5\n")
+    assert mx.cache.limit() == 4 * 10**9
+    (folder / "limit").unlink()
+    (folder / "limit").mkdir()  # which no file replaces
+    with pytest.raises(OSError):
+        mx.cache.limit(5)
+    assert [each.name for each in folder.iterdir()] == ["limit"]
+    monkeypatch.delenv("MXNET_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as without HOME and a user
+    with pytest.warns(CacheWarning, match="are not kept in ~.*: the home folder is not known"):
+        assert Cache.find() is None
 
 
 def test_bench_tells_where_models_came_from(load_refacc, capsys, tmp_path) -> None:

@@ -43,6 +43,8 @@ def usable_folder() -> str:
     it gets executed.
     """
     path = folder()
+    if not os.path.isabs(path):
+        raise FileNotFoundError("the home folder is not known, name another in MXNET_CACHE_DIR")
     os.makedirs(path, mode=0o700, exist_ok=True)
     reason = distrust(path)
     if reason is not None and os.environ.get("MXNET_CACHE_TRUSTED") != "1":
@@ -80,13 +82,21 @@ def limit() -> int:
             raise ValueError(f"MXNET_CACHE_LIMIT: {error}") from None
     with contextlib.suppress(OSError, ValueError):
         with open(os.path.join(folder(), _LIMIT_FILE), encoding="ascii") as file:
-            return int(file.read())
+            size = int(file.read())
+            if size >= 0:
+                return size
     return DEFAULT_LIMIT
 
 
 def set_limit(size: int) -> None:
     """Writes it into the folder, for all processes that use that."""
     path = os.path.join(usable_folder(), _LIMIT_FILE)
-    with open(path + ".new", "w", encoding="ascii") as file:
-        file.write(f"{size}\n")
-    os.replace(path + ".new", path)
+    partial = f"{path}.{os.getpid()}.new"
+    try:
+        with open(partial, "w", encoding="ascii") as file:
+            file.write(f"{size}\n")
+        os.replace(partial, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        raise
