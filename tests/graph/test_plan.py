@@ -18,6 +18,16 @@ def floats(*shape):
     return RANDOM.standard_normal(shape, "float32")
 
 
+@pytest.mark.parametrize("how", ["run", "profile"])
+def test_outputs_are_no_arrays_of_the_caller(how):
+    plan = Plan(graph_of("g (float[2] x) => (float[2] y) { y = Identity(x) }"), optimize=False)
+    for asarray in (numpy.asarray, mx.np.asarray):
+        x = asarray(numpy.array([1, 2], "float32"))
+        (y,) = plan.run({"x": x}) if how == "run" else plan.profile({"x": x}).outputs
+        y[0] = 7
+        assert float(x[0]) == 1
+
+
 @pytest.mark.parametrize("breaks", ["NonZero", "If"])
 def test_chains_that_one_kernel_computes_across_the_end_of_a_plan(breaks):
     middle = {

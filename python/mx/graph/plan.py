@@ -106,10 +106,7 @@ class Plan:
         origin, self._origin = self._origin, None
         if origin is not None and origin() is None:
             gc.collect()  # of its nodes and values, which refer to one another and to weights
-        outputs = [_as_array(output) for output in self._program.run(given)]
-        given_ids = set(map(id, given))
-        # An output that is an input is no array of the caller's.
-        outputs = [_copied(output) if id(output) in given_ids else output for output in outputs]
+        outputs = own_arrays(self._program.run(given), given)
         if key is not None and all(one[0] in _ARRAYS for one in key) and key not in self._ready:
             compiled = self._program.single_plan(given)
             with self._lock:
@@ -131,7 +128,7 @@ class Plan:
         given = self._check(inputs)
         recorder = Recorder()
         outputs = self._program.run(given, record=recorder)
-        return Profile(tuple(recorder.steps), tuple(_as_array(output) for output in outputs))
+        return Profile(tuple(recorder.steps), tuple(own_arrays(outputs, given)))
 
     def compiled(self, inputs: Mapping[str, Any]) -> Any | None:
         """The one compiled plan that gives all outputs for such inputs, which it plans for if need
@@ -188,8 +185,17 @@ def _check_mapping(inputs: object) -> None:
         raise TypeError(f"inputs: expected a mapping of names to arrays, got {kind}")
 
 
-def _copied(output: Any) -> Any:
-    return np.array(output) if isinstance(output, np.ndarray) else output
+def own_arrays(outputs: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """Outputs as a plan returns them: arrays of mx where these have the type, none the caller's."""
+    given_ids = set(map(id, given))
+    return [
+        _as_array(output.copy() if _is_array(output) and id(output) in given_ids else output)
+        for output in outputs
+    ]
+
+
+def _is_array(output: Any) -> bool:
+    return isinstance(output, (np.ndarray, numpy.ndarray))
 
 
 def _checked(value: onnx_ir.Value, inputs: Mapping[str, Any], symbols: dict[str, int]) -> Any:
