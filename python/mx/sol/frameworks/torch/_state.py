@@ -67,6 +67,7 @@ class State:
         self._counters_in = [
             (one._buffers, _COUNTER) for one in set(self._modules) if _has_counter(one._buffers)
         ]
+        self._weights: list[Any] = []
         self._steps = [0]  # of optimizers that have a weight; those that are fused count no version
         with _lock:
             _states.add(self)
@@ -153,7 +154,7 @@ class State:
         pairs = zip(self._weights_in.values(), self._weights, strict=True)
         return [
             # With one more axis those with gaps can be seen as bytes, too.
-            tensor.unsqueeze(-1).view(torch.uint8).numpy()
+            tensor.detach().unsqueeze(-1).view(torch.uint8).numpy()
             for (owner, _), tensor in pairs
             if not isinstance(tensor, torch.nn.Parameter)
             and not _has_counter(owner)
