@@ -85,7 +85,7 @@ def test_what_is_rejected(args, kwargs, kind, text) -> None:
         ({"vdims": [False, True]}, ValueError, "no example that has a length for #0"),
         ({"vdims": [True]}, ValueError, "expected 2 items"),
         ({"framework": "torch"}, NotImplementedError, "framework='numpy' is"),
-        ({"framework": "onnx"}, NotImplementedError, "not built yet"),
+        ({"framework": "onnx"}, NotImplementedError, "not implemented yet"),
         ({"framework": "tensorflow"}, ValueError, "none of the frameworks"),
         ({"device": "nowhere"}, RuntimeError, "no accelerator 'nowhere' is loaded"),
         ({"device": 3.5}, TypeError, "device: expected a context"),

@@ -89,7 +89,11 @@ def test_extending(passes) -> None:
         (lambda: sol.config["nothing"], KeyError, "is no setting: there are fallback"),
         (lambda: sol.config.update(fallback=1), TypeError, "expected bool, got int"),
         (lambda: sol.config.update(profile_runs=0), ValueError, "expected 1 or more"),
-        (lambda: sol.config.update(autotune=True), NotImplementedError, "tuning: not built yet"),
+        (
+            lambda: sol.config.update(autotune=True),
+            NotImplementedError,
+            "tuning: not implemented yet",
+        ),
         (lambda: sol.deploy, NotImplementedError, "sol.deploy: libraries"),
         (lambda: sol.nothing, AttributeError, "nothing"),
     ],

@@ -473,7 +473,7 @@ def test_what_cannot_be_optimized(model, kind, text) -> None:
 
 def test_the_parts_that_can_be_are_optimized() -> None:
     model = Mixed().eval()
-    with pytest.warns(sol.SolWarning, match="all but first, last: .*Python code"):
+    with pytest.warns(sol.SolWarning, match="all except the modules first, last: .*Python code"):
         fast = sol.optimize(model, torch.randn(3, 3), fallback=True)
     assert type(fast) is Mixed and fast.flow is model.flow
     assert type(fast.first) is not nn.Sequential and isinstance(fast.first, nn.Sequential)

@@ -26,5 +26,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in NOT_BUILT:
-        raise NotImplementedError(f"sol.{name}: {NOT_BUILT[name]}: not built yet")
+        raise NotImplementedError(f"sol.{name}: {NOT_BUILT[name]}: not implemented yet")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

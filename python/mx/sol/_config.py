@@ -10,13 +10,13 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
     "fallback": (False, "what `optimize` takes for `fallback` where it is not given"),
     "profile_runs": (5, "how often `report` runs a model for the times that it tells"),
 }
-# Settings of parts that are not built yet.
+# Settings of parts that are not implemented yet.
 _NOT_BUILT = {"autotune": "tuning", "precision": "other precisions than the model's"}
 
 
 class Config(MutableMapping[str, Any]):
     """The settings by name. KeyError for one that is none, TypeError for a value of another type,
-    NotImplementedError for settings of what is not built yet."""
+    NotImplementedError for settings of what is not implemented yet."""
 
     def __init__(self) -> None:
         self._values = {name: value for name, (value, _) in _SETTINGS.items()}
@@ -53,7 +53,9 @@ class Config(MutableMapping[str, Any]):
 
     def _check(self, name: str) -> None:
         if name in _NOT_BUILT:
-            raise NotImplementedError(f"sol.config[{name!r}]: {_NOT_BUILT[name]}: not built yet")
+            raise NotImplementedError(
+                f"sol.config[{name!r}]: {_NOT_BUILT[name]}: not implemented yet"
+            )
         if name not in _SETTINGS:
             raise KeyError(f"sol.config: {name!r} is no setting: there are {', '.join(_SETTINGS)}")
 

@@ -39,7 +39,7 @@ def optimize(
     SolWarning that says why; without it the error names the operator, its module and its line.
 
     Raises TypeError for what is no model or does not fit as an example, GraphError for what the
-    graph of models has no operator for, NotImplementedError for what is not built yet.
+    graph of models has no operator for, NotImplementedError for what is not implemented yet.
     """
     reader = reader_of(model)
     target = frameworks.get(framework if framework is not None else reader.target)

@@ -46,7 +46,7 @@ class MXNet(Framework):
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """NotImplementedError: no optimized model is a symbol."""
         raise NotImplementedError(
-            "sol.optimize: framework='mxnet': optimized models as symbols are not built yet"
+            "sol.optimize: framework='mxnet': optimized models as symbols are not implemented yet"
         )
 
     def missing(self) -> str:

@@ -32,7 +32,7 @@ class Onnx(Framework):
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """NotImplementedError: no optimized model is a file."""
         raise NotImplementedError(
-            "sol.optimize: framework='onnx': optimized models as ONNX files are not built yet"
+            "sol.optimize: framework='onnx': optimized models as ONNX files are not implemented yet"
         )
 
     def missing(self) -> str:

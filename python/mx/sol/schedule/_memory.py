@@ -42,7 +42,7 @@ class Memory:
         return (
             "Estimated Peak Memory Consumption:\n"
             f"  Inference: ~{size_text(self.peak)} ({parts})\n"
-            "  Training:  not known: training is not built yet"
+            "  Training:  not known: training is not implemented yet"
         )
 
 

@@ -39,7 +39,7 @@ class Torch(Framework):
         if not isinstance(compiled.source, TorchSource):
             raise NotImplementedError(
                 f"sol.optimize: framework='torch' for {compiled.source.name}: models of other"
-                " frameworks as modules of torch are not built yet; framework='numpy' is"
+                " frameworks as modules of torch are not implemented yet; framework='numpy' is"
             )
         return optimized(compiled)
 

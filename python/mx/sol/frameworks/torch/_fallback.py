@@ -33,7 +33,7 @@ def in_parts(
     calls = _calls_of(model, args, kwargs)
     names: list[str] = []
     result = _in_parts(model, "", calls, planned, names)
-    done = f"all but {', '.join(names)}" if names else "it"
+    done = f"all except the modules {', '.join(names)}" if names else "it"
     text = str(error).split("\n")[0]
     warnings.warn(
         f"{type(model).__name__}: torch executes {done}: {text}", SolWarning, stacklevel=4

@@ -25,9 +25,9 @@ _MOST_READY = 32
 _NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
 
 # Why torch executes a model.
-_TRAINING = "it is in training mode, and training is not built yet: call .eval() for inference"
-_GRADIENTS = "gradients are required, and training is not built yet: use torch.inference_mode()"
-_AUTOCAST = "torch.autocast is on, and other precisions are not built yet"
+_TRAINING = "it is in training mode, which is not implemented yet: call .eval() for inference"
+_GRADIENTS = "gradients are required, which is not implemented yet: use torch.inference_mode()"
+_AUTOCAST = "torch.autocast is on, and other precisions are not implemented yet"
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
 

@@ -92,7 +92,7 @@ class TorchSource(Source):
         if changed:
             raise NotImplementedError(
                 f"sol.optimize: {self.name} changes {', '.join(changed)} in a call: models that"
-                " change their buffers or inputs are not built yet"
+                " change their buffers or inputs are not implemented yet"
             )
         self.outputs = OutputTree(program)
         if self.state is None:
