@@ -8,7 +8,8 @@
 #   make build   build into the source tree (an editable install)
 #   make docs    build, then make the pages of docs/ into build/docs
 #   make lint    formatting, ruff, mypy, and pyright on stubs;  make format  applies the formatting
-#   make bench   build, then measure against the peers;  BENCH_ARGS=--smoke  for a quick look
+#   make bench   build, then measure against the peers;  BENCH_ARGS=--smoke  for a quick look;
+#                make bench-models  does it for whole models
 #   make environment    installs what all of these need; after it several can run at once: make -j
 
 SHELL := /bin/bash
@@ -23,7 +24,7 @@ ALONE := env -u MAKEFLAGS -u MAKELEVEL
 CXX_FILES = $(shell find include src accelerators tests/cpp tests/fuzz tests/library benchmarks examples -name build -prune -o \
 	'(' -name '*.h' -o -name '*.cc' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' ')' -print 2>/dev/null)
 
-.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build sanitized bench \
+.PHONY: demo test test-cpp test-cython test-ctypes test-accelerators test-operators test-levels build sanitized bench bench-models \
 	docs lint format environment clean
 
 demo: build
@@ -76,6 +77,9 @@ sanitized: $(BIN)/.built-with
 
 bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+bench-models: build $(BIN)/.measured-with
+	$(BIN)/python -m benchmarks.compare.model_page $(BENCH_ARGS)
 
 docs: build $(BIN)/.documented-with
 	$(BIN)/python -m sphinx -E -W --keep-going -n -q docs build/docs
