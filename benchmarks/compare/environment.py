@@ -23,6 +23,9 @@ DISTRIBUTIONS = (
     "Cython",
 )
 
+# What whole models are executed by.
+MODELS = ("mxffi", "numpy", "onednn-cpu-gomp", "onnxruntime", "openvino", "torch")
+
 
 def processor() -> str:
     """The processor's model name as the system gives it."""
@@ -54,6 +57,13 @@ def versions(names: Iterable[str] = DISTRIBUTIONS) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def of_models(threads: int | None = None) -> str:
+    """A line about a comparison of whole models: processor, threads and versions."""
+    found = ", ".join(f"{name} {version}" for name, version in versions(MODELS).items())
+    used = "" if threads is None else f"{threads} threads; "
+    return f"{processor()}; {used}{found}"
 
 
 def describe(command: str) -> dict[str, str]:

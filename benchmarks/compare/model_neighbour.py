@@ -65,7 +65,7 @@ def main() -> None:
                 for key, (alone, busy) in found.items()
             )
             print(f"{name}, batch {batch}: {said}", flush=True)
-    print(f"{environment.processor()}; {options.threads} threads")
+    print(environment.of_models(options.threads))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
 
@@ -24,6 +25,8 @@ The models are ResNet-50, MobileNetV2, BERT-base's encoder at 128 tokens, LeNet,
 U-Net, with random weights, in float32, on two threads. A ratio is our time divided by the other's,
 of medians of runs in turns: below 1 ours is faster.
 """
+THREADS = 2
+MACHINE = environment.of_models(THREADS)
 # A heading, the module that measures it, and its options; then those of a smoke run.
 SMALL = ("--model", "lenet", "--batch", "1")
 SECTIONS = (
@@ -42,7 +45,7 @@ def section(heading: str, module: str, options: tuple[str, ...]) -> str:
     command = [sys.executable, "-m", name, *options]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     about = (import_module(name).__doc__ or "").split("\n")[0]
-    lines = [line for line in done.stdout.splitlines() if line]
+    lines = [line for line in done.stdout.splitlines() if line and line != MACHINE]
     tables = "\n".join(line for line in lines if line.startswith("|"))
     others = "\n".join(f"- {line}" for line in lines if not line.startswith("|"))
     shown = " ".join(["python", *command[1:]])
@@ -61,11 +64,8 @@ def main() -> None:
         made.append(section(heading, module, brief if smoke else options))
         print(f"{made[-1]}\n", flush=True)
     if not smoke:
-        about = environment.describe("python -m benchmarks.compare.model_page")
-        machine = "\n".join(f"- {key}: {value}" for key, value in about.items())
-        PAGE.write_text(
-            "\n\n".join([INTRODUCTION.strip(), *made, f"## Measured on\n\n{machine}"]) + "\n"
-        )
+        date = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        PAGE.write_text("\n\n".join([INTRODUCTION.strip(), f"{date}; {MACHINE}", *made]) + "\n")
 
 
 if __name__ == "__main__":

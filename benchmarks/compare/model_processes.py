@@ -168,8 +168,7 @@ def main() -> None:
                 path, inputs = save(name, batch, Path(folder))
                 found = measure(path, inputs, options.rounds, options.threads)
                 print(text(name, batch, found), flush=True)
-    versions = environment.versions((*environment.DISTRIBUTIONS, "onnxruntime"))
-    print(f"\n{environment.processor()}; {options.threads} threads; {versions}")
+    print(f"\n{environment.of_models(options.threads)}")
 
 
 if __name__ == "__main__":

@@ -216,8 +216,7 @@ def main() -> None:
     print(f"\n{text(rows)}\n")
     for note in sorted(notes):
         print(note)
-    versions = environment.versions((*environment.DISTRIBUTIONS, "openvino", "onednn-cpu-gomp"))
-    print(f"{environment.processor()}; {options.threads} threads; {versions}")
+    print(environment.of_models(options.threads))
 
 
 if __name__ == "__main__":

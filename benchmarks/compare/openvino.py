@@ -113,8 +113,7 @@ def main() -> None:
             ratios.append(ratio)
             print(line, flush=True)
     print(f"| geometric mean | | | | {statistics.geometric_mean(ratios):.3f} | | |\n")
-    versions = environment.versions((*environment.DISTRIBUTIONS, "openvino"))
-    print(f"{environment.processor()}; {options.threads} threads; {versions}")
+    print(environment.of_models(options.threads))
 
 
 if __name__ == "__main__":

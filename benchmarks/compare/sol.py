@@ -117,8 +117,7 @@ def main() -> None:
     print(f"a call of a tiny module: {call:.1f} us, of which its plan {plan:.1f} us")
     for note in sorted(notes):
         print(note)
-    versions = environment.versions((*environment.DISTRIBUTIONS, "openvino", "onednn-cpu-gomp"))
-    print(f"{environment.processor()}; {options.threads} threads; {versions}")
+    print(environment.of_models(options.threads))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in options.model or models.MODELS:
             print(measure(options.library, name, options.rounds, Path(folder)), flush=True)
-    print(f"{environment.processor()}; {environment.versions(environment.DISTRIBUTIONS)}")
+    print(environment.of_models())
 
 
 if __name__ == "__main__":
