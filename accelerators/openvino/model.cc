@@ -159,6 +159,10 @@ Handle<ov_tensor_t> Model::Wrapped(const Port& port, const MXAccDLTensor& tensor
   if (tensor.dtype.code != port.element->code || tensor.dtype.bits != size) {
     throw Failure(kMXAccBadArgument, "infer: a tensor is of another type than the model has");
   }
+  if (!mxacc::IsRowMajor(tensor)) {
+    throw Failure(kMXAccBadArgument,
+                  "infer: expected a row-major tensor, got one with other strides");
+  }
   const bool is_empty = std::count(tensor.shape, tensor.shape + tensor.ndim, 0) != 0;
   void* data = is_empty ? no_elements : static_cast<char*>(tensor.data) + tensor.byte_offset;
   ov_tensor_t* wrapped = nullptr;
@@ -218,6 +222,13 @@ void Model::CopyOutput(ov_infer_request_t* request, size_t index, MXTensor* outp
   size_t bytes = 0;
   api_.Check(api_.ov_tensor_get_byte_size(got, &bytes), "ov_tensor_get_byte_size");
   if (bytes == 0) return;
+  const mxacc::Span room = mxacc::SpanOf(output->tensor);
+  if (bytes != static_cast<size_t>(room.last - room.first) || !mxacc::IsRowMajor(output->tensor)) {
+    throw Failure(kMXAccBadArgument, "infer: output " + std::to_string(index) + " is " +
+                                         mxacc::SpecText(output->tensor) +
+                                         ", and has to be row-major and of " +
+                                         std::to_string(bytes) + " bytes");
+  }
   void* data = nullptr;
   api_.Check(api_.ov_tensor_data(got, &data), "ov_tensor_data");
   std::memcpy(static_cast<char*>(output->tensor.data) + output->tensor.byte_offset, data, bytes);

@@ -25,7 +25,7 @@ SHAPES = {"x": [2, 3], "w": [3, 4], "h": [2, 4], "r": [2, 4], "y": [2, 4]}
 WEIGHT = np.arange(12, dtype="float32").reshape(3, 4) / 10 - 0.5
 
 
-def graph_of(nodes=NODES, shapes=SHAPES, outputs=("y", "r")) -> Any:
+def graph_of(nodes=NODES, shapes=SHAPES, outputs=("y", "r"), version=13) -> Any:
     """A graph with the input x and the weight w."""
     names = list(shapes)
     entries = [
@@ -43,7 +43,7 @@ def graph_of(nodes=NODES, shapes=SHAPES, outputs=("y", "r")) -> Any:
             {
                 "id": number,
                 "operator": operator,
-                "version": 13,
+                "version": version,
                 "attributes": {},
                 "inputs": [names.index(name) for name in inputs],
                 "outputs": [names.index(output)],
@@ -123,6 +123,8 @@ def test_supported_ops(load_refacc) -> None:
     ]
     unknown = graph_of([("Foo", ["x", "w"], "y")], outputs=["y"])
     assert unknown.supported(ctx)[0][7] == "there is no rule for Foo"
+    old = graph_of([("Add", ["x", "x"], "y")], {**SHAPES, "y": [2, 3]}, ["y"], version=6)
+    assert old.supported(ctx)[0][7] == "Add of a version before 7"
 
 
 def test_options_and_keys(load_refacc) -> None:
@@ -322,6 +324,13 @@ def test_graphs_that_are_wrong(load_refacc) -> None:
     }.items():
         with pytest.raises(ValueError, match=message):
             ModelGraph(text, 1, b"").supported(ctx)
+    for graph, message in (
+        (graph_of(shapes={**SHAPES, "w": [4, 3]}), r"weight 'w', float32 \(3, 4\), that is"),
+        (graph_of([("Relu", ["x"], "x")], outputs=["x"]), "has an entry of two origins"),
+        (graph_of(outputs=[]), "has no outputs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            graph.supported(ctx)
     with pytest.raises(ValueError, match="num_nodes: expected 1"):
         ModelGraph("{}", 0, b"")
     with pytest.raises(ValueError, match="2 extents with 1 symbols"):

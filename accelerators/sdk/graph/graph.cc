@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "../status.h"
+#include "../tensor.h"
 
 namespace mxacc {
 namespace {
@@ -79,6 +80,32 @@ GraphNode ReadNode(const Json& json, size_t entries) {
   return node;
 }
 
+/*! \brief What the host gives of a weight is what the JSON says of it, and row-major. */
+void CheckWeight(const GraphEntry& entry, const MXAccDLTensor& given) {
+  const bool is_right =
+      std::equal(entry.shape.begin(), entry.shape.end(), given.shape, given.shape + given.ndim) &&
+      (entry.dtype.bits == 0 || SameType(entry.dtype, given.dtype)) && IsRowMajor(given);
+  if (!is_right) {
+    Reject("has a weight '" + entry.name + "', " + SpecText(given) +
+           ", that is something else in its JSON, or not row-major");
+  }
+}
+
+/*! \brief An entry has one origin: it is an input, a weight, or an output of one node. */
+void CheckOrigins(const Graph& graph) {
+  std::vector<bool> has_origin(graph.entries.size());
+  const auto add = [&](const std::vector<int64_t>& entries) {
+    for (const int64_t entry : entries) {
+      if (entry < 0) continue;
+      if (has_origin[static_cast<size_t>(entry)]) Reject("has an entry of two origins");
+      has_origin[static_cast<size_t>(entry)] = true;
+    }
+  };
+  add(graph.inputs);
+  add(graph.weights);
+  for (const GraphNode& node : graph.nodes) add(node.outputs);
+}
+
 }  // namespace
 
 bool GraphEntry::is_static() const {
@@ -120,8 +147,11 @@ Graph ReadGraph(const char* text, const MXTensor* weights, int32_t num_weights) 
   }
   if (!Has(graph.weights, num_weights)) Reject("has another number of weights than its JSON");
   for (size_t i = 0; i < graph.weights.size(); ++i) {
-    graph.entries[static_cast<size_t>(graph.weights[i])].weight = weights + i;
+    GraphEntry& entry = graph.entries[static_cast<size_t>(graph.weights[i])];
+    CheckWeight(entry, weights[i].tensor);
+    entry.weight = weights + i;
   }
+  CheckOrigins(graph);
   return graph;
 }
 
@@ -134,6 +164,7 @@ Graph ReadGraph(const MXAccGraph& given) {
       ReadGraph(given.json, given.data + given.num_inputs, given.num_data - given.num_inputs);
   const bool is_right = Has(graph.inputs, given.num_inputs) &&
                         Has(graph.outputs, given.num_outputs) && Has(graph.nodes, given.num_nodes);
+  if (graph.outputs.empty()) Reject("has no outputs");
   if (!is_right) Reject("has other numbers of inputs, outputs or nodes than its JSON");
   return graph;
 }

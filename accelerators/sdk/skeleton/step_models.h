@@ -71,8 +71,9 @@ class ModelOf {
     };
     out->unloadModel = [](void* state) {
       (void)StatusOf([&] {
-        const std::unique_ptr<ModelOf> model(static_cast<ModelOf*>(state));
-        [[maybe_unused]] const auto entered = model->device_->Enter();
+        auto* model = static_cast<ModelOf*>(state);
+        [[maybe_unused]] const auto entered = model->device_->Enter();  // until it is gone
+        delete model;
       });
     };
   }

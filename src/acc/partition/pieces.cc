@@ -67,7 +67,8 @@ void PieceSink::Write(const char* data, size_t size) {
   while (size != 0) {
     const ssize_t written = ::pwrite(file_, data, size, end_);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ThrowErrno("written");
+    if (written == 0) errno = ENOSPC;
+    if (written <= 0) ThrowErrno("written");
     data += written;
     size -= static_cast<size_t>(written);
     end_ += written;

@@ -99,6 +99,9 @@ void Tile(NodeSteps& at) {
   const Value x = at.Input(0);
   const Extents repeats = at.Integers(1, "repeats");
   if (repeats.size() != x.ndim()) at.Decline("of another number of axes");
+  if (std::any_of(repeats.begin(), repeats.end(), [](int64_t count) { return count < 0; })) {
+    at.Decline("fewer times than none");
+  }
   Extents single;
   Extents repeated;
   for (size_t i = 0; i < x.ndim(); ++i) {
@@ -149,8 +152,9 @@ void Gather(NodeSteps& at) {
   const GraphEntry& entry = at.entry(1);
   if (entry.weight != nullptr && indices.count() == 1) {
     const double given = at.Number(1, "", 0);
-    const auto index = static_cast<int64_t>(given < 0 ? given + x.shape[axis] : given);
-    if (index < 0 || index >= x.shape[axis]) at.Decline("of an index that is out of range");
+    const auto extent = static_cast<double>(x.shape[axis]);
+    if (!(given >= -extent && given < extent)) at.Decline("of an index that is out of range");
+    const auto index = static_cast<int64_t>(given < 0 ? given + extent : given);
     return at.Give(at.Reshape(Part(x, axis, index, 1), at.output().shape));
   }
   at.Give(at.Call(

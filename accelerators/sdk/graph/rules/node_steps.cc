@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string>
 
 namespace mxacc {
 namespace {
@@ -75,6 +77,14 @@ double ElementAt(const char* from, MXAccDataType dtype) {
   }
 }
 
+// Before these versions of ONNX's set an operator meant something else: an axis to broadcast along,
+// training where nothing was said of it, or inputs in another order.
+const std::map<std::string, int64_t> kLeastVersions = {
+    {"Add", 7},  {"Sub", 7},     {"Mul", 7},   {"Div", 7},     {"Pow", 7},
+    {"And", 7},  {"Or", 7},      {"Xor", 7},   {"Equal", 7},   {"Less", 7},
+    {"Gemm", 7}, {"Greater", 7}, {"PRelu", 7}, {"Dropout", 7}, {"BatchNormalization", 9},
+    {"Tile", 6}, {"Resize", 11}};
+
 const char* AddressOf(const GraphEntry& entry) {
   const MXAccDLTensor& tensor = entry.weight->tensor;
   return static_cast<const char*>(tensor.data) + tensor.byte_offset;
@@ -86,6 +96,10 @@ void NodeSteps::Make() {
   static const Rules rules = AllRules();
   const auto rule = rules.find(op());
   if (rule == rules.end()) Unsupported("there is no rule for " + op());
+  const auto least = kLeastVersions.find(op());
+  if (least != kLeastVersions.end() && node_.version < least->second) {
+    Decline("of a version before " + std::to_string(least->second));
+  }
   if (node_.has_subgraphs) Decline("with subgraphs");
   for (size_t i = 0; i < num_inputs(); ++i) {
     if (Has(i)) (void)Input(i);

@@ -98,15 +98,6 @@ Steps::Steps(const Graph& graph) : graph_(graph), entries_(graph.entries.size())
   };
   add(graph.inputs, Buffer::Kind::kInput);
   add(graph.weights, Buffer::Kind::kWeight);
-  for (const int64_t entry : graph.weights) {
-    const std::optional<Value>& value = entries_[static_cast<size_t>(entry)];
-    if (!value || value->dtype.bits == 0) continue;
-    const MXAccDLTensor& given = graph.entries[static_cast<size_t>(entry)].weight->tensor;
-    const MXTensor expected = value->tensor();
-    if (SameSpec(given, expected.tensor)) continue;
-    throw Failure(kMXAccBadArgument, "a weight is " + SpecText(given) + ", and " +
-                                         SpecText(expected.tensor) + " in the JSON");
-  }
 }
 
 void Steps::Add(const GraphNode& node) {
