@@ -1,7 +1,8 @@
 """Writes docs/benchmarks-models.md: what every comparison of whole models has printed.
 
-`python -m benchmarks.compare.model_page [--smoke]` runs them one after another, each in a process
-of its own; with --smoke only the smallest model, briefly, and nothing is written.
+`python -m benchmarks.compare.model_page [--only HEADING] [--smoke]` runs them one after another,
+each in a process of its own, and leaves the sections of others on the page; with --smoke only the
+smallest model is measured, briefly, and nothing is written.
 """
 
 from __future__ import annotations
@@ -30,12 +31,17 @@ MACHINE = environment.of_models(THREADS)
 # A heading, the module that measures it, and its options; then those of a smoke run.
 SMALL = ("--model", "lenet", "--batch", "1")
 SECTIONS = (
-    ("Plans on the CPU", "models", ("--seconds", "2"), (*SMALL, "--seconds", "0.1")),
+    ("Plans on the CPU", "models", ("--seconds", "1"), (*SMALL, "--seconds", "0.1")),
     ("From a file to the first answer", "model_processes", (), (*SMALL, "--rounds", "1")),
     ("Beside a busy neighbour", "model_neighbour", (), (*SMALL, "--seconds", "0.5")),
     ("Planning, by the number of nodes", "model_growth", (), ("--nodes", "10", "100")),
-    ("Modules of torch", "sol", ("--batch", "1", "--seconds", "2"), (*SMALL, "--seconds", "0.1")),
-    ("Through OpenVINO", "openvino", ("--seconds", "2"), (*SMALL, "--seconds", "0.1")),
+    ("Modules of torch", "sol", ("--batch", "1", "--seconds", "1"), (*SMALL, "--seconds", "0.1")),
+    (
+        "Through OpenVINO",
+        "openvino",
+        ("--batch", "1", "--seconds", "1"),
+        (*SMALL, "--seconds", "0.1"),
+    ),
 )
 
 
@@ -49,23 +55,34 @@ def section(heading: str, module: str, options: tuple[str, ...]) -> str:
     tables = "\n".join(line for line in lines if line.startswith("|"))
     others = "\n".join(f"- {line}" for line in lines if not line.startswith("|"))
     shown = " ".join(["python", *command[1:]])
-    return "\n\n".join(
-        part for part in (f"## {heading}", about, f"`{shown}`", tables, others) if part
-    )
+    date = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    made = (f"## {heading}", about, f"`{shown}`, {date}; {MACHINE}", tables, others)
+    return "\n\n".join(part for part in made if part)
+
+
+def write(made: dict[str, str]) -> None:
+    """Puts sections into the page, by their headings, in place of those that it has."""
+    before = PAGE.read_text(encoding="utf-8").split("\n## ")[1:] if PAGE.exists() else []
+    kept = {part.split("\n")[0]: f"## {part.strip()}" for part in before}
+    sections = kept | made
+    order = [heading for heading, *_ in SECTIONS if heading in sections]
+    parts = [INTRODUCTION.strip(), *(sections[heading] for heading in order)]
+    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     """Writes the page, or prints the sections of a smoke run."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--only", choices=[heading for heading, *_ in SECTIONS])
     parser.add_argument("--smoke", action="store_true")
-    smoke = parser.parse_args().smoke
-    made = []
-    for heading, module, options, brief in SECTIONS:
-        made.append(section(heading, module, brief if smoke else options))
-        print(f"{made[-1]}\n", flush=True)
-    if not smoke:
-        date = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-        PAGE.write_text("\n\n".join([INTRODUCTION.strip(), f"{date}; {MACHINE}", *made]) + "\n")
+    options = parser.parse_args()
+    for heading, module, whole, brief in SECTIONS:
+        if options.only not in (None, heading):
+            continue
+        made = section(heading, module, brief if options.smoke else whole)
+        print(f"{made}\n", flush=True)
+        if not options.smoke:
+            write({heading: made})
 
 
 if __name__ == "__main__":
