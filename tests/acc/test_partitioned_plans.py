@@ -129,6 +129,18 @@ def test_a_model_that_failed_is_tried_again(load_refacc, asarray) -> None:
     assert plan.summary() == "plans: 1 of 1 nodes"
 
 
+@pytest.mark.parametrize("how", ["run", "profile"])
+@pytest.mark.parametrize("fallback", ["auto", "whole"])
+def test_outputs_are_no_arrays_of_the_caller(load_refacc, fallback, how) -> None:
+    ctx = load_refacc("plans")
+    graph = graph_of("g (float[2] x) => (float[2] x, float[2] y) { y = Neg(x) }")
+    plan = PartitionedPlan(graph, ctx, optimize=False, fallback=fallback)
+    for content in (numpy.ones(2, "float32"), mx.np.ones(2), mx.np.ones(2, ctx=ctx)):
+        y, _ = plan.run({"x": content}) if how == "run" else plan.profile({"x": content}).outputs
+        y[0] = 7
+        assert float(content[0]) == 1
+
+
 def test_the_latest_shapes_are_kept(load_refacc) -> None:
     """And no more, as their models take memory of the device."""
     ctx = load_refacc("plans")

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from time import perf_counter_ns
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from ..lowering import BACKENDS
 from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program, Step
+from ..plan import own_arrays
 from ..profile import Recorder
 from ._compiled import FAILURES, Loaded
 from ._costs import why_not_worth
@@ -48,23 +50,30 @@ class Piece:
     failure: str = ""  # of the model's last run
     failures: int = 0  # one after another
     rest: int = 0  # runs until it is tried again
+    _lock: Lock = field(default_factory=Lock)  # of the failures, as several threads run a plan
 
     def is_to_try(self) -> bool:
         """Whether this run is to try the model."""
         if self.model is None:
             return False
-        self.rest -= self.rest > 0
-        return self.rest == 0
+        if self.rest <= 0:  # the usual case, without the lock
+            return True
+        with self._lock:
+            self.rest -= 1
+            return self.rest <= 0
 
     def fail(self, reason: str) -> None:
         """Gives the model up for some runs."""
-        self.failure = reason
-        self.rest = _REST << min(self.failures, 10)
-        self.failures += 1
+        with self._lock:
+            self.failure = reason
+            self.rest = _REST << min(self.failures, 10)
+            self.failures += 1
 
     def succeed(self) -> None:
         """Forgets that the model had failed."""
-        self.failure, self.failures = "", 0
+        if self.failure:
+            with self._lock:
+                self.failure, self.failures, self.rest = "", 0, 0
 
 
 class Placement:
@@ -277,7 +286,7 @@ class Placement:
             if not (piece.is_to_try() and self._infer(piece, values, recorder)):
                 self._run_here(piece, values, recorder)
             values.drop(piece.dropped)
-        return [self._output(value, values) for value in self._graph.outputs]
+        return self._outputs(values, list(given.values()))
 
     def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """What executes the graph for its inputs in order, of arrays, where it is one model of the
@@ -302,7 +311,7 @@ class Placement:
                 self._give_up(piece, error)
             values = Values(self._device, dict(zip(inputs, arrays, strict=True)), None)
             self._run_here(piece, values, None)
-            return [self._output(value, values) for value in self._graph.outputs]
+            return self._outputs(values, arrays)
 
         return run
 
@@ -343,6 +352,9 @@ class Placement:
         with cpu():
             outputs = piece.program.run(inputs, record=recorder)
         values.here.update(zip(piece.part.outputs, outputs, strict=True))
+
+    def _outputs(self, values: Values, given: Sequence[Any]) -> list[Any]:
+        return own_arrays([self._output(value, values) for value in self._graph.outputs], given)
 
     def _output(self, value: onnx_ir.Value, values: Values) -> Any:
         if value in values.there:
