@@ -50,7 +50,7 @@ ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults
 HEADERS_ALONE := apart rejected_types
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py --ignore=tests/graph \
-		--ignore=tests/importers --ignore=tests/module \
+		--ignore=tests/importers --ignore=tests/module --ignore=tests/sol \
 		$(addprefix --ignore=tests/ffi/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
 		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl openvino) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
