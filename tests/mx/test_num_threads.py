@@ -14,6 +14,7 @@ np = mx.np
 SIZE = 300_007  # far beyond what is done on one thread, and no multiple of anything
 X = np.arange(SIZE, dtype="float32") / 7 - 10_000
 MATRIX = np.arange(SIZE - 7, dtype="float64").reshape((1000, 300))
+POSITIONS = np.arange(SIZE)  # where X is, which another thread's arrays need not be
 CASES = {
     "two dense operands": lambda: X + X * 2,
     "one operand": lambda: np.exp(X / 1e4),
@@ -45,8 +46,8 @@ CASES = {
     "scan of bytes": lambda: np.cumprod(MATRIX.astype("uint8"), 0),
     "softmax": lambda: mx.npx.softmax(MATRIX / 7),
     "softmax of converted": lambda: mx.npx.log_softmax(MATRIX.astype("int32")),
-    "by position": lambda: X[np.arange(SIZE)[::-1] // 3 - 5],
-    "taken from a view": lambda: np.take(X[::3], np.arange(SIZE) // 7),
+    "by position": lambda: X[POSITIONS[::-1] // 3 - 5],
+    "taken from a view": lambda: np.take(X[::3], POSITIONS // 7),
     "out": lambda: np.sqrt(np.abs(X), out=np.zeros_like(X)),
     "in place": lambda: X.copy().__iadd__(X),
 }
