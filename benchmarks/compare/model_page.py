@@ -60,13 +60,12 @@ def section(heading: str, module: str, options: tuple[str, ...]) -> str:
     return "\n\n".join(part for part in made if part)
 
 
-def write(made: dict[str, str]) -> None:
-    """Puts sections into the page, by their headings, in place of those that it has."""
+def write(heading: str, text: str) -> None:
+    """Puts a section into the page, in place of the one that it has."""
     before = PAGE.read_text(encoding="utf-8").split("\n## ")[1:] if PAGE.exists() else []
-    kept = {part.split("\n")[0]: f"## {part.strip()}" for part in before}
-    sections = kept | made
-    order = [heading for heading, *_ in SECTIONS if heading in sections]
-    parts = [INTRODUCTION.strip(), *(sections[heading] for heading in order)]
+    sections = {part.split("\n")[0]: f"## {part.strip()}" for part in before} | {heading: text}
+    ordered = [sections[one] for one, *_ in SECTIONS if one in sections]
+    parts = [INTRODUCTION.strip(), *ordered]
     PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -82,7 +81,7 @@ def main() -> None:
         made = section(heading, module, brief if options.smoke else whole)
         print(f"{made}\n", flush=True)
         if not options.smoke:
-            write({heading: made})
+            write(heading, made)
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def timed(make: Callable[[], Callable[[], Sequence[Any]]], name: str) -> Contest
     return Contestant(name, perf_counter() - begin, run)
 
 
-def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Contestant]:
-    """Torch first, then the plan, then the peers that are there."""
+def made(name: str, batch: int, threads: int) -> tuple[Any, Any]:
+    """A module of torch with the same weights each time, and its arguments; sets the threads."""
     import torch
 
     import mx
@@ -67,7 +67,16 @@ def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Co
     torch.set_num_threads(threads)
     mx.set_num_threads(threads)
     make, example = MODULES[name]
-    module, args = make().eval(), example(batch)
+    return make().eval(), example(batch)
+
+
+def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Contestant]:
+    """Torch first, then the plan, then the peers that are there."""
+    import torch
+
+    import mx
+
+    module, args = made(name, batch, threads)
     graph = mx.importers.torch.load(module, args)
     arrays = [argument.numpy() for argument in args]
 
@@ -86,7 +95,7 @@ def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Co
     found = [timed(torch_eager, "torch eager"), timed(ours, "plan")]
     file = saved(graph)
     feeds = dict(zip([spec.name for spec in graph.inputs], arrays, strict=True))
-    for peer, prepare in (("onnxruntime", onnxruntime_of), ("openvino", openvino_of)):
+    for peer, prepare in PEERS:
         try:
             found.append(timed(lambda prepare=prepare: prepare(file, feeds, threads), peer))
         except ImportError:
@@ -129,6 +138,9 @@ def openvino_of(file: bytes, feeds: dict[str, Any], threads: int) -> Callable[[]
     compiled = core.compile_model(core.read_model(file), "CPU", settings)
     request = compiled.create_infer_request()
     return lambda: list(request.infer(list(feeds.values())).values())
+
+
+PEERS = (("onnxruntime", onnxruntime_of), ("openvino", openvino_of))
 
 
 def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]) -> Row:

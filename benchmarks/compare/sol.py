@@ -17,11 +17,11 @@ from typing import Any
 
 from benchmarks.compare import environment
 from benchmarks.compare.models import (
+    PEERS,
     Contestant,
     Row,
+    made,
     measure_all,
-    onnxruntime_of,
-    openvino_of,
     saved,
     text,
     timed,
@@ -35,14 +35,9 @@ def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Co
     import torch
 
     import mx
-    from benchmarks.models.modules import MODULES
     from mx import sol
 
-    torch.manual_seed(0)
-    torch.set_num_threads(threads)
-    mx.set_num_threads(threads)
-    make, example = MODULES[name]
-    module, args = make().eval(), example(batch)
+    module, args = made(name, batch, threads)
 
     def called(model: Any) -> Callable[[], Sequence[Any]]:
         def run() -> Sequence[Any]:
@@ -58,7 +53,7 @@ def contestants(name: str, batch: int, threads: int, notes: set[str]) -> list[Co
     }
     graph = mx.importers.torch.load(module, args)
     feeds = {spec.name: array.numpy() for spec, array in zip(graph.inputs, args, strict=True)}
-    for peer, prepare in (("onnxruntime", onnxruntime_of), ("openvino", openvino_of)):
+    for peer, prepare in PEERS:
         makers[peer] = lambda prepare=prepare: prepare(saved(graph), feeds, threads)
     found = []
     for peer, maker in makers.items():

@@ -1,10 +1,4 @@
-"""Where compiled models are kept, and how many bytes of them.
-
-MXNET_CACHE         0 keeps none, and uses none that are kept
-MXNET_CACHE_DIR     the folder; by default mxffi/models in XDG_CACHE_HOME or in ~/.cache
-MXNET_CACHE_LIMIT   how large it may become, such as 500MB; before what `mx.cache.limit` has set
-MXNET_CACHE_TRUSTED 1 has the folder used although others may have written to it
-"""
+"""Where compiled models are kept, and how many bytes of them: the variables that mx.cache tells."""
 
 from __future__ import annotations
 
