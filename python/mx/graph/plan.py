@@ -15,7 +15,7 @@ import onnx_ir
 
 from .. import numpy as np
 from ._graph import Graph, check_graph
-from .lowering import BACKENDS
+from .lowering import BACKENDS, Chooser
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
 from .passes import PASSES
@@ -36,18 +36,28 @@ class Plan:
     and kept. Several threads may execute one plan at once.
     """
 
-    def __init__(self, graph: Graph, optimize: bool = True, keep_nan: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        optimize: bool = True,
+        keep_nan: bool = False,
+        chooser: Chooser | None = None,
+    ) -> None:
         """Plans a copy of the graph, which passes make smaller unless `optimize` is false.
 
         The fastest kernels of Relu, Clip, MaxPool, Softmax and a few others make a number of a
-        NaN; with `keep_nan` others are taken.
+        NaN; with `keep_nan` others are taken. `chooser` says which backends are asked for which
+        nodes, by default all in a fixed order.
         """
         check_graph("Plan", graph)
         origin, graph = weakref.ref(graph), graph.copy()
         for one in PASSES if optimize else ():
             one.run(graph.model)
         self._program = Program(
-            graph.model.graph, dict(graph.model.opset_imports), BACKENDS, keep_nan=keep_nan
+            graph.model.graph,
+            dict(graph.model.opset_imports),
+            chooser or Chooser(BACKENDS),
+            keep_nan=keep_nan,
         )
         for value in graph.model.graph.initializers.values():
             value.const_value = None  # which the program has, as long as it needs it

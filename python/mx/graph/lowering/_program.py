@@ -19,12 +19,12 @@ import onnx_ir
 from ... import numpy as np
 from .._errors import GraphError
 from ._body import body_of
+from ._choice import Chooser, Layer
 from ._constant import Constant
 from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
-from ._table import Backend
 from ._value import Declined, Follower, Followers, NeedsElements, Value
 
 # What operators raise for arguments that they do not take.
@@ -71,11 +71,12 @@ class Program:
         self,
         graph: onnx_ir.Graph,
         opset: Mapping[str, int],
-        backends: Sequence[Backend],
+        chooser: Chooser,
         outer: Program | None = None,
         keep_nan: bool = False,
     ) -> None:
-        """`keep_nan` says whether kernels that would make numbers of NaN are left out."""
+        """`keep_nan` says whether kernels that would make numbers of NaN are left out. `chooser` is
+        asked for backends of this graph's nodes; nodes of subgraphs get them in its order."""
         self.graph = graph
         self.keep_nan = keep_nan
         self.nodes = [node for node in graph if not _is_constant(node)]
@@ -83,7 +84,7 @@ class Program:
         weights = set(graph.initializers.values())
         self.inputs = [value for value in graph.inputs if value not in weights]
         self.opset = opset
-        self.backends = backends
+        self.chooser = chooser
         # All plans share them.
         self.weights: dict[onnx_ir.Value, Constant] = dict(outer.weights) if outer else {}
         for node in filter(_is_constant, graph):
@@ -152,7 +153,11 @@ class Program:
         """The program of a node's subgraph, made once."""
         if graph not in self._subprograms:
             self._subprograms[graph] = Program(
-                graph, self.opset, self.backends, outer=self, keep_nan=self.keep_nan
+                graph,
+                self.opset,
+                Chooser(self.chooser.backends),
+                outer=self,
+                keep_nan=self.keep_nan,
             )
         return self._subprograms[graph]
 
@@ -283,6 +288,7 @@ class _Planner:
         self._given: list[onnx_ir.Value] = []
         self._steps: list[Step] = []
         self._fused = set(done)
+        self._position = 0  # of the node that is being lowered
 
     def origin(self, wanted: Value) -> onnx_ir.Value:
         """The value of the graph that a Value of the lowering is."""
@@ -300,7 +306,7 @@ class _Planner:
                     self._input(value)
         position = begin
         while position < len(program.nodes):
-            node = program.nodes[position]
+            node, self._position = program.nodes[position], position
             try:
                 if node not in self._fused:
                     self._lower(node)
@@ -420,14 +426,21 @@ class _Planner:
                 return computed, "constant", []
         reasons: list[str] = []
         since = since_version(node, version)
-        for backend in self._program.backends:
-            self._to.taken, self._to.followers = 0, Followers(self._followers(node))
+        chooser, attributes = self._program.chooser, attributes_of(node)
+        layer = Layer(
+            self._position,
+            node.op_type,
+            since,
+            tuple(inputs),
+            attributes,
+            len(node.outputs),
+            Followers(self._followers(node)),
+        )
+        for backend in chooser.order(layer) if node.domain == "" else ():
+            self._to.taken, self._to.followers = 0, layer.followers
             try:
-                outputs = (
-                    backend.lower(self._to, node.op_type, since, inputs, attributes_of(node))
-                    if node.domain == ""
-                    else _decline("an operator of another domain")
-                )
+                outputs = backend.lower(self._to, node.op_type, since, inputs, attributes)
+                chooser.note(layer, backend.name, self._to.taken, outputs)
                 return outputs, backend.name, reasons
             except Declined as error:
                 reasons.append(f"{backend.name}: {error}")
@@ -491,7 +504,7 @@ class _Planner:
             return [to.constant(result) for result in results]
         since = since_version(node, version)
         reasons = []
-        for backend in self._program.backends:
+        for backend in self._program.chooser.backends:
             to.taken, to.followers = 0, Followers()
             try:
                 return backend.lower(to, node.op_type, since, inputs, attributes_of(node))
@@ -530,10 +543,6 @@ class _Planner:
 
         passed = [None if value is None or value.known is not None else value for value in inputs]
         return self._to.function(f"reference:{node.op_type}", run, passed, specs)
-
-
-def _decline(reason: str) -> Any:
-    raise Declined(reason)
 
 
 def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:

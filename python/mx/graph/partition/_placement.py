@@ -16,7 +16,7 @@ import onnx_ir
 from ..._acc.fallback import AccFallbackWarning, users_level, waitall
 from ...context import cpu
 from .._graph import Graph
-from ..lowering import BACKENDS
+from ..lowering import BACKENDS, Chooser
 from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program, Step
@@ -347,7 +347,7 @@ class Placement:
     def _run_here(self, piece: Piece, values: Values, recorder: Recorder | None) -> None:
         if piece.program is None:
             graph = cast(onnx_ir.Graph, piece.part)
-            piece.program = Program(graph, self._opset, BACKENDS)
+            piece.program = Program(graph, self._opset, Chooser(BACKENDS))
         inputs = values.on_host(piece.part.inputs)
         with cpu():
             outputs = piece.program.run(inputs, record=recorder)

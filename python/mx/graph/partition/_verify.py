@@ -11,7 +11,7 @@ import onnx_ir
 
 from ...context import cpu
 from .._errors import MismatchError
-from ..lowering import BACKENDS
+from ..lowering import BACKENDS, Chooser
 from ..lowering._node import describe as text_of
 from ..lowering._program import Program, to_numpy
 from ._device import Device
@@ -103,7 +103,9 @@ class Verifier:
     ) -> str:
         """What the first output that differs says of its node."""
         if positions not in self._programs:
-            self._programs[positions] = Program(cast(onnx_ir.Graph, part), self._opset, BACKENDS)
+            self._programs[positions] = Program(
+                cast(onnx_ir.Graph, part), self._opset, Chooser(BACKENDS)
+            )
         with cpu():
             here = self._programs[positions].run(
                 [given[value].to_device(cpu()) for value in part.inputs]
