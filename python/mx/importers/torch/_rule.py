@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._rules import Unsupported
+
+__all__ = ["Unsupported", "has_rule", "key_of", "rule", "rule_of", "rules"]
+
 Rule = Callable[..., Any]
 _Function = TypeVar("_Function", bound=Rule)
 
 _rules: dict[object, Rule] = {}
-
-
-class Unsupported(Exception):
-    """An operator has a rule, which has no ONNX nodes for these arguments; the text says why."""
 
 
 def rule(*operators: str | Callable[..., Any]) -> Callable[[_Function], _Function]:
