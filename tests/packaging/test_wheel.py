@@ -38,7 +38,7 @@ def relative_files(folder: Path, *patterns: str) -> set[str]:
 
 
 def test_content(wheel_names):
-    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed", "operators.json")
+    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed", "operators.json", "vec.h")
     shipped = relative_files(ROOT / "include", "*.h", "*.inc", "*.json")
     headers = {f"ffi/include/{name}" for name in shipped}
     packages = {name for name in wheel_names if ".dist-info/" not in name}

@@ -1,0 +1,90 @@
+"""What emitters read and give: specs of tensors, and kernels as C source."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+# What stands for the name of the function in the text that a kernel is made of.
+NAME = "@NAME@"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The shape and the element type of a tensor that lies row-major without gaps."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+    @property
+    def bytes(self) -> int:
+        """The memory that its elements take."""
+        return self.size * (2 if self.dtype == "bfloat16" else numpy.dtype(self.dtype).itemsize)
+
+
+@dataclass(frozen=True, eq=False)
+class GenKernel:
+    """Generated C for one node or group of nodes, for fixed shapes.
+
+    `source` is the function and what it alone needs; in front of it stands `prelude()`:
+    void SYMBOL(const void *const *in, void *const *out, void *work, int64_t begin, int64_t end)
+    """
+
+    symbol: str  # made of the source, so that equal kernels are one
+    source: str
+    tiles: int  # begin to end lie within 0 to tiles; tiles write disjoint parts of outputs
+    outputs: tuple[Spec, ...]
+    workspace: int = 0  # bytes for each thread, aligned to 64
+    constants: tuple[numpy.ndarray[Any, Any], ...] = ()  # behind the inputs in `in`
+    in_place: tuple[int, ...] = ()  # for each output, the input whose memory it may take; -1: none
+
+    def may_lie_in(self, output: int) -> int:
+        """The input whose memory an output may take over; -1 for none."""
+        return self.in_place[output] if self.in_place else -1
+
+
+def make_kernel(
+    name: str,
+    text: str,
+    tiles: int,
+    outputs: Sequence[Spec],
+    *,
+    workspace: int = 0,
+    constants: Sequence[numpy.ndarray[Any, Any]] = (),
+    in_place: Sequence[int] = (),
+) -> GenKernel:
+    """The kernel of a C text in which NAME stands for the symbol; also in names of its helpers.
+
+    `name` is what the symbol begins with, for people: letters, digits and underscores.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    symbol = f"mxk_{name}_{digest}"
+    return GenKernel(
+        symbol,
+        text.replace(NAME, symbol),
+        tiles,
+        tuple(outputs),
+        workspace,
+        tuple(constants),
+        tuple(in_place),
+    )
+
+
+def signature(name: str = NAME) -> str:
+    """The head of a kernel's function."""
+    return (
+        f"void {name}(const void *const *in, void *const *out, void *work, "
+        "int64_t begin, int64_t end)"
+    )

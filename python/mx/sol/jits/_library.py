@@ -1,0 +1,145 @@
+"""Libraries of generated code: compiled once, kept in the folder of mx.cache, loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+
+from ...cache._file import PieceWriter
+from ...cache._use import Cache
+from ._jit import Jit, JitError, Processor
+from ._list import chosen
+
+_PIECE = "library"
+
+
+class Library:
+    """Machine code that this process has loaded, for as long as it lives."""
+
+    def __init__(self, content: bytes, jit: str) -> None:
+        """JitError where it does not load."""
+        self.jit = jit  # by which it was compiled
+        self.size = len(content)
+        # A name of its own: the loader takes a name that it has seen for the library of then.
+        try:
+            descriptor, path = tempfile.mkstemp(prefix="mx-sol-", suffix=".so")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(content)
+                self._library = ctypes.CDLL(path)
+            finally:
+                os.unlink(path)
+        except OSError as error:
+            raise JitError(f"what {jit} compiled does not load: {error}") from error
+
+    def address(self, symbol: str) -> int:
+        """Where a function is. JitError where it has none of that name."""
+        try:
+            function = getattr(self._library, symbol)
+        except AttributeError:
+            raise JitError(f"what {self.jit} compiled has no {symbol}") from None
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+_loaded: dict[str, Library] = {}
+_lock = threading.Lock()
+
+
+def compiled(
+    source: str,
+    target: Processor,
+    flags: Sequence[str],
+    *,
+    jits: Sequence[Jit] | None = None,
+    about: str = "",
+) -> Library:
+    """The library of a C source: loaded already, kept by mx.cache, or compiled now.
+
+    The compilers of `jits`, by default those of MXNET_SOL_JIT or all, are tried in order. What was
+    compiled by a compiler that is gone since is used, of one that has changed it is compiled anew.
+    JitError where none compiles it, with what each of them said.
+    """
+    order = chosen() if jits is None else list(jits)
+    names = ",".join(jit.name for jit in order)
+    parts = [source, target.name, *target.flags, "\0", *flags, "\0", names]
+    key = hashlib.sha1("\0".join(parts).encode(), usedforsecurity=False).hexdigest()
+    with _lock:  # of what is loaded; whoever compiles the same waits
+        if key not in _loaded:
+            _loaded[key] = _find_or_compile(key, source, target, tuple(flags), order, about)
+        return _loaded[key]
+
+
+def _find_or_compile(
+    key: str,
+    source: str,
+    target: Processor,
+    flags: tuple[str, ...],
+    order: Sequence[Jit],
+    about: str,
+) -> Library:
+    cache = Cache.find()
+    with contextlib.nullcontext() if cache is None else cache.locked(key):
+        kept = None if cache is None else _kept(cache, key, order)
+        if kept is not None:
+            return kept
+        begin = time.monotonic()
+        content, jit = _compile(source, target, flags, order)
+        seconds = time.monotonic() - begin
+        library = Library(content, jit.name)
+        if cache is not None:
+
+            def write(writer: PieceWriter) -> dict[str, object]:
+                writer.add(_PIECE, content)
+                return {
+                    "accelerator": f"sol {jit.name} {target.name}",
+                    "jit": jit.name,
+                    "fingerprint": jit.fingerprint(),
+                    "seconds": seconds,
+                    "graph": about,
+                }
+
+            cache.write(key, write)
+        return library
+
+
+def _kept(cache: Cache, key: str, order: Sequence[Jit]) -> Library | None:
+    """What is kept, unless its compiler is another one now, or it does not load."""
+    file = cache.open(key)
+    if file is None:
+        return None
+    with file:
+        content = file.data(_PIECE)
+        about = json.loads(json.dumps(file.about))
+    by = next((jit for jit in order if jit.name == about.get("jit")), None)
+    now = None if by is None else by.fingerprint()
+    if now is not None and now != about.get("fingerprint"):
+        cache.remove(key)
+        return None
+    try:
+        return Library(content, str(about.get("jit")))
+    except JitError:
+        cache.remove(key)
+        return None
+
+
+def _compile(
+    source: str, target: Processor, flags: tuple[str, ...], order: Sequence[Jit]
+) -> tuple[bytes, Jit]:
+    reasons = []
+    for jit in order:
+        try:
+            with tempfile.TemporaryDirectory(prefix="mx-sol-") as folder:
+                path = os.path.join(folder, "library.so")
+                jit.build(source, path, target, flags)
+                with open(path, "rb") as file:
+                    return file.read(), jit
+        except (JitError, OSError) as error:
+            reasons.append(str(error))
+    raise JitError("no compiler has compiled generated code: " + "; ".join(reasons or ["none"]))
