@@ -9,6 +9,7 @@ import onnx_ir
 
 from .. import numpy as np
 from .. import op
+from ._custom import find
 from ._shapes_as_data import Read, is_generated, named, product
 from ._spec import Dim, dims_of
 
@@ -25,6 +26,10 @@ def is_known(value: onnx_ir.Value) -> bool:
 
 def told_shape(node: onnx_ir.Node, read: Read) -> Dims | None:
     """The shape of a node's first output, with None for what stays unknown; None for nothing."""
+    custom = find(node.domain, node.op_type)
+    if custom is not None:
+        elements = read(node.inputs[custom.like[0]]) if 0 in custom.like else None
+        return None if elements is None else elements.items
     rule = _RULES.get(node.op_type)
     if rule is None or node.domain not in ("", "ai.onnx"):
         return None

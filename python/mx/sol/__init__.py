@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from . import operators as _operators  # noqa: F401
 from ._config import config
 from ._errors import SolWarning
 from ._not_built import NOT_BUILT

@@ -10,6 +10,7 @@ import numpy
 import onnx
 import onnx_ir
 
+from .._custom import find
 from ._value import Declined, Value
 
 
@@ -53,6 +54,13 @@ def _body(data: bytes, types: tuple[bytes, ...], version: int, opset: int) -> An
 def _function(
     node: onnx.NodeProto, types: tuple[bytes, ...], version: int, opset: int
 ) -> onnx.FunctionProto:
+    custom = find(node.domain, node.op_type)
+    if custom is not None:
+        if custom.body is None:
+            raise Declined("no function body")
+        copy = onnx.FunctionProto()
+        copy.CopyFrom(custom.body)
+        return copy
     try:
         schema: Any = onnx.defs.get_schema(node.op_type, version, node.domain)
     except onnx.defs.SchemaError as error:

@@ -17,6 +17,7 @@ import numpy
 import onnx_ir
 
 from ... import numpy as np
+from .._custom import rule_name
 from .._errors import GraphError
 from ._body import body_of
 from ._choice import Chooser, Layer
@@ -429,17 +430,17 @@ class _Planner:
         chooser, attributes = self._program.chooser, attributes_of(node)
         layer = Layer(
             self._position,
-            node.op_type,
+            rule_name(node.domain, node.op_type),
             since,
             tuple(inputs),
             attributes,
             len(node.outputs),
             Followers(self._followers(node)),
         )
-        for backend in chooser.order(layer) if node.domain == "" else ():
+        for backend in chooser.order(layer):
             self._to.taken, self._to.followers = 0, layer.followers
             try:
-                outputs = backend.lower(self._to, node.op_type, since, inputs, attributes)
+                outputs = backend.lower(self._to, layer.operator, since, inputs, attributes)
                 chooser.note(layer, backend.name, self._to.taken, outputs)
                 return outputs, backend.name, reasons
             except Declined as error:
@@ -507,7 +508,8 @@ class _Planner:
         for backend in self._program.chooser.backends:
             to.taken, to.followers = 0, Followers()
             try:
-                return backend.lower(to, node.op_type, since, inputs, attributes_of(node))
+                name = rule_name(node.domain, node.op_type)
+                return backend.lower(to, name, since, inputs, attributes_of(node))
             except (Declined, *_REJECTIONS) as error:
                 reasons.append(f"{backend.name}: {error}")
         try:
