@@ -90,9 +90,9 @@ def test_extending(passes) -> None:
         (lambda: sol.config.update(fallback=1), TypeError, "expected bool, got int"),
         (lambda: sol.config.update(profile_runs=0), ValueError, "expected 1 or more"),
         (
-            lambda: sol.config.update(autotune=True),
+            lambda: sol.config.update(precision="bf16"),
             NotImplementedError,
-            "tuning: not implemented yet",
+            "precisions than the model.s: not implemented yet",
         ),
         (lambda: sol.deploy, NotImplementedError, "sol.deploy: libraries"),
         (lambda: sol.nothing, AttributeError, "nothing"),
@@ -107,7 +107,7 @@ def test_settings() -> None:
     sol.config["fallback"] = True
     assert sol.config["fallback"] and "fallback = True" in repr(sol.config)
     del sol.config["fallback"]
-    assert dict(sol.config) == {"fallback": False, "profile_runs": 5}
+    assert not sol.config["fallback"] and sol.config["profile_runs"] == 5
 
 
 def test_entry_points(monkeypatch, passes) -> None:

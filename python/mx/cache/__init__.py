@@ -1,7 +1,8 @@
-"""`mx.cache`: compiled models of accelerators, kept on the disk for the next start.
+"""`mx.cache`: what was compiled and measured, kept on the disk for the next start.
 
 Where an accelerator's library exports what it has compiled, plans and modules take that from here:
-for the same graph, weights, options, library, driver and device. MXNET_CACHE=0 switches it off.
+for the same graph, weights, options, library, driver and device. So does `mx.sol` with code that it
+has generated and with results of tuning. MXNET_CACHE=0 switches it off.
 
 MXNET_CACHE         0 keeps none, and uses none that are kept
 MXNET_CACHE_DIR     the folder; by default mxffi/models in XDG_CACHE_HOME or in ~/.cache

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .. import cache
 from . import operators as _operators  # noqa: F401
 from ._config import config
 from ._errors import SolWarning
@@ -9,11 +10,13 @@ from ._not_built import NOT_BUILT
 from ._optimize import optimize, refresh
 from ._report import memory, report
 from ._summary import summary
+from ._tune import tune
 from .devices import device
 from .passes import PASSES as passes
 
 __all__ = [
     "SolWarning",
+    "cache",
     "config",
     "device",
     "memory",
@@ -22,6 +25,7 @@ __all__ = [
     "refresh",
     "report",
     "summary",
+    "tune",
 ]
 
 

@@ -11,9 +11,11 @@ from .. import numpy as np
 from ..context import Context, cpu
 from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
 from ..graph.passes import Pass
+from ._config import config
 from .dims import Dimensions, VDims, choose
 from .frameworks import Source
 from .passes import Removed, run
+from .tuning import Choices, Tuning, tune
 
 Shapes = tuple[tuple[int, ...], ...]
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -53,6 +55,8 @@ class Compiled:
         # What shapes are executed by: their own version where the one of all does not hold.
         self._keys: dict[Shapes, Shapes | None] = {}
         self._apart: dict[Shapes, Graph] = {}
+        # What was measured of each version, for as long as the model is there.
+        self._tunings: dict[Shapes | None, Tuning] = {}
 
     def _is_as_example(self, vdims: VDims) -> bool:
         return self.source.example is not None and (vdims is None or vdims is False)
@@ -76,15 +80,56 @@ class Compiled:
     def version(self, shapes: Shapes) -> Version:
         """The graph and the plan for shapes of inputs. ValueError for shapes that are outside."""
         with self._lock:
-            if shapes not in self._keys:
-                self.check(shapes)
-                _make_room(self._keys)
-                self._keys[shapes] = None if self._parsed.holds(shapes) else shapes
-            key = self._keys[shapes]
+            key = self._key(shapes)
             if key not in self._versions:
-                _make_room(self._versions)
-                self._versions[key] = self._make(self._graph_of(key))
+                if config["autotune"] and key not in self._tunings:
+                    arrays = [_zeros(*one) for one in zip(self.inputs, shapes, strict=True)]
+                    self._tune(key, arrays, config["tuning_seconds"])
+                if key not in self._versions:
+                    _make_room(self._versions)
+                    self._versions[key] = self._make(key)
             return self._versions[key]
+
+    def tune(
+        self, seconds: float, progress: bool | None = None, again: bool = False
+    ) -> Tuning | None:
+        """Measures backends for each layer, for the shapes of the example, and has the plan of
+        those that were best. None on other devices than the CPU."""
+        arrays = self.example_arrays()
+        with self._lock:
+            key = self._key(_shapes_of(arrays))
+            self._tune(key, arrays, seconds, progress, again)
+            return self._tunings.get(key)
+
+    def tuning(self, arrays: Sequence[Any]) -> Tuning | None:
+        """What was measured for inputs of these shapes, if anything was."""
+        with self._lock:
+            return self._tunings.get(self._key(_shapes_of(arrays)))
+
+    def _key(self, shapes: Shapes) -> Shapes | None:
+        """What the version for these shapes is kept under."""
+        if shapes not in self._keys:
+            self.check(shapes)
+            _make_room(self._keys)
+            self._keys[shapes] = None if self._parsed.holds(shapes) else shapes
+        return self._keys[shapes]
+
+    def _tune(
+        self,
+        key: Shapes | None,
+        arrays: Sequence[Any],
+        seconds: float,
+        progress: bool | None = None,
+        again: bool = False,
+    ) -> None:
+        if self.context.device_type != "cpu":
+            return
+        graph, removed = self._optimized(key)
+        found = tune(graph, self.named(arrays), self.source.name, seconds, progress, again)
+        for kept in (self._tunings, self._versions):
+            _make_room(kept)
+        self._tunings[key], plan = found
+        self._versions[key] = Version(self._graph_of(key), graph, removed, plan)
 
     def refresh(self) -> None:
         """Has all plans made anew, when the next call comes, of the weights as they are now."""
@@ -150,18 +195,24 @@ class Compiled:
             self._apart[key] = self.source.parse_for(key)
         return self._apart[key]
 
-    def _make(self, parsed: Graph) -> Version:
-        graph = parsed.copy()
+    def _make(self, key: Shapes | None) -> Version:
+        graph, removed = self._optimized(key)
+        if self.context.device_type == "cpu":
+            tuning = self._tunings.get(key)
+            chooser = Choices(None if tuning is None else tuning.chosen)
+            plan = Plan(graph, optimize=False, chooser=chooser)
+        else:
+            plan = PartitionedPlan(graph, self.context, optimize=False)
+        return Version(self._graph_of(key), graph, removed, plan)
+
+    def _optimized(self, key: Shapes | None) -> tuple[Graph, tuple[Removed, ...]]:
+        """A graph with the weights as they are now, behind the passes, and what those removed."""
+        graph = self._graph_of(key).copy()
         for name, tensor in (self.source.weights() or {}).items():
             value = graph.model.graph.initializers.get(name)
             if value is not None:
                 value.const_value = tensor
-        removed = run(self.passes, graph)
-        if self.context.device_type == "cpu":
-            plan = Plan(graph, optimize=False)
-        else:
-            plan = PartitionedPlan(graph, self.context, optimize=False)
-        return Version(parsed, graph, removed, plan)
+        return graph, run(self.passes, graph)
 
     # -- shapes --
 

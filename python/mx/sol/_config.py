@@ -8,10 +8,12 @@ from typing import Any
 # The settings with their values at the start, and what they mean.
 _SETTINGS: dict[str, tuple[Any, str]] = {
     "fallback": (False, "what `optimize` takes for `fallback` where it is not given"),
+    "autotune": (False, "whether models are tuned before they run for the first time"),
+    "tuning_seconds": (10, "how long tuning measures one model, at most"),
     "profile_runs": (5, "how often `report` runs a model for the times that it tells"),
 }
 # Settings of parts that are not implemented yet.
-_NOT_BUILT = {"autotune": "tuning", "precision": "other precisions than the model's"}
+_NOT_BUILT = {"precision": "other precisions than the model's"}
 
 
 class Config(MutableMapping[str, Any]):

@@ -12,10 +12,11 @@ from typing import Any
 from ._compiled import Compiled, Version
 from ._config import config
 from ._optimize import parts_of
-from ._summary import layer_of, shortened, table
+from ._text import layer_of, shortened, table
 from .dims import Dimensions
 from .passes import Removed
 from .schedule import Memory, memory_of
+from .tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Report:
     steps: tuple[Step, ...]
     placement: str  # where nodes are executed
     memory: Memory | None
+    tuning: Tuning | None  # the candidates of layers with their times, where they were measured
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.nodes} nodes, {self.left} behind the passes", ""]
@@ -48,6 +50,7 @@ class Report:
         lines += ["Passes:", *(f"  {one}" for one in self.removed)]
         lines += ["  nothing removed"] * (not self.removed)
         lines += ["", f"Layers, on {self.placement}:", *self._step_lines(), ""]
+        lines += [str(self.tuning), ""] if self.tuning is not None else []
         if self.memory is not None:
             lines.append(str(self.memory))
         else:
@@ -130,6 +133,7 @@ def _report_of(compiled: Compiled, path: str) -> Report:
         tuple(_steps(compiled, version, arrays, path)) if on_cpu else (),
         version.plan.summary(),
         _memory_of(compiled),
+        compiled.tuning(arrays),
     )
 
 

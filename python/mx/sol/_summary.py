@@ -11,13 +11,11 @@ import onnx_ir
 
 from ..graph import Graph
 from ..graph._spec import dims_of, shape_text, spec_of
-from ..graph._summary import label_of
 from ._compiled import Compiled
 from ._operations import operations
 from ._optimize import parts_of
+from ._text import layer_of, shortened, table
 from .schedule import bytes_of, size_text
-
-_WIDEST = 44
 
 
 @dataclass(frozen=True)
@@ -99,12 +97,6 @@ def _summary_of(compiled: Compiled, path: str) -> Summary:
     )
 
 
-def layer_of(node: onnx_ir.Node, path: str = "") -> str:
-    """The layer that a node is of: the path of its module, or its own name."""
-    own = node.metadata_props.get("mx.module") or label_of(node)
-    return f"{path}.{own}" if path else own
-
-
 def _layers(graph: Graph, path: str) -> list[Layer]:
     counted: set[onnx_ir.Value] = set()
     nodes = [node for node in graph.model.graph if node.op_type != "Constant"]
@@ -155,20 +147,3 @@ def _row(layer: Layer) -> tuple[str, ...]:
         "not counted" if layer.operations is None else f"{layer.operations:,}",
         f"{layer.bytes:,}",
     )
-
-
-def shortened(text: str) -> str:
-    """A text with its end left out where it is long."""
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
-
-
-def table(rows: Sequence[Sequence[str]], left: int) -> list[str]:
-    """Rows as lines of columns, the first few of which begin at the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if n < left else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

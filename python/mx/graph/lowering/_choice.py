@@ -14,6 +14,7 @@ from ._value import Followers, Value
 class Layer:
     """A node for which a backend is looked for."""
 
+    name: str
     position: int  # among the nodes of the graph, constants not counted
     operator: str
     version: int  # since which the operator is as it is

@@ -26,12 +26,7 @@ from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
-from ._value import Declined, Follower, Followers, NeedsElements, Value
-
-# What operators raise for arguments that they do not take.
-_REJECTIONS = (
-    TypeError, ValueError, NotImplementedError, ArithmeticError, LookupError, AttributeError
-)  # fmt: skip
+from ._value import REJECTIONS, Declined, Follower, Followers, NeedsElements, Value
 
 Environment = dict[onnx_ir.Value, Any]
 # Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
@@ -429,6 +424,7 @@ class _Planner:
         since = since_version(node, version)
         chooser, attributes = self._program.chooser, attributes_of(node)
         layer = Layer(
+            self._to.node_name,
             self._position,
             rule_name(node.domain, node.op_type),
             since,
@@ -447,7 +443,7 @@ class _Planner:
                 reasons.append(f"{backend.name}: {error}")
             except NeedsElements:
                 raise
-            except _REJECTIONS as error:
+            except REJECTIONS as error:
                 reasons.append(f"{backend.name}: {error}")
         self._to.taken, self._to.followers = 0, Followers()
         try:
@@ -510,7 +506,7 @@ class _Planner:
             try:
                 name = rule_name(node.domain, node.op_type)
                 return backend.lower(to, name, since, inputs, attributes_of(node))
-            except (Declined, *_REJECTIONS) as error:
+            except (Declined, *REJECTIONS) as error:
                 reasons.append(f"{backend.name}: {error}")
         try:
             return self._lower_body(to, body_of(host.proto, inputs, host.opset), inputs, inputs)

@@ -10,6 +10,11 @@ import numpy
 
 from ._constant import Constant
 
+# What operators, and so rules, raise for arguments that they do not take.
+REJECTIONS = (
+    TypeError, ValueError, NotImplementedError, ArithmeticError, LookupError, AttributeError
+)  # fmt: skip
+
 
 class Declined(Exception):
     """A backend has no kernel for a node; the text says why, for people."""

@@ -29,6 +29,10 @@ class Blocked:
         """A row-major copy."""
         return reorder(to, value, None)
 
+    def of(self, to: Lowering, value: Value) -> Value:
+        """The value in this layout."""
+        return reorder(to, value, self.layout)
+
 
 def api() -> _onednn.OneDNN:
     """What makes the kernels. Declined, with the reason, where there is no oneDNN."""

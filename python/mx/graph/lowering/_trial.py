@@ -1,0 +1,218 @@
+"""One layer by one backend, alone: a plan of it that tells how long its parts take.
+
+A kernel that wants its inputs in another order than they have in memory has that brought about
+first, and what comes next may want it undone. A trial tells these apart from the kernel itself, as
+neighbours of one backend do not need them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from ... import numpy as np
+from ._choice import Layer
+from ._constant import Constant
+from ._lowering import Lowering
+from ._table import Backend
+from ._value import REJECTIONS, Declined, Follower, Followers, NeedsElements, Value
+
+# Gives the backends to ask for an operator that follows, the preferred one first.
+Order = Callable[[str], Sequence[Backend]]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Microseconds of one run of a layer."""
+
+    kernel: float
+    into: dict[int, float]  # to bring operands, by their positions, to the order that it wants
+    out: float  # to bring its output to the order in which others have it
+    implementations: tuple[str, ...]
+
+    @property
+    def alone(self) -> float:
+        """Of the layer between neighbours of another backend."""
+        return self.kernel + sum(self.into.values()) + self.out
+
+    def least(self, other: Cost) -> Cost:
+        """The least of two measurements of the same."""
+        into = {n: min(time, other.into.get(n, time)) for n, time in self.into.items()}
+        return Cost(
+            min(self.kernel, other.kernel), into, min(self.out, other.out), self.implementations
+        )
+
+
+def operands(layer: Layer, chain: Sequence[Follower]) -> list[Value | None]:
+    """What a layer reads: the inputs of its node, then those of the nodes behind it."""
+    return [*layer.inputs, *(value for one in chain for value in one.inputs)]
+
+
+class Trial:
+    """A layer by one backend: its node, and those behind it that may be one kernel with it."""
+
+    def __init__(
+        self, layer: Layer, chain: Sequence[Follower], backend: Backend, keep_nan: bool = False
+    ) -> None:
+        """Lowers the node. Declined where the backend does not, with its reason.
+
+        `chain` has the nodes behind it, of which it takes as many as it can: `taken`.
+        """
+        self.backend = backend
+        self._to = to = _Recorder(keep_nan)
+        self._made: dict[Value, Value] = {}
+        self._chain = [self._follower(one) for one in chain]
+        inputs = [self._value(value) for value in layer.inputs]
+        read = [*inputs, *(value for one in self._chain for value in one.inputs)]
+        to.given = {value.number: n for n, value in enumerate(read) if value is not None}
+        to.node_name, to.num_outputs, to.phase = layer.operator, layer.num_outputs, "kernel"
+        self._outputs = self._lower(
+            backend, layer.operator, layer.version, inputs, layer.attributes, self._chain
+        )
+        self.taken = to.taken
+        self._plan: Any = None
+
+    def finish(self, length: int, order: Order, layouts: Sequence[Any] | None) -> None:
+        """Has the first `length` nodes of the chain be part of it; `order` for those not taken.
+
+        Outputs are brought to `layouts`, those that another backend gives them, None for any.
+        """
+        to = self._to
+        done = self.taken
+        while done < length:
+            follower = self._chain[done]
+            given = list(follower.inputs)
+            given[follower.position] = self._outputs[0]
+            rest = self._chain[done + 1 : length]
+            self._outputs = self._by_any(order(follower.operator), follower, given, rest)
+            done += 1 + to.taken
+        if layouts is not None:
+            to.phase = "out"
+            self._outputs = [
+                _in_layout(to, value, layout)
+                for value, layout in zip(self._outputs, layouts, strict=True)
+            ]
+        to.phase = "end"
+        self.layouts = [value.layout for value in self._outputs]
+        self._plan = to.build(self._outputs)
+
+    def time(self, seconds: float, give_up: float) -> Cost:
+        """What it takes, the least of runs for so many seconds; at least three, but two where both
+        take more than `give_up` microseconds."""
+        tags = self._to.tags
+        best: list[int] = []
+        spent = 0.0
+        runs = slow = 0
+        while slow < 2 and (runs < 3 or spent < seconds):
+            _, times = self._plan.profile(self._to.arrays)
+            total = sum(times)
+            spent += total / 1e9
+            runs += 1
+            slow = slow + 1 if total / 1e3 > give_up else 0
+            best = list(map(min, best, times)) if best else list(times)
+        found = dict.fromkeys(tags, 0.0)
+        for tag, nanoseconds in zip(tags, best, strict=False):
+            found[tag] += nanoseconds / 1e3
+        into = {tag: time for tag, time in found.items() if isinstance(tag, int)}
+        names = [
+            str(step[1])
+            for tag, step in zip(tags, self._plan.steps, strict=False)
+            if tag == "kernel"
+        ]
+        return Cost(found.get("kernel", 0.0), into, found.get("out", 0.0), tuple(names))
+
+    def _by_any(
+        self,
+        backends: Sequence[Backend],
+        node: Follower,
+        inputs: Sequence[Value | None],
+        chain: Sequence[Follower],
+    ) -> list[Value]:
+        self._to.num_outputs, self._to.node_name = 1, node.operator
+        for backend in backends:
+            try:
+                return self._lower(
+                    backend, node.operator, node.version, inputs, node.attributes, chain
+                )
+            except Declined:
+                continue
+        raise Declined(f"{node.operator} behind it: no backend has a kernel")
+
+    def _lower(
+        self,
+        backend: Backend,
+        operator: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+        chain: Sequence[Follower],
+    ) -> list[Value]:
+        self._to.taken, self._to.followers = 0, Followers(chain)
+        try:
+            outputs = backend.lower(self._to, operator, version, inputs, attributes)
+            return outputs[: self._to.num_outputs]
+        except NeedsElements:
+            raise Declined("elements decide a shape") from None
+        except REJECTIONS as error:
+            raise Declined(str(error)) from error
+
+    def _follower(self, one: Follower) -> Follower:
+        inputs = tuple(self._value(value) for value in one.inputs)
+        return Follower(one.operator, one.version, inputs, one.position, one.attributes)
+
+    def _value(self, value: Value | None) -> Value | None:
+        """A value like one of the graph's, in the same order in memory, with elements of its own.
+
+        Weights are copies: what kernels pack of them goes with the trial.
+        """
+        if value is None or value in self._made:
+            return None if value is None else self._made[value]
+        to = self._to
+        if value.known is not None:
+            made = to.constant(Constant(value.known.elements))
+            value.known.release()
+        else:
+            made = to.input(value.shape, value.dtype)
+            to.arrays.append(_elements(value.shape, value.dtype))
+            if value.layout is not None:
+                made = value.layout.of(to, made)
+        self._made[value] = made
+        return made
+
+
+class _Recorder(Lowering):
+    """Knows of each step what it is for: a phase, or the position of the input it rearranges."""
+
+    def __init__(self, keep_nan: bool) -> None:
+        super().__init__(keep_nan)
+        self.phase = "setup"
+        self.tags: list[str | int] = []
+        self.arrays: list[Any] = []
+        self.given: dict[int | None, int] = {}
+
+    def step(
+        self, kernel: Any, inputs: Sequence[Value | None], layouts: Sequence[Any] = ()
+    ) -> list[Value]:
+        tag: str | int = self.phase
+        if tag == "kernel" and kernel.name.startswith("onednn.reorder") and inputs[0] is not None:
+            tag = self.given.get(inputs[0].number, tag)
+        self.tags.append(tag)
+        return super().step(kernel, inputs, layouts)
+
+
+def _in_layout(to: Lowering, value: Value, layout: Any) -> Value:
+    if value.layout == layout:
+        return value
+    made: Value = to.plain(value) if layout is None else layout.of(to, value)
+    return made
+
+
+def _elements(shape: Sequence[int], dtype: str) -> Any:
+    """Numbers around zero, and zeros of other types, which are indices of all that has elements."""
+    if dtype in ("float32", "float64", "float16"):
+        random = numpy.random.default_rng(0)
+        return np.asarray(random.standard_normal(tuple(shape), "float32").astype(dtype))
+    return np.zeros(tuple(shape), dtype=dtype)

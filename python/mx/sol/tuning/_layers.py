@@ -1,0 +1,87 @@
+"""The layers of a plan as they are tuned: a node, and those behind it that may be one kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from ...graph.lowering import Layer
+from ...graph.lowering._trial import operands
+from ...graph.lowering._value import Follower, Value
+from ._choices import Choices
+
+# Of a chain of nodes, how many may be one kernel, and before which no kernel goes on.
+_LONGEST = 8
+_HEADS = frozenset("Attention Conv ConvTranspose GRU Gemm LSTM MatMul RNN".split())
+
+
+@dataclass(frozen=True, eq=False)
+class Noted:
+    """A layer of a plan, what has lowered it, and what it gives."""
+
+    layer: Layer
+    chain: tuple[Follower, ...]
+    backend: str
+    taken: int  # of the chain
+    outputs: tuple[Value, ...]
+
+    def key(self) -> str:
+        """What layers have in common that take the same time: operators, attributes, shapes."""
+        nodes = [
+            [self.layer.operator, self.layer.version, _attributes(self.layer.attributes)],
+            *[[one.operator, one.version, _attributes(one.attributes)] for one in self.chain],
+        ]
+        read = [_spec(value) for value in operands(self.layer, self.chain)]
+        text = json.dumps([nodes, read, self.layer.num_outputs, self.backend], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+class Recording(Choices):
+    """Notes the layers of the plans that are made with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers: list[Noted] = []
+        self._stopped = False
+
+    def stop(self) -> list[Noted]:
+        """The layers; none are noted from now on, as plans live longer than what is measured."""
+        layers, self.layers, self._stopped = self.layers, [], True
+        return layers
+
+    def note(self, layer: Layer, backend: str, taken: int, outputs: Sequence[Value]) -> None:
+        if self._stopped:
+            return
+        chain: list[Follower] = []
+        # Now, as the inputs of a node behind this one may be there later that are not yet.
+        while len(chain) < _LONGEST:
+            follower = layer.followers.get(len(chain))
+            if follower is None or follower.operator in _HEADS:
+                break
+            chain.append(follower)
+        self.layers.append(Noted(layer, tuple(chain), backend, taken, tuple(outputs)))
+
+
+def _spec(value: Value | None) -> Any:
+    if value is None:
+        return None
+    order = "" if value.layout is None else str(value.layout.layout.text)
+    # Small constants are axes and shapes, of which the work depends.
+    known = value.known
+    elements = None
+    if known is not None and value.size <= 8 and value.dtype.startswith("int"):
+        elements = known.elements.tolist()
+    return [value.shape, value.dtype, known is not None, order, elements]
+
+
+def _attributes(attributes: dict[str, Any]) -> Any:
+    return {
+        name: value.tolist() if isinstance(value, numpy.ndarray) else value
+        for name, value in attributes.items()
+        if isinstance(value, (int, float, str, list, numpy.ndarray))
+    }

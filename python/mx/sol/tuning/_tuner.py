@@ -1,0 +1,195 @@
+"""Tunes a model: times the candidates of its layers, chooses, and compares the model as a whole."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import onnx_ir
+
+from ...graph import Graph, Plan
+from ...graph.lowering._node import attributes_of
+from ...graph.lowering._trial import operands
+from .._text import layer_of
+from ._choices import Choices
+from ._kept import Kept, key_of
+from ._layers import Noted, Recording
+from ._measure import Measured, Measurements, Progress
+from ._progress import progress
+from ._select import Site, select
+from ._tuning import Candidate, TunedLayer, Tuning
+
+# Of the time for tuning, the part for comparing the model as a whole.
+_FOR_MODEL = 0.2
+_MOST_RUNS = 15
+
+
+def tune(
+    graph: Graph,
+    inputs: Mapping[str, Any],
+    name: str,
+    seconds: float,
+    shown: bool | None = None,
+    again: bool = False,
+) -> tuple[Tuning, Plan]:
+    """Tunes a graph behind the passes for the shapes of inputs; what it found out, and the plan.
+
+    It measures for about `seconds`; what was kept before is not measured again unless `again`.
+    `shown` is whether there is a progress bar, None for on terminals. Models that take several
+    plans are not tuned.
+    """
+    begin = perf_counter()
+    kept = Kept()
+    key = key_of(_describe(graph, inputs))
+    known = None if again else kept.model(key)
+    if known is not None and (not known.skipped or known.seconds >= seconds):
+        return known, Plan(graph, optimize=False, chooser=Choices(known.chosen))
+    recording = Recording()
+    plan = Plan(graph, optimize=False, chooser=recording)
+    compiled = plan.compiled(inputs)
+    if compiled is None:
+        return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
+    measurements = Measurements(
+        {} if again else kept.layers(), perf_counter() + (1 - _FOR_MODEL) * seconds
+    )
+    layers = _by_time(recording.layers, plan, inputs)
+    measurements.measure(layers, progress(shown))
+    names = {node.name or node.op_type: layer_of(node) for node in graph.nodes}
+    tuning = _chosen(recording.stop(), names, measurements.found, measurements.skipped)
+    if any(one.chosen != one.untuned for one in tuning.layers):
+        chosen = {one.position: one.chosen for one in tuning.layers if one.chosen != one.untuned}
+        other = Plan(graph, optimize=False, chooser=Choices(chosen))
+        before, after = _compare(compiled, other.compiled(inputs), inputs, _FOR_MODEL * seconds)
+        tuning = replace(tuning, untuned=before, tuned=after, kept=after < before)
+        plan = other if tuning.kept else plan
+    tuning = replace(tuning, seconds=perf_counter() - begin)
+    kept.keep(key, name, tuning, measurements.new)
+    return tuning, plan
+
+
+def _describe(graph: Graph, inputs: Mapping[str, Any]) -> Iterator[Any]:
+    """What a graph computes, but for the elements of weights."""
+    yield [[name, tuple(array.shape), str(array.dtype)] for name, array in inputs.items()]
+    yield sorted(graph.model.opset_imports.items())
+    yield [value.name for value in graph.model.graph.outputs]
+    for value in graph.model.graph.initializers.values():
+        yield [value.name, str(value.dtype), str(value.shape)]
+    for node in graph.model.graph:
+        attributes = {name: _plain(value) for name, value in attributes_of(node).items()}
+        names = [[value and value.name for value in side] for side in (node.inputs, node.outputs)]
+        yield [node.domain, node.op_type, attributes, names]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (onnx_ir.Graph, list)) or not hasattr(value, "tobytes"):
+        return str(value)
+    return [str(value.dtype), value.shape, value.tobytes().hex()]
+
+
+def _by_time(layers: Sequence[Noted], plan: Plan, inputs: Mapping[str, Any]) -> list[Noted]:
+    """Layers, the one that takes longest first; those that take no time of their own are left
+    out, as views are."""
+    times: dict[str, int] = {}
+    for step in plan.profile(inputs).steps:
+        times[step.name] = times.get(step.name, 0) + step.duration_ns
+    found = [one for one in layers if one.layer.name in times]
+    return sorted(found, key=lambda one: -times[one.layer.name])
+
+
+def _chosen(
+    layers: Sequence[Noted], names: Mapping[str, str], found: Mapping[str, Measured], skipped: int
+) -> Tuning:
+    sites, heads, measured = _sites(layers, found)
+    labels = select(sites)
+    tuned = []
+    for site, noted, one, label in zip(sites, heads, measured, labels, strict=True):
+        operators = (noted.layer.operator, *(node.operator for node in noted.chain[: one.length]))
+        tuned.append(
+            TunedLayer(
+                names.get(noted.layer.name, noted.layer.name),
+                operators,
+                noted.layer.position,
+                site.default,
+                label,
+                tuple(_candidates(one)),
+            )
+        )
+    return Tuning(tuple(tuned), 0.0, 0.0, False, 0.0, skipped)
+
+
+def _sites(
+    layers: Sequence[Noted], found: Mapping[str, Measured]
+) -> tuple[list[Site], list[Noted], list[Measured]]:
+    """The layers that were measured, with who reads what of whom."""
+    reader = {id(value): one for one in layers for value in one.layer.inputs if value is not None}
+    covered: set[int] = set()
+    sites: list[Site] = []
+    heads: list[Noted] = []
+    measured: list[Measured] = []
+    giver: dict[int, int] = {}
+    for noted in layers:
+        one = found.get(noted.key())
+        if id(noted) in covered or one is None or not one.costs:
+            continue
+        last, taken = noted, noted.taken
+        while taken < one.length:
+            following = reader.get(id(last.outputs[0]))
+            if following is None:
+                break
+            covered.add(id(following))
+            last, taken = following, taken + 1 + following.taken
+        read = enumerate(operands(noted.layer, noted.chain[: one.length]))
+        producers = {n: giver[id(value)] for n, value in read if id(value) in giver}
+        for index in set(producers.values()):
+            sites[index].consumers.append(len(sites))
+        giver.update({id(value): len(sites) for value in last.outputs})
+        sites.append(Site(one.costs, noted.backend, producers))
+        heads.append(noted)
+        measured.append(one)
+    return _with_ends(sites, layers, giver), heads, measured
+
+
+def _with_ends(sites: list[Site], layers: Sequence[Noted], giver: Mapping[int, int]) -> list[Site]:
+    """Sites that know whether others than sites read what they give."""
+    readers = dict.fromkeys(range(len(sites)), 0)
+    for noted in layers:
+        values = operands(noted.layer, noted.chain[: noted.taken])
+        for index in {giver[id(value)] for value in values if id(value) in giver}:
+            readers[index] += 1
+    for index, site in enumerate(sites):
+        site.ends = readers[index] != len(site.consumers) or not site.consumers
+    return sites
+
+
+def _candidates(one: Measured) -> Iterator[Candidate]:
+    for backend, cost in one.costs.items():
+        around = cost.alone - cost.kernel
+        yield Candidate(backend, cost.implementations, cost.kernel, around, "")
+    for backend, reason in one.declined.items():
+        yield Candidate(backend, (), None, 0.0, reason)
+
+
+def _compare(
+    one: Any, other: Any, inputs: Mapping[str, Any], seconds: float
+) -> tuple[float, float]:
+    """Microseconds of two plans, which run in turns."""
+    if other is None:
+        return 0.0, 0.0
+    arrays = list(inputs.values())
+    times: tuple[list[float], list[float]] = ([], [])
+    for plan in (one, other):
+        plan.run(arrays)
+    until = perf_counter() + seconds
+    while len(times[0]) < 3 or (perf_counter() < until and len(times[0]) < _MOST_RUNS):
+        for plan, found in zip((one, other), times, strict=True):
+            begin = perf_counter()
+            plan.run(arrays)
+            found.append((perf_counter() - begin) * 1e6)
+    before, after = map(statistics.median, times)
+    return before, after
+
+
+__all__ = ["Progress", "tune"]

@@ -1,0 +1,232 @@
+"""Backends by measurement: right whichever is chosen, and kept for the next start."""
+
+from __future__ import annotations
+
+import io
+
+import numpy
+import pytest
+
+import mx
+from benchmarks import models
+from mx import sol
+from mx.graph import Plan, passes
+from mx.graph.lowering._trial import Cost
+from mx.sol.tuning import Choices, _kept, _measure, _tuner, tune
+from mx.sol.tuning._layers import Recording
+from mx.sol.tuning._measure import measure
+from mx.sol.tuning._progress import Bar
+from mx.sol.tuning._select import Site, select
+from tests.graph.build import graph_of
+
+SMALL = {
+    "resnet50": {"width": 0.1, "size": 32},
+    "mobilenet_v2": {"width": 0.1, "size": 32},
+    "bert": {"width": 0.1, "layers": 1},
+    "lenet": {"width": 0.5},
+    "lstm": {"width": 0.1, "sequence": 3},
+    "unet": {"width": 0.1, "size": 16},
+}
+WEIGHT = ", ".join(f"{n % 7 - 3}" for n in range(32))
+CHAIN = f"""g (float[2,8] x, float[2,4] z) => (float[2,4] y) <float[8,4] w = {{{WEIGHT}}}>
+{{ a = MatMul(x, w) b = Add(a, z) c = Relu(b) d = Softmax(c) y = Mul(d, z) }}"""
+
+
+def chain():
+    return graph_of(CHAIN)
+
+
+def given(graph, batch: int = 2) -> dict[str, object]:
+    return {name: mx.np.asarray(array) for name, array in models.example(graph, batch).items()}
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_CACHE", "1")
+    monkeypatch.setenv("MXNET_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_answers_do_not_depend_on_choices(name) -> None:
+    graph = models.MODELS[name](**SMALL[name])
+    passes.run(graph)
+    inputs = given(graph)
+    recording = Recording()
+    (expected,) = Plan(graph, optimize=False, chooser=recording).run(inputs)
+    expected = expected.asnumpy()
+    layers = recording.stop()
+    for chosen in (
+        {one.layer.position: "mx" for one in layers},
+        {one.layer.position: ("mx", "onednn")[n % 2] for n, one in enumerate(layers)},
+    ):
+        plan = Plan(graph, optimize=False, chooser=Choices(chosen))
+        (found,) = plan.run(inputs)
+        numpy.testing.assert_allclose(
+            found.asnumpy(), expected, rtol=1e-3, atol=1e-4 * abs(expected).max()
+        )
+        assert {step.backend for step in plan.steps()} >= {"mx"}
+
+
+def test_a_layer_is_measured_with_what_its_kernel_takes() -> None:
+    recording = Recording()
+    Plan(chain(), optimize=False, chooser=recording).run(given(chain()))
+    product, softmax, *_ = recording.stop()
+    assert [one.operator for one in product.chain] == ["Add", "Relu", "Softmax", "Mul"]
+    found = measure(product)
+    assert set(found.costs) == {"onednn", "mx"}
+    # Backends are timed for the same nodes, however many kernels each has for them.
+    assert found.length == product.taken == 2
+    assert len(found.costs["mx"].implementations) == 3
+    assert len(found.costs["onednn"].implementations) == 1
+    assert all(cost.kernel > 0 for cost in found.costs.values())
+    assert product.key() != softmax.key()
+
+
+def test_layers_that_are_alike_have_one_key() -> None:
+    text = """g (float[2,4] x) => (float[2,4] y) <float[4,4] v = {%s}, float[4,4] w = {%s}>
+    { a = MatMul(x, v) b = Exp(a) c = MatMul(b, w) d = Exp(c) e = MatMul(d, w)
+    y = Softmax<axis=0>(e) }"""
+    graph = graph_of(text % (", ".join(["1"] * 16), ", ".join(["0.5"] * 16)))
+    recording = Recording()
+    Plan(graph, optimize=False, chooser=recording).run(given(graph))
+    products = [one for one in recording.stop() if one.layer.operator == "MatMul"]
+    assert len(products) == 3
+    # Another operator behind it is another chance for one kernel.
+    assert products[0].key() == products[1].key() != products[2].key()
+
+
+def cost(kernel: float, into: float = 0.0, out: float = 0.0) -> Cost:
+    return Cost(kernel, {0: into} if into else {}, out, ("kernel",))
+
+
+def sites(*costs: dict[str, Cost]) -> list[Site]:
+    """A chain of layers, which have `a` untuned."""
+    made = []
+    for index, one in enumerate(costs):
+        made.append(Site(one, "a", {0: index - 1} if index else {}))
+        made[-1].consumers = [index + 1] if index + 1 < len(costs) else []
+        made[-1].ends = index + 1 == len(costs)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("costs", "labels"),
+    [
+        ([{"a": cost(10)}], "a"),
+        ([{"a": cost(10), "b": cost(5)}], "b"),
+        ([{"a": cost(10), "b": cost(9.9)}], "a"),  # may be chance
+        ([{"a": cost(10), "b": cost(5, into=6)}], "a"),
+        ([{"a": cost(10), "b": cost(5, out=6)}], "a"),
+        # Alone, each would pay for bringing values to another order; together they do not.
+        ([{"a": cost(10), "b": cost(6, 3, 3)}, {"a": cost(10), "b": cost(6, 3, 3)}], "bb"),
+        ([{"a": cost(10), "b": cost(6, 5, 5)}, {"a": cost(10), "b": cost(6, 5, 5)}], "aa"),
+        # One in between that is no faster is worth what it spares.
+        (
+            [
+                {"a": cost(9), "b": cost(3, 0, 3)},
+                {"a": cost(9), "b": cost(9.5, 3, 3)},
+                {"a": cost(9), "b": cost(3, 3, 0)},
+            ],
+            "bbb",
+        ),
+        ([{"a": cost(9), "b": cost(8), "c": cost(2)}, {"a": cost(9)}], "ca"),
+    ],
+)
+def test_selection(costs, labels) -> None:
+    assert select(sites(*costs)) == list(labels)
+
+
+def test_results_are_kept(cache, monkeypatch) -> None:
+    first, _ = tune(chain(), given(chain()), "chain", 1.0)
+    assert not first.from_cache and first.layers and first.skipped == 0
+    entries = sol.cache.entries()
+    assert [one.about["graph"] for one in entries].count("chain") == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(_measure, "measure", None)
+        second, _ = tune(chain(), given(chain()), "chain", 1.0)
+        assert second.from_cache and second.layers == first.layers
+        # Another model with a layer that was measured.
+        other = graph_of(CHAIN.replace("=> (float[2,4] y)", "=> (float[2,4] y, float[2,4] c)"))
+        with pytest.raises(TypeError):  # of which another layer is new
+            tune(other, given(other), "other", 1.0)
+        patch.setattr(_kept, "get_num_threads", lambda: 77)
+        with pytest.raises(TypeError):
+            tune(chain(), given(chain()), "chain", 1.0)
+    again, _ = tune(chain(), given(chain()), "chain", 1.0, again=True)
+    assert not again.from_cache
+    for path in cache.glob("*.compiled"):
+        path.write_bytes(path.read_bytes()[:-9])
+    with pytest.warns(mx.cache.CacheWarning, match="is removed"):
+        damaged, _ = tune(chain(), given(chain()), "chain", 1.0)
+    assert not damaged.from_cache
+
+
+def test_without_a_cache() -> None:
+    for _ in range(2):
+        found, _ = tune(chain(), given(chain()), "chain", 1.0)
+        assert not found.from_cache
+
+
+def test_no_time() -> None:
+    found, plan = tune(chain(), given(chain()), "chain", 1e-9)
+    assert found.skipped >= 2 and not found.layers
+    assert plan.run(given(chain()))[0].shape == (2, 4)
+    assert "not measured for want of time" in str(found)
+
+
+@pytest.mark.parametrize(("after", "kept"), [(90.0, True), (110.0, False)])
+def test_what_is_not_faster_as_a_whole_is_not_used(monkeypatch, after, kept) -> None:
+    def choose(sites):
+        return ["mx"] * len(sites)
+
+    monkeypatch.setattr(_tuner, "select", choose)
+    monkeypatch.setattr(_tuner, "_compare", lambda *args: (100.0, after))
+    found, plan = tune(chain(), given(chain()), "chain", 5.0)
+    assert found.kept == kept and bool(found.chosen) == kept
+    plan.run(given(chain()))
+    assert ("onednn" in {step.backend for step in plan.steps()}) == (not kept)
+    assert ("changed" in str(found)) == kept
+
+
+def test_tune_and_report(cache) -> None:
+    graph = chain()
+    model = sol.optimize(graph)
+    inputs = models.example(graph)
+    before = model(**inputs)
+    found = sol.tune(model, 5.0)
+    numpy.testing.assert_allclose(model(**inputs), before, rtol=1e-5, atol=1e-6)
+    assert found.layers[0].operators == ("MatMul", "Add", "Relu")
+    assert {one.backend for one in found.layers[0].candidates} == {"onednn", "mx"}
+    text = str(sol.report(model))
+    assert "Tuning, measured in" in text and "onednn.matmul" in text
+    with pytest.raises(ValueError, match="seconds: expected more than 0, got 0"):
+        sol.tune(model, 0)
+
+
+def test_autotune(cache) -> None:
+    sol.config["autotune"] = True
+    try:
+        model = sol.optimize(chain())
+        model(**models.example(chain()))
+        assert not sol.report(model).tuning.from_cache
+        assert sol.report(sol.optimize(chain())).tuning.from_cache
+    finally:
+        del sol.config["autotune"]
+    assert sol.report(sol.optimize(chain())).tuning is None
+
+
+def test_models_of_several_plans_are_not_tuned() -> None:
+    model = sol.optimize(graph_of("g (float[4] x) => (int64[1,N] y) { y = NonZero(x) }"))
+    assert sol.tune(model, 1.0).layers == ()
+
+
+def test_progress_bar() -> None:
+    stream = io.StringIO()
+    bar = Bar(stream)
+    bar(0, 4)
+    bar(2, 4)
+    bar(4, 4)
+    drawn = stream.getvalue().split("\r")
+    assert "[############............] 2 of 4 layers" in drawn[2]
+    assert drawn[-1] == "" and drawn[-2].strip() == ""
