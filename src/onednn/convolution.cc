@@ -6,20 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "onednn/filters.h"
 #include "onednn/makers.h"
 
 namespace mxnet {
 namespace onednn {
 namespace {
-
-/*! \brief Weights with the groups as an axis of their own, the first. */
-Dims Grouped(const Dims& weight, int64_t groups) {
-  if (groups == 1) return weight;
-  Dims grouped = weight;
-  grouped[0] /= groups;
-  grouped.insert(grouped.begin(), groups);
-  return grouped;
-}
 
 /*! \brief Checks what both have in common. channels_axis is that of the weight, which `groups`
  * divides. */
@@ -36,8 +28,6 @@ void CheckWeight(const Operand& x, const Operand& weight, int64_t groups, int64_
   }
 }
 
-Dims Spatial(const Dims& shape) { return Dims(shape.begin() + 2, shape.end()); }
-
 /*! \brief Of float32 also where data is of 16 bits, as what is added up is. */
 Desc BiasDesc(const std::optional<Operand>& bias, int64_t channels) {
   if (!bias) return Desc();
@@ -53,7 +43,7 @@ void Finish(const PrimitiveDesc& desc, const Operand& x, const Operand& weight,
             const Dims& shape, Maker* maker) {
   std::vector<Argument> arguments{
       maker->Bind(DNNL_ARG_SRC, x, desc.src_desc()),
-      maker->Bind(DNNL_ARG_WEIGHTS, weight, weight_lies, desc.weights_desc())};
+      maker->BindPacked(DNNL_ARG_WEIGHTS, weight, weight_lies, desc.weights_desc())};
   if (bias) arguments.push_back(maker->Bind(DNNL_ARG_BIAS, *bias, desc.bias_desc()));
   const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), x.dtype, shape);
   arguments.push_back(output);
@@ -61,9 +51,12 @@ void Finish(const PrimitiveDesc& desc, const Operand& x, const Operand& weight,
   maker->Add(desc, std::move(arguments));
 }
 
-/*! \brief A weight that runs bring lies row-major, which primitives need not like best. */
-Desc WishedWeight(const Operand& weight, const Dims& grouped, DType type) {
-  return weight.is_constant() ? AnyDesc(grouped, type) : PlainDesc(grouped, type);
+/*! \brief Any layout for a weight, which is packed: once where it is a constant, else by each run.
+ * That takes longer than what it saves where few positions of an image are multiplied. */
+Desc WishedWeight(const Operand& weight, const Dims& grouped, const Dims& image, DType type) {
+  constexpr int64_t kFew = 8;
+  const bool is_reused = SizeOf(image) / image[1] >= kFew;
+  return weight.is_constant() || is_reused ? AnyDesc(grouped, type) : PlainDesc(grouped, type);
 }
 
 /*! \brief The result with its channels side by side, as the innermost axis. */
@@ -86,12 +79,6 @@ bool IsOffered(const Operand& x, const Desc& desc) {
   return desc == x.Offered() || (x.is_plain() && IsPlain(desc));
 }
 
-/*! \brief Each weight is multiplied once for each of these images' positions. */
-void ExpectProducts(const Operand& weight, const Dims& image, Maker* maker) {
-  const double positions = static_cast<double>(SizeOf(image)) / static_cast<double>(image[1]);
-  maker->Expect(TimeOfProducts(static_cast<double>(SizeOf(weight.shape)) * positions));
-}
-
 }  // namespace
 
 Primitive MakeConvolution(const ConvolutionArguments& given) {
@@ -107,12 +94,12 @@ Primitive MakeConvolution(const ConvolutionArguments& given) {
     const PostOps posts(given.post_ops, shape);
     const Dims grouped = Grouped(weight.shape, given.groups);
     const Desc bias_desc = BiasDesc(bias, weight.shape[0]);
-    ExpectProducts(weight, shape, maker);
+    ExpectProducts(weight.shape, shape, maker);
     const auto make = [&](const Desc& output) {
       return dnnl::convolution_forward::primitive_desc(
           Engine(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x.Wished(),
-          WishedWeight(weight, grouped, x.type), bias_desc, output, window.strides, window.dilation,
-          window.begin, window.end, posts.Attributes());
+          WishedWeight(weight, grouped, shape, x.type), bias_desc, output, window.strides,
+          window.dilation, window.begin, window.end, posts.Attributes());
     };
     auto desc = make(AnyDesc(shape, x.type));
     if (IsMostlyPadding(desc.dst_desc())) {
@@ -163,7 +150,7 @@ Primitive MakeDeconvolution(const ConvolutionArguments& given, const GivenInts& 
     std::swap(swapped[first], swapped[first + 1]);
     const Desc lies = weight.Offered().reshape(grouped).permute_axes(order);
     const Desc bias_desc = BiasDesc(bias, shape[1]);
-    ExpectProducts(weight, x.shape, maker);
+    ExpectProducts(weight.shape, x.shape, maker);
     const dnnl::deconvolution_forward::primitive_desc desc(
         Engine(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, x.Wished(),
         weight.is_constant() ? AnyDesc(swapped, x.type) : lies, bias_desc, AnyDesc(shape, x.type),

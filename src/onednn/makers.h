@@ -31,6 +31,15 @@ struct ConvolutionArguments {
   GivenPostOps post_ops;
 };
 
+/*! \brief Of what a convolution is differentiated by; shape is that of the result. */
+struct ConvolutionGradientArguments {
+  std::vector<int64_t> shape;
+  GivenInts strides;
+  GivenInts pads;
+  GivenInts dilations;
+  int64_t groups;
+};
+
 struct PoolingArguments {
   std::string kind; /*!< "max" or "avg" */
   GivenInts kernel;
@@ -84,6 +93,28 @@ Primitive MakeLayerNormalization(const GivenOperand& x, const std::optional<Give
 Primitive MakeSoftmax(const GivenOperand& x, int64_t axis, bool is_log,
                       const GivenPostOps& post_ops);
 Primitive MakeLrn(const GivenOperand& x, int64_t size, double alpha, double beta, double k);
+
+/* ---- training: results that gradients need, and gradients ---- */
+
+Primitive MakeConvolutionDataGradient(const GivenOperand& dy, const GivenOperand& weight,
+                                      const ConvolutionGradientArguments& given);
+Primitive MakeConvolutionWeightGradient(const GivenOperand& x, const GivenOperand& dy,
+                                        const ConvolutionGradientArguments& given);
+/*! \brief Gives the result, and the mean and the variance of each channel. */
+Primitive MakeBatchNormalizationTraining(const GivenOperand& x, const GivenOperand& scale,
+                                         const GivenOperand& shift, double epsilon);
+/*! \brief Gives the gradients of x, scale and shift. */
+Primitive MakeBatchNormalizationGradient(const GivenOperand& dy, const GivenOperand& x,
+                                         const GivenOperand& scale, const GivenOperand& mean,
+                                         const GivenOperand& inv_std);
+/*! \brief at is what the function was given or, where of_result, what it gave. */
+Primitive MakeEltwiseGradient(const GivenOperand& dy, const GivenOperand& at,
+                              const std::string& kind, std::optional<double> alpha,
+                              std::optional<double> beta, bool of_result);
+Primitive MakeMeanPoolingGradient(const GivenOperand& dy, const std::vector<int64_t>& shape,
+                                  const PoolingArguments& given);
+
+/* ---- movement ---- */
 
 Primitive MakeConcat(const std::vector<GivenOperand>& inputs, int64_t axis);
 Primitive MakeResampling(const GivenOperand& x, const std::vector<int64_t>& extents,

@@ -43,6 +43,26 @@ Argument Maker::Bind(int name, const Operand& operand, const Desc& lies, const D
   return {name, desc, {Location::Kind::kInput, made_.inputs.size() - 1}};
 }
 
+Argument Maker::BindPacked(int name, const Operand& operand, const Desc& lies, const Desc& desc) {
+  if (operand.is_constant()) return Bind(name, operand, lies, desc);
+  return Brought(Bind(name, operand, lies, lies), desc);
+}
+
+Argument Maker::Brought(const Argument& from, const Desc& desc) {
+  if (from.desc == desc) return from;
+  Argument to = Temporary(from.name, desc);
+  Copy(from, to);
+  return to;
+}
+
+void Maker::Copy(const Argument& from, const Argument& to) {
+  const dnnl::reorder::primitive_desc desc(Engine(), from.desc, Engine(), to.desc,
+                                           AttributesWith());
+  // Not by Add: what a Primitive is called says what it computes.
+  made_.steps->Add(
+      desc, {{DNNL_ARG_FROM, from.desc, from.location}, {DNNL_ARG_TO, to.desc, to.location}});
+}
+
 Argument Maker::Output(int name, const Desc& desc, DLDataType dtype, Dims shape) {
   made_.output_layouts.push_back(LayoutOf(desc, dtype));
   op::KernelOutput output;

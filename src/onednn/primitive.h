@@ -62,6 +62,17 @@ class Maker {
   }
   /*! \brief The same of an operand that is seen in another shape, in which it lies so. */
   Argument Bind(int name, const Operand& operand, const Desc& lies, const Desc& desc);
+  /*! \brief The same, but that runs bring the next input as it lies; each run brings it to the
+   * layout then. For what changes from run to run, and what other layouts are of no use for. */
+  Argument BindPacked(int name, const Operand& operand, const Desc& lies, const Desc& desc);
+  /*! \brief The same elements in another layout, which each run makes if it differs. */
+  Argument Brought(const Argument& from, const Desc& desc);
+  /*! \brief Memory for an intermediate result. */
+  Argument Temporary(int name, const Desc& desc) {
+    return {name, desc, made_.steps->Workspace(desc.get_size())};
+  }
+  /*! \brief Adds a step that writes the elements of one argument to another. */
+  void Copy(const Argument& from, const Argument& to);
   /*! \brief The next output. */
   Argument Output(int name, const Desc& desc, DLDataType dtype, Dims shape);
 

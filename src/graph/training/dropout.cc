@@ -1,0 +1,166 @@
+/*!
+ * \file dropout.cc
+ * \brief Dropout by a generator whose numbers depend on a seed and their position alone.
+ */
+#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/stl.h>
+
+#include <memory>
+
+#include "graph/training/lines.h"
+
+namespace mxnet {
+namespace graph {
+namespace training {
+namespace {
+
+using op::Kernel;
+using op::KernelInput;
+using op::KernelOutput;
+using runtime::kBool;
+using runtime::kFloat32;
+using runtime::kInt64;
+using runtime::Ref;
+
+/*! \brief Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+ * 3", 2011), some blocks of four words at once. */
+struct Philox {
+  static constexpr int kBlocks = 16;
+  static constexpr uint32_t kMultipliers[2] = {0xD2511F53, 0xCD9E8D57};
+  static constexpr uint32_t kIncrements[2] = {0x9E3779B9, 0xBB67AE85};
+
+  /*! \brief The words of kBlocks blocks, from the one with that number on. */
+  static MXNET_ALWAYS_INLINE void Fill(uint64_t block, uint64_t key, uint64_t upper,
+                                       uint32_t words[4][kBlocks]) {
+    for (int b = 0; b < kBlocks; ++b) {
+      const uint64_t number = block + static_cast<uint64_t>(b);
+      words[0][b] = static_cast<uint32_t>(number);
+      words[1][b] = static_cast<uint32_t>(number >> 32);
+      words[2][b] = static_cast<uint32_t>(upper);
+      words[3][b] = static_cast<uint32_t>(upper >> 32);
+    }
+    auto low = static_cast<uint32_t>(key);
+    auto high = static_cast<uint32_t>(key >> 32);
+    for (int round = 0; round < 10; ++round) {
+      for (int b = 0; b < kBlocks; ++b) {
+        const uint64_t first = uint64_t{words[0][b]} * kMultipliers[0];
+        const uint64_t second = uint64_t{words[2][b]} * kMultipliers[1];
+        const uint32_t odd = words[1][b];
+        const uint32_t last = words[3][b];
+        words[0][b] = static_cast<uint32_t>(second >> 32) ^ odd ^ low;
+        words[1][b] = static_cast<uint32_t>(second);
+        words[2][b] = static_cast<uint32_t>(first >> 32) ^ last ^ high;
+        words[3][b] = static_cast<uint32_t>(first);
+      }
+      low += kIncrements[0];
+      high += kIncrements[1];
+    }
+  }
+};
+
+/*! \brief Elements of so many batches of blocks, and the rest of them. */
+struct DropElements {
+  static constexpr int64_t kBatch = 4 * Philox::kBlocks;
+
+  static MXNET_ALWAYS_INLINE void Run(const float* x, uint64_t key, uint64_t upper, float ratio,
+                                      float scale, int64_t begin, int64_t end, int64_t size,
+                                      float* y, bool* mask) {
+    for (int64_t batch = begin; batch < end; ++batch) {
+      uint32_t words[4][Philox::kBlocks];
+      Philox::Fill(static_cast<uint64_t>(batch) * Philox::kBlocks, key, upper, words);
+      float numbers[kBatch];
+      for (int b = 0; b < Philox::kBlocks; ++b) {
+        for (int w = 0; w < 4; ++w) {
+          const auto bits = static_cast<int32_t>(words[w][b] >> 8);
+          numbers[4 * b + w] = static_cast<float>(bits) * 0x1p-24f;
+        }
+      }
+      const int64_t first = batch * kBatch;
+      const int64_t count = std::min(kBatch, size - first);
+      for (int64_t i = 0; i < count; ++i) {
+        const bool stays = numbers[i] >= ratio;
+        mask[first + i] = stays;
+        y[first + i] = stays ? x[first + i] * scale : 0.0f;
+      }
+    }
+  }
+};
+
+struct Dropout {
+  int64_t size;
+  int64_t seeds;
+  float ratio;
+  float scale;
+
+  void Run(const DLTensor* in, int, DLTensor* out, int, void*) const {
+    static const auto drop = op::ForWideCpu<DropElements>();
+    const auto* seed = In<int64_t>(in[1]);
+    const auto key = static_cast<uint64_t>(seed[0]);
+    const uint64_t upper = seeds > 1 ? static_cast<uint64_t>(seed[1]) : 0;
+    const int64_t batches = (size + DropElements::kBatch - 1) / DropElements::kBatch;
+    ForLines(batches, DropElements::kBatch, [&](int64_t begin, int64_t end) {
+      drop(In<float>(in[0]), key, upper, ratio, scale, begin, end, size, Out<float>(out[0]),
+           Out<bool>(out[1]));
+    });
+  }
+};
+
+struct ScaleMasked {
+  static MXNET_ALWAYS_INLINE void Run(const float* x, const bool* mask, float scale, int64_t begin,
+                                      int64_t end, float* y) {
+    for (int64_t i = begin; i < end; ++i) y[i] = mask[i] ? x[i] * scale : 0.0f;
+  }
+};
+
+struct DropoutGradient {
+  int64_t size;
+  float scale;
+
+  void Run(const DLTensor* in, int, DLTensor* out, int, void*) const {
+    static const auto run = op::ForWideCpu<ScaleMasked>();
+    ForLines(size, 1, [&](int64_t begin, int64_t end) {
+      run(In<float>(in[0]), In<bool>(in[1]), scale, begin, end, Out<float>(out[0]));
+    });
+  }
+};
+
+/*! \brief What elements that stay are multiplied by. */
+float ScaleOf(float ratio) { return ratio < 1 ? static_cast<float>(1 / (1 - double{ratio})) : 0; }
+
+Ref<Kernel> MakeDropout(const Shape& shape, const Shape& seed, double ratio) {
+  const int64_t seeds = SizeOf(seed);
+  if (seeds != 1 && seeds != 2) {
+    MXNET_THROW("ValueError") << "seed: expected one or two elements, got " << seeds;
+  }
+  const auto share = static_cast<float>(ratio);
+  return op::MakeKernel(
+      "training.dropout", {{KernelInput{kFloat32, shape}, KernelInput{kInt64, seed}}},
+      {KernelOutput{kFloat32, shape}, KernelOutput{kBool, shape}},
+      std::unique_ptr<Dropout>(new Dropout{SizeOf(shape), seeds, share, ScaleOf(share)}));
+}
+
+Ref<Kernel> MakeDropoutGradient(const Shape& shape, double ratio) {
+  return op::MakeKernel("training.dropout_grad",
+                        {{KernelInput{kFloat32, shape}, KernelInput{kBool, shape}}},
+                        {KernelOutput{kFloat32, shape}},
+                        std::unique_ptr<DropoutGradient>(new DropoutGradient{
+                            SizeOf(shape), ScaleOf(static_cast<float>(ratio))}));
+}
+
+MXNET_REGISTER_API("mx.graph.training.dropout")
+    .describe("A kernel: x and an int64 seed to x with elements of 0, and which ones stay.")
+    .arg("shape", "Of x.")
+    .arg("seed", "The shape of the seed, which has one or two elements.")
+    .arg("ratio", "How likely an element becomes 0.")
+    .set_body_typed(&MakeDropout);
+
+MXNET_REGISTER_API("mx.graph.training.dropout_grad")
+    .describe("A kernel: the gradient of dropout's result, and which elements stay, to that of x.")
+    .arg("shape", "Of x.")
+    .arg("ratio", "How likely an element becomes 0.")
+    .set_body_typed(&MakeDropoutGradient);
+
+}  // namespace
+}  // namespace training
+}  // namespace graph
+}  // namespace mxnet

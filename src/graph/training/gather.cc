@@ -1,0 +1,110 @@
+/*!
+ * \file gather.cc
+ * \brief What the data is differentiated by that rows are gathered from.
+ */
+#include <mxnet/runtime/registry.h>
+#include <mxnet/runtime/stl.h>
+
+#include <cstring>
+#include <memory>
+
+#include "graph/training/lines.h"
+
+namespace mxnet {
+namespace graph {
+namespace training {
+namespace {
+
+using op::Kernel;
+using op::KernelInput;
+using op::KernelOutput;
+using runtime::kFloat32;
+using runtime::kInt64;
+using runtime::Ref;
+
+struct AddLine {
+  static MXNET_ALWAYS_INLINE void Run(const float* x, int64_t n, float* out) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] += x[i];
+  }
+};
+
+/*! \brief Adds up, for each row, those of dy that were gathered from it, in the order in which they
+ * come. */
+struct GatherGradient {
+  int64_t outer;
+  int64_t rows;
+  int64_t inner;
+  int64_t count; /*!< of indices */
+
+  /*! \brief The numbers of the indices by row, and where those of a row begin. */
+  size_t workspace() const { return static_cast<size_t>(count + rows + 1) * sizeof(int64_t); }
+
+  void Run(const DLTensor* in, int, DLTensor* out, int, void* workspace) const {
+    static const auto add = op::ForWideCpu<AddLine>();
+    auto* begins = static_cast<int64_t*>(workspace);
+    int64_t* order = begins + rows + 1;
+    Sort(In<int64_t>(in[1]), begins, order);
+    const auto* dy = In<float>(in[0]);
+    auto* dx = Out<float>(out[0]);
+    ForLines(outer * rows, inner, [&](int64_t begin, int64_t end) {
+      std::memset(dx + begin * inner, 0, static_cast<size_t>((end - begin) * inner) * sizeof(*dx));
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t row = line % rows;
+        const float* from = dy + line / rows * count * inner;
+        for (int64_t i = begins[row]; i < begins[row + 1]; ++i) {
+          add(from + order[i] * inner, inner, dx + line * inner);
+        }
+      }
+    });
+  }
+
+ private:
+  int64_t RowOf(int64_t index) const {
+    if (index >= -rows && index < rows) return index < 0 ? index + rows : index;
+    MXNET_THROW("IndexError") << "indices: expected " << -rows << " to " << rows - 1 << ", got "
+                              << index;
+  }
+
+  void Sort(const int64_t* indices, int64_t* begins, int64_t* order) const {
+    std::fill(begins, begins + rows + 1, 0);
+    for (int64_t i = 0; i < count; ++i) ++begins[RowOf(indices[i])];
+    int64_t sum = 0;
+    for (int64_t row = 0; row <= rows; ++row) {
+      sum += begins[row];
+      begins[row] = sum;
+    }
+    // From the last one on, so that each row's are in their order, and its begin is one in the end.
+    for (int64_t i = count; i-- > 0;) order[--begins[RowOf(indices[i])]] = i;
+  }
+};
+
+Ref<Kernel> MakeGatherGradient(const Shape& shape, const Shape& indices, int64_t axis) {
+  if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) {
+    MXNET_THROW("ValueError") << "axis: expected 0 to " << shape.size() - 1 << ", got " << axis;
+  }
+  const auto at = shape.begin() + axis;
+  Shape gathered(shape.begin(), at);
+  gathered.insert(gathered.end(), indices.begin(), indices.end());
+  gathered.insert(gathered.end(), at + 1, shape.end());
+  auto state = std::unique_ptr<GatherGradient>(new GatherGradient{
+      SizeOf({shape.begin(), at}), *at, SizeOf({at + 1, shape.end()}), SizeOf(indices)});
+  const size_t workspace = state->workspace();
+  return op::MakeKernel("training.gather_grad",
+                        {{KernelInput{kFloat32, gathered}, KernelInput{kInt64, indices}}},
+                        {KernelOutput{kFloat32, shape}}, std::move(state), workspace);
+}
+
+MXNET_REGISTER_API("mx.graph.training.gather_grad")
+    .describe(
+        "A kernel: the gradient of what was gathered, and the int64 indices, to that of the "
+        "data.")
+    .arg("shape", "Of the data.")
+    .arg("indices", "Their shape.")
+    .arg("axis", "From 0 on.")
+    .set_body_typed(&MakeGatherGradient);
+
+}  // namespace
+}  // namespace training
+}  // namespace graph
+}  // namespace mxnet
