@@ -231,6 +231,53 @@ if TYPE_CHECKING:
             kind: str = "lstm",
             direction: str = "forward",
         ) -> Primitive: ...
+        # Of training: results that gradients need, and gradients.
+        def convolution_data_gradient(
+            self,
+            dy: Operand,
+            weight: Operand,
+            shape: Sequence[int],
+            strides: Ints = None,
+            pads: Ints = None,
+            dilations: Ints = None,
+            groups: int = 1,
+        ) -> Primitive: ...
+        def convolution_weight_gradient(
+            self,
+            x: Operand,
+            dy: Operand,
+            shape: Sequence[int],
+            strides: Ints = None,
+            pads: Ints = None,
+            dilations: Ints = None,
+            groups: int = 1,
+        ) -> Primitive: ...
+        def batch_normalization_training(
+            self, x: Operand, scale: Operand, shift: Operand, epsilon: float = 1e-5
+        ) -> Primitive: ...
+        def batch_normalization_gradient(
+            self, dy: Operand, x: Operand, scale: Operand, mean: Operand, inv_std: Operand
+        ) -> Primitive: ...
+        def eltwise_gradient(
+            self,
+            dy: Operand,
+            at: Operand,
+            kind: str,
+            alpha: float | None = None,
+            beta: float | None = None,
+            of_result: bool = False,
+        ) -> Primitive: ...
+        def mean_pooling_gradient(
+            self,
+            dy: Operand,
+            shape: Sequence[int],
+            kernel: Ints = None,
+            strides: Ints = None,
+            pads: Ints = None,
+            dilations: Ints = None,
+            ceil_mode: bool = False,
+            count_include_pad: bool = False,
+        ) -> Primitive: ...
         # Behind all that mean the classes above by these names.
         @property
         def Layout(self) -> LayoutClass: ...

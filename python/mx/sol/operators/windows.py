@@ -101,7 +101,7 @@ def conv_grad_weight(
     padded = numpy.zeros((batch, X.shape[1], *whole), X.dtype)
     padded[_last(_inside(extents, margins))] = X
     source = padded.reshape(batch, group, depth, *whole)
-    given = dY.reshape(batch, group, filters // group, -1).transpose(1, 2, 0, 3)
+    given = dY.reshape(batch, group, filters // group, math.prod(out)).transpose(1, 2, 0, 3)
     given = given.reshape(group, filters // group, batch * math.prod(out))
     made = numpy.empty((group, filters // group, depth, *kernel), dY.dtype)
     for tap, parts in _taps(kernel, steps, gaps, out):

@@ -45,9 +45,9 @@ def _gemm(
         raise Declined("no elements")
     bias = None
     if c is not None and beta != 0:
-        if beta != 1 or c.shape not in ((columns,), (1, columns)) or c.known is None:
-            raise Declined("an addend that is no row of constants")
-        bias = c if c.shape == (columns,) else to.constant(c.known.elements.reshape(columns))
+        if beta != 1 or c.shape not in ((columns,), (1, columns)):
+            raise Declined("an addend that is no row")
+        bias = c if c.shape == (columns,) else to.reshape(c, (columns,))
     left, a_input = as_input(to, a)
     right, b_input = operand(to, b)
     added, bias_input = (None, None) if bias is None else operand(to, bias)

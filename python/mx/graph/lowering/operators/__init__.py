@@ -12,6 +12,7 @@ from . import (  # noqa: F401  their rules
     _reduction,
     _resize,
     _shape,
+    _training,
     _windows,
 )
 from ._backend import OPERATORS

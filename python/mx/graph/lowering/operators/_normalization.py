@@ -9,6 +9,7 @@ from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
 from ._elementwise import cast, of_type, widened
+from ._training import add_step, check_float, check_lines, maker
 
 
 @rule("BatchNormalization", since=9)
@@ -47,6 +48,16 @@ def _standardized(
     return to.call(np.multiply, centred, inverse), mean, inverse
 
 
+def _normalized_lines(
+    to: Lowering, x: Value, scale: Value, bias: Value | None, first: int, epsilon: float
+) -> list[Value]:
+    """By one kernel, with the statistics, which training needs."""
+    check_float(x, scale, bias)
+    check_lines(x, first, scale, bias)
+    kernel = maker("layer_norm")(x.shape, first, epsilon, bias is not None)
+    return add_step(to, kernel, x, scale, bias)
+
+
 @rule("LayerNormalization", since=17)
 def _layer_normalization(
     to: Lowering,
@@ -59,6 +70,10 @@ def _layer_normalization(
     stash_type: int = 1,
 ) -> list[Value]:
     first = axis + len(x.shape) if axis < 0 else axis
+    try:
+        return _normalized_lines(to, x, scale, bias, first, epsilon)
+    except Declined:
+        pass
     whole, mean, inverse = _standardized(to, widened(to, x), range(first, len(x.shape)), epsilon)
     made = to.call(np.multiply, cast(to, whole, x.dtype), scale)
     if bias is not None:

@@ -20,6 +20,7 @@ from .._windows import extents_out, pads_of
 from ._backend import rule
 from ._elementwise import FLOATS, cast, of_type, widened
 from ._pieces import padded
+from ._training import add_step, check_float, maker
 
 
 @dataclass
@@ -88,6 +89,16 @@ def _reduced(to: Lowering, views: Iterator[Value], function: Any) -> Value:
     return total
 
 
+def _with_positions(to: Lowering, x: Value, windows: Windows, storage_order: int) -> list[Value]:
+    check_float(x)
+    if storage_order or x.size == 0:
+        raise Declined("positions of columns, or no elements")
+    kernel = maker("max_pool")(
+        x.shape, windows.counts, windows.kernel, windows.steps, windows.pads, windows.gaps
+    )
+    return add_step(to, kernel, x)
+
+
 @rule("MaxPool", since=1)
 def _max_pool(
     to: Lowering,
@@ -100,10 +111,10 @@ def _max_pool(
     pads: Sequence[int] | None = None,
     storage_order: int = 0,
     strides: Sequence[int] | None = None,
-) -> Value:
-    if to.num_outputs > 1:
-        raise Declined("positions of the largest elements")
+) -> Value | list[Value]:
     windows = _windows(x, kernel_shape, auto_pad, pads, strides, dilations, ceil_mode)
+    if to.num_outputs > 1:
+        return _with_positions(to, x, windows, storage_order)
     lowest = -math.inf if x.dtype in FLOATS else int(numpy.iinfo(x.dtype).min)
     made = _reduced(to, windows.views(to, x, lowest), np.maximum)
     return to.call(np.copy, made) if math.prod(kernel_shape) == 1 else made

@@ -1,0 +1,210 @@
+"""Operators of `mx.sol` for training: gradients of convolutions, pools and normalizations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import ffi
+
+from .... import numpy as np
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import api, as_input, check_float, execute, execute_all, operand, reorder, rule
+
+_relu_gradient = ffi.get_global_func("mx.graph.training.relu_grad")
+_running_statistics = ffi.get_global_func("mx.graph.training.running_statistics")
+
+DOMAIN = "mxffi.sol"
+Ints = Sequence[int] | None
+
+
+def _zeros(to: Lowering, shape: Sequence[int]) -> Value:
+    made: Value = to.call(np.zeros, tuple(shape), dtype="float32")
+    return made
+
+
+def _is_empty(*shapes: Sequence[int]) -> bool:
+    return any(0 in shape for shape in shapes)
+
+
+def _check_pads(pads: Ints) -> None:
+    if min(pads or [0]) < 0:
+        raise Declined("negative pads")
+
+
+@rule(f"{DOMAIN}::ConvGradInput")
+def _conv_grad_input(
+    to: Lowering,
+    dy: Value,
+    weight: Value,
+    shape: Value,
+    *,
+    strides: Ints = None,
+    pads: Ints = None,
+    dilations: Ints = None,
+    group: int = 1,
+) -> Value:
+    check_float(dy, weight)
+    _check_pads(pads)
+    extents = to.ints(shape)
+    if _is_empty(dy.shape, weight.shape, extents):
+        return _zeros(to, extents)
+    gradient, dy = as_input(to, dy)
+    packed, weight_input = operand(to, weight)
+    primitive = api().convolution_data_gradient(
+        gradient, packed, extents, strides, pads, dilations, group
+    )
+    return execute(to, primitive, [dy] if weight_input is None else [dy, weight_input])
+
+
+@rule(f"{DOMAIN}::ConvGradWeight")
+def _conv_grad_weight(
+    to: Lowering,
+    x: Value,
+    dy: Value,
+    shape: Value,
+    *,
+    strides: Ints = None,
+    pads: Ints = None,
+    dilations: Ints = None,
+    group: int = 1,
+) -> Value:
+    check_float(x, dy)
+    _check_pads(pads)
+    extents = to.ints(shape)
+    if _is_empty(x.shape, dy.shape, extents):
+        return _zeros(to, extents)
+    source, x = as_input(to, x)
+    gradient, dy = as_input(to, dy)
+    primitive = api().convolution_weight_gradient(
+        source, gradient, extents, strides, pads, dilations, group
+    )
+    return execute(to, primitive, [x, dy])
+
+
+@rule(f"{DOMAIN}::AveragePoolGrad")
+def _average_pool_grad(
+    to: Lowering,
+    dy: Value,
+    shape: Value,
+    *,
+    kernel_shape: Ints = None,
+    strides: Ints = None,
+    pads: Ints = None,
+    dilations: Ints = None,
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+) -> Value:
+    check_float(dy)
+    _check_pads(pads)
+    extents = to.ints(shape)
+    if _is_empty(dy.shape, extents):
+        return _zeros(to, extents)
+    kernel = list(kernel_shape or [1] * (len(extents) - 2))
+    gradient, dy = as_input(to, dy)
+    primitive = api().mean_pooling_gradient(
+        gradient, extents, kernel, strides, pads, dilations, bool(ceil_mode),
+        bool(count_include_pad),
+    )  # fmt: skip
+    return execute(to, primitive, [dy])
+
+
+@rule(f"{DOMAIN}::BatchNormTraining")
+def _batch_norm_training(
+    to: Lowering,
+    x: Value,
+    scale: Value,
+    shift: Value,
+    mean: Value,
+    variance: Value,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.1,
+    unbiased: int = 1,
+) -> list[Value]:
+    check_float(x, scale, shift, mean, variance)
+    if x.size == 0:
+        raise Declined("no elements")
+    source, x = as_input(to, x)
+    factor, factor_input = operand(to, scale)
+    added, added_input = operand(to, shift)
+    primitive = api().batch_normalization_training(source, factor, added, epsilon)
+    data = [value for value in (x, factor_input, added_input) if value is not None]
+    y, batch_mean, batch_variance = execute_all(to, primitive, data)
+    channels = x.shape[1]
+    count = x.size // channels
+    correction = count / (count - 1) if unbiased and count > 1 else 1.0
+    kernel = _running_statistics(channels, momentum, correction, epsilon)
+    kept = [to.row_major(value) for value in (mean, variance)]
+    new_mean, new_variance, inv_std = to.step(kernel, [*kept, batch_mean, batch_variance])
+    return [y, new_mean, new_variance, batch_mean, inv_std]
+
+
+@rule(f"{DOMAIN}::BatchNormGrad")
+def _batch_norm_grad(
+    to: Lowering, dy: Value, x: Value, scale: Value, mean: Value, inv_std: Value
+) -> list[Value]:
+    check_float(dy, x, scale, mean, inv_std)
+    if x.size == 0:
+        raise Declined("no elements")
+    given = [as_input(to, value) for value in (dy, x, scale, mean, inv_std)]
+    primitive = api().batch_normalization_gradient(*[source for source, _ in given])
+    return execute_all(to, primitive, [value for _, value in given])
+
+
+def _slope(kind: str, of_result: bool) -> Any:
+    def lower(to: Lowering, dy: Value, at: Value) -> Value:
+        return _eltwise_gradient(to, dy, at, kind, of_result=of_result)
+
+    return lower
+
+
+def _eltwise_gradient(
+    to: Lowering,
+    dy: Value,
+    at: Value,
+    kind: str,
+    alpha: float | None = None,
+    beta: float | None = None,
+    of_result: bool = False,
+) -> Value:
+    check_float(dy, at)
+    if dy.size == 0 or dy.shape != at.shape:
+        raise Declined("no elements, or other shapes")
+    gradient, dy = as_input(to, dy)
+    point, at = as_input(to, at)
+    primitive = api().eltwise_gradient(gradient, point, kind, alpha, beta, of_result)
+    return execute(to, primitive, [dy, at])
+
+
+@rule(f"{DOMAIN}::ReluGrad")
+def _relu_grad(to: Lowering, dy: Value, y: Value) -> Value:
+    check_float(dy, y)
+    blocked = dy.layout or y.layout
+    if blocked is None or dy.shape != y.shape:
+        raise Declined("left to the kernel of mx: no input is in blocks")
+    both = [
+        value if value.layout == blocked else reorder(to, value, blocked.layout)
+        for value in (dy, y)
+    ]
+    kernel = _relu_gradient(dy.shape, blocked.layout.bytes)
+    return to.step(kernel, both, [blocked])[0]
+
+
+rule(f"{DOMAIN}::SigmoidGrad")(_slope("sigmoid", True))
+rule(f"{DOMAIN}::TanhGrad")(_slope("tanh", True))
+
+
+@rule(f"{DOMAIN}::GeluGrad")
+def _gelu_grad(to: Lowering, dy: Value, x: Value, *, approximate: str = "none") -> Value:
+    kind = "gelu_tanh" if approximate == "tanh" else "gelu_erf"
+    return _eltwise_gradient(to, dy, x, kind)
+
+
+@rule(f"{DOMAIN}::SwishGrad")
+def _swish_grad(to: Lowering, dy: Value, x: Value, *, alpha: float = 1.0) -> Value:
+    if not math.isfinite(alpha):
+        raise Declined("a factor that is no number")
+    return _eltwise_gradient(to, dy, x, "swish", alpha)

@@ -1,0 +1,305 @@
+"""Kernels for the operators of training compute what the operators' descriptions say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import onnx_ir
+import pytest
+
+from mx import _onednn
+from mx.graph import Graph, GraphError, Plan
+from mx.sol.operators import DOMAIN, OPERATORS, VERSION
+
+RANDOM = numpy.random.default_rng(3)
+# Relative to the largest number that is expected.
+TOLERANCE = 3e-6
+
+
+def has_onednn() -> bool:
+    try:
+        _onednn.load()
+    except ImportError:
+        return False
+    return True
+
+
+def f(*shape: int) -> Any:
+    return RANDOM.standard_normal(shape).astype("float32")
+
+
+def ints(*items: int) -> Any:
+    return numpy.array(items, "int64")
+
+
+def plan_of(
+    name: str, inputs: list[Any], attributes: dict[str, Any], outputs: int, domain: str = DOMAIN
+) -> Plan:
+    """The plan of a graph of one node, whose shapes are constants."""
+    values = []
+    for number, array in enumerate(inputs):
+        value = None
+        if array is not None:
+            value = onnx_ir.Value(
+                name=f"x{number}",
+                type=onnx_ir.TensorType(onnx_ir.DataType.from_numpy(array.dtype)),
+                shape=onnx_ir.Shape(array.shape),
+            )
+        values.append(value)
+    node = onnx_ir.node(name, values, attributes, domain=domain, num_outputs=outputs, name="n")
+    for number, value in enumerate(node.outputs):
+        value.name = f"y{number}"
+    opset = {"": 23, DOMAIN: VERSION}
+    given = [value for value in values if value is not None]
+    made = onnx_ir.Graph(given, node.outputs, nodes=[node], opset_imports=opset, name=name)
+    return Plan(Graph(onnx_ir.Model(made, ir_version=10)), optimize=False)
+
+
+def check(
+    name: str, inputs: list[Any], attributes: dict[str, Any], backend: str, tolerance: float
+) -> None:
+    described = OPERATORS[name]
+    with numpy.errstate(all="ignore"):
+        wanted = described.reference(
+            *inputs, *[None] * (len(described.inputs) - len(inputs)), **attributes
+        )
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    plan = plan_of(name, inputs, attributes, len(described.outputs))
+    given = [array for array in inputs if array is not None]
+    found = [numpy.asarray(array) for array in plan(*given)]
+    again = [numpy.asarray(array) for array in plan(*given)]
+    assert [step.backend for step in plan.steps()] == [backend], plan.steps()[0].reasons
+    for array, same, expected in zip(found, again, wanted, strict=True):
+        assert array.dtype == expected.dtype and array.shape == expected.shape
+        numpy.testing.assert_array_equal(array, same)
+        finite = numpy.abs(expected[numpy.isfinite(expected)]) if array.size else array
+        bound = tolerance * max(1.0, float(finite.max(initial=0)))
+        numpy.testing.assert_allclose(array, expected, rtol=tolerance, atol=bound)
+
+
+# Shapes of x and the weight, and the attributes.
+CONVOLUTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "one axis": ((2, 3, 17), (8, 3, 3), {"pads": [1, 1]}),
+    "two axes": ((2, 3, 9, 11), (16, 3, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "three axes": ((1, 3, 5, 6, 7), (8, 3, 3, 2, 3), {}),
+    "pointwise": ((2, 64, 7, 7), (32, 64, 1, 1), {}),
+    "pointwise, strides": ((1, 32, 8, 8), (64, 32, 1, 1), {"strides": [2, 2]}),
+    "a first layer": ((1, 3, 30, 31), (16, 3, 7, 7), {"strides": [2, 2], "pads": [3, 3, 3, 3]}),
+    "strides that leave some out": ((2, 5, 13, 14), (7, 5, 3, 4), {"strides": [2, 3]}),
+    "uneven pads": ((1, 4, 9, 10), (6, 4, 3, 3), {"pads": [0, 1, 2, 0]}),
+    "dilations": ((1, 8, 14, 15), (8, 8, 3, 3), {"dilations": [2, 3], "pads": [2, 3, 2, 3]}),
+    "groups": ((2, 8, 9, 9), (12, 2, 3, 3), {"group": 4}),
+    "depthwise": ((1, 32, 9, 10), (32, 1, 3, 3), {"group": 32, "pads": [1, 1, 1, 1]}),
+    "depthwise, dilations": ((1, 16, 9, 10), (16, 1, 3, 3), {"group": 16, "dilations": [2, 2]}),
+    "depthwise of odd width": ((1, 7, 9, 10), (7, 1, 5, 5), {"group": 7, "strides": [2, 2]}),
+    "depthwise, more out": ((1, 6, 9, 10), (12, 1, 3, 3), {"group": 6}),
+    "odd channels": ((3, 17, 6, 5), (19, 17, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "one channel": ((2, 1, 9, 11), (1, 1, 3, 3), {}),
+    "one position": ((2, 16, 3, 3), (8, 16, 3, 3), {}),
+    "no items": ((0, 3, 9, 9), (4, 3, 3, 3), {}),
+}
+
+
+def result_shape(x: Any, weight: Any, attributes: dict[str, Any]) -> tuple[int, ...]:
+    axes = len(x) - 2
+    strides = attributes.get("strides", [1] * axes)
+    gaps = attributes.get("dilations", [1] * axes)
+    pads = attributes.get("pads", [0] * 2 * axes)
+    counts = [
+        (x[2 + i] + pads[i] + pads[axes + i] - (weight[2 + i] - 1) * gaps[i] - 1) // strides[i] + 1
+        for i in range(axes)
+    ]
+    return (x[0], weight[0], *counts)
+
+
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+@pytest.mark.parametrize(("x", "weight", "attributes"), CONVOLUTIONS.values(), ids=CONVOLUTIONS)
+def test_gradients_of_convolutions(x: Any, weight: Any, attributes: dict[str, Any]) -> None:
+    gradient = f(*result_shape(x, weight, attributes))
+    check("ConvGradInput", [gradient, f(*weight), ints(*x)], attributes, "onednn", 1e-5)
+    check("ConvGradWeight", [f(*x), gradient, ints(*weight)], attributes, "onednn", 1e-5)
+
+
+POOLS: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
+    "even": ((2, 16, 8, 8), {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    "overlap": ((2, 16, 9, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    "uneven pads": ((1, 5, 9, 10), {"kernel_shape": [3, 2], "pads": [0, 1, 2, 0]}),
+    "counted pads": (
+        (1, 5, 9, 10),
+        {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1},
+    ),
+    "dilations": ((1, 4, 9, 9), {"kernel_shape": [2, 3], "dilations": [2, 2]}),
+    "one axis": ((2, 3, 17), {"kernel_shape": [3], "strides": [2]}),
+    "three axes": ((1, 3, 5, 6, 7), {"kernel_shape": [2, 3, 2]}),
+    "whole": ((2, 7, 5, 4), {"kernel_shape": [5, 4]}),
+    "no items": ((0, 2, 5, 4), {"kernel_shape": [2, 2]}),
+}
+
+
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+@pytest.mark.parametrize(("x", "attributes"), POOLS.values(), ids=POOLS)
+def test_gradients_of_means(x: Any, attributes: dict[str, Any]) -> None:
+    shape = result_shape(x, (x[1], 1, *attributes["kernel_shape"]), attributes)
+    check("AveragePoolGrad", [f(*shape), ints(*x)], attributes, "onednn", TOLERANCE)
+
+
+@pytest.mark.parametrize("special", [None, numpy.nan, -numpy.inf])
+@pytest.mark.parametrize(
+    ("x", "attributes"),
+    [(x, attributes) for x, attributes in POOLS.values() if 0 not in x]
+    + [
+        ((1, 2, 8, 9), {"kernel_shape": [3, 3], "strides": [2, 3], "ceil_mode": 1}),
+        ((1, 1, 4, 1100), {"kernel_shape": [2, 3], "strides": [1, 1], "pads": [0, 1, 1, 1]}),
+    ],
+)
+def test_largest_elements_with_positions(x: Any, attributes: dict[str, Any], special: Any) -> None:
+    attributes = {n: value for n, value in attributes.items() if n != "count_include_pad"}
+    data = numpy.round(f(*x), 1)  # of which some are equal
+    if special is not None:
+        data.reshape(-1)[:: 7 if special == special else 5] = special
+        data[0, 0] = special
+    (y, positions) = map(numpy.asarray, plan_of("MaxPool", [data], attributes, 2, "")(data))
+    kernel = attributes["kernel_shape"]
+    axes = len(kernel)
+    strides = attributes.get("strides", [1] * axes)
+    gaps = attributes.get("dilations", [1] * axes)
+    pads = attributes.get("pads", [0] * 2 * axes)
+    flat = data.reshape(-1)
+    numbers = numpy.arange(data.size).reshape(data.shape)
+    for where in numpy.ndindex(*y.shape):
+        seen = []
+        for tap in numpy.ndindex(*kernel):
+            at = [where[2 + i] * strides[i] - pads[i] + tap[i] * gaps[i] for i in range(axes)]
+            if all(0 <= at[i] < x[2 + i] for i in range(axes)):
+                seen.append(int(numbers[(where[0], where[1], *at)]))
+        window = flat[seen]
+        # The first NaN, where there is one, though any NaN will do.
+        if numpy.isnan(window).any():
+            assert numpy.isnan(y[where]) and numpy.isnan(flat[positions[where]])
+            assert positions[where] in seen
+        else:
+            best = seen[int(numpy.argmax(window))]
+            assert (y[where], positions[where]) == (flat[best], best)
+    gradient = f(*y.shape)
+    check("MaxPoolGrad", [gradient, positions, ints(*x)], {}, "mx", TOLERANCE)
+
+
+# Of each operator inputs and attributes.
+ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
+    ("LayerNormGrad", [f(5, 64), f(5, 64), f(64), f(5, 1), f(5, 1)], {}),
+    ("LayerNormGrad", [f(70, 33), f(70, 33), f(33), f(70, 1), f(70, 1)], {"axis": 1}),
+    ("LayerNormGrad", [f(2, 3, 4, 5), f(2, 3, 4, 5), f(4, 5), f(2, 3, 1, 1), f(2, 3, 1, 1)],
+     {"axis": 2}),
+    ("RMSNormTraining", [f(5, 64), f(64)], {}),
+    ("RMSNormTraining", [f(2, 3, 7), f(3, 7)], {"axis": 1, "epsilon": 0.1}),
+    ("RMSNormGrad", [f(5, 64), f(5, 64), f(64), f(5, 1)], {}),
+    ("RMSNormGrad", [f(600, 17), f(600, 17), f(17), f(600, 1)], {}),
+    ("SoftmaxGrad", [f(5, 64), f(5, 64)], {}),
+    ("SoftmaxGrad", [f(2, 3, 700), f(2, 3, 700)], {"axis": 1}),
+    ("SoftmaxGrad", [f(0, 4), f(0, 4)], {}),
+    ("LogSoftmaxGrad", [f(5, 64), f(5, 64)], {}),
+    ("LogSoftmaxGrad", [f(4, 3, 5), f(4, 3, 5)], {"axis": 0}),
+    ("DropoutTraining", [f(3, 50), ints(7)], {"ratio": 0.25}),
+    ("DropoutTraining", [f(1001), ints(2**62 + 5, -3)], {"ratio": 0.5}),
+    ("DropoutTraining", [f(5), ints(3)], {"ratio": 1.0}),
+    ("DropoutTraining", [f(0), ints(3)], {}),
+    ("DropoutGrad", [f(3, 50), f(3, 50) > 0], {"ratio": 0.25}),
+    ("GatherGrad", [f(2, 3, 5), ints(0, 3, -1, 3, 1, 0).reshape(2, 3), ints(4, 5)], {}),
+    ("GatherGrad", [f(2, 6, 5), ints(0, 3, -1, 3, 1, 0), ints(2, 4, 5)], {"axis": 1}),
+    ("GatherGrad", [f(2, 6), ints(0, 3, -1, 3, 1, 0), ints(2, 4)], {"axis": -1}),
+    ("GatherGrad", [f(5), ints(1).reshape(()), ints(3, 5)], {}),
+    ("GatherGrad", [f(0, 5), ints(), ints(3, 5)], {}),
+    ("ReluGrad", [f(3, 50), f(3, 50)], {}),
+    ("ReluGrad", [f(100_000), f(100_000)], {}),
+    ("SumTo", [f(4, 2, 3), ints(2, 1)], {}),
+    ("SumTo", [f(4, 2, 3), ints(4, 2, 3)], {}),
+    ("SumTo", [f(4, 2, 3), ints()], {}),
+    ("SumTo", [f(1, 2, 3), ints(2, 3)], {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "inputs", "attributes"), ROWS)
+def test_rows(name: str, inputs: list[Any], attributes: dict[str, Any]) -> None:
+    check(name, inputs, attributes, "mx", 1e-5)
+
+
+@pytest.mark.parametrize("shape", [(2, 16, 5, 6), (3, 7, 4), (2, 3, 4, 5, 6), (6, 5), (1, 3, 1)])
+@pytest.mark.parametrize("unbiased", [0, 1])
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+def test_batch_normalization(shape: tuple[int, ...], unbiased: int) -> None:
+    channels = shape[1]
+    x = f(*shape) * 2 + 3
+    vectors = [f(channels), f(channels), f(channels), f(channels) ** 2]
+    attributes = {"epsilon": 1e-3, "momentum": 0.3, "unbiased": unbiased}
+    check("BatchNormTraining", [x, *vectors], attributes, "onednn", 3e-5)
+    _, _, _, mean, inv_std = OPERATORS["BatchNormTraining"].reference(x, *vectors, **attributes)
+    check("BatchNormGrad", [f(*shape), x, vectors[0], mean, inv_std], {}, "onednn", 3e-5)
+
+
+@pytest.mark.parametrize("shape", [(3, 50), (2, 16, 5, 6), (), (100_000,)])
+@pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        ("SigmoidGrad", {}),
+        ("TanhGrad", {}),
+        ("GeluGrad", {}),
+        ("GeluGrad", {"approximate": "tanh"}),
+        ("SwishGrad", {}),
+        ("SwishGrad", {"alpha": 1.5}),
+    ],
+)
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+def test_slopes(name: str, attributes: dict[str, Any], shape: tuple[int, ...]) -> None:
+    at = numpy.asarray(f(*shape), "float32")
+    if name in ("SigmoidGrad", "TanhGrad"):
+        at = numpy.tanh(at)
+    gradient = numpy.asarray(f(*shape), "float32")
+    check(name, [gradient, at], attributes, "onednn", 1e-5)
+
+
+def test_the_slope_of_relu_keeps_what_is_no_number() -> None:
+    gradient = numpy.array([numpy.nan, numpy.inf, numpy.nan, numpy.inf, 1], "float32")
+    at = numpy.array([1, 1, 0, 0, numpy.nan], "float32")
+    (found,) = plan_of("ReluGrad", [gradient, at], {}, 1)(gradient, at)
+    numpy.testing.assert_array_equal(found, OPERATORS["ReluGrad"].reference(gradient, at))
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("shape", [(5, 7), (3, 5000), (2, 3, 4, 100), (4, 2, 3)])
+@pytest.mark.parametrize("labels", ["int64", "int32"])
+def test_cross_entropy(shape: Any, has_weights: bool, reduction: str, labels: str) -> None:
+    scores = f(*shape) * 3
+    classes = RANDOM.integers(0, shape[1], (shape[0], *shape[2:])).astype(labels)
+    classes.reshape(-1)[::3] = -1
+    weights = [f(shape[1]) ** 2] if has_weights else []
+    attributes = {"reduction": reduction, "ignore_index": -1}
+    inputs = [scores, classes, *weights]
+    check("SoftmaxCrossEntropyTraining", inputs, attributes, "mx", 1e-5)
+    loss, log_prob = OPERATORS["SoftmaxCrossEntropyTraining"].reference(*inputs, **attributes)
+    given = numpy.asarray(f(*loss.shape), "float32")
+    inputs = [given, log_prob, classes, *weights]
+    check("SoftmaxCrossEntropyGrad", inputs, attributes, "mx", 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "outputs", "message"),
+    [
+        ("SoftmaxCrossEntropyTraining", [f(2, 3), ints(1, 3)], 2, "labels: expected 0 to 2"),
+        ("GatherGrad", [f(2, 5), ints(1, 4), ints(4, 5)], 1, "indices: expected -4 to 3"),
+        ("MaxPoolGrad", [f(1, 1, 2), ints(1, 4).reshape(1, 1, 2), ints(1, 1, 4)], 1, "0 to 3"),
+        ("MaxPoolGrad", [f(1, 1, 2), ints(-1, 2).reshape(1, 1, 2), ints(1, 1, 4)], 1, "0 to 3"),
+    ],
+)
+def test_wrong_positions_are_errors(
+    name: str, inputs: list[Any], outputs: int, message: str
+) -> None:
+    plan = plan_of(name, inputs, {}, outputs)
+    with pytest.raises((IndexError, GraphError), match=message):
+        plan(*inputs)
+
+
+def test_positions_in_other_channels_count() -> None:
+    inputs = [f(2, 2, 3), ints(5, 4, 0, 1, 23, 5, 6, 6, 7, 8, 9, 23).reshape(2, 2, 3)]
+    check("MaxPoolGrad", [*inputs, ints(2, 2, 6)], {}, "mx", TOLERANCE)
