@@ -73,9 +73,9 @@ def _gather_elements(
     axis += len(x.shape) if axis < 0 else 0
     kind, size = item_type(x.dtype), indices.size
     terms = []
-    strides, places = strides_of(x.shape), strides_of(indices.shape)
+    strides, widths = strides_of(x.shape), strides_of(indices.shape)
     for n, extent in enumerate(indices.shape):
-        index = "at" if n == axis else f"i / {places[n]} % {extent}"
+        index = "at" if n == axis else f"i / {widths[n]} % {extent}"
         terms.append(f"{index} * {strides[n]}")
     lines = [
         f"{signature()} {{",
