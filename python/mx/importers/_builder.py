@@ -76,9 +76,10 @@ class Builder:
         *inputs: Operand,
         outputs: int = 1,
         dtype: ir.DataType | Sequence[ir.DataType] | None = None,
+        domain: str = "",
         **attributes: Any,
     ) -> Sequence[ir.Value]:
-        """Writes a node; gives its outputs."""
+        """Writes a node, of ONNX's operators unless `domain` says otherwise; gives its outputs."""
         like = next((one for one in inputs if isinstance(one, ir.Value)), None)
         values = [self._operand(one, like) for one in inputs]
         while values and values[-1] is None:
@@ -92,6 +93,7 @@ class Builder:
                 key: ir.convenience.convert_attribute(key, _plain(value))
                 for key, value in given.items()
             },
+            domain=domain,
             num_outputs=outputs,
             name=name,
             metadata_props=dict(self.metadata),

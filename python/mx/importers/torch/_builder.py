@@ -20,6 +20,7 @@ from .._builder import (
 )
 from ._dimensions import known_length
 from ._dtypes import type_of
+from ._training import Training
 
 __all__ = [
     "Builder",
@@ -45,6 +46,8 @@ class Builder(_builder.Builder):
         self.results: list[Any] = []
         # Imports a graph of torch, with values for its inputs, into this one.
         self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = None
+        # None where the graph is imported for inference.
+        self.training: Training | None = parent.training if parent else None
 
     @property
     def out(self) -> ir.DataType:

@@ -12,12 +12,21 @@ from mx.graph import GraphError
 from . import _rule
 from ._dimensions import NamedDimensions, all_automatic, bound_arguments
 from ._recurrent import kept_whole
+from ._training import detach_without_gradients
 
 
 def export(
-    module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic: Any
+    module: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic: Any,
+    training: bool = False,
 ) -> tuple[Any, NamedDimensions | None]:
-    """What torch.export makes of a module in eval mode, and the dimensions that have names."""
+    """What torch.export makes of a module, and the dimensions that have names.
+
+    The module is in eval mode for that; for `training` in its own, and torch keeps to where
+    gradients end.
+    """
     import torch
     from torch.utils import _pytree as pytree
 
@@ -37,7 +46,8 @@ def export(
         )
     # torch takes one tensor that is two arguments of the example for one argument.
     args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), kwargs))
-    with _for_inference(module), kept_whole(), torch.no_grad():
+    mode = _for_training() if training else _for_inference(module)
+    with mode, kept_whole(), torch.set_grad_enabled(training):
         program = torch.export.export(
             module, args, dict(kwargs), dynamic_shapes=shapes, strict=False
         )
@@ -54,9 +64,7 @@ def _for_inference(module: Any) -> Iterator[None]:
     module.eval()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings():
-            # What torch says of its own inner workings.
-            warnings.simplefilter("ignore")
+        with _without_warnings():
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
@@ -64,10 +72,41 @@ def _for_inference(module: Any) -> Iterator[None]:
             one.training = True
 
 
-def decomposed(program: Any) -> Any:
+@contextlib.contextmanager
+def _for_training() -> Iterator[None]:
+    """Rejects functions whose gradients the module defines in Python, which torch leaves out."""
+    import torch
+
+    original = torch.autograd.Function.__dict__["apply"]
+
+    def reject(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        raise GraphError(
+            f"{cls.__module__}.{cls.__qualname__} is a torch.autograd.Function: graphs have no"
+            " operator with the gradient that it defines"
+        )
+
+    torch.autograd.Function.apply = classmethod(reject)
+    try:
+        with _without_warnings():
+            yield
+    finally:
+        torch.autograd.Function.apply = original
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Without what torch says of its own inner workings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def decomposed(program: Any, training: bool = False) -> Any:
     """The program with all operators decomposed that have no rule."""
     import torch
 
+    if training:
+        detach_without_gradients(program)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = torch.export.default_decompositions()

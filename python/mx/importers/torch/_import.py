@@ -18,6 +18,7 @@ from ._dimensions import NamedDimensions, known_length
 from ._dtypes import type_of
 from ._origin import describe, metadata_of
 from ._tensors import tensor_of
+from ._training import Training
 
 assert rules.FAMILIES  # their import fills the table
 
@@ -26,10 +27,16 @@ _OF_MEMORY = ("device", "layout", "memory_format", "non_blocking", "pin_memory")
 _IR_VERSION = 11
 
 
-def import_program(program: Any, dimensions: NamedDimensions | None, name: str) -> Graph:
-    """The graph of an exported program that is decomposed already."""
+def import_program(
+    program: Any, dimensions: NamedDimensions | None, name: str, training: bool = False
+) -> Graph:
+    """The graph of an exported program that is decomposed already.
+
+    For `training` it has operators of the domain `mxffi.sol` where gradients need them, and, where
+    it has random elements, one more input: `seed`.
+    """
     _check_rules(program.graph_module)
-    return _Import(program, dimensions, name).run()
+    return _Import(program, dimensions, name, training).run()
 
 
 def _call_nodes(module: Any) -> Iterator[Any]:
@@ -60,7 +67,9 @@ def _listed(lines: list[str], what: str) -> str:
 class _Import:
     """One program on its way into a graph."""
 
-    def __init__(self, program: Any, dimensions: NamedDimensions | None, name: str) -> None:
+    def __init__(
+        self, program: Any, dimensions: NamedDimensions | None, name: str, training: bool
+    ) -> None:
         self._program = program
         self._signature = program.graph_signature
         self._symbols: dict[Any, str] = {}
@@ -70,6 +79,8 @@ class _Import:
         self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name=name)
         self._builder = Builder(self._graph, self._names)
         self._builder.inline = self._inline
+        if training:
+            self._builder.training = Training(self._graph)
 
     def run(self) -> Graph:
         nodes = list(self._program.graph_module.graph.nodes)
@@ -142,6 +153,8 @@ class _Import:
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise GraphError(f"mx.importers.torch: weight {spec.target}: {error}") from error
         value = ir.Value(name=name, const_value=data)
+        if spec.kind.name != "CONSTANT_TENSOR":
+            value.metadata_props["mx.state"] = spec.target
         if spec.kind.name == "BUFFER":
             value.metadata_props["mx.role"] = "auxiliary"
         self._graph.register_initializer(self._describe(value, fake))

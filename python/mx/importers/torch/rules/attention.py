@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from .._builder import Builder, Number, Size, rank_of
+from .._builder import Builder, Number, Size, dtype_of, rank_of
 from .._rule import Unsupported, rule
+from .random import dropped
 
 
 @rule("scaled_dot_product_attention")
@@ -21,11 +22,13 @@ def attention(
     scale: Number | None = None,
     enable_gqa: bool = False,
 ) -> ir.Value:
-    if dropout_p:
-        raise Unsupported("dropout while it trains")
     rank = rank_of(query)
     if any(rank_of(x) != rank for x in (key, value)):
         raise Unsupported("query, key and value with different numbers of axes")
+    if dropout_p:
+        if enable_gqa:
+            raise Unsupported("dropout with enable_gqa")
+        return _with_dropout(b, query, key, value, attn_mask, dropout_p, is_causal, scale)
     operands, mask = [query, key, value], attn_mask
     if rank > 4:
         operands = [_to_four(b, x) for x in operands]
@@ -43,6 +46,37 @@ def attention(
         before: list[Size] = b.sizes(query)[:-2]
         return b.reshape(result, [*before, b.size(query, -2), b.size(value, -1)])
     return b.Squeeze(result, list(range(4 - rank))) if rank < 4 else result
+
+
+def _with_dropout(
+    b: Builder,
+    query: ir.Value,
+    key: ir.Value,
+    value: ir.Value,
+    mask: ir.Value | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: Number | None,
+) -> ir.Value:
+    """Attention of which some weights are zero: no operator of ONNX."""
+    rank, dtype = rank_of(query), dtype_of(query)
+    keys = b.transpose(key, [*range(rank - 2), rank - 1, rank - 2])
+    if scale is None:
+        features = b.cast(b.scalar(b.size(query, -1)), dtype)
+        scores = b.Div(b.MatMul(query, keys), b.Sqrt(features))
+    else:
+        scores = b.Mul(b.MatMul(query, keys), float(scale))
+    if is_causal:
+        sizes = [b.size(query, -2), b.size(key, -2)]
+        mask = b.Trilu(b.full(sizes, True, ir.DataType.BOOL), upper=0)
+    if mask is not None and mask.dtype == ir.DataType.BOOL:
+        scores = b.Where(mask, scores, b.constant(float("-inf"), dtype))
+    elif mask is not None:
+        scores = b.Add(scores, mask)
+    scores.shape = ir.Shape([*list(query.shape or ())[:-1], (key.shape or ())[-2]])
+    weights = b.Softmax(scores, axis=-1)
+    weights.shape = scores.shape
+    return b.MatMul(dropped(b, weights, dropout_p), value)
 
 
 def _to_four(b: Builder, x: ir.Value) -> ir.Value:

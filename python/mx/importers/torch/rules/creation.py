@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from .._builder import Builder, Number, Size, dtype_of, static
+from .._builder import Builder, Number, Size, static
 from .._dtypes import FLOATS
 from .._rule import rule
 
@@ -137,12 +137,6 @@ def randperm(b: Builder, n: Size, *, dtype: object = None) -> ir.Value:
     keys = _uniform(b, b.full([n], 0, ir.DataType.FLOAT))
     order = b.op("TopK", keys, b.vector([n]), outputs=2, dtype=[ir.DataType.FLOAT, _INT64])[1]
     return b.cast(order, b.out)
-
-
-@rule("bernoulli.p")
-def bernoulli(b: Builder, x: ir.Value, p: float = 0.5) -> ir.Value:
-    drawn = _uniform(b, b.full(b.sizes(x), 0, ir.DataType.FLOAT))
-    return b.cast(b.Less(drawn, p), dtype_of(x))
 
 
 @rule("normal.float_float")

@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from .._builder import Builder, Size, dtype_of, rank_of
 from .._rule import Unsupported, rule
+from .._training import DOMAIN
 from .reduction import variance
 
 
@@ -160,6 +161,35 @@ def batch_norm(
     return (b.BatchNormalization(x, scale, offset, mean, variance, epsilon=eps),)
 
 
+def _for_training(
+    b: Builder,
+    x: ir.Value,
+    weight: ir.Value | None,
+    bias: ir.Value | None,
+    mean: ir.Value | None,
+    variance: ir.Value | None,
+    momentum: float,
+    eps: float,
+) -> tuple[ir.Value, ...]:
+    """One node that keeps what its gradient needs: as `_native_batch_norm_legit_functional`."""
+    channels = [b.size(x, 1)]
+    kept = dtype_of(x) if mean is None else dtype_of(mean)
+    result, new_mean, new_variance, average, inverse = b.op(
+        "BatchNormTraining",
+        x,
+        _or_filled(b, weight, channels, 1, kept),
+        _or_filled(b, bias, channels, 0, kept),
+        _or_filled(b, mean, channels, 0, kept),
+        _or_filled(b, variance, channels, 1, kept),
+        domain=DOMAIN,
+        epsilon=eps,
+        momentum=momentum,
+        outputs=5,
+        dtype=[dtype_of(x), *[kept] * 4],
+    )
+    return result, average, inverse, new_mean, new_variance
+
+
 def _of_batch(
     b: Builder, x: ir.Value, weight: ir.Value | None, bias: ir.Value | None, eps: float
 ) -> tuple[ir.Value, ir.Value, ir.Value, ir.Value]:
@@ -183,6 +213,8 @@ def batch_norm_without_statistics(
     momentum: float,
     eps: float,
 ) -> tuple[ir.Value, ...]:
+    if b.training:
+        return _for_training(b, x, weight, bias, None, None, momentum, eps)[:3]
     return _of_batch(b, x, weight, bias, eps)[:3]
 
 
@@ -206,6 +238,8 @@ def batch_norm_training(
             mean,
             variance,
         )
+    if b.training:
+        return _for_training(b, x, weight, bias, mean, variance, momentum, eps)
     result, average, inverse, spread = _of_batch(b, x, weight, bias, eps)
     # The running variance is that of a sample, of n - 1.
     count = b.scalar(b.product(b.size(x, i) for i in range(rank_of(x)) if i != 1), dtype_of(x))
@@ -215,19 +249,3 @@ def batch_norm_training(
         for old, new in ((mean, average), (variance, sample))
     ]
     return result, average, inverse, *running
-
-
-@rule("native_dropout")
-def dropout(b: Builder, x: ir.Value, p: float, train: bool | None) -> tuple[ir.Value, ir.Value]:
-    if not train:
-        return x, b.full(b.sizes(x), True, ir.DataType.BOOL)
-    ratio = b.constant(p, ir.DataType.FLOAT)
-    result, mask = b.op(
-        "Dropout",
-        x,
-        ratio,
-        b.constant(True, ir.DataType.BOOL),
-        outputs=2,
-        dtype=[dtype_of(x), ir.DataType.BOOL],
-    )
-    return result, mask

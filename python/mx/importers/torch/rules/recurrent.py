@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from .._builder import Builder, dtype_of, static
 from .._rule import Unsupported, rule
+from .random import dropped
 
 # The gates of torch in the order in which ONNX has them.
 _GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}
@@ -45,8 +46,6 @@ def _layers(
     activation: str | None = None,
 ) -> list[ir.Value]:
     """The output of the last layer, then the last states of all layers."""
-    if train and dropout and num_layers > 1:
-        raise Unsupported("dropout while it trains")
     directions = 2 if bidirectional else 1
     each = 4 if has_biases else 2
     if len(params) != num_layers * directions * each:
@@ -101,6 +100,8 @@ def _layers(
         else:
             side = b.Transpose(outputs[0], perm=[0, 2, 1, 3])
             sequence = b.Reshape(side, [0, 0, directions * hidden])
+        if train and dropout and layer + 1 < num_layers:
+            sequence = dropped(b, sequence, dropout)
     result = b.Transpose(sequence, perm=[1, 0, 2]) if batch_first else sequence
     joined = [one[0] if len(one) == 1 else b.Concat(*one, axis=0) for one in last]
     return [result, *joined]

@@ -187,8 +187,6 @@ def to_copy(b: Builder, x: ir.Value, dtype: object = None, **_: object) -> ir.Va
     "alias",
     "clone",
     "contiguous",
-    "detach",
-    "detach_",
     "lift_fresh_copy",
     "lift_fresh",
     "_conj",

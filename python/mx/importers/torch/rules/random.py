@@ -1,0 +1,50 @@
+"""Elements that are random, and values that no gradient goes through."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from .._builder import Builder, dtype_of
+from .._rule import rule
+from .._training import DOMAIN
+
+
+@rule("native_dropout")
+def dropout(b: Builder, x: ir.Value, p: float, train: bool | None) -> tuple[ir.Value, ir.Value]:
+    if not train or p == 0:
+        return x, b.full(b.sizes(x), True, ir.DataType.BOOL)
+    return _dropped(b, x, p)
+
+
+def dropped(b: Builder, x: ir.Value, p: float) -> ir.Value:
+    """The value with a part of its elements set to zero, and the others made larger by as much."""
+    result, _ = _dropped(b, x, p)
+    result.shape = x.shape
+    return result
+
+
+def _dropped(b: Builder, x: ir.Value, p: float) -> tuple[ir.Value, ir.Value]:
+    types = [dtype_of(x), ir.DataType.BOOL]
+    if b.training:
+        seed = b.training.stream(b)
+        result, mask = b.op(
+            "DropoutTraining", x, seed, ratio=float(p), domain=DOMAIN, outputs=2, dtype=types
+        )
+    else:
+        ratio, on = b.constant(p, ir.DataType.FLOAT), b.constant(True, ir.DataType.BOOL)
+        result, mask = b.op("Dropout", x, ratio, on, outputs=2, dtype=types)
+    return result, mask
+
+
+@rule("bernoulli.p")
+def bernoulli(b: Builder, x: ir.Value, p: float = 0.5) -> ir.Value:
+    if b.training:
+        return b.cast(_dropped(b, x, 1 - p)[1], dtype_of(x))
+    drawn = b.RandomUniformLike(b.full(b.sizes(x), 0, ir.DataType.FLOAT), low=0.0, high=1.0)
+    return b.cast(b.Less(drawn, p), dtype_of(x))
+
+
+@rule("detach", "detach_")
+def detach(b: Builder, x: ir.Value) -> ir.Value:
+    is_constant = b.training is None or dtype_of(x).is_integer()
+    return x if is_constant else b.op("StopGradient", x, domain=DOMAIN)[0]

@@ -1,0 +1,107 @@
+"""A module of torch as it is in training: its parameters and buffers are inputs of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir
+from onnx_ir.passes.common import RemoveUnusedNodesPass
+
+from ....graph import Graph
+from ....importers.torch._export import decomposed
+from ....importers.torch._import import import_program
+from ....importers.torch._training import SEED
+from ._exporting import export
+from ._outputs import OutputTree
+
+
+@dataclass
+class TrainingGraph:
+    """What a module computes in the modes that its modules are in, for arguments of known shapes.
+
+    The inputs of the graph are the tensors among the arguments, then parameters and buffers, then
+    the seed, if there are random elements.
+    """
+
+    graph: Graph
+    tree: OutputTree
+    arguments: list[str]
+    state: list[str] = field(default_factory=list)  # names in the module, one for each input
+    has_seed: bool = False
+    # Buffers that get the outputs behind those of the module.
+    writes: list[str] = field(default_factory=list)
+    # Buffers that count calls, and what each is increased by.
+    counters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def num_results(self) -> int:
+        """How many outputs of the graph are the module's own."""
+        return len(self.graph.outputs) - len(self.writes)
+
+    @property
+    def state_inputs(self) -> list[str]:
+        """The names of the inputs that are parameters and buffers."""
+        first = len(self.arguments)
+        return [spec.name for spec in self.graph.inputs[first : first + len(self.state)]]
+
+
+def training_graph(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
+    """The graph of a module as it is now. GraphError where torch or the graph cannot have it."""
+    name = type(module).__name__
+    program, names = export(module, args, kwargs, None, training=True)
+    tree = OutputTree(program)
+    graph = import_program(decomposed(program, training=True), names, name, training=True)
+    tensors = dict(module.named_parameters(remove_duplicate=False))
+    tensors.update(module.named_buffers(remove_duplicate=False))
+    return _arranged(graph, tree, set(tensors))
+
+
+def _arranged(graph: Graph, tree: OutputTree, tensors: set[str]) -> TrainingGraph:
+    """The graph with its inputs and outputs in the order of a TrainingGraph."""
+    inner = graph.model.graph
+    seeds = [value for value in inner.inputs if value.metadata_props.get("mx.role") == SEED]
+    for value in seeds:
+        inner.inputs.remove(value)
+    made = TrainingGraph(graph, tree, [value.name or "" for value in inner.inputs])
+    mutated = [value for value in inner.outputs if "mx.mutation" in value.metadata_props]
+    for value in mutated:
+        inner.outputs.remove(value)
+    for value in mutated:
+        target = value.metadata_props["mx.mutation"]
+        if target not in tensors:
+            raise NotImplementedError(
+                f"sol.optimize: {graph.name} changes its argument {target} in a call, which is not"
+                " implemented yet"
+            )
+        step = _counted(value)
+        if step is not None:
+            made.counters[target] = step
+        else:
+            inner.outputs.append(value)
+            made.writes.append(target)
+    RemoveUnusedNodesPass()(graph.model)
+    for name, value in list(inner.initializers.items()):
+        target = value.metadata_props.get("mx.state")
+        if target is not None:
+            del inner.initializers[name]
+            value.const_value = None
+            inner.inputs.append(value)
+            made.state.append(target)
+    inner.inputs.extend(seeds)
+    made.has_seed = bool(seeds)
+    return made
+
+
+def _counted(value: onnx_ir.Value) -> int | None:
+    """By how much a call increases a buffer, which nothing else of the graph reads afterwards."""
+    made = value.producer()
+    if made is None or made.op_type != "Add" or made.domain or value.uses():
+        return None
+    buffer, number = made.inputs
+    if buffer is None or number is None or number.const_value is None:
+        return None
+    of_itself = buffer.metadata_props.get("mx.state") == value.metadata_props["mx.mutation"]
+    if not of_itself or number.const_value.size != 1 or number.dtype != onnx_ir.DataType.INT64:
+        return None
+    return int(number.const_value.numpy())
