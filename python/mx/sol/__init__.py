@@ -9,6 +9,7 @@ from ._errors import SolWarning
 from ._not_built import NOT_BUILT
 from ._optimize import optimize, refresh
 from ._report import memory, report
+from ._seed import set_seed
 from ._summary import summary
 from ._tune import tune
 from .devices import device
@@ -24,6 +25,7 @@ __all__ = [
     "passes",
     "refresh",
     "report",
+    "set_seed",
     "summary",
     "tune",
 ]

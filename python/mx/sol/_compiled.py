@@ -47,6 +47,8 @@ class Compiled:
         self.context = context
         self.vdims = vdims
         self.passes = tuple(passes)
+        # Whether the framework trains what cannot be trained here.
+        self.fallback = False
         self.choice = None if self._is_as_example(vdims) else choose(source.dimensions(), vdims)
         self._parsed = source.parse(self.choice)
         self.inputs = list(self._parsed.graph.inputs)
@@ -67,7 +69,7 @@ class Compiled:
         """The outputs for these inputs, on the CPU; errors name the input that does not fit."""
         plan = self.version(_shapes_of(arrays)).plan
         outputs = plan.run(self.named(arrays))
-        return [_on_host(output) for output in outputs]
+        return [on_host(output) for output in outputs]
 
     def runner(self, arrays: Sequence[Any]) -> Run:
         """What executes the model for inputs of the shapes and types of these, unchecked ones."""
@@ -283,7 +285,8 @@ def _shapes_of(arrays: Sequence[Any]) -> Shapes:
     return tuple(tuple(array.shape) for array in arrays)
 
 
-def _on_host(output: Any) -> Any:
+def on_host(output: Any) -> Any:
+    """An output on the CPU: itself, or a copy of one that is on another device."""
     is_elsewhere = isinstance(output, np.ndarray) and output.ctx.device_type != "cpu"
     return output.as_in_ctx(cpu()) if is_elsewhere else output
 

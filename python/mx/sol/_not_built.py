@@ -2,6 +2,5 @@
 
 NOT_BUILT = {
     "deploy": "libraries without a framework",
-    "set_seed": "random layers",
     "training_step": "training: forward, backward and the optimizer's step",
 }

@@ -46,13 +46,22 @@ def optimize(
     context = _device.find(device)
     passes = PASSES.enabled
 
+    fallback = config["fallback"] if fallback is None else fallback
+
     def planned(source: Source) -> Compiled:
-        return Compiled(source, vdims, context, passes)
+        compiled = Compiled(source, vdims, context, passes)
+        if source.changes and target is not reader:
+            raise NotImplementedError(
+                f"sol.optimize: framework={target.name!r}: {source.name} changes"
+                f" {', '.join(source.changes)} in a call, which only its own framework keeps"
+            )
+        compiled.fallback = bool(fallback)
+        return compiled
 
     try:
         compiled = planned(reader.parse(model, example, kwargs or {}))
     except (GraphError, NotImplementedError) as error:
-        if not (config["fallback"] if fallback is None else fallback) or target is not reader:
+        if not fallback or target is not reader:
             raise
         return reader.fall_back(model, example, kwargs or {}, planned, error)
     return target.wrap(compiled, model)

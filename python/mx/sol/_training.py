@@ -6,10 +6,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import onnx_ir
+
 from ..context import Context
 from ..graph import Graph, PartitionedPlan, Plan
 from ..graph.passes import Pass
 from ._compiled import as_array
+from .operators import DOMAIN
 from .passes import run
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -35,12 +38,14 @@ class TrainingPlans:
         self.backward_graph: Graph | None = None
         self.saved: tuple[str, ...] = ()
         self.grads: dict[str, str] = {}
+        self.differentiable: frozenset[str] = frozenset()  # outputs with gradients
         if wrt:
             from .gradient import training
 
             found = training(graph, list(wrt))
             self.forward_graph, self.backward_graph = found.forward, found.backward
             self.saved, self.grads = tuple(found.saved), dict(found.grads)
+            self.differentiable = _differentiable(graph, wrt)
         self.run = self._runner(self.forward_graph)
 
     @property
@@ -73,3 +78,28 @@ class TrainingPlans:
             return plan.run(named)
 
         return carefully
+
+
+def _differentiable(graph: Graph, wrt: Sequence[str]) -> frozenset[str]:
+    """The outputs that depend on inputs by more than elements without gradients."""
+    inner = graph.model.graph
+    reached = {value for value in inner.inputs if value.name in wrt}
+    for node in inner:
+        ends = node.op_type == "StopGradient" and node.domain == DOMAIN
+        if not ends and not reached.isdisjoint(_read_by(node)):
+            reached.update(
+                value
+                for value in node.outputs
+                if value.dtype is None or value.dtype.is_floating_point()
+            )
+    return frozenset(value.name or "" for value in inner.outputs if value in reached)
+
+
+def _read_by(node: onnx_ir.Node) -> list[onnx_ir.Value | None]:
+    """The inputs of a node, and what its branches take from around them."""
+    read = list(node.inputs)
+    for attribute in node.attributes.values():
+        if attribute.type == onnx_ir.AttributeType.GRAPH:
+            for inner in attribute.as_graph().all_nodes():
+                read += inner.inputs
+    return read

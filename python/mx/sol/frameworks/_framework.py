@@ -33,6 +33,8 @@ class Source(ABC):
     name: str
     # The arrays of the example in the order of the graph's inputs; None where there was none.
     example: Sequence[Any] | None
+    # Buffers of the model that a call changes.
+    changes: Sequence[str] = ()
 
     @abstractmethod
     def dimensions(self) -> Dimensions:

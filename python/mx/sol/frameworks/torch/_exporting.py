@@ -21,13 +21,17 @@ _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)
 _LOGGERS = ("torch._export.non_strict_utils", "torch.fx.experimental.symbolic_shapes")
 
 
-def export(module: Any, args: Any, kwargs: Any, dynamic: Any) -> tuple[Any, Any]:
+def export(
+    module: Any, args: Any, kwargs: Any, dynamic: Any, training: bool = False
+) -> tuple[Any, Any]:
     """What the importer of torch exports. GraphError where torch cannot follow the module."""
     try:
         with _quiet():
-            return _export.export(module, args, kwargs, dynamic)
-    except GraphError:
-        raise
+            return _export.export(module, args, kwargs, dynamic, training)
+    except GraphError as error:
+        if not training:
+            raise
+        raise GraphError(told(module, error)) from error
     except Exception as error:
         raise GraphError(
             f"{type(module).__name__} cannot be exported by torch: {told(module, error)}"

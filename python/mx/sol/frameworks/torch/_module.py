@@ -11,10 +11,12 @@ from typing import Any
 
 import torch
 
+from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ...passes import PASSES
 from ._source import TorchSource, check_tensor
+from ._trainer import Trainer
 
 _is_grad_enabled = torch.is_grad_enabled
 _is_autocast_enabled = torch._C._is_any_autocast_enabled
@@ -25,8 +27,6 @@ _MOST_READY = 32
 _NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
 
 # Why torch executes a model.
-_TRAINING = "it is in training mode, which is not implemented yet: call .eval() for inference"
-_GRADIENTS = "gradients are required, which is not implemented yet: use torch.inference_mode()"
 _AUTOCAST = "torch.autocast is on, and other precisions are not implemented yet"
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
@@ -48,6 +48,7 @@ class Runner:
         self.keywords = tuple(self.source.kwargs)
         outputs = self.source.outputs
         self.is_single = outputs is not None and outputs.is_single
+        self.trainer = Trainer(compiled)
 
     def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns where something may have to be done besides running a plan."""
@@ -58,25 +59,22 @@ class Runner:
             if self.state.has_inner_hooks():
                 return self._in_torch(_HOOKS, module, args, kwargs)
             found = self.state.check_but_for_hooks()
-        if found == "training":
-            return self._in_torch(_TRAINING, module, args, kwargs)
-        if found == "changed":
-            self.refresh()
         if _is_autocast_enabled():
             return self._in_torch(_AUTOCAST, module, args, kwargs)
-        if _is_grad_enabled() and self._needs_gradients(args, kwargs):
-            return self._in_torch(_GRADIENTS, module, args, kwargs)
+        if found == "training" or (_is_grad_enabled() and self._needs_gradients(args, kwargs)):
+            return self._train(module, args, kwargs)
+        if found == "changed":
+            self.refresh()
         return self.slowly(args, kwargs)
 
     def slowly(self, args: Any, kwargs: Any) -> Any:
         """What a plan gives for arguments of a kind that did not come before; errors name the
         argument."""
         source = self.source
-        tensors = source.flatten(args, kwargs)
-        for spec, tensor, example in zip(
-            self.compiled.inputs, tensors, source.example, strict=True
-        ):
-            check_tensor(spec.name, tensor, example)
+        tensors = self._tensors(args, kwargs)
+        if source.changes:
+            version = self.trainer.version(tensors)
+            return version.tree.unflatten(version(tensors))
         tensors = [tensor.detach().resolve_conj().resolve_neg() for tensor in tensors]
         refreshed = self._refreshed
         run = self.compiled.runner(tensors)
@@ -89,6 +87,26 @@ class Runner:
                     del self.ready[next(iter(self.ready))]
                 self.ready[tuple([tensor.shape for tensor in tensors])] = run
         return source.unflatten([_tensor_of(output) for output in outputs])
+
+    def _tensors(self, args: Any, kwargs: Any) -> list[Any]:
+        """The tensors among the arguments; errors name those that do not fit."""
+        tensors = self.source.flatten(args, kwargs)
+        for spec, tensor, example in zip(
+            self.compiled.inputs, tensors, self.source.example, strict=True
+        ):
+            check_tensor(spec.name, tensor, example)
+        return tensors
+
+    def _train(self, module: Any, args: Any, kwargs: Any) -> Any:
+        """What the module returns in training, or where gradients are required."""
+        tensors = [one.resolve_conj().resolve_neg() for one in self._tensors(args, kwargs)]
+        try:
+            version = self.trainer.version(tensors)
+        except (GraphError, NotImplementedError) as error:
+            if not self.compiled.fallback:
+                raise
+            return self._in_torch(str(error).split("\n")[0], module, args, kwargs)
+        return version.tree.unflatten(version(tensors))
 
     def refresh(self) -> None:
         """Has the plans made anew of the weights as they are now."""
@@ -177,14 +195,23 @@ def _class_of(base: Any) -> Any:
 def _recipe(runner: Runner) -> tuple[Any, ...]:
     compiled, source = runner.compiled, runner.source
     names = [one.name for one in compiled.passes]
-    return source.args, source.kwargs, compiled.vdims, compiled.context, names
+    fallback = compiled.fallback
+    return source.args, source.kwargs, compiled.vdims, compiled.context, names, fallback
 
 
 def _again(
-    module: Any, args: Any, kwargs: Any, vdims: Any, context: Any, passes: Sequence[str]
+    module: Any,
+    args: Any,
+    kwargs: Any,
+    vdims: Any,
+    context: Any,
+    passes: Sequence[str],
+    fallback: bool,
 ) -> Any:
     chosen = [one for one in PASSES if one.name in passes]
-    return optimized(Compiled(TorchSource(module, args, kwargs), vdims, context, chosen))
+    compiled = Compiled(TorchSource(module, args, kwargs), vdims, context, chosen)
+    compiled.fallback = fallback
+    return optimized(compiled)
 
 
 def _tensor_of(output: Any) -> Any:

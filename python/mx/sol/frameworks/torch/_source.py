@@ -15,7 +15,8 @@ from ....importers.torch._import import import_program
 from ....importers.torch._tensors import tensor_of
 from ...dims import Choice, Dimensions
 from .._framework import Parsed, Source, Weight
-from ._dims import Analysis, Guards, resized
+from ._dims import Analysis, Guards
+from ._dims import resized as _resized
 from ._exporting import export
 from ._outputs import OutputTree
 from ._state import State
@@ -62,7 +63,7 @@ class TorchSource(Source):
         if choice is None:
             return Parsed(self._graph(self.args, self.kwargs), lambda shapes: True)
         analysis = self._analyse()
-        args, kwargs = self._resized(analysis.shapes(choice))
+        args, kwargs = self.resized(analysis.shapes(choice))
         if not choice.varying:
             return Parsed(self._graph(args, kwargs), lambda shapes: True)
         program, names = export(self.module, args, kwargs, analysis.named(choice, args, kwargs))
@@ -71,7 +72,7 @@ class TorchSource(Source):
 
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph of an example of these shapes."""
-        return self._graph(*self._resized(shapes))
+        return self._graph(*self.resized(shapes))
 
     def _analyse(self) -> Analysis:
         if self._analysis is None:
@@ -84,27 +85,30 @@ class TorchSource(Source):
 
     def _import(self, program: Any, names: Any) -> Graph:
         graph = import_program(decomposed(program), names, self.name)
-        changed = [
-            value.metadata_props["mx.mutation"]
-            for value in graph.model.graph.outputs
-            if "mx.mutation" in value.metadata_props
-        ]
-        if changed:
+        made = graph.model.graph.outputs
+        changed = [value for value in made if "mx.mutation" in value.metadata_props]
+        for value in changed:
+            made.remove(value)
+        self.changes = tuple(value.metadata_props["mx.mutation"] for value in changed)
+        inputs = set(self.changes) - {name for name, _ in self.module.named_buffers()}
+        if inputs:
             raise NotImplementedError(
-                f"sol.optimize: {self.name} changes {', '.join(changed)} in a call: models that"
-                " change their buffers or inputs are not implemented yet"
+                f"sol.optimize: {self.name} changes {', '.join(inputs)} in a call: models that"
+                " change their inputs are not implemented yet"
             )
         self.outputs = OutputTree(program)
         if self.state is None:
             self.state = State(self.module)
-        self.state.add(list(graph.weights), program.constants)
+        # What a call changes is read at each call, and no reason to look at the weights again.
+        watched = [name for name in graph.weights if name not in self.changes]
+        self.state.add(watched, program.constants)
         return graph
 
-    def _resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
+    def resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
         """The arguments of the example, their tensors in other shapes."""
         leaves = list(self.leaves)
         for n, shape in zip(self.positions, shapes, strict=True):
-            leaves[n] = resized(leaves[n], shape)
+            leaves[n] = _resized(leaves[n], shape)
         args, kwargs = pytree.tree_unflatten(leaves, self.structure)
         return args, kwargs
 

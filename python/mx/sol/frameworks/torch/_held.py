@@ -1,0 +1,104 @@
+"""Tensors of a module as arrays of plans, and arrays that a call keeps until its backward."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from operator import getitem, is_
+from typing import Any
+
+import numpy
+import torch
+
+from ..._compiled import as_array
+
+_data_ptr = torch.Tensor.data_ptr
+
+
+class StateArrays:
+    """Parameters and buffers of a module, by their names; the arrays share memory with them."""
+
+    def __init__(self, module: Any, names: Sequence[str]) -> None:
+        self._module_name = type(module).__name__
+        self._names = list(names)
+        owners = [_owner_of(module, name) for name in names]
+        self._dicts, self._keys = [owner for owner, _ in owners], [key for _, key in owners]
+        self.tensors: list[Any] = list(map(getitem, self._dicts, self._keys))
+        self._spec = [(tensor.dtype, tensor.shape) for tensor in self.tensors]
+        self._pointers: list[int] = []
+        self.arrays: list[Any] = []
+        self._take()
+
+    def look(self) -> list[Any]:
+        """The arrays of the tensors that the module has now.
+
+        TypeError where one has another type or shape than before, or is gone.
+        """
+        try:
+            now = list(map(getitem, self._dicts, self._keys))
+            if not (
+                all(map(is_, now, self.tensors)) and list(map(_data_ptr, now)) == self._pointers
+            ):
+                self.tensors = now
+                self._check()
+                self._take()
+        except (KeyError, AttributeError):
+            raise TypeError(
+                f"{self._module_name}: a parameter or buffer of {self._names} is gone: optimize the"
+                " model again"
+            ) from None
+        return self.arrays
+
+    def _take(self) -> None:
+        self._pointers = list(map(_data_ptr, self.tensors))
+        self.arrays = [as_array(tensor.detach()) for tensor in self.tensors]
+
+    def _check(self) -> None:
+        for name, tensor, (dtype, shape) in zip(
+            self._names, self.tensors, self._spec, strict=True
+        ):
+            if tensor.dtype != dtype or tensor.shape != shape or tensor.device.type != "cpu":
+                raise TypeError(
+                    f"the weight {name!r} is {tensor.dtype} {tuple(tensor.shape)} on"
+                    f" {tensor.device} now, and was {dtype} {tuple(shape)} on cpu when the model"
+                    " was optimized: optimize it again"
+                )
+
+
+def _owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:
+    path, _, key = name.rpartition(".")
+    owner = module.get_submodule(path)
+    return (owner._parameters if key in owner._parameters else owner._buffers), key
+
+
+class _Keeper(numpy.ndarray[Any, Any]):
+    """The memory of a tensor, and what lives as long as that does."""
+
+    kept: Sequence[Any]
+
+
+_keepers: weakref.WeakValueDictionary[int, _Keeper] = weakref.WeakValueDictionary()
+
+
+def keep(arrays: Sequence[Any]) -> Any:
+    """A tensor that keeps arrays alive.
+
+    autograd frees the tensors that a function has saved when it has used them, and lets hooks
+    store and compute them again; all that holds for the arrays then, for the price of one tensor.
+    """
+    keeper = numpy.empty(1, numpy.uint8).view(_Keeper)
+    keeper.kept = arrays
+    tensor = torch.from_numpy(keeper)
+    _keepers[tensor.data_ptr()] = keeper
+    return tensor
+
+
+def kept_by(tensor: Any) -> Sequence[Any]:
+    """The arrays that a tensor of `keep` keeps."""
+    keeper = _keepers.get(tensor.data_ptr())
+    if keeper is None:
+        raise RuntimeError(
+            "sol: what a model has saved for its backward was copied: hooks for saved tensors may"
+            " store and compute them again, but not copy them, in optimized models"
+        )
+    return keeper.kept

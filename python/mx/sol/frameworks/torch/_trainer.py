@@ -1,0 +1,87 @@
+"""Executes a module in training, or one that changes its buffers, by plans of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from operator import attrgetter, getitem
+from typing import Any
+
+import torch
+
+from ..._compiled import Compiled
+from ..._training import TrainingPlans
+from ._autograd import Version
+from ._source import TorchSource
+from ._training_graph import training_graph
+
+_training = attrgetter("training")
+_requires_grad = attrgetter("requires_grad")
+# Versions that are kept; of more the oldest go.
+_MOST = 32
+
+
+class Trainer:
+    """The versions of a module by the modes of its modules, by what needs gradients, and by the
+    shapes of the arguments. Several threads may call one."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert isinstance(compiled.source, TorchSource)
+        self._compiled, self._source = compiled, compiled.source
+        owners = dict(self._source.module.named_modules())
+        self._modules = list(owners.values())
+        parameters = [(one._parameters, key) for one in self._modules for key in one._parameters]
+        parameters = [(owner, key) for owner, key in parameters if owner[key] is not None]
+        self._dicts, self._keys = [one for one, _ in parameters], [key for _, key in parameters]
+        self._versions: dict[Any, Version] = {}
+        self._lock = threading.Lock()
+
+    def version(self, tensors: Sequence[Any]) -> Version:
+        """What executes the module for its tensors, which are of the example's types.
+
+        GraphError for operators without gradients, ValueError for shapes that the model is not
+        optimized for.
+        """
+        key = self._key(tensors)
+        version = self._versions.get(key)
+        if version is None:
+            with self._lock:
+                version = self._versions.get(key)
+                if version is None:
+                    version = self._kept(key, self._make(tensors))
+        return version
+
+    def _kept(self, key: Any, version: Version) -> Version:
+        while len(self._versions) >= _MOST:
+            del self._versions[next(iter(self._versions))]
+        self._versions[key] = version
+        return version
+
+    def _key(self, tensors: Sequence[Any]) -> Any:
+        wanted: tuple[bool, ...] = ()
+        if torch.is_grad_enabled():
+            parameters = map(getitem, self._dicts, self._keys)
+            wanted = (*map(_requires_grad, tensors), *map(_requires_grad, parameters))
+        shapes = tuple([tensor.shape for tensor in tensors])
+        return shapes, tuple(map(_training, self._modules)), wanted
+
+    def _make(self, tensors: Sequence[Any]) -> Version:
+        source, compiled = self._source, self._compiled
+        shapes = [tuple(tensor.shape) for tensor in tensors]
+        compiled.check(tuple(shapes))
+        made = training_graph(source.module, *source.resized(shapes))
+        wrt: list[str] = []
+        if torch.is_grad_enabled():
+            wrt = [
+                name
+                for name, tensor in zip(made.arguments, tensors, strict=True)
+                if tensor.requires_grad
+            ]
+            state = dict(source.module.named_parameters(remove_duplicate=False))
+            wrt += [
+                name
+                for name, target in zip(made.state_inputs, made.state, strict=True)
+                if target in state and state[target].requires_grad
+            ]
+        plans = TrainingPlans(made.graph, wrt, compiled.context, compiled.passes)
+        return Version(source.module, made, plans, wrt)
