@@ -40,7 +40,7 @@ class TrainingPlans:
         self.grads: dict[str, str] = {}
         self.differentiable: frozenset[str] = frozenset()  # outputs with gradients
         if wrt:
-            from .gradient import training
+            from .gradient import training  # type: ignore[import-not-found]
 
             found = training(graph, list(wrt))
             self.forward_graph, self.backward_graph = found.forward, found.backward

@@ -13,6 +13,7 @@ from . import lstm as _lstm  # noqa: F401
 from . import movement as _movement  # noqa: F401
 from . import normalization as _normalization  # noqa: F401
 from . import rnn as _rnn  # noqa: F401
+from . import steps as _steps  # noqa: F401
 from . import windows as _windows  # noqa: F401
 from ._describe import DOMAIN, OPERATORS, VERSION, Operator, operator
 

@@ -6,7 +6,13 @@ import numpy
 import onnx
 
 from ._describe import Array, Ints, operator
-from ._inference import shaped
+from ._inference import like, shaped
+
+
+@operator("StopGradient", "Y", like(0), body="Y = Identity(X)")
+def stop_gradient(X: Array) -> Array:
+    """What it is given. No gradient goes through it."""
+    return X
 
 
 @operator("SumTo", "Y", shaped(1), like={0: 1})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from .._builder import Builder, Number, Size, dtype_of, rank_of
+from .._builder import Builder, Number, Size, dtype_of, rank_of, shape_of
 from .._rule import Unsupported, rule
 from .random import dropped
 
@@ -73,7 +73,7 @@ def _with_dropout(
         scores = b.Where(mask, scores, b.constant(float("-inf"), dtype))
     elif mask is not None:
         scores = b.Add(scores, mask)
-    scores.shape = ir.Shape([*list(query.shape or ())[:-1], (key.shape or ())[-2]])
+    scores.shape = ir.Shape([*shape_of(query)[:-1], shape_of(key)[-2]])
     weights = b.Softmax(scores, axis=-1)
     weights.shape = scores.shape
     return b.MatMul(dropped(b, weights, dropout_p), value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import onnx_ir as ir
 
@@ -51,7 +52,7 @@ def _layers(
     if len(params) != num_layers * directions * each:
         raise Unsupported("projections (proj_size)")
     hidden = static([params[1].shape[-1] if params[1].shape else None], "the hidden size")[0]
-    attributes: dict[str, object] = {"hidden_size": hidden}
+    attributes: dict[str, Any] = {"hidden_size": hidden}
     if bidirectional:
         attributes["direction"] = "bidirectional"
     if activation is not None:

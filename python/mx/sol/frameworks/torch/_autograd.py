@@ -17,11 +17,11 @@ _from_dlpack = torch._C._from_dlpack
 _is_grad_enabled = torch.is_grad_enabled
 
 
-class Call(torch.autograd.Function):
+class Call(torch.autograd.Function):  # type: ignore[misc]
     """What autograd records of a call."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, version: Version, given: list[Any], checked: list[Any], *wrt: Any
     ) -> tuple[Any, ...]:
         """Runs the forward plan on the inputs that are given; `wrt` are those with gradients."""
@@ -39,7 +39,7 @@ class Call(torch.autograd.Function):
         return tuple(results)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:  # type: ignore[override]
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         """Runs the backward plan."""
         version = ctx.version
         kept = kept_by(ctx.saved_tensors[0])

@@ -156,7 +156,7 @@ def _exported(source: TorchSource) -> Any:
         if longer == shapes:
             break
         try:
-            return export(source.module, *source._resized(longer), True)[0]
+            return export(source.module, *source.resized(longer), True)[0]
         except Exception:
             continue
     return export(source.module, source.args, source.kwargs, True)[0]
@@ -207,7 +207,7 @@ def _reason(source: TorchSource, number: int, axis: int, guards: Sequence[Any]) 
     longer = list(shapes[number])
     longer[axis] += 1
     shapes[number] = tuple(longer)
-    args, kwargs = source._resized(shapes)
+    args, kwargs = source.resized(shapes)
     try:
         with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")

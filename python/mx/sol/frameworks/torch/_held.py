@@ -54,9 +54,7 @@ class StateArrays:
         self.arrays = [as_array(tensor.detach()) for tensor in self.tensors]
 
     def _check(self) -> None:
-        for name, tensor, (dtype, shape) in zip(
-            self._names, self.tensors, self._spec, strict=True
-        ):
+        for name, tensor, (dtype, shape) in zip(self._names, self.tensors, self._spec, strict=True):
             if tensor.dtype != dtype or tensor.shape != shape or tensor.device.type != "cpu":
                 raise TypeError(
                     f"the weight {name!r} is {tensor.dtype} {tuple(tensor.shape)} on"

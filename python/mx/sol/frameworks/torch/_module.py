@@ -27,6 +27,7 @@ _MOST_READY = 32
 _NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
 
 # Why torch executes a model.
+_GRADIENTS = "gradients are required, which is not implemented yet: use torch.inference_mode()"
 _AUTOCAST = "torch.autocast is on, and other precisions are not implemented yet"
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
@@ -105,7 +106,9 @@ class Runner:
         except (GraphError, NotImplementedError) as error:
             if not self.compiled.fallback:
                 raise
-            return self._in_torch(str(error).split("\n")[0], module, args, kwargs)
+            return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
+        except ModuleNotFoundError:
+            return self._in_torch(_GRADIENTS, module, args, kwargs, 5)
         return version.tree.unflatten(version(tensors))
 
     def refresh(self) -> None:
@@ -119,11 +122,11 @@ class Runner:
         inputs = torch.utils._pytree.tree_leaves((args, kwargs))
         return self.state.needs_gradients([x for x in inputs if isinstance(x, torch.Tensor)])
 
-    def _in_torch(self, why: str, module: Any, args: Any, kwargs: Any) -> Any:
+    def _in_torch(self, why: str, module: Any, args: Any, kwargs: Any, depth: int = 4) -> Any:
         if why not in self._warned:
             self._warned.add(why)
             text = f"{self.source.name} is executed by torch: {why}"
-            warnings.warn(text, SolWarning, stacklevel=4)
+            warnings.warn(text, SolWarning, stacklevel=depth)
         return super(OptimizedModule, module).forward(*args, **kwargs)  # type: ignore[misc]
 
 

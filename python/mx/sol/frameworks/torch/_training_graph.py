@@ -82,12 +82,11 @@ def _arranged(graph: Graph, tree: OutputTree, tensors: set[str]) -> TrainingGrap
             made.writes.append(target)
     RemoveUnusedNodesPass()(graph.model)
     for name, value in list(inner.initializers.items()):
-        target = value.metadata_props.get("mx.state")
-        if target is not None:
+        if "mx.state" in value.metadata_props:
             del inner.initializers[name]
             value.const_value = None
             inner.inputs.append(value)
-            made.state.append(target)
+            made.state.append(value.metadata_props["mx.state"])
     inner.inputs.extend(seeds)
     made.has_seed = bool(seeds)
     return made

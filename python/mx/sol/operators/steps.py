@@ -1,0 +1,74 @@
+"""Steps of optimizers, by the formulas of torch.optim.
+
+`settings` are float64 numbers, so that a learning rate can be another one at each step without
+another graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from ._describe import Array, operator
+from ._inference import Call, Spec
+
+
+def _sgd(call: Call) -> Sequence[Spec]:
+    return [call.spec(0), call.spec(0)]
+
+
+@operator("SGDStep", "new_w new_velocity", _sgd)
+def sgd_step(
+    w: Array,
+    g: Array,
+    settings: Array,
+    velocity: Array | None = None,
+    *,
+    nesterov: int = 0,
+    maximize: int = 0,
+) -> tuple[Array, ...]:
+    """Stochastic gradient descent: a parameter `w` and its velocity after a step along `g`.
+
+    settings = (learning rate, momentum, weight decay). Without a velocity momentum is 0, and
+    new_velocity is the direction of the step.
+    """
+    rate, momentum, decay = (w.dtype.type(item) for item in settings)
+    direction = (-g if maximize else g) + decay * w
+    new = direction if velocity is None else momentum * velocity + direction
+    taken = direction + momentum * new if nesterov else new
+    return w - rate * taken, new
+
+
+def _adam(call: Call) -> Sequence[Spec]:
+    return [call.spec(0), call.spec(3), call.spec(4)]
+
+
+@operator("AdamStep", "new_w new_mean new_square", _adam)
+def adam_step(
+    w: Array,
+    g: Array,
+    settings: Array,
+    mean: Array,
+    square: Array,
+    *,
+    decoupled: int = 0,
+    maximize: int = 0,
+) -> tuple[Array, ...]:
+    """Adam: a parameter `w` and the moments of its gradient after a step along `g`.
+
+    settings = (learning rate, beta1, beta2, epsilon, weight decay, 1 - beta1 ** t,
+    sqrt(1 - beta2 ** t)), where t is the number of the step, from 1 on. With `decoupled` the weight
+    decay is that of AdamW.
+    """
+    rate, beta1, beta2, epsilon, decay, bias1, bias2 = (float(item) for item in settings)
+    number = w.dtype.type
+    given = -g if maximize else g
+    if decoupled:
+        w = w * number(1 - rate * decay)
+    else:
+        given = given + number(decay) * w
+    new_mean = mean + number(1 - beta1) * (given - mean)
+    new_square = number(beta2) * square + number(1 - beta2) * given * given
+    spread = numpy.sqrt(new_square) / number(bias2) + number(epsilon)
+    return w - number(rate / bias1) * new_mean / spread, new_mean, new_square
