@@ -153,7 +153,7 @@ class _Import:
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise GraphError(f"mx.importers.torch: weight {spec.target}: {error}") from error
         value = ir.Value(name=name, const_value=data)
-        if spec.kind.name != "CONSTANT_TENSOR":
+        if self._builder.training and spec.kind.name != "CONSTANT_TENSOR":
             value.metadata_props["mx.state"] = spec.target
         if spec.kind.name == "BUFFER":
             value.metadata_props["mx.role"] = "auxiliary"
