@@ -1,0 +1,279 @@
+"""One product of matrices, or a batch of them, as the emitters of several operators describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+
+from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._target import Target
+from ._epilogue import Operand, Step
+from ._inputs import nothing
+from ._panels import ROWS, WORK, Panels, depth_block, pick, tile_parts
+from ._text import fill
+from ._tile import Tile, panel
+
+
+@dataclass(frozen=True)
+class Product:
+    """c[z] = a[z] b[z], of matrices (rows, depth) and (depth, columns), for z in a batch.
+
+    `a_at` and `b_at` say where matrix z begins, in elements, and `weights` has b where it is
+    constant: then it is one for the whole batch. A matrix that is transposed lies as
+    (depth, rows), or (columns, depth).
+    """
+
+    name: str
+    rows: int
+    columns: int
+    depth: int
+    outputs: tuple[Spec, ...]
+    inputs: int  # that are given to the kernel, before its constants
+    a: int = 0  # positions of the operands among those
+    b: int = 1
+    a_at: Sequence[int] = (0,)
+    b_at: Sequence[int] = (0,)
+    a_transposed: bool = False
+    b_transposed: bool = False
+    weights: numpy.ndarray | None = None
+    steps: tuple[Step, ...] = ()
+    operands: tuple[Operand | None, ...] = ()
+
+
+def _offset(name: str, offsets: Sequence[int]) -> tuple[str, str]:
+    """C of a table, and of the offset of matrix z: a product where the offsets are that regular."""
+    step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
+    if all(offset == offsets[0] + z * step for z, offset in enumerate(offsets)):
+        return "", f"z * {step}" if step else "0"
+    numbers = ", ".join(map(str, offsets))
+    return f"static const int64_t {name}[{len(offsets)}] = {{{numbers}}};\n", f"{name}[z]"
+
+
+_BODY = """\
+$tiles
+$tables
+$signature {
+  const float *const a_all = in[$a], *const b_all = in[$b];
+  float *const c_all = out[0];
+  (void)work;
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t z = t / $parts, part = t % $parts;
+    const int64_t mp = part / $n_parts, np = part % $n_parts;
+    const int64_t m_begin = mp * $m_step, p_begin = np * $p_step;
+    const int64_t m_end = m_begin + $m_step < $rows ? m_begin + $m_step : $rows;
+    const int64_t p_end = p_begin + $p_step < $panels ? p_begin + $p_step : $panels;
+    const float *const a = a_all + $a_offset, *const b = b_all + $b_offset;
+    float *const c = c_all + z * $size;
+    (void)z, (void)b;
+    for (int64_t k0 = 0; k0 < $loop; k0 += $kc) {
+      const int64_t depth = $depth - k0 < $kc ? $depth - k0 : $kc;
+$pack_a      for (int64_t p = p_begin; p < p_end; ++p) {
+        const int64_t n = $start;
+$pack_b        for (int64_t m = m_begin; m < m_end; m += $mr) {
+$calls        }
+      }
+    }
+  }
+}
+"""
+
+
+def emit_product(target: Target, product: Product) -> GenKernel:
+    """The kernel of a product."""
+    if not product.rows * product.columns * len(product.a_at):
+        return nothing(product.name, product.outputs)
+    return _Emission(target, product).kernel()
+
+
+class _Emission:
+    """What the parts of a kernel's text share."""
+
+    def __init__(self, target: Target, product: Product) -> None:
+        self.target, self.product = target, product
+        self.mr, vectors = pick(product.rows, product.columns, target)
+        self.panels = Panels.of(product.columns, vectors, target)
+        self.kc = depth_block(product.depth) or 1
+        self.is_blocked = product.depth > self.kc
+        self.batch = len(product.a_at)
+        self._cut()
+        # A panel of a b that is no constant is copied where several register tiles read it.
+        several = self.m_step > 2 * self.mr
+        self.packs_b = product.weights is None and (several or product.b_transposed)
+        self.packs_a = product.a_transposed
+
+    def _cut(self) -> None:
+        """The tiles for threads: blocks of rows, and of panels where those are too few."""
+        product, panels = self.product, self.panels
+        work = product.rows * product.columns * max(1, product.depth)
+        parts = tile_parts(work, 1 << 30)
+        block = -(-ROWS // self.mr) * self.mr
+        m_parts = max(1, min(-(-product.rows // block), -(-work // WORK)))
+        step = -(-product.rows // m_parts)
+        self.m_step = -(-step // self.mr) * self.mr
+        m_parts = -(-product.rows // self.m_step)
+        n_parts = min(panels.count, max(1, -(-parts // (m_parts * self.batch))))
+        self.p_step = -(-panels.count // n_parts)
+        self.m_parts, self.n_parts = m_parts, -(-panels.count // self.p_step)
+
+    def kernel(self) -> GenKernel:
+        """The kernel."""
+        product, panels = self.product, self.panels
+        a_table, a_offset = _offset(f"{NAME}_a_at", product.a_at)
+        b_table, b_offset = _offset(f"{NAME}_b_at", product.b_at)
+        constants = []
+        b_position = product.b
+        if product.weights is not None:
+            constants.append(panels.pack(product.weights.astype(numpy.float32, copy=False)))
+            b_position, b_offset, b_table = product.inputs, "0", ""
+        functions, calls = self._tiles()
+        b_bytes = 4 * self.kc * panels.width if self.packs_b else 0
+        a_bytes = 4 * self.kc * self.m_step if self.packs_a else 0
+        text = fill(
+            _BODY,
+            tiles=functions,
+            tables=a_table + b_table,
+            signature=signature(),
+            a=product.a,
+            b=b_position,
+            parts=self.m_parts * self.n_parts,
+            n_parts=self.n_parts,
+            m_step=self.m_step,
+            p_step=self.p_step,
+            rows=product.rows,
+            panels=panels.count,
+            a_offset=a_offset,
+            b_offset=b_offset,
+            size=product.rows * product.columns,
+            loop=max(1, product.depth),
+            kc=self.kc,
+            depth=product.depth,
+            pack_a=self._pack_a(b_bytes) if self.packs_a else "",
+            start=panels.start_text(),
+            pack_b=self._pack_b() if self.packs_b else "",
+            mr=self.mr,
+            calls=calls,
+        )
+        return make_kernel(
+            product.name,
+            text,
+            self.batch * self.m_parts * self.n_parts,
+            product.outputs,
+            workspace=a_bytes + b_bytes,
+            constants=constants,
+        )
+
+    def _tiles(self) -> tuple[str, str]:
+        """The functions of all register tiles, and the calls that choose among them."""
+        product, panels = self.product, self.panels
+        rest = product.rows % self.mr
+        heights = [(self.mr, "1")]
+        if rest:
+            heights.insert(0, (rest, f"m + {self.mr} > {product.rows}"))
+            if rest == product.rows:
+                heights = heights[:1]
+        functions: list[str] = []
+        calls: list[str] = []
+        for condition, vectors, lanes in panels.kinds():
+            for height, when in heights:
+                tile = self._tile(height, vectors, lanes)
+                name = f"{NAME}_tile{height}x{vectors}" + (f"_{lanes}" if lanes else "")
+                functions.append(tile.source(name))
+                call = tile.call(
+                    name,
+                    self._a_text(),
+                    self._b_text(vectors),
+                    f"c + m * {product.columns} + n",
+                    {
+                        "row": "m",
+                        "column": "n",
+                        "full": f"z * {product.rows * product.columns} + m * {product.columns} + n",
+                    },
+                    "depth",
+                    f"k0 == 0, k0 + depth == {product.depth}",
+                )
+                head = "" if not calls else "else "
+                calls.append(f"          {head}if ({condition} && {when}) {call}\n")
+        return "\n".join(functions), "".join(calls)
+
+    def _tile(self, height: int, vectors: int, lanes: str | None) -> Tile:
+        product = self.product
+        columns = panel(vectors, lanes)
+        if not (self.packs_b or product.weights is not None) and lanes is not None:
+            last = columns[-1]
+            columns[-1] = type(last)(last.b, last.c, last.lanes, lanes)
+        return Tile(
+            height,
+            columns,
+            *(("1", str(self.mr)) if self.packs_a else (str(product.depth), "1")),
+            str(product.columns)
+            if not self.packs_b and product.weights is None
+            else f"({vectors} * VW)",
+            str(product.columns),
+            is_blocked=self.is_blocked,
+            steps=product.steps,
+            operands=product.operands,
+        )
+
+    def _a_text(self) -> str:
+        if self.packs_a:
+            return "packed_a + (m - m_begin) * depth"
+        return f"a + m * {self.product.depth} + k0"
+
+    def _b_text(self, vectors: int) -> str:
+        if self.packs_b:
+            return "packed_b"
+        if self.product.weights is not None:
+            return f"b + n * {self.product.depth} + k0 * {vectors} * VW"
+        return f"b + k0 * {self.product.columns} + n"
+
+    def _pack_a(self, at: int) -> str:
+        """Copies the rows of the block, so that those of a register tile lie beside each other."""
+        return fill(
+            """\
+      float *const packed_a = (float *)work + $at;
+      for (int64_t m = m_begin; m < m_end; m += $mr) {
+        const int64_t high = $rows - m < $mr ? $rows - m : $mr;
+        float *const to = packed_a + (m - m_begin) * depth;
+        for (int64_t k = 0; k < depth; ++k)
+          for (int64_t i = 0; i < high; ++i) to[k * $mr + i] = a[(k0 + k) * $rows + m + i];
+      }
+""",
+            at=at // 4,
+            mr=self.mr,
+            rows=self.product.rows,
+        )
+
+    def _pack_b(self) -> str:
+        """Copies the panel's part of a b that is no constant."""
+        product, panels = self.product, self.panels
+        width = (
+            f"(p < {panels.wide} ? {panels.width} : {panels.width - panels.lane_count})"
+            if panels.narrow
+            else str(panels.width)
+        )
+        element = (
+            f"b[(n + j) * {product.depth} + k0 + k]"
+            if product.b_transposed
+            else f"b[(k0 + k) * {product.columns} + n + j]"
+        )
+        loops = (
+            "for (int64_t j = 0; j < used; ++j)\n            for (int64_t k = 0; k < depth; ++k)"
+            if product.b_transposed
+            else "for (int64_t k = 0; k < depth; ++k)\n"
+            "            for (int64_t j = 0; j < used; ++j)"
+        )
+        return fill(
+            """\
+        float *const packed_b = work;
+        {
+          const int64_t width = $width, used = $columns - n < width ? $columns - n : width;
+          $loops packed_b[k * width + j] = $element;
+        }
+""",
+            width=width,
+            columns=product.columns,
+            loops=loops,
+            element=element,
+        )

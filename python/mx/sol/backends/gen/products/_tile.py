@@ -1,0 +1,215 @@
+"""Register tiles: the innermost loop of products, over the depth, with all results in registers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .._target import Target
+from ._epilogue import Operand, Step, apply
+
+
+@dataclass(frozen=True)
+class Column:
+    """A vector of results: where its elements lie behind the addresses of b, c and operands.
+
+    `lanes` is None for a whole vector, else a C expression of how many elements are stored.
+    """
+
+    b: str
+    c: str
+    lanes: str | None = None
+    loads: str | None = None  # of elements to read at b, where a whole vector must not be
+
+
+def panel(vectors: int, lanes: str | None = None) -> list[Column]:
+    """Columns beside each other; the last one has so many elements."""
+    return [
+        Column(f"{j} * VW", f"{j} * VW", lanes if j == vectors - 1 else None)
+        for j in range(vectors)
+    ]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A register tile and how it walks.
+
+    Element (row i, depth k) of a lies at a[i * a_row + k * a_step], b's row at b + k * b_step, and
+    results at c + i * c_row. With taps, the depth counts channels: each has one row of b for every
+    tap, at b + k * b_step + tap, and as many elements of a behind each other.
+    """
+
+    rows: int
+    columns: Sequence[Column]
+    a_row: str
+    a_step: str
+    b_step: str
+    c_row: str
+    taps: Sequence[int] = ()
+    is_blocked: bool = False  # the depth is walked in several calls: first, final
+    steps: Sequence[Step] = ()
+    operands: Sequence[Operand | None] = ()
+
+    def parameters(self) -> list[str]:
+        """The parameters of the function, in C."""
+        names = ["const float *restrict a", "const float *restrict b", "float *restrict c"]
+        for index, operand in enumerate(self.operands):
+            if operand is not None:
+                names.append(f"const float *e{index}")
+        names.append("int64_t depth")
+        if self.is_blocked:
+            names += ["int first", "int final"]
+        if any(column.lanes == "lanes" for column in self.columns):
+            names.append("int64_t lanes")
+        return names
+
+    def call(
+        self,
+        name: str,
+        a: str,
+        b: str,
+        c: str,
+        offsets: dict[str, str],
+        depth: str,
+        block: str = "",
+        lanes: str = "",
+    ) -> str:
+        """C of a call; `offsets` has what to add to operands, by kind."""
+        given = [a, b, c]
+        for operand in self.operands:
+            if operand is not None:
+                given.append(f"{operand.source} + {offsets.get(operand.kind, '0')}")
+        given.append(depth)
+        if self.is_blocked:
+            given.append(block)
+        if any(column.lanes == "lanes" for column in self.columns):
+            given.append(lanes)
+        return f"{name}({', '.join(given)});"
+
+    def source(self, name: str) -> str:
+        """The function."""
+        lines = [f"static void {name}({', '.join(self.parameters())}) {{"]
+        lines += self._start() + self._walk() + self._finish()
+        return "\n".join([*lines, "}", ""])
+
+    def _cells(self) -> list[tuple[int, int]]:
+        return [(i, j) for i in range(self.rows) for j in range(len(self.columns))]
+
+    def _at(self, i: int, j: int) -> str:
+        return f"{i} * {self.c_row} + {self.columns[j].c}"
+
+    def _load(self, address: str, lanes: str | None) -> str:
+        return f"vf_load({address})" if lanes is None else f"vf_load_n({address}, {lanes})"
+
+    def _start(self) -> list[str]:
+        cells = self._cells()
+        zeros = ", ".join(f"c{i}_{j} = {{0}}" for i, j in cells)
+        lines = [f"  vf {zeros};"]
+        if self.is_blocked:
+            lines.append("  if (!first) {")
+            for i, j in cells:
+                value = self._load(f"c + {self._at(i, j)}", self.columns[j].lanes)
+                lines.append(f"    c{i}_{j} = {value};")
+            lines.append("  }")
+        return lines
+
+    def _walk(self) -> list[str]:
+        lines = ["  for (int64_t k = 0; k < depth; ++k) {"]
+        if self.taps:
+            offsets = ", ".join(map(str, self.taps))
+            lines += [
+                f"    static const int32_t taps[{len(self.taps)}] = {{{offsets}}};",
+                f"    for (int t = 0; t < {len(self.taps)}; ++t, a += {self.a_step}) {{",
+                f"    const float *q = b + k * {self.b_step} + taps[t];",
+                "    const float *p = a;",
+            ]
+        else:
+            lines += [
+                f"    const float *q = b + k * {self.b_step};",
+                f"    const float *p = a + k * {self.a_step};",
+            ]
+        for j, column in enumerate(self.columns):
+            lines.append(f"    const vf b{j} = {self._load(f'q + {column.b}', column.loads)};")
+        for i in range(self.rows):
+            sums = " ".join(f"c{i}_{j} += s * b{j};" for j in range(len(self.columns)))
+            lines.append(f"    {{ const vf s = vf_set1(p[{i} * {self.a_row}]); {sums} }}")
+        return [*lines, "    }" if self.taps else "", "  }"]
+
+    def _finish(self) -> list[str]:
+        lines = []
+        if self.steps:
+            indent = "    " if self.is_blocked else "  "
+            if self.is_blocked:
+                lines.append("  if (final) {")
+            for i, j in self._cells():
+                load = functools.partial(self._operand, i, j)
+                changes = apply(self.steps, self.operands, f"c{i}_{j}", load)
+                lines += [indent + change for change in changes]
+            if self.is_blocked:
+                lines.append("  }")
+        elif self.is_blocked:
+            lines.append("  (void)final;")
+        for i, j in self._cells():
+            lanes = self.columns[j].lanes
+            if lanes is None:
+                lines.append(f"  vf_store(c + {self._at(i, j)}, c{i}_{j});")
+            else:
+                lines.append(f"  vf_store_n(c + {self._at(i, j)}, c{i}_{j}, {lanes});")
+        return lines
+
+    def _operand(self, i: int, j: int, index: int, operand: Operand) -> str:
+        column = self.columns[j]
+        if operand.kind == "scalar":
+            return f"vf_set1(e{index}[0])"
+        if operand.kind == "row":
+            return f"vf_set1(e{index}[{i}])"
+        where = column.c if operand.kind == "column" else self._at(i, j)
+        return self._load(f"e{index} + {where}", column.lanes)
+
+
+def cost(rows: int, vectors: int) -> float:
+    """Cycles of a step of the depth: of multiplications, of loads, of waiting for the last sum."""
+    return max(rows * vectors / 2, (rows + vectors) / 2, 4.0)
+
+
+def split(extent: int, most: int) -> list[int]:
+    """An extent in as few parts as there must be, none longer than `most`, of nearly one length."""
+    count = max(1, -(-extent // most))
+    base, longer = divmod(extent, count)
+    return [base + 1] * longer + [base] * (count - longer)
+
+
+def fits(rows: int, vectors: int, target: Target) -> bool:
+    """Whether the registers hold results, a row of b and an element of a."""
+    return rows * vectors + vectors + 1 <= target.registers
+
+
+@functools.lru_cache(maxsize=1024)
+def choose(rows: int, vectors: int, target: Target) -> tuple[int, int]:
+    """The rows and vectors of the tile with which a product takes the fewest cycles."""
+    best, chosen = float("inf"), (1, 1)
+    for high in range(1, min(rows, 30) + 1):
+        for wide in range(1, min(vectors, 8) + 1):
+            if not fits(high, wide, target):
+                continue
+            cycles = sum(
+                cost(i, j) * rows_count * wide_count
+                for i, rows_count in _counted(rows, high)
+                for j, wide_count in _counted_even(vectors, wide)
+            )
+            # Equal ones: those with fewer rows of b to read for each multiplication.
+            cycles *= 1 + 0.01 / high + 0.01 / wide
+            if cycles < best:
+                best, chosen = cycles, (high, wide)
+    return chosen
+
+
+def _counted(extent: int, size: int) -> list[tuple[int, int]]:
+    whole, rest = divmod(extent, size)
+    return [(size, whole), (rest, 1)] if rest else [(size, whole)]
+
+
+def _counted_even(extent: int, size: int) -> list[tuple[int, int]]:
+    parts = split(extent, size)
+    return [(part, parts.count(part)) for part in sorted(set(parts))]

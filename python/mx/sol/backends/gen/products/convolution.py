@@ -1,0 +1,47 @@
+"""Conv."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from ._depthwise import DepthwiseConvolution
+from ._epilogue import Step, check
+from ._gather import GatherConvolution
+from ._inputs import needed, nothing, operands_of
+from ._window import window_of
+
+
+@emits("Conv")
+def convolution(
+    target: Target,
+    inputs: Sequence[Spec | None],
+    attributes: dict[str, Any],
+    known: Known,
+    epilogue: Sequence[Step] = (),
+) -> GenKernel:
+    """Conv of one or two spatial dimensions with constant weights, then the epilogue."""
+    x, w = needed(inputs, 2)
+    check(epilogue)
+    if 1 not in known:
+        raise Declined("weights that are no constant")
+    window, shape = window_of(x, w.shape, attributes)
+    result = Spec(shape, "float32")
+    steps = list(epilogue)
+    bias = inputs[2] if len(inputs) > 2 else None
+    if bias is not None:
+        steps.insert(0, Step("Add", Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)))
+        check(steps)
+    if not result.size:
+        return nothing("conv", (result,))
+    operands = operands_of(steps, 2, result, 1, range(2, len(shape)))
+    count = 2 + sum(step.operand is not None for step in steps)
+    if window.channels == window.results == 1 and window.groups > 1 and window.taps <= 49:
+        kind: type[DepthwiseConvolution] | type[GatherConvolution] = DepthwiseConvolution
+    else:
+        kind = GatherConvolution
+    return kind(target, window, known[1], result, steps, operands, count).kernel()
