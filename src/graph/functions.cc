@@ -187,7 +187,13 @@ MXNET_REGISTER_CLASS(PlanBuilder, "mx.graph.PlanBuilder")
     .def("strides", &PlanBuilder::Strides, "The strides of a value, in elements.")
     .arg("value", "Its number.")
     .def("build", &PlanBuilder::Build, "The plan; the builder is used up.")
-    .arg("outputs", "The numbers of the values that it gives.");
+    .arg("outputs", "The numbers of the values that it gives.")
+    .def("build_storing", &PlanBuilder::BuildStoring,
+         "The plan, whose runs also write to inputs; the builder is used up.")
+    .arg("outputs", "The numbers of the values that it gives.")
+    .arg("stores",
+         "Pairs of a value and an input, as the number of that among the inputs, to the memory of "
+         "which the value is written.");
 
 MXNET_REGISTER_API("mx.graph.function_kernel")
     .describe("A kernel that calls a function with copies of its inputs.")

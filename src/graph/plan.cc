@@ -164,6 +164,13 @@ std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs,
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
   }
   ReturnFrame(std::move(frame));
+  for (int stored : parts_.stored) {
+    const NDArray& array = inputs[static_cast<size_t>(stored)];
+    const NDArray& written = given[static_cast<size_t>(stored)];
+    const bool is_copy =
+        runtime::TensorData(array.tensor()) != runtime::TensorData(written.tensor());
+    if (is_copy) op::CopyCast(written.tensor(), array.tensor());
+  }
   return outputs;
 }
 

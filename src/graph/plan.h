@@ -65,6 +65,7 @@ struct PlanParts {
   std::vector<PlanArray> inputs;
   std::vector<PlanArray> outputs;
   std::vector<NDArray> constants;
+  std::vector<int> stored; /*!< numbers of the inputs that a run writes */
   size_t arena_bytes{0};
 };
 
@@ -77,7 +78,7 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   /*!
-   * \brief The outputs for these inputs, as new arrays.
+   * \brief The outputs for these inputs, as new arrays. Inputs that the plan stores to are written.
    *
    * TypeError or ValueError where inputs are not those that the plan was made for. What a kernel
    * throws names its step.

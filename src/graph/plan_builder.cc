@@ -204,15 +204,64 @@ void PlanBuilder::BindOutput(int64_t number, int index) {
   if (value.is_blocked) {
     MXNET_THROW("ValueError") << "output " << index << " of a plan has a blocked layout";
   }
-  const PlanTensor& tensor = value.tensor;
-  parts_.outputs.push_back({tensor.dtype, tensor.shape});
-  int root = value.root;
-  if (roots_[static_cast<size_t>(root)].source != Source::kArena || !IsWhole(value)) {
-    const int64_t copy = AddStep(CopyKernel(tensor), {number}, "output " + std::to_string(index));
-    root = values_[static_cast<size_t>(copy)].root;
-  }
+  parts_.outputs.push_back({value.tensor.dtype, value.tensor.shape});
+  const int root = RootOf(InArena(number, "output " + std::to_string(index)));
   roots_[static_cast<size_t>(root)].source = Source::kOutput;
   roots_[static_cast<size_t>(root)].index = index;
+}
+
+int64_t PlanBuilder::InArena(int64_t number, const std::string& name) {
+  const Value value = At(number, "an output of a plan");
+  const bool is_its_own =
+      roots_[static_cast<size_t>(value.root)].source == Source::kArena && IsWhole(value);
+  return is_its_own ? number : AddStep(CopyKernel(value.tensor), {number}, name);
+}
+
+void PlanBuilder::CheckStore(int64_t number, int64_t input) const {
+  const Value& value = At(number, "a value that is stored");
+  if (input < 0 || input >= static_cast<int64_t>(parts_.inputs.size())) {
+    MXNET_THROW("ValueError") << "a plan of " << parts_.inputs.size()
+                              << " inputs has no input number " << input << " to store to";
+  }
+  const PlanArray& expected = parts_.inputs[static_cast<size_t>(input)];
+  if (value.is_blocked || value.tensor.dtype != expected.dtype ||
+      value.tensor.shape != expected.shape) {
+    MXNET_THROW("ValueError") << "input " << input << " of a plan is "
+                              << DataTypeName(expected.dtype) << ViewOf(expected.shape).str()
+                              << ", a value that is stored there "
+                              << DataTypeName(value.tensor.dtype)
+                              << ViewOf(value.tensor.shape).str();
+  }
+}
+
+void PlanBuilder::BindStore(int64_t number, int64_t input) {
+  const auto is_input = [&](const Root& root) {
+    return root.source == Source::kInput && root.index == input && root.first == kNever;
+  };
+  const auto found = std::find_if(roots_.begin(), roots_.end(), is_input);
+  const auto given = static_cast<int>(found - roots_.begin());
+  const Root& made = roots_[static_cast<size_t>(RootOf(number))];
+  bool is_read_later = found->last > made.first;
+  if (found->last == made.first) {
+    // The step may write to what it reads, if it reads that once and says so.
+    const PlanStep& step = parts_.steps[static_cast<size_t>(made.first)];
+    const auto reads = [&](int value) { return value >= 0 && RootOf(value) == given; };
+    const auto first = std::find_if(step.inputs.begin(), step.inputs.end(), reads);
+    const auto output = std::find(step.outputs.begin(), step.outputs.end(), number);
+    const auto index = static_cast<size_t>(output - step.outputs.begin());
+    is_read_later = output == step.outputs.end() ||
+                    std::count_if(step.inputs.begin(), step.inputs.end(), reads) != 1 ||
+                    !IsWhole(values_[static_cast<size_t>(*first)]) ||
+                    step.kernel->outputs()[index].in_place != first - step.inputs.begin();
+  }
+  if (is_read_later || made.source != Source::kArena) {
+    const PlanTensor tensor = values_[static_cast<size_t>(number)].tensor;
+    number = AddStep(CopyKernel(tensor), {number}, "input " + std::to_string(input));
+  }
+  Root& root = roots_[static_cast<size_t>(RootOf(number))];
+  root.source = Source::kInput;
+  root.index = static_cast<int>(input);
+  parts_.stored.push_back(static_cast<int>(input));
 }
 
 /*!
@@ -287,11 +336,27 @@ void PlanBuilder::PackArena() {
   }
 }
 
-Ref<Plan> PlanBuilder::Build(const std::vector<int64_t>& outputs) {
+Ref<Plan> PlanBuilder::BuildStoring(const std::vector<int64_t>& outputs,
+                                    const std::vector<std::pair<int64_t, int64_t>>& stores) {
   if (built_) MXNET_THROW("ValueError") << "this builder has made its plan";
   for (int64_t output : outputs) At(output, "an output of a plan");
+  std::vector<int64_t> written;
+  for (const auto& [value, input] : stores) {
+    CheckStore(value, input);
+    written.push_back(input);
+  }
+  std::sort(written.begin(), written.end());
+  if (std::adjacent_find(written.begin(), written.end()) != written.end()) {
+    MXNET_THROW("ValueError") << "two values are stored to one input of a plan";
+  }
   built_ = true;
   for (size_t i = 0; i < outputs.size(); ++i) BindOutput(outputs[i], static_cast<int>(i));
+  // All copies that read inputs come before anything is known to write them.
+  std::vector<std::pair<int64_t, int64_t>> made;
+  for (const auto& [value, input] : stores) {
+    made.emplace_back(InArena(value, "input " + std::to_string(input)), input);
+  }
+  for (const auto& [value, input] : made) BindStore(value, input);
   MergeInPlace();
   PackArena();
   for (Value& value : values_) parts_.tensors.push_back(std::move(value.tensor));

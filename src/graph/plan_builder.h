@@ -9,6 +9,7 @@
 #include <mxnet/runtime/ndarray.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/memory_plan.h"
@@ -37,7 +38,15 @@ class PlanBuilder {
   /*! \brief Strides of a value, in elements. */
   std::vector<int64_t> Strides(int64_t value) const;
   /*! \brief Plans the memory; the builder is used up. */
-  Ref<Plan> Build(const std::vector<int64_t>& outputs);
+  Ref<Plan> Build(const std::vector<int64_t>& outputs) { return BuildStoring(outputs, {}); }
+  /*!
+   * \brief The same; a run also writes values to the memory of inputs.
+   *
+   * `stores` has pairs of a value and the number of an input of its shape and type. What reads the
+   * input reads its elements from before the run.
+   */
+  Ref<Plan> BuildStoring(const std::vector<int64_t>& outputs,
+                         const std::vector<std::pair<int64_t, int64_t>>& stores);
 
  private:
   static constexpr int kNever = -1;
@@ -68,6 +77,12 @@ class PlanBuilder {
   /*! \brief The value that output `index` is written to, for which a step that copies may be added.
    */
   void BindOutput(int64_t value, int index);
+  /*! \brief A value that is all of its own memory in the arena, or a copy of it that is. */
+  int64_t InArena(int64_t value, const std::string& name);
+  int RootOf(int64_t value) const { return values_[static_cast<size_t>(value)].root; }
+  /*! \brief Throws where a value cannot be written to an input. */
+  void CheckStore(int64_t value, int64_t input) const;
+  void BindStore(int64_t value, int64_t input);
   void MergeInPlace();
   void PackArena();
 

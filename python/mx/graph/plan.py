@@ -15,6 +15,7 @@ import onnx_ir
 
 from .. import numpy as np
 from ._graph import Graph, check_graph
+from ._spec import spec_of
 from .lowering import BACKENDS, Chooser
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
@@ -42,12 +43,16 @@ class Plan:
         optimize: bool = True,
         keep_nan: bool = False,
         chooser: Chooser | None = None,
+        stores: Mapping[str, str] | None = None,
     ) -> None:
         """Plans a copy of the graph, which passes make smaller unless `optimize` is false.
 
         The fastest kernels of Relu, Clip, MaxPool, Softmax and a few others make a number of a
         NaN; with `keep_nan` others are taken. `chooser` says which backends are asked for which
         nodes, by default all in a fixed order.
+
+        `stores` has names of outputs with those of inputs of the same shape and type: a run does
+        not return these outputs, but writes them to the arrays that it is given for the inputs.
         """
         check_graph("Plan", graph)
         origin, graph = weakref.ref(graph), graph.copy()
@@ -58,6 +63,7 @@ class Plan:
             dict(graph.model.opset_imports),
             chooser or Chooser(BACKENDS),
             keep_nan=keep_nan,
+            stores=_stores(graph, stores or {}),
         )
         for value in graph.model.graph.initializers.values():
             value.const_value = None  # which the program has, as long as it needs it
@@ -179,6 +185,22 @@ class Plan:
         text = ", ".join(f"{name} {count}" for name, count in counts.most_common())
         operators = ", ".join(f"{name} x{count}" for name, count in slow.most_common())
         return f"cpu: {text}" + (f"; in Python: {operators}" if operators else "")
+
+
+def _stores(graph: Graph, stores: Mapping[str, str]) -> dict[onnx_ir.Value, onnx_ir.Value]:
+    """Outputs with the inputs that they are written to. ValueError where they do not fit."""
+    inner = graph.model.graph
+    outputs = {value.name: value for value in inner.outputs}
+    inputs = {value.name: value for value in inner.inputs if not value.is_initializer()}
+    for output, name in stores.items():
+        if output not in outputs or name not in inputs:
+            raise ValueError(f"Plan: stores: the graph has no output {output!r} or input {name!r}")
+        told = spec_of(outputs[output]), spec_of(inputs[name])
+        if (told[0].dtype, told[0].shape) != (told[1].dtype, told[1].shape):
+            raise ValueError(f"Plan: stores: expected the type of {told[1]}, got {told[0]}")
+    if len(set(stores.values())) < len(stores):
+        raise ValueError("Plan: stores: two outputs are written to one input")
+    return {outputs[output]: inputs[name] for output, name in stores.items()}
 
 
 def _key_of(arrays: Sequence[Any]) -> Any | None:

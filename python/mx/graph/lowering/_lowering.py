@@ -184,9 +184,16 @@ class Lowering:
             offset += stride * taken.start if len(taken) else 0
         return self._view(value, shape, strides, offset * _item_size(value.dtype))
 
-    def build(self, outputs: Sequence[Value]) -> Any:
-        """The plan that gives these values; nothing can be added afterwards."""
-        return self._builder.build([self.number(self.plain(value)) for value in outputs])
+    def build(self, outputs: Sequence[Value], stores: Sequence[tuple[Value, int]] = ()) -> Any:
+        """The plan that gives these values; nothing can be added afterwards.
+
+        `stores` are values that a run writes to the memory of inputs, with the numbers of those.
+        """
+        given = [self.number(self.plain(value)) for value in outputs]
+        if not stores:
+            return self._builder.build(given)
+        pairs = [(self.number(self.plain(value)), index) for value, index in stores]
+        return self._builder.build_storing(given, pairs)
 
     def _view(
         self, of: Value, shape: Sequence[int], strides: Sequence[int], byte_offset: int

@@ -58,6 +58,7 @@ class Segment:
     end: int  # the position of the first node that is not of it
     steps: list[Step]
     done: frozenset[onnx_ir.Node]  # behind it, which kernels of it or of earlier ones computed
+    stores: bool = False  # whether the plan writes what the program stores to inputs
 
 
 class Program:
@@ -70,10 +71,14 @@ class Program:
         chooser: Chooser,
         outer: Program | None = None,
         keep_nan: bool = False,
+        stores: Mapping[onnx_ir.Value, onnx_ir.Value] | None = None,
     ) -> None:
         """`keep_nan` says whether kernels that would make numbers of NaN are left out. `chooser` is
         asked for backends of this graph's nodes; nodes of subgraphs get them in its order."""
         self.graph = graph
+        # Outputs that are written to the memory of inputs, and those that a run gives.
+        self.stores = dict(stores or {})
+        self.results = [value for value in graph.outputs if value not in self.stores]
         self.keep_nan = keep_nan
         self.nodes = [node for node in graph if not _is_constant(node)]
         # Weights of old models are inputs, too.
@@ -138,7 +143,19 @@ class Program:
             if record is not None:
                 record([_alone_step(self.nodes[segment.end])], [perf_counter_ns() - begin])
             position = segment.end + 1
-        return [self._find(value, environment) for value in self.graph.outputs]
+        results = [self._find(value, environment) for value in self.results]
+        if self.stores and not segment.stores:
+            results = self._store(results, environment)
+        return results
+
+    def _store(self, results: list[Any], environment: Environment) -> list[Any]:
+        """Writes what no plan has written to inputs; gives results that are not changed by that."""
+        given = {id(environment[value]) for value in self.stores.values()}
+        kept = [result.copy() if id(result) in given else result for result in results]
+        new = [to_numpy(self._find(value, environment)).copy() for value in self.stores]
+        for value, elements in zip(self.stores.values(), new, strict=True):
+            environment[value][...] = elements
+        return kept
 
     def segments(self) -> list[Segment]:
         """The plans that were made so far."""
@@ -185,7 +202,8 @@ class Program:
         environment = dict(zip(self.inputs, inputs, strict=True))
         segment = self._segment(0, environment)
         whole = segment.end == len(self.nodes) and segment.plan is not None
-        if whole and segment.given == self.inputs and segment.computed == list(self.graph.outputs):
+        whole = whole and (segment.stores or not self.stores)
+        if whole and segment.given == self.inputs and segment.computed == self.results:
             return segment.plan
         return None
 
@@ -208,7 +226,7 @@ class Program:
         for position, node in enumerate(self.nodes):
             for value in _used_by(node):
                 last[value] = position
-        for value in self.graph.outputs:
+        for value in (*self.graph.outputs, *self.stores.values()):
             last[value] = len(self.nodes)
         return last
 
@@ -314,14 +332,17 @@ class _Planner:
                 self._steps.append(Step(node, "alone", (str(error),)))
                 break
             position += 1
-        return self._finish(position)
+        return self._finish(begin, position)
 
-    def _finish(self, end: int) -> Segment:
+    def _finish(self, begin: int, end: int) -> Segment:
         program = self._program
+        stores: dict[onnx_ir.Value, onnx_ir.Value] = {}
+        if begin == 0 and end == len(program.nodes) and self._may_store():
+            stores = program.stores
         computed: list[onnx_ir.Value] = []
         known: dict[onnx_ir.Value, Any] = {}
         for value, made in self._values.items():
-            if program.last_use(value) < end or value in self._environment:
+            if program.last_use(value) < end or value in self._environment or value in stores:
                 continue
             if value in program.weights and value not in program.graph.outputs:
                 continue
@@ -334,10 +355,21 @@ class _Planner:
             position = {value: index for index, value in enumerate(program.graph.outputs)}
             computed.sort(key=lambda value: position[value])
         plan = None
-        if computed:
-            plan = self._to.build([self._values[value] for value in computed])
+        if computed or stores:
+            written = [(self._values[value], self._given.index(to)) for value, to in stores.items()]
+            plan = self._to.build([self._values[value] for value in computed], written)
         done = self._fused.intersection(program.nodes[end + 1 :]) if self._fused else ()
-        return Segment(plan, self._given, computed, known, end, self._steps, frozenset(done))
+        return Segment(
+            plan, self._given, computed, known, end, self._steps, frozenset(done), bool(stores)
+        )
+
+    def _may_store(self) -> bool:
+        """Whether the plan computes all that is stored, and is given all inputs that are written."""
+        stores = self._program.stores
+        return all(
+            made in self._values and made not in self._environment and to in self._given
+            for made, to in stores.items()
+        )
 
     def _input(self, value: onnx_ir.Value | None) -> Value | None:
         """A value as rules take it. Declined where it is no tensor that plans can have."""
