@@ -94,7 +94,6 @@ def test_extending(passes) -> None:
             NotImplementedError,
             "precisions than the model.s: not implemented yet",
         ),
-        (lambda: sol.deploy, NotImplementedError, "sol.deploy: libraries"),
         (lambda: sol.nothing, AttributeError, "nothing"),
     ],
 )
@@ -139,6 +138,6 @@ def test_the_command(capsys) -> None:
         "Devices:\n  cpu ",
         "  onednn ",
         "  constants ",
-        "deploy",
+        "wheel",
     ):
         assert line in text

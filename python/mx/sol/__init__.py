@@ -12,13 +12,16 @@ from ._report import memory, report
 from ._seed import set_seed
 from ._summary import summary
 from ._tune import tune
+from .deployments._deploy import Deployed, deploy
 from .devices import device
 from .passes import PASSES as passes
 
 __all__ = [
+    "Deployed",
     "SolWarning",
     "cache",
     "config",
+    "deploy",
     "device",
     "memory",
     "optimize",

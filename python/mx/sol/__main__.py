@@ -10,6 +10,7 @@ from .. import _onednn
 from .._acc.table import accelerators
 from ..graph.lowering import BACKENDS
 from ._not_built import NOT_BUILT
+from .deployments import deployments
 from .frameworks import frameworks
 from .passes import PASSES
 
@@ -50,6 +51,7 @@ def main() -> None:
         "Frameworks": _frameworks(),
         "Devices": _devices(),
         "Backends": _backends(),
+        "Deployments": ((one.name, one.missing() or one.description) for one in deployments),
         "Passes": ((one.name, one.description) for one in PASSES),
         "Not built yet": iter(NOT_BUILT.items()),
     }

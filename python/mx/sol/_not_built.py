@@ -1,6 +1,5 @@
 """What models cannot have yet, by the name that it will have in `mx.sol`."""
 
 NOT_BUILT = {
-    "deploy": "libraries without a framework",
     "training_step": "training: forward, backward and the optimizer's step",
 }

@@ -1,0 +1,146 @@
+"""The door to deployment: an optimized model in, files of C out."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from ...graph import Graph, GraphError
+from .._optimize import parts_of
+from ..backends.gen import Target
+from ..passes import PASSES, run
+from . import deployments
+from ._arena import lay_out, lay_out_weights
+from ._deployment import Build
+from ._interface import interface_of
+from ._lower import lower
+from ._names import check_name
+from ._processors import target_of, words
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """What `deploy` has written."""
+
+    files: tuple[Path, ...]  # the library first
+    arena_bytes: int  # for a call by one thread
+    weights_bytes: int  # of constants, wherever they are
+
+    def __str__(self) -> str:
+        lines = [f"{path} ({path.stat().st_size:,} bytes)" for path in self.files]
+        lines.append(f"arena: {self.arena_bytes:,} bytes, weights: {self.weights_bytes:,} bytes")
+        return "\n".join(lines)
+
+
+def deploy(
+    model: Any,
+    lib_type: str = "shared",
+    *,
+    path: str | os.PathLike[str] = ".",
+    lib_name: str | None = None,
+    func_name: str = "predict",
+    weights: str = "inside",
+    target: Target | str | None = None,
+    jit: str | None = None,
+    version: str = "1.0",
+    shapes: Mapping[str, Sequence[int]] | None = None,
+) -> Deployed:
+    """Writes a model as a library in C that needs no framework, only libc and libm.
+
+    `model` is what `sol.optimize` has returned, or an `mx.graph.Graph`; `shapes` has shapes of
+    inputs by name, where they vary and are to be others than the example's. `lib_type` is
+    "source", "static", "shared" or "wheel", for files in the folder `path`; "wheel" is a package
+    for Python, of `version`. `lib_name` begins names of files, `func_name` those of functions,
+    which the header describes. With `weights="beside"` these are a file that the caller reads,
+    else part of the library.
+
+    `target` is "avx512", "avx2", "neon", "c" for processors without vectors, or a machine as zig
+    calls it: "aarch64-linux-musl"; by default this machine's. `jit` is the compiler: "gcc", "clang"
+    or "zig", by default the first that there is.
+
+    Raises GraphError, which names node and module, for an operator that cannot be deployed,
+    JitError without a compiler, ValueError or TypeError for arguments that are none of these.
+    """
+    if weights not in ("inside", "beside"):
+        raise ValueError(f"sol.deploy: weights: expected 'inside' or 'beside', got {weights!r}")
+    kind = deployments.get(lib_type)
+    check_name("func_name", func_name)
+    if not isinstance(version, str) or re.fullmatch(r"[0-9]+(\.[0-9]+)*", version) is None:
+        raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
+    chosen = target_of(target)
+    graph = _graph_of(model, shapes or {})
+    name = lib_name if lib_name is not None else _file_name(graph.name)
+    check_name("lib_name", name)
+    program = lower(graph, chosen)
+    lay_out(program)
+    lay_out_weights(program)
+    interface = interface_of(program, name, func_name, weights == "inside", words(chosen))
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mx-sol-") as work:
+        build = Build(program, interface, chosen, jit, version, Path(work))
+        files = kind.write(build)
+        for file in files:  # each as a whole or not at all
+            _move(Path(work) / file, folder / file)
+    return Deployed(
+        tuple(folder / file for file in files), interface.arena_bytes, program.weight_bytes
+    )
+
+
+def _graph_of(model: Any, shapes: Mapping[str, Sequence[int]]) -> Graph:
+    """The graph behind the passes, with known shapes."""
+    if isinstance(model, Graph):
+        graph = model.copy()
+        graph.infer(shapes)
+        run(PASSES.enabled, graph)
+        graph.infer(shapes)
+        return graph
+    parts = dict(parts_of(model, "deploy"))
+    if list(parts) != [""]:
+        raise GraphError(
+            f"sol.deploy: only the parts {', '.join(parts)} of the model are optimized, and its"
+            " framework executes the rest: deploy these"
+        )
+    compiled = parts[""].compiled
+    if compiled.source.has_changed():
+        compiled.refresh()
+    sized: Graph = compiled.sized(_arrays_of(compiled, shapes))[2]
+    return sized
+
+
+def _arrays_of(compiled: Any, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
+    """Inputs of the shapes that are wanted, else of those of the example."""
+    names = [spec.name for spec in compiled.inputs]
+    unknown = [name for name in shapes if name not in names]
+    if unknown:
+        raise KeyError(f"sol.deploy: shapes: there is no input {unknown[0]!r}: {names}")
+    if set(shapes) == set(names):
+        return [
+            numpy.zeros(tuple(shapes[spec.name]), spec.dtype or "float32")
+            for spec in compiled.inputs
+        ]
+    arrays = compiled.example_arrays()
+    return [
+        numpy.zeros(tuple(shapes[name]), str(array.dtype)) if name in shapes else array
+        for name, array in zip(names, arrays, strict=True)
+    ]
+
+
+def _file_name(text: str) -> str:
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").lower()
+    return name if name[:1].isalpha() else f"model_{name}".rstrip("_")
+
+
+def _move(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = destination.with_name(destination.name + ".unfinished")
+    shutil.move(source, unfinished)
+    unfinished.replace(destination)

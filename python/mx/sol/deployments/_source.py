@@ -1,0 +1,158 @@
+"""The C source of a deployed model: kernels, and the function that calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..backends.gen import Target, prelude, signature
+from ._interface import STATUSES, Interface
+from ._names import C_TYPES
+from ._processors import check, guard
+from ._program import ALIGNMENT, Call, Program, Value
+from ._runtime import CHECK_FILE, CRC, RUN_TILES
+from ._weights import HEADER, MAGIC, ORDER, VERSION, identity
+
+
+def source(program: Program, to: Interface, target: Target) -> str:
+    """The text of the .c file. It includes the header, and needs no other file but the weights."""
+    return "\n".join([*_parts(program, to, target), ""])
+
+
+def _parts(program: Program, to: Interface, target: Target) -> Iterator[str]:
+    yield f"/* {to.lib_name}, made by mx.sol.deploy for {to.made_for}. */"
+    yield f'#include "{to.lib_name}.h"'
+    yield ""
+    yield from guard(target)
+    yield f"#define VW {target.lanes} /* floats of a vector */"
+    yield prelude()
+    yield "/* -- kernels -- */"
+    for kernel in {call.kernel.symbol: call.kernel for call in program.calls}.values():
+        yield ""
+        yield f"static {signature(kernel.symbol)};"
+        yield kernel.source.strip()
+    yield ""
+    yield "/* -- the model -- */"
+    yield ""
+    yield from _weights(program, to)
+    yield RUN_TILES.replace("NAME", to.func_name)
+    yield from _function(program, to)
+    yield ""
+    yield from check(target)
+    yield from _others(program, to)
+
+
+def _weights(program: Program, to: Interface) -> Iterator[str]:
+    if to.is_inside:
+        if program.weight_bytes:
+            yield f"/* In {to.lib_name}_weights. */"
+            yield '__attribute__((visibility("hidden")))'
+            yield f"extern const unsigned char {to.func_name}_weights[];"
+            yield ""
+        return
+    yield CHECK_FILE.format(
+        magic=MAGIC.decode(),
+        version=VERSION,
+        order=ORDER,
+        identity=f"UINT64_C({identity(program)})",
+        count=program.weight_bytes,
+        header=HEADER.size,
+    )
+
+
+def _function(program: Program, to: Interface) -> Iterator[str]:
+    yield f"{to.prototypes()[to.func_name]} {{"
+    yield from _checks(to)
+    if program.arena_bytes or program.workspace:
+        yield f"  char *memory = (char *)arena + (-(uintptr_t)arena & {ALIGNMENT - 1});"
+    if program.workspace:
+        yield f"  char *work = memory + {program.arena_bytes};"
+    if program.weight_bytes:
+        origin = f"{to.func_name}_weights" if to.is_inside else f"weights + {HEADER.size}"
+        yield f"  const char *constants = (const char *){origin};"
+    where = _addresses(program, to)
+    for call in program.calls:
+        yield from _call(call, program, where)
+    yield f"  return {to.macro}_OK;"
+    yield "}"
+
+
+def _checks(to: Interface) -> Iterator[str]:
+    macro = to.macro
+    pointers = [one.parameter for one in to.arguments if one.value.nbytes]
+    pointers += ["arena"] if to.arena_bytes else []
+    pointers += [] if to.is_inside else ["weights"]
+    yield f"  if ({' || '.join(f'{one} == NULL' for one in pointers)}) return {macro}_NULL;"
+    yield "  if (pool != NULL && (pool->threads < 1 || pool->run == NULL))"
+    yield f"    return {macro}_POOL;"
+    yield f"  if (arena_bytes < {to.func_name}_arena_bytes(pool == NULL ? 1 : pool->threads))"
+    yield f"    return {macro}_ARENA;"
+    for one in to.arguments:
+        if C_TYPES[one.value.dtype] != "uint8_t" and one.value.nbytes:
+            yield f"  if ((uintptr_t){one.parameter} % sizeof *{one.parameter} != 0)"
+            yield f"    return {macro}_ALIGNMENT;"
+    if not to.is_inside:
+        yield f"  if ((uintptr_t)weights % {ALIGNMENT} != 0) return {macro}_ALIGNMENT;"
+        yield f"  if (!is_right_file(weights, weights_bytes)) return {macro}_WEIGHTS;"
+    yield "  const span written[] = {"
+    for one in to.outputs:
+        yield f"    {{{one.parameter}, {one.value.nbytes}}},"
+    yield "    {arena, arena_bytes},"
+    yield "  };"
+    yield "  const span read[] = {"
+    for one in to.inputs:
+        yield f"    {{{one.parameter}, {one.value.nbytes}}},"
+    if not to.is_inside:
+        yield "    {weights, weights_bytes},"
+    yield "    {NULL, 0},"
+    yield "  };"
+    reads = len(to.inputs) + (not to.is_inside)
+    yield f"  if (overlap(written, {len(to.outputs) + 1}, read, {reads})) return {macro}_OVERLAP;"
+
+
+def _addresses(program: Program, to: Interface) -> dict[Value, str]:
+    """What each value is in C."""
+    where = {one.value.root: one.parameter for one in to.arguments}
+    where |= {value: f"memory + {begin}" for value, begin in program.offsets.items()}
+    where |= {value: f"constants + {begin}" for value, begin in program.weight_offsets.items()}
+    return where
+
+
+def _call(call: Call, program: Program, where: dict[Value, str]) -> Iterator[str]:
+    inputs = ["NULL" if value is None else where[value.root] for value in call.inputs]
+    outputs = [where.get(value.root, "NULL") for value in call.outputs]
+    work = "work" if call.kernel.workspace else "NULL"
+    yield f"  {{ /* {call.label.replace('*/', '* /')} */"
+    yield f"    const void *in[] = {{{', '.join(inputs) or 'NULL'}}};"
+    yield f"    void *out[] = {{{', '.join(outputs)}}};"
+    yield f"    run_tiles(pool, {call.kernel.symbol}, in, out, {work}, {program.workspace},"
+    yield f"              {call.kernel.tiles});"
+    yield "  }"
+
+
+def _others(program: Program, to: Interface) -> Iterator[str]:
+    name, macro, prototypes = to.func_name, to.macro, to.prototypes()
+    yield ""
+    yield f"{prototypes[f'{name}_arena_bytes']} {{"
+    yield "  const size_t more = threads > 1 ? (size_t)(threads - 1) : 0;"
+    yield f"  return {macro}_ARENA_BYTES + more * {macro}_THREAD_BYTES;"
+    yield "}"
+    yield ""
+    if not to.is_inside:
+        yield CRC
+    yield f"{prototypes[f'{name}_check']} {{"
+    yield f"  if (!has_instructions()) return {macro}_PROCESSOR;"
+    if not to.is_inside:
+        yield f"  if (weights == NULL) return {macro}_NULL;"
+        yield f"  if ((uintptr_t)weights % {ALIGNMENT} != 0) return {macro}_ALIGNMENT;"
+        yield "  if (!is_right_file(weights, weights_bytes) || !is_whole_file(weights))"
+        yield f"    return {macro}_WEIGHTS;"
+    yield f"  return {macro}_OK;"
+    yield "}"
+    yield ""
+    yield f"{prototypes[f'{name}_message']} {{"
+    yield "  switch (status) {"
+    for status, meaning in STATUSES:
+        yield f'    case {macro}_{status}: return "{meaning}";'
+    yield "  }"
+    yield '  return "no status of this function";'
+    yield "}"

@@ -1,0 +1,43 @@
+"""Models that are deployed, as small as what is special about each lets them be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks.models import lenet
+from benchmarks.models._builder import Builder
+from mx.graph import Graph
+
+
+def residual() -> Graph:
+    """The first layers of a ResNet, and a matrix."""
+    b = Builder("residual")
+    x = b.input("data", ("N", 3, 24, 24))
+    x = b.op("Relu", b.conv_norm(x, ("conv1", "bn1"), (3, 8), 7, strides=[2, 2]))
+    x = b.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    y = b.op("Relu", b.conv_norm(x, ("a.conv1", "a.bn1"), (8, 8), 3))
+    y = b.conv_norm(y, ("a.conv2", "a.bn2"), (8, 8), 3)
+    x = b.op("Relu", b.op("Add", y, x))
+    y = b.op("Relu", b.conv_norm(x, ("b.conv1", "b.bn1"), (8, 16), 3, strides=[2, 2]))
+    y = b.conv_norm(y, ("b.conv2", "b.bn2"), (16, 16), 3)
+    x = b.conv_norm(x, ("b.down", "b.norm"), (8, 16), 1, strides=[2, 2])
+    x = b.op("Relu", b.op("Add", y, x))
+    x = b.op("Flatten", b.op("GlobalAveragePool", x), axis=1)
+    return b.finish(output=b.linear(x, "fc", 16, 10))
+
+
+def mobile() -> Graph:
+    """An inverted residual of MobileNet."""
+    b = Builder("mobile")
+    x = b.input("data", ("N", 8, 14, 14))
+    low, high = b.number(0.0), b.number(6.0)
+    y = b.op("Clip", b.conv_norm(x, ("conv1", "bn1"), (8, 48), 1), low, high)
+    y = b.op("Clip", b.conv_norm(y, ("conv2", "bn2"), (48, 48), 3, group=48), low, high)
+    return b.finish(output=b.op("Add", x, b.conv_norm(y, ("conv3", "bn3"), (48, 8), 1)))
+
+
+MODELS: dict[str, Callable[[], Graph]] = {
+    "lenet": lambda: lenet(0.5),
+    "residual": residual,
+    "mobile": mobile,
+}
