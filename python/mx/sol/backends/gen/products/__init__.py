@@ -1,6 +1,6 @@
 """Emitters of products: matrices, convolutions, recurrences, quantized ones."""
 
-from . import convolution, matmul
+from . import convolution, matmul, recurrent
 from ._epilogue import Step
 
-__all__ = ["Step", "convolution", "matmul"]
+__all__ = ["Step", "convolution", "matmul", "recurrent"]
