@@ -1,0 +1,123 @@
+"""Replaces nodes, before a graph is differentiated, by nodes that have rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from ...graph import Graph
+from ...graph._spec import dims_of, dtype_of
+from ...graph.lowering._body import body_of
+from ...graph.lowering._host import HostNode
+from ...graph.lowering._value import Declined as NoBody
+from ...graph.lowering._value import Value
+from ...importers._builder import Names
+from ._differentiate import depending, leading, no_gradient
+from ._rules import EXPANSIONS, GRAPH_RULES, MISSING, RULES, WITHOUT, Call, Declined, name_of
+from ._writer import Writer
+
+# How often what a node is short for is looked at again.
+_MOST = 6
+
+
+def expand(graph: Graph, names: Names, wrt: Sequence[ir.Value]) -> None:
+    """Replaces nodes that gradients go through and that have no rule, in place."""
+    inside = graph.model.graph
+    done: set[ir.Node] = set()
+    for _ in range(_MOST):
+        nodes = list(inside)
+        path = depending(nodes, wrt) & leading(nodes, inside.outputs)
+        changed = False
+        for node in nodes:
+            if node not in done and not path.isdisjoint(node.outputs):
+                done.add(node)
+                changed |= _replace(graph, names, node)
+        if not changed:
+            return
+        graph.infer()
+
+
+def _replace(graph: Graph, names: Names, node: ir.Node) -> bool:
+    """Replaces one node if it has to be; returns whether it was."""
+    name = name_of(node)
+    written = ir.Graph([], [], nodes=[])
+    to = Writer(written, names, prefix=node.name or "")
+    to.metadata = dict(node.metadata_props)
+    if name in EXPANSIONS:
+        try:
+            made = EXPANSIONS[name](to, Call(node, (None,) * len(node.outputs), ()))
+        except Declined:
+            return False
+        outputs = [made] if isinstance(made, ir.Value) else list(made)
+    elif name in RULES or name in GRAPH_RULES or name in WITHOUT or name in MISSING:
+        return False
+    else:
+        outputs = _by_body(graph, to, node)
+    for one in list(written):
+        written.remove(one)
+        graph.model.graph.insert_before(node, one)
+    _take_over(graph.model.graph, node, outputs)
+    return True
+
+
+def _take_over(graph: ir.Graph, node: ir.Node, outputs: Sequence[ir.Value]) -> None:
+    """Has all that used a node's outputs use others, which get their names, and removes it."""
+    for old, new in zip(node.outputs, outputs, strict=False):
+        name = old.name
+        new.shape, new.type = old.shape, old.type
+        ir.convenience.replace_all_uses_with(old, new, replace_graph_outputs=True)
+        old.name = None
+        new.name = name
+    graph.remove(node, safe=True)
+
+
+def _by_body(graph: Graph, to: Writer, node: ir.Node) -> list[ir.Value]:
+    """Writes the nodes that a node is short for."""
+    opset = dict(graph.model.opset_imports)
+    host = HostNode(node, opset)
+    inputs = [None if value is None else _described(value) for value in node.inputs]
+    try:
+        function = body_of(host.proto, inputs, host.opset)
+    except NoBody as error:
+        raise no_gradient(node, f"there is no rule for it, and {error}") from None
+    values: dict[ir.Value, ir.Value | None] = {}
+    for position, parameter in enumerate(function.inputs):
+        values[parameter] = node.inputs[position] if position < len(node.inputs) else None
+    for inner in function:
+        made = ir.node(
+            inner.op_type,
+            [None if value is None else values.get(value) for value in inner.inputs],
+            dict(inner.attributes),
+            domain=inner.domain,
+            num_outputs=len(inner.outputs),
+            name=to.names.new(f"{to.prefix}.{inner.op_type}"),
+            metadata_props=dict(node.metadata_props),
+        )
+        for old, new in zip(inner.outputs, made.outputs, strict=True):
+            new.name = to.names.new(f"{to.prefix}.{old.name}") if old.name else ""
+            values[old] = new
+        to.graph.append(made)
+    found = [values[value] for value in function.outputs]
+    result = []
+    for one in found[: len(node.outputs)]:
+        # An output that is an input would take that one's name.
+        is_given = one is None or one in node.inputs
+        result.append(to.Identity(one) if is_given else one)
+    return [one for one in result if one is not None]
+
+
+def _described(value: ir.Value) -> Value:
+    """A value as those who look for bodies take it; extents that vary have names there."""
+    dims = dims_of(value.shape)
+    dtype = dtype_of(value)
+    if dims is None or dtype is None:
+        raise no_gradient_of(value)
+    return Value(dims, dtype)  # type: ignore[arg-type]
+
+
+def no_gradient_of(value: ir.Value) -> Exception:
+    """What is raised where too little is known of a value."""
+    producer = value.producer()
+    reason = f"shape or data type of {value.name!r} is not known"
+    return ValueError(reason) if producer is None else no_gradient(producer, reason)

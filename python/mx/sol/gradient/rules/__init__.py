@@ -1,0 +1,16 @@
+"""The rules, a file a family: importing this package fills the tables of `_rules`."""
+
+from . import (  # noqa: F401
+    activations,
+    broadcasting,
+    elementwise,
+    indexing,
+    losses,
+    movement,
+    none,
+    normalization,
+    products,
+    recurrence,
+    reduction,
+    windows,
+)

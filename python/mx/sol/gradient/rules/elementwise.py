@@ -1,0 +1,152 @@
+"""Gradients of functions of one element, from their input or from what they gave."""
+
+from __future__ import annotations
+
+import math
+
+import onnx_ir as ir
+
+from .._rules import Call, Declined, gradient
+from .._writer import Writer
+
+
+@gradient("Identity")
+def _identity(to: Writer, call: Call) -> ir.Value:
+    return call.dy
+
+
+@gradient("Cast", "CastLike")
+def _cast(to: Writer, call: Call) -> ir.Value:
+    assert call.x.dtype is not None
+    return to.cast(call.dy, call.x.dtype)
+
+
+@gradient("Neg")
+def _neg(to: Writer, call: Call) -> ir.Value:
+    return to.Neg(call.dy)
+
+
+@gradient("Abs")
+def _abs(to: Writer, call: Call) -> ir.Value:
+    return to.Mul(call.dy, to.Sign(call.x))
+
+
+@gradient("Exp")
+def _exp(to: Writer, call: Call) -> ir.Value:
+    return to.Mul(call.dy, call.y)
+
+
+@gradient("Log")
+def _log(to: Writer, call: Call) -> ir.Value:
+    return to.Div(call.dy, call.x)
+
+
+@gradient("Sqrt")
+def _sqrt(to: Writer, call: Call) -> ir.Value:
+    return to.Div(to.Mul(call.dy, 0.5), call.y)
+
+
+@gradient("Reciprocal")
+def _reciprocal(to: Writer, call: Call) -> ir.Value:
+    return to.Neg(to.Mul(call.dy, to.Mul(call.y, call.y)))
+
+
+@gradient("Erf")
+def _erf(to: Writer, call: Call) -> ir.Value:
+    density = to.Exp(to.Neg(to.Mul(call.x, call.x)))
+    return to.Mul(call.dy, to.Mul(density, 2 / math.sqrt(math.pi)))
+
+
+@gradient("Sin")
+def _sin(to: Writer, call: Call) -> ir.Value:
+    return to.Mul(call.dy, to.Cos(call.x))
+
+
+@gradient("Cos")
+def _cos(to: Writer, call: Call) -> ir.Value:
+    return to.Neg(to.Mul(call.dy, to.Sin(call.x)))
+
+
+@gradient("Tan")
+def _tan(to: Writer, call: Call) -> ir.Value:
+    return to.Mul(call.dy, to.Add(to.Mul(call.y, call.y), 1))
+
+
+@gradient("Sinh")
+def _sinh(to: Writer, call: Call) -> ir.Value:
+    return to.Mul(call.dy, to.Cosh(call.x))
+
+
+@gradient("Cosh")
+def _cosh(to: Writer, call: Call) -> ir.Value:
+    return to.Mul(call.dy, to.Sinh(call.x))
+
+
+def _squared(to: Writer, x: ir.Value) -> ir.Value:
+    square: ir.Value = to.Mul(x, x)
+    return square
+
+
+@gradient("Asin")
+def _asin(to: Writer, call: Call) -> ir.Value:
+    return to.Div(call.dy, to.Sqrt(to.Add(to.Neg(_squared(to, call.x)), 1)))
+
+
+@gradient("Acos")
+def _acos(to: Writer, call: Call) -> ir.Value:
+    return to.Neg(_asin(to, call))
+
+
+@gradient("Atan")
+def _atan(to: Writer, call: Call) -> ir.Value:
+    return to.Div(call.dy, to.Add(_squared(to, call.x), 1))
+
+
+@gradient("Asinh")
+def _asinh(to: Writer, call: Call) -> ir.Value:
+    return to.Div(call.dy, to.Sqrt(to.Add(_squared(to, call.x), 1)))
+
+
+@gradient("Acosh")
+def _acosh(to: Writer, call: Call) -> ir.Value:
+    return to.Div(call.dy, to.Sqrt(to.Sub(_squared(to, call.x), 1)))
+
+
+@gradient("Atanh")
+def _atanh(to: Writer, call: Call) -> ir.Value:
+    return to.Div(call.dy, to.Add(to.Neg(_squared(to, call.x)), 1))
+
+
+@gradient("Clip")
+def _clip(to: Writer, call: Call) -> list[ir.Value | None]:
+    low, high = call.optional(1), call.optional(2)
+    grads: list[ir.Value | None] = [call.dy, None, None]
+    zero = to.zeros_like(call.dy) if call.wants(1) or call.wants(2) else None
+    below = None if low is None else to.Less(call.x, low)
+    above = None if high is None else to.Greater(call.x, high)
+    if low is not None and call.wants(1) and below is not None and zero is not None:
+        grads[1] = to.sum_to(to.Where(below, call.dy, zero, dtype=call.y.dtype), low, call.y)
+    if high is not None and call.wants(2) and above is not None and zero is not None:
+        grads[2] = to.sum_to(to.Where(above, call.dy, zero, dtype=call.y.dtype), high, call.y)
+    outside = below if above is None else above if below is None else to.Or(below, above)
+    if outside is not None:
+        grads[0] = to.where(to.Not(outside), call.dy, 0.0)
+    return grads
+
+
+@gradient("Mod")
+def _mod(to: Writer, call: Call) -> list[ir.Value | None]:
+    a, b = call.input(0), call.input(1)
+    times = to.Round(to.Div(to.Sub(a, call.y), b))
+    return [
+        to.sum_to(call.dy, a, call.y),
+        to.sum_to(to.Neg(to.Mul(call.dy, times)), b, call.y) if call.wants(1) else None,
+    ]
+
+
+@gradient("DequantizeLinear")
+def _dequantize(to: Writer, call: Call) -> list[ir.Value | None]:
+    scale = call.input(1)
+    if len(call.dims(1)) > 0:
+        raise Declined("the scale is no single number")
+    return [None, to.sum_to(to.Div(to.Mul(call.dy, call.y), scale), scale, call.y)]

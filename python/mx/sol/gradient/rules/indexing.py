@@ -1,0 +1,103 @@
+"""Gradients of operators that read or write elements by index."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from .._rules import Call, Declined, gradient
+from .._writer import Writer
+
+Grads = list[ir.Value | None]
+
+
+@gradient("Gather")
+def _gather(to: Writer, call: Call) -> ir.Value:
+    axis = call.integer("axis", 0)
+    return to.own_like(
+        "GatherGrad", call.dy, call.input(1), to.shape(call.x), like=call.x, axis=axis
+    )
+
+
+@gradient("GatherElements")
+def _gather_elements(to: Writer, call: Call) -> ir.Value:
+    zeros = to.zeros_like(call.x)
+    axis = call.integer("axis", 0)
+    return to.ScatterElements(zeros, call.input(1), call.dy, axis=axis, reduction="add")
+
+
+@gradient("GatherND")
+def _gather_nd(to: Writer, call: Call) -> ir.Value:
+    if call.integer("batch_dims", 0):
+        raise Declined("batch_dims")
+    return to.ScatterND(to.zeros_like(call.x), call.input(1), call.dy, reduction="add")
+
+
+@gradient("ScatterElements", "Scatter")
+def _scatter_elements(to: Writer, call: Call) -> Grads:
+    indices, axis = call.input(1), call.integer("axis", 0)
+    kind = call.string("reduction", "none")
+    if kind not in ("none", "add"):
+        raise Declined(f"reduction={kind}")
+    d_x = call.dy
+    if kind == "none":
+        d_x = to.ScatterElements(call.dy, indices, to.zeros_like(call.input(2)), axis=axis)
+    d_updates = to.GatherElements(call.dy, indices, axis=axis) if call.wants(2) else None
+    return [d_x, None, d_updates]
+
+
+@gradient("ScatterND")
+def _scatter_nd(to: Writer, call: Call) -> Grads:
+    indices = call.input(1)
+    kind = call.string("reduction", "none")
+    if kind not in ("none", "add"):
+        raise Declined(f"reduction={kind}")
+    d_x = call.dy
+    if kind == "none":
+        d_x = to.ScatterND(call.dy, indices, to.zeros_like(call.input(2)))
+    return [d_x, None, to.GatherND(call.dy, indices) if call.wants(2) else None]
+
+
+@gradient("TopK")
+def _top_k(to: Writer, call: Call) -> ir.Value:
+    zeros, indices = to.zeros_like(call.x), call.node.outputs[1]
+    axis = call.integer("axis", -1)
+    return to.ScatterElements(zeros, indices, call.dy, axis=axis, reduction="add")
+
+
+@gradient("Compress")
+def _compress(to: Writer, call: Call) -> ir.Value:
+    rows = to.Squeeze(to.NonZero(call.input(1)), [0])
+    if call.node.attributes.get("axis") is None:
+        flat = to.own(
+            "GatherGrad",
+            call.dy,
+            rows,
+            to.Reshape(to.Size(call.x), [1]),
+            types=[call.dy.dtype],
+            axis=0,
+        )[0]
+        return to.Reshape(flat, to.shape(call.x), allowzero=1)
+    axis = call.integer("axis", 0)
+    return to.own_like("GatherGrad", call.dy, rows, to.shape(call.x), like=call.x, axis=axis)
+
+
+@gradient("OneHot")
+def _one_hot(to: Writer, call: Call) -> Grads:
+    """For the two values: the sum of what is where the first one stands, and of the rest."""
+    assert call.dy.dtype is not None
+    numbers = to.constant([0.0, 1.0], call.dy.dtype)
+    hot = to.OneHot(call.input(0), call.input(1), numbers, axis=call.integer("axis", -1))
+    on = to.ReduceSum(to.Mul(call.dy, hot), keepdims=0)
+    off = to.Sub(to.ReduceSum(call.dy, keepdims=0), on)
+    return [None, None, to.Concat(to.Reshape(off, [1]), to.Reshape(on, [1]), axis=0)]
+
+
+@gradient("Range")
+def _range(to: Writer, call: Call) -> Grads:
+    """Element i is start + i * step."""
+    assert call.dy.dtype is not None
+    number = to.CumSum(
+        to.Add(to.Mul(call.dy, 0.0), 1.0), to.constant(0, ir.DataType.INT64), exclusive=1
+    )
+    d_step = to.ReduceSum(to.Mul(call.dy, number), keepdims=0) if call.wants(2) else None
+    return [to.ReduceSum(call.dy, keepdims=0), None, d_step]

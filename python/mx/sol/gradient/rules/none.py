@@ -1,0 +1,41 @@
+"""Operators of ONNX that have no derivative, and those that have one but no rule yet."""
+
+from __future__ import annotations
+
+from .._rules import missing, without
+
+without(
+    "its outputs are truth values or integers",
+    """
+    And ArgMax ArgMin BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor ConvInteger Equal Greater
+    GreaterOrEqual IsInf IsNaN Less LessOrEqual MatMulInteger NonMaxSuppression NonZero Not
+    OptionalHasElement Or SequenceLength Shape Size Xor
+    """,
+)
+without(
+    "it is constant almost everywhere",
+    """
+    BitCast Ceil DynamicQuantizeLinear Floor Hardmax QLinearConv QLinearMatMul QuantizeLinear Round
+    Sign
+    """,
+)
+without(
+    "its elements depend on no input, or on its shape alone",
+    """
+    BlackmanWindow Constant ConstantOfShape EyeLike HammingWindow HannWindow MelWeightMatrix
+    RandomNormal RandomNormalLike RandomUniform RandomUniformLike SequenceEmpty
+    """,
+)
+without("it draws random numbers", "Bernoulli Multinomial")
+without(
+    "its inputs are no numbers",
+    "ImageDecoder RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
+)
+missing(
+    "sequences and optionals have none",
+    """
+    ConcatFromSequence Optional OptionalGetElement SequenceAt SequenceConstruct SequenceErase
+    SequenceInsert SequenceMap
+    """,
+)
+missing("which element stands for equal ones is not defined", "Unique")

@@ -1,0 +1,130 @@
+"""Gradients of products of matrices."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from .._rules import Call, Declined, gradient
+from .._writer import Writer
+
+Grads = list[ir.Value | None]
+
+
+def _swapped(to: Writer, x: ir.Value, rank: int) -> ir.Value:
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    return to.transpose(x, order)
+
+
+@gradient("MatMul")
+def _matmul(to: Writer, call: Call) -> Grads:
+    a, b, dy = call.input(0), call.input(1), call.dy
+    rank_a, rank_b = len(call.dims(0)), len(call.dims(1))
+    if rank_a == 1 and rank_b == 1:
+        return [to.Mul(b, dy), to.Mul(a, dy)]
+    if rank_a == 1:  # (k,) @ (..., k, n): as a row
+        row, wide = to.Unsqueeze(a, [0]), to.Unsqueeze(dy, [-2])
+        d_a = to.MatMul(wide, _swapped(to, b, rank_b)) if call.wants(0) else None
+        d_b = to.MatMul(_swapped(to, row, 2), wide) if call.wants(1) else None
+        if d_a is not None:
+            d_a = to.Squeeze(to.sum_over(d_a, list(range(rank_b - 2))), [0])
+        return [d_a, d_b]
+    if rank_b == 1:  # (..., m, k) @ (k,): as a column
+        column, wide = to.Unsqueeze(b, [0]), to.Unsqueeze(dy, [-1])
+        d_a = to.MatMul(wide, column) if call.wants(0) else None
+        d_b = to.MatMul(_swapped(to, a, rank_a), wide) if call.wants(1) else None
+        if d_b is not None:
+            d_b = to.Squeeze(to.sum_over(d_b, list(range(rank_a - 2))), [1])
+        return [d_a, d_b]
+    d_a = d_b = None
+    if call.wants(0):
+        d_a = _summed(to, to.MatMul(dy, _swapped(to, b, rank_b)), call, 0)
+    if call.wants(1):
+        if rank_b == 2 and rank_a > 2:
+            # One product of all rows, not a sum of many.
+            rows = [to.Reshape(x, to.Concat([-1], to.extent(x, -1), axis=0)) for x in (a, dy)]
+            d_b = to.MatMul(_swapped(to, rows[0], 2), rows[1])
+        else:
+            d_b = _summed(to, to.MatMul(_swapped(to, a, rank_a), dy), call, 1)
+    return [d_a, d_b]
+
+
+def _summed(to: Writer, grad: ir.Value, call: Call, index: int) -> ir.Value:
+    """A gradient with the batch of the output, summed to that of an input."""
+    own, other = call.dims(index)[:-2], call.dims(1 - index)[:-2]
+    if own == other or not other:
+        return grad
+    # The shape it has: the batch of the output, and the matrix of the input.
+    dims = call.y.shape
+    if dims is None:
+        return to.own_like("SumTo", grad, to.shape(call.input(index)), like=call.input(index))
+    like = ir.Value(shape=ir.Shape([*list(dims)[:-2], *call.dims(index)[-2:]]))
+    return to.sum_to(grad, call.input(index), like)
+
+
+@gradient("Gemm")
+def _gemm(to: Writer, call: Call) -> Grads:
+    a, b, c, dy = call.input(0), call.input(1), call.optional(2), call.dy
+    alpha, beta = call.number("alpha", 1.0), call.number("beta", 1.0)
+    flip_a, flip_b = call.integer("transA", 0), call.integer("transB", 0)
+    d_a = d_b = d_c = None
+    if call.wants(0):
+        # dA = dY B^T, or its transpose B dY^T.
+        if flip_a:
+            d_a = to.Gemm(b, dy, transA=flip_b, transB=1, alpha=alpha)
+        else:
+            d_a = to.Gemm(dy, b, transB=1 - flip_b, alpha=alpha)
+    if call.wants(1):
+        if flip_b:
+            d_b = to.Gemm(dy, a, transA=1, transB=flip_a, alpha=alpha)
+        else:
+            d_b = to.Gemm(a, dy, transA=1 - flip_a, alpha=alpha)
+    if c is not None and call.wants(2):
+        d_c = to.sum_to(dy, c, call.y)
+        d_c = d_c if beta == 1 else to.Mul(d_c, beta)
+    return [d_a, d_b, d_c]
+
+
+@gradient("Einsum")
+def _einsum(to: Writer, call: Call) -> Grads:
+    equation = call.string("equation", "").replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if not arrow:
+        letters = sorted(set(left) - set(",."))
+        right = "".join(one for one in letters if left.count(one) == 1)
+        if "." in left:
+            right = f"...{right}"
+    if "..." in equation and any("..." not in one for one in (*terms, right)):
+        raise Declined(f"the equation {equation!r} has dots in some of its terms only")
+    grads: Grads = []
+    for index, term in enumerate(terms):
+        grads.append(_einsum_part(to, call, terms, right, index) if call.wants(index) else None)
+        if len(set(term.replace(".", ""))) < len(term.replace(".", "")):
+            raise Declined(f"the equation {equation!r} has a letter twice in one term")
+    return grads
+
+
+def _einsum_part(to: Writer, call: Call, terms: list[str], right: str, index: int) -> ir.Value:
+    """The gradient for one operand: an Einsum of what came and of the others."""
+    wanted = terms[index]
+    others = [terms[i] for i in range(len(terms)) if i != index]
+    values = [call.input(i) for i in range(len(terms)) if i != index]
+    there = set(right).union(*others)
+    kept = "".join(letter for letter in wanted if letter in there or letter == ".")
+    equation = f"{','.join([right, *others])}->{kept}"
+    made: ir.Value = to.Einsum(call.dy, *values, equation=equation)
+    if kept != wanted:
+        # Along letters of its own the operand was summed.
+        letters = wanted.replace("...", "")
+        if "..." in wanted:
+            raise Declined("a letter of one term alone beside dots")
+        axes = [axis for axis, letter in enumerate(letters) if letter not in there]
+        made = to.Unsqueeze(made, axes)
+    made = to.Expand(made, to.shape(call.input(index)))
+    made.shape = call.input(index).shape
+    return made
+
+
+@gradient("Det")
+def _det(to: Writer, call: Call) -> ir.Value:
+    raise Declined("ONNX has no inverse of a matrix to write it with")
