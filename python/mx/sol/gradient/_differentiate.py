@@ -9,7 +9,17 @@ import onnx_ir as ir
 from ...graph import GraphError
 from ...graph.lowering._node import describe
 from ...graph.lowering._program import _used_by as used_by
-from ._rules import GRAPH_RULES, MISSING, RULES, WITHOUT, Call, Declined, Gradient, name_of
+from ._rules import (
+    DETACHED,
+    GRAPH_RULES,
+    MISSING,
+    RULES,
+    WITHOUT,
+    Call,
+    Declined,
+    Gradient,
+    name_of,
+)
 from ._writer import Writer, is_float
 
 
@@ -17,8 +27,10 @@ def depending(nodes: Iterable[ir.Node], sources: Iterable[ir.Value]) -> set[ir.V
     """The values with derivatives by one of the sources; these are among them."""
     found = set(sources)
     for node in nodes:
-        if name_of(node) not in WITHOUT and not found.isdisjoint(used_by(node)):
-            found.update(value for value in node.outputs if is_float(value) or not value.type)
+        name = name_of(node)
+        if name not in WITHOUT and not found.isdisjoint(used_by(node)):
+            outputs = node.outputs[: DETACHED.get(name)]
+            found.update(value for value in outputs if is_float(value) or not value.type)
     return found
 
 

@@ -107,6 +107,9 @@ WITHOUT: dict[str, str] = {}
 # What has derivatives that there are no rules for, with what the error says.
 MISSING: dict[str, str] = {}
 
+# By operator, the first of its outputs that no gradient goes through: running statistics.
+DETACHED = {"BatchNormalization": 1, "mxffi.sol::BatchNormTraining": 1}
+
 
 def gradient(*operators: str, domain: str = "") -> Callable[[Rule], Rule]:
     """Makes a function the rule of operators."""

@@ -3,6 +3,7 @@
 from . import (  # noqa: F401
     activations,
     broadcasting,
+    complete,
     elementwise,
     indexing,
     losses,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy
 import onnx_ir as ir
 
 from .._rules import Call, Declined, gradient
 from .._writer import Writer
 
+INT64 = ir.DataType.INT64
 Grads = list[ir.Value | None]
 
 
@@ -27,9 +29,16 @@ def _gather_elements(to: Writer, call: Call) -> ir.Value:
 
 @gradient("GatherND")
 def _gather_nd(to: Writer, call: Call) -> ir.Value:
-    if call.integer("batch_dims", 0):
-        raise Declined("batch_dims")
-    return to.ScatterND(to.zeros_like(call.x), call.input(1), call.dy, reduction="add")
+    indices, batch = call.input(1), call.integer("batch_dims", 0)
+    if batch:
+        dims = call.dims(1)[:-1]
+        known = [dim for dim in dims if isinstance(dim, int)]
+        if len(known) < len(dims):
+            raise Declined("batch_dims with indices of a shape that varies")
+        # The position in the batch, in front of each index.
+        grid = numpy.indices(known)[:batch]
+        indices = to.Concat(to.constant(numpy.moveaxis(grid, 0, -1), INT64), indices, axis=-1)
+    return to.ScatterND(to.zeros_like(call.x), indices, call.dy, reduction="add")
 
 
 @gradient("ScatterElements", "Scatter")
@@ -96,8 +105,31 @@ def _one_hot(to: Writer, call: Call) -> Grads:
 def _range(to: Writer, call: Call) -> Grads:
     """Element i is start + i * step."""
     assert call.dy.dtype is not None
-    number = to.CumSum(
-        to.Add(to.Mul(call.dy, 0.0), 1.0), to.constant(0, ir.DataType.INT64), exclusive=1
-    )
+    number = to.CumSum(to.Add(to.Mul(call.dy, 0.0), 1.0), to.constant(0, INT64), exclusive=1)
     d_step = to.ReduceSum(to.Mul(call.dy, number), keepdims=0) if call.wants(2) else None
     return [to.ReduceSum(call.dy, keepdims=0), None, d_step]
+
+
+@gradient("TensorScatter")
+def _tensor_scatter(to: Writer, call: Call) -> Grads:
+    """What came is 0 for what was written over, and is read where it was written."""
+    update, begin = call.input(1), call.optional(2)
+    rank = len(call.dims(0))
+    axis, mode = call.integer("axis", -2) % rank, call.string("mode", "linear")
+    d_x = None
+    if call.wants(0):
+        zeros = to.zeros_like(update)
+        d_x = to.TensorScatter(call.dy, zeros, begin, axis=axis, mode=mode)
+    if not call.wants(1):
+        return [d_x, None]
+    one, zero = to.constant(1, INT64), to.constant(0, INT64)
+    rows = to.Unsqueeze(to.Range(zero, to.Squeeze(to.extent(update, axis)), one), [0])
+    nothing = to.constant([0], INT64)
+    first = to.Expand(nothing, to.extent(update, 0)) if begin is None else begin
+    rows = to.Add(to.Unsqueeze(first, [1]), rows)
+    if mode == "circular":
+        rows = to.Mod(rows, to.extent(call.x, axis))
+    order = [0, axis, *(other for other in range(1, rank) if other != axis)]
+    moved = to.transpose(call.dy, order)
+    read = to.GatherND(moved, to.Unsqueeze(rows, [2]), batch_dims=1)
+    return [d_x, to.transpose(read, sorted(range(rank), key=order.__getitem__))]

@@ -39,3 +39,10 @@ missing(
     """,
 )
 missing("which element stands for equal ones is not defined", "Unique")
+missing(
+    "there is no rule for it yet",
+    """
+    AffineGrid CausalConvWithState Col2Im DFT DeformConv Det GridSample If LinearAttention Loop
+    MaxRoiPool RoiAlign STFT Scan
+    """,
+)

@@ -49,8 +49,6 @@ def _batch_norm(to: Writer, call: Call) -> ir.Value | Sequence[ir.Value]:
 @gradient("BatchNormTraining", domain=DOMAIN)
 def _batch_norm_training(to: Writer, call: Call) -> Grads:
     x, scale = call.input(0), call.input(1)
-    if any(grad is not None for grad in call.grads[1:]):
-        raise Declined("gradients of running statistics")
     batch_mean, inv_std = call.node.outputs[3:5]
     types = [x.dtype, scale.dtype, scale.dtype]
     return list(to.own("BatchNormGrad", call.dy, x, scale, batch_mean, inv_std, types=types))
@@ -71,10 +69,10 @@ def _with_statistics(to: Writer, call: Call) -> Sequence[ir.Value]:
     attributes = {name: one.value for name, one in call.node.attributes.items()}
     wide = ir.DataType.FLOAT if call.integer("stash_type", 1) == 1 else dtype
     scale, shift = call.input(1), call.optional(2)
-    if _follows(call, axis % len(call.dims(0))):
+    # Mean and variance are never of float64.
+    if _follows(call, axis % len(call.dims(0))) and wide != ir.DataType.DOUBLE:
         types = [dtype, wide, wide]
         return to.op("LayerNormalization", x, scale, shift, outputs=3, dtype=types, **attributes)
-    # A scale that is broadcast is a product of its own.
     axes = list(range(axis % len(call.dims(0)), len(call.dims(0))))
     centered = to.Sub(x, to.ReduceMean(x, axes, keepdims=1))
     variance = to.ReduceMean(to.Mul(centered, centered), axes, keepdims=1)

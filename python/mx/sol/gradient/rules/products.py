@@ -123,8 +123,3 @@ def _einsum_part(to: Writer, call: Call, terms: list[str], right: str, index: in
     made = to.Expand(made, to.shape(call.input(index)))
     made.shape = call.input(index).shape
     return made
-
-
-@gradient("Det")
-def _det(to: Writer, call: Call) -> ir.Value:
-    raise Declined("ONNX has no inverse of a matrix to write it with")

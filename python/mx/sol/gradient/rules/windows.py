@@ -7,7 +7,6 @@ from typing import Any
 
 import onnx_ir as ir
 
-from ....graph._spec import dims_of
 from ....graph.lowering._windows import pads_of
 from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
@@ -33,15 +32,18 @@ def kernel_of(call: Call) -> list[int]:
     given = call.ints("kernel_shape")
     if given:
         return list(given)
-    dims = dims_of(call.input(1).shape) if call.optional(1) is not None else None
-    if dims is None or not all(isinstance(dim, int) for dim in dims[2:]):
-        raise Declined("the extents of the kernel are not known")
-    return [int(str(dim)) for dim in dims[2:]]
+    dims = call.dims(1)[2:]
+    known = [dim for dim in dims if isinstance(dim, int)]
+    if len(known) < len(dims):
+        if call.string("auto_pad", "NOTSET").startswith("SAME"):
+            raise Declined("the extents of the kernel are not known")
+        return [-1] * len(dims)  # which nobody needs
+    return known
 
 
 def _per_channel(to: Writer, call: Call) -> ir.Value:
     """The sum over all but the channels."""
-    rank = len(dims_of(call.y.shape) or ())
+    rank = len(call.dims(0))
     return to.sum_over(call.dy, [axis for axis in range(rank) if axis != 1])
 
 
@@ -86,7 +88,7 @@ def _conv_transpose(to: Writer, call: Call) -> Grads:
             dy = to.Slice(
                 dy, [0] * len(axes), [ends[axis] for axis in axes], [axis + 2 for axis in axes]
             )
-        d_x = to.Conv(dy, weight, kernel_shape=kernel, **{**given, "pads": pads})
+        d_x = to.Conv(dy, weight, **{**given, "pads": pads})
     if call.wants(1):
         shape = to.shape(weight)
         d_w = to.own_like("ConvGradWeight", call.dy, x, shape, like=weight, **given)

@@ -1,0 +1,288 @@
+"""Cases of products, convolutions, pooling, normalization, recurrent layers and losses."""
+
+from __future__ import annotations
+
+import numpy
+import torch
+from torch.nn import functional as F
+
+from mx.sol.operators import DOMAIN
+
+from .cases import case, h, ints, p, r
+
+case("MatMul", r(2, 3), r(3, 4), torch=torch.matmul)
+case("MatMul", r(2, 1, 2, 3), r(4, 3, 2), torch=torch.matmul)
+case("MatMul", r(4, 2, 3), r(3, 2), torch=torch.matmul)
+case("MatMul", r(3), r(2, 3, 2), torch=torch.matmul)
+case("MatMul", r(2, 2, 3), r(3), torch=torch.matmul)
+case("MatMul", r(3), r(3), torch=torch.matmul)
+case("Gemm", r(2, 3), r(3, 4), r(4), alpha=0.5, beta=2.0, torch=lambda a, b, c: 0.5 * a @ b + 2 * c)
+case("Gemm", r(3, 2), r(4, 3), r(2, 1), transA=1, transB=1, torch=lambda a, b, c: a.T @ b.T + c)
+case("Gemm", r(3, 2), r(3, 4), transA=1, torch=lambda a, b: a.T @ b)
+case("Gemm", r(2, 3), r(4, 3), transB=1, torch=lambda a, b: a @ b.T)
+case("Einsum", r(2, 3, 4), r(2, 4, 2), equation="bij,bjk->bik", torch=torch.matmul)
+case("Einsum", r(2, 3), r(3), equation="ij,j->", torch=lambda a, b: (a @ b).sum())
+case("Einsum", r(2, 3, 2), equation="ijk->ki", torch=lambda x: x.sum(1).T)
+
+case(
+    "Conv",
+    r(2, 3, 5, 5),
+    r(4, 3, 3, 3),
+    r(4),
+    pads=[1, 1, 1, 1],
+    strides=[2, 2],
+    torch=lambda x, w, b: F.conv2d(x, w, b, 2, 1),
+)
+case(
+    "Conv",
+    r(1, 4, 6, 5),
+    r(4, 2, 2, 3),
+    group=2,
+    dilations=[2, 1],
+    pads=[0, 1, 1, 0],
+    torch=lambda x, w: F.conv2d(F.pad(x, (1, 0, 0, 1)), w, None, 1, 0, (2, 1), 2),
+)
+case(
+    "Conv",
+    r(1, 2, 5),
+    r(3, 2, 3),
+    auto_pad="SAME_UPPER",
+    torch=lambda x, w: F.conv1d(x, w, padding=1),
+)
+case(
+    "Conv",
+    r(1, 3, 3, 3, 3),
+    r(3, 1, 2, 2, 2),
+    group=3,
+    auto_pad="VALID",
+    torch=lambda x, w: F.conv3d(x, w, groups=3),
+)
+case(
+    "ConvTranspose",
+    h(1, 4, 3, 3),
+    h(4, 2, 3, 3),
+    h(4),
+    group=2,
+    strides=[2, 2],
+    pads=[1, 1, 1, 1],
+    output_padding=[1, 1],
+    torch=lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1, 2),
+)
+case(
+    "ConvTranspose",
+    r(1, 2, 4),
+    r(2, 3, 3),
+    dilations=[2],
+    torch=lambda x, w: F.conv_transpose1d(x, w, dilation=2),
+)
+case(
+    "MaxPool",
+    r(1, 2, 5, 5),
+    kernel_shape=[3, 3],
+    strides=[2, 2],
+    pads=[1, 1, 1, 1],
+    torch=lambda x: F.max_pool2d(x, 3, 2, 1),
+)
+case(
+    "MaxPool",
+    r(1, 2, 7),
+    kernel_shape=[2],
+    dilations=[2],
+    ceil_mode=1,
+    strides=[2],
+    torch=lambda x: F.max_pool1d(x, 2, 2, 0, 2, True),
+)
+case(
+    "AveragePool",
+    r(1, 2, 5, 5),
+    kernel_shape=[3, 3],
+    strides=[2, 2],
+    pads=[1, 1, 1, 1],
+    count_include_pad=1,
+    torch=lambda x: F.avg_pool2d(x, 3, 2, 1),
+)
+case(
+    "AveragePool",
+    r(1, 2, 6),
+    kernel_shape=[3],
+    strides=[2],
+    pads=[1, 1],
+    ceil_mode=1,
+    torch=lambda x: F.avg_pool1d(x, 3, 2, 1, True, False),
+)
+case("GlobalAveragePool", r(2, 3, 2, 2), torch=lambda x: x.mean((2, 3), True))
+case("GlobalMaxPool", r(2, 3, 2, 2), torch=lambda x: x.amax((2, 3), True))
+case(
+    "GlobalLpPool",
+    p(2, 3, 2, 2),
+    executed=False,
+    p=3,
+    torch=lambda x: (x**3).sum((2, 3), True) ** (1 / 3),
+)
+case(
+    "LpPool",
+    p(1, 2, 4, 4),
+    kernel_shape=[2, 2],
+    strides=[2, 2],
+    p=2,
+    torch=lambda x: F.lp_pool2d(x, 2, 2),
+)
+case(
+    "MaxUnpool",
+    r(1, 1, 2),
+    ints(1, 2).reshape(1, 1, 2),
+    kernel_shape=[2],
+    strides=[2],
+    torch=lambda x, i: F.max_unpool1d(x, i, 2),
+)
+
+case(
+    "BatchNormalization",
+    r(4, 3, 2),
+    p(3),
+    r(3),
+    r(3),
+    p(3),
+    fixed=(3, 4),
+    torch=lambda x, s, b, m, v: F.batch_norm(x, m, v, s, b),
+)
+case(
+    "BatchNormalization",
+    r(4, 3, 2),
+    p(3),
+    r(3),
+    r(3),
+    p(3),
+    fixed=(3, 4),
+    training_mode=1,
+    outputs=3,
+    scored=1,
+    torch=lambda x, s, b, m, v: F.batch_norm(x, None, None, s, b, True),
+)
+case(
+    "BatchNormTraining",
+    r(4, 3, 2),
+    p(3),
+    r(3),
+    r(3),
+    p(3),
+    fixed=(3, 4),
+    domain=DOMAIN,
+    torch=lambda x, s, b, m, v: F.batch_norm(x, None, None, s, b, True),
+)
+case(
+    "LayerNormalization", r(2, 3, 4), p(4), r(4), torch=lambda x, s, b: F.layer_norm(x, (4,), s, b)
+)
+case(
+    "LayerNormalization",
+    r(2, 3, 4),
+    p(3, 4),
+    axis=1,
+    stash_type=11,
+    torch=lambda x, s: F.layer_norm(x, (3, 4), s),
+)
+case("LayerNormalization", r(2, 3, 4), p(1), axis=1, torch=lambda x, s: F.layer_norm(x, (3, 4)) * s)
+case("RMSNormalization", r(2, 3, 4), p(4), torch=lambda x, s: F.rms_norm(x, (4,), s, 1e-5))
+case(
+    "InstanceNormalization",
+    r(2, 3, 4),
+    p(3),
+    r(3),
+    torch=lambda x, s, b: F.instance_norm(x, weight=s, bias=b),
+)
+case(
+    "GroupNormalization",
+    r(2, 4, 3),
+    p(4),
+    r(4),
+    num_groups=2,
+    torch=lambda x, s, b: F.group_norm(x, 2, s, b),
+)
+case(
+    "LRN",
+    r(1, 5, 3),
+    size=3,
+    alpha=0.3,
+    beta=0.6,
+    bias=1.5,
+    torch=lambda x: F.local_response_norm(x, 3, 0.3, 0.6, 1.5),
+)
+case("Dropout", r(2, 3), numpy.array(0.4), numpy.array(False), fixed=(1,), torch=lambda x, n, t: x)
+case("DropoutTraining", r(4, 5), ints(3, 1), ratio=0.4, domain=DOMAIN)
+
+case(
+    "LSTM",
+    r(3, 2, 4),
+    r(1, 8, 4),
+    r(1, 8, 2),
+    r(1, 16),
+    None,
+    r(1, 2, 2),
+    r(1, 2, 2),
+    hidden_size=2,
+    outputs=3,
+)
+case(
+    "LSTM", r(3, 2, 4), r(2, 8, 4), r(2, 8, 2), hidden_size=2, direction="bidirectional", outputs=3
+)
+case(
+    "GRU", r(3, 2, 4), r(1, 6, 4), r(1, 6, 2), r(1, 12), None, r(1, 2, 2), hidden_size=2, outputs=2
+)
+case(
+    "GRU",
+    r(3, 2, 4),
+    r(2, 6, 4),
+    r(2, 6, 2),
+    r(2, 12),
+    hidden_size=2,
+    outputs=2,
+    direction="bidirectional",
+    linear_before_reset=1,
+)
+case(
+    "RNN",
+    r(3, 2, 4),
+    r(1, 2, 4),
+    r(1, 2, 2),
+    r(1, 4),
+    None,
+    r(1, 2, 2),
+    hidden_size=2,
+    outputs=2,
+    direction="reverse",
+)
+
+LABELS = ints([1, 0, 2], [2, 2, -1])
+case("SoftmaxCrossEntropyLoss", r(2, 3), ints(1, 2), torch=lambda x, t: F.cross_entropy(x, t))
+case(
+    "SoftmaxCrossEntropyLoss",
+    r(2, 3, 3),
+    LABELS,
+    p(3),
+    fixed=(2,),
+    ignore_index=-1,
+    torch=lambda x, t, w: F.cross_entropy(x, t, w, ignore_index=-1),
+)
+case(
+    "SoftmaxCrossEntropyLoss",
+    r(2, 3, 3),
+    LABELS,
+    ignore_index=-1,
+    reduction="none",
+    torch=lambda x, t: F.cross_entropy(x, t, ignore_index=-1, reduction="none"),
+)
+case("SoftmaxCrossEntropyLoss", r(2, 3), ints(1, 2), reduction="sum", outputs=2)
+case("NegativeLogLikelihoodLoss", r(2, 3), ints(1, 2), torch=lambda x, t: F.nll_loss(x, t))
+case(
+    "Attention",
+    r(1, 2, 3, 4),
+    r(1, 2, 5, 4),
+    r(1, 2, 5, 4),
+    torch=lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+)
+case("RotaryEmbedding", h(1, 2, 3, 4), h(3, 2), h(3, 2), ints([0, 1, 2]), fixed=(1, 2))
+
+case(
+    "LayerNormalization", h(2, 3, 4), h(4), h(4), torch=lambda x, s, b: F.layer_norm(x, (4,), s, b)
+)
+case("RMSNormalization", h(2, 3, 4), h(4), torch=lambda x, s: F.rms_norm(x, (4,), s, 1e-5))

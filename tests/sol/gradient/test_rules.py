@@ -1,0 +1,154 @@
+"""Every rule against finite differences in float64, and against torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+
+from mx.graph import OPSET, Graph, Plan
+from mx.sol.gradient import training
+from mx.sol.gradient._rules import EXPANSIONS, GRAPH_RULES, MISSING, RULES, WITHOUT
+
+from .cases import CASES, Case
+
+torch = pytest.importorskip("torch")
+
+from . import cases_elementwise, cases_layers, cases_movement  # noqa: E402, F401
+
+
+def gradients(graph: Graph, feeds: Mapping[str, Any], wrt: list[str], dy: Mapping[str, Any]) -> Any:
+    """The outputs, and the gradients by name, with zeros for those that are not there."""
+    made = training(graph, wrt)
+    forward = Plan(made.forward, optimize=False)
+    values = dict(feeds)
+    outputs = forward.run({name: feeds[name] for name in forward.input_names})
+    values.update(zip((one.name for one in made.forward.outputs), outputs, strict=True))
+    values.update({f"grad.{name}": array for name, array in dy.items()})
+    backward = Plan(made.backward, optimize=False)
+    found = backward.run({name: values[name] for name in backward.input_names})
+    named = dict(zip((one.name for one in made.backward.outputs), found, strict=True))
+    grads = {
+        name: numpy.asarray(named[made.grads[name]])
+        if name in made.grads
+        else numpy.zeros_like(feeds[name])
+        for name in wrt
+    }
+    return [numpy.asarray(values[one.name]) for one in graph.outputs], grads
+
+
+def plan_of(case: Case) -> Plan:
+    """What executes a case: the graph itself, or where plans cannot, the forward graph."""
+    graph = case.graph()
+    if not case.executed:
+        graph = training(graph, [f"i{index}" for index in case.wrt]).forward
+    return Plan(graph, optimize=False)
+
+
+def weights_of(case: Case, plan: Plan) -> dict[str, Any]:
+    """What outputs of floating-point numbers are multiplied by before they are summed."""
+    random = numpy.random.default_rng(5)
+    outputs = [numpy.asarray(array) for array in plan.run(case.feeds())][: case.outputs]
+    return {
+        f"o{index}": random.standard_normal(array.shape).astype(array.dtype) * (index < case.scored)
+        for index, array in enumerate(outputs)
+        if array.dtype.kind == "f"
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_finite_differences(name: str) -> None:
+    case = CASES[name]
+    plan = plan_of(case)
+    dy = weights_of(case, plan)
+    wrt = [f"i{index}" for index in case.wrt]
+    _, grads = gradients(case.graph(), case.feeds(), wrt, dy)
+
+    def total(feeds: Mapping[str, Any]) -> float:
+        outputs = (numpy.asarray(array) for array in plan.run(feeds))
+        named = {f"o{index}": array for index, array in enumerate(outputs)}
+        return sum(
+            float((named[key].astype("float64") * weight).sum()) for key, weight in dy.items()
+        )
+
+    step, close = (1e-2, 1e-2) if case.is_narrow else (1e-5, 1e-5)
+    random = numpy.random.default_rng(7)
+    for key in wrt:
+        feeds = case.feeds()
+        assert grads[key].shape == feeds[key].shape
+        for _ in range(3):
+            way = random.standard_normal(feeds[key].shape)
+            moved = [feeds[key] + sign * step * way for sign in (1, -1)]
+            ends = [total({**feeds, key: one.astype(feeds[key].dtype)}) for one in moved]
+            slope = (ends[0] - ends[1]) / (2 * step)
+            found = float((grads[key] * way).sum())
+            assert found == pytest.approx(slope, rel=close, abs=0.1 * close), key
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.torch is not None])
+def test_torch(name: str) -> None:
+    case = CASES[name]
+    assert case.torch is not None
+    given = [
+        None if array is None else torch.tensor(array, requires_grad=index in case.wrt)
+        for index, array in enumerate(case.inputs)
+    ]
+    output = case.torch(*given)
+    dy = weights_of(case, plan_of(case))
+    dy = {key: weight * (key == "o0") for key, weight in dy.items()}
+    output.backward(torch.tensor(dy["o0"]).reshape(output.shape))
+    wrt = [f"i{index}" for index in case.wrt]
+    _, grads = gradients(case.graph(), case.feeds(), wrt, dy)
+    for index in case.wrt:
+        wanted = given[index].grad
+        wanted = torch.zeros_like(given[index]) if wanted is None else wanted
+        # Some of them compute a part in float32, as ONNX says.
+        numpy.testing.assert_allclose(grads[f"i{index}"], wanted.numpy(), rtol=1e-5, atol=1e-6)
+
+
+# Of these the elements of another input decide a shape, or a parameter has to be known before.
+_STATIC = {"Conv-3", "ReduceProd", "ReduceProd-2", "Pad-3", "Pad-4", "Pad-5"}
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in _STATIC])
+def test_extents_that_vary(name: str) -> None:
+    case = CASES[name]
+    dy = weights_of(case, plan_of(case))
+    wrt = [f"i{index}" for index in case.wrt]
+    _, wanted = gradients(case.graph(), case.feeds(), wrt, dy)
+    _, grads = gradients(case.graph(dynamic=True), case.feeds(), wrt, dy)
+    for key in wrt:
+        numpy.testing.assert_allclose(grads[key], wanted[key], rtol=1e-5, atol=1e-6)
+
+
+def operators() -> dict[str, Any]:
+    """The operators of ONNX's own domain in the version that graphs have, with their schemas."""
+    found: dict[str, Any] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == "" and schema.since_version <= OPSET:
+            old = found.get(schema.name)
+            if old is None or old.since_version < schema.since_version:
+                found[schema.name] = schema
+    return found
+
+
+def test_every_operator_of_onnx_is_in_one_list() -> None:
+    listed = {*RULES, *EXPANSIONS, *GRAPH_RULES, *WITHOUT, *MISSING}
+    bodies = {
+        name
+        for name, schema in operators().items()
+        if schema.has_function or schema.has_context_dependent_function
+    }
+    assert set(operators()) - listed - bodies == set()
+    with_gradient = {*RULES, *EXPANSIONS, *GRAPH_RULES}
+    assert not with_gradient & {*WITHOUT, *MISSING}
+
+
+def test_every_operator_with_a_gradient_has_a_case() -> None:
+    tested = {case.operator for case in CASES.values()}
+    names = {name for name in {*RULES, *EXPANSIONS, *GRAPH_RULES} if "::" not in name}
+    bodies = set(operators()) - names - {*WITHOUT, *MISSING}
+    assert (names | bodies) - tested - {"Scatter", "Upsample", "SplitToSequence"} == set()
