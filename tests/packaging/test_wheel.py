@@ -38,7 +38,8 @@ def relative_files(folder: Path, *patterns: str) -> set[str]:
 
 
 def test_content(wheel_names):
-    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed", "operators.json", "vec.h")
+    python = relative_files(ROOT / "python", "*.py", "*.pyi", "py.typed", "operators.json")
+    python |= {f"mx/sol/backends/gen/{name}" for name in ("vec.h", "elements.h")}
     shipped = relative_files(ROOT / "include", "*.h", "*.inc", "*.json")
     headers = {f"ffi/include/{name}" for name in shipped}
     packages = {name for name in wheel_names if ".dist-info/" not in name}

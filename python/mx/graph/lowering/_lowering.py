@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 
@@ -27,6 +27,13 @@ ARRAY_DTYPES = frozenset(
 )
 
 
+class Finisher(Protocol):
+    """What a backend has to do when all steps of a plan are there, before it is built."""
+
+    def finish(self) -> None:
+        """BackendFailed where its kernels cannot be made after all."""
+
+
 class Lowering:
     """Collects the steps of one plan. Rules get it first, as `to`."""
 
@@ -41,6 +48,7 @@ class Lowering:
         self.followers = Followers()
         self.taken = 0
         self.reordered: dict[Any, Value] = {}  # what backends have brought to other layouts
+        self.finishers: dict[Any, Finisher] = {}  # by backend
 
     def input(self, shape: Sequence[int], dtype: str) -> Value:
         """A value that each run of the plan is given."""
@@ -188,7 +196,10 @@ class Lowering:
         """The plan that gives these values; nothing can be added afterwards.
 
         `stores` are values that a run writes to the memory of inputs, with the numbers of those.
+        BackendFailed where a backend cannot make its kernels after all.
         """
+        for finisher in self.finishers.values():
+            finisher.finish()
         given = [self.number(self.plain(value)) for value in outputs]
         if not stores:
             return self._builder.build(given)

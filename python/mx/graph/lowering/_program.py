@@ -26,7 +26,7 @@ from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, since_version
-from ._value import REJECTIONS, Declined, Follower, Followers, NeedsElements, Value
+from ._value import REJECTIONS, BackendFailed, Declined, Follower, Followers, NeedsElements, Value
 
 Environment = dict[onnx_ir.Value, Any]
 # Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
@@ -86,6 +86,7 @@ class Program:
         self.inputs = [value for value in graph.inputs if value not in weights]
         self.opset = opset
         self.chooser = chooser
+        self.failed: set[str] = set()  # backends that plans do without
         # All plans share them.
         self.weights: dict[onnx_ir.Value, Constant] = dict(outer.weights) if outer else {}
         for node in filter(_is_constant, graph):
@@ -278,6 +279,8 @@ class Program:
             except NeedsElements as error:
                 # Of a value that is there already: plan again, for these elements alone.
                 self._wanted.setdefault(position, set()).add(planner.origin(error.value))
+            except BackendFailed as error:
+                self.failed.add(error.backend.name)
 
     def last_use(self, value: onnx_ir.Value) -> int:
         """The position of the last node that uses a value; -1 where none does."""
@@ -466,6 +469,8 @@ class _Planner:
             Followers(self._followers(node)),
         )
         for backend in chooser.order(layer):
+            if backend.name in self._program.failed:
+                continue
             self._to.taken, self._to.followers = 0, layer.followers
             try:
                 outputs = backend.lower(self._to, layer.operator, since, inputs, attributes)
@@ -534,6 +539,8 @@ class _Planner:
         since = since_version(node, version)
         reasons = []
         for backend in self._program.chooser.backends:
+            if backend.name in self._program.failed:
+                continue
             to.taken, to.followers = 0, Followers()
             try:
                 name = rule_name(node.domain, node.op_type)

@@ -20,6 +20,14 @@ class Declined(Exception):
     """A backend has no kernel for a node; the text says why, for people."""
 
 
+class BackendFailed(Declined):
+    """A backend cannot make kernels that its rules have promised: plans have to do without it."""
+
+    def __init__(self, backend: Any, reason: str) -> None:
+        super().__init__(f"{backend.name}: {reason}")
+        self.backend = backend
+
+
 class NeedsElements(Exception):
     """A node cannot be lowered before the elements of a value are known."""
 

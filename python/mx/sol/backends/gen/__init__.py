@@ -2,6 +2,10 @@
 
 from ....graph.lowering._value import Declined
 from . import _gather, _movement, _pooling, _positions, products  # noqa: F401
+from ._backend import GEN, GenBackend
+from ._elementwise import emit_elementwise
+from ._emit_group import emit_group
+from ._group import GroupNode
 from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from ._source import FLAGS, library_source, prelude
 from ._table import EMITTERS, Emitter, Known, emit, emits
@@ -10,15 +14,20 @@ from ._target import TARGETS, Target
 __all__ = [
     "EMITTERS",
     "FLAGS",
+    "GEN",
     "NAME",
     "TARGETS",
     "Declined",
     "Emitter",
+    "GenBackend",
     "GenKernel",
+    "GroupNode",
     "Known",
     "Spec",
     "Target",
     "emit",
+    "emit_elementwise",
+    "emit_group",
     "emits",
     "library_source",
     "make_kernel",

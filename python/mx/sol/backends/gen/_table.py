@@ -18,15 +18,21 @@ Emitter = Callable[[Target, Sequence[Spec | None], dict[str, Any], Known], GenKe
 AnyEmitter = TypeVar("AnyEmitter", bound=Emitter)
 
 EMITTERS: dict[str, Emitter] = {}
+# The version of ONNX's operators from which on emitters have their meaning right; plans ask for
+# those that are here, deployments, which bring graphs to the newest version, for all.
+SINCE: dict[str, int] = {}
 
 
-def emits(*operators: str) -> Callable[[AnyEmitter], AnyEmitter]:
+def emits(*operators: str, since: int | None = None) -> Callable[[AnyEmitter], AnyEmitter]:
     """A decorator for the emitter of operators; each raises Declined for what it does not take.
 
-    Its kernel reads all inputs that are given, in order, and then its constants.
+    Its kernel reads all inputs that are given, in order, and then its constants. `since` is the
+    version since which the operators mean what it does, None where plans are not to ask for it.
     """
 
     def add(function: AnyEmitter) -> AnyEmitter:
+        if since is not None:
+            SINCE.update(dict.fromkeys(operators, since))
         for operator in operators:
             if operator in EMITTERS:
                 raise ValueError(f"emits: {operator} has an emitter already")

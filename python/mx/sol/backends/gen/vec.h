@@ -152,6 +152,26 @@ MX_INLINE vf vf_ceil(vf a) {
 }
 MX_INLINE vf vf_trunc(vf a) { return vf_copysign(vf_floor(vf_abs(a)), a); }
 
+/* -- integers, which wrap -- */
+
+MX_INLINE vi vi_add(vi a, vi b) { return (vi)((vu)a + (vu)b); }
+MX_INLINE vi vi_sub(vi a, vi b) { return (vi)((vu)a - (vu)b); }
+MX_INLINE vi vi_mul(vi a, vi b) { return (vi)((vu)a * (vu)b); }
+MX_INLINE vi vi_max(vi a, vi b) { return vi_select(a > b, a, b); }
+MX_INLINE vi vi_min(vi a, vi b) { return vi_select(a < b, a, b); }
+/* Without the fraction; the least integer for what does not fit. */
+MX_INLINE vi vi_from(vf a) {
+  const vi fits = (a >= -2147483648.0f) & (a < 2147483648.0f);
+  return vi_select(fits, MX_CONVERT(vf_select(fits, a, (vf){0}), vi), vi_set1(INT32_MIN));
+}
+MX_INLINE vf vf_from(vi a) { return MX_CONVERT(a, vf); }
+/* -1 in the first n lanes. */
+MX_INLINE vi vi_first(int64_t n) {
+  vi a;
+  for (int i = 0; i < VW; ++i) a[i] = i < n ? -1 : 0;
+  return a;
+}
+
 /* -- all lanes to one: halves, quarters, so that the order is the same everywhere -- */
 
 #define MX_HORIZONTAL(name, type, element, join) \

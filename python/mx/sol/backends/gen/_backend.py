@@ -1,0 +1,97 @@
+"""The backend `gen`: kernels of plans as generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....graph.lowering._lowering import Lowering
+from ....graph.lowering._table import Backend
+from ....graph.lowering._value import Declined, Value
+from ._chain import Chain, longest
+from ._emit_group import is_in_groups
+from ._kernel import GenKernel
+from ._link import add_step, spec_of
+from ._table import SINCE, emit
+from ._target import Target
+
+
+class GenBackend(Backend):
+    """Lowers nodes by emitters; what follows a node becomes part of its kernel where it can.
+
+    Backends are equal by identity: as keys, one of them is another one than those of others.
+    """
+
+    __hash__ = object.__hash__
+
+    def __init__(self, target: Target | None = None) -> None:
+        """`target` is by default what this processor is."""
+        super().__init__("gen")
+        self._target = target
+
+    @property
+    def target(self) -> Target:
+        """What kernels are compiled for."""
+        return self._target or Target.host()
+
+    def lower(
+        self,
+        to: Any,
+        operator: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+    ) -> list[Value]:
+        """The outputs of a node, by a generated kernel."""
+        if operator not in SINCE:
+            raise Declined("no generated code for this operator")
+        if version < SINCE[operator]:
+            raise Declined(f"generated code is of version {SINCE[operator]} of this operator")
+        if any(value is not None and value.layout is not None for value in inputs):
+            raise Declined("left to others: an input is in blocks")
+        if is_in_groups(operator) and to.num_outputs == 1:
+            return self._lower_chain(to, operator, inputs, attributes)
+        return self._lower_alone(to, operator, inputs, attributes)
+
+    def _lower_chain(
+        self,
+        to: Lowering,
+        operator: str,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+    ) -> list[Value]:
+        first = Chain().with_node(operator, inputs, attributes)
+        kernel, chain = longest(self.target, first, to.followers)
+        names = "+".join(node.operator.lower() for node in chain.nodes())
+        made = self._step(to, kernel, names, chain.inputs)
+        to.taken = len(chain) - 1
+        return made
+
+    def _lower_alone(
+        self,
+        to: Lowering,
+        operator: str,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+    ) -> list[Value]:
+        specs = [None if value is None else spec_of(value) for value in inputs]
+        known = {
+            position: value.known.elements
+            for position, value in enumerate(inputs)
+            if value is not None and value.known is not None
+        }
+        kernel = emit(self.target, operator, specs, attributes, known)
+        if len(kernel.outputs) < to.num_outputs:
+            raise Declined(f"{to.num_outputs} outputs")
+        given = [value for value in inputs if value is not None]
+        return self._step(to, kernel, operator.lower(), given)[: to.num_outputs]
+
+    def _step(
+        self, to: Lowering, kernel: GenKernel, names: str, inputs: Sequence[Value]
+    ) -> list[Value]:
+        if kernel.tiles == 0:
+            raise Declined("no elements")
+        return add_step(to, self, self.target, kernel, f"gen:{names}", inputs)
+
+
+GEN = GenBackend()

@@ -1,0 +1,101 @@
+"""A node of a graph and those behind it as one group, whose inputs are values of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from ....graph.lowering._value import Declined, Followers, Value
+from ._emit_group import emit_group
+from ._group import GroupNode
+from ._kernel import GenKernel, Spec
+from ._table import SINCE
+from ._target import Target
+
+
+class Chain:
+    """Nodes of which each but the first reads what the one before gives."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Value] = []  # each once
+        self._nodes: list[tuple[str, tuple[int | None, ...], dict[str, Any]]] = []
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def with_node(
+        self,
+        operator: str,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+        position: int | None = None,
+    ) -> Chain:
+        """A longer chain. `position` says which input is what the node before gives."""
+        longer = Chain()
+        longer.inputs = list(self.inputs)
+        read: list[int | None] = []
+        for index, value in enumerate(inputs):
+            if index == position:
+                read.append(-1)
+            elif value is None:
+                read.append(None)
+            else:
+                read.append(longer._number(value))
+        longer._nodes = [*self._nodes, (operator, tuple(read), attributes)]
+        return longer
+
+    def nodes(self) -> list[GroupNode]:
+        """The nodes as emitters take them."""
+        count = len(self.inputs)
+        return [
+            GroupNode(
+                operator,
+                tuple(count + index - 1 if number == -1 else number for number in read),
+                attributes,
+            )
+            for index, (operator, read, attributes) in enumerate(self._nodes)
+        ]
+
+    def specs(self) -> list[Spec]:
+        """The specs of the inputs."""
+        return [Spec(value.shape, value.dtype) for value in self.inputs]
+
+    def known(self) -> dict[int, numpy.ndarray[Any, Any]]:
+        """The elements of inputs that are constants."""
+        return {
+            number: value.known.elements
+            for number, value in enumerate(self.inputs)
+            if value.known is not None
+        }
+
+    def _number(self, value: Value) -> int:
+        for number, other in enumerate(self.inputs):
+            if other is value or (value.known is not None and other.known is value.known):
+                return number
+        self.inputs.append(value)
+        return len(self.inputs) - 1
+
+
+def longest(target: Target, first: Chain, followers: Followers) -> tuple[GenKernel, Chain]:
+    """The kernel of as many nodes as one can have, and these. Declined as the first node is."""
+    kernel, chain = _emit(target, first), first
+    while True:
+        follower = followers.get(len(chain) - 1)
+        if follower is None or follower.version < SINCE.get(follower.operator, 1):
+            return kernel, chain
+        try:
+            longer = chain.with_node(
+                follower.operator, follower.inputs, follower.attributes, follower.position
+            )
+            kernel, chain = _emit(target, longer), longer
+        except Declined:
+            return kernel, chain
+
+
+def _emit(target: Target, chain: Chain) -> GenKernel:
+    if any(value is not None and value.layout is not None for value in chain.inputs):
+        raise Declined("left to others: an input is in blocks")
+    last = len(chain.inputs) + len(chain) - 1
+    return emit_group(target, chain.specs(), chain.nodes(), [last], chain.known())

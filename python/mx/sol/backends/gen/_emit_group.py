@@ -1,0 +1,39 @@
+"""One kernel of a group of nodes, whatever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....graph.lowering._value import Declined
+from ._elementwise import emit_elementwise
+from ._group import GroupNode
+from ._kernel import GenKernel, Spec
+from ._operators import OPERATORS
+from ._rows import ROW_OPERATORS, emit_rows
+from ._table import Known
+from ._target import Target
+
+
+def emit_group(
+    target: Target,
+    inputs: Sequence[Spec],
+    nodes: Sequence[GroupNode],
+    outputs: Sequence[int],
+    known: Known | None = None,
+) -> GenKernel:
+    """One kernel of nodes: elementwise ones, and at most one over rows among them.
+
+    Values are numbered as GroupNode says; `outputs` are those that are written. Declined where
+    generated code has no kernel for the group.
+    """
+    found = [index for index, node in enumerate(nodes) if node.operator in ROW_OPERATORS]
+    if not found:
+        return emit_elementwise(target, inputs, nodes, outputs, known)
+    if len(found) > 1:
+        raise Declined("more than one operator over rows")
+    return emit_rows(target, inputs, nodes, outputs, known, found[0])
+
+
+def is_in_groups(operator: str) -> bool:
+    """Whether nodes of an operator may be part of a group."""
+    return operator in ROW_OPERATORS or operator in OPERATORS

@@ -1,0 +1,93 @@
+"""Generated kernels in plans: all those of a plan are compiled as one library."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import ffi
+
+from ....graph.lowering._lowering import Lowering
+from ....graph.lowering._table import Backend
+from ....graph.lowering._value import BackendFailed, Value
+from ..._errors import SolWarning
+from ...jits import JitError, compiled
+from ._kernel import GenKernel, Spec
+from ._source import FLAGS, library_source
+from ._target import Target
+
+_compiled_kernel = ffi.get_global_func("mx.graph.compiled_kernel")
+_CompiledFunction: Any = ffi.get_class("mx.graph.CompiledFunction")
+
+
+class Batch:
+    """The kernels of one plan, until it is built."""
+
+    def __init__(self, backend: Backend, target: Target) -> None:
+        self._backend = backend
+        self._target = target
+        self._kernels: dict[str, tuple[GenKernel, Any]] = {}
+
+    def function(self, kernel: GenKernel) -> Any:
+        """What is called for a kernel; equal ones have the same."""
+        if kernel.symbol not in self._kernels:
+            self._kernels[kernel.symbol] = (kernel, _CompiledFunction())
+        return self._kernels[kernel.symbol][1]
+
+    def finish(self) -> None:
+        """Compiles all of them. BackendFailed where that cannot be done."""
+        source = library_source(kernel for kernel, _ in self._kernels.values())
+        about = f"{len(self._kernels)} kernels"
+        try:
+            library = compiled(source, self._target, FLAGS, about=about)
+            for symbol, (_, function) in self._kernels.items():
+                function.bind(library.address(symbol))
+        except (JitError, ValueError) as error:
+            _warn_once(str(error))
+            raise BackendFailed(self._backend, str(error)) from error
+
+
+_told = threading.Event()
+
+
+def _warn_once(reason: str) -> None:
+    if not _told.is_set():
+        _told.set()
+        text = "models are executed without generated code, which may be slower"
+        warnings.warn(f"{text}: {reason}", SolWarning, stacklevel=2)
+
+
+def add_step(
+    to: Lowering,
+    backend: Backend,
+    target: Target,
+    kernel: GenKernel,
+    name: str,
+    inputs: Sequence[Value],
+) -> list[Value]:
+    """Adds a generated kernel to a plan: what it gives. Inputs are made row-major."""
+    if backend not in to.finishers:
+        to.finishers[backend] = Batch(backend, target)
+    batch = to.finishers[backend]
+    assert isinstance(batch, Batch)
+    read = [to.row_major(value) for value in inputs]
+    read += [to.constant(array) for array in kernel.constants]
+    made = _compiled_kernel(
+        name,
+        batch.function(kernel),
+        kernel.tiles,
+        [value.shape for value in read],
+        [value.dtype for value in read],
+        [spec.shape for spec in kernel.outputs],
+        [spec.dtype for spec in kernel.outputs],
+        [kernel.may_lie_in(index) for index in range(len(kernel.outputs))],
+        kernel.workspace,
+    )
+    return to.step(made, read)
+
+
+def spec_of(value: Value) -> Spec:
+    """The spec of a value."""
+    return Spec(value.shape, value.dtype)
