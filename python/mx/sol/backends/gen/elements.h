@@ -29,7 +29,7 @@ MX_INLINE uint16_t mx_to_half(float a) {
   const uint32_t bits = mx_bits(a), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
   if (rest > 0x7f800000u) return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x1ff));
   if (rest >= 0x477ff000u) return (uint16_t)(sign | 0x7c00);
-  if (rest < 0x38800000u) /* subnormal: an addition rounds at the right place */
+  if (rest < 0x38800000u) /* subnormal: an addition rounds at the right bit */
     return (uint16_t)(sign | (mx_bits(mx_of_bits(rest) + 0.5f) - 0x3f000000u));
   return (uint16_t)(sign | ((rest + 0xfff + (rest >> 13 & 1) - 0x38000000u) >> 13));
 }

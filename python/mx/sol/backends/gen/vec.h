@@ -205,8 +205,9 @@ MX_INLINE vf vf_scale(vf a, vf n) {
 #endif
 }
 
-/* The coefficients of what follows are those of the least largest relative error. Errors in units
- * of the last place: exp, log and expm1 4, sigmoid 3, tanh and erf 7. */
+/* The coefficients of what follows are those of the least largest relative error. Their
+ * results differ from the right ones by so many units in the last bit at most: exp, log and expm1
+ * 4, sigmoid 3, tanh and erf 7. */
 
 /* e^a - 1 for |a| <= ln(2)/2. */
 MX_INLINE vf vf_exp_small(vf a) {
