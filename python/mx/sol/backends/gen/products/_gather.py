@@ -11,8 +11,9 @@ from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step
 from ._panels import WORK, Panels, depth_block, pick
+from ._rows import pack_results
 from ._text import fill
-from ._tile import Tile, panel
+from ._tile import Tile, cost, panel
 from ._window import Rows, Window
 
 # Bytes of panels that are made at once: the second cache holds them beside the weights of a block.
@@ -137,17 +138,6 @@ class GatherConvolution:
         if not self.rows.is_copied:
             self.block_rows = window.high - self.rows.more
 
-    def _pack_weights(self) -> numpy.ndarray:
-        """For each group and each tile of results, the elements of all at a depth side by side."""
-        groups, results = self.window.groups, self.window.results
-        matrix = self.weights.reshape(groups, results, self.depth)
-        parts = [
-            numpy.ascontiguousarray(matrix[g, m : m + self.mr].T).reshape(-1)
-            for g in range(groups)
-            for m in range(0, results, self.mr)
-        ]
-        return numpy.concatenate(parts).astype(numpy.float32, copy=False)
-
     def kernel(self) -> GenKernel:
         """The kernel."""
         window, panels, rows = self.window, self.panels, self.rows
@@ -216,7 +206,7 @@ class GatherConvolution:
             images * self.p_parts * self.m_parts,
             (self.output,),
             workspace=packed + copied,
-            constants=(self._pack_weights(),),
+            constants=(pack_results(self.weights, window, self.mr),),
         )
 
     def _pack(self, plane: int) -> str:
@@ -294,3 +284,20 @@ class GatherConvolution:
                 head = "" if not calls else "else "
                 calls.append(f"          {head}if ({condition} && {when}) {call}\n")
         return "\n".join(functions), "".join(calls)
+
+
+def cycles_of(window: Window, target: Target) -> float:
+    """What all results take: the products, and copying pixels, which the rows cut."""
+    mr, vectors = pick(window.results, window.pixels, target)
+    panels = Panels.of(window.pixels, vectors, target)
+    full, rest = divmod(window.results, mr)
+    heights = [(mr, full), (rest, 1)] if rest else [(mr, full)]
+    products = sum(
+        cost(height, panels.size(p)) * count
+        for p in range(panels.count)
+        for height, count in heights
+    )
+    wide = Rows.of(window, may_read_behind=False).wide
+    row = window.pixels if wide == window.out_wide else window.out_wide
+    copies = window.pixels / min(row, target.lanes) + window.pixels / row + panels.count
+    return (products + 2 * copies) * max(1, window.channels * window.taps)

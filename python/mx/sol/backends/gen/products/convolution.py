@@ -11,8 +11,9 @@ from .._table import Known, emits
 from .._target import Target
 from ._depthwise import DepthwiseConvolution
 from ._epilogue import Step, check
-from ._gather import GatherConvolution
+from ._gather import GatherConvolution, cycles_of
 from ._inputs import needed, nothing, operands_of
+from ._rows import RowConvolution, shape_of
 from ._window import window_of
 
 
@@ -40,8 +41,12 @@ def convolution(
         return nothing("conv", (result,))
     operands = operands_of(steps, 2, result, 1, range(2, len(shape)))
     count = 2 + sum(step.operand is not None for step in steps)
-    if window.channels == window.results == 1 and window.groups > 1 and window.taps <= 49:
-        kind: type[DepthwiseConvolution] | type[GatherConvolution] = DepthwiseConvolution
+    is_depthwise = window.channels == window.results == 1 and window.groups > 1
+    kind: type[DepthwiseConvolution] | type[GatherConvolution] | type[RowConvolution]
+    if is_depthwise and window.taps <= 49:
+        kind = DepthwiseConvolution
+    elif shape_of(window, target).cycles < cycles_of(window, target):
+        kind = RowConvolution
     else:
         kind = GatherConvolution
     return kind(target, window, known[1], result, steps, operands, count).kernel()
