@@ -28,7 +28,7 @@ CASES = {
         { [k] n = Neg(x) [a] s = Mul(c, n) [b] e = Erf(s) [d] t = Add(o, e) [f] p = Mul(h, n)
         [g] y = Mul(p, t) }""",
         ["Neg", "Gelu"],
-        ["g", "d", "f", "b", "a"],
+        ["g", "f", "d", "b", "a"],
     ),
     "no gelu": (
         "activations",

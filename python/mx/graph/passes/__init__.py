@@ -12,17 +12,39 @@ from dataclasses import dataclass
 from .._graph import Graph
 from ._pass import Pass
 from .activations import ACTIVATIONS
+from .algebra import ALGEBRA
+from .attention import ATTENTION
 from .batch_norm import BATCH_NORM
 from .common import COMMON
 from .constants import CONSTANTS
 from .dropout import DROPOUT
 from .identities import IDENTITIES
+from .normalizations import NORMALIZATIONS
+from .pads import PADS
+from .scales import SCALES
+from .transposes import TRANSPOSES
 from .unused import UNUSED
 
-__all__ = ["PASSES", "Pass", "Report", "run"]
+__all__ = ["ON_DEMAND", "PASSES", "Pass", "Report", "run"]
 
 # Each after those whose results it can use.
-PASSES: tuple[Pass, ...] = (DROPOUT, CONSTANTS, IDENTITIES, BATCH_NORM, COMMON, ACTIVATIONS, UNUSED)
+PASSES: tuple[Pass, ...] = (
+    DROPOUT,
+    CONSTANTS,
+    IDENTITIES,
+    ALGEBRA,
+    TRANSPOSES,
+    PADS,
+    BATCH_NORM,
+    SCALES,
+    COMMON,
+    NORMALIZATIONS,
+    ACTIVATIONS,
+    UNUSED,
+)
+# Those that run where they are asked for: what they make is no faster unless somebody has a kernel
+# for it.
+ON_DEMAND: tuple[Pass, ...] = (ATTENTION,)
 
 
 @dataclass(frozen=True)
@@ -47,16 +69,18 @@ class Report:
 def run(graph: Graph, names: Iterable[str] | None = None) -> Report:
     """Runs passes over a graph, in place and in the order of PASSES, and says what they removed.
 
+    By default those of PASSES; names may be of ON_DEMAND, too, which run last.
+
     Raises ValueError for the name of no pass.
     """
-    known = {one.name: one for one in PASSES}
-    wanted = set(known if names is None else names)
+    known = {one.name: one for one in (*PASSES, *ON_DEMAND)}
+    wanted = {one.name for one in PASSES} if names is None else set(names)
     if wanted - known.keys():
         raise ValueError(
             f"run: names: {min(wanted - known.keys())!r} is no pass: there are {', '.join(known)}"
         )
     removed: dict[str, tuple[str, ...]] = {}
-    for one in PASSES:
+    for one in known.values():
         if one.name in wanted:
             removed[one.name] = tuple(one.run(graph.model))
     report = Report(removed)

@@ -6,133 +6,150 @@ import math
 
 import onnx_ir
 
-from .._summary import label_of
-from ._pass import Pass, is_onnx, may_replace, replace
+from ._pass import Pass, is_onnx
+from ._patterns import giver_of, number, only_user, other, put, scaled_by
 
 # Since which version of ONNX's operators there are such nodes.
-_GELU_SINCE, _SWISH_SINCE = 20, 24
+_GELU_SINCE, _SWISH_SINCE, _HARD_SWISH_SINCE = 20, 24, 14
 
 
 def _run(model: onnx_ir.Model) -> list[str]:
     opset = model.opset_imports.get("", 1)
     removed: list[str] = []
     for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
+        if node.graph is None:
+            continue  # removed since
         if is_onnx(node, "Erf") and opset >= _GELU_SINCE:
             removed += _gelu(node)
+        elif is_onnx(node, "Tanh") and opset >= _GELU_SINCE:
+            removed += _gelu_of_tanh(node)
         elif is_onnx(node, "Sigmoid") and opset >= _SWISH_SINCE:
             removed += _swish(node)
+        elif is_onnx(node, "HardSigmoid", "Clip") and opset >= _HARD_SWISH_SINCE:
+            removed += _hard_swish(node)
     return removed
 
 
 def _gelu(erf: onnx_ir.Node) -> list[str]:
     """x * 0.5 * (1 + erf(x / sqrt(2))), multiplied in any order."""
-    scaled = erf.inputs[0].producer() if erf.inputs[0] is not None else None
-    if scaled is None:
+    scaled = giver_of(erf.inputs[0])
+    x = None if scaled is None else scaled_by(scaled, 1 / math.sqrt(2))
+    return [] if x is None else _halved(erf, x, {})
+
+
+def _gelu_of_tanh(tanh: onnx_ir.Node) -> list[str]:
+    """x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)))"""
+    scaled = giver_of(tanh.inputs[0])
+    inner = None if scaled is None else scaled_by(scaled, math.sqrt(2 / math.pi))
+    summed = giver_of(inner, "Add")
+    if summed is None:
         return []
-    x = _scaled_by(scaled, 1 / math.sqrt(2))
-    shifted = _only_user(erf.outputs[0], "Add")
-    if x is None or shifted is None or _other_number(shifted, erf.outputs[0]) != 1:
+    for x, cubic in (summed.inputs, reversed(summed.inputs)):
+        if x is not None and _is_cubic(giver_of(cubic, "Mul"), x):
+            return _halved(tanh, x, {"approximate": "tanh"})
+    return []
+
+
+def _is_cubic(node: onnx_ir.Node | None, x: onnx_ir.Value) -> bool:
+    """Whether a node gives 0.044715 * x ** 3, with the power spelled out or not."""
+    cube = None if node is None else scaled_by(node, 0.044715)
+    if cube is not None:
+        power = giver_of(cube, "Pow")
+        if power is not None:
+            return power.inputs[0] is x and number(power.inputs[1]) == 3
+        return _is_product(giver_of(cube, "Mul"), x, 3)
+    # (0.044715 * x) * x * x
+    if node is None or x not in node.inputs:
+        return False
+    rest = giver_of(other(node, x), "Mul")
+    if rest is None or x not in rest.inputs:
+        return False
+    first = giver_of(other(rest, x), "Mul")
+    return first is not None and scaled_by(first, 0.044715) is x
+
+
+def _is_product(node: onnx_ir.Node | None, x: onnx_ir.Value, count: int) -> bool:
+    """Whether a node multiplies x with itself so many times."""
+    if node is None or x not in node.inputs:
+        return False
+    rest = other(node, x)
+    return rest is x if count == 2 else _is_product(giver_of(rest, "Mul"), x, count - 1)
+
+
+def _halved(function: onnx_ir.Node, x: onnx_ir.Value, attributes: dict[str, str]) -> list[str]:
+    """x * 0.5 * (1 + function), multiplied in any order."""
+    shifted = only_user(function.outputs[0], "Add")
+    if shifted is None or number(other(shifted, function.outputs[0])) != 1:
         return []
-    product = _only_user(shifted.outputs[0], "Mul")
+    product = only_user(shifted.outputs[0], "Mul")
     if product is None:
         return []
-    factor = _other(product, shifted.outputs[0])
-    if factor is x:  # x * (1 + erf) * 0.5
-        last = _only_user(product.outputs[0], "Mul", "Div")
-        if last is None or _scaled_by(last, 0.5) is not product.outputs[0]:
+    factor = other(product, shifted.outputs[0])
+    if factor is x or scaled_by(product, 0.5) is shifted.outputs[0]:
+        # x * (1 + f) * 0.5, or 0.5 * (1 + f) * x
+        last = only_user(product.outputs[0], "Mul", "Div")
+        if last is None:
             return []
-        return _become(last, "Gelu", x, [erf, shifted, product, scaled])
-    halved = factor.producer() if factor is not None else None
-    if halved is None:
+        if factor is x and scaled_by(last, 0.5) is product.outputs[0]:
+            return put(last, "Gelu", [x], attributes)
+        if factor is not x and last.op_type == "Mul" and other(last, product.outputs[0]) is x:
+            return put(last, "Gelu", [x], attributes)
         return []
-    if _scaled_by(halved, 0.5) is x:  # (x * 0.5) * (1 + erf)
-        return _become(product, "Gelu", x, [erf, shifted, scaled, halved])
+    halved = giver_of(factor)
+    if halved is not None and scaled_by(halved, 0.5) is x:  # (x * 0.5) * (1 + f)
+        return put(product, "Gelu", [x], attributes)
     return []
 
 
 def _swish(sigmoid: onnx_ir.Node) -> list[str]:
     """x * sigmoid(x)"""
     x = sigmoid.inputs[0]
-    product = _only_user(sigmoid.outputs[0], "Mul")
-    if x is None or product is None or _other(product, sigmoid.outputs[0]) is not x:
+    product = only_user(sigmoid.outputs[0], "Mul")
+    if x is None or product is None or other(product, sigmoid.outputs[0]) is not x:
         return []
-    return _become(product, "Swish", x, [sigmoid])
+    return put(product, "Swish", [x])
 
 
-def _become(
-    last: onnx_ir.Node, operator: str, x: onnx_ir.Value, unused: list[onnx_ir.Node]
-) -> list[str]:
-    """Puts one node in place of the last of several; those go that nobody uses any more."""
-    graph = last.graph
-    assert isinstance(graph, onnx_ir.Graph)
-    made = onnx_ir.node(operator, [x], name=last.name)
-    made.metadata_props.update(last.metadata_props)
-    made.outputs[0].type, made.outputs[0].shape = last.outputs[0].type, last.outputs[0].shape
-    graph.insert_before(last, made)
-    if not may_replace(last.outputs[0], made.outputs[0], graph):
-        graph.remove(made, safe=True)
+def _hard_swish(node: onnx_ir.Node) -> list[str]:
+    """x * hardsigmoid(x, 1/6, 0.5), or x * clip(x + 3, 0, 6) / 6"""
+    if node.op_type == "HardSigmoid":
+        x = node.inputs[0]
+        alpha = node.attributes.get_float("alpha", 0.2)
+        is_known = math.isclose(alpha, 1 / 6, rel_tol=1e-3)
+        if not is_known or node.attributes.get_float("beta", 0.5) != 0.5:
+            return []
+        product = only_user(node.outputs[0], "Mul")
+        if x is None or product is None or other(product, node.outputs[0]) is not x:
+            return []
+        return put(product, "HardSwish", [x])
+    shifted = giver_of(node.inputs[0], "Add")
+    bounds = [number(value) for value in node.inputs[1:]]
+    if shifted is None or bounds != [0, 6]:
         return []
-    name = last.outputs[0].name
-    replace(last.outputs[0], made.outputs[0])
-    removed = [label_of(last)]
-    graph.remove(last, safe=True)
-    made.outputs[0].name = name
-    going = list(unused)
-    while going:
-        # Each after those that use it.
-        free = [node for node in going if not any(value.uses() for value in node.outputs)]
-        if not free or any(value.is_graph_output() for node in free for value in node.outputs):
-            break
-        for node in free:
-            graph.remove(node, safe=True)
-            removed.append(label_of(node))
-            going.remove(node)
-    return removed
+    for x, three in (shifted.inputs, reversed(shifted.inputs)):
+        if x is not None and number(three) == 3:
+            return _sixth(node, x)
+    return []
 
 
-def _only_user(value: onnx_ir.Value, *operators: str) -> onnx_ir.Node | None:
-    """The node that alone uses a value, where it is one of these operators."""
-    users = {use.node for use in value.uses()}
-    if len(users) != 1 or value.is_graph_output():
-        return None
-    (user,) = users
-    giver = value.producer()
-    is_near = giver is not None and user.graph is giver.graph
-    return user if is_near and is_onnx(user, *operators) else None
+def _sixth(clip: onnx_ir.Node, x: onnx_ir.Value) -> list[str]:
+    """x * clip / 6, multiplied in any order."""
+    first = only_user(clip.outputs[0], "Mul", "Div")
+    if first is None:
+        return []
+    if scaled_by(first, 1 / 6) is clip.outputs[0]:
+        last = only_user(first.outputs[0], "Mul")
+        if last is not None and other(last, first.outputs[0]) is x:
+            return put(last, "HardSwish", [x])
+        return []
+    if first.op_type != "Mul" or other(first, clip.outputs[0]) is not x:
+        return []
+    last = only_user(first.outputs[0], "Mul", "Div")
+    if last is None or scaled_by(last, 1 / 6) is not first.outputs[0]:
+        return []
+    return put(last, "HardSwish", [x])
 
 
-def _other(node: onnx_ir.Node, value: onnx_ir.Value) -> onnx_ir.Value | None:
-    """The other one of two inputs."""
-    first, second = node.inputs
-    return second if first is value else first
-
-
-def _other_number(node: onnx_ir.Node, value: onnx_ir.Value) -> float | None:
-    other = _other(node, value)
-    return None if other is None else _number(other)
-
-
-def _number(value: onnx_ir.Value) -> float | None:
-    """The one element of a constant without axes, or with axes of one element."""
-    tensor = onnx_ir.convenience.get_const_tensor(value)
-    if tensor is None or tensor.size != 1 or len(tensor.shape) > 1:
-        return None
-    return float(tensor.numpy().reshape(()))
-
-
-def _scaled_by(node: onnx_ir.Node, factor: float) -> onnx_ir.Value | None:
-    """What a node multiplies by a factor, or divides by its inverse; None for any other node."""
-    if not is_onnx(node, "Mul", "Div") or None in node.inputs:
-        return None
-    first, second = node.inputs
-    assert first is not None and second is not None
-    for value, number in ((first, _number(second)), (second, _number(first))):
-        if number is None or (value is second and node.op_type == "Div"):
-            continue
-        came = 1 / number if node.op_type == "Div" and number else number
-        if math.isclose(came, factor, rel_tol=1e-3):
-            return value
-    return None
-
-
-ACTIVATIONS = Pass("activations", "recognizes Gelu and Swish where models spell them out", _run)
+ACTIVATIONS = Pass(
+    "activations", "recognizes Gelu, Swish and HardSwish where models spell them out", _run
+)

@@ -4,9 +4,10 @@ The passes are those of `mx.graph.passes`, and those that others add: by an entr
 `mx.sol.passes`, or by `sol.passes.add`.
 """
 
+from ...graph.passes import ON_DEMAND as _ON_DEMAND
 from ...graph.passes import PASSES as _OWN
 from ._list import PassList, Removed, run
 
 __all__ = ["PASSES", "PassList", "Removed", "run"]
 
-PASSES = PassList(_OWN)
+PASSES = PassList([*_OWN[:-1], *_ON_DEMAND, _OWN[-1]], off=[one.name for one in _ON_DEMAND])

@@ -32,9 +32,10 @@ class PassList(Sequence[Pass]):
     Models are optimized by the passes that are on when `optimize` is called.
     """
 
-    def __init__(self, passes: Sequence[Pass]) -> None:
+    def __init__(self, passes: Sequence[Pass], off: Sequence[str] = ()) -> None:
+        """`off` has the names of those that are off until somebody switches them on."""
         self._passes = list(passes)
-        self._off: set[str] = set()
+        self._off = set(off)
         self._plugins: Registry[Pass] | None = registry_of("passes", {})
 
     @property

@@ -1,0 +1,105 @@
+"""Recognizes attention that models spell out: one node can be one kernel."""
+
+from __future__ import annotations
+
+import onnx_ir
+
+from .._spec import dims_of
+from ._pass import Pass, is_onnx
+from ._patterns import giver_of, only_user, put, rank_of, scaled
+from .transposes import order_of
+
+# Since which version of ONNX's operators there is such a node.
+_SINCE = 23
+
+
+def _run(model: onnx_ir.Model) -> list[str]:
+    removed: list[str] = []
+    if model.opset_imports.get("", 1) < _SINCE:
+        return removed
+    for node in list(model.graph):
+        if node.graph is not None and is_onnx(node, "Softmax"):
+            removed += _attention(node)
+    return removed
+
+
+def _attention(softmax: onnx_ir.Node) -> list[str]:
+    """softmax(q k^T * scale + mask) v, of four axes: batch, heads, positions, elements."""
+    scores = softmax.inputs[0]
+    last = only_user(softmax.outputs[0], "MatMul")
+    if last is None or last.inputs[0] is not softmax.outputs[0] or rank_of(scores) != 4:
+        return []
+    if softmax.attributes.get_int("axis", -1) not in (-1, 3) or scores is None:
+        return []
+    value = last.inputs[1]
+    found = _scores(scores, None)
+    masked = giver_of(scores, "Add")
+    if found is None and masked is not None and only_user(masked.outputs[0], "Softmax"):
+        first, second = masked.inputs
+        for one, mask in ((first, second), (second, first)):
+            if found is None and one is not None and mask is not None:
+                found = _scores(one, mask)
+    if found is None or rank_of(value) != 4 or value is None:
+        return []
+    query, turned, scale, mask = found
+    if not all(one.dtype == onnx_ir.DataType.FLOAT for one in (query, turned, value)):
+        return []
+    # The operator has no batch or heads that are repeated, but for whole groups of heads.
+    dims = [dims_of(one.shape) or () for one in (query, turned, value)]
+    if None in dims[0][:2] or any(one[:2] != dims[0][:2] or not one for one in dims):
+        return []
+    key = _turned_back(turned, last)
+    if key is None:
+        return []
+    return put(last, "Attention", [query, key, value, mask], {"scale": scale})
+
+
+def _scores(
+    value: onnx_ir.Value, mask: onnx_ir.Value | None
+) -> tuple[onnx_ir.Value, onnx_ir.Value, float, onnx_ir.Value | None] | None:
+    """Query, key with its last axes exchanged, and scale of what a mask is added to."""
+    if not _is_inside(value) or (mask is not None and not _is_mask(mask)):
+        return None
+    product, scale = giver_of(value, "MatMul"), 1.0
+    if product is None:
+        before, scale = scaled(giver_of(value, "Mul", "Div"))
+        product = giver_of(before, "MatMul")
+        if product is None or before is None or not _is_inside(before):
+            return None
+    query, turned = product.inputs
+    if query is None or turned is None or rank_of(query) != 4 or rank_of(turned) != 4:
+        return None
+    return query, turned, scale, mask
+
+
+def _is_mask(value: onnx_ir.Value) -> bool:
+    rank = rank_of(value)
+    return value.dtype == onnx_ir.DataType.FLOAT and rank in (2, 3, 4)
+
+
+def _is_inside(value: onnx_ir.Value) -> bool:
+    return len(value.uses()) == 1 and not value.is_graph_output()
+
+
+def _turned_back(turned: onnx_ir.Value, before: onnx_ir.Node) -> onnx_ir.Value | None:
+    """What has the last two axes of a transposed value in their order before."""
+    node = giver_of(turned, "Transpose")
+    order = None if node is None else order_of(node)
+    if node is None or order is None or node.inputs[0] is None:
+        return None
+    wanted = [*order[:2], order[3], order[2]]
+    x = node.inputs[0]
+    if wanted == list(range(4)):
+        return x
+    graph = before.graph
+    assert isinstance(graph, onnx_ir.Graph)
+    made = onnx_ir.node("Transpose", [x], {"perm": wanted}, name=node.name)
+    made.metadata_props.update(node.metadata_props)
+    made.outputs[0].type = x.type
+    if x.shape is not None:
+        made.outputs[0].shape = onnx_ir.Shape([x.shape[axis] for axis in wanted])
+    graph.insert_before(before, made)
+    return made.outputs[0]
+
+
+ATTENTION = Pass("attention", "recognizes attention where models spell it out", _run)
