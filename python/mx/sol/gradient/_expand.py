@@ -47,8 +47,10 @@ def _replace(graph: Graph, names: Names, node: ir.Node) -> bool:
     if name in EXPANSIONS:
         try:
             made = EXPANSIONS[name](to, Call(node, (None,) * len(node.outputs), ()))
-        except Declined:
-            return False
+        except Declined as error:
+            if name in RULES or name in GRAPH_RULES:
+                return False
+            raise no_gradient(node, str(error)) from None
         outputs = [made] if isinstance(made, ir.Value) else list(made)
     elif name in RULES or name in GRAPH_RULES or name in WITHOUT or name in MISSING:
         return False

@@ -42,7 +42,7 @@ missing("which element stands for equal ones is not defined", "Unique")
 missing(
     "there is no rule for it yet",
     """
-    AffineGrid CausalConvWithState Col2Im DFT DeformConv Det GridSample If LinearAttention Loop
-    MaxRoiPool RoiAlign STFT Scan
+    AffineGrid CausalConvWithState Col2Im DFT DeformConv Det GridSample LinearAttention MaxRoiPool
+    RoiAlign STFT
     """,
 )

@@ -1,0 +1,115 @@
+"""Gradients of If, Loop and Scan against torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import onnx.parser
+import pytest
+
+from mx.graph import GraphError, load
+from mx.sol.gradient import training
+
+from .test_rules import gradients
+
+torch = pytest.importorskip("torch")
+
+_HEAD = '<ir_version: 10, opset_import: ["" : 28]>'
+
+IF = """
+g (bool c, double[2, 3] a, double[3] w, double unused) => (double[2, 3] y, double[2, 3] z) {
+  b = Mul (a, w)
+  y = If (c) <
+    then_branch = t () => (double[2, 3] p) { q = Exp (b)  p = Mul (q, a) },
+    else_branch = e () => (double[2, 3] r) { r = Add (a, w) }
+  >
+  z = Neg (b)
+}
+"""
+LOOP = """
+g (int64 n, double[2, 3] x, double[3, 3] w, double[4, 2, 3] u)
+=> (double[2, 3] y, double[k, 2, 3] s) {
+  y, s = Loop (n, , x) <
+    body = b (int64 i, bool going, double[2, 3] h) => (bool on, double[2, 3] g, double[2, 3] o) {
+      on = Identity (going)
+      v = Gather (u, i)
+      m = MatMul (h, w)
+      a = Add (m, v)
+      g = Tanh (a)
+      o = Mul (g, h)
+    }
+  >
+}
+"""
+SCAN = """
+g (double[2, 3] x, double[3, 3] w, double[4, 2, 3] u) => (double[2, 3] y, double[4, 2, 3] s)
+{
+  y, s = Scan <num_scan_inputs = 1, scan_input_directions = [1],
+    body = b (double[2, 3] h, double[2, 3] v) => (double[2, 3] g, double[2, 3] o) {
+      m = MatMul (h, w)
+      a = Add (m, v)
+      g = Tanh (a)
+      o = Mul (g, h)
+    }
+  > (x, u)
+}
+"""
+
+
+def _if(c: Any, a: Any, w: Any, unused: Any) -> Any:
+    return ((a * w).exp() * a if c else a + w), -(a * w)
+
+
+def _loop(n: Any, x: Any, w: Any, u: Any) -> Any:
+    kept = []
+    for step in range(int(n)):
+        g = torch.tanh(x @ w + u[step])
+        kept.append(g * x)
+        x = g
+    return x, torch.stack(kept)
+
+
+def _scan(x: Any, w: Any, u: Any) -> Any:
+    return _loop(4, x, w, u.flip(0))
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "first"),
+    [
+        (IF, _if, {"c": numpy.array(True)}),
+        (IF, _if, {"c": numpy.array(False)}),
+        (LOOP, _loop, {"n": numpy.array(3)}),
+        (SCAN, _scan, {}),
+    ],
+)
+def test_torch(text: str, function: Any, first: dict[str, Any]) -> None:
+    graph = load(onnx.parser.parse_model(_HEAD + text).SerializeToString())
+    random = numpy.random.default_rng(2)
+    feeds = dict(first)
+    for spec in graph.inputs:
+        if spec.name not in feeds:
+            assert spec.shape is not None
+            feeds[spec.name] = random.standard_normal(spec.shape)
+    given = [torch.tensor(array, requires_grad=array.dtype == "f8") for array in feeds.values()]
+    outputs = function(*given)
+    dy = {
+        spec.name: random.standard_normal(tuple(value.shape))
+        for spec, value in zip(graph.outputs, outputs, strict=True)
+    }
+    sum((v * torch.tensor(w)).sum() for v, w in zip(outputs, dy.values(), strict=True)).backward()
+    wrt = [name for name, array in feeds.items() if array.dtype == "f8"]
+    found, grads = gradients(graph, feeds, wrt, dy)
+    for array, wanted in zip(found, outputs, strict=True):
+        numpy.testing.assert_allclose(array, wanted.detach().numpy(), rtol=1e-9)
+    for name, value in zip(feeds, given, strict=True):
+        if name in grads:
+            wanted = torch.zeros_like(value) if value.grad is None else value.grad
+            numpy.testing.assert_allclose(grads[name], wanted.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_what_a_scan_cannot_be_is_an_error() -> None:
+    text = SCAN.replace("scan_input_directions = [1]", "scan_output_directions = [1]")
+    graph = load(onnx.parser.parse_model(_HEAD + text).SerializeToString())
+    with pytest.raises(GraphError, match=r"Scan\) has no gradient: outputs along another axis"):
+        training(graph, ["x"])
