@@ -144,11 +144,6 @@ class GatherConvolution:
         functions, calls = self._tiles()
         plane = rows.plane(self.block_rows) if rows.is_copied else window.high * window.wide
         images = window.batch * window.groups
-        width = (
-            f"(p < {panels.wide} ? {panels.width} : {panels.width - panels.lane_count})"
-            if panels.narrow
-            else str(panels.width)
-        )
         kept = self.kc * -(-max(1, self.depth) // self.kc) if self.keeps else self.kc
         packed = 4 * (self.p_step * kept * panels.width + self.target.lanes)
         packed = -(-packed // 64) * 64
@@ -190,7 +185,7 @@ class GatherConvolution:
             kc=self.kc,
             depth=self.depth,
             start=panels.start_text(),
-            width=width,
+            width=panels.width_text(),
             columns=window.pixels,
             kept=f" + k0 * {self.p_step * panels.width}" if self.keeps else "",
             fresh="1" if self.is_blocked and not self.keeps else "source != held",

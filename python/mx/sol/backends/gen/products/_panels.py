@@ -84,6 +84,12 @@ class Panels:
         fewer = f"({p} > {self.wide} ? {p} - {self.wide} : 0) * {self.lane_count}"
         return f"({p} * {self.width} - {fewer})"
 
+    def width_text(self, p: str = "p") -> str:
+        """C for the width of a panel."""
+        if not self.narrow:
+            return str(self.width)
+        return f"({p} < {self.wide} ? {self.width} : {self.width - self.lane_count})"
+
     def pack(self, matrix: numpy.ndarray) -> numpy.ndarray:
         """A matrix (depth, columns), panel by panel, each row by row, zeros in lanes without.
 

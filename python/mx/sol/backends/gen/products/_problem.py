@@ -248,11 +248,6 @@ class _Emission:
     def _pack_b(self) -> str:
         """Copies the panel's part of a b that is no constant."""
         product, panels = self.product, self.panels
-        width = (
-            f"(p < {panels.wide} ? {panels.width} : {panels.width - panels.lane_count})"
-            if panels.narrow
-            else str(panels.width)
-        )
         element = (
             f"b[(n + j) * {product.depth} + k0 + k]"
             if product.b_transposed
@@ -272,7 +267,7 @@ class _Emission:
           $loops packed_b[k * width + j] = $element;
         }
 """,
-            width=width,
+            width=panels.width_text(),
             columns=product.columns,
             loops=loops,
             element=element,

@@ -65,7 +65,8 @@ class Window:
         return self.pads == (0, 0) and all(reach)
 
 
-def _ints(given: Any, count: int, default: int) -> list[int]:
+def ints(given: Any, count: int, default: int) -> list[int]:
+    """An attribute of integers, or so many of a default."""
     return [int(one) for one in given] if given is not None else [default] * count
 
 
@@ -78,9 +79,9 @@ def window_of(
     if count not in (1, 2) or len(w_shape) != count + 2:
         raise Declined(f"only 1 or 2 spatial dimensions, got shape {x.shape}")
     groups = int(attributes.get("group", 1))
-    strides = _ints(attributes.get("strides"), count, 1)
-    dilations = _ints(attributes.get("dilations"), count, 1)
-    pads = _ints(attributes.get("pads"), 2 * count, 0)
+    strides = ints(attributes.get("strides"), count, 1)
+    dilations = ints(attributes.get("dilations"), count, 1)
+    pads = ints(attributes.get("pads"), 2 * count, 0)
     taps = list(w_shape[2:])
     if tuple(attributes.get("kernel_shape", taps)) != tuple(taps):
         raise Declined(f"kernel_shape {attributes['kernel_shape']} for weights of {tuple(w_shape)}")
