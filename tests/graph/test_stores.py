@@ -28,14 +28,18 @@ CASES = {
     "one for two": ("x = Add(a, b) z = Identity(x)", "", {"x": "a", "z": "b"}),
     "an output, too": ("x = Add(a, b) y = Identity(x) z = Relu(a)", "y, z", {"x": "a"}),
     "an input as it is": ("x = Identity(b) y = Add(a, b)", "y", {"x": "a"}),
-    "a constant": ("k = Constant<value_float = 2.0>() s = Shape(a) x = Expand(k, s)", "", {"x": "a"}),
+    "a constant": (
+        "k = Constant<value_float = 2.0>() s = Shape(a) x = Expand(k, s)",
+        "",
+        {"x": "a"},
+    ),
     "in several plans": (
         "n = NonZero(a) s = ReduceSum(n) f = Cast<to = 1>(s) x = Add(a, f) y = Mul(a, b)"
         " z = Sub(b, a)",
         "y",
         {"x": "a", "z": "b"},
     ),
-}  # fmt: skip
+}
 
 
 def plans(case: str) -> tuple[Plan, Plan, list[str], dict[str, str]]:

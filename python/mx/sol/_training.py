@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import onnx_ir
 
 from ..context import Context
 from ..graph import Graph, PartitionedPlan, Plan
+from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
-from ._compiled import as_array
+from ._compiled import as_array, on_host
+from .gradient import training
 from .operators import DOMAIN
 from .passes import run
 
@@ -19,65 +21,103 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class TrainingPlans:
-    """A graph of known shapes, with its gradients for some of its inputs.
+    """A graph of known shapes, with its gradients for the inputs `wrt`.
 
-    `run` takes arrays for all inputs of the graph; it gives the outputs, and what `backward` needs
-    besides: the values `saved`, behind them. Without inputs that gradients are wanted for, it gives
-    the outputs alone.
+    `forward` takes arrays for all inputs of the graph; it gives its outputs without those of
+    `stores`, which are written to the arrays of inputs, and behind them the values `saved`.
+    `backward` takes arrays for `backward_inputs`: gradients of outputs ("grad." and the name), and
+    saved values, inputs and outputs by their names.
     """
 
     def __init__(
-        self, graph: Graph, wrt: Sequence[str], context: Context, passes: Sequence[Pass]
+        self,
+        graph: Graph,
+        wrt: Sequence[str],
+        context: Context,
+        passes: Sequence[Pass],
+        stores: Mapping[str, str],
     ) -> None:
         self._context, self._passes = context, passes
         self._lock = threading.Lock()
         self._backward: Run | None = None
         self.inputs = [spec.name for spec in graph.inputs]
-        self.num_outputs = len(graph.outputs)
+        self.outputs = [spec for spec in graph.outputs if spec.name not in stores]
         self.forward_graph = graph
         self.backward_graph: Graph | None = None
         self.saved: tuple[str, ...] = ()
         self.grads: dict[str, str] = {}
-        self.differentiable: frozenset[str] = frozenset()  # outputs with gradients
         if wrt:
-            from .gradient import training  # type: ignore[import-not-found]
-
             found = training(graph, list(wrt))
             self.forward_graph, self.backward_graph = found.forward, found.backward
-            self.saved, self.grads = tuple(found.saved), dict(found.grads)
-            self.differentiable = _differentiable(graph, wrt)
-        self.run = self._runner(self.forward_graph)
+            self.saved, self.grads = found.saved, found.grads
+        self.differentiable = _differentiable(graph, wrt)
+        self.forward = self._runner(self.forward_graph, stores)
 
     @property
     def backward_inputs(self) -> list[str]:
-        """Names of what `backward` takes: "grad." and an output's name, saved values, inputs."""
+        """The names of what `backward` takes."""
         assert self.backward_graph is not None
         return [spec.name for spec in self.backward_graph.inputs]
 
+    @property
+    def gradients(self) -> list[str]:
+        """The names of what `backward` gives."""
+        assert self.backward_graph is not None
+        return [spec.name for spec in self.backward_graph.outputs]
+
     def backward(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """The gradients, in the order of the outputs of the backward graph."""
+        """The gradients."""
         if self._backward is None:
             with self._lock:
                 if self._backward is None:
                     assert self.backward_graph is not None
-                    self._backward = self._runner(self.backward_graph)
+                    self._backward = self._runner(self.backward_graph, {})
         return self._backward(arrays)
 
-    def _runner(self, graph: Graph) -> Run:
+    def _runner(self, graph: Graph, stores: Mapping[str, str]) -> Run:
         """What executes a graph, after the passes over a copy of it."""
         smaller = graph.copy()
         run(self._passes, smaller)
-        names = [spec.name for spec in smaller.inputs]
         if self._context.device_type == "cpu":
-            plan = Plan(smaller, optimize=False)
-        else:
-            plan = PartitionedPlan(smaller, self._context, optimize=False)
+            return _Planned(Plan(smaller, optimize=False, stores=stores))
+        return _elsewhere(smaller, self._context, stores)
 
-        def carefully(arrays: Sequence[Any]) -> Sequence[Any]:
-            named = dict(zip(names, map(as_array, arrays), strict=True))
-            return plan.run(named)
 
-        return carefully
+class _Planned:
+    """Runs a plan for inputs of known shapes: as one compiled plan, where it is one."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._names = plan.input_names
+        self._run: Run = self._first
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        return self._run(arrays)
+
+    def _first(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        named = dict(zip(self._names, map(as_array, arrays), strict=True))
+        compiled = self._plan.compiled(named)
+        self._run = self._each if compiled is None else compiled.run
+        return self._run(arrays)
+
+    def _each(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        return self._plan.run(dict(zip(self._names, map(as_array, arrays), strict=True)))
+
+
+def _elsewhere(graph: Graph, context: Context, stores: Mapping[str, str]) -> Run:
+    """Runs a graph on a device, whose plans write to no inputs."""
+    plan = PartitionedPlan(graph, context, optimize=False)
+    inputs = [spec.name for spec in graph.inputs]
+    outputs = [spec.name for spec in graph.outputs]
+
+    def run_there(arrays: Sequence[Any]) -> Sequence[Any]:
+        named = dict(zip(inputs, map(as_array, arrays), strict=True))
+        found = dict(zip(outputs, map(on_host, plan.run(named)), strict=True))
+        for output, name in stores.items():
+            to_numpy(named[name])[...] = to_numpy(found.pop(output))
+        return list(found.values())
+
+    return run_there
 
 
 def _differentiable(graph: Graph, wrt: Sequence[str]) -> frozenset[str]:
@@ -87,12 +127,12 @@ def _differentiable(graph: Graph, wrt: Sequence[str]) -> frozenset[str]:
     for node in inner:
         ends = node.op_type == "StopGradient" and node.domain == DOMAIN
         if not ends and not reached.isdisjoint(_read_by(node)):
-            reached.update(
-                value
-                for value in node.outputs
-                if value.dtype is None or value.dtype.is_floating_point()
-            )
+            reached.update(value for value in node.outputs if _is_float(value))
     return frozenset(value.name or "" for value in inner.outputs if value in reached)
+
+
+def _is_float(value: onnx_ir.Value) -> bool:
+    return value.dtype is None or value.dtype.is_floating_point()
 
 
 def _read_by(node: onnx_ir.Node) -> list[onnx_ir.Value | None]:

@@ -367,7 +367,7 @@ class _Planner:
         )
 
     def _may_store(self) -> bool:
-        """Whether the plan computes all that is stored, and is given all inputs that are written."""
+        """Whether the plan computes all that is stored, and is given what is written to."""
         stores = self._program.stores
         return all(
             made in self._values and made not in self._environment and to in self._given

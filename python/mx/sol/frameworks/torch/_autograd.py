@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..._compiled import as_array, on_host
+from ..._compiled import as_array
 from ..._training import TrainingPlans
 from ._held import StateArrays, keep, kept_by
 from ._seeds import draw_seed
@@ -15,6 +15,7 @@ from ._training_graph import TrainingGraph
 
 _from_dlpack = torch._C._from_dlpack
 _is_grad_enabled = torch.is_grad_enabled
+_increment_version = torch.autograd.graph.increment_version
 
 
 class Call(torch.autograd.Function):  # type: ignore[misc]
@@ -22,16 +23,25 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        ctx: Any, version: Version, given: list[Any], checked: list[Any], *wrt: Any
+        ctx: Any, version: Version, given: list[Any], tensors: list[Any], *wrt: Any
     ) -> tuple[Any, ...]:
-        """Runs the forward plan on the inputs that are given; `wrt` are those with gradients."""
-        outputs = version.plans.run(given)
-        kept = [*outputs[version.plans.num_outputs :], *[given[i] for i in version.needed]]
-        for i in version.copied:
-            kept[i] = as_array(torch.from_dlpack(kept[i]).clone())
+        """Runs the forward plan on the inputs that are given, which share memory with `tensors`.
+
+        `wrt` are those of them that need gradients.
+        """
+        inputs = given
+        if version.rewritten:
+            inputs = list(given)
+            for i in version.rewritten:
+                inputs[i] = as_array(tensors[i].detach().clone())
+        outputs = version.plans.forward(given)
         results = version.finish(outputs)
+        every = (outputs, inputs)
+        kept = [every[is_input][i] for is_input, i in version.kept]
+        tensors_of = (results, tensors)
+        # autograd rejects the backward of a call after which one of these was written.
+        checked = [tensors_of[is_input][i] for is_input, i in version.checked]
         ctx.version = version
-        # autograd rejects the backward of a call after whose forward one of these was written.
         ctx.save_for_backward(keep(kept), *checked)
         ctx.set_materialize_grads(False)
         if version.constant:
@@ -43,10 +53,10 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
         """Runs the backward plan."""
         version = ctx.version
         kept = kept_by(ctx.saved_tensors[0])
-        given = [kept[i] if is_kept else grads[i] for is_kept, i in version.sources]
-        for n, (is_kept, i) in enumerate(version.sources):
-            if not is_kept and given[n] is None:
-                given[n] = version.zeros(i)
+        given = [
+            kept[i] if is_kept else version.zeros(i) if grads[i] is None else grads[i]
+            for is_kept, i in version.sources
+        ]
         made = version.plans.backward(given)
         found = [None if i is None else _tensor_of(made[i]) for i in version.grads]
         if _is_grad_enabled():
@@ -71,83 +81,78 @@ class Version:
     """A module in one mode, for arguments of known shapes, of which some need gradients."""
 
     def __init__(
-        self,
-        module: Any,
-        training: TrainingGraph,
-        plans: TrainingPlans,
-        wrt: Sequence[str],
+        self, module: Any, training: TrainingGraph, plans: TrainingPlans, wrt: Sequence[str]
     ) -> None:
         self.name = type(module).__name__
         self.plans, self.tree = plans, training.tree
-        self.num_results = training.num_results
-        self.has_seed = training.has_seed
-        self.state = StateArrays(module, training.state)
-        self._written = StateArrays(module, training.writes)
+        self._has_seed = training.has_seed
+        self._num_results = len(plans.outputs)
+        self._state = StateArrays(module, training.state)
+        self._written = [training.state.index(name) for name in training.writes]
         self._counters = StateArrays(module, list(training.counters))
         self._steps = list(training.counters.values())
-        self._num_outputs = plans.num_outputs
         self._wrt = [plans.inputs.index(name) for name in wrt]
         if wrt:
-            self._prepare_backward(training)
+            first = len(training.arguments)
+            self._prepare_backward([first + i for i in self._written])
 
-    def _prepare_backward(self, training: TrainingGraph) -> None:
-        plans, inputs = self.plans, {name: i for i, name in enumerate(self.plans.inputs)}
-        results = [spec.name for spec in training.graph.outputs[: self.num_results]]
-        # Where backward has each of its inputs from: gradients of outputs, then what is kept.
-        needed = [name for name in plans.backward_inputs if name in inputs]
-        kept = {name: i for i, name in enumerate([*plans.saved, *needed])}
+    def _prepare_backward(self, written: Sequence[int]) -> None:
+        plans = self.plans
+        inputs = {name: i for i, name in enumerate(plans.inputs)}
+        results = [spec.name for spec in plans.outputs]
+        outputs = {name: i for i, name in enumerate([*results, *plans.saved])}
+        # What a call keeps for its backward: whether it is an input or an output, and its number.
+        names = [n for n in plans.backward_inputs if n in inputs or n in outputs]
+        self.kept = [(True, inputs[n]) if n in inputs else (False, outputs[n]) for n in names]
+        # Where backward has each input from: what is kept, or gradients of outputs.
         self.sources = [
-            (True, kept[name]) if name in kept else (False, results.index(name[len("grad.") :]))
-            for name in plans.backward_inputs
+            (True, names.index(n)) if n in names else (False, results.index(n[len("grad.") :]))
+            for n in plans.backward_inputs
         ]
-        self.needed = [inputs[name] for name in needed]
-        state = dict(zip(training.state_inputs, training.state, strict=True))
-        is_written = [state.get(name) in training.writes for name in needed]
-        self.copied = [len(plans.saved) + i for i, written in enumerate(is_written) if written]
-        self._checked = [
-            i
-            for i, written in zip(self.needed, is_written, strict=True)
-            if not written and i < len(training.arguments) + len(training.state)
+        self.rewritten = [i for is_input, i in self.kept if is_input and i in written]
+        self.checked = [
+            (is_input, i)
+            for is_input, i in self.kept
+            if (i not in written and i < self._num_tensors if is_input else i < len(results))
         ]
-        made = [spec.name for spec in plans.backward_graph.outputs]  # type: ignore[union-attr]
-        names = [plans.inputs[i] for i in self._wrt]
-        self.grads = [
-            made.index(plans.grads[name]) if name in plans.grads else None for name in names
-        ]
+        made = plans.gradients
+        wanted = [plans.grads.get(plans.inputs[i]) for i in self._wrt]
+        self.grads = [None if name is None else made.index(name) for name in wanted]
         self.constant = [i for i, name in enumerate(results) if name not in plans.differentiable]
-        self._specs = [(spec.shape, spec.dtype) for spec in training.graph.outputs]
+
+    @property
+    def _num_tensors(self) -> int:
+        """How many of the inputs are tensors that the caller may write."""
+        return len(self.plans.inputs) - self._has_seed
 
     def zeros(self, output: int) -> Any:
         """The gradient of an output that nothing depends on."""
-        shape, dtype = self._specs[output]
-        return torch.zeros((), dtype=getattr(torch, str(dtype))).expand(shape)
+        spec = self.plans.outputs[output]
+        return torch.zeros((), dtype=getattr(torch, str(spec.dtype))).expand(spec.shape)
 
-    def __call__(self, tensors: Sequence[Any]) -> list[Any]:
-        """The module's outputs for its tensors."""
+    def __call__(self, tensors: Sequence[Any]) -> Any:
+        """What the module returns for its tensors."""
         given = [x.detach() if x.requires_grad else x for x in tensors]
-        given += self.state.look()
-        if self.has_seed:
+        given += self._state.look()
+        if self._has_seed:
             given.append(draw_seed())
-        if not self._wrt:
-            return self.finish(self.plans.run(given))
-        every = [*tensors, *self.state.tensors]
-        checked = [every[i] for i in self._checked]
-        return list(_apply(self, given, checked, *[every[i] for i in self._wrt]))
+        if self._wrt:
+            every = [*tensors, *self._state.tensors]
+            results = _apply(self, given, every, *[every[i] for i in self._wrt])
+        else:
+            results = self.finish(self.plans.forward(given))
+        return self.tree.unflatten(results)
 
     def finish(self, outputs: Sequence[Any]) -> list[Any]:
-        """The module's results among the outputs; its buffers get theirs."""
-        first, end = self.num_results, self._num_outputs
-        results = [_tensor_of(output) for output in outputs[:first]]
-        with torch.no_grad():
-            if end > first:
-                self._written.look()
-                new = [_tensor_of(output) for output in outputs[first:end]]
-                torch._foreach_copy_(self._written.tensors, new)
-            if self._steps:
-                self._counters.look()
+        """The module's results among the outputs; notes what the plan has written."""
+        if self._written:
+            _increment_version([self._state.tensors[i] for i in self._written])
+        if self._steps:
+            self._counters.look()
+            with torch.no_grad():
                 torch._foreach_add_(self._counters.tensors, self._steps)
-        return results
+        return [_tensor_of(output) for output in outputs[: self._num_results]]
 
 
 def _tensor_of(output: Any) -> Any:
-    return _from_dlpack(on_host(output).__dlpack__())
+    return _from_dlpack(output.__dlpack__())

@@ -27,7 +27,6 @@ _MOST_READY = 32
 _NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
 
 # Why torch executes a model.
-_GRADIENTS = "gradients are required, which is not implemented yet: use torch.inference_mode()"
 _AUTOCAST = "torch.autocast is on, and other precisions are not implemented yet"
 _HOOKS = "modules inside it have hooks, which only torch calls"
 
@@ -74,8 +73,7 @@ class Runner:
         source = self.source
         tensors = self._tensors(args, kwargs)
         if source.changes:
-            version = self.trainer.version(tensors)
-            return version.tree.unflatten(version(tensors))
+            return self.trainer.version(tensors)(tensors)
         tensors = [tensor.detach().resolve_conj().resolve_neg() for tensor in tensors]
         refreshed = self._refreshed
         run = self.compiled.runner(tensors)
@@ -107,9 +105,7 @@ class Runner:
             if not self.compiled.fallback:
                 raise
             return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
-        except ModuleNotFoundError:
-            return self._in_torch(_GRADIENTS, module, args, kwargs, 5)
-        return version.tree.unflatten(version(tensors))
+        return version(tensors)
 
     def refresh(self) -> None:
         """Has the plans made anew of the weights as they are now."""

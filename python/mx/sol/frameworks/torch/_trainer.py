@@ -83,5 +83,5 @@ class Trainer:
                 for name, target in zip(made.state_inputs, made.state, strict=True)
                 if target in state and state[target].requires_grad
             ]
-        plans = TrainingPlans(made.graph, wrt, compiled.context, compiled.passes)
+        plans = TrainingPlans(made.graph, wrt, compiled.context, compiled.passes, made.stores)
         return Version(source.module, made, plans, wrt)

@@ -11,7 +11,7 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 from ....graph import Graph
 from ....importers.torch._export import decomposed
 from ....importers.torch._import import import_program
-from ....importers.torch._training import SEED
+from ....importers.torch._training import DOMAIN, SEED
 from ._exporting import export
 from ._outputs import OutputTree
 
@@ -29,15 +29,12 @@ class TrainingGraph:
     arguments: list[str]
     state: list[str] = field(default_factory=list)  # names in the module, one for each input
     has_seed: bool = False
-    # Buffers that get the outputs behind those of the module.
+    # Buffers that get the outputs behind those of the module, by their names in that.
     writes: list[str] = field(default_factory=list)
+    # Names of these outputs, and of the inputs that are the buffers.
+    stores: dict[str, str] = field(default_factory=dict)
     # Buffers that count calls, and what each is increased by.
     counters: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def num_results(self) -> int:
-        """How many outputs of the graph are the module's own."""
-        return len(self.graph.outputs) - len(self.writes)
 
     @property
     def state_inputs(self) -> list[str]:
@@ -78,17 +75,39 @@ def _arranged(graph: Graph, tree: OutputTree, tensors: set[str]) -> TrainingGrap
         if step is not None:
             made.counters[target] = step
         else:
-            inner.outputs.append(value)
+            inner.outputs.append(_stopped(value))
             made.writes.append(target)
     RemoveUnusedNodesPass()(graph.model)
+    inputs: dict[str, str] = {}
     for name, value in list(inner.initializers.items()):
         if "mx.state" in value.metadata_props:
             del inner.initializers[name]
             value.const_value = None
             inner.inputs.append(value)
-            made.state.append(value.metadata_props["mx.state"])
+            inputs[value.metadata_props["mx.state"]] = name
+    # What is written, but not read, is no input yet.
+    for value, target in zip(
+        inner.outputs[len(inner.outputs) - len(made.writes) :], made.writes, strict=True
+    ):
+        if target not in inputs:
+            inputs[target] = f"{target}.old"
+            inner.inputs.append(
+                onnx_ir.Value(name=inputs[target], type=value.type, shape=value.shape)
+            )
+        made.stores[value.name or ""] = inputs[target]
+    made.state = list(inputs)
     inner.inputs.extend(seeds)
     made.has_seed = bool(seeds)
+    return made
+
+
+def _stopped(value: onnx_ir.Value) -> onnx_ir.Value:
+    """The value as one that has no gradient."""
+    node = onnx_ir.node("StopGradient", [value], domain=DOMAIN, name=f"{value.name}.stopped")
+    (made,) = node.outputs
+    made.name, made.type, made.shape = node.name, value.type, value.shape
+    assert value.graph is not None
+    value.graph.append(node)
     return made
 
 

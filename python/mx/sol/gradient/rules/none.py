@@ -27,6 +27,7 @@ without(
     """,
 )
 without("it draws random numbers", "Bernoulli Multinomial")
+without("it is there to end gradients", "mxffi.sol::StopGradient")
 without(
     "its inputs are no numbers",
     "ImageDecoder RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
