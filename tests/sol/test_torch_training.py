@@ -18,7 +18,7 @@ class Net(nn.Module):
 
     def __init__(self, p: float = 0.0) -> None:
         super().__init__()
-        self.conv = nn.Conv2d(1, 4, 3, padding=1)
+        self.conv = nn.Conv2d(1, 4, 3, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(4)
         self.drop = nn.Dropout(p)
         self.head = nn.Linear(4, 3)

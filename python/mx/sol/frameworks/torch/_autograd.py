@@ -52,6 +52,9 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         """Runs the backward plan."""
         version = ctx.version
+        is_second = _is_grad_enabled()
+        if is_second:
+            grads = tuple(grad if grad is None else grad.detach() for grad in grads)
         kept = kept_by(ctx.saved_tensors[0])
         given = [
             kept[i] if is_kept else version.zeros(i) if grads[i] is None else grads[i]
@@ -59,7 +62,7 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
         ]
         made = version.plans.backward(given)
         found = [None if i is None else _tensor_of(made[i]) for i in version.grads]
-        if _is_grad_enabled():
+        if is_second:
             found = _without_second(version.name, found)
         return (None, None, None, *found)
 

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import traceback
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,8 @@ from ....importers.torch import _export
 
 _TORCH = os.path.dirname(torch.__file__)
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
+# Where a module has its hooks.
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 # Loggers that tell what torch.export assumes, which the report tells.
 _LOGGERS = ("torch._export.non_strict_utils", "torch.fx.experimental.symbolic_shapes")
 
@@ -26,7 +29,7 @@ def export(
 ) -> tuple[Any, Any]:
     """What the importer of torch exports. GraphError where torch cannot follow the module."""
     try:
-        with _quiet():
+        with _quiet(), _without_hooks(module):
             return _export.export(module, args, kwargs, dynamic, training)
     except GraphError as error:
         if not training:
@@ -53,6 +56,18 @@ def told(module: Any, error: Exception) -> str:
     if isinstance(error, GuardOnDataDependentSymNode):
         text = "its Python code depends on the elements of a tensor"
     return f"{text} ({where})" if where else text
+
+
+@contextlib.contextmanager
+def _without_hooks(module: Any) -> Iterator[None]:
+    """Without the hooks of the module itself, which its calls run."""
+    own = module.__dict__
+    before = {kind: own[kind] for kind in HOOKS}
+    own.update({kind: OrderedDict() for kind in HOOKS})
+    try:
+        yield
+    finally:
+        own.update(before)
 
 
 @contextlib.contextmanager

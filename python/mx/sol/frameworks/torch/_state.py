@@ -15,12 +15,13 @@ import torch
 from torch.nn.modules import module as _of_all_modules
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from ._exporting import HOOKS
+
 _version = attrgetter("_version")
 _training = attrgetter("training")
 _data_ptr = torch.Tensor.data_ptr
 _tobytes = numpy.ndarray.tobytes
 _NUMBER = re.compile(r"_\d+$")
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 _GLOBAL_HOOKS = (
@@ -55,8 +56,8 @@ class State:
         self._root = module
         owners = dict(module.named_modules(remove_duplicate=False))
         self._modules = list(owners.values())
-        self._root_hooks = [getattr(module, kind) for kind in _HOOKS]
-        self._inner_hooks = [getattr(one, kind) for one in self._modules[1:] for kind in _HOOKS]
+        self._root_hooks = [getattr(module, kind) for kind in HOOKS]
+        self._inner_hooks = [getattr(one, kind) for one in self._modules[1:] for kind in HOOKS]
         self._all_hooks = [*self._root_hooks, *_GLOBAL_HOOKS, *self._inner_hooks]
         # Weights by the names that graphs have for them, with the dictionary that each is in.
         self._weights_in: dict[str, tuple[dict[str, Any], str]] = {}
