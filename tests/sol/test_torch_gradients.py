@@ -5,8 +5,12 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import runpy
+import subprocess
+import sys
 import warnings
 import weakref
+from pathlib import Path
 
 import pytest
 import torch
@@ -341,3 +345,25 @@ def test_what_has_no_gradient() -> None:
         fast = sol.optimize(model, x, fallback=True)
         fast(x).sum().backward()
     assert model.first[0].weight.grad is not None
+
+
+def test_two_processes_have_the_losses_of_one() -> None:
+    path = Path(__file__).resolve().parents[2] / "examples" / "ddp_training.py"
+    done = subprocess.run([sys.executable, path, "2"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    example = runpy.run_path(str(path))
+    found = [float(line) for line in done.stdout.split()]
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1))
+    steps, batch = example["STEPS"], example["BATCH"]
+    inputs, noise = torch.randn(steps, batch, 8), torch.randn(steps, batch, 1)
+    targets = inputs.sum(-1, keepdim=True).sin() + noise / 20
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    expected = []
+    for x, target in zip(inputs, targets, strict=True):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), target)
+        loss.backward()
+        optimizer.step()
+        expected.append(loss.item())
+    assert found == pytest.approx(expected, rel=1e-4)
