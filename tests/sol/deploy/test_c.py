@@ -1,0 +1,98 @@
+"""Deployed sources: clean for compilers and sanitizers, and in a root with nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Case, optimized
+from .programs import output_of, run, write_main
+
+Deploy = Callable[..., Case]
+STRICT = ["-std=gnu11", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def source_of(case: Case) -> Path:
+    return next(path for path in case.deployed.files if path.suffix == ".c")
+
+
+def compiler(name: str) -> str:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return name
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["gcc", "-O1", "-fanalyzer"],
+        ["clang", "-O1"],
+        ["g++", "-x", "c++", "-fsyntax-only"],
+    ],
+    ids=["gcc", "clang", "header in C++"],
+)
+def test_without_a_warning(deployed: Deploy, tmp_path: Path, command: list[str]) -> None:
+    source = source_of(deployed("lenet", "source", target="c"))
+    flags = [one for one in STRICT if command[0] != "g++" or "std" not in one]
+    if command[0] == "g++":
+        source = source.with_suffix(".h")
+    run(
+        [compiler(command[0]), *command[1:], *flags, "-c", source, "-o", tmp_path / "x.o"], tmp_path
+    )
+
+
+def test_with_sanitizers(deployed: Deploy, tmp_path: Path) -> None:
+    name = "residual"
+    case = deployed(name, "source")
+    sources = [path for path in case.deployed.files if path.suffix in (".c", ".S")]
+    main = write_main(case, name, tmp_path)
+    flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    native = ["-march=native", "-Wa,-I," + str(sources[0].parent)]
+    folder = f"-I{sources[0].parent}"
+    program = tmp_path / "program"
+    run([compiler("gcc"), *flags, *native, folder, *sources, main, "-o", program, "-lm"], tmp_path)
+    run([program], tmp_path)
+    case.check(output_of(case, tmp_path))
+
+
+def test_a_source_for_other_instructions_says_so(tmp_path: Path) -> None:
+    from mx import sol
+
+    made = sol.deploy(optimized("lenet")[0], "source", path=tmp_path, target="avx2")
+    command = [compiler("gcc"), "-fsyntax-only", made.files[0]]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if "-march=haswell" not in done.stderr:
+        pytest.skip("no compiler for x86-64")
+    assert "made for x86-64 with AVX2: compile with -march=haswell" in done.stderr
+
+
+def test_in_an_empty_root(deployed: Deploy, tmp_path: Path) -> None:
+    """The library runs where there is libc, libm, and nothing else."""
+    case = deployed("lenet")
+    library = case.deployed.files[0]
+    root = tmp_path / "root"
+    root.mkdir()
+    main = write_main(case, "lenet", root)
+    flags = [f"-I{library.parent}", f"-L{library.parent}", "-llenet", "-lm", "-Wl,-rpath,/"]
+    run([compiler("gcc"), main, "-o", root / "program", *flags], tmp_path)
+    shutil.copy(library, root)
+    for line in run(["ldd", root / "program"], tmp_path).splitlines():
+        path = next((word for word in line.split() if word.startswith("/")), None)
+        if path is not None:
+            assert Path(path).name.startswith(("libc.so", "libm.so", "ld-linux"))
+            (root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, root / path[1:])
+    enter = "import os, sys; os.chroot(sys.argv[1]); os.chdir('/'); os.execv('/program', ['p'])"
+    command = [sys.executable, "-c", enter, root]
+    if os.geteuid() != 0:
+        command = ["unshare", "-r", *command]
+        if subprocess.run(["unshare", "-r", "true"], capture_output=True).returncode != 0:
+            pytest.skip("no namespaces for users here")
+    run(command, tmp_path)
+    case.check(output_of(case, root))
