@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.models import lenet
+from benchmarks.models import bert, lenet, lstm
 from benchmarks.models._builder import Builder
 from mx.graph import Graph
 
@@ -40,4 +40,6 @@ MODELS: dict[str, Callable[[], Graph]] = {
     "lenet": lambda: lenet(0.5),
     "residual": residual,
     "mobile": mobile,
+    "transformer": lambda: bert(1 / 12, layers=1, sequence=9),
+    "lstm": lambda: lstm(0.04, layers=2, sequence=5),
 }

@@ -13,10 +13,13 @@ import onnx_ir
 from ...graph import Graph, GraphError
 from ...graph.lowering._body import body_of
 from ...graph.lowering._host import HostNode
-from ...graph.lowering._node import attributes_of, describe
+from ...graph.lowering._node import attributes_of, describe, since_version
 from ...graph.lowering._value import Declined, Follower, Followers
 from ...graph.lowering._value import Value as Tensor
 from ..backends.gen import GenKernel, Target, emit
+from ..backends.gen._chain import Chain, longest
+from ..backends.gen._emit_group import is_in_groups
+from ..backends.gen._table import SINCE
 from ._aliases import alias_shape
 from ._fusion import Fused, followers, takes_steps, with_steps
 from ._program import Call, Program, Value, constant_of
@@ -132,6 +135,8 @@ class _Lowering:
         if same is not None:
             return [same], 0
         try:
+            if since_version(node, opset.get(node.domain, 1)) < SINCE.get(node.op_type, 1):
+                raise Declined(f"version {SINCE[node.op_type]} of the operator is needed")
             fused = self._fused(node, inputs, attributes, behind)
         except Declined as error:
             reason = str(error)
@@ -154,6 +159,11 @@ class _Lowering:
     ) -> Fused:
         """The kernel of a node and of as many behind it as one can have."""
         rest = Followers(follower for _, follower in behind)
+        if is_in_groups(node.op_type) and len(node.outputs) == 1:
+            first = Chain().with_node(node.op_type, inputs, attributes)
+            kernel, chain = longest(self._target, first, rest)
+            given = [value for value in chain.inputs if isinstance(value, Value)]
+            return Fused(kernel, given, len(chain) - 1)
         if takes_steps(node.op_type):
             return with_steps(self._target, node.op_type, inputs, attributes, rest)
         known = {
