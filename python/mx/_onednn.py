@@ -252,12 +252,6 @@ if TYPE_CHECKING:
             dilations: Ints = None,
             groups: int = 1,
         ) -> Primitive: ...
-        def batch_normalization_training(
-            self, x: Operand, scale: Operand, shift: Operand, epsilon: float = 1e-5
-        ) -> Primitive: ...
-        def batch_normalization_gradient(
-            self, dy: Operand, x: Operand, scale: Operand, mean: Operand, inv_std: Operand
-        ) -> Primitive: ...
         def eltwise_gradient(
             self,
             dy: Operand,

@@ -95,9 +95,12 @@ Primitive MakeConvolution(const ConvolutionArguments& given) {
     const Dims grouped = Grouped(weight.shape, given.groups);
     const Desc bias_desc = BiasDesc(bias, weight.shape[0]);
     ExpectProducts(weight.shape, shape, maker);
+    // A weight that changes is one that is trained: in layouts that gradients like as well.
+    const auto kind = weight.is_constant() ? dnnl::prop_kind::forward_inference
+                                           : dnnl::prop_kind::forward_training;
     const auto make = [&](const Desc& output) {
       return dnnl::convolution_forward::primitive_desc(
-          Engine(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x.Wished(),
+          Engine(), kind, algorithm::convolution_direct, x.Wished(),
           WishedWeight(weight, grouped, shape, x.type), bias_desc, output, window.strides,
           window.dilation, window.begin, window.end, posts.Attributes());
     };

@@ -100,13 +100,6 @@ Primitive MakeConvolutionDataGradient(const GivenOperand& dy, const GivenOperand
                                       const ConvolutionGradientArguments& given);
 Primitive MakeConvolutionWeightGradient(const GivenOperand& x, const GivenOperand& dy,
                                         const ConvolutionGradientArguments& given);
-/*! \brief Gives the result, and the mean and the variance of each channel. */
-Primitive MakeBatchNormalizationTraining(const GivenOperand& x, const GivenOperand& scale,
-                                         const GivenOperand& shift, double epsilon);
-/*! \brief Gives the gradients of x, scale and shift. */
-Primitive MakeBatchNormalizationGradient(const GivenOperand& dy, const GivenOperand& x,
-                                         const GivenOperand& scale, const GivenOperand& mean,
-                                         const GivenOperand& inv_std);
 /*! \brief at is what the function was given or, where of_result, what it gave. */
 Primitive MakeEltwiseGradient(const GivenOperand& dy, const GivenOperand& at,
                               const std::string& kind, std::optional<double> alpha,

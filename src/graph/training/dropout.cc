@@ -64,7 +64,7 @@ struct DropElements {
 
   static MXNET_ALWAYS_INLINE void Run(const float* x, uint64_t key, uint64_t upper, float ratio,
                                       float scale, int64_t begin, int64_t end, int64_t size,
-                                      float* y, bool* mask) {
+                                      float* y, uint8_t* mask) {
     for (int64_t batch = begin; batch < end; ++batch) {
       uint32_t words[4][Philox::kBlocks];
       Philox::Fill(static_cast<uint64_t>(batch) * Philox::kBlocks, key, upper, words);
@@ -77,11 +77,13 @@ struct DropElements {
       }
       const int64_t first = batch * kBatch;
       const int64_t count = std::min(kBatch, size - first);
+#pragma GCC ivdep
       for (int64_t i = 0; i < count; ++i) {
-        const bool stays = numbers[i] >= ratio;
-        mask[first + i] = stays;
-        y[first + i] = stays ? x[first + i] * scale : 0.0f;
+        const float scaled = x[first + i] * scale;
+        y[first + i] = numbers[i] >= ratio ? scaled : 0.0f;
       }
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) mask[first + i] = numbers[i] >= ratio;
     }
   }
 };
@@ -100,15 +102,19 @@ struct Dropout {
     const int64_t batches = (size + DropElements::kBatch - 1) / DropElements::kBatch;
     ForLines(batches, DropElements::kBatch, [&](int64_t begin, int64_t end) {
       drop(In<float>(in[0]), key, upper, ratio, scale, begin, end, size, Out<float>(out[0]),
-           Out<bool>(out[1]));
+           Out<uint8_t>(out[1]));
     });
   }
 };
 
 struct ScaleMasked {
-  static MXNET_ALWAYS_INLINE void Run(const float* x, const bool* mask, float scale, int64_t begin,
-                                      int64_t end, float* y) {
-    for (int64_t i = begin; i < end; ++i) y[i] = mask[i] ? x[i] * scale : 0.0f;
+  static MXNET_ALWAYS_INLINE void Run(const float* x, const uint8_t* mask, float scale,
+                                      int64_t begin, int64_t end, float* y) {
+#pragma GCC ivdep
+    for (int64_t i = begin; i < end; ++i) {
+      const float scaled = x[i] * scale;  // read in any case, as vectors do
+      y[i] = mask[i] != 0 ? scaled : 0.0f;
+    }
   }
 };
 
@@ -119,7 +125,7 @@ struct DropoutGradient {
   void Run(const DLTensor* in, int, DLTensor* out, int, void*) const {
     static const auto run = op::ForWideCpu<ScaleMasked>();
     ForLines(size, 1, [&](int64_t begin, int64_t end) {
-      run(In<float>(in[0]), In<bool>(in[1]), scale, begin, end, Out<float>(out[0]));
+      run(In<float>(in[0]), In<uint8_t>(in[1]), scale, begin, end, Out<float>(out[0]));
     });
   }
 };

@@ -1,7 +1,6 @@
 /*!
  * \file normalization.cc
- * \brief Normalization of lines with their statistics, what it is differentiated by, and the
- * statistics that batch normalization keeps.
+ * \brief Normalization of lines with their statistics, and what it is differentiated by.
  */
 #include <mxnet/runtime/registry.h>
 #include <mxnet/runtime/stl.h>
@@ -210,42 +209,6 @@ Ref<Kernel> MakeNormalizationGradient(const char* name, const Shape& shape, int6
   return op::MakeKernel(name, std::move(inputs), std::move(outputs), std::move(state), workspace);
 }
 
-/* ---- of batch normalization ---- */
-
-/*! \brief From the statistics of a batch, and those kept so far: those kept from now on, and what
- * is multiplied with. */
-struct RunningStatistics {
-  int64_t channels;
-  float momentum;
-  float correction; /*!< what makes the variance of the batch the one that is kept */
-  float epsilon;
-
-  void Run(const DLTensor* in, int, DLTensor* out, int, void*) const {
-    const auto* mean = In<float>(in[0]);
-    const auto* variance = In<float>(in[1]);
-    const auto* batch_mean = In<float>(in[2]);
-    const auto* batch_variance = In<float>(in[3]);
-    const float kept = 1 - momentum;
-    for (int64_t c = 0; c < channels; ++c) {
-      Out<float>(out[0])[c] = kept * mean[c] + momentum * batch_mean[c];
-      Out<float>(out[1])[c] = kept * variance[c] + momentum * (batch_variance[c] * correction);
-      Out<float>(out[2])[c] = 1 / std::sqrt(batch_variance[c] + epsilon);
-    }
-  }
-};
-
-Ref<Kernel> MakeRunningStatistics(int64_t channels, double momentum, double correction,
-                                  double epsilon) {
-  const Shape shape{channels};
-  using State = RunningStatistics;
-  return op::MakeKernel("training.running_statistics",
-                        std::vector<KernelInput>(4, {kFloat32, shape}),
-                        std::vector<KernelOutput>(3, KernelOutput{kFloat32, shape}),
-                        std::unique_ptr<State>(new State{channels, static_cast<float>(momentum),
-                                                         static_cast<float>(correction),
-                                                         static_cast<float>(epsilon)}));
-}
-
 MXNET_REGISTER_API("mx.graph.training.layer_norm")
     .describe("A kernel: x, scale[, shift] to the normalized lines, their means and 1 / std.")
     .arg("shape", "Of x.")
@@ -280,16 +243,6 @@ MXNET_REGISTER_API("mx.graph.training.rms_norm_grad")
     .set_body_typed([](const Shape& shape, int64_t axis) {
       return MakeNormalizationGradient<false>("training.rms_norm_grad", shape, axis);
     });
-
-MXNET_REGISTER_API("mx.graph.training.running_statistics")
-    .describe(
-        "A kernel: mean, variance, and those of the batch to new ones and the batch's 1 / "
-        "std.")
-    .arg("channels")
-    .arg("momentum", "The share of the batch.")
-    .arg("correction", "What the variance of the batch is multiplied by, to be kept.")
-    .arg("epsilon")
-    .set_body_typed(&MakeRunningStatistics);
 
 }  // namespace
 }  // namespace training

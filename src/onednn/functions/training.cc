@@ -41,34 +41,6 @@ MXNET_REGISTER_API("mx.onednn.convolution_weight_gradient")
           {std::move(shape), std::move(strides), std::move(pads), std::move(dilations), groups}));
     });
 
-MXNET_REGISTER_API("mx.onednn.batch_normalization_training")
-    .describe("Normalizes by the statistics of x; gives the result, the means and the variances.")
-    .arg("x", "Of the shape (n, channels, ...).")
-    .arg("scale", "(channels).")
-    .arg("shift", "(channels).")
-    .arg("epsilon", 1e-5)
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const Operand& x, const Operand& scale, const Operand& shift,
-                       double epsilon) {
-      return Told(MakeBatchNormalizationTraining(Given(x), Given(scale), Given(shift), epsilon));
-    });
-
-MXNET_REGISTER_API("mx.onednn.batch_normalization_gradient")
-    .describe("What x, scale and shift are differentiated by.")
-    .arg("dy", "The gradient of the result.")
-    .arg("x", "Of the shape (n, channels, ...).")
-    .arg("scale", "(channels).")
-    .arg("mean", "(channels): of x.")
-    .arg("inv_std", "(channels): 1 / sqrt(variance + epsilon).")
-    .name_errors()
-    .release_gil()
-    .set_body_typed([](const Operand& dy, const Operand& x, const Operand& scale,
-                       const Operand& mean, const Operand& inv_std) {
-      return Told(MakeBatchNormalizationGradient(Given(dy), Given(x), Given(scale), Given(mean),
-                                                 Given(inv_std)));
-    });
-
 MXNET_REGISTER_API("mx.onednn.eltwise_gradient")
     .describe("What the data of a function of each element is differentiated by.")
     .arg("dy", "The gradient of its result.")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+import onnx
+import onnx.parser
 import onnx_ir
 import pytest
 
+import mx
 from mx import _onednn
 from mx.graph import Graph, GraphError, Plan
 from mx.sol.operators import DOMAIN, OPERATORS, VERSION
@@ -185,6 +188,7 @@ def test_largest_elements_with_positions(x: Any, attributes: dict[str, Any], spe
     check("MaxPoolGrad", [gradient, positions, ints(*x)], {}, "mx", TOLERANCE)
 
 
+ADAM = numpy.array([0.1, 0.9, 0.999, 1e-8, 0.01, 0.19, 0.0447])
 # Of each operator inputs and attributes.
 ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("LayerNormGrad", [f(5, 64), f(5, 64), f(64), f(5, 1), f(5, 1)], {}),
@@ -212,6 +216,12 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("GatherGrad", [f(0, 5), ints(), ints(3, 5)], {}),
     ("ReluGrad", [f(3, 50), f(3, 50)], {}),
     ("ReluGrad", [f(100_000), f(100_000)], {}),
+    ("SGDStep", [f(3, 50), f(3, 50), numpy.array([0.1, 0.9, 0.01])], {}),
+    ("SGDStep", [f(3, 50), f(3, 50), numpy.array([0.1, 0.9, 0.01]), f(3, 50)], {}),
+    ("SGDStep", [f(99), f(99), numpy.array([0.1, 0.9, 0.01]), f(99)],
+     {"nesterov": 1, "maximize": 1}),
+    ("AdamStep", [f(3, 50), f(3, 50), ADAM, f(3, 50), f(3, 50) ** 2], {}),
+    ("AdamStep", [f(99), f(99), ADAM, f(99), f(99) ** 2], {"decoupled": 1, "maximize": 1}),
     ("SumTo", [f(4, 2, 3), ints(2, 1)], {}),
     ("SumTo", [f(4, 2, 3), ints(4, 2, 3)], {}),
     ("SumTo", [f(4, 2, 3), ints()], {}),
@@ -226,15 +236,14 @@ def test_rows(name: str, inputs: list[Any], attributes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 16, 5, 6), (3, 7, 4), (2, 3, 4, 5, 6), (6, 5), (1, 3, 1)])
 @pytest.mark.parametrize("unbiased", [0, 1])
-@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
 def test_batch_normalization(shape: tuple[int, ...], unbiased: int) -> None:
     channels = shape[1]
     x = f(*shape) * 2 + 3
     vectors = [f(channels), f(channels), f(channels), f(channels) ** 2]
     attributes = {"epsilon": 1e-3, "momentum": 0.3, "unbiased": unbiased}
-    check("BatchNormTraining", [x, *vectors], attributes, "onednn", 3e-5)
+    check("BatchNormTraining", [x, *vectors], attributes, "mx", 3e-5)
     _, _, _, mean, inv_std = OPERATORS["BatchNormTraining"].reference(x, *vectors, **attributes)
-    check("BatchNormGrad", [f(*shape), x, vectors[0], mean, inv_std], {}, "onednn", 3e-5)
+    check("BatchNormGrad", [f(*shape), x, vectors[0], mean, inv_std], {}, "mx", 3e-5)
 
 
 @pytest.mark.parametrize("shape", [(3, 50), (2, 16, 5, 6), (), (100_000,)])
@@ -303,3 +312,68 @@ def test_wrong_positions_are_errors(
 def test_positions_in_other_channels_count() -> None:
     inputs = [f(2, 2, 3), ints(5, 4, 0, 1, 23, 5, 6, 6, 7, 8, 9, 23).reshape(2, 2, 3)]
     check("MaxPoolGrad", [*inputs, ints(2, 2, 6)], {}, "mx", TOLERANCE)
+
+
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+@pytest.mark.parametrize("channels", [32, 19])
+def test_layers_of_convolutions_stay_in_blocks(channels: int) -> None:
+    x, w, vectors = f(2, 8, 9, 9), f(channels, 8, 3, 3), [f(channels) for _ in range(3)]
+    vectors.append(f(channels) ** 2)
+    attributes = {"pads": [1, 1, 1, 1]}
+    graph = parsed(
+        f"float[2,8,9,9] x, float[{channels},8,3,3] w, "
+        f"float[{channels}] s, float[{channels}] b, float[{channels}] m, float[{channels}] v",
+        "z, new_mean, new_var, mean, inv",
+        """c = Conv<pads = [1, 1, 1, 1]>(x, w)
+        y, new_mean, new_var, mean, inv = mxffi.sol.BatchNormTraining(c, s, b, m, v)
+        z = Relu(y)""",
+    )
+    plan = Plan(graph, optimize=False)
+    found = [numpy.asarray(array) for array in plan(x, w, *vectors)]
+    assert "reorder" not in implementations(plan, x, w, *vectors)[1:-1]
+    (c,) = plan_of("Conv", [x, w], attributes, 1, "")(x, w)
+    c = numpy.asarray(c)
+    y, *rest = OPERATORS["BatchNormTraining"].reference(c, *vectors)
+    for array, expected in zip(found, (numpy.maximum(y, 0), *rest), strict=True):
+        numpy.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-5)
+    gradient, (mean, inv_std) = f(2, 8, 9, 9), rest[2:]
+    graph = parsed(
+        f"float[2,8,9,9] g, float[8,{channels},3,3] w, float[2,{channels},9,9] c, "
+        f"float[2,{channels},9,9] z, float[{channels}] s, float[{channels}] m, float[{channels}] i",
+        "dc, ds, db",
+        f"""shape = Constant<value_ints = [2, {channels}, 9, 9]>()
+        dz = mxffi.sol.ConvGradInput<pads = [1, 1, 1, 1]>(g, w, shape)
+        dy = mxffi.sol.ReluGrad(dz, z)
+        dc, ds, db = mxffi.sol.BatchNormGrad(dy, c, s, m, i)""",
+    )
+    plan = Plan(graph, optimize=False)
+    weight = f(8, channels, 3, 3)
+    z = numpy.maximum(y, 0)
+    found = [numpy.asarray(a) for a in plan(gradient, weight, c, z, vectors[0], mean, inv_std)]
+    assert {step.backend for step in plan.steps()} <= {"onednn", "constant"}
+    dz = OPERATORS["ConvGradInput"].reference(gradient, weight, ints(*c.shape), **attributes)
+    dy = OPERATORS["ReluGrad"].reference(dz, z)
+    wanted = OPERATORS["BatchNormGrad"].reference(dy, c, vectors[0], mean, inv_std)
+    for array, expected in zip(found, wanted, strict=True):
+        bound = 2e-5 * float(numpy.abs(expected).max())
+        numpy.testing.assert_allclose(array, expected, rtol=1e-4, atol=bound)
+
+
+def parsed(inputs: str, outputs: str, nodes: str) -> Graph:
+    """A graph of ONNX's text form, whose outputs are of types that inference finds."""
+    outputs = ", ".join(f"float[] {name}" for name in outputs.split(", "))
+    opset = f'<ir_version: 10, opset_import: ["": 23, "{DOMAIN}": {VERSION}]>'
+    nodes = nodes.replace("mxffi.sol.", "")
+    model = onnx.parser.parse_model(f"{opset} g ({inputs}) => ({outputs}) {{ {nodes} }}")
+    for node in model.graph.node:
+        if node.op_type in OPERATORS:
+            node.domain = DOMAIN
+    for output in model.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    return Graph(onnx_ir.from_proto(model))
+
+
+def implementations(plan: Plan, *arrays: Any) -> list[str]:
+    """What the steps of a plan are computed by."""
+    given = dict(zip(plan.input_names, map(mx.np.array, arrays), strict=True))
+    return [step[1].split()[0].removeprefix("onednn.") for step in plan.compiled(given).steps]

@@ -11,10 +11,11 @@ import ffi
 from .... import numpy as np
 from .._lowering import Lowering
 from .._value import Declined, Value
-from ._backend import api, as_input, check_float, execute, execute_all, operand, reorder, rule
+from ._backend import Blocked, api, as_input, check_float, execute, operand, reorder, rule
 
 _relu_gradient = ffi.get_global_func("mx.graph.training.relu_grad")
-_running_statistics = ffi.get_global_func("mx.graph.training.running_statistics")
+_batch_norm = ffi.get_global_func("mx.graph.training.batch_norm")
+_batch_norm_gradient = ffi.get_global_func("mx.graph.training.batch_norm_grad")
 
 DOMAIN = "mxffi.sol"
 Ints = Sequence[int] | None
@@ -111,6 +112,28 @@ def _average_pool_grad(
     return execute(to, primitive, [dy])
 
 
+def _in_blocks(to: Lowering, *values: Value) -> tuple[int, Any, list[Value]]:
+    """How many channels lie side by side, that layout, and values brought to it.
+
+    Declined where none is in such blocks.
+    """
+    for value in values:
+        if value.layout is None:
+            continue
+        shape = value.shape
+        order = "".join("abcdef"[axis] if axis != 1 else "B" for axis in range(len(shape)))
+        for block in (16, 8):
+            if value.layout.layout.text == f"{order}{block}b f32":
+                return block, value.layout, _brought(to, value.layout, values)
+    raise Declined("left to the kernel of mx: no input has channels in blocks")
+
+
+def _brought(to: Lowering, blocked: Blocked, values: Sequence[Value]) -> list[Value]:
+    return [
+        value if value.layout == blocked else reorder(to, value, blocked.layout) for value in values
+    ]
+
+
 @rule(f"{DOMAIN}::BatchNormTraining")
 def _batch_norm_training(
     to: Lowering,
@@ -124,34 +147,22 @@ def _batch_norm_training(
     momentum: float = 0.1,
     unbiased: int = 1,
 ) -> list[Value]:
-    check_float(x, scale, shift, mean, variance)
-    if x.size == 0:
-        raise Declined("no elements")
-    source, x = as_input(to, x)
-    factor, factor_input = operand(to, scale)
-    added, added_input = operand(to, shift)
-    primitive = api().batch_normalization_training(source, factor, added, epsilon)
-    data = [value for value in (x, factor_input, added_input) if value is not None]
-    y, batch_mean, batch_variance = execute_all(to, primitive, data)
-    channels = x.shape[1]
-    count = x.size // channels
-    correction = count / (count - 1) if unbiased and count > 1 else 1.0
-    kernel = _running_statistics(channels, momentum, correction, epsilon)
-    kept = [to.row_major(value) for value in (mean, variance)]
-    new_mean, new_variance, inv_std = to.step(kernel, [*kept, batch_mean, batch_variance])
-    return [y, new_mean, new_variance, batch_mean, inv_std]
+    vectors = (scale, shift, mean, variance)
+    check_float(x, *vectors)
+    block, blocked, (x,) = _in_blocks(to, x)
+    kernel = _batch_norm(x.shape, block, epsilon, momentum, bool(unbiased))
+    return to.step(kernel, [x, *map(to.row_major, vectors)], [blocked])
 
 
 @rule(f"{DOMAIN}::BatchNormGrad")
 def _batch_norm_grad(
     to: Lowering, dy: Value, x: Value, scale: Value, mean: Value, inv_std: Value
 ) -> list[Value]:
-    check_float(dy, x, scale, mean, inv_std)
-    if x.size == 0:
-        raise Declined("no elements")
-    given = [as_input(to, value) for value in (dy, x, scale, mean, inv_std)]
-    primitive = api().batch_normalization_gradient(*[source for source, _ in given])
-    return execute_all(to, primitive, [value for _, value in given])
+    vectors = (scale, mean, inv_std)
+    check_float(dy, x, *vectors)
+    block, blocked, both = _in_blocks(to, dy, x)
+    kernel = _batch_norm_gradient(x.shape, block)
+    return to.step(kernel, [*both, *map(to.row_major, vectors)], [blocked])
 
 
 def _slope(kind: str, of_result: bool) -> Any:
@@ -185,10 +196,7 @@ def _relu_grad(to: Lowering, dy: Value, y: Value) -> Value:
     blocked = dy.layout or y.layout
     if blocked is None or dy.shape != y.shape:
         raise Declined("left to the kernel of mx: no input is in blocks")
-    both = [
-        value if value.layout == blocked else reorder(to, value, blocked.layout)
-        for value in (dy, y)
-    ]
+    both = _brought(to, blocked, (dy, y))
     kernel = _relu_gradient(dy.shape, blocked.layout.bytes)
     return to.step(kernel, both, [blocked])[0]
 

@@ -52,6 +52,36 @@ def check_lines(x: Value, first: int, *parameters: Value | None) -> None:
         raise Declined("no elements")
 
 
+@rule(f"{DOMAIN}::BatchNormTraining")
+def _batch_norm(
+    to: Lowering,
+    x: Value,
+    scale: Value,
+    shift: Value,
+    mean: Value,
+    variance: Value,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.1,
+    unbiased: int = 1,
+) -> list[Value]:
+    check_float(x, scale, shift, mean, variance)
+    if x.size == 0:
+        raise Declined("no elements")
+    kernel = maker("batch_norm")(x.shape, 1, epsilon, momentum, bool(unbiased))
+    return add_step(to, kernel, x, scale, shift, mean, variance)
+
+
+@rule(f"{DOMAIN}::BatchNormGrad")
+def _batch_norm_grad(
+    to: Lowering, dy: Value, x: Value, scale: Value, mean: Value, inv_std: Value
+) -> list[Value]:
+    check_float(dy, x, scale, mean, inv_std)
+    if x.size == 0:
+        raise Declined("no elements")
+    return add_step(to, maker("batch_norm_grad")(x.shape, 1), dy, x, scale, mean, inv_std)
+
+
 @rule(f"{DOMAIN}::LayerNormGrad")
 def _layer_norm_grad(
     to: Lowering,
@@ -187,3 +217,36 @@ def _sum_to(to: Lowering, x: Value, shape: Value) -> Value:
         return to.reshape(x, extents)
     total: Value = to.call(np.sum, x, axis=tuple(axes), keepdims=True)
     return to.reshape(cast(to, total, x.dtype), extents)
+
+
+@rule(f"{DOMAIN}::SGDStep")
+def _sgd_step(
+    to: Lowering,
+    w: Value,
+    g: Value,
+    settings: Value,
+    velocity: Value | None = None,
+    *,
+    nesterov: int = 0,
+    maximize: int = 0,
+) -> list[Value]:
+    check_float(w, g, velocity)
+    kernel = maker("sgd_step")(w.shape, velocity is not None, bool(nesterov), bool(maximize))
+    return add_step(to, kernel, w, g, settings, velocity)
+
+
+@rule(f"{DOMAIN}::AdamStep")
+def _adam_step(
+    to: Lowering,
+    w: Value,
+    g: Value,
+    settings: Value,
+    mean: Value,
+    square: Value,
+    *,
+    decoupled: int = 0,
+    maximize: int = 0,
+) -> list[Value]:
+    check_float(w, g, mean, square)
+    kernel = maker("adam_step")(w.shape, bool(decoupled), bool(maximize))
+    return add_step(to, kernel, w, g, settings, mean, square)
