@@ -11,6 +11,7 @@ import mx
 from benchmarks import models
 from mx import sol
 from mx.graph import Plan, passes
+from mx.graph.lowering import BACKENDS
 from mx.graph.lowering._trial import Cost
 from mx.sol.tuning import Choices, _kept, _measure, _tuner, tune
 from mx.sol.tuning._layers import Recording
@@ -38,6 +39,12 @@ def chain():
 
 def given(graph, batch: int = 2) -> dict[str, object]:
     return {name: mx.np.asarray(array) for name, array in models.example(graph, batch).items()}
+
+
+@pytest.fixture
+def without_gen(monkeypatch) -> None:
+    """Spares tests that are about something else the compiler."""
+    monkeypatch.setattr(_measure, "all_backends", lambda: BACKENDS)
 
 
 @pytest.fixture
@@ -73,12 +80,12 @@ def test_a_layer_is_measured_with_what_its_kernel_takes() -> None:
     Plan(chain(), optimize=False, chooser=recording).run(given(chain()))
     product, softmax, *_ = recording.stop()
     assert [one.operator for one in product.chain] == ["Add", "Relu", "Softmax", "Mul"]
-    found = measure(product)
-    assert set(found.costs) == {"onednn", "mx"}
+    (found,) = measure([product])
+    assert set(found.costs) >= {"onednn", "mx"}
     # Backends are timed for the same nodes, however many kernels each has for them.
-    assert found.length == product.taken == 2
-    assert len(found.costs["mx"].implementations) == 3
-    assert len(found.costs["onednn"].implementations) == 1
+    assert found.length >= product.taken == 2
+    assert len(found.costs["mx"].implementations) == 1 + found.length
+    assert len(found.costs["onednn"].implementations) == found.length - 1
     assert all(cost.kernel > 0 for cost in found.costs.values())
     assert product.key() != softmax.key()
 
@@ -137,7 +144,7 @@ def test_selection(costs, labels) -> None:
     assert select(sites(*costs)) == list(labels)
 
 
-def test_results_are_kept(cache, monkeypatch) -> None:
+def test_results_are_kept(without_gen, cache, monkeypatch) -> None:
     first, _ = tune(chain(), given(chain()), "chain", 1.0)
     assert not first.from_cache and first.layers and first.skipped == 0
     entries = sol.cache.entries()
@@ -162,13 +169,13 @@ def test_results_are_kept(cache, monkeypatch) -> None:
     assert not damaged.from_cache
 
 
-def test_without_a_cache() -> None:
+def test_without_a_cache(without_gen) -> None:
     for _ in range(2):
         found, _ = tune(chain(), given(chain()), "chain", 1.0)
         assert not found.from_cache
 
 
-def test_no_time() -> None:
+def test_no_time(without_gen) -> None:
     found, plan = tune(chain(), given(chain()), "chain", 1e-9)
     assert found.skipped >= 2 and not found.layers
     assert plan.run(given(chain()))[0].shape == (2, 4)
@@ -176,7 +183,7 @@ def test_no_time() -> None:
 
 
 @pytest.mark.parametrize(("after", "kept"), [(90.0, True), (110.0, False)])
-def test_what_is_not_faster_as_a_whole_is_not_used(monkeypatch, after, kept) -> None:
+def test_what_is_not_faster_as_a_whole_is_not_used(without_gen, monkeypatch, after, kept) -> None:
     def choose(sites):
         return ["mx"] * len(sites)
 
@@ -197,14 +204,14 @@ def test_tune_and_report(cache) -> None:
     found = sol.tune(model, 5.0)
     numpy.testing.assert_allclose(model(**inputs), before, rtol=1e-5, atol=1e-6)
     assert found.layers[0].operators == ("MatMul", "Add", "Relu")
-    assert {one.backend for one in found.layers[0].candidates} == {"onednn", "mx"}
+    assert {one.backend for one in found.layers[0].candidates} >= {"onednn", "mx"}
     text = str(sol.report(model))
     assert "Tuning, measured in" in text and "onednn.matmul" in text
     with pytest.raises(ValueError, match="seconds: expected more than 0, got 0"):
         sol.tune(model, 0)
 
 
-def test_autotune(cache) -> None:
+def test_autotune(without_gen, cache) -> None:
     sol.config["autotune"] = True
     try:
         model = sol.optimize(chain())

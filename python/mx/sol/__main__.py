@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .. import _onednn
 from .._acc.table import accelerators
-from ..graph.lowering import BACKENDS
+from ._backends import backends
 from ._not_built import NOT_BUILT
 from .deployments import deployments
 from .frameworks import frameworks
@@ -41,8 +41,9 @@ def _backends() -> Iterator[Row]:
         _onednn.load()
     except ImportError as error:
         missing["onednn"] = f"missing: {error}"
-    for one in BACKENDS:
-        yield one.name, missing.get(one.name, f"{len(one.rules)} operators")
+    for one in backends:
+        rules = f"{len(one.rules)} operators" if one.rules else ""
+        yield one.name, missing.get(one.name, rules)
 
 
 def main() -> None:

@@ -9,5 +9,9 @@ from ._registry import Registry, registry_of
 # In the order in which they are asked for what no table and no measurement has another order for.
 backends: Registry[Any] = registry_of(
     "backends",
-    {"onednn": "mx.graph.lowering:ONEDNN", "mx": "mx.graph.lowering:OPERATORS"},
+    {
+        "onednn": "mx.graph.lowering:ONEDNN",
+        "gen": "mx.sol.backends.gen:GEN",
+        "mx": "mx.graph.lowering:OPERATORS",
+    },
 )

@@ -16,7 +16,7 @@ import numpy
 from ... import numpy as np
 from ._choice import Layer
 from ._constant import Constant
-from ._lowering import Lowering
+from ._lowering import Finisher, Lowering
 from ._table import Backend
 from ._value import REJECTIONS, Declined, Follower, Followers, NeedsElements, Value
 
@@ -55,14 +55,20 @@ class Trial:
     """A layer by one backend: its node, and those behind it that may be one kernel with it."""
 
     def __init__(
-        self, layer: Layer, chain: Sequence[Follower], backend: Backend, keep_nan: bool = False
+        self,
+        layer: Layer,
+        chain: Sequence[Follower],
+        backend: Backend,
+        finishers: dict[Any, Finisher],
     ) -> None:
         """Lowers the node. Declined where the backend does not, with its reason.
 
-        `chain` has the nodes behind it, of which it takes as many as it can: `taken`.
+        `chain` has the nodes behind it, of which it takes as many as it can: `taken`. To
+        `finishers` is added what has to be done, once for many trials, before one is timed.
         """
         self.backend = backend
-        self._to = to = _Recorder(keep_nan)
+        self._to = to = _Recorder()
+        to.finishers = finishers
         self._made: dict[Value, Value] = {}
         self._chain = [self._follower(one) for one in chain]
         inputs = [self._value(value) for value in layer.inputs]
@@ -97,7 +103,11 @@ class Trial:
             ]
         to.phase = "end"
         self.layouts = [value.layout for value in self._outputs]
-        self._plan = to.build(self._outputs)
+
+    def build(self) -> None:
+        """Makes the plan, when all finishers are done."""
+        self._to.finishers = {}
+        self._plan = self._to.build(self._outputs)
 
     def time(self, seconds: float, give_up: float) -> Cost:
         """What it takes, the least of runs for so many seconds; at least three, but two where both
@@ -186,8 +196,8 @@ class Trial:
 class _Recorder(Lowering):
     """Knows of each step what it is for: a phase, or the position of the input it rearranges."""
 
-    def __init__(self, keep_nan: bool) -> None:
-        super().__init__(keep_nan)
+    def __init__(self) -> None:
+        super().__init__()
         self.phase = "setup"
         self.tags: list[str | int] = []
         self.arrays: list[Any] = []

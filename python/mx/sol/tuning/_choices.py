@@ -3,34 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...graph.lowering import Backend, Chooser, Layer
+from ...graph.lowering._value import Value
 from .._backends import backends
 
 # Without measurements: the backends that come before all others, by operator.
 _FIRST: dict[str, tuple[str, ...]] = {}
+# Those that layers have only by the table above or by measurement: their kernels are compiled,
+# which takes longer than most models that are run once.
+_ON_DEMAND = frozenset({"gen"})
+
+
+def all_backends() -> tuple[Backend, ...]:
+    """All that can be loaded, in the order in which they are asked."""
+    return tuple(backends)
 
 
 def by_table(operator: str) -> tuple[Backend, ...]:
-    """All backends, in the order in which a layer of this operator asks them untuned."""
-    found: dict[str, Backend] = {one.name: one for one in backends}
+    """The backends that a layer of this operator asks untuned, in order."""
+    found = {one.name: one for one in all_backends()}
     first = [found[name] for name in _FIRST.get(operator, ()) if name in found]
-    return (*first, *(one for one in found.values() if one not in first))
+    rest = [one for one in found.values() if one not in first and one.name not in _ON_DEMAND]
+    return (*first, *rest)
+
+
+class InRows(Backend):
+    """Another backend, which is given what other backends have in blocks in rows."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend.name, backend.rules, backend.loses_nan)
+        self._backend = backend
+
+    def lower(
+        self,
+        to: Any,
+        operator: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+    ) -> list[Value]:
+        """The outputs of a node; Declined as the other backend does."""
+        plain = [None if value is None else to.plain(value) for value in inputs]
+        return self._backend.lower(to, operator, version, plain, attributes)
 
 
 class Choices(Chooser):
     """Has a backend of its own first for some layers, by their positions in the graph."""
 
     def __init__(self, chosen: Mapping[int, str] | None = None) -> None:
-        super().__init__(tuple(backends))
+        super().__init__(by_table(""))
         self.chosen = dict(chosen or {})
         self._by_table: dict[str, tuple[Backend, ...]] = {}
+        self._named = {one.name: (one, InRows(one)) for one in all_backends()} if chosen else {}
 
     def order(self, layer: Layer) -> Sequence[Backend]:
+        """The backend that was chosen, with inputs as they are or in rows; then the untuned."""
         if layer.operator not in self._by_table:
             self._by_table[layer.operator] = by_table(layer.operator)
         order = self._by_table[layer.operator]
-        name = self.chosen.get(layer.position)
-        if name is None:
-            return order
-        return sorted(order, key=lambda one: one.name != name)
+        first = self._named.get(self.chosen.get(layer.position, ""), ())
+        return (*first, *order)

@@ -52,7 +52,8 @@ class Recording(Choices):
     def stop(self) -> list[Noted]:
         """The layers; none are noted from now on, as plans live longer than what is measured."""
         layers, self.layers, self._stopped = self.layers, [], True
-        return layers
+        # A plan is begun again where a backend has failed.
+        return list({one.layer.position: one for one in layers}.values())
 
     def note(self, layer: Layer, backend: str, taken: int, outputs: Sequence[Value]) -> None:
         if self._stopped:

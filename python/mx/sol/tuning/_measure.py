@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from ...graph.lowering import Backend
+from ...graph.lowering._lowering import Finisher
 from ...graph.lowering._trial import Cost, Trial
-from ...graph.lowering._value import Declined
-from ._choices import by_table
+from ...graph.lowering._value import REJECTIONS, BackendFailed, Declined
+from ._choices import InRows, all_backends, by_table
 from ._layers import Noted
 
 # Seconds of runs of one candidate of one layer.
 _EACH = 0.004
+# Layers whose candidates are compiled at once, and in memory at the same time.
+_AT_ONCE = 6
 # How often candidates that are near are timed again.
 _CONFIRMED = 2
 # How many times slower than the best a candidate is after one run so that it gets no second one.
@@ -55,37 +59,83 @@ class Measured:
         )
 
 
-def measure(noted: Noted) -> Measured:
-    """Times all backends that can execute a layer, the one that it has first."""
-    order = by_table(noted.layer.operator)
-    trials: list[Trial] = []
-    declined: dict[str, str] = {}
-    for backend in sorted(order, key=lambda one: one.name != noted.backend):
+def measure(layers: Sequence[Noted]) -> list[Measured]:
+    """Times all backends that can execute layers; what has to be compiled is compiled at once."""
+    finishers: dict[Any, Finisher] = {}
+    sites = [_Site(noted, finishers) for noted in layers]
+    failed: dict[str, str] = {}
+    for finisher in finishers.values():
         try:
-            trials.append(Trial(noted.layer, noted.chain, backend))
-        except Declined as error:
-            declined[backend.name] = str(error)
-    names = {trial.backend.name for trial in trials}
-    if noted.backend not in names or len(trials) < 2:
-        return Measured(noted.taken, {}, declined)
-    length = max(trial.taken for trial in trials)
-    costs: dict[str, Cost] = {}
-    layouts = None
-    for trial in trials:
-        name = trial.backend.name
-        best = min((cost.kernel for cost in costs.values()), default=float("inf"))
-        try:
-            trial.finish(length, by_table, layouts)
-            costs[name] = trial.time(_EACH, _HOPELESS * best)
-        except Exception as error:
-            # Whatever a kernel of another package does wrong must not end the model's own run.
-            declined[name] = f"{type(error).__name__}: {error}"
-            if name == noted.backend:
-                return Measured(noted.taken, {}, declined)
-            continue
-        layouts = trial.layouts if layouts is None else layouts
-    _confirm(trials, costs, noted.backend)
-    return Measured(length, costs, declined)
+            finisher.finish()
+        except BackendFailed as error:
+            failed[error.backend.name] = str(error)
+    return [site.time(failed) for site in sites]
+
+
+class _Site:
+    """A layer with a trial of each backend, lowered but not built."""
+
+    def __init__(self, noted: Noted, finishers: dict[Any, Finisher]) -> None:
+        self.default = noted.backend
+        self.trials: list[Trial] = []
+        self.declined: dict[str, str] = {}
+        self.length = noted.taken
+        order = sorted(all_backends(), key=lambda one: one.name != noted.backend)
+        for backend in order:
+            trial = self._trial(noted, backend, finishers)
+            if trial is not None:
+                self.trials.append(trial)
+            elif backend.name == noted.backend:
+                return  # as where a plan has it by another way than rules
+        if len(self.trials) < 2:
+            return
+        self.length = max(trial.taken for trial in self.trials)
+        layouts = None
+        for trial in list(self.trials):
+            try:
+                trial.finish(self.length, by_table, layouts)
+            except (Declined, *REJECTIONS) as error:
+                self._drop(trial, error)
+                continue
+            layouts = trial.layouts if layouts is None else layouts
+
+    def _trial(
+        self, noted: Noted, backend: Backend, finishers: dict[Any, Finisher]
+    ) -> Trial | None:
+        """A trial with inputs in the order that they have in memory, or in rows."""
+        for one in (backend, InRows(backend)):
+            try:
+                return Trial(noted.layer, noted.chain, one, finishers)
+            except Declined as error:
+                self.declined.setdefault(backend.name, str(error))
+                if not any(value is not None and value.layout for value in noted.layer.inputs):
+                    break
+        return None
+
+    def _drop(self, trial: Trial, error: Exception) -> None:
+        self.trials.remove(trial)
+        self.declined[trial.backend.name] = str(error)
+
+    def time(self, failed: Mapping[str, str]) -> Measured:
+        """Times the trials but for those of backends that have failed, and the reason."""
+        costs: dict[str, Cost] = {}
+        for trial in list(self.trials):
+            name = trial.backend.name
+            best = min((cost.kernel for cost in costs.values()), default=float("inf"))
+            try:
+                if name in failed:
+                    raise Declined(failed[name])
+                trial.build()
+                costs[name] = trial.time(_EACH, _HOPELESS * best)
+            except Exception as error:
+                # What a kernel of another package does wrong must not end the model's own run.
+                self._drop(trial, error)
+        for name in costs:
+            self.declined.pop(name, None)
+        if self.default not in costs or len(costs) < 2:
+            return Measured(self.length, {}, self.declined)
+        _confirm(self.trials, costs, self.default)
+        return Measured(self.length, costs, self.declined)
 
 
 def _confirm(trials: Sequence[Trial], costs: dict[str, Cost], default: str) -> None:
@@ -116,12 +166,16 @@ class Measurements:
         """Measures layers that are not known yet; `tell` is told how many are done."""
         wanted = {one.key(): one for one in layers}
         left = {key: one for key, one in wanted.items() if key not in self.found}
-        for number, (key, noted) in enumerate(left.items()):
+        keys = list(left)
+        for number in range(0, len(keys), _AT_ONCE):
             if perf_counter() > self.until:
-                self.skipped = len(left) - number
+                self.skipped = len(keys) - number
                 break
-            tell(number, len(left))
-            self.found[key] = self.new[key] = measure(noted)
+            tell(number, len(keys))
+            some = keys[number : number + _AT_ONCE]
+            results = measure([left[key] for key in some])
+            self.new.update(zip(some, results, strict=True))
+        self.found.update(self.new)
         tell(len(left), len(left))
 
 
