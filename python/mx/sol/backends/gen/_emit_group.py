@@ -9,6 +9,7 @@ from ._elementwise import emit_elementwise
 from ._group import GroupNode
 from ._kernel import GenKernel, Spec
 from ._operators import OPERATORS
+from ._reduce import REDUCE, emit_reduction
 from ._rows import ROW_OPERATORS, emit_rows
 from ._table import Known
 from ._target import Target
@@ -26,6 +27,8 @@ def emit_group(
     Values are numbered as GroupNode says; `outputs` are those that are written. Declined where
     generated code has no kernel for the group.
     """
+    if nodes[-1].operator in REDUCE and list(outputs) == [len(inputs) + len(nodes) - 1]:
+        return emit_reduction(target, inputs, nodes, known)
     found = [index for index, node in enumerate(nodes) if node.operator in ROW_OPERATORS]
     if not found:
         return emit_elementwise(target, inputs, nodes, outputs, known)
@@ -36,4 +39,4 @@ def emit_group(
 
 def is_in_groups(operator: str) -> bool:
     """Whether nodes of an operator may be part of a group."""
-    return operator in ROW_OPERATORS or operator in OPERATORS
+    return operator in ROW_OPERATORS or operator in OPERATORS or operator in REDUCE

@@ -14,7 +14,7 @@ from ._kernel import Spec
 from ._leaves import Sources, sources_of
 from ._table import Known
 from ._target import Target
-from ._types import FLOATS, type_of
+from ._types import type_of
 
 # Names, positions and shapes of inputs.
 Extras = Sequence[tuple[str, int, tuple[int, ...]]]
@@ -41,9 +41,11 @@ class Frame:
         axes: Sequence[int],
         extra: Extras,
         keeps: bool = False,
+        columns: Sequence[int] = (),
     ) -> None:
         """`extra` are the names, positions and shapes of the operator's other inputs; with `keeps`
-        there is memory for what `again_keeping` makes of a row."""
+        there is memory for what `again_keeping` makes of a row. `columns` are the last axes where
+        rows are gone through side by side."""
         self._inputs, self._outputs, self._index = list(inputs), list(outputs), index
         self._count = len(inputs)
         self._front = Expressions(inputs, nodes[:index], known)
@@ -52,23 +54,21 @@ class Frame:
             raise Declined("nodes in front that give no row")
         self._main = main
         self.x = self._front.output(main)
-        if self.x.dtype not in FLOATS:
-            raise Declined(f"rows of {self.x.dtype}")
         behind = [self._renumbered(node) for node in nodes[index + 1 :]]
         self._behind = Expressions([*inputs, self.x, self.x], behind, known)
         self.is_vector = (
             self.x.dtype == "float32"
             and all(group.is_vector or not group.nodes for group in (self._front, self._behind))
-            and all(spec.dtype in Vector.DTYPES for spec in inputs)
+            and all(inputs[position].dtype == "float32" for _, position, _ in extra)
         )
         self._front.is_vector = self._behind.is_vector = self.is_vector
         self.lanes = target.lanes if self.is_vector else 1
         self.extra: dict[str, Leaf] = {}
         for name, position, shape in extra:
             self.extra[name] = Leaf(position, shape, inputs[position].dtype)
-        self._lay_out(axes, keeps)
+        self._lay_out(axes, keeps, columns)
 
-    def _lay_out(self, axes: Sequence[int], keeps: bool) -> None:
+    def _lay_out(self, axes: Sequence[int], keeps: bool, columns: Sequence[int]) -> None:
         whole = self.x.shape
         front, behind = self._front.leaves.values(), self._behind.leaves.values()
         given = [leaf for leaf in behind if leaf.position < self._count]
@@ -80,10 +80,20 @@ class Frame:
             if self.spec(number).shape != whole:
                 raise Declined("an output of another shape than the rows")
         shapes = [leaf.shape for leaf in leaves] + [whole]
-        outer = domain_of(whole, shapes, [a for a in range(len(whole)) if a not in axes])
+        rest = [axis for axis in range(len(whole)) if axis not in (*axes, *columns)]
+        outer = domain_of(whole, shapes, rest)
         inner = domain_of(whole, shapes, axes)
+        if columns:
+            side = domain_of(whole, shapes, columns)
+            if len(side.shape) > 1:
+                raise Declined("axes that cannot be gone through as one")
+            inner = Domain(
+                (*inner.shape, *side.shape),
+                tuple((*a, *b) for a, b in zip(inner.strides, side.strides, strict=True)),
+            )
         self.rows = outer.rows * outer.columns
         self.columns = inner.columns * inner.rows
+        self.width = inner.columns
         # With a last axis of its own, rows are numbered by all the others.
         self._outer = Domain((*outer.shape, 1), tuple((*own, 0) for own in outer.strides))
         self._inner = inner
@@ -95,10 +105,11 @@ class Frame:
         reads_front = list(front) if self._front.nodes else [plain]
         self._reading = sources_of(reads_front, strides, self.is_vector, "p")
         self._plain = plain
-        self._writing = sources_of([*given, *self.extra.values()], strides, self.is_vector, "r")
+        written = list(dict.fromkeys([*given, *self.extra.values()]))
+        self._writing = sources_of(written, strides, self.is_vector, "r")
         self._keeps = bool(self._front.nodes)
         self.value = type_of(self.x.dtype).value
-        bytes_each = 8 if self.value == "double" else 4
+        bytes_each = 4 if self.value == "float" else 8
         self.workspace = self.columns * bytes_each if self._keeps or keeps else 0
 
     def spec(self, number: int) -> Spec:
@@ -134,7 +145,7 @@ class Frame:
 
     @property
     def _wide(self) -> str:
-        return "float64" if self.value == "double" else "float32"
+        return "float32" if self.value == "float" else self.x.dtype
 
     @property
     def kind(self) -> str:
@@ -206,6 +217,15 @@ class Frame:
             return lines + use(x, rest, copy)
 
         return self._segments([self._reading], piece, unroll)
+
+    def beside(self, use: Callable[[str, str, str | None], list[str]]) -> list[str]:
+        """A pass that reads rows side by side; `use` gets the index among them, too."""
+
+        def piece(index: str, rest: str | None, _: int) -> list[str]:
+            lines, x = self._computed(index, rest)
+            return lines + use(x, index, rest)
+
+        return self._segments([self._reading], piece, 1)
 
     def again(self, use: Use, unroll: int = 1) -> list[str]:
         """A pass over the same elements."""

@@ -118,8 +118,8 @@ class Expressions:
         self, is_vector: bool, given: Mapping[Leaf, str], suffix: str
     ) -> tuple[list[str], dict[int, str]]:
         make = Vector if is_vector else Scalar
-        for spec in self.inputs:
-            make(spec.dtype)
+        for leaf in self.leaves.values():
+            make(leaf.dtype)
         names: dict[int, str] = {}
         lines = []
         for index, reads in enumerate(self._reads):

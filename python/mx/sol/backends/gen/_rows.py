@@ -20,6 +20,7 @@ from ._normalization import NORMS, norm_axes, norm_lines
 from ._softmax import SOFTMAX, softmax_axes, softmax_lines
 from ._table import Known, emits
 from ._target import Target
+from ._types import FLOATS
 
 ROW_OPERATORS = frozenset((*NORMS, *SOFTMAX))
 
@@ -40,6 +41,8 @@ def emit_rows(
     operator = nodes[index].operator
     is_norm = operator in NORMS
     x = _main(inputs, nodes, index)
+    if x.dtype not in FLOATS:
+        raise Declined(f"rows of {x.dtype}")
     axes = (norm_axes if is_norm else softmax_axes)(x.shape, nodes[index])
     extra = NORMS[operator](nodes[index], x, inputs) if is_norm else []
     frame = Frame(target, inputs, nodes, outputs, known, index, axes, extra, operator == "Softmax")

@@ -201,7 +201,7 @@ MX_INLINE vf vf_scale(vf a, vf n) {
 #else
   const vi whole = MX_CONVERT(n, vi);
   const vi half = whole >> 1;
-  return a * (vf)((half + 127) << 23) * (vf)((whole - half + 127) << 23);
+  return a * (vf)((vu)(half + 127) << 23) * (vf)((vu)(whole - half + 127) << 23);
 #endif
 }
 
@@ -235,7 +235,7 @@ MX_INLINE vf vf_exp_below(vf a) {
   const vf clipped = vf_max(vf_set1(-87.0f), a);
   const vf n = vf_near(clipped * 1.44269502f);
   const vf r = vf_fma(n, vf_set1(2.12194442e-4f), vf_fma(n, vf_set1(-0.693359375f), clipped));
-  const vf power = (vf)((MX_CONVERT(n, vi) + 127) << 23);
+  const vf power = (vf)((vu)(MX_CONVERT(n, vi) + 127) << 23);
   return vf_select(a < -87.0f, (vf){0}, (1.0f + vf_exp_small(r)) * power);
 }
 MX_INLINE vf vf_expm1(vf a) {
@@ -248,7 +248,7 @@ MX_INLINE vf vf_log(vf a) {
   const vi is_small = a < 1.17549435e-38f;
   const vf scaled = vf_select(is_small, a * 8388608.0f, a);
   /* a = m * 2^e with m from sqrt(1/2) to sqrt(2). */
-  const vi bits = (vi)scaled - 0x3f3504f3;
+  const vi bits = (vi)((vu)scaled - 0x3f3504f3u);
   vf e = MX_CONVERT(bits >> 23, vf);
   e = e - vf_select(is_small, vf_set1(23.0f), (vf){0});
   const vf f = (vf)((bits & 0x007fffff) + 0x3f3504f3) - 1.0f;
