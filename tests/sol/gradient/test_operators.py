@@ -31,6 +31,7 @@ LABELS = numpy.array([[1, 0], [2, -100]])
 # Each operator with inputs and attributes; those of which it is known what comes are below.
 CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "ReluGrad": ([f(2, 3), f(2, 3)], {}),
+    "ClipGrad": ([f(2, 3), f(2, 3), -(f(1) ** 2), f(1) ** 2], {}),
     "SigmoidGrad": ([f(2, 3), f(2, 3)], {}),
     "TanhGrad": ([f(2, 3), f(2, 3)], {}),
     "GeluGrad": ([f(2, 3), f(2, 3)], {"approximate": "tanh"}),

@@ -20,9 +20,15 @@ torch = pytest.importorskip("torch")
 from . import cases_elementwise, cases_layers, cases_movement  # noqa: E402, F401
 
 
-def gradients(graph: Graph, feeds: Mapping[str, Any], wrt: list[str], dy: Mapping[str, Any]) -> Any:
+def gradients(
+    graph: Graph,
+    feeds: Mapping[str, Any],
+    wrt: list[str],
+    dy: Mapping[str, Any],
+    memory_limit: int | None = None,
+) -> Any:
     """The outputs, and the gradients by name, with zeros for those that are not there."""
-    made = training(graph, wrt)
+    made = training(graph, wrt, memory_limit=memory_limit)
     forward = Plan(made.forward, optimize=False)
     values = dict(feeds)
     outputs = forward.run({name: feeds[name] for name in forward.input_names})

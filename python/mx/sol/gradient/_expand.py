@@ -66,8 +66,8 @@ def _replace(graph: Graph, names: Names, node: ir.Node) -> bool:
 def _take_over(graph: ir.Graph, node: ir.Node, outputs: Sequence[ir.Value]) -> None:
     """Has all that used a node's outputs use others, which get their names, and removes it."""
     for old, new in zip(node.outputs, outputs, strict=False):
-        name = old.name
-        new.shape, new.type = old.shape, old.type
+        name = old.name or new.name  # one without a name is there for a gradient alone
+        new.shape, new.type = old.shape or new.shape, old.type or new.type
         ir.convenience.replace_all_uses_with(old, new, replace_graph_outputs=True)
         old.name = None
         new.name = name

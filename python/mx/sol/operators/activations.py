@@ -28,6 +28,24 @@ def relu_grad(dY: Array, Y: Array) -> Array:
 
 
 @operator(
+    "ClipGrad",
+    "dX",
+    like(0),
+    body="""
+    above = Greater (Y, low)
+    below = Less (Y, high)
+    inside = And (above, below)
+    number = Constant <value_float = 0.0> ()
+    zero = CastLike (number, dY)
+    dX = Where (inside, dY, zero)
+    """,
+)
+def clip_grad(dY: Array, Y: Array, low: Array, high: Array) -> Array:
+    """The gradient of Clip from what it gave: dY where Y is between the bounds, 0 elsewhere."""
+    return numpy.where((Y > low) & (Y < high), dY, dY.dtype.type(0))
+
+
+@operator(
     "SigmoidGrad",
     "dX",
     like(0),

@@ -120,17 +120,19 @@ def _atanh(to: Writer, call: Call) -> ir.Value:
 @gradient("Clip")
 def _clip(to: Writer, call: Call) -> list[ir.Value | None]:
     low, high = call.optional(1), call.optional(2)
-    grads: list[ir.Value | None] = [call.dy, None, None]
-    zero = to.zeros_like(call.dy) if call.wants(1) or call.wants(2) else None
-    below = None if low is None else to.Less(call.x, low)
-    above = None if high is None else to.Greater(call.x, high)
-    if low is not None and call.wants(1) and below is not None and zero is not None:
-        grads[1] = to.sum_to(to.Where(below, call.dy, zero, dtype=call.y.dtype), low, call.y)
-    if high is not None and call.wants(2) and above is not None and zero is not None:
-        grads[2] = to.sum_to(to.Where(above, call.dy, zero, dtype=call.y.dtype), high, call.y)
-    outside = below if above is None else above if below is None else to.Or(below, above)
-    if outside is not None:
-        grads[0] = to.where(to.Not(outside), call.dy, 0.0)
+    assert call.x.dtype is not None
+    bounds = [
+        to.constant(end, call.x.dtype) if value is None else value
+        for value, end in ((low, -math.inf), (high, math.inf))
+    ]
+    grads: list[ir.Value | None] = [None, None, None]
+    if call.wants(0):
+        grads[0] = to.own_like("ClipGrad", call.dy, call.y, *bounds, like=call.x)
+    for index, outside in ((1, to.Less), (2, to.Greater)):
+        if call.wants(index):
+            bound = call.input(index)
+            hit = to.where(outside(call.x, bound), call.dy, 0.0)
+            grads[index] = to.sum_to(hit, bound, call.y)
     return grads
 
 

@@ -35,17 +35,38 @@ def _matmul(to: Writer, call: Call) -> Grads:
         if d_b is not None:
             d_b = to.Squeeze(to.sum_over(d_b, list(range(rank_a - 2))), [1])
         return [d_a, d_b]
+    if rank_b == 2:
+        return _by_matrix(to, call)
     d_a = d_b = None
     if call.wants(0):
         d_a = _summed(to, to.MatMul(dy, _swapped(to, b, rank_b)), call, 0)
     if call.wants(1):
-        if rank_b == 2 and rank_a > 2:
-            # One product of all rows, not a sum of many.
-            rows = [to.Reshape(x, to.Concat([-1], to.extent(x, -1), axis=0)) for x in (a, dy)]
-            d_b = to.MatMul(_swapped(to, rows[0], 2), rows[1])
-        else:
-            d_b = _summed(to, to.MatMul(_swapped(to, a, rank_a), dy), call, 1)
+        d_b = _summed(to, to.MatMul(_swapped(to, a, rank_a), dy), call, 1)
     return [d_a, d_b]
+
+
+def _by_matrix(to: Writer, call: Call) -> Grads:
+    """Each gradient is one product of all rows, not one for each matrix of a batch."""
+    a, b, dy = call.input(0), call.input(1), call.dy
+    d_a = d_b = None
+    rows = dy if len(call.dims(0)) == 2 else _rows(to, dy, to.extent(b, 1))
+    if call.wants(0):
+        d_a = to.Gemm(rows, b, transB=1)
+        d_a = d_a if rows is dy else to.Reshape(d_a, to.shape(a), allowzero=1)
+    if call.wants(1):
+        read = a if rows is dy else _rows(to, a, to.extent(b, 0))
+        d_b = to.Gemm(read, rows, transA=1)
+    return [d_a, d_b]
+
+
+def _rows(to: Writer, x: ir.Value, width: ir.Value) -> ir.Value:
+    """All rows of a batch of matrices as one matrix."""
+    known = ir.convenience.get_const_tensor(width)
+    if known is not None:
+        made: ir.Value = to.Reshape(x, [-1, int(known.numpy()[0])])
+    else:
+        made = to.Reshape(x, to.Concat([-1], width, axis=0))
+    return made
 
 
 def _summed(to: Writer, grad: ir.Value, call: Call, index: int) -> ir.Value:
