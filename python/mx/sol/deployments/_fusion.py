@@ -12,7 +12,8 @@ import onnx_ir
 from ...graph.lowering._node import attributes_of, since_version
 from ...graph.lowering._value import Declined, Follower, Followers
 from ..backends.gen import EMITTERS, GenKernel, Target
-from ..backends.gen.products import Step
+from ..backends.gen._operators import OPERATORS
+from ..backends.gen.products import Extra, Step
 from ._program import Value
 
 # Nodes behind a product that one kernel may compute with it.
@@ -88,26 +89,29 @@ def with_steps(
         except Declined:
             if not steps:
                 raise
-            if steps.pop().operand is not None:
+            for _ in steps.pop().extras:
                 operands.pop()
     return Fused(kernel, [*inputs, *operands], len(steps))
 
 
 def _step_of(follower: Follower, operands: list[Value]) -> Step | None:
     """A node as a step; what it reads besides is added to `operands`. None for what is no step."""
-    others = [value for value in follower.inputs if value is not None]
-    if follower.operator == "Clip" and follower.version >= 11 and follower.position == 0:
-        bounds = [value.constant for value in others]
-        if len(follower.inputs) != 1 + len(bounds) or any(one is None for one in bounds):
-            return None
-        names = ("min", "max")[: len(bounds)]
-        numbers = [float(one.reshape(())) for one in bounds if one is not None and one.size == 1]
-        return Step("Clip", None, dict(zip(names, numbers, strict=True)))
-    if not others:
-        return Step(follower.operator, None, follower.attributes)
-    if len(others) != 1 or len(follower.inputs) != 2 or follower.version < 7:
+    if follower.operator not in OPERATORS or follower.version < OPERATORS[follower.operator].since:
         return None
-    (other,) = others
-    assert isinstance(other, Value)
-    operands.append(other)
-    return Step(follower.operator, other.spec, {}, follower.position == 1)
+    args: list[Extra | str | None] = []
+    for index, value in enumerate(follower.inputs):
+        if index == follower.position:
+            args.append("result")
+            continue
+        if value is None:
+            args.append(None)
+            continue
+        assert isinstance(value, Value)
+        one = value.constant
+        number = None
+        if one is not None and one.size == 1 and value.spec.dtype == "float32":
+            number = float(one.reshape(()))
+        else:
+            operands.append(value)
+        args.append(Extra(value.spec, number=number))
+    return Step(follower.operator, tuple(args), follower.attributes)

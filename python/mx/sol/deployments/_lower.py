@@ -180,9 +180,10 @@ class _Lowering:
         constants = list(map(constant_of, kernel.constants))
         outputs = [Value(spec.shape, spec.dtype) for spec in kernel.outputs]
         read = read_inputs(kernel)
+        inputs = [value for value in fused.inputs if value is not None]
         given = [
             value if read is None or index in read else None
-            for index, value in enumerate((*fused.inputs, *constants))
+            for index, value in enumerate((*inputs, *constants))
         ]
         self._calls.append(Call(kernel, tuple(given), tuple(outputs), label))
         return outputs

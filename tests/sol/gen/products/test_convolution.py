@@ -55,9 +55,9 @@ CASES = {
 }
 
 FINISH = (
-    Step("Add", Spec((1, 9, 6, 6), "float32")),
+    Step.binary("Add", Spec((1, 9, 6, 6), "float32")),
     Step("LeakyRelu", attributes={"alpha": 0.5}),
-    Step("Mul", Spec((9, 1, 1), "float32")),
+    Step.binary("Mul", Spec((9, 1, 1), "float32")),
 )
 
 

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from mx.sol.backends.gen import Declined, Spec, Target, emit
-from mx.sol.backends.gen.products import Step
+from mx.sol.backends.gen.products import Extra, Step
 from mx.sol.backends.gen.products.matmul import gemm, matmul
 
 from .running import TARGETS, Case, Table
@@ -60,12 +60,13 @@ CASES["gemm_scaled"] = Case("Gemm", (_of(6, 5), _of(5, 4), _of(4)), (1,), {"alph
 CASES["gemm_without_c"] = Case("Gemm", (_of(6, 5), _of(5, 4)), (), {})
 CASES["gemm_beta_zero"] = Case("Gemm", (_of(6, 5), _of(5, 4), _of(4)), (), {"beta": 0.0})
 
+SCALAR = Spec((), "float32")
 EPILOGUE = (
-    Step("Add", Spec((37,), "float32")),
+    Step.binary("Add", Spec((37,), "float32")),
     Step("Relu"),
-    Step("Mul", Spec((1,), "float32")),
-    Step("Sub", Spec((9, 37), "float32"), swapped=True),
-    Step("Clip", attributes={"min": -3.0, "max": 2.5}),
+    Step.binary("Mul", Spec((1,), "float32")),
+    Step.binary("Sub", Spec((9, 37), "float32"), swapped=True),
+    Step("Clip", ("result", Extra(SCALAR, number=-3.0), Extra(SCALAR, number=2.5))),
 )
 
 

@@ -13,6 +13,7 @@ from ._reduce import REDUCE, emit_reduction
 from ._rows import ROW_OPERATORS, emit_rows
 from ._table import Known
 from ._target import Target
+from .products import PRODUCTS, emit_product_group
 
 
 def emit_group(
@@ -22,11 +23,13 @@ def emit_group(
     outputs: Sequence[int],
     known: Known | None = None,
 ) -> GenKernel:
-    """One kernel of nodes: elementwise ones, and at most one over rows among them.
+    """One kernel of nodes: elementwise ones, and at most one over rows among them, or a product.
 
     Values are numbered as GroupNode says; `outputs` are those that are written. Declined where
     generated code has no kernel for the group.
     """
+    if nodes[0].operator in PRODUCTS:
+        return emit_product_group(target, inputs, nodes, outputs, known)
     if nodes[-1].operator in REDUCE and list(outputs) == [len(inputs) + len(nodes) - 1]:
         return emit_reduction(target, inputs, nodes, known)
     found = [index for index, node in enumerate(nodes) if node.operator in ROW_OPERATORS]
@@ -39,4 +42,5 @@ def emit_group(
 
 def is_in_groups(operator: str) -> bool:
     """Whether nodes of an operator may be part of a group."""
-    return operator in ROW_OPERATORS or operator in OPERATORS or operator in REDUCE
+    families = (ROW_OPERATORS, OPERATORS, REDUCE, PRODUCTS)
+    return any(operator in family for family in families)

@@ -1,6 +1,16 @@
 """Emitters of products: matrices, convolutions, recurrences, quantized ones."""
 
 from . import convolution, matmul, recurrent, transposed
-from ._epilogue import Step
+from ._epilogue import Extra, Step
+from ._group import PRODUCTS, emit_product_group
 
-__all__ = ["Step", "convolution", "matmul", "recurrent", "transposed"]
+__all__ = [
+    "PRODUCTS",
+    "Extra",
+    "Step",
+    "convolution",
+    "emit_product_group",
+    "matmul",
+    "recurrent",
+    "transposed",
+]

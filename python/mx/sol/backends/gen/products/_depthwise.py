@@ -10,6 +10,7 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step, apply
+from ._inputs import Places
 from ._panels import WORK, Panels
 from ._text import fill
 from ._window import Rows, Window
@@ -45,11 +46,11 @@ class DepthwiseConvolution:
         weights: numpy.ndarray,
         output: Spec,
         steps: Sequence[Step],
-        operands: Sequence[Operand | None],
-        inputs: int,
+        operands: Sequence[Operand],
+        places: Places,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.inputs = weights, steps, operands, inputs
+        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
         many = target.registers == 32
         self.panels = Panels.of(window.out_wide, 4 if many else 2, target)
         self.high = min(window.out_high, max(1, (16 if many else 6) // self.panels.vectors))
@@ -74,7 +75,7 @@ class DepthwiseConvolution:
         step = max(1, min(-(-images // 16), -(-WORK // (4 * max(1, work)))))
         plane = rows.plane(window.out_high) if rows.is_copied else 0
         strips, calls = self._strips()
-        size = window.high * window.wide
+        x = f"(const float *)in[{self.places.at[0]}] + image * {window.high * window.wide}"
         text = fill(
             _BODY,
             copy=copy_function(window, rows, window.out_high) if rows.is_copied else "",
@@ -83,13 +84,12 @@ class DepthwiseConvolution:
             step=step,
             images=images,
             groups=window.groups,
-            weights=self.inputs,
+            weights=self.places.count,
             taps=window.taps,
             pixels=window.pixels,
-            x=f"      float *const x = work;\n"
-            f"      {NAME}_rows((const float *)in[0] + image * {size}, x, 0);\n"
+            x=f"      float *const x = work;\n      {NAME}_rows({x}, x, 0);\n"
             if rows.is_copied
-            else f"      const float *const x = (const float *)in[0] + image * {size};\n",
+            else f"      const float *const x = {x};\n",
             out_high=window.out_high,
             high=self.high,
             panels=panels.count,
@@ -122,8 +122,7 @@ class DepthwiseConvolution:
                 given = [f"x + row * {self.rows.wide} + n", "w", f"c + {at}"]
                 shifts = {"row": "channel", "full": f"image * {window.pixels} + {at}"}
                 for operand in self.operands:
-                    if operand is not None:
-                        given.append(f"{operand.source} + {shifts.get(operand.kind, '0')}")
+                    given.append(f"{operand.source} + {shifts.get(operand.kind, '0')}")
                 head = "" if not calls else "else "
                 calls.append(
                     f"          {head}if ({condition} && {when}) {name}({', '.join(given)});\n"
@@ -134,9 +133,7 @@ class DepthwiseConvolution:
         """Results of `height` rows and `vectors` vectors; each vector of x is read once for all."""
         out_wide, wide = self.window.out_wide, self.rows.wide
         parameters = ["const float *restrict x", "const float *restrict w", "float *restrict c"]
-        for index, operand in enumerate(self.operands):
-            if operand is not None:
-                parameters.append(f"const float *e{index}")
+        parameters += [f"const float *e{index}" for index in range(len(self.operands))]
         lines = [f"static void {name}({', '.join(parameters)}) {{"]
         lines += [f"  const vf w{t} = vf_set1(w[{t}]);" for t in range(len(self.taps))]
         cells = [(i, j) for i in range(height) for j in range(vectors)]

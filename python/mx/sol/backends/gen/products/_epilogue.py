@@ -6,24 +6,49 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy
-
 from .....graph.lowering._value import Declined
+from .._algebra import Vector
 from .._kernel import Spec
+from .._operators import OPERATORS, Call
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An operand of a step: a further input of the kernel.
+
+    `position` is where it is among the kernel's inputs; None: behind those before it. `number` is
+    its element where that is one, and known.
+    """
+
+    spec: Spec
+    position: int | None = None
+    number: float | None = None
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operator that is applied to the result: with one more operand, or with none.
+    """An elementwise operator that is applied to the result.
 
-    The operand of `Add`, `Sub`, `Mul` and `Div` is a further input of the kernel, behind those of
-    the product, in the order of the steps. `swapped` says that it is the first of the two inputs.
+    `args` are its inputs: "result", a further input of the kernel, or None for one that is not
+    given; without any it is the result alone.
     """
 
     operator: str
-    operand: Spec | None = None
+    args: tuple[Extra | str | None, ...] = ("result",)
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    swapped: bool = False
+
+    @staticmethod
+    def binary(
+        operator: str, other: Spec, position: int | None = None, *, swapped: bool = False
+    ) -> Step:
+        """An operator of the result and a further input, or the other way round."""
+        extra = Extra(other, position)
+        return Step(operator, (extra, "result") if swapped else ("result", extra))
+
+    @property
+    def extras(self) -> tuple[Extra, ...]:
+        """Inputs that the kernel reads; not those that are known numbers."""
+        return tuple(a for a in self.args if isinstance(a, Extra) and a.number is None)
 
 
 @dataclass(frozen=True)
@@ -38,82 +63,18 @@ class Operand:
     source: str  # C expression of its address
 
 
-Formula = Callable[[str, Mapping[str, Any]], str]
-
-
-def _number(value: Any) -> str:
-    """A float of C."""
-    number = float(numpy.float32(value))
-    if number != number:
-        return "NAN"
-    if number in (float("inf"), float("-inf")):
-        return "INFINITY" if number > 0 else "-INFINITY"
-    return f"{number!r}f"
-
-
-def _set(value: Any) -> str:
-    return f"vf_set1({_number(value)})"
-
-
-def _clip(v: str, attributes: Mapping[str, Any]) -> str:
-    """NaN stays, as NumPy's does it."""
-    low, high = attributes.get("min"), attributes.get("max")
-    if low is not None:
-        v = f"vf_maximum({v}, {_set(low)})"
-    if high is not None:
-        v = f"vf_minimum({v}, {_set(high)})"
-    return v
-
-
-def _leaky(v: str, attributes: Mapping[str, Any]) -> str:
-    alpha = attributes.get("alpha", 0.01)
-    return f"vf_select({v} < 0.0f, {v} * {_number(alpha)}, {v})"
-
-
-def _hard_sigmoid(v: str, attributes: Mapping[str, Any]) -> str:
-    alpha, beta = attributes.get("alpha", 0.2), attributes.get("beta", 0.5)
-    inner = f"{v} * {_number(alpha)} + {_number(beta)}"
-    return _clip(f"({inner})", {"min": 0.0, "max": 1.0})
-
-
-def _hard_swish(v: str, attributes: Mapping[str, Any]) -> str:
-    return f"{v} * {_hard_sigmoid(v, {'alpha': 1 / 6, 'beta': 0.5})}"
-
-
-FORMULAS: dict[str, Formula] = {
-    "Relu": lambda v, attributes: f"vf_select({v} < 0.0f, (vf){{0}}, {v})",
-    "LeakyRelu": _leaky,
-    "Clip": _clip,
-    "Sigmoid": lambda v, attributes: f"vf_sigmoid({v})",
-    "HardSigmoid": _hard_sigmoid,
-    "HardSwish": _hard_swish,
-    "Neg": lambda v, attributes: f"-{v}",
-    "Abs": lambda v, attributes: f"vf_abs({v})",
-}
-
-SIGNS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
-
-
-def check(steps: Sequence[Step]) -> None:
-    """Declined for a step that products do not apply."""
-    for step in steps:
-        known = SIGNS if step.operand is not None else FORMULAS
-        if step.operator not in known:
-            raise Declined(f"products do not apply {step.operator} to their results")
-        if step.operand is not None and step.operand.dtype != "float32":
-            raise Declined(f"operand of {step.operator}: only float32, got {step.operand.dtype}")
-
-
 def kind_of(operand: Spec, result: Spec, row_axis: int, column_axes: Sequence[int]) -> str:
     """How an operand lies beside a result whose rows are one axis and whose columns are others.
 
     Declined where it is none of the kinds of Operand.
     """
+    if operand.dtype != "float32":
+        raise Declined(f"only float32 beside products, got {operand.dtype}")
     rank = len(result.shape)
     shape = (1,) * (rank - len(operand.shape)) + operand.shape
-    if operand.size == 1:
+    if operand.size == 1 and len(shape) == rank:
         return "scalar"
-    if len(shape) == rank and shape == result.shape:
+    if shape == result.shape:
         return "full"
     wide = {axis for axis, extent in enumerate(shape) if extent != 1}
     if len(shape) == rank and all(shape[axis] == result.shape[axis] for axis in wide):
@@ -126,17 +87,43 @@ def kind_of(operand: Spec, result: Spec, row_axis: int, column_axes: Sequence[in
 
 def apply(
     steps: Sequence[Step],
-    operands: Sequence[Operand | None],
+    operands: Sequence[Operand],
     value: str,
     load: Callable[[int, Operand], str],
 ) -> list[str]:
-    """C statements that change `value`, a variable; `load` gives the operand of a step."""
+    """C statements that change `value`, a variable; `load` gives the element of an operand.
+
+    `operands` are those of the steps' extras, in order. Declined for operators that are not
+    elementwise, or not of float32.
+    """
     lines = []
-    for index, (step, operand) in enumerate(zip(steps, operands, strict=True)):
-        if operand is None:
-            lines.append(f"{value} = {FORMULAS[step.operator](value, step.attributes)};")
-            continue
-        other, sign = load(index, operand), SIGNS[step.operator]
-        ends = (other, value) if step.swapped else (value, other)
-        lines.append(f"{value} = {ends[0]} {sign} {ends[1]};")
+    number = 0
+    for step in steps:
+        given: list[str | None] = []
+        known: dict[int, float] = {}
+        for position, arg in enumerate(step.args):
+            if not isinstance(arg, Extra):
+                given.append(None if arg is None else value)
+            elif arg.number is not None:
+                known[position] = arg.number
+                given.append(Vector("float32").number(arg.number))
+            else:
+                given.append(load(number, operands[number]))
+                number += 1
+        lines.append(f"{value} = {_text(step, given, known)};")
     return lines
+
+
+def _text(step: Step, given: Sequence[str | None], known: dict[int, float]) -> str:
+    operator = OPERATORS.get(step.operator)
+    if operator is None:
+        raise Declined(f"{step.operator} is not elementwise")
+    dtypes = tuple(None if text is None else "float32" for text in given)
+    call = Call(Vector, tuple(given), dtypes, dict(step.attributes), known)
+    try:
+        text, dtype = operator.formula(call)
+    except (KeyError, AssertionError, TypeError, AttributeError) as error:
+        raise Declined(f"{step.operator}: {error}") from error
+    if dtype != "float32":
+        raise Declined(f"{step.operator} gives {dtype}")
+    return text

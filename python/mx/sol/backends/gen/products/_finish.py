@@ -22,7 +22,7 @@ static void {name}({parameters}) {{
 """
 
 
-def finish_function(name: str, steps: Sequence[Step], operands: Sequence[Operand | None]) -> str:
+def finish_function(name: str, steps: Sequence[Step], operands: Sequence[Operand]) -> str:
     """The function name(c, operands..., count); an operand of kind "row" is one for all of c."""
 
     def load(is_whole: bool, index: int, operand: Operand) -> str:
@@ -34,7 +34,7 @@ def finish_function(name: str, steps: Sequence[Step], operands: Sequence[Operand
         lines = apply(steps, operands, "v", lambda i, operand: load(is_whole, i, operand))
         return "".join(f"    {line}\n" for line in lines)
 
-    given = [f"const float *e{i}" for i, operand in enumerate(operands) if operand is not None]
+    given = [f"const float *e{i}" for i in range(len(operands))]
     parameters = ", ".join(["float *c", *given, "int64_t count"])
     return _FUNCTION.format(
         name=name, parameters=parameters, whole=changes(True), last=changes(False)
@@ -42,13 +42,9 @@ def finish_function(name: str, steps: Sequence[Step], operands: Sequence[Operand
 
 
 def finish_call(
-    name: str, c: str, operands: Sequence[Operand | None], row: str, full: str, count: str
+    name: str, c: str, operands: Sequence[Operand], row: str, full: str, count: str
 ) -> str:
     """C of a call, with what to add to operands for each row and for all."""
     shifts = {"row": row, "full": full}
-    given = [
-        f"{operand.source} + {shifts.get(operand.kind, '0')}"
-        for operand in operands
-        if operand is not None
-    ]
+    given = [f"{operand.source} + {shifts.get(operand.kind, '0')}" for operand in operands]
     return f"{name}({', '.join([c, *given, count])});"

@@ -10,6 +10,7 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step
+from ._inputs import Places
 from ._panels import WORK, Panels, depth_block, pick
 from ._rows import pack_results
 from ._text import fill
@@ -94,11 +95,11 @@ class GatherConvolution:
         weights: numpy.ndarray,
         output: Spec,
         steps: Sequence[Step],
-        operands: Sequence[Operand | None],
-        inputs: int,
+        operands: Sequence[Operand],
+        places: Places,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.inputs = weights, steps, operands, inputs
+        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
         self.depth = window.channels * window.taps
         self.mr, vectors = pick(window.results, window.pixels, target)
         self.panels = Panels.of(window.pixels, vectors, target)
@@ -164,9 +165,9 @@ class GatherConvolution:
             rows=window.results,
             panels=panels.count,
             groups=window.groups,
-            x=0,
+            x=self.places.at[0],
             image_size=window.channels * window.high * window.wide,
-            weights=self.inputs,
+            weights=self.places.count,
             weights_size=window.results * self.depth,
             out_size=window.results * window.pixels,
             rows_of=fill(

@@ -1,12 +1,30 @@
-"""What emitters of products check of their inputs."""
+"""What emitters of products check of their inputs, and where those are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .....graph.lowering._value import Declined
 from .._kernel import GenKernel, Spec, make_kernel, signature
-from ._epilogue import Operand, Step, kind_of
+from ._epilogue import Operand, Step, apply, kind_of
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the inputs of a node are among those of a kernel; constants lie behind all `count`."""
+
+    at: tuple[int, ...]
+    count: int
+
+    @staticmethod
+    def of(inputs: Sequence[Spec | None], steps: Sequence[Step] = ()) -> Places:
+        """Those that are given in order, and behind them what steps read."""
+        at, given = [], 0
+        for spec in inputs:
+            at.append(given)
+            given += spec is not None
+        return Places(tuple(at), given + sum(len(step.extras) for step in steps))
 
 
 def needed(inputs: Sequence[Spec | None], count: int) -> list[Spec]:
@@ -18,21 +36,30 @@ def needed(inputs: Sequence[Spec | None], count: int) -> list[Spec]:
         if spec.dtype != "float32":
             raise Declined(f"input {index}: only float32, got {spec.dtype}")
         found.append(spec)
+    if len(found) < count:
+        raise Declined(f"input {len(found)} is missing")
     return found
 
 
 def operands_of(
     steps: Sequence[Step], first: int, result: Spec, rows: int, columns: Sequence[int]
-) -> tuple[Operand | None, ...]:
-    """Where the operands of steps lie: inputs of the kernel, from position `first` on."""
-    found: list[Operand | None] = []
+) -> tuple[Operand, ...]:
+    """Where the operands of steps lie; those without a position are inputs from `first` on.
+
+    Declined for steps that products do not apply.
+    """
+    found: list[Operand] = []
     for step in steps:
-        if step.operand is None:
-            found.append(None)
-            continue
-        kind = kind_of(step.operand, result, rows, columns)
-        found.append(Operand(kind, f"(const float *)in[{first}]"))
-        first += 1
+        for extra in step.extras:
+            kind = kind_of(extra.spec, result, rows, columns)
+            position = extra.position
+            if position is None:
+                position, first = first, first + 1
+            found.append(Operand(kind, f"(const float *)in[{position}]"))
+        shapes = [extra.spec.shape for extra in step.extras]
+        if any(len(shape) > len(result.shape) for shape in shapes):
+            raise Declined(f"{step.operator} changes the shape")
+    apply(steps, found, "v", lambda index, operand: "x")
     return tuple(found)
 
 

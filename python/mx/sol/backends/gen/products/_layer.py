@@ -45,8 +45,8 @@ $signature {
   (void)c_all, (void)more;
   for (int64_t d = begin; d < end; ++d) {
     const float *const w = (const float *)in[$w] + d * $w_size;
-    const float *const r = (const float *)in[$w + 1] + d * $r_size;
-    const float *const bias = (const float *)in[$w + 2] + d * $bias_size;
+    const float *const r = (const float *)in[$r_at] + d * $r_size;
+    const float *const bias = (const float *)in[$bias_at] + d * $bias_size;
     (void)r;
     memset(h_all, 0, $states_bytes);
 $initial    for (int64_t t0 = 0; t0 < $steps; t0 += $chunk) {
@@ -229,6 +229,8 @@ class Layer:
             state_size=state,
             states_bytes=f"{2 * state} * sizeof(float)",
             w=self.inputs,
+            r_at=self.inputs + 1,
+            bias_at=self.inputs + 2,
             w_size=w.size // directions,
             r_size=r.size // directions,
             bias_size=bias.size // directions,

@@ -39,7 +39,7 @@ class Product:
     b_transposed: bool = False
     weights: numpy.ndarray | None = None
     steps: tuple[Step, ...] = ()
-    operands: tuple[Operand | None, ...] = ()
+    operands: tuple[Operand, ...] = ()
 
 
 def _offset(name: str, offsets: Sequence[int]) -> tuple[str, str]:

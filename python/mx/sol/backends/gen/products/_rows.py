@@ -11,6 +11,7 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step
+from ._inputs import Places
 from ._panels import WORK, Panels
 from ._text import fill
 from ._tile import Column, Tile, cost, fits, split
@@ -24,7 +25,7 @@ $x  for (int64_t t = begin; t < end; ++t) {
     const int64_t image = t / $parts, first_row = t % $parts * $part_rows, group = image % $groups;
     const int64_t row_end =
         first_row + $part_rows < $out_high ? first_row + $part_rows : $out_high;
-    const float *const image_x = (const float *)in[0] + image * $image_size;
+    const float *const image_x = (const float *)in[$x_at] + image * $image_size;
     const float *const a = (const float *)in[$weights] + group * $weights_size;
     float *const c = (float *)out[0] + image * $out_size;
     (void)group, (void)work;
@@ -92,11 +93,11 @@ class RowConvolution:
         weights: numpy.ndarray,
         output: Spec,
         steps: Sequence[Step],
-        operands: Sequence[Operand | None],
-        inputs: int,
+        operands: Sequence[Operand],
+        places: Places,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.inputs = weights, steps, operands, inputs
+        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
         self.depth = window.channels * window.taps
         shape = shape_of(window, target)
         self.mr, self.high = shape.results, shape.high
@@ -129,12 +130,13 @@ class RowConvolution:
             tiles=functions,
             signature=signature(),
             x=x,
+            x_at=self.places.at[0],
             parts=self.parts,
             part_rows=self.part_rows,
             groups=window.groups,
             out_high=window.out_high,
             image_size=window.channels * window.high * window.wide,
-            weights=self.inputs,
+            weights=self.places.count,
             weights_size=window.results * self.depth,
             out_size=window.results * window.pixels,
             rows_of=rows_of,

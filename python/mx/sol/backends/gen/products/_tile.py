@@ -49,14 +49,12 @@ class Tile:
     taps: Sequence[int] = ()
     is_blocked: bool = False  # the depth is walked in several calls: first, final
     steps: Sequence[Step] = ()
-    operands: Sequence[Operand | None] = ()
+    operands: Sequence[Operand] = ()
 
     def parameters(self) -> list[str]:
         """The parameters of the function, in C."""
         names = ["const float *restrict a", "const float *restrict b", "float *restrict c"]
-        for index, operand in enumerate(self.operands):
-            if operand is not None:
-                names.append(f"const float *e{index}")
+        names += [f"const float *e{index}" for index in range(len(self.operands))]
         names.append("int64_t depth")
         if self.is_blocked:
             names += ["int first", "int final"]
@@ -78,8 +76,7 @@ class Tile:
         """C of a call; `offsets` has what to add to operands, by kind."""
         given = [a, b, c]
         for operand in self.operands:
-            if operand is not None:
-                given.append(f"{operand.source} + {offsets.get(operand.kind, '0')}")
+            given.append(f"{operand.source} + {offsets.get(operand.kind, '0')}")
         given.append(depth)
         if self.is_blocked:
             given.append(block)

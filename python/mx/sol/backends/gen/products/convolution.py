@@ -10,24 +10,25 @@ from .._kernel import GenKernel, Spec
 from .._table import Known, emits
 from .._target import Target
 from ._depthwise import DepthwiseConvolution
-from ._epilogue import Step, check
+from ._epilogue import Step
 from ._gather import GatherConvolution, cycles_of
-from ._inputs import needed, nothing, operands_of
+from ._inputs import Places, needed, nothing, operands_of
 from ._rows import RowConvolution, shape_of
 from ._window import window_of
 
 
-@emits("Conv")
+@emits("Conv", since=1)
 def convolution(
     target: Target,
     inputs: Sequence[Spec | None],
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
+    places: Places | None = None,
 ) -> GenKernel:
     """Conv of one or two spatial dimensions with constant weights, then the epilogue."""
     x, w = needed(inputs, 2)
-    check(epilogue)
+    places = places or Places.of(inputs, epilogue)
     if 1 not in known:
         raise Declined("weights that are no constant")
     window, shape = window_of(x, w.shape, attributes)
@@ -35,12 +36,11 @@ def convolution(
     steps = list(epilogue)
     bias = inputs[2] if len(inputs) > 2 else None
     if bias is not None:
-        steps.insert(0, Step("Add", Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)))
-        check(steps)
+        spec = Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)
+        steps.insert(0, Step.binary("Add", spec, places.at[2]))
     if not result.size:
         return nothing("conv", (result,))
-    operands = operands_of(steps, 2, result, 1, range(2, len(shape)))
-    count = 2 + sum(step.operand is not None for step in steps)
+    operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
     is_depthwise = window.channels == window.results == 1 and window.groups > 1
     kind: type[DepthwiseConvolution] | type[GatherConvolution] | type[RowConvolution]
     if is_depthwise and window.taps <= 49:
@@ -49,4 +49,4 @@ def convolution(
         kind = RowConvolution
     else:
         kind = GatherConvolution
-    return kind(target, window, known[1], result, steps, operands, count).kernel()
+    return kind(target, window, known[1], result, steps, operands, places).kernel()

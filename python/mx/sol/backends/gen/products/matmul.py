@@ -11,8 +11,8 @@ from .....graph.lowering._value import Declined
 from .._kernel import GenKernel, Spec
 from .._table import Known, emits
 from .._target import Target
-from ._epilogue import Step, check
-from ._inputs import needed, operands_of
+from ._epilogue import Step
+from ._inputs import Places, needed, operands_of
 from ._problem import Product, emit_product
 
 
@@ -23,17 +23,18 @@ def _starts(batch: tuple[int, ...], own: tuple[int, ...], size: int) -> tuple[in
     return tuple(int(i) * size for i in numpy.broadcast_to(indices, batch).reshape(-1))
 
 
-@emits("MatMul")
+@emits("MatMul", since=1)
 def matmul(
     target: Target,
     inputs: Sequence[Spec | None],
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
+    places: Places | None = None,
 ) -> GenKernel:
     """MatMul as ONNX and NumPy have it, then the steps of the epilogue."""
     a, b = needed(inputs, 2)
-    check(epilogue)
+    places = places or Places.of(inputs, epilogue)
     if not a.shape or not b.shape:
         raise Declined("a scalar among the factors")
     a_shape = (1, *a.shape) if len(a.shape) == 1 else a.shape
@@ -53,12 +54,14 @@ def matmul(
         and not (axis == len(whole) - 1 and len(b.shape) == 1)
     )
     result = Spec(whole, "float32")
+    if epilogue and shape != whole:
+        raise Declined("a product of vectors with something behind it")
     operands = operands_of(epilogue, 2, result, len(whole) - 2, (len(whole) - 1,))
     weights = known.get(1)
     one_matrix = numpy.prod(b_shape[:-2], dtype=numpy.int64) == 1
     a_at = _starts(batch, a_shape[:-2], rows * depth)
     b_at = _starts(batch, b_shape[:-2], depth * columns)
-    has_rows = any(operand is not None and operand.kind == "row" for operand in operands)
+    has_rows = any(operand.kind == "row" for operand in operands)
     if one_matrix and a_shape[:-2] == batch and not has_rows:
         rows *= len(a_at)  # the matrices of the batch lie below each other
         a_at, b_at = (0,), (0,)
@@ -70,7 +73,9 @@ def matmul(
             columns,
             depth,
             (Spec(shape, "float32"),),
-            2 + sum(step.operand is not None for step in epilogue),
+            places.count,
+            places.at[0],
+            places.at[1],
             a_at=a_at,
             b_at=b_at,
             weights=weights.reshape(depth, columns) if weights is not None and one_matrix else None,
@@ -80,17 +85,17 @@ def matmul(
     )
 
 
-@emits("Gemm")
+@emits("Gemm", since=7)
 def gemm(
     target: Target,
     inputs: Sequence[Spec | None],
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
+    places: Places | None = None,
 ) -> GenKernel:
     """Gemm: alpha a b + beta c, of matrices that may be transposed, then the epilogue."""
     a, b = needed(inputs, 2)
-    check(epilogue)
     addend = inputs[2] if len(inputs) > 2 else None
     alpha, beta = float(attributes.get("alpha", 1.0)), float(attributes.get("beta", 1.0))
     turn_a, turn_b = bool(attributes.get("transA", 0)), bool(attributes.get("transB", 0))
@@ -99,19 +104,18 @@ def gemm(
     if depth != b_depth:
         raise Declined(f"shapes {a.shape} and {b.shape} do not fit")
     weights = known.get(1)
+    places = places or Places.of(inputs, epilogue)
     steps = list(epilogue)
     if addend is not None and beta != 0.0:
         if beta != 1.0:
             raise Declined(f"beta: only 0 and 1, got {beta}")
-        steps.insert(0, Step("Add", addend))
+        steps.insert(0, Step.binary("Add", addend, places.at[2]))
     if alpha != 1.0:
         if weights is None:
             raise Declined(f"alpha: only 1 where b is no constant, got {alpha}")
         weights = weights * numpy.float32(alpha)
-    first = 2 + (addend is not None and beta == 0.0)
-    check(steps)
     result = Spec((rows, columns), "float32")
-    operands = operands_of(steps, first, result, 0, (1,))
+    operands = operands_of(steps, 2 + (addend is not None), result, 0, (1,))
     if weights is not None and turn_b:
         weights = weights.T
     return emit_product(
@@ -122,7 +126,9 @@ def gemm(
             columns,
             depth,
             (result,),
-            first + sum(step.operand is not None for step in steps),
+            places.count,
+            places.at[0],
+            places.at[1],
             a_transposed=turn_a,
             b_transposed=turn_b and weights is None,
             weights=weights,

@@ -107,7 +107,7 @@ def _emit(
 
 
 def _add(operator: str) -> None:
-    @emits(operator)
+    @emits(operator, since=7)
     def emit(
         target: Target, inputs: Sequence[Spec | None], attributes: dict[str, Any], known: Known
     ) -> GenKernel:

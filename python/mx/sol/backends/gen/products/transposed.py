@@ -12,9 +12,9 @@ from .....graph.lowering._value import Declined
 from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._table import Known, emits
 from .._target import Target
-from ._epilogue import Step, check
+from ._epilogue import Step
 from ._finish import finish_call, finish_function
-from ._inputs import needed, nothing, operands_of
+from ._inputs import Places, needed, nothing, operands_of
 from ._panels import Panels, depth_block, pick
 from ._text import fill
 from ._tile import Tile, panel
@@ -82,7 +82,7 @@ $signature {
     const int64_t o_begin = t % $parts * $step;
     const int64_t o_end = o_begin + $step < $results ? o_begin + $step : $results;
     const int64_t m_end = (o_end - o_begin) * $taps;
-    const float *const x = (const float *)in[0] + image * $image_size;
+    const float *const x = (const float *)in[$x] + image * $image_size;
     const float *const a = (const float *)in[$weights] +
                            (group * $results + o_begin) * $taps * $depth;
     (void)group;
@@ -117,16 +117,18 @@ _ADD = """\
 """
 
 
-@emits("ConvTranspose")
+@emits("ConvTranspose", since=1)
 def transposed_convolution(
     target: Target,
     inputs: Sequence[Spec | None],
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
+    places: Places | None = None,
 ) -> GenKernel:
     """ConvTranspose of one or two spatial dimensions with constant weights, then the epilogue."""
     x, w = needed(inputs, 2)
+    places = places or Places.of(inputs, epilogue)
     if 1 not in known:
         raise Declined("weights that are no constant")
     if len(x.shape) not in (3, 4) or len(w.shape) != len(x.shape):
@@ -140,12 +142,11 @@ def transposed_convolution(
     steps = list(epilogue)
     bias = inputs[2] if len(inputs) > 2 else None
     if bias is not None:
-        one = (1,) * (len(shape) - 2)
-        steps.insert(0, Step("Add", Spec((bias.shape[0], *one), bias.dtype)))
-    check(steps)
+        spec = Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)
+        steps.insert(0, Step.binary("Add", spec, places.at[2]))
     if not result.size:
         return nothing("conv_transpose", (result,))
-    operands = operands_of(steps, 2, result, 1, range(2, len(shape)))
+    operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
     if len(axes) == 1:
         axes.insert(0, Axis(1, 1, 1, 1, 1, 0))
     high, wide = axes
@@ -191,7 +192,8 @@ def transposed_convolution(
         results=results,
         taps=taps,
         image_size=channels * pixels,
-        weights=2 + sum(one.operand is not None for one in steps),
+        weights=places.count,
+        x=places.at[0],
         depth=channels,
         loop=max(1, channels),
         kc=kc,
