@@ -1,0 +1,271 @@
+"""A function of TensorFlow as a graph: walks its operations and calls the rule of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+from onnx_ir.passes.common import RemoveUnusedNodesPass
+
+from mx.graph import OPSET, Graph, GraphError
+
+from .._builder import Names
+from . import rules
+from ._call import Builder, Call, Unsupported, rule
+from ._dtypes import type_of
+from ._origin import describe, metadata_of
+
+assert rules.FAMILIES  # their import fills the table
+
+_IR_VERSION = 11
+# Of more elements constants are weights.
+_MOST_IN_A_NODE = 1024
+# What has no result that a model's outputs depend on.
+_WITHOUT_RESULTS = frozenset(("NoOp", "Assert", "PrintV2", "Print", "StringFormat"))
+
+
+def import_function(
+    function: Any,
+    inputs: Sequence[tuple[str, Sequence[int | str]]],
+    outputs: Sequence[str],
+    variables: Mapping[int, str],
+    name: str,
+) -> Graph:
+    """The graph of a concrete function of tensors.
+
+    `inputs` has names and shapes for the function's arguments, `outputs` names for its results,
+    `variables` a name for each variable, by the id of its handle.
+    """
+    return _Import(function, inputs, outputs, variables, name).run()
+
+
+class Variable:
+    """What stands for the handle of a variable among the values of operations."""
+
+    def __init__(self, name: str, source: Any) -> None:
+        self.name = name
+        self.source = source
+
+
+class _Import:
+    """One function on its way into a graph."""
+
+    def __init__(
+        self,
+        function: Any,
+        inputs: Sequence[tuple[str, Sequence[int | str]]],
+        outputs: Sequence[str],
+        variables: Mapping[int, str],
+        name: str,
+    ) -> None:
+        self._function = function
+        self._inputs, self._outputs, self._variables = inputs, outputs, variables
+        self._wrong: list[str] = []
+        self._names = Names()
+        self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name=name)
+        self._builder = Builder(self._graph, self._names)
+        self._builder.inline = self._inline
+        self._weights: dict[str, ir.Value] = {}
+
+    def run(self) -> Graph:
+        graph = self._function.graph
+        environment: dict[Any, Any] = {}
+        for (name, shape), tensor in zip(self._inputs, graph.inputs, strict=False):
+            value = ir.Value(
+                name=self._names.new(name),
+                type=ir.TensorType(type_of(tensor.dtype)),
+                shape=ir.Shape(shape),
+            )
+            self._graph.inputs.append(value)
+            environment[tensor.ref()] = value
+        outputs = [self._names.new(name) for name in self._outputs]
+        for name in self._variables.values():
+            self._names.new(name)
+        for outer, inner in graph.captures:
+            environment[inner.ref()] = self._captured(outer)
+        results = self._walk(graph, graph.outputs, environment, self._builder)
+        if self._wrong:
+            raise GraphError("mx.importers.tensorflow cannot import " + _listed(self._wrong))
+        self._set_outputs(results, outputs)
+        model = ir.Model(self._graph, ir_version=_IR_VERSION, producer_name="mxffi")
+        RemoveUnusedNodesPass()(model)
+        _forget(self._graph)
+        result = Graph(model)
+        result.infer()
+        return result
+
+    # Weights --------------------------------------------------------------------------------------
+
+    def _captured(self, tensor: Any) -> Any:
+        """A variable, or a constant that was made outside of the function."""
+        if tensor.dtype.name != "resource":
+            return self._constant(tensor.numpy(), type_of(tensor.dtype), "constant")
+        for variable in self._function.graph.variables:
+            if variable.handle is tensor:
+                name = self._variables.get(id(tensor)) or variable.name.partition(":")[0]
+                return Variable(name, variable)
+        raise GraphError(
+            "mx.importers.tensorflow: the model uses a resource that is no variable:"
+            f" {tensor.dtype.name}"
+        )
+
+    def _weight(self, variable: Variable) -> ir.Value:
+        if variable.name not in self._weights:
+            source = variable.source
+            tensor = tensor_of(source, variable.name)
+            value = ir.Value(name=variable.name, const_value=tensor)
+            value.type = ir.TensorType(tensor.dtype)
+            value.shape = ir.Shape(tensor.shape.numpy())
+            if not source.trainable:
+                value.metadata_props["mx.role"] = "auxiliary"
+            self._graph.register_initializer(value)
+            self._weights[variable.name] = value
+        return self._weights[variable.name]
+
+    def _constant(self, array: Any, dtype: ir.DataType, name: str) -> ir.Value:
+        if array.size <= _MOST_IN_A_NODE:
+            return self._builder.constant(array, dtype)
+        named = self._names.new(name)
+        value = ir.Value(name=named, const_value=ir.Tensor(array, dtype=dtype, name=named))
+        value.type, value.shape = ir.TensorType(dtype), ir.Shape(array.shape)
+        value.metadata_props["mx.role"] = "constant"
+        self._graph.register_initializer(value)
+        return value
+
+    # Nodes ----------------------------------------------------------------------------------------
+
+    def _walk(
+        self, graph: Any, outputs: Sequence[Any], environment: dict[Any, Any], builder: Builder
+    ) -> list[Any]:
+        """Imports the operations that outputs depend on; gives the outputs."""
+        needed = _needed(outputs)
+        for op in graph.get_operations():
+            if op not in needed or op.type in _WITHOUT_RESULTS:
+                continue
+            if op.type == "Placeholder" and op.outputs[0].ref() in environment:
+                continue
+            results = self._call(op, environment, builder)
+            for tensor, result in zip(op.outputs, results, strict=False):
+                environment[tensor.ref()] = result
+        return [environment.get(tensor.ref()) for tensor in outputs]
+
+    def _call(self, op: Any, environment: dict[Any, Any], builder: Builder) -> Sequence[Any]:
+        builder.prefix, builder.metadata = op.name, metadata_of(op)
+        inputs = [environment.get(tensor.ref()) for tensor in op.inputs]
+        if op.type == "Const":
+            from tensorflow import make_ndarray
+
+            array = make_ndarray(op.get_attr("value"))
+            try:
+                return [self._constant(array, type_of(op.outputs[0].dtype), op.name)]
+            except ValueError as error:  # texts, of which only what is left out makes use
+                return self._fail(op, str(error))
+        if op.type in ("ReadVariableOp", "ResourceGather") and isinstance(inputs[0], Variable):
+            inputs[0] = self._weight(inputs[0])
+            if op.type == "ReadVariableOp":
+                return [inputs[0]]
+        if any(one is None for one in inputs):
+            return [None] * len(op.outputs)  # of an operation that has been noted already
+        function = rule.get(op.type)
+        if function is None:
+            return self._fail(op, "there is no rule for the operator")
+        try:
+            call = Call(op, inputs, lambda tensor: environment.get(tensor.ref()))
+            result = function(builder, call)
+            results = [result] if not isinstance(result, (list, tuple)) else list(result)
+            return [
+                self._finish(one, tensor, builder)
+                for one, tensor in zip(results, op.outputs, strict=False)
+            ]
+        except (Unsupported, ValueError) as error:
+            return self._fail(op, str(error))
+        except GraphError:
+            raise
+        except Exception as error:
+            raise GraphError(
+                f"mx.importers.tensorflow: the rule of {describe(op)} fails:"
+                f" {type(error).__name__}: {error}"
+            ) from error
+
+    def _fail(self, op: Any, why: str) -> list[None]:
+        self._wrong.append(f"{describe(op)}: {why}")
+        return [None] * len(op.outputs)
+
+    def _finish(self, value: Any, tensor: Any, builder: Builder) -> Any:
+        """Gives a result the data type and the shape that TensorFlow knows."""
+        if not isinstance(value, ir.Value) or tensor.dtype.name == "variant":
+            return value
+        dtype = type_of(tensor.dtype)
+        if value.dtype != dtype:
+            value = builder.cast(value, dtype)
+        if value.shape is None and tensor.shape.rank is not None:
+            value.shape = ir.Shape(tensor.shape.as_list())
+        if value.shape is None:
+            raise Unsupported("a result whose number of axes is not known")
+        return value
+
+    def _inline(self, function: Any, operands: Sequence[Any], builder: Builder) -> list[Any]:
+        """Imports a function, which sees the given values as its inputs."""
+        graph = function.graph
+        saved = builder.prefix, builder.metadata
+        environment = {
+            tensor.ref(): value for tensor, value in zip(graph.inputs, operands, strict=True)
+        }
+        results = self._walk(graph, graph.outputs, environment, builder)
+        builder.prefix, builder.metadata = saved
+        return results
+
+    # Outputs --------------------------------------------------------------------------------------
+
+    def _set_outputs(self, results: Sequence[Any], names: Sequence[str]) -> None:
+        builder = self._builder
+        builder.prefix, builder.metadata = "", {}
+        seen: set[ir.Value] = set()
+        for name, value in zip(names, results, strict=True):
+            made = value.producer()
+            if made is None or made.op_type == "Constant" or value in seen:
+                copy = builder.Identity(value)
+                copy.shape = value.shape
+                value = copy
+            value.name = name
+            seen.add(value)
+            self._graph.outputs.append(value)
+
+
+def _needed(outputs: Sequence[Any]) -> set[Any]:
+    """The operations that tensors depend on."""
+    found: set[Any] = set()
+    waiting = [tensor.op for tensor in outputs]
+    while waiting:
+        op = waiting.pop()
+        if op not in found:
+            found.add(op)
+            waiting.extend(tensor.op for tensor in op.inputs)
+    return found
+
+
+def tensor_of(variable: Any, name: str) -> ir.Tensor[np.ndarray[Any, Any]]:
+    """The elements that a variable has now as a tensor of a graph, in the variable's own memory:
+    what is assigned to the variable later is written to other memory."""
+    return ir.Tensor(np.from_dlpack(variable.value()), dtype=type_of(variable.dtype), name=name)
+
+
+def _listed(lines: Sequence[str]) -> str:
+    if len(lines) == 1:
+        return lines[0]
+    return f"{len(lines)} operations:\n  " + "\n  ".join(lines)
+
+
+def _forget(graph: ir.Graph) -> None:
+    """Leaves what only the import had to know of values, and shapes that are not known."""
+    values = [*graph.inputs, *graph.initializers.values()]
+    for node in graph.all_nodes():
+        values += node.outputs
+        for attribute in node.attributes.values():
+            if attribute.type == ir.AttributeType.GRAPH:
+                values.extend(attribute.as_graph().inputs)
+    for value in values:
+        for key in ("sizes", "vector", "permuted", "order"):
+            value.meta.pop(key, None)

@@ -1,0 +1,219 @@
+"""Models of TensorFlow traced: what they are called with, and what they return."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow import nest
+
+from mx.graph import Graph
+
+from ._import import import_function
+from ._layers import whole_layers
+
+Axes = Sequence[str | int | None]
+
+
+def is_keras(model: object) -> bool:
+    """Whether it is a layer or a model of Keras."""
+    keras = sys.modules.get("keras")
+    return keras is not None and isinstance(model, keras.layers.Layer)
+
+
+class Traced:
+    """A model with an example of its arguments."""
+
+    def __init__(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if not callable(model):
+            raise TypeError(
+                "mx.importers.tensorflow.load: model: expected a keras.Model, a tf.Module with"
+                f" __call__ or a function, got {type(model).__name__}"
+            )
+        self.model = model
+        self.name = str(getattr(model, "name", "") or getattr(model, "__name__", "tensorflow"))
+        if not args and not kwargs and is_keras(model):
+            args = self._built_for()
+        self.args, self.kwargs = tuple(args), dict(kwargs)
+        self.leaves = nest.flatten((self.args, self.kwargs))
+        self.positions = [n for n, leaf in enumerate(self.leaves) if is_array(leaf)]
+        if not self.positions:
+            raise TypeError(
+                f"mx.importers.tensorflow.load: {self.name}: expected an example of the arguments"
+                " with a tensor among them"
+            )
+        self.paths = self._paths()
+        self.outputs: Any = None  # the structure of what the model returns
+
+    def _built_for(self) -> tuple[Any, ...]:
+        """Specifications of the inputs that a Keras model was built for."""
+        tensors = getattr(self.model, "inputs", None)
+        if not tensors:
+            return ()
+        structure = getattr(self.model, "_inputs_struct", tensors)
+        flat = nest.flatten(structure)
+        specs = [tf.TensorSpec(tuple(x.shape), tf.as_dtype(x.dtype)) for x in flat]
+        return (nest.pack_sequence_as(structure, specs),)
+
+    def _paths(self) -> list[str]:
+        """x, x_0, x_key: a name for each array among the arguments."""
+        call = self.model.call if is_keras(self.model) else self.model
+        call = getattr(call, "python_function", call)
+        bound: Mapping[str, Any]
+        try:
+            bound = dict(inspect.signature(call).bind(*self.args, **self.kwargs).arguments)
+        except (TypeError, ValueError):
+            bound = {f"input_{n}": one for n, one in enumerate(self.args)} | self.kwargs
+        names = {}
+        for name, value in bound.items():
+            for path, leaf in _with_paths(value):
+                names[id(leaf)] = "_".join(map(str, (name, *path)))
+        counted = iter(range(len(self.positions)))
+        return [names.get(id(self.leaves[n]), f"input_{next(counted)}") for n in self.positions]
+
+    def shapes(self) -> list[tuple[int | None, ...]]:
+        """The shapes of the arrays of the example."""
+        return [tuple(_shape(self.leaves[n])) for n in self.positions]
+
+    def graph(self, dynamic: bool | Mapping[str, Sequence[str | None]] = False) -> Graph:
+        """The graph, in which the named axes vary."""
+        axes: list[Axes] = []
+        for name, shape in zip(self.paths, self.shapes(), strict=True):
+            if dynamic is True:
+                names: Axes = ("batch", *shape[1:]) if shape else ()
+            else:
+                names = (dynamic or {}).get(name, (None,) * len(shape))
+            if len(names) != len(shape):
+                raise ValueError(
+                    f"mx.importers.tensorflow.load: dynamic[{name!r}]: expected a name or None for"
+                    f" each of {len(shape)} axes, got {len(names)}"
+                )
+            axes.append([a if a is not None else b for a, b in zip(names, shape, strict=True)])
+        if dynamic is not True and dynamic:
+            unknown = set(dynamic) - set(self.paths)
+            if unknown:
+                raise ValueError(
+                    f"mx.importers.tensorflow.load: dynamic names {', '.join(sorted(unknown))}; the"
+                    f" inputs are {', '.join(self.paths)}"
+                )
+        return self.graph_of(axes)
+
+    def graph_of(self, axes: Sequence[Axes]) -> Graph:
+        """The graph of inputs with these axes: a length, or the name of one that varies."""
+        named = [
+            [f"{name}_{i}" if one is None else one for i, one in enumerate(shape)]
+            for name, shape in zip(self.paths, axes, strict=True)
+        ]
+        specs = [
+            tf.TensorSpec(
+                [one if isinstance(one, int) else None for one in shape],
+                _dtype(self.leaves[n]),
+            )
+            for n, shape in zip(self.positions, named, strict=True)
+        ]
+        with whole_layers():
+            function = tf.function(self._flat).get_concrete_function(*specs)
+        names = _names_of(self.outputs)
+        return import_function(
+            function,
+            list(zip(self.paths, named, strict=True)),
+            names,
+            {id(variable.handle): name for name, variable in self.variables().items()},
+            self.name,
+        )
+
+    def _flat(self, *tensors: Any) -> list[Any]:
+        """The model as a function of the tensors alone, which gives a list."""
+        leaves = list(self.leaves)
+        for n, tensor in zip(self.positions, tensors, strict=True):
+            leaves[n] = tensor
+        args, kwargs = nest.pack_sequence_as((self.args, self.kwargs), leaves)
+        if _takes_training(self.model) and "training" not in kwargs:
+            kwargs = {**kwargs, "training": False}
+        result = self.model(*args, **kwargs)
+        self.outputs = result
+        return [tf.identity(one) for one in nest.flatten(result) if is_array(one)]
+
+    def variables(self) -> dict[str, Any]:
+        """The variables of the model by name; each is a `tf.Variable`."""
+        found: dict[str, Any] = {}
+        for name, variable in _named_variables(self.model):
+            variable = (
+                getattr(variable, "value", variable) if not is_variable(variable) else variable
+            )
+            if not is_variable(variable) or any(one is variable for one in found.values()):
+                continue
+            number, unique = 0, name
+            while unique in found:
+                number += 1
+                unique = f"{name}_{number}"
+            found[unique] = variable
+        return found
+
+
+def is_variable(one: object) -> bool:
+    """Whether it is a variable of TensorFlow."""
+    return isinstance(one, tf.Variable)
+
+
+def _named_variables(model: Any) -> list[tuple[str, Any]]:
+    if is_keras(model):
+        return [(one.path, one) for one in model.variables]
+    if isinstance(model, tf.Module):
+        found = model._flatten(predicate=is_variable, with_path=True)
+        return [("/".join(map(str, path)), variable) for path, variable in found]
+    variables = getattr(model, "variables", None) or ()
+    return [(one.name.partition(":")[0], one) for one in variables]
+
+
+def _takes_training(model: Any) -> bool:
+    if is_keras(model):
+        return True
+    try:
+        parameters = inspect.signature(getattr(model, "python_function", model)).parameters
+    except (TypeError, ValueError):
+        return False
+    return "training" in parameters
+
+
+def is_array(one: object) -> bool:
+    """Whether a leaf of arguments or results is an array."""
+    return isinstance(one, (tf.Tensor, tf.TensorSpec, tf.Variable, np.ndarray)) or (
+        hasattr(one, "shape") and hasattr(one, "dtype") and hasattr(one, "__array__")
+    )
+
+
+def _shape(leaf: Any) -> Sequence[int | None]:
+    return leaf.shape.as_list() if isinstance(leaf.shape, tf.TensorShape) else tuple(leaf.shape)
+
+
+def _dtype(leaf: Any) -> Any:
+    name = str(getattr(leaf.dtype, "name", leaf.dtype)).removeprefix("torch.")
+    return tf.as_dtype(name)
+
+
+def _with_paths(structure: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """The arrays of a structure, with the keys and positions that lead to them."""
+    if isinstance(structure, Mapping):
+        inside: list[tuple[Any, Any]] = [(key, structure[key]) for key in structure]
+    elif isinstance(structure, (list, tuple)):
+        fields = getattr(structure, "_fields", range(len(structure)))
+        inside = list(zip(fields, structure, strict=True))
+    else:
+        return [((), structure)] if is_array(structure) else []
+    return [((key, *path), leaf) for key, one in inside for path, leaf in _with_paths(one)]
+
+
+def _names_of(structure: Any) -> list[str]:
+    """A name for each array of what a model returns, in the order in which TensorFlow has them."""
+    names = {id(leaf): path for path, leaf in _with_paths(structure)}
+    found = []
+    for leaf in nest.flatten(structure):
+        if is_array(leaf):
+            name = "_".join(map(str, names.get(id(leaf), ())))
+            found.append(name if name and not name[0].isdigit() else f"output_{name}".rstrip("_"))
+    return found

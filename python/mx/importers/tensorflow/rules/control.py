@@ -1,0 +1,143 @@
+"""Functions, branches and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import onnx_ir as ir
+
+from ..._builder import dtype_of
+from .._call import Builder, Call, Unsupported, rule
+from .._layers import BACKWARD, GRU, LSTM
+from .recurrent import recurrence
+
+_BOOL = ir.DataType.BOOL
+
+
+def _function(call: Call, attribute: str) -> Any:
+    """The function that an attribute names."""
+    name = call.op.get_attr(attribute).name
+    return call.op.graph._get_function(name)
+
+
+@rule("PartitionedCall", "StatefulPartitionedCall")
+def function_call(b: Builder, call: Call) -> Sequence[Any]:
+    assert b.inline is not None
+    function = _function(call, "f")
+    stands_for = function.cached_definition.attr["_implements"].s.decode()
+    if stands_for.startswith((LSTM, GRU)):
+        kind = "LSTM" if stands_for.startswith(LSTM) else "GRU"
+        return recurrence(b, kind, stands_for.endswith(BACKWARD), call.inputs)
+    return b.inline(function, call.inputs, b)
+
+
+def _body(b: Builder, name: str) -> tuple[ir.Graph, Builder]:
+    graph = ir.Graph(
+        [],
+        [],
+        nodes=[],
+        opset_imports=b.graph.opset_imports,
+        name=b.names.new(f"{b.prefix}.{name}"),
+    )
+    inner = Builder(graph, b.names, b, b.prefix)
+    inner.inline, inner.metadata = b.inline, b.metadata
+    return graph, inner
+
+
+def _outputs(b: Builder, results: Sequence[Any]) -> list[ir.Value]:
+    """Results as outputs of a body: each a node's of its own."""
+    found: list[ir.Value] = []
+    for value in results:
+        if not isinstance(value, ir.Value):
+            raise Unsupported("a branch that gives something else than arrays")
+        made = value.producer()
+        if made is None or made.graph is not b.graph or value in found:
+            copy = b.Identity(value)
+            copy.shape = value.shape
+            value = copy
+        found.append(value)
+    return found
+
+
+@rule("If", "StatelessIf")
+def branches(b: Builder, call: Call) -> Sequence[ir.Value]:
+    assert b.inline is not None
+    graphs: list[ir.Graph] = []
+    for name, attribute in (("then", "then_branch"), ("else", "else_branch")):
+        graph, inner = _body(b, name)
+        results = b.inline(_function(call, attribute), call.inputs[1:], inner)
+        if any(one is None for one in results):
+            raise Unsupported(f"what the {name} branch does")
+        graph.outputs.extend(_outputs(inner, results))
+        graphs.append(graph)
+    return b.op(
+        "If",
+        b.cast(call[0], _BOOL),
+        then_branch=graphs[0],
+        else_branch=graphs[1],
+        outputs=len(graphs[0].outputs),
+        dtype=[dtype_of(value) for value in graphs[0].outputs],
+    )
+
+
+@rule("While", "StatelessWhile")
+def loop(b: Builder, call: Call) -> Sequence[ir.Value]:
+    assert b.inline is not None
+    condition, body = _function(call, "cond"), _function(call, "body")
+    # Variables are the same in each turn, and so is what the body gives back as it was.
+    given = body.graph.outputs
+    fixed = {
+        n
+        for n, tensor in enumerate(body.graph.inputs)
+        if not isinstance(call.inputs[n], ir.Value)
+        or given[n] is tensor
+        or _is_input(given[n], tensor)
+    }
+    carried = [n for n in range(len(call.inputs)) if n not in fixed]
+    graph, inner = _body(b, "body")
+    turn = _input(inner, "iteration", ir.DataType.INT64, [])
+    goes_on = _input(inner, "condition", _BOOL, [])
+    operands: list[Any] = list(call.inputs)
+    for n in carried:
+        value = call.inputs[n]
+        operands[n] = _input(inner, f"carried_{n}", dtype_of(value), value.shape)
+    graph.inputs.extend([turn, goes_on, *(operands[n] for n in carried)])
+    after = list(operands)
+    results = b.inline(body, operands, inner)
+    for n in carried:
+        if results[n] is None:
+            raise Unsupported("what the body does")
+        after[n] = results[n]
+    (more,) = b.inline(condition, after, inner)
+    (first,) = b.inline(condition, call.inputs, b)
+    if more is None or first is None:
+        raise Unsupported("what the condition does")
+    graph.outputs.extend(_outputs(inner, [more, *(after[n] for n in carried)]))
+    outputs = b.op(
+        "Loop",
+        None,
+        first,
+        *(call.inputs[n] for n in carried),
+        body=graph,
+        outputs=len(carried),
+        dtype=[dtype_of(call.inputs[n]) for n in carried],
+    )
+    whole: list[Any] = list(call.inputs)
+    for n, output in zip(carried, outputs, strict=True):
+        output.shape = call.inputs[n].shape
+        whole[n] = output
+    return whole
+
+
+def _is_input(tensor: Any, wanted: Any) -> bool:
+    """Whether a tensor is another one under a new name."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor is wanted
+
+
+def _input(b: Builder, name: str, dtype: ir.DataType, shape: Any) -> ir.Value:
+    value = ir.Value(name=b.names.new(f"{b.prefix}.{name}"), type=ir.TensorType(dtype))
+    value.shape = None if shape is None else ir.Shape(shape)
+    return value

@@ -1,0 +1,49 @@
+"""Lists of arrays, which loops read and write: an array with an axis more."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from ..._builder import dtype_of, shape_of
+from .._call import Builder, Call, Unsupported, rule
+
+_INT64 = ir.DataType.INT64
+
+
+@rule("TensorListReserve")
+def reserve(b: Builder, call: Call) -> ir.Value:
+    (count,) = call.ints(1, "the number of a list's elements")
+    shape = call.ints(0, "the shape of a list's elements")
+    if call.known(0) is None or call.known(0).ndim == 0 or min(shape, default=0) < 0:  # type: ignore[union-attr]
+        raise Unsupported("a list of arrays whose shape is not known")
+    result = b.full([count, *shape], 0, call.dtype("element_dtype"))
+    result.shape = ir.Shape([count, *shape])
+    return result
+
+
+@rule("TensorListFromTensor")
+def from_array(b: Builder, call: Call) -> ir.Value:
+    return call[0]
+
+
+@rule("TensorListStack")
+def stack(b: Builder, call: Call) -> ir.Value:
+    return call[0]
+
+
+@rule("TensorListGetItem")
+def get(b: Builder, call: Call) -> ir.Value:
+    return b.Gather(call[0], b.cast(call[1], _INT64), axis=0)
+
+
+@rule("TensorListSetItem")
+def set_(b: Builder, call: Call) -> ir.Value:
+    position = b.Reshape(b.cast(call[1], _INT64), [1, 1])
+    result = b.ScatterND(call[0], position, b.Unsqueeze(b.cast(call[2], dtype_of(call[0])), [0]))
+    result.shape = call[0].shape
+    return result
+
+
+@rule("TensorListLength")
+def length(b: Builder, call: Call) -> ir.Value:
+    return b.cast(b.size(call[0], 0), call.out()) if shape_of(call[0]) else call[0]

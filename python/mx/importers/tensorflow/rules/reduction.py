@@ -1,0 +1,117 @@
+"""Operators that reduce axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import onnx_ir as ir
+
+from ..._builder import dtype_of, rank_of, shape_of
+from ..._layout import behind, permuted
+from .._call import Builder, Call, rule
+
+_REDUCTIONS = {
+    "Sum": "ReduceSum",
+    "Mean": "ReduceMean",
+    "Max": "ReduceMax",
+    "Min": "ReduceMin",
+    "Prod": "ReduceProd",
+    "EuclideanNorm": "ReduceL2",
+}
+
+
+def reduce(
+    b: Builder,
+    x: ir.Value,
+    axes: list[int],
+    keep: bool,
+    write: Callable[[ir.Value, list[int]], ir.Value],
+) -> ir.Value:
+    """What reduces axes of a value; `write` gets the value with the axes that it has there."""
+    rank = rank_of(x)
+    axes = sorted({axis % rank for axis in axes}) if rank else []
+    if not axes:
+        return x
+    source, order = behind(x)
+    there = sorted(order[axis] for axis in axes)
+    result = write(source, there)
+    lengths = shape_of(source)
+    if keep:
+        result.shape = ir.Shape([1 if i in there else lengths[i] for i in range(rank)])
+        return permuted(b, result, order)
+    left = [i for i in range(rank) if i not in there]
+    result.shape = ir.Shape([lengths[i] for i in left])
+    # In which order the axes that are left have to be.
+    return permuted(b, result, [left.index(order[i]) for i in range(rank) if i not in axes])
+
+
+def _register(operator: str, name: str) -> None:
+    @rule(operator)
+    def reduction(b: Builder, call: Call) -> ir.Value:
+        keep = bool(call.attr("keep_dims"))
+        return reduce(
+            b,
+            call[0],
+            call.ints(1, "the axes that are reduced"),
+            keep,
+            lambda x, axes: b.op(name, x, axes, keepdims=int(keep))[0],
+        )
+
+
+for _operator, _name in _REDUCTIONS.items():
+    _register(_operator, _name)
+
+
+@rule("All", "Any")
+def truth(b: Builder, call: Call) -> ir.Value:
+    keep = bool(call.attr("keep_dims"))
+    name = "ReduceMin" if call.op.type == "All" else "ReduceMax"
+
+    def write(x: ir.Value, axes: list[int]) -> ir.Value:
+        numbers = b.cast(x, ir.DataType.UINT8)
+        return b.cast(b.op(name, numbers, axes, keepdims=int(keep))[0], ir.DataType.BOOL)
+
+    return reduce(b, call[0], call.ints(1, "the axes that are reduced"), keep, write)
+
+
+@rule("ArgMax", "ArgMin")
+def argument(b: Builder, call: Call) -> ir.Value:
+    (axis,) = call.ints(1, "the axis")
+    return b.op(call.op.type, call[0], axis=axis, keepdims=0)[0]
+
+
+@rule("L2Loss")
+def l2_loss(b: Builder, call: Call) -> ir.Value:
+    return b.Mul(b.ReduceSumSquare(call[0], keepdims=0), 0.5)
+
+
+@rule("Cumsum")
+def cumulative_sum(b: Builder, call: Call) -> ir.Value:
+    (axis,) = call.ints(1, "the axis")
+    return b.CumSum(
+        call[0],
+        b.scalar(axis),
+        exclusive=int(call.attr("exclusive")),
+        reverse=int(call.attr("reverse")),
+    )
+
+
+@rule("Softmax", "LogSoftmax")
+def softmax(b: Builder, call: Call) -> ir.Value:
+    return b.op(call.op.type, call[0], axis=-1)[0]
+
+
+@rule("TopKV2")
+def top_k(b: Builder, call: Call) -> list[ir.Value]:
+    count = b.Reshape(b.cast(call[1], ir.DataType.INT64), [1])
+    return list(
+        b.op(
+            "TopK",
+            call[0],
+            count,
+            axis=-1,
+            sorted=1,
+            outputs=2,
+            dtype=[dtype_of(call[0]), ir.DataType.INT64],
+        )
+    )
