@@ -68,13 +68,12 @@ def _aligned(b: Builder, x: ir.Value, order: Order) -> ir.Value:
     if own == 0 or all(extent == 1 for extent in shape_of(x)) and own == 1:
         return x
     if own < rank:
-        shape: list[Size] = [1] * (rank - own) + b.sizes(x)
+        shape: list[Size] = [*[1] * (rank - own), *b.sizes(x)]
+        known: list[int | ir.SymbolicDim] = [*[1] * (rank - own), *shape_of(x)]
         wide = b.reshape(x, [shape[axis] for axis in order]) if own == 1 else None
         if wide is not None:
-            known = [1] * (rank - 1) + [shape_of(x)[0]]
             wide.shape = ir.Shape([known[axis] for axis in order])
             return wide
-        known = [1] * (rank - own) + list(shape_of(x))
         x = b.reshape(x, shape)
         x.shape = ir.Shape(known)
     return permuted(b, x, order)

@@ -147,6 +147,7 @@ class _Import:
             if op.type == "Placeholder" and op.outputs[0].ref() in environment:
                 continue
             results = self._call(op, environment, builder)
+            # Rules may leave results away that they cannot give.
             for tensor, result in zip(op.outputs, results, strict=False):
                 environment[tensor.ref()] = result
         return [environment.get(tensor.ref()) for tensor in outputs]

@@ -54,7 +54,8 @@ class Traced:
         tensors = getattr(self.model, "inputs", None)
         if not tensors:
             return ()
-        structure = getattr(self.model, "_inputs_struct", tensors)
+        alone = tensors[0] if len(tensors) == 1 else tensors
+        structure = getattr(self.model, "_inputs_struct", alone)
         flat = nest.flatten(structure)
         specs = [tf.TensorSpec(tuple(x.shape), tf.as_dtype(x.dtype)) for x in flat]
         return (nest.pack_sequence_as(structure, specs),)

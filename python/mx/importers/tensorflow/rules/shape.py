@@ -239,16 +239,6 @@ def number_range(b: Builder, call: Call) -> ir.Value:
     return b.Range(*call.inputs)
 
 
-@rule("LinSpace")
-def linear_range(b: Builder, call: Call) -> ir.Value:
-    found = [call.known(i) for i in range(3)]
-    arrays = [one for one in found if one is not None]
-    if len(arrays) != 3:
-        raise Unsupported("limits that are not known before the model runs")
-    start, stop, count = (one.item() for one in arrays)
-    return b.constant(np.linspace(start, stop, int(count)), call.out())
-
-
 @rule("InvertPermutation")
 def invert(b: Builder, call: Call) -> ir.Value:
     order = call.ints(0, "the permutation")
