@@ -125,7 +125,7 @@ def test_entry_points(monkeypatch, passes) -> None:
     assert PassList(PASSES).names[-1] == "negations"
     from mx.sol.frameworks import frameworks
 
-    assert frameworks.names() == ["torch", "onnx", "mxnet", "numpy", "absent"]
+    assert frameworks.names() == [*"torch tensorflow keras jax onnx mxnet numpy".split(), "absent"]
     with pytest.raises(ImportError, match="no_such_package"):
         frameworks.get("absent")
 

@@ -6,7 +6,7 @@ Only these see another framework, and import it only when a model of it is given
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["mxnet", "onnx", "tensorflow", "torch"]
+__all__ = ["jax", "mxnet", "onnx", "tensorflow", "torch"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -53,11 +53,14 @@ def elementwise(b: Builder, write: Callable[..., ir.Value], *xs: ir.Value) -> ir
     rank = max(rank_of(x) for x in xs)
     # Of most axes: the others are broadcast to it.
     order = next((one for one in orders if len(one) == rank), None)
+    shapes = [shape_of(x) for x in xs]
     if order is None:
-        return write(*xs)
+        result = write(*xs)
+        if result.shape is None:
+            result.shape = ir.Shape([_broadcast(shapes, axis - rank) for axis in range(rank)])
+        return result
     back = inverse(order)
     result = write(*(_aligned(b, x, back) for x in xs))
-    shapes = [shape_of(x) for x in xs]
     result.shape = ir.Shape([_broadcast(shapes, axis - rank) for axis in back])
     return permuted(b, result, order)
 
@@ -82,3 +85,34 @@ def _aligned(b: Builder, x: ir.Value, order: Order) -> ir.Value:
 def _broadcast(shapes: Sequence[Sequence[int | ir.SymbolicDim]], axis: int) -> int | ir.SymbolicDim:
     extents = [shape[axis] for shape in shapes if len(shape) >= -axis]
     return next((extent for extent in extents if extent != 1), 1)
+
+
+def with_bias(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value | None:
+    """The sum as a convolution or a product with a bias, None where it is none. Nothing else may
+    use `x`."""
+    source, order = behind(x)
+    node = source.producer()
+    if node is None or node.graph is not b.graph or len(node.inputs) != 2:
+        return None
+    is_conv = node.op_type in ("Conv", "ConvTranspose")
+    if not is_conv and (node.op_type != "Gemm" or source is not x):
+        return None
+    channels = shape_of(source)[1]
+    axis = rank_of(y) - rank_of(x) + order.index(1) if is_conv else rank_of(y) - 1
+    lengths = list(shape_of(y))
+    if not isinstance(channels, int) or axis < 0 or lengths.pop(axis) != channels:
+        return None
+    if any(length != 1 for length in lengths) or rank_of(y) > rank_of(x):
+        return None
+    bias = y
+    if rank_of(y) > 1:
+        bias = b.Reshape(y, [-1])
+        bias.shape = ir.Shape([channels])
+    outputs = b.op(
+        node.op_type,
+        *node.inputs,
+        bias,
+        **{name: one.value for name, one in node.attributes.items()},
+    )
+    outputs[0].shape = source.shape
+    return permuted(b, outputs[0], order) if source is not x else outputs[0]

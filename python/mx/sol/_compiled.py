@@ -13,7 +13,8 @@ from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
 from ..graph.passes import Pass
 from ._config import config
 from .dims import Dimensions, VDims, choose
-from .frameworks import Source
+from .frameworks import Holder, Source
+from .frameworks._framework import Weight
 from .passes import Removed, run
 from .tuning import Choices, Tuning, tune
 
@@ -44,6 +45,8 @@ class Compiled:
         self, source: Source, vdims: VDims, context: Context, passes: Sequence[Pass]
     ) -> None:
         self.source = source
+        # What has the weights: the source, or a model that is made of it in another framework.
+        self.holder: Holder = source
         self.context = context
         self.vdims = vdims
         self.passes = tuple(passes)
@@ -136,7 +139,7 @@ class Compiled:
     def refresh(self) -> None:
         """Has all plans made anew, when the next call comes, of the weights as they are now."""
         with self._lock:
-            self.source.look()
+            self.holder.look()
             self._versions.clear()
 
     def sized(self, arrays: Sequence[Any]) -> tuple[Version, Graph, Graph]:
@@ -210,11 +213,40 @@ class Compiled:
     def _optimized(self, key: Shapes | None) -> tuple[Graph, tuple[Removed, ...]]:
         """A graph with the weights as they are now, behind the passes, and what those removed."""
         graph = self._graph_of(key).copy()
-        for name, tensor in (self.source.weights() or {}).items():
+        for name, tensor in (self.holder.weights() or {}).items():
             value = graph.model.graph.initializers.get(name)
             if value is not None:
                 value.const_value = tensor
         return graph, run(self.passes, graph)
+
+    # -- weights --
+
+    @property
+    def outputs(self) -> tuple[ValueSpec, ...]:
+        """What a call gives, as the graph says it before any shape is known."""
+        return self._parsed.graph.outputs
+
+    def outputs_for(self, shapes: Sequence[tuple[int, ...]]) -> tuple[ValueSpec, ...]:
+        """The same for inputs of these shapes, with all shapes that follow."""
+        graph = self.version(tuple(shapes)).parsed.copy()
+        graph.infer({spec.name: shape for spec, shape in zip(self.inputs, shapes, strict=True)})
+        return graph.outputs
+
+    def weights(self) -> dict[str, tuple[Weight, bool]]:
+        """The weights that the model has now, by name, and whether each is one to be trained.
+
+        Constants that were part of the model's code are none.
+        """
+        now = self.holder.weights() or {}
+        found = {}
+        for name, value in self._parsed.graph.model.graph.initializers.items():
+            role = value.metadata_props.get("mx.role")
+            tensor = now.get(name, value.const_value)
+            if tensor is None or role == "constant":
+                continue
+            is_trained = role is None and tensor.dtype.is_floating_point() and tensor.shape.rank()
+            found[name] = (tensor, bool(is_trained))
+        return found
 
     # -- shapes --
 

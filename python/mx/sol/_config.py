@@ -10,6 +10,11 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
     "fallback": (False, "what `optimize` takes for `fallback` where it is not given"),
     "autotune": (False, "whether models are tuned before they run for the first time"),
     "tuning_seconds": (10, "how long tuning measures one model, at most"),
+    "watch_variables": (
+        True,
+        "whether each call looks for assignments to variables of TensorFlow, some microseconds for"
+        " each; else `refresh` has them read",
+    ),
     "profile_runs": (5, "how often `report` runs a model for the times that it tells"),
 }
 # Settings of parts that are not implemented yet.

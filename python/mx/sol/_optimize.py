@@ -10,8 +10,9 @@ from ._compiled import Compiled
 from ._config import config
 from .devices import DeviceLike
 from .devices import device as _device
-from .dims import VDims
+from .dims import VDims, with_batch_size
 from .frameworks import Source, frameworks, reader_of
+from .frameworks._conventions import Conventions
 from .passes import PASSES
 
 
@@ -23,13 +24,22 @@ def optimize(
     framework: str | None = None,
     device: DeviceLike = None,
     fallback: bool | None = None,
+    layout: str | None = None,
+    dtype: str | None = None,
+    batch_size: int | None = None,
 ) -> Any:
     """A model that gives what another gives, executed by a plan.
 
-    `model` is a `torch.nn.Module`, the path or the bytes of an ONNX file, an `mx.graph.Graph`, or
-    an `mx.sym.Symbol`; `example` and `kwargs` are arguments of it, of which shapes and data types
-    matter. What comes back is of the same framework, or of `framework`: "torch" or "numpy". A
-    module of torch comes back as a module of the same class, with the same parameters and buffers.
+    `model` is a `torch.nn.Module`, a `keras.Model`, a `tf.Module` or `tf.function`, a function of
+    `jax.jit`, the path or the bytes of an ONNX file, an `mx.graph.Graph`, or an `mx.sym.Symbol`;
+    `example` and `kwargs` are arguments of it, of which shapes and data types matter. What comes
+    back is of the same framework, or of `framework`: "torch", "tensorflow", "keras", "jax" or
+    "numpy". A module of torch comes back as a module of the same class, with the same parameters
+    and buffers; a model that comes back in another framework has weights of its own there.
+
+    `layout` is "NCHW" or "NHWC": where inputs and outputs of four and five axes have their channels
+    in the model that comes back; by default where the model has them. `dtype` is the data type of
+    its inputs and outputs of floats. `batch_size` is the length of the first axis of its inputs.
 
     Dimensions are as in the example. `vdims` says which others vary: True for all that may, or a
     list with an item for each, as `sol.report` numbers them: True, False, or a length to use.
@@ -47,13 +57,16 @@ def optimize(
     passes = PASSES.enabled
 
     fallback = config["fallback"] if fallback is None else fallback
+    conventions = Conventions(layout, dtype)
 
-    def planned(source: Source) -> Compiled:
-        compiled = Compiled(source, vdims, context, passes)
-        if source.changes and target is not reader:
+    def planned(parsed: Source) -> Compiled:
+        source = conventions.applied(parsed)
+        chosen = with_batch_size(source, vdims, batch_size)
+        compiled = Compiled(source, chosen, context, passes)
+        if parsed.changes and (target is not reader or source is not parsed):
             raise NotImplementedError(
                 f"sol.optimize: framework={target.name!r}: {source.name} changes"
-                f" {', '.join(source.changes)} in a call, which only its own framework keeps"
+                f" {', '.join(parsed.changes)} in a call, which only its own framework keeps"
             )
         compiled.fallback = bool(fallback)
         return compiled

@@ -1,4 +1,4 @@
-"""Runs imported graphs and compares them with TensorFlow, which is imported here, once and quietly."""
+"""Runs imported graphs and compares them with TensorFlow, imported here, once and quietly."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from .running import bools, check, floats, ints, positive, run, tf
 X, Y = floats(2, 3, 4), positive(2, 3, 4)
 IMAGE = floats(2, 6, 7, 4)
 FIRST = floats(2, 4, 6, 7)
-I, J = ints(3, 4), ints(3, 4)
+P, Q = ints(3, 4), ints(3, 4)
 nn, raw = tf.nn, tf.raw_ops
 
 UNARY = (
@@ -44,7 +44,7 @@ CASES = {
     "acosh": (tf.acosh, Y + 1),
     **{f"{name} broadcast": (find(name), Y, positive(3, 1)) for name in BINARY},
     **{
-        f"{name} of integers": (find(name), I, J)
+        f"{name} of integers": (find(name), P, Q)
         for name in "add multiply floordiv floormod truncatemod less equal maximum".split()
     },
     **{
@@ -65,7 +65,7 @@ CASES = {
     "reduce_mean": (lambda x: tf.reduce_mean(x, 1, keepdims=True), X),
     "reduce_max of all": (tf.reduce_max, X),
     "reduce_prod": (lambda x: tf.reduce_prod(x, -1), X),
-    "reduce_min": (lambda x: tf.reduce_min(x, -1), I),
+    "reduce_min": (lambda x: tf.reduce_min(x, -1), P),
     "all and any": (lambda x: (tf.reduce_all(x, 0), tf.reduce_any(x, 1)), bools(3, 4)),
     "norm": (lambda x: tf.norm(x, axis=1), X),
     "argmax": (lambda x: (tf.argmax(x, 1), tf.argmin(x, 2, tf.int32)), X),
@@ -97,7 +97,8 @@ CASES = {
                       np.array([[0, 2], [1, 1]], "int32")),
     "gather_nd": (tf.gather_nd, X, np.array([[0, 2], [1, 1]], "int32")),
     "one_hot": (lambda i: tf.one_hot(i, 4, 2.0, -1.0), np.array([0, 3, -1, 4], "int32")),
-    "scatter": (lambda x: tf.tensor_scatter_nd_update(x, [[0], [2]], tf.ones((2, 3))), floats(3, 3)),
+    "scatter": (lambda x: tf.tensor_scatter_nd_update(x, [[0], [2]], tf.ones((2, 3))),
+                floats(3, 3)),
     "scatter_nd": (lambda x: tf.scatter_nd([[1], [1], [0]], x, [4, 3]), floats(3, 3)),
     "matmul": (lambda x, y: tf.matmul(x, y, transpose_b=True), floats(3, 4), floats(5, 4)),
     "matmul of integers": (tf.matmul, ints(3, 4), ints(4, 2)),

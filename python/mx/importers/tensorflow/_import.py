@@ -180,10 +180,10 @@ class _Import:
                 self._finish(one, tensor, builder)
                 for one, tensor in zip(results, op.outputs, strict=False)
             ]
-        except (Unsupported, ValueError) as error:
-            return self._fail(op, str(error))
         except GraphError:
             raise
+        except (Unsupported, ValueError) as error:
+            return self._fail(op, str(error))
         except Exception as error:
             raise GraphError(
                 f"mx.importers.tensorflow: the rule of {describe(op)} fails:"

@@ -5,14 +5,17 @@ the group `mx.sol.frameworks`, which names an instance of `Framework`.
 """
 
 from .._registry import Registry, registry_of
-from ._framework import Framework, Source
+from ._framework import Framework, Holder, Source
 
-__all__ = ["Framework", "Source", "frameworks", "reader_of"]
+__all__ = ["Framework", "Holder", "Source", "frameworks", "reader_of"]
 
 frameworks: Registry[Framework] = registry_of(
     "frameworks",
     {
         "torch": "mx.sol.frameworks.torch:FRAMEWORK",
+        "tensorflow": "mx.sol.frameworks.tensorflow:FRAMEWORK",
+        "keras": "mx.sol.frameworks.keras:FRAMEWORK",
+        "jax": "mx.sol.frameworks.jax:FRAMEWORK",
         "onnx": "mx.sol.frameworks.onnx:FRAMEWORK",
         "mxnet": "mx.sol.frameworks.mxnet:FRAMEWORK",
         "numpy": "mx.sol.frameworks.numpy:FRAMEWORK",

@@ -27,37 +27,8 @@ class Parsed:
     holds: Callable[[Sequence[tuple[int, ...]]], bool]
 
 
-class Source(ABC):
-    """A model of a framework with an example of its arguments."""
-
-    name: str
-    # The arrays of the example in the order of the graph's inputs; None where there was none.
-    example: Sequence[Any] | None
-    # Buffers of the model that a call changes.
-    changes: Sequence[str] = ()
-
-    @abstractmethod
-    def dimensions(self) -> Dimensions:
-        """Which dimensions may vary."""
-
-    @abstractmethod
-    def parse(self, choice: Choice | None) -> Parsed:
-        """The graph with the dimensions that vary; all are as in the example for None."""
-
-    @abstractmethod
-    def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
-        """The graph for these shapes of inputs alone, where the one of `parse` does not hold."""
-
-    @abstractmethod
-    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """The arrays among the arguments of a call, in the order of the graph's inputs.
-
-        TypeError or ValueError, which name the argument, where they are not like the example's.
-        """
-
-    @abstractmethod
-    def unflatten(self, outputs: Sequence[Any]) -> Any:
-        """The graph's outputs in the structure in which the model returns them."""
+class Holder:
+    """What has the weights of a model, and notices when they are written."""
 
     def weights(self) -> Mapping[str, Weight] | None:
         """The elements that weights have now, by name; None where they never change."""
@@ -71,6 +42,45 @@ class Source(ABC):
     def look(self) -> None:
         """Takes the weights as they are now for those that `has_changed` compares with."""
         return None
+
+
+class Source(Holder, ABC):
+    """A model of a framework with an example of its arguments."""
+
+    name: str
+    # The arrays of the example in the order of the graph's inputs; None where there was none.
+    example: Sequence[Any] | None
+    # Buffers of the model that a call changes.
+    changes: Sequence[str] = ()
+    # Where images have their channels: "NCHW" or "NHWC".
+    layout: str = "NCHW"
+
+    @abstractmethod
+    def dimensions(self) -> Dimensions:
+        """Which dimensions may vary."""
+
+    @abstractmethod
+    def parse(self, choice: Choice | None) -> Parsed:
+        """The graph with the dimensions that vary; all are as in the example for None."""
+
+    @abstractmethod
+    def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The graph for these shapes of inputs alone, where the one of `parse` does not hold."""
+
+    def base(self) -> Source:
+        """What a model was parsed to before conventions of others were applied: itself here."""
+        return self
+
+    @abstractmethod
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arrays among the arguments of a call, in the order of the graph's inputs.
+
+        TypeError or ValueError, which name the argument, where they are not like the example's.
+        """
+
+    @abstractmethod
+    def unflatten(self, outputs: Sequence[Any]) -> Any:
+        """The graph's outputs in the structure in which the model returns them."""
 
 
 class Framework(ABC):

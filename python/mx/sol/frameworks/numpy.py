@@ -21,7 +21,7 @@ class ArrayModel:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         compiled = self.compiled
-        if compiled.source.has_changed():
+        if compiled.holder.has_changed():
             compiled.refresh()
         given = zip(compiled.source.flatten(args, kwargs), compiled.inputs, strict=True)
         outputs = compiled.run([_checked(array, spec) for array, spec in given])

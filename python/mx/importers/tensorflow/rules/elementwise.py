@@ -8,9 +8,9 @@ from collections.abc import Callable
 import onnx_ir as ir
 
 from ..._builder import dtype_of, rank_of, shape_of
-from ..._layout import elementwise
+from ..._layout import elementwise, with_bias
 from .._call import Builder, Call, Unsupported, rule
-from ._bias import batch_norm, with_bias
+from ._batch_norm import batch_norm
 
 _FLOATS = (
     ir.DataType.FLOAT16,

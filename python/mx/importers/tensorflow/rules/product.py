@@ -11,7 +11,7 @@ from .._call import Builder, Call, Unsupported, rule
 
 @rule("MatMul")
 def product(b: Builder, call: Call) -> ir.Value:
-    # Gemm has a place for what is added; ONNX has it for floats and wide integers.
+    # Gemm has an input for what is added.
     return b.Gemm(
         call[0],
         call[1],

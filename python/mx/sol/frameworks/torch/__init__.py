@@ -32,15 +32,15 @@ class Torch(Framework):
         return TorchSource(model, tuple(args), dict(kwargs))
 
     def wrap(self, compiled: Compiled, model: Any) -> Any:
-        """A module of the same class and with the same state."""
+        """A module of the same class and with the same state; for models of other frameworks, and
+        with other conventions, a module with the weights of the graph."""
         from ._module import optimized
         from ._source import TorchSource
 
         if not isinstance(compiled.source, TorchSource):
-            raise NotImplementedError(
-                f"sol.optimize: framework='torch' for {compiled.source.name}: models of other"
-                " frameworks as modules of torch are not implemented yet; framework='numpy' is"
-            )
+            from ._foreign import ForeignModule
+
+            return ForeignModule(compiled)
         return optimized(compiled)
 
     def fall_back(
@@ -55,15 +55,13 @@ class Torch(Framework):
         """The module, or modules inside it."""
         if not self.reads(model):
             return None
+        from ._foreign import ForeignModule
         from ._module import OptimizedModule
 
-        if isinstance(model, OptimizedModule):
+        kinds = (OptimizedModule, ForeignModule)
+        if isinstance(model, kinds):
             return [("", model._sol)]
-        return [
-            (name, one._sol)
-            for name, one in model.named_modules()
-            if isinstance(one, OptimizedModule)
-        ]
+        return [(name, one._sol) for name, one in model.named_modules() if isinstance(one, kinds)]
 
     def missing(self) -> str:
         """What to install."""

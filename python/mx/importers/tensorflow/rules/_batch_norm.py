@@ -1,4 +1,4 @@
-"""What is computed of the results of a convolution or a product, as a part of that."""
+"""Batch normalization as TensorFlow writes it out."""
 
 from __future__ import annotations
 
@@ -6,40 +6,9 @@ import onnx_ir as ir
 from tensorflow import get_static_value
 
 from ..._builder import dtype_of, rank_of, shape_of
-from ..._layout import behind, permuted
+from ..._layout import permuted
 from .._call import Builder, Call
 from .convolution import first, last
-
-
-def with_bias(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value | None:
-    """The sum as a convolution or a product with a bias, None where it is none. Nothing else may
-    use `x`."""
-    source, order = behind(x)
-    node = source.producer()
-    if node is None or node.graph is not b.graph or len(node.inputs) != 2:
-        return None
-    is_conv = node.op_type in ("Conv", "ConvTranspose")
-    if not is_conv and (node.op_type != "Gemm" or source is not x):
-        return None
-    channels = shape_of(source)[1]
-    axis = rank_of(y) - rank_of(x) + order.index(1) if is_conv else rank_of(y) - 1
-    lengths = list(shape_of(y))
-    if not isinstance(channels, int) or axis < 0 or lengths.pop(axis) != channels:
-        return None
-    if any(length != 1 for length in lengths) or rank_of(y) > rank_of(x):
-        return None
-    bias = y
-    if rank_of(y) > 1:
-        bias = b.Reshape(y, [-1])
-        bias.shape = ir.Shape([channels])
-    outputs = b.op(
-        node.op_type,
-        *node.inputs,
-        bias,
-        **{name: one.value for name, one in node.attributes.items()},
-    )
-    outputs[0].shape = source.shape
-    return permuted(b, outputs[0], order) if source is not x else outputs[0]
 
 
 def batch_norm(b: Builder, call: Call) -> ir.Value | None:

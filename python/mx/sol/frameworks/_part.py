@@ -1,0 +1,19 @@
+"""What an optimized model has its plans in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._compiled import Compiled
+
+
+class Part:
+    """An optimized model, or one inside another, as reports and `sol.refresh` see it."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+    def refresh(self) -> None:
+        """Has the weights read again at the next call."""
+        self.compiled.refresh()

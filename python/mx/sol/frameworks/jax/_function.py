@@ -1,0 +1,107 @@
+"""Optimized models as functions of JAX's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy
+
+from ..._compiled import Compiled
+from .._part import Part
+from ._marker import OptimizedMarker
+
+
+class OptimizedFunction(OptimizedMarker):
+    """An optimized model, called as the original with arrays of JAX.
+
+    Inside of `jax.jit` it is a callback to this process. What it is made of keeps its weights: a
+    function of JAX those that were bound.
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._sol = Part(compiled)
+        self.__name__ = compiled.source.name
+        self._run = jax.custom_vjp(self._call)
+        self._run.defvjp(self._forward, self._backward)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the model returns; errors name the argument."""
+        compiled = self._sol.compiled
+        given = compiled.source.flatten(args, kwargs)
+        arrays = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
+        if any(isinstance(one, jax.core.Tracer) for one in arrays):
+            outputs = self._run(*arrays)
+        else:
+            outputs = [_array_of(one) for one in self._plan(arrays)]
+        return compiled.source.unflatten(outputs)
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The weights that the model has now, by name."""
+        found = self._sol.compiled.weights()
+        return {name: jax.numpy.asarray(tensor.numpy()) for name, (tensor, _) in found.items()}
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self._sol.compiled.inputs))
+        return f"<{self._sol.compiled.source.name}, optimized: ({inputs})>"
+
+    def _plan(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        compiled = self._sol.compiled
+        if compiled.holder.has_changed():
+            compiled.refresh()
+        given = zip(arrays, compiled.inputs, strict=True)
+        return compiled.run([_widened(x, spec) for x, spec in given])
+
+    def _call(self, *arrays: Any) -> Any:
+        """The outputs for arrays that JAX traces."""
+        compiled = self._sol.compiled
+        outputs = compiled.outputs_for([tuple(array.shape) for array in arrays])
+        specs = [
+            jax.ShapeDtypeStruct(spec.shape, jax.dtypes.canonicalize_dtype(spec.dtype))
+            for spec in outputs
+        ]
+
+        def run(*given: Any) -> list[Any]:
+            found: Any = self._plan([numpy.asarray(one) for one in given])
+            return [
+                numpy.asarray(one).astype(spec.dtype, copy=False)
+                for one, spec in zip(found, specs, strict=True)
+            ]
+
+        return jax.pure_callback(run, specs, *arrays, vmap_method="sequential")
+
+    def _forward(self, *arrays: Any) -> Any:
+        return self._call(*arrays), None
+
+    def _backward(self, saved: Any, grads: Any) -> Any:
+        raise NotImplementedError(
+            f"{self._sol.compiled.source.name}: gradients of optimized models are not implemented"
+            " yet for JAX"
+        )
+
+
+def _array_of(array: Any) -> Any:
+    """An array of a plan as one of JAX, in the same memory where JAX has its data type."""
+    dtype = numpy.dtype(array.dtype)
+    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+        return jax.numpy.asarray(numpy.asarray(array).astype(jax.dtypes.canonicalize_dtype(dtype)))
+    return jax.dlpack.from_dlpack(array)
+
+
+def _widened(array: Any, spec: Any) -> Any:
+    """An array in the type that the model takes: JAX has mostly no numbers of 64 bits."""
+    if spec.dtype is None or str(array.dtype) == spec.dtype:
+        return array
+    return numpy.asarray(array).astype(spec.dtype)
+
+
+def _checked(array: Any, spec: Any) -> Any:
+    if not isinstance(array, jax.Array):
+        array = jax.numpy.asarray(array)
+    if spec.dtype is not None:
+        wanted = jax.dtypes.canonicalize_dtype(spec.dtype)
+        if array.dtype != wanted:
+            raise TypeError(f"input {spec.name!r}: expected {wanted}, got {array.dtype}")
+    return array

@@ -1,0 +1,11 @@
+"""What optimized functions are known by where JAX is not imported."""
+
+from __future__ import annotations
+
+from .._part import Part
+
+
+class OptimizedMarker:
+    """The base of optimized functions."""
+
+    _sol: Part

@@ -1,0 +1,77 @@
+"""Models of Keras: read as TensorFlow's, and optimized models as models of Keras."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from ._framework import Framework, Source
+from .tensorflow import as_it_is
+
+if TYPE_CHECKING:
+    from .._compiled import Compiled
+
+INSTALL = "pip install keras tensorflow-cpu"
+
+
+class Keras(Framework):
+    """Keras, on TensorFlow. On torch its models are modules of torch, and read as such."""
+
+    name = "keras"
+    models = "a keras.Model"
+    target = "keras"
+
+    def reads(self, model: object) -> bool:
+        """Whether it is a layer or a model."""
+        keras = sys.modules.get("keras")
+        layers = getattr(keras, "layers", None)
+        return layers is not None and isinstance(model, layers.Layer)
+
+    def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
+        """What tracing makes of a model; without an example, for the inputs that it was built
+        for."""
+        _need_tensorflow()
+        from .tensorflow._source import TensorFlowSource
+
+        return TensorFlowSource(model, args, kwargs)
+
+    def wrap(self, compiled: Compiled, model: Any) -> Any:
+        """A keras.Model."""
+        _need_tensorflow()
+        from .tensorflow._keras import OptimizedModel
+
+        return OptimizedModel(compiled, model)
+
+    def fall_back(
+        self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
+    ) -> Any:
+        """The model itself, with a SolWarning."""
+        return as_it_is(model, error)
+
+    def parts(self, model: Any) -> list[tuple[str, Any]] | None:
+        """The model itself."""
+        runner = getattr(model, "_sol", None) if self.reads(model) else None
+        return None if runner is None else [("", runner)]
+
+    def missing(self) -> str:
+        """What to install."""
+        return "" if find_spec("keras") and find_spec("tensorflow") else INSTALL
+
+
+def _need_tensorflow() -> None:
+    try:
+        import keras
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"sol.optimize: framework='keras' needs keras: {INSTALL}", name=error.name
+        ) from error
+    if keras.backend.backend() != "tensorflow":
+        raise NotImplementedError(
+            "sol.optimize: models of Keras are optimized on TensorFlow, and on torch where they are"
+            f" modules of it; Keras is set to {keras.backend.backend()!r}"
+        )
+
+
+FRAMEWORK = Keras()

@@ -1,0 +1,87 @@
+"""Models of TensorFlow: read by the graph of a function, and optimized models as modules."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from ..._errors import SolWarning
+from .._framework import Framework, Source
+
+if TYPE_CHECKING:
+    from ..._compiled import Compiled
+
+INSTALL = "pip install tensorflow-cpu"
+
+
+class TensorFlow(Framework):
+    """TensorFlow. Nothing of it is imported before a model of it comes, or is asked for."""
+
+    name = "tensorflow"
+    models = "a tf.Module that can be called, a tf.function"
+    target = "tensorflow"
+
+    def reads(self, model: object) -> bool:
+        """Whether it is a module or a function of TensorFlow, and no layer of Keras."""
+        tf = sys.modules.get("tensorflow")
+        if tf is None or not hasattr(tf, "Module"):
+            return False
+        keras = sys.modules.get("keras")
+        if keras is not None and isinstance(model, keras.layers.Layer):
+            return False
+        if hasattr(model, "get_concrete_function"):
+            return True
+        return isinstance(model, (tf.Module, tf.__internal__.tracking.AutoTrackable)) and callable(
+            model
+        )
+
+    def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
+        """What tracing makes of a model and an example."""
+        from ._source import TensorFlowSource
+
+        return TensorFlowSource(model, args, kwargs)
+
+    def wrap(self, compiled: Compiled, model: Any) -> Any:
+        """A tf.Module."""
+        _need_tensorflow()
+        from ._module import OptimizedModule
+
+        return OptimizedModule(compiled, model)
+
+    def fall_back(
+        self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], how: Any, error: Exception
+    ) -> Any:
+        """The model itself, with a SolWarning."""
+        return as_it_is(model, error)
+
+    def parts(self, model: Any) -> list[tuple[str, Any]] | None:
+        """The module itself."""
+        runner = getattr(model, "_sol", None) if self.reads(model) else None
+        return None if runner is None else [("", runner)]
+
+    def missing(self) -> str:
+        """What to install."""
+        return "" if find_spec("tensorflow") else INSTALL
+
+
+def as_it_is(model: Any, error: Exception) -> Any:
+    """A model that its framework executes, which a SolWarning says."""
+    name = getattr(model, "name", None) or type(model).__name__
+    text = str(error).replace("\n", " ")
+    warnings.warn(f"{name}: TensorFlow executes it: {text}", SolWarning, stacklevel=5)
+    return model
+
+
+def _need_tensorflow() -> None:
+    try:
+        import tensorflow  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"sol.optimize: framework='tensorflow' needs tensorflow: {INSTALL}", name="tensorflow"
+        ) from error
+
+
+FRAMEWORK = TensorFlow()

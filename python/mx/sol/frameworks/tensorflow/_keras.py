@@ -1,0 +1,81 @@
+"""Optimized models as models of Keras."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ....importers.tensorflow._trace import is_keras
+from ..._compiled import Compiled
+from ._module import hold, variables_of
+from ._runner import Runner
+from ._source import TensorFlowSource
+
+
+class OptimizedModel(keras.Model):  # type: ignore[misc]
+    """An optimized model, called as the original with tensors.
+
+    Its weights are those of a model of Keras or TensorFlow, or new ones with the elements and names
+    of the weights of another's. `predict` and other methods that only call the model are Keras's.
+    """
+
+    def __init__(self, compiled: Compiled, model: Any) -> None:
+        super().__init__(name=_plain(compiled.source.name))
+        source = compiled.source.base()
+        if isinstance(source, TensorFlowSource):
+            if is_keras(model):
+                self.original = model  # which Keras finds the weights by
+            variables = variables_of(compiled)
+        else:
+            variables = _add_weights(self, compiled)
+            hold(compiled, variables)
+        self._sol = Runner(compiled, variables)
+        # Plans are no operations of XLA.
+        self.supports_jit = False
+        self.built = True
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """What the model returns."""
+        return self._sol(args, kwargs)
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call with symbolic tensors of Keras gives."""
+        kwargs.pop("training", None)
+        return keras.src.backend.compute_output_spec(self.call, *args, **kwargs)
+
+    def get_config(self) -> Any:
+        """NotImplementedError: what a plan was made of is saved, and optimized again."""
+        raise NotImplementedError(
+            "an optimized model cannot be saved as one of Keras: save the original, or its weights"
+        )
+
+
+def _add_weights(model: Any, compiled: Compiled) -> dict[str, Any]:
+    """Gives a model the weights of a graph, in layers that have their names."""
+    found: dict[str, Any] = {}
+    layers: dict[tuple[str, ...], Any] = {(): model}
+    for name, (tensor, is_trained) in compiled.weights().items():
+        *path, key = [_plain(part) for part in name.replace("/", ".").split(".")]
+        for depth in range(1, len(path) + 1):
+            inside = tuple(path[:depth])
+            if inside not in layers:
+                layers[inside] = keras.layers.Layer(name=path[depth - 1])
+                setattr(layers[inside[:-1]], f"part_{path[depth - 1]}", layers[inside])
+                layers[inside].built = True
+        array = tensor.numpy()
+        weight = layers[tuple(path)].add_weight(
+            shape=array.shape,
+            dtype=array.dtype.name,
+            trainable=is_trained,
+            name=key,
+            initializer=lambda shape, dtype, array=array: tf.constant(array),
+        )
+        found[name] = weight.value
+    return found
+
+
+def _plain(name: str) -> str:
+    """A name as Keras allows names."""
+    return "".join(one if one.isalnum() or one == "_" else "_" for one in name) or "model"

@@ -1,0 +1,70 @@
+"""Optimized models as modules of TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from ..._compiled import Compiled
+from ._runner import Runner
+from ._source import TensorFlowSource
+from ._variables import Watched
+
+
+class OptimizedModule(tf.Module):  # type: ignore[misc]
+    """An optimized model, called as the original with tensors.
+
+    Its variables are those of a model of TensorFlow, or new ones with the elements and names of the
+    weights of another's. It can be called inside of a tf.function, too.
+    """
+
+    def __init__(self, compiled: Compiled, model: Any) -> None:
+        super().__init__(name=_scope(compiled.source.name))
+        self._sol = Runner(compiled, variables_of(compiled))
+        # What tf.Module finds variables by.
+        self.weights = self._sol.variables
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the model returns."""
+        return self._sol(args, kwargs)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """A tf.TensorSpec for each input; axes that vary are None."""
+        return tuple(
+            tf.TensorSpec(
+                [n if isinstance(n, int) else None for n in spec.shape or ()],
+                tf.as_dtype(spec.dtype),
+                spec.name,
+            )
+            for spec in self._sol.compiled.inputs
+        )
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self._sol.compiled.inputs))
+        return f"<{self._sol.compiled.source.name}, optimized: ({inputs})>"
+
+
+def variables_of(compiled: Compiled) -> dict[str, Any]:
+    """The variables of an optimized model, which have its weights from here on."""
+    source = compiled.source.base()
+    if isinstance(source, TensorFlowSource) and source.watched is not None:
+        return source.watched.variables
+    variables = {
+        name: tf.Variable(tensor.numpy(), trainable=is_trained, name=_scope(name))
+        for name, (tensor, is_trained) in compiled.weights().items()
+    }
+    hold(compiled, variables)
+    return variables
+
+
+def hold(compiled: Compiled, variables: dict[str, Any]) -> None:
+    """Has a model take its weights from variables."""
+    compiled.holder = Watched(variables)
+
+
+def _scope(name: str) -> str:
+    """A name as TensorFlow allows names."""
+    kept = "".join(one if one.isalnum() or one in "_./" else "_" for one in name)
+    return kept if kept[:1].isalnum() else f"_{kept}".lstrip("_") or "model"

@@ -1,0 +1,157 @@
+"""A model of TensorFlow or Keras with an example of its arguments, as the source of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+import tensorflow as tf
+from tensorflow import nest
+
+from ....graph import Graph, GraphError
+from ....importers.tensorflow._trace import Traced, is_array, is_keras
+from ...dims import Choice, Dimensions
+from .._framework import Parsed, Source, Weight
+from .._graph_source import GraphSource
+from ._variables import Watched
+
+Axes = Sequence[str | int | None]
+
+
+class TensorFlowSource(Source):
+    """See Source. The model is traced when its graph is asked for, for inference."""
+
+    def __init__(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self.model = model
+        self.traced = Traced(model, args, kwargs)
+        self.name = self.traced.name
+        self.layout = "NHWC"
+        if is_keras(model):
+            import keras
+
+            if keras.config.image_data_format() == "channels_first":
+                self.layout = "NCHW"
+        given = [self.traced.leaves[n] for n in self.traced.positions]
+        is_example = not any(isinstance(one, tf.TensorSpec) for one in given)
+        self.example = [_array_of(one) for one in given] if is_example else None
+        self._free: GraphSource | None = None
+        self.watched: Watched | None = None
+
+    # -- graphs --
+
+    def dimensions(self) -> Dimensions:
+        """The axes that a Keras model leaves open, the first axes of the inputs of others."""
+        return self._of_any_size().dimensions()
+
+    def parse(self, choice: Choice | None) -> Parsed:
+        """The graph: of the example's shapes, or with names for the dimensions that vary."""
+        if choice is None:
+            assert self.example is not None
+            shapes = [array.shape for array in self.example]
+            return Parsed(self.parse_for(shapes), lambda shapes: True)
+        return self._of_any_size().parse(choice)
+
+    def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The model traced for these shapes."""
+        return self._noted(self.traced.graph_of(list(shapes)))
+
+    def _of_any_size(self) -> GraphSource:
+        if self._free is None:
+            graph = self._traced_free()
+            self._free = GraphSource(graph, self.example or (), {})
+            self._free.name = self.name
+        return self._free
+
+    def _traced_free(self) -> Graph:
+        open_axes = self._open_axes()
+        try:
+            return self._noted(self.traced.graph_of(open_axes))
+        except (GraphError, ValueError, TypeError, tf.errors.OpError):
+            if self.example is None:
+                raise
+            # What depends on the sizes is traced for those of the example alone.
+            return self.parse_for([array.shape for array in self.example])
+
+    def _open_axes(self) -> list[Axes]:
+        """The shapes of the inputs, with names for axes that may vary."""
+        shapes = self.traced.shapes()
+        inputs = getattr(self.model, "inputs", None) if is_keras(self.model) else None
+        if inputs and len(inputs) == len(shapes):
+            built: list[Axes] = [tuple(one.shape) for one in inputs]
+        else:
+            built = [(None, *shape[1:]) if shape else () for shape in shapes]
+        first = {shape[0] for shape in shapes if shape}
+        found: list[Axes] = []
+        for name, shape, axes in zip(self.traced.paths, shapes, built, strict=True):
+            if len(axes) != len(shape):
+                axes = (None, *shape[1:]) if shape else ()
+            found.append(
+                [
+                    one
+                    if one is not None
+                    else ("batch" if not axis and len(first) == 1 else f"{name}_{axis}")
+                    for axis, one in enumerate(axes)
+                ]
+            )
+        return found
+
+    def _noted(self, graph: Graph) -> Graph:
+        variables = self.traced.variables()
+        names = [name for name in graph.weights if name in variables]
+        known = {} if self.watched is None else self.watched.variables
+        self.watched = Watched({**known, **{name: variables[name] for name in names}})
+        return graph
+
+    # -- weights --
+
+    def weights(self) -> Mapping[str, Weight]:
+        """The variables as they are now."""
+        assert self.watched is not None
+        return self.watched.weights()
+
+    def has_changed(self) -> bool:
+        """Whether a variable has been assigned to."""
+        assert self.watched is not None
+        return self.watched.has_changed()
+
+    def look(self) -> None:
+        """See Source."""
+        assert self.watched is not None
+        self.watched.look()
+
+    # -- arguments --
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arrays among the arguments; the others have to be as in the example."""
+        traced = self.traced
+        kwargs = {name: one for name, one in kwargs.items() if name in traced.kwargs}
+        try:
+            nest.assert_same_structure((traced.args, traced.kwargs), (tuple(args), kwargs))
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{self.name}: expected arguments in the structure of the example: {error}"
+            ) from None
+        leaves = nest.flatten((tuple(args), kwargs))
+        tensors = set(traced.positions)
+        for n, (leaf, told) in enumerate(zip(leaves, traced.leaves, strict=True)):
+            if n not in tensors and leaf != told:
+                raise ValueError(
+                    f"{self.name}: expected {told!r}, as in the example: only arrays may be others;"
+                    f" got {leaf!r}"
+                )
+        return [leaves[n] for n in traced.positions]
+
+    def unflatten(self, outputs: Sequence[Any]) -> Any:
+        """What the model returns."""
+        given = iter(outputs)
+        leaves = [
+            next(given) if is_array(leaf) else leaf for leaf in nest.flatten(self.traced.outputs)
+        ]
+        return nest.pack_sequence_as(self.traced.outputs, leaves)
+
+
+def _array_of(one: Any) -> Any:
+    if isinstance(one, tf.Variable):
+        return one.numpy()
+    return one if hasattr(one, "__dlpack__") else numpy.asarray(one)

@@ -1,0 +1,171 @@
+"""Optimized models of other frameworks as modules of torch."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+import torch
+
+from ....importers.torch._tensors import tensor_of
+from ..._compiled import Compiled
+from .._framework import Holder, Weight
+from .._gradients import Gradients
+from .._part import Part
+from ._state import State
+
+_from_dlpack = torch._C._from_dlpack
+
+
+class ForeignModule(torch.nn.Module):  # type: ignore[misc]
+    """A module whose parameters and buffers are a graph's weights.
+
+    They have the names of the weights; those that are joined by dots are in modules inside. The
+    module is called as the model was that it was made of, with tensors. In training mode layers do
+    what they do in inference.
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        super().__init__()
+        self._sol = Part(compiled)
+        self._names = _add_weights(self, compiled)
+        self._state = State(self)
+        self._state.add(list(self._names), {})
+        compiled.holder = _Weights(self._state, self._names)
+        self._gradients = Gradients(compiled, list(self._names.values()))
+        self.eval()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the model returns for tensors."""
+        compiled = self._sol.compiled
+        given = compiled.source.flatten(args, kwargs)
+        tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
+        if self._state.check_but_for_hooks() == "changed":
+            compiled.refresh()
+        if torch.is_grad_enabled() and self._state.needs_gradients(tensors):
+            weights = self._state.weights()
+            outputs = _Call.apply(self._gradients, len(tensors), *tensors, *weights)
+        else:
+            found = compiled.run([tensor.detach() for tensor in tensors])
+            outputs = [_from_dlpack(one.__dlpack__()) for one in found]
+        return compiled.source.unflatten(outputs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ForeignModule:
+        """A module with weights of its own."""
+        compiled = self._sol.compiled
+        again = ForeignModule(
+            Compiled(compiled.source, compiled.vdims, compiled.context, compiled.passes)
+        )
+        again.load_state_dict(self.state_dict())
+        memo[id(self)] = again
+        return again
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """TypeError: what it was made of is a model of another framework."""
+        raise TypeError(
+            f"{self._sol.compiled.source.name}: a module that was made of a model of another"
+            " framework cannot be pickled: save its state_dict, and optimize the model again"
+        )
+
+    def extra_repr(self) -> str:
+        """What the module stands for."""
+        inputs = ", ".join(map(str, self._sol.compiled.inputs))
+        return f"{self._sol.compiled.source.name}, optimized: ({inputs})"
+
+
+class _Call(torch.autograd.Function):  # type: ignore[misc]
+    """A call that autograd records."""
+
+    @staticmethod
+    def forward(ctx: Any, gradients: Gradients, count: int, *tensors: Any) -> Any:
+        ctx.call = gradients.forward(
+            [tensor.detach() for tensor in tensors[:count]],
+            [n for n, needed in enumerate(ctx.needs_input_grad[2:]) if needed],
+        )
+        # autograd rejects a backward after which one of these was written.
+        ctx.save_for_backward(*tensors)
+        outputs = tuple(_from_dlpack(one.__dlpack__()) for one in ctx.call.outputs)
+        ctx.mark_non_differentiable(*(one for one in outputs if not one.is_floating_point()))
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        assert ctx.saved_tensors is not None
+        found = ctx.call.backward([None if one is None else one.contiguous() for one in grads])
+        return None, None, *(None if one is None else torch.from_dlpack(one) for one in found)
+
+
+class _Weights(Holder):
+    """The parameters and buffers of a module as what has the weights."""
+
+    def __init__(self, state: State, names: Mapping[str, str]) -> None:
+        self._state, self._names = state, names
+
+    def weights(self) -> dict[str, Weight]:
+        """The elements that the tensors have now."""
+        return {
+            self._names[name]: tensor_of(tensor, self._names[name])
+            for name, tensor in self._state.current().items()
+        }
+
+    def has_changed(self) -> bool:
+        """Whether a tensor has been written or replaced."""
+        return self._state.check_but_for_hooks() == "changed"
+
+    def look(self) -> None:
+        """See Holder."""
+        self._state.look()
+
+
+def _add_weights(module: Any, compiled: Compiled) -> dict[str, str]:
+    """Gives a module the weights of a graph; what each is called there, and in the graph."""
+    names: dict[str, str] = {}
+    for weight, (tensor, is_trained) in compiled.weights().items():
+        array = numpy.array(tensor.numpy())  # its own: training writes it
+        owner, key = _place(module, weight)
+        if is_trained:
+            owner.register_parameter(key, torch.nn.Parameter(_tensor_of(array)))
+        else:
+            owner.register_buffer(key, _tensor_of(array))
+        path = [one for one, inner in module.named_modules() if inner is owner][0]
+        names[f"{path}.{key}" if path else key] = weight
+    return names
+
+
+def _place(module: Any, name: str) -> tuple[Any, str]:
+    """The module inside that a weight belongs to, and what it is called there."""
+    *path, key = [part or "_" for part in name.split(".")]
+    for part in path:
+        inner = module._modules.get(part)
+        if inner is None:
+            if hasattr(module, part) or keyword.iskeyword(part):
+                part += "_"
+            inner = module._modules.get(part) or torch.nn.Module()
+            module._modules[part] = inner
+        module = inner
+    while hasattr(module, key):
+        key += "_"
+    return module, key
+
+
+def _tensor_of(array: Any) -> Any:
+    if array.dtype.isbuiltin == 1:
+        return torch.from_numpy(array)
+    bits = array.view(f"u{array.dtype.itemsize}")
+    return torch.from_numpy(bits).view(getattr(torch, array.dtype.name))
+
+
+def _checked(tensor: Any, spec: Any) -> Any:
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"input {spec.name!r}: expected a tensor, got {type(tensor).__name__}")
+    if tensor.device.type != "cpu" or tensor.layout != torch.strided:
+        raise ValueError(
+            f"input {spec.name!r}: expected a dense tensor on the CPU, got {tensor.layout} on"
+            f" {tensor.device}"
+        )
+    name = str(tensor.dtype).removeprefix("torch.")
+    if spec.dtype is not None and name != spec.dtype:
+        raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {name}")
+    return tensor.resolve_conj().resolve_neg()

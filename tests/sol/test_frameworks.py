@@ -1,0 +1,308 @@
+"""Models of one framework in another: the same answers, weights by name, conventions."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+import mx
+from mx import sol
+from tests.importers.tensorflow.running import keras, tf
+
+_random = np.random.default_rng(1)
+
+
+def floats(*shape: int) -> np.ndarray:
+    return _random.standard_normal(shape).astype("float32")
+
+
+# One network in five frameworks: convolution, pooling, a product.
+KERNEL, BIAS, HEAD = floats(4, 3, 3, 3), floats(4), floats(4, 5)
+IMAGE = floats(2, 3, 8, 6)
+LAST = np.ascontiguousarray(IMAGE.transpose(0, 2, 3, 1))
+
+
+class Network(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 3, padding=1)
+        self.head = torch.nn.Linear(4, 5, bias=False)
+        with torch.no_grad():
+            self.conv.weight.copy_(torch.tensor(KERNEL))
+            self.conv.bias.copy_(torch.tensor(BIAS))
+            self.head.weight.copy_(torch.tensor(HEAD.T.copy()))
+
+    def forward(self, x):
+        hidden = torch.relu(self.conv(x))
+        hidden = torch.nn.functional.max_pool2d(hidden, 2)
+        return self.head(hidden.mean((2, 3)))
+
+
+class Module(tf.Module):
+    def __init__(self) -> None:
+        super().__init__(name="network")
+        self.kernel = tf.Variable(KERNEL.transpose(2, 3, 1, 0))
+        self.bias, self.head = tf.Variable(BIAS), tf.Variable(HEAD)
+
+    @tf.function
+    def __call__(self, x):
+        hidden = tf.nn.relu(tf.nn.conv2d(x, self.kernel, 1, "SAME") + self.bias)
+        return tf.reduce_mean(tf.nn.max_pool2d(hidden, 2, 2, "VALID"), [1, 2]) @ self.head
+
+
+def keras_network():
+    layers = keras.layers
+    model = keras.Sequential(
+        [
+            keras.Input((None, None, 3)),
+            layers.Conv2D(4, 3, padding="same", activation="relu", name="conv"),
+            layers.MaxPooling2D(),
+            layers.GlobalAveragePooling2D(),
+            layers.Dense(5, use_bias=False, name="head"),
+        ],
+        name="network",
+    )
+    model.set_weights([KERNEL.transpose(2, 3, 1, 0), BIAS, HEAD])
+    return model
+
+
+@jax.jit
+def jax_network(params, x):
+    numbers = ("NHWC", "HWIO", "NHWC")
+    hidden = jax.lax.conv_general_dilated(
+        x, params["kernel"], (1, 1), "SAME", dimension_numbers=numbers
+    )
+    hidden = jax.nn.relu(hidden + params["bias"])
+    window = (1, 2, 2, 1)
+    hidden = jax.lax.reduce_window(hidden, -jnp.inf, jax.lax.max, window, window, "VALID")
+    return hidden.mean((1, 2)) @ params["head"]
+
+
+PARAMS = {"kernel": jnp.asarray(KERNEL.transpose(2, 3, 1, 0)), "bias": jnp.asarray(BIAS),
+          "head": jnp.asarray(HEAD)}  # fmt: skip
+
+
+def onnx_network(dynamic=None):
+    dynamic = {"x": ("N", None, None, None)} if dynamic is None else dynamic
+    return mx.importers.torch.load(Network().eval(), (torch.tensor(IMAGE),), dynamic=dynamic)
+
+
+MODELS = {
+    "torch": (lambda: Network().eval(), IMAGE, torch.tensor),
+    "tensorflow": (Module, LAST, tf.constant),
+    "keras": (keras_network, LAST, tf.constant),
+    "jax": (lambda: partial(jax_network, PARAMS), LAST, jnp.asarray),
+    "onnx": (onnx_network, IMAGE, np.asarray),
+}
+TARGETS = {
+    "torch": torch.tensor,
+    "tensorflow": tf.constant,
+    "keras": tf.constant,
+    "jax": jnp.asarray,
+    "numpy": np.asarray,
+}
+KINDS = {"torch": torch.Tensor, "tensorflow": tf.Tensor, "keras": tf.Tensor, "jax": jax.Array,
+         "numpy": np.ndarray}  # fmt: skip
+EXPECTED = Network().eval()(torch.tensor(IMAGE)).detach().numpy()
+
+
+def arrays(result) -> np.ndarray:
+    return result.detach().numpy() if isinstance(result, torch.Tensor) else np.asarray(result)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("source", MODELS)
+def test_the_same_answers(source, target) -> None:
+    make, image, own = MODELS[source]
+    fast = sol.optimize(make(), own(image), framework=target)
+    with torch.no_grad():
+        result = fast(TARGETS[target](image))
+    assert isinstance(result, KINDS[target])
+    np.testing.assert_allclose(arrays(result), EXPECTED, rtol=1e-5, atol=1e-6)
+    assert "network" in repr(fast).lower()
+    assert len(sol.summary(fast).layers) >= 3
+
+
+@pytest.mark.parametrize("source", MODELS)
+def test_axes_as_asked_for(source) -> None:
+    make, image, own = MODELS[source]
+    for layout, given in (("NCHW", IMAGE), ("NHWC", LAST)):
+        fast = sol.optimize(
+            make(), own(image), framework="numpy", layout=layout, dtype="float64", batch_size=1
+        )
+        result = fast(given[:1].astype("float64"))
+        assert result.dtype == np.float64
+        np.testing.assert_allclose(result, EXPECTED[:1], rtol=1e-5, atol=1e-6)
+        with pytest.raises(ValueError, match="axis 0: expected 1, got 2"):
+            fast(given.astype("float64"))
+
+
+@pytest.mark.parametrize("source", MODELS)
+def test_batches(source) -> None:
+    make, image, own = MODELS[source]
+    example = own(image)
+    dimensions = sol.report(sol.optimize(make(), example, framework="numpy")).dimensions
+    free = [True] + [False] * (len(dimensions.lengths) - 1)
+    fast = sol.optimize(make(), example, framework="numpy", vdims=free)
+    assert dimensions.inputs and list(dimensions.inputs.values())[0][0] == "#0"
+    for count in (1, 2):
+        np.testing.assert_allclose(fast(image[:count]), EXPECTED[:count], rtol=1e-5, atol=1e-6)
+
+
+# What is written is read at the next call -----------------------------------------------------
+
+
+def test_weights_in_torch() -> None:
+    fast = sol.optimize(keras_network(), tf.constant(LAST), framework="torch")
+    names = ["network/conv/kernel", "network/conv/bias", "network/head/kernel"]
+    assert sorted(fast.state_dict()) == sorted(names)
+    fast = sol.optimize(onnx_network(), framework="torch")
+    assert sorted(fast.state_dict()) == ["conv.bias", "conv.weight", "head.weight"]
+    with torch.no_grad():
+        fast.head.weight.mul_(2)
+        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+        fast.load_state_dict(Network().state_dict())
+        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-6)
+
+
+def test_weights_of_keras() -> None:
+    model = keras_network()
+    fast = sol.optimize(model, vdims=True)
+    assert [one.path for one in fast.weights] == [one.path for one in model.weights]
+    model.layers[-1].kernel.assign(2 * HEAD)
+    np.testing.assert_allclose(fast(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+    try:
+        sol.config["watch_variables"] = False
+        model.layers[-1].kernel.assign(HEAD)
+        np.testing.assert_allclose(fast(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+        sol.refresh(fast)
+        np.testing.assert_allclose(fast(LAST), EXPECTED, rtol=1e-5, atol=1e-5)
+    finally:
+        del sol.config["watch_variables"]
+
+
+def test_weights_in_keras() -> None:
+    fast = sol.optimize(Network().eval(), torch.tensor(IMAGE), framework="keras", layout="NHWC")
+    assert [one.path for one in fast.weights] == [
+        "conv/weight", "conv/bias", "head/weight",
+    ]  # fmt: skip
+    assert fast.count_params() == KERNEL.size + BIAS.size + HEAD.size
+    fast.set_weights([KERNEL, BIAS, 2 * HEAD.T])
+    np.testing.assert_allclose(fast(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+
+
+def test_variables_of_modules() -> None:
+    module = Module()
+    fast = sol.optimize(module, tf.constant(LAST))
+    assert {id(one) for one in fast.variables} == {id(one) for one in module.variables}
+    assert [tuple(spec.shape) for spec in fast.signature] == [(2, 8, 6, 3)]
+    module.head.assign(2 * HEAD)
+    np.testing.assert_allclose(fast(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+    fast = sol.optimize(onnx_network(), framework="tensorflow")
+    assert sorted(one.name for one in fast.trainable_variables) == [
+        "conv.bias:0", "conv.weight:0", "head.weight:0",
+    ]  # fmt: skip
+
+
+def test_weights_in_jax() -> None:
+    fast = sol.optimize(partial(jax_network, PARAMS), LAST)
+    assert sorted(fast.weights) == ["params.bias", "params.head", "params.kernel"]
+    np.testing.assert_array_equal(fast.weights["params.head"], HEAD)
+
+
+# Inside of what frameworks compile ------------------------------------------------------------
+
+
+def test_in_a_function_of_tensorflow() -> None:
+    fast = sol.optimize(Module(), tf.constant(LAST))
+    inside = tf.function(lambda x: fast(x) * 2)
+    np.testing.assert_allclose(inside(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+
+
+def test_in_a_model_of_keras() -> None:
+    fast = sol.optimize(keras_network(), LAST, vdims=True)
+    given = keras.Input((8, 6, 3))
+    whole = keras.Model(given, fast(given) * 2)
+    np.testing.assert_allclose(whole(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(fast.predict(LAST, verbose=0), EXPECTED, rtol=1e-5, atol=1e-6)
+
+
+def test_in_what_jax_compiles() -> None:
+    fast = sol.optimize(partial(jax_network, PARAMS), LAST, vdims=True)
+    inside = jax.jit(lambda x: fast(x) * 2)
+    np.testing.assert_allclose(inside(LAST), 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+    each = jax.vmap(lambda x: fast(x[None])[0])(LAST)
+    np.testing.assert_allclose(each, EXPECTED, rtol=1e-5, atol=1e-6)
+
+
+# What goes wrong ------------------------------------------------------------------------------
+
+
+@tf.function
+def inverse(x):
+    return tf.linalg.inv(x)
+
+
+@jax.jit
+def jax_inverse(x):
+    return jnp.linalg.inv(x)
+
+
+@pytest.mark.parametrize(
+    ("model", "example", "text"),
+    [
+        (inverse, tf.eye(3), "MatrixInverse .*test_frameworks.py:[0-9]+"),
+        (jax_inverse, jnp.eye(3), "no rule for the primitive"),
+    ],
+)
+def test_fallback(model, example, text) -> None:
+    with pytest.raises(mx.graph.GraphError, match=text):
+        sol.optimize(model, example)
+    with pytest.warns(sol.SolWarning, match=text):
+        assert sol.optimize(model, example, fallback=True) is model
+    with pytest.raises(mx.graph.GraphError, match=text):
+        sol.optimize(model, example, fallback=True, framework="numpy")
+
+
+WRONG = [
+    ("torch", lambda fast: fast(torch.ones(2, 3, 8, 6, dtype=torch.int32)), TypeError, "float32"),
+    ("torch", lambda fast: fast(torch.ones(3, 3, 8, 6)), ValueError, "axis 0: expected 2, got 3"),
+    ("torch", lambda fast: fast(IMAGE), TypeError, "expected a tensor, got ndarray"),
+    ("tensorflow", lambda fast: fast(tf.ones((2, 3, 8, 6), tf.int32)), TypeError, "got int32"),
+    ("keras", lambda fast: fast(), Exception, "missing"),
+    ("jax", lambda fast: fast(jnp.ones((2, 3, 8, 6), "int32")), TypeError, "got int32"),
+    ("jax", lambda fast: fast(jnp.ones((1, 3, 8, 6))), ValueError, "axis 0: expected 2, got 1"),
+]
+
+
+@pytest.mark.parametrize(("target", "call", "kind", "text"), WRONG)
+def test_wrong_calls(target, call, kind, text) -> None:
+    fast = sol.optimize(Network().eval(), torch.tensor(IMAGE), framework=target)
+    if target == "torch":
+        fast = sol.optimize(onnx_network(), torch.tensor(IMAGE), framework=target)
+    with pytest.raises(kind, match=text):
+        call(fast)
+
+
+def test_batch_sizes_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match="batch_size: the first axis of the inputs of .* has one"):
+        sol.optimize(onnx_network({}), batch_size=4)
+
+
+def test_copies_in_torch() -> None:
+    fast = sol.optimize(onnx_network(), framework="torch")
+    other = copy.deepcopy(fast)
+    with torch.no_grad():
+        other.head.weight.mul_(2)
+        result = other(torch.tensor(IMAGE))
+        np.testing.assert_allclose(result, 2 * EXPECTED, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(fast(torch.tensor(IMAGE)), EXPECTED, rtol=1e-5, atol=1e-6)
+    with pytest.raises(TypeError, match="save its state_dict"):
+        pickle.dumps(fast)
