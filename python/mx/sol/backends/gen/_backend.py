@@ -49,6 +49,10 @@ class GenBackend(Backend):
             raise Declined(f"generated code is of version {SINCE[operator]} of this operator")
         if any(value is not None and value.layout is not None for value in inputs):
             raise Declined("left to others: an input is in blocks")
+        # Of CastLike only the type of the second one counts.
+        read = inputs[:1] if operator == "CastLike" else inputs
+        if all(value is None or value.known is not None for value in read):
+            raise Declined("left to others: elements that are known")
         if is_in_groups(operator) and to.num_outputs == 1:
             return self._lower_chain(to, operator, inputs, attributes)
         return self._lower_alone(to, operator, inputs, attributes)
@@ -60,8 +64,17 @@ class GenBackend(Backend):
         inputs: Sequence[Value | None],
         attributes: dict[str, Any],
     ) -> list[Value]:
+        def check(value: Value) -> None:
+            if value.layout is not None:
+                raise Declined("left to others: an input is in blocks")
+            if value.known is None and not to.is_row_major(value):
+                raise Declined("left to others: an input with strides, which would be copied")
+
         first = Chain().with_node(operator, inputs, attributes)
-        kernel, chain = longest(self.target, first, to.followers)
+        kernel, chain = longest(self.target, first, to.followers, check)
+        if len(chain) == 1 and operator in ("Cast", "CastLike", "Identity"):
+            if kernel.outputs[0] == spec_of(chain.inputs[0]):
+                raise Declined("left to others: nothing to compute")
         names = "+".join(node.operator.lower() for node in chain.nodes())
         made = self._step(to, kernel, names, chain.inputs)
         to.taken = len(chain) - 1

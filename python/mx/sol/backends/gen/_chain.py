@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -78,9 +78,15 @@ class Chain:
         return len(self.inputs) - 1
 
 
-def longest(target: Target, first: Chain, followers: Followers) -> tuple[GenKernel, Chain]:
+# Raises Declined for a value that a kernel is not to read.
+Check = Callable[[Value], None]
+
+
+def longest(
+    target: Target, first: Chain, followers: Followers, check: Check = lambda value: None
+) -> tuple[GenKernel, Chain]:
     """The kernel of as many nodes as one can have, and these. Declined as the first node is."""
-    kernel, chain = _emit(target, first), first
+    kernel, chain = _emit(target, first, check), first
     while True:
         follower = followers.get(len(chain) - 1)
         if follower is None or follower.version < SINCE.get(follower.operator, 1):
@@ -89,13 +95,13 @@ def longest(target: Target, first: Chain, followers: Followers) -> tuple[GenKern
             longer = chain.with_node(
                 follower.operator, follower.inputs, follower.attributes, follower.position
             )
-            kernel, chain = _emit(target, longer), longer
+            kernel, chain = _emit(target, longer, check), longer
         except Declined:
             return kernel, chain
 
 
-def _emit(target: Target, chain: Chain) -> GenKernel:
-    if any(value is not None and value.layout is not None for value in chain.inputs):
-        raise Declined("left to others: an input is in blocks")
+def _emit(target: Target, chain: Chain, check: Check) -> GenKernel:
+    for value in chain.inputs:
+        check(value)
     last = len(chain.inputs) + len(chain) - 1
     return emit_group(target, chain.specs(), chain.nodes(), [last], chain.known())
