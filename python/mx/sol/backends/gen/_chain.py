@@ -14,6 +14,9 @@ from ._kernel import GenKernel, Spec
 from ._table import SINCE
 from ._target import Target
 
+# Constants of more elements are weights, which need not be read to write a kernel.
+_FEW = 64
+
 
 class Chain:
     """Nodes of which each but the first reads what the one before gives."""
@@ -63,11 +66,11 @@ class Chain:
         return [Spec(value.shape, value.dtype) for value in self.inputs]
 
     def known(self) -> dict[int, numpy.ndarray[Any, Any]]:
-        """The elements of inputs that are constants."""
+        """The elements of inputs that are small constants: numbers, axes."""
         return {
             number: value.known.elements
             for number, value in enumerate(self.inputs)
-            if value.known is not None
+            if value.known is not None and value.size <= _FEW
         }
 
     def _number(self, value: Value) -> int:
