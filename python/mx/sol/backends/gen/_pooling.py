@@ -108,7 +108,7 @@ def _kernel(name: str, x: Spec, lines: Sequence[str], outputs: Sequence[Spec]) -
     return make_kernel(name, "\n".join(text), max(math.prod(x.shape[:2]), 1), outputs)
 
 
-@emits("MaxPool")
+@emits("MaxPool", since=8)
 def _max_pool(
     target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known
 ) -> GenKernel:

@@ -37,7 +37,8 @@ class Tile:
 
     Element (row i, depth k) of a lies at a[i * a_row + k * a_step], b's row at b + k * b_step, and
     results at c + i * c_row. With taps, the depth counts channels: each has one row of b for every
-    tap, at b + k * b_step + tap, and as many elements of a behind each other.
+    tap, at b + k * b_step + tap, and as many elements of a behind each other. With `a_at` it is a
+    that has taps: elements at a + k * a_step + tap + a_at[i], and rows of b lie behind each other.
     """
 
     rows: int
@@ -47,6 +48,7 @@ class Tile:
     b_step: str
     c_row: str
     taps: Sequence[int] = ()
+    a_at: Sequence[int] = ()
     is_blocked: bool = False  # the depth is walked in several calls: first, final
     steps: Sequence[Step] = ()
     operands: Sequence[Operand] = ()
@@ -113,7 +115,15 @@ class Tile:
 
     def _walk(self) -> list[str]:
         lines = ["  for (int64_t k = 0; k < depth; ++k) {"]
-        if self.taps:
+        if self.a_at:
+            offsets = ", ".join(map(str, self.taps))
+            lines += [
+                f"    static const int32_t taps[{len(self.taps)}] = {{{offsets}}};",
+                f"    for (int t = 0; t < {len(self.taps)}; ++t, b += {self.b_step}) {{",
+                "    const float *q = b;",
+                f"    const float *p = a + k * {self.a_step} + taps[t];",
+            ]
+        elif self.taps:
             offsets = ", ".join(map(str, self.taps))
             lines += [
                 f"    static const int32_t taps[{len(self.taps)}] = {{{offsets}}};",
@@ -130,7 +140,8 @@ class Tile:
             lines.append(f"    const vf b{j} = {self._load(f'q + {column.b}', column.loads)};")
         for i in range(self.rows):
             sums = " ".join(f"c{i}_{j} += s * b{j};" for j in range(len(self.columns)))
-            lines.append(f"    {{ const vf s = vf_set1(p[{i} * {self.a_row}]); {sums} }}")
+            at = self.a_at[i] if self.a_at else f"{i} * {self.a_row}"
+            lines.append(f"    {{ const vf s = vf_set1(p[{at}]); {sums} }}")
         return [*lines, "    }" if self.taps else "", "  }"]
 
     def _finish(self) -> list[str]:

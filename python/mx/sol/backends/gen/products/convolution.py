@@ -13,6 +13,7 @@ from ._depthwise import DepthwiseConvolution
 from ._epilogue import Step
 from ._gather import GatherConvolution, cycles_of
 from ._inputs import Places, needed, nothing, operands_of
+from ._pixels import MOST_PIXELS, PixelConvolution, has_tiles, pixel_shape
 from ._rows import RowConvolution, shape_of
 from ._window import window_of
 
@@ -42,11 +43,15 @@ def convolution(
         return nothing("conv", (result,))
     operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
     is_depthwise = window.channels == window.results == 1 and window.groups > 1
-    kind: type[DepthwiseConvolution] | type[GatherConvolution] | type[RowConvolution]
     if is_depthwise and window.taps <= 49:
-        kind = DepthwiseConvolution
-    elif shape_of(window, target).cycles < cycles_of(window, target):
-        kind = RowConvolution
+        kind: Any = DepthwiseConvolution
     else:
-        kind = GatherConvolution
-    return kind(target, window, known[1], result, steps, operands, places).kernel()
+        costs = {
+            RowConvolution: shape_of(window, target).cycles,
+            GatherConvolution: cycles_of(window, target),
+        }
+        if window.pixels <= MOST_PIXELS and has_tiles(window, target):
+            costs[PixelConvolution] = pixel_shape(window, target).cycles
+        kind = min(costs, key=costs.__getitem__)
+    made: GenKernel = kind(target, window, known[1], result, steps, operands, places).kernel()
+    return made
