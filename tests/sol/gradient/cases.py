@@ -55,7 +55,7 @@ class Case:
     fixed: tuple[int, ...]
     constant: tuple[int, ...]
     domain: str
-    executed: bool  # whether plans can execute the node itself
+    executed: bool  # whether the reference of the node works
     scored: int  # so many of the first outputs have gradients
 
     @property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import torch
 from torch.nn import functional as F
 
 from mx.sol.operators import DOMAIN
 
-from .cases import case, h, ints, p, r
+from .cases import case, h, ints, p, r, u
 
 case("MatMul", r(2, 3), r(3, 4), torch=torch.matmul)
 case("MatMul", r(2, 1, 2, 3), r(4, 3, 2), torch=torch.matmul)
@@ -196,6 +198,7 @@ case(
     p(4),
     r(4),
     num_groups=2,
+    stash_type=11,
     torch=lambda x, s, b: F.group_norm(x, 2, s, b),
 )
 case(
@@ -286,3 +289,87 @@ case(
     "LayerNormalization", h(2, 3, 4), h(4), h(4), torch=lambda x, s, b: F.layer_norm(x, (4,), s, b)
 )
 case("RMSNormalization", h(2, 3, 4), h(4), torch=lambda x, s: F.rms_norm(x, (4,), s, 1e-5))
+
+
+def _grid_sample(padding: str, mode: str, aligned: bool) -> Any:
+    return lambda x, g: F.grid_sample(x, g, mode, padding, aligned)
+
+
+GRID = 1.2 * u(2, 3, 2, 2)
+case("GridSample", r(2, 3, 4, 5), GRID, torch=_grid_sample("zeros", "bilinear", False))
+case(
+    "GridSample",
+    r(2, 3, 4, 5),
+    GRID,
+    align_corners=1,
+    padding_mode="border",
+    torch=_grid_sample("border", "bilinear", True),
+)
+case(
+    "GridSample", r(2, 3, 4, 5), GRID, mode="nearest", torch=_grid_sample("zeros", "nearest", False)
+)
+case(
+    "AffineGrid",
+    h(1, 2, 3),
+    ints(1, 1, 2, 3),
+    constant=(1,),
+    torch=lambda t, n: F.affine_grid(t, [1, 1, 2, 3], False),
+)
+case(
+    "RoiAlign",
+    r(2, 2, 5, 5),
+    numpy.array([[0.3, 0.4, 3.2, 3.9], [1.1, 0.2, 4.4, 2.7]]),
+    ints(1, 0),
+    sampling_ratio=2,
+    output_height=2,
+    output_width=2,
+    spatial_scale=0.9,
+)
+case("DeformConv", r(1, 2, 4, 4), r(3, 2, 2, 2), 0.4 * u(1, 8, 3, 3), r(3), p(1, 4, 3, 3))
+case("Det", r(2, 3, 3), torch=torch.det)
+case(
+    "Col2Im",
+    r(1, 8, 9),
+    ints(4, 3),
+    ints(2, 2),
+    constant=(1, 2),
+    pads=[0, 1, 0, 0],
+    strides=[1, 1],
+    torch=None,
+)
+case(
+    "Col2Im",
+    r(1, 8, 4),
+    ints(4, 4),
+    ints(2, 2),
+    constant=(1, 2),
+    strides=[2, 2],
+)
+case("DFT", r(2, 5, 1), torch=lambda x: torch.view_as_real(torch.fft.fft(x[..., 0])))
+case("DFT", r(3, 4, 2), ints(5)[0], ints(0)[0], constant=(1, 2), inverse=1)
+case("DFT", r(2, 5, 1), onesided=1, torch=lambda x: torch.view_as_real(torch.fft.rfft(x[..., 0])))
+case(
+    "STFT",
+    r(1, 8, 1),
+    ints(2)[0],
+    p(4),
+    ints(4)[0],
+    constant=(1, 3),
+    executed=False,
+    torch=lambda x, n, w, m: torch.view_as_real(
+        torch.stft(x[..., 0], 4, 2, 4, w, False, return_complex=True).transpose(1, 2)
+    ),
+)
+case("CausalConvWithState", h(1, 2, 4), h(2, 1, 3), outputs=2)
+case(
+    "LinearAttention",
+    h(1, 3, 4),
+    h(1, 3, 4),
+    h(1, 3, 4),
+    None,
+    -(h(1, 3, 4) ** 2),
+    h(1, 3, 2),
+    q_num_heads=2,
+    kv_num_heads=2,
+    outputs=2,
+)

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "SwishGrad": ([f(2, 3), f(2, 3)], {"alpha": 1.5}),
     "SoftmaxGrad": ([f(2, 3), f(2, 3)], {"axis": 0}),
     "LogSoftmaxGrad": ([f(2, 3), f(2, 3)], {}),
+    "Cofactors": ([f(2, 3, 3)], {}),
     "ConvGradInput": ([f(1, 4, 3, 3), f(4, 1, 3, 3), shape(1, 2, 5, 5)], {"group": 2}),
     "ConvGradWeight": ([f(1, 2, 5, 5), f(1, 4, 3, 3), shape(4, 1, 3, 3)], {"group": 2}),
     "MaxPoolGrad": ([f(1, 1, 2), shape(0, 3).reshape(1, 1, 2), shape(1, 1, 4)], {}),

@@ -14,15 +14,20 @@ from .._custom import find
 from ._value import Declined, Value
 
 
-def body_of(node: onnx.NodeProto, inputs: Sequence[Value | None], opset: Mapping[str, int]) -> Any:
+def body_of(
+    node: onnx.NodeProto,
+    inputs: Sequence[Value | None],
+    opset: Mapping[str, int],
+    nested: bool = False,
+) -> Any:
     """The onnx_ir.Function that a node is short for, without references to attributes.
 
-    It is kept, so that equal nodes get the same. Declined where the operator has none, or one with
-    subgraphs.
+    It is kept, so that equal nodes get the same. Declined where the operator has none, or unless
+    `nested` one with subgraphs.
     """
     types = tuple(b"" if value is None else _type_of(value) for value in inputs)
     version = opset.get(node.domain, 1)
-    return _body(node.SerializeToString(), types, version, opset.get("", version))
+    return _body(node.SerializeToString(), types, version, opset.get("", version), nested)
 
 
 def _type_of(value: Value) -> bytes:
@@ -32,7 +37,7 @@ def _type_of(value: Value) -> bytes:
 
 
 @functools.lru_cache(maxsize=256)
-def _body(data: bytes, types: tuple[bytes, ...], version: int, opset: int) -> Any:
+def _body(data: bytes, types: tuple[bytes, ...], version: int, opset: int, nested: bool) -> Any:
     node = onnx.NodeProto.FromString(data)
     function = _function(node, types, version, opset)
     given = {attribute.name: attribute for attribute in node.attribute}
@@ -43,7 +48,7 @@ def _body(data: bytes, types: tuple[bytes, ...], version: int, opset: int) -> An
         if described.default_value.name:
             given.setdefault(name, described.default_value)
     for inner in function.node:
-        _resolve(inner, given)
+        _resolve(inner, given, nested)
     made = {name for inner in function.node for name in inner.output}
     for name in set(function.output) - made:  # outputs that the node does not have
         nothing = onnx.numpy_helper.from_array(numpy.float32(0))
@@ -81,13 +86,16 @@ def _function(
     return function
 
 
-def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> None:
+def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto], nested: bool) -> None:
     """Replaces references to attributes by these."""
     attributes = list(node.attribute)
     del node.attribute[:]
     for attribute in attributes:
         if attribute.HasField("g") or attribute.graphs:
-            raise Declined("a function body with subgraphs")
+            if not nested:
+                raise Declined("a function body with subgraphs")
+            for inner in attribute.g.node:
+                _resolve(inner, given, nested)
         if not attribute.ref_attr_name:
             node.attribute.append(attribute)
         elif attribute.ref_attr_name in given:

@@ -94,7 +94,11 @@ def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
         )
     }
     peak = _peak(joint, saved, sizes)
-    candidates = sorted(saved, key=lambda value: _cost(value, sizes) / max(sizes[value], 1))
+    # Who runs the graph has its outputs anyway.
+    outputs = set(joint.graph.model.graph.outputs)
+    candidates = sorted(
+        saved - outputs, key=lambda value: _cost(value, sizes) / max(sizes[value], 1)
+    )
     for value in candidates:
         if peak <= limit:
             break

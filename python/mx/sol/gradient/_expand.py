@@ -13,6 +13,7 @@ from ...graph.lowering._host import HostNode
 from ...graph.lowering._value import Declined as NoBody
 from ...graph.lowering._value import Value
 from ...importers._builder import Names
+from ._copies import Copy, let_go
 from ._differentiate import depending, leading, no_gradient
 from ._rules import EXPANSIONS, GRAPH_RULES, MISSING, RULES, WITHOUT, Call, Declined, name_of
 from ._writer import Writer
@@ -71,6 +72,7 @@ def _take_over(graph: ir.Graph, node: ir.Node, outputs: Sequence[ir.Value]) -> N
         ir.convenience.replace_all_uses_with(old, new, replace_graph_outputs=True)
         old.name = None
         new.name = name
+    let_go(node)
     graph.remove(node, safe=True)
 
 
@@ -80,33 +82,17 @@ def _by_body(graph: Graph, to: Writer, node: ir.Node) -> list[ir.Value]:
     host = HostNode(node, opset)
     inputs = [None if value is None else _described(value) for value in node.inputs]
     try:
-        function = body_of(host.proto, inputs, host.opset)
-    except NoBody as error:
+        function = body_of(host.proto, inputs, host.opset, nested=True)
+        values = {
+            parameter: node.inputs[position] if position < len(node.inputs) else None
+            for position, parameter in enumerate(function.inputs)
+        }
+        copy = Copy(to, function, values)
+    except (NoBody, Declined) as error:
         raise no_gradient(node, f"there is no rule for it, and {error}") from None
-    values: dict[ir.Value, ir.Value | None] = {}
-    for position, parameter in enumerate(function.inputs):
-        values[parameter] = node.inputs[position] if position < len(node.inputs) else None
-    for inner in function:
-        made = ir.node(
-            inner.op_type,
-            [None if value is None else values.get(value) for value in inner.inputs],
-            dict(inner.attributes),
-            domain=inner.domain,
-            num_outputs=len(inner.outputs),
-            name=to.names.new(f"{to.prefix}.{inner.op_type}"),
-            metadata_props=dict(node.metadata_props),
-        )
-        for old, new in zip(inner.outputs, made.outputs, strict=True):
-            new.name = to.names.new(f"{to.prefix}.{old.name}") if old.name else ""
-            values[old] = new
-        to.graph.append(made)
-    found = [values[value] for value in function.outputs]
-    result = []
-    for one in found[: len(node.outputs)]:
-        # An output that is an input would take that one's name.
-        is_given = one is None or one in node.inputs
-        result.append(to.Identity(one) if is_given else one)
-    return [one for one in result if one is not None]
+    found = [copy.of(value) for value in function.outputs[: len(node.outputs)]]
+    # An output that is an input would take that one's name.
+    return [to.Identity(one) if one in node.inputs else one for one in found]
 
 
 def _described(value: ir.Value) -> Value:

@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from ...graph import Graph, ValueSpec
 from ...graph.lowering._program import _used_by as used_by
+from ._copies import let_go
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,7 @@ def _cut(graph: Graph) -> None:
     wanted = set(inside.outputs)
     for node in reversed(list(inside)):
         if wanted.isdisjoint(node.outputs):
+            let_go(node)
             inside.remove(node, safe=True)
         else:
             wanted.update(used_by(node))

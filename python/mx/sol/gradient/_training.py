@@ -63,6 +63,8 @@ def training(graph: Graph, wrt: Sequence[str], *, memory_limit: int | None = Non
         raise TypeError(f"training: graph: expected a Graph, got {type(graph).__name__}")
     if isinstance(wrt, str) or not all(isinstance(name, str) for name in wrt):
         raise TypeError(f"training: wrt: expected names of inputs, got {wrt!r}")
+    if memory_limit is not None and not isinstance(memory_limit, int):
+        raise TypeError(f"training: memory_limit: expected a number of bytes, got {memory_limit!r}")
     joint = _joint(graph, wrt)
     saved = choose(joint, memory_limit)
     return Training(*joint.split(saved), joint.grads)

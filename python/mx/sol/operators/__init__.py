@@ -10,6 +10,7 @@ from . import dropout as _dropout  # noqa: F401
 from . import gru as _gru  # noqa: F401
 from . import losses as _losses  # noqa: F401
 from . import lstm as _lstm  # noqa: F401
+from . import matrices as _matrices  # noqa: F401
 from . import movement as _movement  # noqa: F401
 from . import normalization as _normalization  # noqa: F401
 from . import rnn as _rnn  # noqa: F401

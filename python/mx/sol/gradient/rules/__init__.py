@@ -15,5 +15,7 @@ from . import (  # noqa: F401
     products,
     recurrence,
     reduction,
+    sampling,
+    signal,
     windows,
 )

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from ....graph._spec import Dim, dims_of
+from .._copies import Copy, give, parameter, writer_inside
 from .._differentiate import differentiate
 from .._rules import GRAPH_RULES, Call, Declined, expansion
 from .._writer import Writer, is_float
-from .control_flow import Copy, Pairs, captured, give, parameter, write_node, writer_inside
+from .control_flow import Pairs, captured, write_node
 
 INT64, BOOL = ir.DataType.INT64, ir.DataType.BOOL
 _RECORDS = "gradient.records"
@@ -156,8 +157,8 @@ def _as_loop(to: Writer, call: Call) -> Sequence[ir.Value]:
     number, _ = _number(inner, "step"), _condition(inner)
     parameters = list(body.inputs)
     states = [
-        parameter(inner, "state", value, dims_of(call.input(index).shape))
-        for index, value in enumerate(parameters[:count])
+        parameter(inner, "state", call.input(index), dims_of(call.input(index).shape))
+        for index in range(count)
     ]
     last = inner.Sub(inner.Sub(length, number), inner.constant(1, INT64)) if any(in_back) else None
     items = []

@@ -40,10 +40,4 @@ missing(
     """,
 )
 missing("which element stands for equal ones is not defined", "Unique")
-missing(
-    "there is no rule for it yet",
-    """
-    AffineGrid CausalConvWithState Col2Im DFT DeformConv Det GridSample LinearAttention MaxRoiPool
-    RoiAlign STFT
-    """,
-)
+missing("how its regions are cut depends on elements", "MaxRoiPool")
