@@ -132,6 +132,18 @@ std::vector<StepInfo> Steps(const Plan& plan) {
   return steps;
 }
 
+/*! \brief Memory as (bytes, first step, last step, offset, whether it is workspace). */
+using BlockInfo = std::tuple<int64_t, int64_t, int64_t, int64_t, bool>;
+
+std::vector<BlockInfo> Blocks(const Plan& plan) {
+  std::vector<BlockInfo> blocks;
+  for (const PlanBlock& block : plan.parts().blocks) {
+    blocks.emplace_back(static_cast<int64_t>(block.bytes), block.first, block.last,
+                        static_cast<int64_t>(block.offset), block.is_workspace);
+  }
+  return blocks;
+}
+
 MXNET_REGISTER_CLASS(Kernel, "mx.graph.Kernel")
     .describe("Work on tensors of fixed shapes and types: a step of a plan.")
     .def_property("name", &Kernel::name, "The implementation, as profiles call it.")
@@ -160,6 +172,10 @@ MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .def_property("steps", &Steps,
                   "The steps, each with its name, implementation, the shapes of what it reads and "
                   "writes, and the bytes of its workspace.")
+    .def_property(
+        "blocks", &Blocks,
+        "What the memory of a run is for: for each block its bytes, the first and the "
+        "last step that need it, its offset, and whether it is the workspace of a kernel.")
     .def_property(
         "arena_bytes",
         [](const Plan& plan) { return static_cast<int64_t>(plan.parts().arena_bytes); },

@@ -58,6 +58,15 @@ struct PlanArray {
   std::vector<int64_t> shape;
 };
 
+/*! \brief Memory of the arena that is needed from one step to another, both included. */
+struct PlanBlock {
+  size_t bytes;
+  int first;
+  int last;
+  size_t offset;
+  bool is_workspace; /*!< of a kernel, and of nothing else */
+};
+
 /*! \brief What a plan is made of; PlanBuilder gives it. */
 struct PlanParts {
   std::vector<PlanTensor> tensors;
@@ -66,6 +75,7 @@ struct PlanParts {
   std::vector<PlanArray> outputs;
   std::vector<NDArray> constants;
   std::vector<int> stored; /*!< numbers of the inputs that a run writes */
+  std::vector<PlanBlock> blocks;
   size_t arena_bytes{0};
 };
 

@@ -318,7 +318,10 @@ void PlanBuilder::PackArena() {
   for (const auto& block : blocks) packed.push_back(block.first);
   parts_.arena_bytes = PackBlocks(&packed);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].second == kWorkspace) {
+    const bool is_workspace = blocks[i].second == kWorkspace;
+    parts_.blocks.push_back(
+        {packed[i].bytes, packed[i].first, packed[i].last, packed[i].offset, is_workspace});
+    if (is_workspace) {
       parts_.steps[static_cast<size_t>(packed[i].first)].workspace_offset = packed[i].offset;
     } else {
       roots_[static_cast<size_t>(blocks[i].second)].offset = packed[i].offset;

@@ -6,9 +6,10 @@ from .. import cache
 from . import operators as _operators  # noqa: F401
 from ._config import config
 from ._errors import SolWarning
+from ._memory import largest_batch, memory
 from ._not_built import NOT_BUILT
 from ._optimize import optimize, refresh
-from ._report import memory, report
+from ._report import report
 from ._seed import set_seed
 from ._summary import summary
 from ._tune import tune
@@ -23,6 +24,7 @@ __all__ = [
     "config",
     "deploy",
     "device",
+    "largest_batch",
     "memory",
     "optimize",
     "passes",

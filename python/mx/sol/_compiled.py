@@ -192,6 +192,54 @@ class Compiled:
             for shape, template in zip(own, dimensions.inputs.values(), strict=True)
         ]
 
+    def with_batch(self) -> Compiled:
+        """The same model with the first dimension of its first input as one that varies.
+
+        ValueError, with the reason, where that is fixed.
+        """
+        dimensions = self.dimensions()
+        name, extents = next(iter(dimensions.inputs.items()), ("", ()))
+        if not extents:
+            raise ValueError(f"{self.source.name} has no input with a batch")
+        if not isinstance(extents[0], str) or not extents[0][1:].isdigit():
+            raise ValueError(f"input {name!r}: axis 0 is fixed: {dimensions.reason(name, 0)}")
+        number = int(extents[0][1:])
+        given = [False] * len(dimensions.lengths) if self.choice is None else self.choice.lengths
+        vdims = [True if n == number else one or False for n, one in enumerate(given)]
+        return Compiled(self.source, vdims, self.context, self.passes)
+
+    def shapes_of_batch(self, batch: int) -> Shapes:
+        """The shapes of inputs with another length of the dimension that varies."""
+        assert self.choice is not None
+        varying = {f"#{n}" for n, length in enumerate(self.choice.lengths) if length is None}
+        templates = self.source.dimensions().inputs.values()
+        has_example = self.source.example is not None
+        own: Sequence[Sequence[int | str]]
+        own = self._example_shapes() if has_example else list(templates)
+        shapes = [
+            [
+                batch if str(extent) in varying else length
+                for length, extent in zip(shape, template, strict=True)
+            ]
+            for shape, template in zip(own, templates, strict=True)
+        ]
+        names = [spec.name for spec in self.inputs]
+        return tuple(_all_known(*one) for one in zip(names, shapes, strict=True))
+
+    def planned(self, shapes: Shapes) -> tuple[Graph, Any] | None:
+        """The graph behind the passes and its compiled plan for inputs of these shapes, which is
+        not run; None where the model takes several plans, or another device."""
+        arrays = [_zeros(*one) for one in zip(self.inputs, shapes, strict=True)]
+        plan = self.compiled_plan(arrays)
+        return None if plan is None else (self.sized(arrays)[2], plan)
+
+    def smaller(self, graph: Graph) -> Graph:
+        """A copy of a graph behind the passes."""
+        copy = graph.copy()
+        run(self.passes, copy)
+        copy.infer()
+        return copy
+
     def _graph_of(self, key: Shapes | None) -> Graph:
         if key is None:
             return self._parsed.graph

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +9,12 @@ from typing import Any
 
 from ._compiled import Compiled, Version
 from ._config import config
+from ._memory import inference_memory
 from ._optimize import parts_of
 from ._text import layer_of, shortened, table
 from .dims import Dimensions
 from .passes import Removed
-from .schedule import Memory, memory_of
+from .schedule import Memory
 from .tuning import Tuning
 
 
@@ -96,29 +95,6 @@ def report(model: Any) -> Report | Reports:
     return found[""] if list(found) == [""] else Reports(found)
 
 
-def memory(model: Any) -> Memory:
-    """The memory that an optimized model takes, known before it runs for the first time.
-
-    It is that for the shapes of the example. NotImplementedError where elements of arrays decide
-    about shapes, so that a model takes several plans, and on other devices than the CPU.
-    """
-    found = [_memory_of(part.compiled) for _, part in parts_of(model, "memory")]
-    known = [one for one in found if one is not None]
-    if len(known) < len(found):
-        raise NotImplementedError(
-            "sol.memory: not known for a model that takes several plans, or another device"
-        )
-    return functools.reduce(operator.add, known)
-
-
-def _memory_of(compiled: Compiled) -> Memory | None:
-    arrays = compiled.example_arrays()
-    plan = compiled.compiled_plan(arrays)
-    if plan is None:
-        return None
-    return memory_of(compiled.sized(arrays)[2], int(plan.arena_bytes))
-
-
 def _report_of(compiled: Compiled, path: str) -> Report:
     arrays = compiled.example_arrays()
     version, parsed, graph = compiled.sized(arrays)
@@ -132,7 +108,7 @@ def _report_of(compiled: Compiled, path: str) -> Report:
         version.removed,
         tuple(_steps(compiled, version, arrays, path)) if on_cpu else (),
         version.plan.summary(),
-        _memory_of(compiled),
+        inference_memory(compiled),
         compiled.tuning(arrays),
     )
 

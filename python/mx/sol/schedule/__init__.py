@@ -1,5 +1,6 @@
 """What is known of a model before it runs: the memory that it will take."""
 
-from ._memory import Memory, bytes_of, memory_of, size_text
+from ._memory import Memory, Moment, memory_of, training_memory
+from ._sizes import bytes_of, size_text
 
-__all__ = ["Memory", "bytes_of", "memory_of", "size_text"]
+__all__ = ["Memory", "Moment", "bytes_of", "memory_of", "size_text", "training_memory"]

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import numpy
+from ...graph import Graph
+from .._text import layer_of, shortened, table
+from ._picture import picture
+from ._sizes import KINDS, bytes_of, size_text
 
-from ...graph import Graph, ValueSpec
+
+@dataclass(frozen=True)
+class Moment:
+    """Bytes in use while one step of a plan runs, of what is not in use all the time."""
+
+    step: str
+    saved: int  # by the forward pass for the backward pass
+    gradients: int  # that the backward pass gives
+    intermediates: int
+    workspace: int  # of the step's kernel
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes that an optimized model takes for inference, by kind.
+    """Bytes that an optimized model takes, by kind: for inference, or one step of training.
 
-    Of parameters it is what the plan reads, without what the framework has of its own; of
-    intermediates all of the plan's own memory, workspace of kernels included.
+    Of parameters it is what the plan reads, without what the framework has of its own.
+    Intermediates are all of the memory that the plans keep for their runs, workspace of kernels
+    included: it is laid out so that what is not needed at the same time shares memory. `moments`
+    tells what of it is in use while each step runs.
     """
 
     parameters: int
     inputs: int
     outputs: int
     intermediates: int
+    saved: int = 0
+    gradients: int = 0
+    is_training: bool = False
+    moments: tuple[Moment, ...] = field(default=(), repr=False)
 
     @property
     def peak(self) -> int:
         """The most at one time: all of it, as a plan takes its memory at once."""
-        return self.parameters + self.inputs + self.outputs + self.intermediates
+        parts = (self.parameters, self.inputs, self.outputs, self.intermediates)
+        return sum(parts) + self.saved + self.gradients
 
     def __add__(self, other: Memory) -> Memory:
         return Memory(
@@ -34,40 +54,106 @@ class Memory:
             self.inputs + other.inputs,
             self.outputs + other.outputs,
             self.intermediates + other.intermediates,
+            self.saved + other.saved,
+            self.gradients + other.gradients,
+            self.is_training,
+            self.moments + other.moments,
         )
+
+    def over_time(self) -> list[dict[str, int]]:
+        """What is in use while each step runs, by kind."""
+        return [
+            {
+                "parameters": self.parameters, "inputs": self.inputs, "outputs": self.outputs,
+                "saved": one.saved, "gradients": one.gradients,
+                "intermediates": one.intermediates, "workspace": one.workspace,
+            }
+            for one in self.moments
+        ]  # fmt: skip
+
+    def table(self) -> str:
+        """What is in use over time, a row for each step."""
+        rows: list[Sequence[str]] = [("step", *KINDS, "all")]
+        for moment, kinds in zip(self.moments, self.over_time(), strict=True):
+            sizes = [size_text(kinds[kind]) for kind in KINDS]
+            rows.append((shortened(moment.step), *sizes, size_text(sum(kinds.values()))))
+        return "\n".join(table(rows, left=1))
+
+    def picture(self) -> str:
+        """The same as an SVG."""
+        return picture(self.over_time(), self.peak)
+
+    def _repr_svg_(self) -> str:
+        return self.picture()
 
     def __str__(self) -> str:
-        kinds = ("parameters", "inputs", "outputs", "intermediates")
+        kinds = ["parameters", "inputs", "outputs", "intermediates"]
+        if self.is_training:
+            kinds[3:3] = ["saved", "gradients"]
         parts = ", ".join(f"{kind} {size_text(getattr(self, kind))}" for kind in kinds)
-        return (
-            "Estimated Peak Memory Consumption:\n"
-            f"  Inference: ~{size_text(self.peak)} ({parts})\n"
-            "  Training:  not known: training is not implemented yet"
-        )
+        told = f"~{size_text(self.peak)} ({parts})"
+        lines = ["Estimated Peak Memory Consumption:"]
+        lines += [f"  {'Training: ' if self.is_training else 'Inference:'} {told}"]
+        if not self.is_training:
+            lines.append("  Training:  by sol.memory(model, training=True)")
+        return "\n".join(lines)
 
 
-def memory_of(graph: Graph, arena_bytes: int) -> Memory:
-    """The memory of a graph whose shapes are known; `arena_bytes` are those of its plan."""
+def memory_of(graph: Graph, plan: Any) -> Memory:
+    """The memory of a graph whose shapes are known, and of its compiled plan."""
     weights = graph.model.graph.initializers.values()
     held = [v.const_value.nbytes for v in weights if v.const_value is not None and v.uses()]
     return Memory(
-        sum(held), sum(map(bytes_of, graph.inputs)), sum(map(bytes_of, graph.outputs)), arena_bytes
+        sum(held),
+        sum(map(bytes_of, graph.inputs)),
+        sum(map(bytes_of, graph.outputs)),
+        int(plan.arena_bytes),
+        moments=moments_of(graph, plan),
     )
 
 
-def bytes_of(spec: ValueSpec) -> int:
-    """The bytes of a value whose shape is known; 0 where it is not."""
-    extents = [extent for extent in spec.shape or () if isinstance(extent, int)]
-    if spec.dtype is None or spec.shape is None or len(extents) != len(spec.shape):
-        return 0
-    item = 2 if spec.dtype == "bfloat16" else numpy.dtype(spec.dtype).itemsize
-    return math.prod(extents) * item
+def moments_of(
+    graph: Graph, plan: Any, saved: int = 0, gradients: int = 0, prefix: str = ""
+) -> tuple[Moment, ...]:
+    """What is in use while each step of a compiled plan runs."""
+    layers = {node.name or node.op_type: layer_of(node) for node in graph.nodes}
+    names = [layers.get(step[0], step[0]) for step in plan.steps]
+    # Where blocks begin and end, so that each is looked at once.
+    change = [[0, 0] for _ in range(len(names) + 1)]
+    for size, first, last, _, is_workspace in plan.blocks:
+        change[first][is_workspace] += size
+        change[last + 1][is_workspace] -= size
+    moments, used = [], [0, 0]
+    for name, steps in zip(names, change, strict=False):
+        used = [now + step for now, step in zip(used, steps, strict=True)]
+        moments.append(Moment(f"{prefix}{name}", saved, gradients, *used))
+    return tuple(moments)
 
 
-def size_text(size: float) -> str:
-    """Bytes as people read them."""
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.2f} GB"
+def training_memory(
+    forward: tuple[Graph, Any], backward: tuple[Graph, Any], saved: Sequence[str], state: Set[str]
+) -> Memory:
+    """The memory of one step of training: of the graphs of both passes, and their compiled plans.
+
+    `saved` names what the forward pass gives besides outputs, `state` inputs that are parameters or
+    buffers. The plans keep their own memory from one run to the next.
+    """
+    outputs = {spec.name: bytes_of(spec) for spec in forward[0].outputs}
+    kept = sum(outputs.pop(name) for name in saved)
+    inputs = {spec.name: bytes_of(spec) for spec in forward[0].inputs}
+    gradients = sum(map(bytes_of, backward[0].outputs))
+    first = memory_of(*forward)
+    given = sum(size for name, size in inputs.items() if name not in state)
+    moments = moments_of(*forward, kept, 0, "forward: ")
+    moments += moments_of(*backward, kept, gradients, "backward: ")
+    return replace(
+        first,
+        parameters=first.parameters + sum(inputs.values()) - given,
+        inputs=given,
+        outputs=sum(outputs.values()),
+        intermediates=first.intermediates + int(backward[1].arena_bytes),
+        saved=kept,
+        gradients=gradients,
+        is_training=True,
+        moments=moments,
+    )

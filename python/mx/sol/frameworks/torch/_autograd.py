@@ -88,6 +88,7 @@ class Version:
     ) -> None:
         self.name = type(module).__name__
         self.plans, self.tree = plans, training.tree
+        self.state_inputs = frozenset(training.state_inputs)
         self._has_seed = training.has_seed
         self._num_results = len(plans.outputs)
         self._state = StateArrays(module, training.state)

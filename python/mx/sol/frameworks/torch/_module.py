@@ -107,6 +107,13 @@ class Runner:
             return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
         return version(tensors)
 
+    def training_plans(self) -> tuple[Any, frozenset[str]]:
+        """The plans of a step of training with the example, and the names of those inputs that are
+        parameters and buffers."""
+        with torch.enable_grad():
+            version = self.trainer.version(self.source.example)
+        return version.plans, version.state_inputs
+
     def refresh(self) -> None:
         """Has the plans made anew of the weights as they are now."""
         with self._lock:

@@ -1,0 +1,194 @@
+"""Memory before the first run: over time, for training, and the largest batch that fits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import numpy
+import pytest
+import torch
+from torch import nn
+
+from mx import sol
+from mx.sol._memory import _largest
+from tests.graph.build import graph_of
+
+
+class Net(nn.Module):
+    """A product between two convolutions of which the memory is easy to count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.second = nn.Conv2d(16, 16, 3, padding=1)
+        self.head = nn.Linear(16, 5)
+
+    def forward(self, x):
+        hidden = torch.nn.functional.softplus(self.first(x))
+        return self.head((hidden + self.second(hidden)).mean((2, 3)))
+
+
+WEIGHTS = 4 * (3 * 16 * 9 + 16 + 16 * 16 * 9 + 16 + 16 * 5 + 5)
+AXES = 16  # bytes, of the mean
+
+
+@pytest.fixture(scope="module")
+def fast():
+    return sol.optimize(Net().eval(), torch.randn(2, 3, 16, 16))
+
+
+def test_over_time(fast) -> None:
+    found = sol.memory(fast)
+    assert found.parameters == WEIGHTS + AXES and not found.is_training
+    columns = found.over_time()
+    assert len(columns) == len(found.moments) == len(sol.report(fast).steps)
+    hidden = 4 * 2 * 16 * 16 * 16
+    # What the second convolution reads, and what it writes, while it runs.
+    second = [one for one in found.moments if one.step == "second"]
+    assert max(one.intermediates for one in second) >= 2 * hidden
+    most = max(one.intermediates + one.workspace for one in found.moments)
+    assert most <= found.intermediates <= 1.1 * most + 4096
+    assert max(sum(one.values()) for one in columns) <= found.peak
+    assert found.moments[-1].intermediates < hidden
+    text = found.table()
+    assert "second" in text and len(text.splitlines()) == 1 + len(columns)
+
+
+def test_the_picture(fast) -> None:
+    root = ElementTree.fromstring(sol.memory(fast).picture())
+    areas = {one.get("class"): one for one in root.iter() if one.tag.endswith("polygon")}
+    assert list(areas)[:3] == ["parameters", "inputs", "outputs"] and "intermediates" in areas
+    columns = len(sol.memory(fast).moments)
+    for area in areas.values():
+        assert len(area.get("points").split()) == 4 * columns
+    texts = " ".join("".join(one.itertext()) for one in root.iter() if one.tag.endswith("text"))
+    assert "peak" in texts and "parameters 11 KB" in texts
+
+
+def test_training() -> None:
+    model = Net()
+    found = sol.memory(sol.optimize(model, torch.randn(2, 3, 16, 16)), training=True)
+    assert found.is_training and found.parameters == WEIGHTS + AXES
+    assert found.gradients == WEIGHTS
+    assert found.inputs == 4 * 2 * 3 * 16 * 16 and found.outputs == 4 * 2 * 5
+    assert found.saved >= 4 * 2 * 16 * 16 * 16
+    names = [one.step for one in found.moments]
+    assert names[0] == "forward: first" and names[-1].startswith("backward: ")
+    assert found.moments[0].gradients == 0 and found.moments[-1].gradients == WEIGHTS
+    assert "Training:  ~" in str(found)
+    (area,) = [
+        one
+        for one in ElementTree.fromstring(found.picture()).iter()
+        if one.get("class") == "gradients"
+    ]
+    assert area.get("points")
+
+
+ONES = ", ".join(["1"] * 64)
+CONV = f"""g (float[N,8,H,16] x) => (float[] y) <float[8,8,1,1] w = {{{ONES}}}>
+{{ a = Conv(x, w) b = Softplus(a) y = Conv(b, w) }}"""
+
+
+@pytest.mark.parametrize("vdims", [None, [True, False], [False, True]])
+def test_largest_batch(vdims) -> None:
+    def example(batch: int):
+        return numpy.ones((batch, 8, 16, 16), "float32")
+
+    fast = sol.optimize(graph_of(CONV), example(2), vdims=vdims)
+    limit = 3_000_000
+    batch = sol.largest_batch(fast, limit)
+    one, more = (
+        sol.memory(sol.optimize(graph_of(CONV), example(n))).peak for n in (batch, batch + 1)
+    )
+    assert one <= limit < more
+    assert sol.largest_batch(fast, "3MB") == batch
+    assert sol.largest_batch(fast, 1000) == 0
+    assert fast(example(2)).shape == (2, 8, 16, 16)
+
+
+@pytest.mark.parametrize(
+    "peak", [lambda n: 10 * n, lambda n: 7 + n * n, lambda n: 5 + 3 * n + (n % 16 == 0)]
+)
+@pytest.mark.parametrize("most", [0, 9, 10, 11, 99, 1000, 123_456])
+def test_the_search_ends_at_the_largest(peak, most) -> None:
+    found = _largest(peak, most)
+    assert (found == 0 or peak(found) <= most) and peak(found + 1) > most
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda model: sol.largest_batch(model, "much"), ValueError, "expected a size"),
+        (lambda model: sol.largest_batch(model, -1), ValueError, "limit: expected bytes"),
+        (lambda model: sol.largest_batch(model, True), ValueError, "limit: expected bytes"),
+        (lambda model: sol.memory(FIXED, training=True), NotImplementedError, "modules of torch"),
+        (lambda model: sol.largest_batch(FIXED, 9), ValueError, "axis 0 is fixed"),
+        (lambda model: sol.largest_batch(nn.ReLU(), 9), TypeError, "what sol.optimize has"),
+    ],
+)
+def test_what_is_rejected(fast, call, kind, text) -> None:
+    with pytest.raises(kind, match=text):
+        call(fast)
+
+
+FIXED = sol.optimize(graph_of("g (float[2,4] x) => (float[2,4] y) { y = Abs(x) }"))
+
+# What the process has more after the first runs than before the model was there. The model has a
+# copy of the weights of its own, as a framework has.
+MEASURE = """
+import gc
+import numpy
+import onnx
+from onnx import helper, numpy_helper
+from mx import sol
+from mx.graph import Graph
+import onnx_ir
+
+def resident():
+    gc.collect()
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
+
+def model(rows, width):
+    nodes, weights = [], []
+    for n in range(6):
+        elements = numpy.full((width, width), 0.01 * n, "float32")
+        weights.append(onnx_ir.tensor(elements, name=f"w{n}"))
+        nodes.append(helper.make_node("MatMul", [f"x{n}", f"w{n}"], [f"a{n}"]))
+        nodes.append(helper.make_node("Softplus", [f"a{n}"], [f"b{n}"]))
+        nodes.append(helper.make_node("Add", [f"a{n}", f"b{n}"], [f"x{n + 1}"]))
+    ends = [helper.make_tensor_value_info(n, 1, (rows, width)) for n in ("x0", "x6")]
+    whole = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    made = onnx_ir.from_proto(helper.make_model(whole, opset_imports=[helper.make_opsetid("", 23)]))
+    for tensor in weights:
+        value = onnx_ir.Value(name=tensor.name, shape=tensor.shape, const_value=tensor,
+                              type=onnx_ir.TensorType(tensor.dtype))
+        uses = [(node, k) for node in made.graph for k, one in enumerate(node.inputs)
+                if one is not None and one.name == tensor.name]
+        made.graph.initializers[tensor.name] = value
+        for node, k in uses:
+            node.replace_input_with(k, value)
+    return Graph(made)
+
+def run(rows, width):
+    graph = model(rows, width)
+    fast = sol.optimize(graph)
+    fast(numpy.ones((rows, width), "float32"))
+    return fast
+
+small = run(8, 16)  # so that libraries are loaded and threads are there
+before = resident()
+fast = run(512, 2048)
+told = sol.memory(fast)
+print(2 * told.parameters + told.intermediates, resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory")
+def test_memory_of_weights_that_is_told_is_what_is_used() -> None:
+    done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told, used = map(int, done.stdout.split())
+    assert used == pytest.approx(told, rel=0.05)
