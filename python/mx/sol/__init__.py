@@ -12,6 +12,7 @@ from ._optimize import optimize, refresh
 from ._report import report
 from ._seed import set_seed
 from ._summary import summary
+from ._training_step import training_step
 from ._tune import tune
 from .deployments._deploy import Deployed, deploy
 from .devices import device
@@ -32,6 +33,7 @@ __all__ = [
     "report",
     "set_seed",
     "summary",
+    "training_step",
     "tune",
 ]
 

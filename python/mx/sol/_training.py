@@ -79,11 +79,11 @@ class TrainingPlans:
         smaller = graph.copy()
         run(self._passes, smaller)
         if self._context.device_type == "cpu":
-            return _Planned(Plan(smaller, optimize=False, stores=stores))
+            return Planned(Plan(smaller, optimize=False, stores=stores))
         return _elsewhere(smaller, self._context, stores)
 
 
-class _Planned:
+class Planned:
     """Runs a plan for inputs of known shapes: as one compiled plan, where it is one."""
 
     def __init__(self, plan: Plan) -> None:

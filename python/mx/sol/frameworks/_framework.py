@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 
+from ...context import Context
 from ...graph import Graph
+from ...graph.passes import Pass
 from ..dims import Choice, Dimensions
 
 if TYPE_CHECKING:
@@ -117,6 +119,12 @@ class Framework(ABC):
         Raises the error where the framework does not execute parts.
         """
         raise error
+
+    def training_step(
+        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+    ) -> Any:
+        """What does a step of training; see sol.training_step."""
+        raise NotImplementedError(f"sol.training_step: not implemented for {self.name}")
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """Where models inside a model are that have been optimized; None for a model of another

@@ -65,13 +65,13 @@ def training(graph: Graph, wrt: Sequence[str], *, memory_limit: int | None = Non
         raise TypeError(f"training: wrt: expected names of inputs, got {wrt!r}")
     if memory_limit is not None and not isinstance(memory_limit, int):
         raise TypeError(f"training: memory_limit: expected a number of bytes, got {memory_limit!r}")
-    joint = _joint(graph, wrt)
-    saved = choose(joint, memory_limit)
-    return Training(*joint.split(saved), joint.grads)
+    found = joint(graph, wrt)
+    saved = choose(found, memory_limit)
+    return Training(*found.split(saved), found.grads)
 
 
-def _joint(given: Graph, wrt: Sequence[str]) -> Joint:
-    """One graph that gives the outputs and the gradients."""
+def joint(given: Graph, wrt: Sequence[str]) -> Joint:
+    """One graph that gives the outputs and the gradients; see `training`."""
     if given.opset < _SINCE:
         raise GraphError(
             f"training: {given.file}: operators are of version {given.opset}, expected {_SINCE} "

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ....context import Context
+from ....graph.passes import Pass
 from .._framework import Framework, Source
 
 if TYPE_CHECKING:
@@ -50,6 +52,23 @@ class Torch(Framework):
         from ._fallback import in_parts
 
         return in_parts(model, args, kwargs, how, error)
+
+    def training_step(
+        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+    ) -> Any:
+        """A function that does a step."""
+        import torch
+
+        from ._step import TrainingStep
+
+        if not callable(loss):
+            raise TypeError(f"sol.training_step: loss: expected a function, got {loss!r}")
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise TypeError(
+                "sol.training_step: optimizer: expected a torch.optim.Optimizer, got"
+                f" {type(optimizer).__name__}"
+            )
+        return TrainingStep(model, loss, optimizer, context, passes)
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The module, or modules inside it."""

@@ -61,7 +61,7 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
             for is_kept, i in version.sources
         ]
         made = version.plans.backward(given)
-        found = [None if i is None else _tensor_of(made[i]) for i in version.grads]
+        found = [None if i is None else tensor_of(made[i]) for i in version.grads]
         if is_second:
             found = _without_second(version.name, found)
         return (None, None, None, *found)
@@ -155,8 +155,9 @@ class Version:
             self._counters.look()
             with torch.no_grad():
                 torch._foreach_add_(self._counters.tensors, self._steps)
-        return [_tensor_of(output) for output in outputs[: self._num_results]]
+        return [tensor_of(output) for output in outputs[: self._num_results]]
 
 
-def _tensor_of(output: Any) -> Any:
+def tensor_of(output: Any) -> Any:
+    """An array of mx on the CPU as a tensor that shares its memory."""
     return _from_dlpack(output.__dlpack__())

@@ -202,6 +202,15 @@ class State:
         return {**dict(zip(self._names, tensors, strict=True)), **self._constants}
 
 
+def has_hooks(modules: Sequence[Any], parameters: Sequence[Any]) -> bool:
+    """Whether anything has hooks that torch would call in a step of training."""
+    return (
+        any(_GLOBAL_HOOKS)
+        or any(getattr(one, kind) for one in modules for kind in HOOKS)
+        or any(one._backward_hooks or one._post_accumulate_grad_hooks for one in parameters)
+    )
+
+
 def _version_of(tensor: Any) -> int:
     return 0 if tensor.is_inference() else int(tensor._version)
 

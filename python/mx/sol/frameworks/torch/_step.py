@@ -1,0 +1,225 @@
+"""Steps of training of a module of torch: its loss, its gradients, and the optimizer's step."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+import torch
+from torch.nn.parallel import DataParallel, DistributedDataParallel
+from torch.utils import _pytree as pytree
+
+from ....context import Context
+from ....graph import GraphError, Plan
+from ....graph.passes import Pass
+from ..._step import StepGraph, step_graph
+from ..._training import Planned
+from ...passes import run
+from ._autograd import tensor_of
+from ._held import StateArrays
+from ._module import OptimizedModule
+from ._optimizers import KINDS, Optimizer
+from ._seeds import draw_seed
+from ._state import has_hooks
+from ._training_graph import TrainingGraph, training_graph
+
+_training = attrgetter("training")
+_requires_grad = attrgetter("requires_grad")
+_increment_version = torch.autograd.graph.increment_version
+# Plans that are kept; of more the oldest go.
+_MOST = 32
+_ALL = ("forward", "loss", "backward", "optimizer")
+
+
+class WithLoss(torch.nn.Module):  # type: ignore[misc]
+    """A model and a loss of what it returns."""
+
+    def __init__(self, model: Any, loss: Any) -> None:
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The loss; the target is the last argument."""
+        *inputs, target = args
+        return self.loss(self.model(*inputs, **kwargs), target)
+
+
+class TrainingStep:
+    """See sol.training_step. One thread at a time may call it."""
+
+    def __init__(
+        self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
+    ) -> None:
+        self._model, self._loss, self.optimizer = model, loss, optimizer
+        original = model._sol.source.module if isinstance(model, OptimizedModule) else model
+        self._whole = WithLoss(original, loss)
+        self._original = original
+        self._passes = tuple(passes)
+        self._is_here = context.device_type == "cpu"
+        self._known = Optimizer(optimizer) if type(optimizer) in KINDS else None
+        self._modules = list(self._whole.modules())
+        self._parameters = list(self._whole.parameters())
+        self._plans: dict[Any, _StepPlan | GraphError] = {}
+        self._lock = threading.Lock()
+        self.fused: tuple[str, ...] = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The loss of a step that it does."""
+        leaves, structure = pytree.tree_flatten((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        if not args:
+            raise TypeError("sol.training_step: expected arguments of the model and a target")
+        if self._is_left_to_torch(tensors):
+            return self._in_torch(args, kwargs)
+        signature = None if self._known is None else self._known.signature()
+        others = [leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]
+        key = (
+            str(structure),
+            tuple([(x.shape, x.dtype) for x in tensors]),
+            tuple(map(repr, others)),
+            tuple(map(_training, self._modules)),
+            tuple(map(_requires_grad, self._parameters)),
+            signature,
+        )
+        plan = self._plans.get(key)
+        if plan is None:
+            with self._lock:
+                plan = self._made(key, args, kwargs, signature)
+        if isinstance(plan, GraphError):
+            return self._in_torch(args, kwargs)
+        self.fused = _ALL if signature is not None else _ALL[:3]
+        return plan(tensors)
+
+    def _is_left_to_torch(self, tensors: Sequence[Any]) -> bool:
+        return (
+            not self._is_here
+            or isinstance(self._model, (DistributedDataParallel, DataParallel))
+            or has_hooks(self._modules, self._parameters)
+            or torch._C._is_any_autocast_enabled()
+            or any(x.device.type != "cpu" or x.layout != torch.strided for x in tensors)
+        )
+
+    def _made(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | GraphError:
+        while len(self._plans) >= _MOST:
+            del self._plans[next(iter(self._plans))]
+        made: _StepPlan | GraphError
+        try:
+            made = self._make(args, kwargs, signature)
+        except GraphError as error:
+            # Is it the loss? What is wrong with the model its own call will tell.
+            made = error
+        self._plans[key] = made
+        return made
+
+    def _make(self, args: Any, kwargs: Any, signature: Any) -> _StepPlan:
+        training = training_graph(self._whole, args, kwargs)
+        loss = training.graph.outputs[0]
+        if not training.tree.is_single or loss.shape not in ((), (1,)):
+            raise TypeError(
+                f"sol.training_step: loss: expected a number, got {loss.dtype} {loss.shape}"
+            )
+        tensors = dict(self._whole.named_parameters(remove_duplicate=False))
+        names = {}
+        for name, target in zip(training.state_inputs, training.state, strict=True):
+            if target in tensors and tensors[target].requires_grad:
+                names[id(tensors[target])] = name
+        wanted = {id(one) for group in self.optimizer.param_groups for one in group["params"]}
+        wrt = [name for identity, name in names.items() if identity in wanted]
+        known = self._known if signature is not None else None
+        updates = {} if known is None else known.updates(names)
+        made = step_graph(training.graph, wrt, training.stores, updates)
+        return _StepPlan(self._whole, training, made, self.optimizer, known, self._passes)
+
+    def _in_torch(self, args: Any, kwargs: Any) -> Any:
+        *inputs, target = args
+        self.optimizer.zero_grad()
+        value = self._loss(self._model(*inputs, **kwargs), target)
+        value.backward()
+        self.optimizer.step()
+        is_optimized = isinstance(self._model, OptimizedModule)
+        self.fused = ("forward", "backward") if is_optimized else ()
+        return value.detach()
+
+
+class _StepPlan:
+    """A step for arguments of known shapes."""
+
+    def __init__(
+        self,
+        module: Any,
+        training: TrainingGraph,
+        made: StepGraph,
+        optimizer: Any,
+        known: Optimizer | None,
+        passes: Sequence[Pass],
+    ) -> None:
+        graph = made.graph
+        run(passes, graph)
+        self.plan = Plan(graph, optimize=False, stores=made.stores)
+        self._run = Planned(self.plan)
+        self._optimizer, self._known = optimizer, known
+        self._has_seed = training.has_seed
+        self._state = StateArrays(module, training.state)
+        self._counters = StateArrays(module, list(training.counters))
+        self._steps = list(training.counters.values())
+        targets = dict(zip(training.state_inputs, training.state, strict=True))
+        parameters = dict(module.named_parameters(remove_duplicate=False))
+        # Parameters whose gradients are outputs, and those that the plan changes, by their groups.
+        self._with_gradients = [parameters[targets[name]] for name in made.gradients]
+        updated = {id(parameters[targets[name]]): name for name in made.updated}
+        self._groups = [
+            [one for one in group["params"] if id(one) in updated]
+            for group in optimizer.param_groups
+        ]
+        # In the order of the inputs of the graph.
+        position = {name: i for i, name in enumerate(made.updated)}
+        self._updated = sorted(
+            ((number, one) for number, group in enumerate(self._groups) for one in group),
+            key=lambda item: position[updated[id(item[1])]],
+        )
+        self._order = list(dict.fromkeys(number for number, _ in self._updated))
+        self._arrays: list[Any] = []
+        self._seen: list[Any] = []
+        written = {training.state.index(one) for one in training.writes}
+        written |= {training.state_inputs.index(name) for name in made.updated}
+        self._written = sorted(written)
+
+    def __call__(self, tensors: Sequence[Any]) -> Any:
+        """The loss; parameters are changed."""
+        given = [x.detach().resolve_conj().resolve_neg() for x in tensors]
+        given += self._state.look()
+        if self._has_seed:
+            given.append(draw_seed())
+        known = self._known
+        if known is not None:
+            given += self._optimizer_arrays(known)
+            given += [known.settings(number, self._groups[number]) for number in self._order]
+        loss, *gradients = map(tensor_of, self._run(given))
+        if self._written:
+            _increment_version([self._state.tensors[i] for i in self._written])
+        if self._steps:
+            self._counters.look()
+            with torch.no_grad():
+                torch._foreach_add_(self._counters.tensors, self._steps)
+        if known is not None:
+            known.note_step([one for _, one in self._updated])
+        else:
+            self._optimizer.zero_grad()
+            for parameter, gradient in zip(self._with_gradients, gradients, strict=True):
+                parameter.grad = gradient
+            self._optimizer.step()
+        return loss
+
+    def _optimizer_arrays(self, known: Optimizer) -> list[Any]:
+        """What the optimizer keeps, as arrays that share its memory."""
+        now = [state for number, one in self._updated for state in known.states(number, one)]
+        same = len(now) == len(self._seen) and all(
+            a is b for a, b in zip(now, self._seen, strict=True)
+        )
+        if not same:
+            from ..._compiled import as_array
+
+            self._seen, self._arrays = now, [as_array(one) for one in now]
+        return self._arrays
