@@ -22,6 +22,8 @@ from mx.graph import GraphError
 
 from .test_torch_training import Net, pair, same_state
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 @pytest.fixture
 def x() -> torch.Tensor:

@@ -12,6 +12,8 @@ from torch import nn
 from mx import sol
 from mx.graph import GraphError
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 class Net(nn.Module):
     """A convolution, a batch norm, dropout and a linear layer."""

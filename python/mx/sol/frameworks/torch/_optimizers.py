@@ -104,11 +104,14 @@ class Optimizer:
 
     def states(self, group: int, parameter: Any) -> list[Any]:
         """What it keeps for a parameter, made where it is not there yet."""
+        names = self.kind.state(self.optimizer.param_groups[group])
+        if not names:
+            return []
         state = self.optimizer.state[parameter]
         if self.kind.counts and "step" not in state:
             state["step"] = torch.zeros((), dtype=torch.float32)
         found = []
-        for name in self.kind.state(self.optimizer.param_groups[group]):
+        for name in names:
             if state.get(name) is None:
                 state[name] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
             found.append(state[name])
