@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import numpy
+import onnx
+import onnx_ir
 import pytest
+from onnx.reference import ReferenceEvaluator
 
-from mx.sol.backends.gen import Declined, GroupNode, Spec, Target, emit_group
+from mx.graph import Graph, Plan
+from mx.graph.lowering import BACKENDS, Chooser
+from mx.sol.backends.gen import GEN, Declined, GroupNode, Spec, Target, emit_group
+from tests.graph.build import model_of
 
 random = numpy.random.default_rng(0)
 
@@ -50,3 +56,19 @@ def test_the_input_of_a_product_may_be_added_to_it() -> None:
     specs = [Spec((3, 4), "float32"), Spec((4, 4), "float32")]
     kernel = emit_group(Target.named("c"), specs, group, [4], {1: _of(4, 4)})
     assert "in[0]" in kernel.source and "in[2]" in kernel.source and "in[3]" not in kernel.source
+
+
+def test_plans_pack_weights_and_apply_what_follows() -> None:
+    text = """agraph (float[1, 3, 8, 8] x, float[4, 1, 1] s) => (float[1, 4, 6, 6] y) {
+        c = Conv(x, w) r = Relu(c) y = Mul(r, s)
+    }"""
+    model = model_of(text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(WEIGHTS[1], "w"))
+    x, s = _of(1, 3, 8, 8), _of(4, 1, 1)
+    plan = Plan(Graph(onnx_ir.from_proto(model)), chooser=Chooser((GEN, *BACKENDS)))
+    (y,) = plan(x, s)
+    (expected,) = ReferenceEvaluator(model).run(None, {"x": x, "s": s})
+    numpy.testing.assert_allclose(numpy.asarray(y), expected, rtol=1e-5, atol=1e-4)
+    assert [step.implementation for step in plan.profile({"x": x, "s": s}).steps] == [
+        "gen:conv+relu+mul"
+    ]

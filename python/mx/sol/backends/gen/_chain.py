@@ -13,8 +13,9 @@ from ._group import GroupNode
 from ._kernel import GenKernel, Spec
 from ._table import SINCE
 from ._target import Target
+from .products import PRODUCTS
 
-# Constants of more elements are weights, which need not be read to write a kernel.
+# Constants of more elements are weights, which only kernels of products are written for.
 _FEW = 64
 
 
@@ -66,11 +67,14 @@ class Chain:
         return [Spec(value.shape, value.dtype) for value in self.inputs]
 
     def known(self) -> dict[int, numpy.ndarray[Any, Any]]:
-        """The elements of inputs that are small constants: numbers, axes."""
+        """The elements of inputs that are small constants: numbers, axes; and weights of products,
+        which are packed."""
+        operator, read, _ = self._nodes[0]
+        packed = read if operator in PRODUCTS else ()
         return {
             number: value.known.elements
             for number, value in enumerate(self.inputs)
-            if value.known is not None and value.size <= _FEW
+            if value.known is not None and (value.size <= _FEW or number in packed)
         }
 
     def _number(self, value: Value) -> int:
