@@ -59,6 +59,8 @@ class Builder:
         self.prefix = prefix
         self.metadata: dict[str, str] = {}
         self._parent = parent
+        # Whether gradients of the graph are wanted: then what ends them is a node.
+        self.stops: bool = parent is not None and parent.stops
         self._constants: dict[tuple[Any, ...], ir.Value] = {}
 
     def __getattr__(self, operator: str) -> Callable[..., ir.Value]:

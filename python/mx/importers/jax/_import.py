@@ -30,9 +30,15 @@ def import_jaxpr(
     inputs: Sequence[str],
     outputs: Sequence[str],
     name: str,
+    stops: bool = False,
 ) -> Graph:
-    """The graph of a closed jaxpr, whose first arguments are the weights."""
-    return _Import(closed, weights, inputs, outputs, name).run()
+    """The graph of a closed jaxpr, whose first arguments are the weights.
+
+    With `stops` what ends gradients is a node of the domain mxffi.sol.
+    """
+    started = _Import(closed, weights, inputs, outputs, name)
+    started.builder.stops = stops
+    return started.run()
 
 
 class _Import:
@@ -51,8 +57,8 @@ class _Import:
         self._wrong: list[str] = []
         self._names = Names()
         self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name=name)
-        self._builder = Builder(self._graph, self._names)
-        self._builder.inline = self._inline
+        self.builder = Builder(self._graph, self._names)
+        self.builder.inline = self._inline
 
     def run(self) -> Graph:
         jaxpr = self._closed.jaxpr
@@ -66,7 +72,7 @@ class _Import:
             inputs.append(value)
         outputs = [self._names.new(name) for name in self._outputs]
         weights = [self._initializer(name, array) for name, array in self._weights]
-        results = self._inline(self._closed, [*weights, *inputs], self._builder)
+        results = self._inline(self._closed, [*weights, *inputs], self.builder)
         if self._wrong:
             raise GraphError("mx.importers.jax cannot import " + _listed(self._wrong))
         self._set_outputs(results, outputs)
@@ -119,7 +125,7 @@ class _Import:
 
     def _constant(self, array: Any) -> ir.Value:
         if array.size <= _MOST_IN_A_NODE:
-            return self._builder.constant(array, type_of(array.dtype))
+            return self.builder.constant(array, type_of(array.dtype))
         return self._initializer("constant", array, "constant")
 
     def _call(
@@ -163,7 +169,7 @@ class _Import:
         return value
 
     def _set_outputs(self, results: Sequence[Any], names: Sequence[str]) -> None:
-        builder = self._builder
+        builder = self.builder
         builder.prefix, builder.metadata = "", {}
         seen: set[ir.Value] = set()
         for name, value in zip(names, results, strict=True):

@@ -81,12 +81,12 @@ class Traced:
             for leaf, shape in zip(found, shapes, strict=True)
         ]
 
-    def graph_of(self, shapes: Sequence[Sequence[int]]) -> Graph:
+    def graph_of(self, shapes: Sequence[Sequence[int]], stops: bool = False) -> Graph:
         """The graph for arrays of these shapes."""
         weights = self.weights()
         closed = jax.make_jaxpr(self.flat)([array for _, array in weights], self.specs(shapes))
         names = output_names(self.outputs)
-        return import_jaxpr(closed, weights, self.paths, names, self.name)
+        return import_jaxpr(closed, weights, self.paths, names, self.name, stops)
 
     def flat(self, weights: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
         """The function of lists of arrays, which gives a list."""

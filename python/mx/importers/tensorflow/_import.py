@@ -32,13 +32,17 @@ def import_function(
     outputs: Sequence[str],
     variables: Mapping[int, str],
     name: str,
+    stops: bool = False,
 ) -> Graph:
     """The graph of a concrete function of tensors.
 
     `inputs` has names and shapes for the function's arguments, `outputs` names for its results,
-    `variables` a name for each variable, by the id of its handle.
+    `variables` a name for each variable, by the id of its handle. With `stops` what ends gradients
+    is a node of the domain mxffi.sol.
     """
-    return _Import(function, inputs, outputs, variables, name).run()
+    started = _Import(function, inputs, outputs, variables, name)
+    started.builder.stops = stops
+    return started.run()
 
 
 class Variable:
@@ -65,8 +69,8 @@ class _Import:
         self._wrong: list[str] = []
         self._names = Names()
         self._graph = ir.Graph([], [], nodes=[], opset_imports={"": OPSET}, name=name)
-        self._builder = Builder(self._graph, self._names)
-        self._builder.inline = self._inline
+        self.builder = Builder(self._graph, self._names)
+        self.builder.inline = self._inline
         self._weights: dict[str, ir.Value] = {}
 
     def run(self) -> Graph:
@@ -85,7 +89,7 @@ class _Import:
             self._names.new(name)
         for outer, inner in graph.captures:
             environment[inner.ref()] = self._captured(outer)
-        results = self._walk(graph, graph.outputs, environment, self._builder)
+        results = self._walk(graph, graph.outputs, environment, self.builder)
         if self._wrong:
             raise GraphError("mx.importers.tensorflow cannot import " + _listed(self._wrong))
         self._set_outputs(results, outputs)
@@ -126,7 +130,7 @@ class _Import:
 
     def _constant(self, array: Any, dtype: ir.DataType, name: str) -> ir.Value:
         if array.size <= _MOST_IN_A_NODE:
-            return self._builder.constant(array, dtype)
+            return self.builder.constant(array, dtype)
         named = self._names.new(name)
         value = ir.Value(name=named, const_value=ir.Tensor(array, dtype=dtype, name=named))
         value.type, value.shape = ir.TensorType(dtype), ir.Shape(array.shape)
@@ -221,7 +225,7 @@ class _Import:
     # Outputs --------------------------------------------------------------------------------------
 
     def _set_outputs(self, results: Sequence[Any], names: Sequence[str]) -> None:
-        builder = self._builder
+        builder = self.builder
         builder.prefix, builder.metadata = "", {}
         seen: set[ir.Value] = set()
         for name, value in zip(names, results, strict=True):

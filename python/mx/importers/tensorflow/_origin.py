@@ -43,3 +43,19 @@ def describe(op: Any) -> str:
     text = f"{op.type} (node {op.name!r}"
     text += f" in layer {path!r}" if path else ""
     return text + (f", {source})" if source else ")")
+
+
+def has_own_gradient(op: Any) -> bool:
+    """Whether it is what a function of the user's gives that has a gradient of its own.
+
+    Those of TensorFlow and Keras compute the gradient that follows from their formula, too.
+    """
+    if "_gradient_op_type" not in op.node_def.attr:
+        return False
+    # What computes the result was called from the file that defines custom gradients.
+    frames = [frame.filename for frame in op.inputs[0].op.traceback or ()]
+    is_definition = [os.path.basename(name) == "custom_gradient.py" for name in frames]
+    if True not in is_definition:
+        return True
+    inside = frames[len(frames) - is_definition[::-1].index(True) :]
+    return not inside or not inside[0].startswith(_not_the_users())

@@ -103,7 +103,7 @@ class Traced:
                 )
         return self.graph_of(axes)
 
-    def graph_of(self, axes: Sequence[Axes]) -> Graph:
+    def graph_of(self, axes: Sequence[Axes], stops: bool = False) -> Graph:
         """The graph of inputs with these axes: a length, or the name of one that varies."""
         named = [
             [f"{name}_{i}" if one is None else one for i, one in enumerate(shape)]
@@ -125,6 +125,7 @@ class Traced:
             names,
             {id(variable.handle): name for name, variable in self.variables().items()},
             self.name,
+            stops,
         )
 
     def _flat(self, *tensors: Any) -> list[Any]:

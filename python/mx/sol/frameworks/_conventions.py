@@ -55,6 +55,7 @@ class ConventionSource(Source):
     def __init__(self, source: Source, layout: str | None, dtype: str | None) -> None:
         self._source, self._layout, self._dtype = source, layout, dtype
         self.name, self.layout = source.name, layout or source.layout
+        self.changes = source.changes
         self.example = None
         if source.example is not None:
             self.example = [self._converted(array) for array in source.example]
@@ -102,6 +103,11 @@ class ConventionSource(Source):
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same for these shapes."""
         return self._around(self._source.parse_for([self._turned(shape, True) for shape in shapes]))
+
+    def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The same with nodes where the model ends gradients."""
+        own = [self._turned(shape, True) for shape in shapes]
+        return self._around(self._source.parse_for_gradients(own))
 
     def _around(self, graph: Graph) -> Graph:
         graph = graph.copy()

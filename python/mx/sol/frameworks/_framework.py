@@ -69,6 +69,10 @@ class Source(Holder, ABC):
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph for these shapes of inputs alone, where the one of `parse` does not hold."""
 
+    def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The same with nodes where the model ends gradients."""
+        return self.parse_for(shapes)
+
     def base(self) -> Source:
         """What a model was parsed to before conventions of others were applied: itself here."""
         return self

@@ -1,12 +1,21 @@
-"""Gradients of optimized models for frameworks that have arrays of their own."""
+"""Gradients of optimized models for frameworks that differentiate calls of others."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .._compiled import Compiled
+import numpy
+
+from .._compiled import Compiled, as_array, on_host
+from .._training import TrainingPlans
+from ..gradient import as_inputs
+
+Key = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
+
+# Kinds of calls whose plans are kept; of more the oldest go.
+_MOST = 16
 
 
 class Gradients:
@@ -15,24 +24,64 @@ class Gradients:
     def __init__(self, compiled: Compiled, weights: Sequence[str]) -> None:
         self.compiled = compiled
         self.weights = list(weights)
+        self._plans: dict[Key, TrainingPlans] = {}
+        self._lock = threading.Lock()
 
     def forward(self, arrays: Sequence[Any], wrt: Sequence[int]) -> GradientCall:
         """Runs the model for inputs with the weights behind them; gradients are wanted for those
-        that `wrt` numbers."""
-        count = len(self.compiled.inputs)
-        return GradientCall(self, self.compiled.run(arrays[:count]))
+        that `wrt` numbers.
+
+        Errors name the input that does not fit. GraphError for what has no gradient.
+        """
+        shapes = tuple(tuple(array.shape) for array in arrays)
+        key = shapes, tuple(wrt)
+        with self._lock:
+            if key not in self._plans:
+                while len(self._plans) >= _MOST:
+                    del self._plans[next(iter(self._plans))]
+                self._plans[key] = self._made(shapes, wrt)
+            plans = self._plans[key]
+        return GradientCall(plans, arrays, wrt)
+
+    def _made(self, shapes: Sequence[tuple[int, ...]], wrt: Sequence[int]) -> TrainingPlans:
+        compiled = self.compiled
+        given = tuple(shapes[: len(compiled.inputs)])
+        compiled.check(given)
+        graph = as_inputs(compiled.source.parse_for_gradients(given), self.weights)
+        names = [spec.name for spec in graph.inputs]
+        wanted = [names[n] for n in wrt]
+        return TrainingPlans(graph, wanted, compiled.context, compiled.passes, {})
 
 
 class GradientCall:
     """One call, until its gradients have been computed."""
 
-    def __init__(self, gradients: Gradients, outputs: Sequence[Any]) -> None:
-        self._name = gradients.compiled.source.name
-        self.outputs = list(outputs)
+    def __init__(self, plans: TrainingPlans, arrays: Sequence[Any], wrt: Sequence[int]) -> None:
+        self._plans, self._arrays, self._wrt = plans, [as_array(one) for one in arrays], wrt
+        made = plans.forward(self._arrays)
+        self._count = len(plans.outputs)
+        self._made = list(made)
+        self.outputs = [on_host(one) for one in made[: self._count]]
+        # Whether each output depends on what gradients are wanted for.
+        self.differentiable = [spec.name in plans.differentiable for spec in plans.outputs]
 
     def backward(self, grads: Sequence[Any]) -> list[Any]:
-        """The gradients of all inputs and weights, None for those that nothing depends on."""
-        raise NotImplementedError(
-            f"{self._name}: gradients of models that another framework executes are not"
-            " implemented yet"
-        )
+        """The gradients of all inputs and weights, for gradients of the outputs, of which None is
+        zero. They are None for those that nothing depends on, or that were not asked for."""
+        plans = self._plans
+        found: list[Any] = [None] * len(self._arrays)
+        if plans.backward_graph is None or not plans.grads:
+            return found
+        values = dict(zip(plans.inputs, self._arrays, strict=True))
+        names = [spec.name for spec in plans.outputs]
+        values.update(zip([*names, *plans.saved], self._made, strict=True))
+        for spec, output, grad in zip(plans.outputs, self.outputs, grads, strict=True):
+            if grad is None:
+                grad = numpy.zeros(output.shape, spec.dtype)
+            values[f"grad.{spec.name}"] = as_array(grad)
+        given = [values[name] for name in plans.backward_inputs]
+        made = dict(zip(plans.gradients, plans.backward(given), strict=True))
+        for n in self._wrt:
+            name = plans.grads.get(plans.inputs[n])
+            found[n] = None if name is None else on_host(made[name])
+        return found

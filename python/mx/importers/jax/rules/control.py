@@ -8,7 +8,7 @@ from typing import Any
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
-from .._call import Builder, Equation, rule
+from .._call import Builder, Equation, Unsupported, rule
 
 _BOOL = ir.DataType.BOOL
 _INT64 = ir.DataType.INT64
@@ -18,6 +18,8 @@ _INT64 = ir.DataType.INT64
       "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
 def call_function(b: Builder, call: Equation) -> Sequence[Any]:
     assert b.inline is not None
+    if b.stops and call.eqn.primitive.name.startswith("custom_vjp"):
+        raise Unsupported("a function with a gradient of its own (jax.custom_vjp)")
     names = ("jaxpr", "call_jaxpr", "fun_jaxpr")
     inner = next(one for one in map(call.param, names) if one is not None)
     return b.inline(inner, call.inputs, b)

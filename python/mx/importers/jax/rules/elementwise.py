@@ -36,7 +36,6 @@ _UNARY = {
     "sin": "Sin",
     "sinh": "Sinh",
     "sqrt": "Sqrt",
-    "stop_gradient": "Identity",
     "tan": "Tan",
     "tanh": "Tanh",
 }
@@ -252,3 +251,8 @@ def select(b: Builder, call: Equation) -> ir.Value:
             result = elementwise(b, b.Where, chosen, case, result)
         return result
     return elementwise(b, b.Where, which, cases[1], cases[0])
+
+
+@rule("stop_gradient")
+def stop(b: Builder, call: Equation) -> ir.Value:
+    return b.op("StopGradient", call[0], domain="mxffi.sol")[0] if b.stops else call[0]

@@ -10,6 +10,7 @@ import onnx_ir as ir
 from ..._builder import dtype_of, rank_of, shape_of
 from ..._layout import elementwise, with_bias
 from .._call import Builder, Call, Unsupported, rule
+from .._origin import has_own_gradient
 from ._batch_norm import batch_norm
 
 _FLOATS = (
@@ -56,7 +57,7 @@ _UNARY = {
     "Tan": "Tan",
     "Tanh": "Tanh",
 }
-_SAME = ("Identity", "Snapshot", "StopGradient", "PreventGradient", "CheckNumerics", "EnsureShape")
+_SAME = ("Identity", "Snapshot", "CheckNumerics", "EnsureShape")
 _BINARY = {
     "BitwiseAnd": "BitwiseAnd",
     "BitwiseOr": "BitwiseOr",
@@ -115,7 +116,14 @@ def same(b: Builder, call: Call) -> ir.Value:
 
 @rule("IdentityN")
 def same_all(b: Builder, call: Call) -> list[ir.Value]:
+    if b.stops and has_own_gradient(call.op):
+        raise Unsupported("a function with a gradient of its own (tf.custom_gradient)")
     return call.inputs
+
+
+@rule("StopGradient", "PreventGradient")
+def stop(b: Builder, call: Call) -> ir.Value:
+    return b.op("StopGradient", call[0], domain="mxffi.sol")[0] if b.stops else call[0]
 
 
 @rule("Add", "AddV2", "BiasAdd", "BiasAddV1")

@@ -9,6 +9,7 @@ import jax
 import numpy
 
 from ..._compiled import Compiled
+from .._gradients import Gradients
 from .._part import Part
 from ._marker import OptimizedMarker
 
@@ -23,6 +24,7 @@ class OptimizedFunction(OptimizedMarker):
     def __init__(self, compiled: Compiled) -> None:
         self._sol = Part(compiled)
         self.__name__ = compiled.source.name
+        self._gradients = Gradients(compiled, [])
         self._run = jax.custom_vjp(self._call)
         self._run.defvjp(self._forward, self._backward)
 
@@ -73,13 +75,35 @@ class OptimizedFunction(OptimizedMarker):
         return jax.pure_callback(run, specs, *arrays, vmap_method="sequential")
 
     def _forward(self, *arrays: Any) -> Any:
-        return self._call(*arrays), None
+        return self._call(*arrays), arrays
 
-    def _backward(self, saved: Any, grads: Any) -> Any:
-        raise NotImplementedError(
-            f"{self._sol.compiled.source.name}: gradients of optimized models are not implemented"
-            " yet for JAX"
-        )
+    def _backward(self, arrays: Any, grads: Any) -> Any:
+        """The gradients of the inputs; the model runs once more for what they need."""
+        inputs = self._sol.compiled.inputs
+        wrt = [
+            n for n, one in enumerate(arrays) if jax.numpy.issubdtype(one.dtype, jax.numpy.inexact)
+        ]
+        count = len(arrays)
+
+        def run(*given: Any) -> list[Any]:
+            own = [_widened(numpy.asarray(x), s) for x, s in zip(given, inputs, strict=False)]
+            # Of outputs that are no floats there is no gradient, nor anything to hand on.
+            tangents = [
+                None if one.dtype == jax.dtypes.float0 else numpy.asarray(one)
+                for one in given[count:]
+            ]
+            found = self._gradients.forward(own, wrt).backward(tangents)
+            return [
+                numpy.zeros_like(own[n]) if found[n] is None else numpy.asarray(found[n])
+                for n in wrt
+            ]
+
+        specs = [jax.ShapeDtypeStruct(arrays[n].shape, arrays[n].dtype) for n in wrt]
+        made = jax.pure_callback(run, specs, *arrays, *grads, vmap_method="sequential")
+        result: list[Any] = [None] * count
+        for n, one in zip(wrt, made, strict=True):
+            result[n] = one
+        return tuple(result)
 
 
 def _array_of(array: Any) -> Any:

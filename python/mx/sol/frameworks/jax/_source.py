@@ -87,6 +87,10 @@ class JaxSource(Source):
         """The function traced for these shapes."""
         return self.traced.graph_of(shapes)
 
+    def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The same with nodes where the function ends gradients."""
+        return self.traced.graph_of(shapes, stops=True)
+
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The arrays among the arguments; the others have to be as in the example."""
         traced = self.traced

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy
 import tensorflow as tf
-from tensorflow.python.eager.record import could_possibly_record
+from tensorflow.python.eager.record import could_possibly_record, stop_recording
 
 from ..._compiled import Compiled
+from .._gradients import Gradients
 from .._part import Part
 
 
@@ -20,6 +21,7 @@ class Runner(Part):
         super().__init__(compiled)
         # In the order of names.
         self.variables = dict(variables)
+        self._gradients = Gradients(compiled, list(self.variables))
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the model returns; errors name the argument."""
@@ -44,7 +46,7 @@ class Runner(Part):
     def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for tensors of a tf.function: an operation that runs the plan."""
         compiled = self.compiled
-        specs = compiled.outputs
+        specs, count = compiled.outputs, len(tensors)
         types = [tf.as_dtype(spec.dtype) for spec in specs]
 
         def run(*arrays: Any) -> list[Any]:
@@ -53,28 +55,64 @@ class Runner(Part):
             return [numpy.asarray(one) for one in compiled.run(arrays)]
 
         @tf.custom_gradient  # type: ignore[untyped-decorator]
-        def call(*inputs: Any) -> Any:
-            outputs = tf.numpy_function(run, inputs, types, name="optimized")
+        def call(*given: Any) -> Any:
+            outputs = tf.numpy_function(run, given[:count], types, name="optimized")
             for output, spec in zip(outputs, specs, strict=True):
                 output.set_shape([n if isinstance(n, int) else None for n in spec.shape or ()])
-            return outputs, self._gradient
 
-        return list(call(*tensors))
+            def gradient(*grads: Any) -> Any:
+                return self._gradient_in_graph(given, grads)
+
+            return outputs, gradient
+
+        return list(call(*tensors, *self._read()))
 
     def _recorded(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for eager tensors while a tape records."""
 
+        given = [*tensors, *self._read()]
+        with stop_recording():
+            recorded = self._gradients.forward(given, _floats(given))
+            outputs = [tensor_of(one) for one in recorded.outputs]
+
         @tf.custom_gradient  # type: ignore[untyped-decorator]
-        def call(*inputs: Any) -> Any:
-            return self.run(inputs), self._gradient
+        def call(*_: Any) -> Any:
+            def gradient(*grads: Any) -> list[Any]:
+                found = recorded.backward(grads)
+                return [None if one is None else tensor_of(one) for one in found]
 
-        return list(call(*tensors))
+            return outputs, gradient
 
-    def _gradient(self, *grads: Any) -> Any:
-        raise NotImplementedError(
-            f"{self.compiled.source.name}: gradients of optimized models are not implemented yet"
-            " for TensorFlow"
-        )
+        return list(call(*given))
+
+    def _gradient_in_graph(self, given: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
+        """Gradients as an operation, which runs the model once more for what they need."""
+        count, wrt = len(given), _floats(given)
+
+        def run(*arrays: Any) -> list[Any]:
+            call = self._gradients.forward(arrays[:count], wrt)
+            found = call.backward(arrays[count:])
+            return [
+                numpy.zeros_like(arrays[n]) if found[n] is None else numpy.asarray(found[n])
+                for n in wrt
+            ]
+
+        types = [given[n].dtype for n in wrt]
+        made = tf.numpy_function(run, [*given, *grads], types, name="optimized_gradient")
+        result: list[Any] = [None] * count
+        for n, one in zip(wrt, made, strict=True):
+            one.set_shape(given[n].shape)
+            result[n] = one
+        return result
+
+    def _read(self) -> list[Any]:
+        """The elements of the variables, as tapes see them read."""
+        return [tf.identity(one) for one in self.variables.values()]
+
+
+def _floats(tensors: Sequence[Any]) -> list[int]:
+    """The numbers of tensors that can have gradients."""
+    return [n for n, one in enumerate(tensors) if one.dtype.is_floating]
 
 
 def tensor_of(array: Any) -> Any:

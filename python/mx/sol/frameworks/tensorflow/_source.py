@@ -56,6 +56,10 @@ class TensorFlowSource(Source):
         """The model traced for these shapes."""
         return self._noted(self.traced.graph_of(list(shapes)))
 
+    def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        """The same with nodes where the model ends gradients."""
+        return self._noted(self.traced.graph_of(list(shapes), stops=True))
+
     def _of_any_size(self) -> GraphSource:
         if self._free is None:
             graph = self._traced_free()

@@ -46,7 +46,7 @@ class ForeignModule(torch.nn.Module):  # type: ignore[misc]
             compiled.refresh()
         if torch.is_grad_enabled() and self._state.needs_gradients(tensors):
             weights = self._state.weights()
-            outputs = _Call.apply(self._gradients, len(tensors), *tensors, *weights)
+            outputs = _Call.apply(self._gradients, *tensors, *weights)
         else:
             found = compiled.run([tensor.detach() for tensor in tensors])
             outputs = [_from_dlpack(one.__dlpack__()) for one in found]
@@ -79,22 +79,27 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]
     """A call that autograd records."""
 
     @staticmethod
-    def forward(ctx: Any, gradients: Gradients, count: int, *tensors: Any) -> Any:
-        ctx.call = gradients.forward(
-            [tensor.detach() for tensor in tensors[:count]],
-            [n for n, needed in enumerate(ctx.needs_input_grad[2:]) if needed],
-        )
+    def forward(ctx: Any, gradients: Gradients, *tensors: Any) -> Any:
+        wrt = [
+            n
+            for n, needed in enumerate(ctx.needs_input_grad[1:])
+            if needed and tensors[n].is_floating_point()
+        ]
+        ctx.call = gradients.forward([tensor.detach() for tensor in tensors], wrt)
         # autograd rejects a backward after which one of these was written.
         ctx.save_for_backward(*tensors)
+        ctx.set_materialize_grads(False)
         outputs = tuple(_from_dlpack(one.__dlpack__()) for one in ctx.call.outputs)
-        ctx.mark_non_differentiable(*(one for one in outputs if not one.is_floating_point()))
+        known = zip(outputs, ctx.call.differentiable, strict=True)
+        ctx.mark_non_differentiable(*(one for one, is_known in known if not is_known))
         return outputs
 
     @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        assert ctx.saved_tensors is not None
+        assert ctx.saved_tensors is not None  # which has the check of what was written
         found = ctx.call.backward([None if one is None else one.contiguous() for one in grads])
-        return None, None, *(None if one is None else torch.from_dlpack(one) for one in found)
+        return None, *(None if one is None else torch.from_dlpack(one) for one in found)
 
 
 class _Weights(Holder):
