@@ -1,21 +1,12 @@
-// Reads 28 rows of 28 numbers, and prints the scores of ten digits, with threads of its own.
+// Reads 28 rows of 28 numbers, and prints the scores of ten digits, computed by two threads.
 #include <array>
 #include <cstdio>
 #include <iostream>
-#include <thread>
 #include <vector>
 
 #include "digits.h"
-
-// Has each thread call the body for an equal part of the tiles.
-static void Run(void* context, digits_body body, void* task, int64_t tiles) {
-  const int threads = *static_cast<const int*>(context);
-  std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) {
-    others.emplace_back(body, task, i, tiles * i / threads, tiles * (i + 1) / threads);
-  }
-  body(task, 0, 0, tiles / threads);
-  for (std::thread& other : others) other.join();
+extern "C" {
+#include "pool.h"
 }
 
 int main() {
@@ -27,13 +18,14 @@ int main() {
       return 1;
     }
   }
-  int threads = 2;
-  const digits_pool pool = {threads, &Run, &threads};
-  std::vector<char> arena(digits_arena_bytes(threads));
+  constexpr int kThreads = 2;
+  const digits_pool threads = {kThreads, &pool_run, pool_start(kThreads)};
+  std::vector<char> arena(digits_arena_bytes(kThreads));
   int status = digits_check();
   if (status == DIGITS_OK) {
-    status = digits(image.data(), scores.data(), arena.data(), arena.size(), &pool);
+    status = digits(image.data(), scores.data(), arena.data(), arena.size(), &threads);
   }
+  pool_stop(static_cast<pool*>(threads.context));
   if (status != DIGITS_OK) {
     std::cerr << digits_message(status) << "\n";
     return 1;

@@ -84,6 +84,18 @@ def _transpose(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) 
     return tuple(shape[axis] for axis in order) if moved == sorted(moved) else None
 
 
+def _expand(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) -> Shape | None:
+    wanted = _ints(others, 0, attributes, "shape")
+    if wanted is None or numpy.broadcast_shapes(shape, tuple(wanted)) != shape:
+        return None
+    return shape
+
+
+def _pad(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) -> Shape | None:
+    pads = _ints(others, 0, attributes, "pads")
+    return None if pads is None or numpy.any(pads) else shape
+
+
 _RULES: dict[str, Rule] = {
     "Reshape": _reshape,
     "Flatten": _flatten,
@@ -91,4 +103,6 @@ _RULES: dict[str, Rule] = {
     "Unsqueeze": _unsqueeze,
     "Identity": _same,
     "Transpose": _transpose,
+    "Expand": _expand,
+    "Pad": _pad,
 }

@@ -233,6 +233,8 @@ def _computed(
         begin: int = node.attributes.get_int("start", 0)
         return [constant_of(shape[begin : node.attributes.get_int("end", None)])]
     given = [value for value in inputs if value is not None]
+    if node.op_type == "CastLike" and given[0].constant is not None:
+        return [constant_of(given[0].constant.astype(numpy.dtype(given[1].dtype)))]
     if node.op_type in _VARIES or any(value.known is None for value in given):
         return None
     if not given and node.op_type != "Constant":
@@ -251,9 +253,17 @@ def _alias(
     first = inputs[0] if inputs else None
     if first is None or len(node.outputs) != 1:
         return None
+    if node.op_type in ("Cast", "CastLike"):
+        return first if _type_of_cast(node, inputs) == first.dtype else None
     others = [None if value is None else value.constant for value in inputs[1:]]
     shape = alias_shape(node.op_type, first.shape, others, dict(attributes))
     return None if shape is None else first.reshaped(shape)
+
+
+def _type_of_cast(node: onnx_ir.Node, inputs: Sequence[Value | None]) -> str:
+    if node.op_type == "Cast":
+        return str(onnx_ir.DataType(node.attributes.get_int("to")).numpy())
+    return "" if inputs[1] is None else inputs[1].dtype
 
 
 def _drop_unused(program: Program) -> None:
