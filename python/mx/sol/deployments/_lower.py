@@ -109,7 +109,7 @@ class _Lowering:
         try:
             outputs, taken = self._outputs(node, inputs, self._opset, behind)
         except Declined as error:
-            raise GraphError(f"{describe(node)}: cannot be deployed: {error}") from error
+            raise GraphError(f"{describe(node)}: cannot be deployed: {error}") from None
         self._done.update(one for one, _ in behind[:taken])
         last = behind[taken - 1][0] if taken else node
         values.update(zip(last.outputs, outputs, strict=False))
@@ -148,7 +148,7 @@ class _Lowering:
         try:
             return self._by_body(inputs, host, len(node.outputs)), 0
         except Declined as error:
-            raise Declined(f"{reason}; {error}") from error
+            raise Declined(f"{reason}; {error}") from None
 
     def _fused(
         self,
@@ -203,7 +203,7 @@ class _Lowering:
                 values.update(zip(node.outputs, made, strict=False))
         except Declined as error:
             del self._calls[before:]  # nothing is left of a body that is lowered in part
-            raise Declined(f"its body: {node.op_type}: {error}") from error
+            raise Declined(f"its body: {node.op_type}: {error}") from None
         found = [values.get(value) for value in function.outputs[:count]]
         return [value for value in found if value is not None]
 
