@@ -36,10 +36,24 @@ def mobile() -> Graph:
     return b.finish(output=b.op("Add", x, b.conv_norm(y, ("conv3", "bn3"), (48, 8), 1)))
 
 
+def small_unet() -> Graph:
+    """One step down and up again, with what was there before joined on."""
+    b = Builder("unet")
+    x = b.input("data", ("N", 1, 16, 16))
+    wide = b.op("Relu", b.conv_norm(x, ("down", "norm1"), (1, 8), 3))
+    x = b.op("MaxPool", wide, kernel_shape=[2, 2], strides=[2, 2])
+    x = b.op("Relu", b.conv_norm(x, ("middle", "norm2"), (8, 16), 3))
+    weight = b.random("up.weight", (16, 8, 2, 2), 0.2)
+    x = b.op("ConvTranspose", x, weight, kernel_shape=[2, 2], strides=[2, 2])
+    x = b.op("Relu", b.conv_norm(b.op("Concat", wide, x, axis=1), ("last", "norm3"), (16, 8), 3))
+    return b.finish(output=b.conv(x, "head", (8, 2), 1, bias=True))
+
+
 MODELS: dict[str, Callable[[], Graph]] = {
     "lenet": lambda: lenet(0.5),
     "residual": residual,
     "mobile": mobile,
+    "unet": small_unet,
     "transformer": lambda: bert(1 / 12, layers=1, sequence=9),
     "lstm": lambda: lstm(0.04, layers=2, sequence=5),
 }

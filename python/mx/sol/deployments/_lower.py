@@ -21,7 +21,7 @@ from ..backends.gen._chain import Chain, longest
 from ..backends.gen._emit_group import is_in_groups
 from ..backends.gen._table import SINCE
 from ._aliases import alias_shape
-from ._fusion import Fused, followers, takes_steps, with_steps
+from ._fusion import Fused, followers
 from ._program import Call, Program, Value, constant_of
 
 # What gives other elements each time.
@@ -164,8 +164,6 @@ class _Lowering:
             kernel, chain = longest(self._target, first, rest)
             given = [value for value in chain.inputs if isinstance(value, Value)]
             return Fused(kernel, given, len(chain) - 1)
-        if takes_steps(node.op_type):
-            return with_steps(self._target, node.op_type, inputs, attributes, rest)
         known = {
             index: value.constant
             for index, value in enumerate(inputs)

@@ -1,0 +1,178 @@
+"""How graphs become calls of kernels: fusion, memory, constants, and what is rejected."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from mx import sol
+from mx.graph import GraphError
+from mx.sol.backends.gen import Target
+from mx.sol.deployments._arena import lay_out, lay_out_weights
+from mx.sol.deployments._lower import lower
+from mx.sol.deployments._names import identifier, shape_text, unique
+from mx.sol.deployments._program import Program
+from tests.graph.build import graph_of
+
+from .models import MODELS
+
+C = Target.named("c")
+
+
+def program_of(text: str, **shapes: tuple[int, ...]) -> Program:
+    graph = graph_of(text)
+    graph.infer(shapes)
+    program = lower(graph, C)
+    lay_out(program)
+    lay_out_weights(program)
+    return program
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_values_that_are_needed_together_lie_apart(name: str) -> None:
+    graph = MODELS[name]()
+    graph.infer({spec.name: [1, *(spec.shape or ())[1:]] for spec in graph.inputs})
+    program = lower(graph, C)
+    lay_out(program)
+    lives: dict[object, list[int]] = {}
+    for index, call in enumerate(program.calls):
+        for value in (*call.inputs, *call.outputs):
+            if value is not None and value.root in program.offsets:
+                lives.setdefault(value.root, []).append(index)
+    assert set(lives) == set(program.offsets)
+    ends = {value: begin + value.nbytes for value, begin in program.offsets.items()}
+    assert max(ends.values(), default=0) <= program.arena_bytes
+    for one in lives:
+        for other in lives:
+            if one is other or lives[one][-1] < lives[other][0] or lives[other][-1] < lives[one][0]:
+                continue
+            assert ends[one] <= program.offsets[other] or ends[other] <= program.offsets[one]
+
+
+def test_memory_is_used_again() -> None:
+    lines = "".join(f" t{n + 1} = Transpose(t{n})" for n in range(8))
+    program = program_of(f"g (float[16,16] t0) => (float[16,16] t8) {{{lines} }}")
+    assert len(program.calls) == 8 and program.arena_bytes == 2 * 1024
+
+
+CALLS = [
+    ("y = Identity(x)", 1),
+    ("y = x", 0),
+    ("h = Relu(x) k = Neg(h) y = Exp(k)", 1),
+    ("h = Reshape(x, s) y = Relu(h)", 1),
+    ("h = Relu(x) y = Reshape(h, s)", 1),
+    ("y = Reshape(x, s)", 1),
+    ("h = Shape(x) y = Cast<to = 1>(h)", 1),
+    ("h = Relu(x) k = Neg(x) y = Add(h, k)", 2),
+    ("h = MatMul(x, w) k = Add(h, b) y = Relu(k)", 1),
+    ("h = Celu(x) y = Relu(h)", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), [case for case in CALLS if case[0] != "y = x"])
+def test_how_many_kernels(text: str, count: int) -> None:
+    weights = "<float[4,4] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}, float[4] b = {1,2,3,4},"
+    weights += " int64[2] s = {-1, 2}>"
+    program = program_of(f"g (float[2,4] x) => (float y) {weights} {{ {text} }}")
+    assert len(program.calls) <= count
+    assert len(program.outputs) == 1
+
+
+def test_equal_constants_are_there_once() -> None:
+    program = program_of(
+        """g (float[2] x) => (float[2] y, float[2] z)
+        <float[2] a = {1, 2}, float[2] b = {1, 2}, float[2] c = {2, 3}>
+        { s = Sin(x) y = Add(s, a) t = Cos(x) u = Mul(t, b) z = Sub(u, c) }"""
+    )
+    assert len(program.weights) == 2 and program.weight_bytes == 128
+
+
+OUTPUTS = {
+    "an input": ("x, h", "h = Relu(x)"),
+    "a constant": ("a, h", "h = Add(x, a)"),
+    "one twice": ("h, y", "h = Relu(x) t = Reshape(h, s) y = Reshape(t, q)"),
+    "one that others read": ("h, y", "h = Relu(x) t = Transpose(h) y = Transpose(t)"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_output_is_written(tmp_path, name: str) -> None:
+    from .loaded import Library
+
+    outputs, text = OUTPUTS[name]
+    named = ", ".join(f"float[2,2] {one}" for one in outputs.split(", "))
+    weights = "<float[2,2] a = {1,2,3,4}, int64[1] s = {-1}, int64[2] q = {2, 2}>"
+    graph = graph_of(f"g (float[2,2] x) => ({named}) {weights} {{ {text} }}")
+    x = numpy.array([[-1, 2], [3, -4]], "float32")
+    expected = sol.optimize(graph, x)(x)
+    made = sol.deploy(graph, "shared", path=tmp_path, target="c")
+    results = [numpy.full(one.shape, 7, one.dtype) for one in expected]
+    assert Library(made.files[0]).call([x, *results]) == 0
+    for came, wanted in zip(results, expected, strict=True):
+        numpy.testing.assert_array_equal(came, wanted)
+
+
+REJECTED = [
+    ("y = NonZero(x)", r"node '\w*' \(NonZero\): cannot be deployed: no emitter for NonZero"),
+    ("y = Det(x)", r"\(Det\): cannot be deployed: no emitter"),
+    ("t = Reshape(x, q) s = Cast<to = 7>(t) y = Reshape(x, s)", "a shape that is computed"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), REJECTED)
+def test_what_is_rejected(text: str, reason: str) -> None:
+    with pytest.raises(GraphError, match=reason):
+        program_of(f"g (float[2,2] x) => (y) <int64[1] q = {{-1}}> {{ {text} }}")
+
+
+def test_a_dimension_that_varies_is_rejected(tmp_path) -> None:
+    graph = graph_of("g (float[N,2] x) => (float[N,2] y) { y = Relu(x) }")
+    with pytest.raises(GraphError, match="input 'x': expected a known shape"):
+        sol.deploy(graph, "source", path=tmp_path)
+    made = sol.deploy(graph, "source", path=tmp_path, shapes={"x": (3, 2)})
+    assert "const float *x_3x2" in made.files[1].read_text()
+    fast = sol.optimize(graph, numpy.zeros((4, 2), "float32"), vdims=[True])
+    for shapes, name in ((None, "x_4x2"), ({"x": (5, 2)}, "x_5x2")):
+        made = sol.deploy(fast, "source", path=tmp_path, shapes=shapes)
+        assert f"const float *{name}" in made.files[1].read_text()
+
+
+ARGUMENTS = [
+    ({"lib_type": "dll"}, ValueError, "'dll' is none of the deployments: there are source, static"),
+    ({"func_name": "for"}, ValueError, "func_name: expected a name as C has them, .* got 'for'"),
+    ({"func_name": "a b"}, ValueError, "func_name: .* got 'a b'"),
+    ({"lib_name": "../x"}, ValueError, "lib_name: .* got '../x'"),
+    ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
+    ({"weights": "none"}, ValueError, "weights: expected 'inside' or 'beside', got 'none'"),
+    ({"target": "vax"}, ValueError, "target: expected one of c, avx2, avx512, neon, got 'vax'"),
+    ({"target": 3}, TypeError, "target: expected a name or a Target, got int"),
+    ({"jit": "tcc"}, ValueError, "'tcc' is none of the jits"),
+    ({"version": "one"}, ValueError, "version: expected numbers as '1.0', got 'one'"),
+    ({"shapes": {"q": (1,)}}, KeyError, "q"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "text"), ARGUMENTS)
+def test_wrong_arguments(tmp_path, options, kind, text) -> None:
+    graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
+    with pytest.raises(kind, match=text):
+        sol.deploy(graph, **{"lib_type": "static", "path": tmp_path, **options})
+
+
+def test_no_model(tmp_path) -> None:
+    with pytest.raises(TypeError, match="sol.deploy: expected what sol.optimize has returned"):
+        sol.deploy(numpy.sin, path=tmp_path)
+
+
+def test_names() -> None:
+    assert identifier("output['a b']") == "output_a_b"
+    assert identifier("0x/é") == "v_0x" and identifier("__x__") == "x" and identifier("") == "v"
+    assert shape_text((1, 3, 8)) == "1x3x8" and shape_text(()) == "scalar"
+    assert unique(["a", "a", "b", "a"], ["b"]) == ["a", "a_2", "b_2", "a_3"]
+
+
+def test_headers_keep_names_of_models_in_comments(tmp_path) -> None:
+    graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
+    graph.model.graph.inputs[0].name = "x */ #error \\"
+    made = sol.deploy(graph, "source", path=tmp_path)
+    assert "x * / #error /, float32 (2, 2)" in made.files[1].read_text()
