@@ -68,6 +68,36 @@ def test_summary(fast) -> None:
     assert sol.summary(varying).layers[0] == found.layers[0]
 
 
+class Counted(nn.Module):
+    """Products and convolutions without bias, which torch does not count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(4, 8, 3, stride=2, padding=1, groups=2, bias=False)
+        self.up = nn.ConvTranspose2d(8, 6, 2, stride=2, bias=False)
+        self.query, self.key = (nn.Linear(6, 10, bias=False) for _ in range(2))
+        self.head = nn.Linear(10, 3, bias=False)
+
+    def forward(self, x):
+        x = self.up(torch.relu(self.conv(x))).flatten(2).transpose(1, 2)
+        scores = torch.softmax(self.query(x) @ self.key(x).transpose(1, 2), -1)
+        return self.head(scores @ self.query(x))
+
+
+def test_counts_are_those_of_torch() -> None:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    model, x = Counted().eval(), torch.randn(2, 4, 6, 8)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(x)
+    found = sol.summary(sol.optimize(model, x))
+    products = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
+    counted = [layer.operations for layer in found.layers if products & set(layer.operators)]
+    assert sum(counted) == counter.get_total_flops()
+    assert found.parameters == sum(one.numel() for one in model.parameters())
+    assert found.weight_bytes == sum(one.nbytes for one in model.parameters())
+
+
 def test_memory_is_the_sum_of_its_parts(fast) -> None:
     found = sol.memory(fast)
     assert found.inputs == 4 * 2 * 3 * 6 * 5 and found.outputs == 4 * 2 * 5

@@ -44,7 +44,11 @@ class Registry(Generic[Plugin]):
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[Plugin]:
-        return map(self.get, self.names())
+        # What is installed is looked up once, which takes longer than all else.
+        for name, point in self._points().items():
+            if name not in self._loaded:
+                self._loaded[name] = point.load()
+            yield self._loaded[name]
 
     def _points(self) -> dict[str, EntryPoint]:
         own = {name: EntryPoint(name, target, self.group) for name, target in self._own.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,8 +17,9 @@ _FIRST: dict[str, tuple[str, ...]] = {}
 _ON_DEMAND = frozenset({"gen"})
 
 
+@functools.cache
 def all_backends() -> tuple[Backend, ...]:
-    """All that can be loaded, in the order in which they are asked."""
+    """All there are, in the order in which they are asked; what is installed is looked up once."""
     return tuple(backends)
 
 

@@ -19,7 +19,7 @@ from ...cache import FileError
 from ...cache._file import PieceWriter
 from ...cache._use import Cache
 from ...threads import get_num_threads
-from .._backends import backends
+from ._choices import all_backends
 from ._measure import Measured
 from ._tuning import Tuning
 
@@ -30,7 +30,8 @@ _PACKAGES = ("mxffi", "onednn-cpu-gomp", "onnx", "onnx-ir")
 def environment() -> str:
     """What results depend on besides the model: processor, libraries, backends, threads."""
     packages = [(name, _version(name)) for name in _PACKAGES]
-    parts = [_processor(), packages, _builds(), backends.names(), get_num_threads()]
+    names = [one.name for one in all_backends()]
+    parts = [_processor(), packages, _builds(), names, get_num_threads()]
     return json.dumps(parts)
 
 
