@@ -5,7 +5,17 @@ in the folder of mx.cache, under its limit, so that the next start needs no comp
 """
 
 from ._jit import Jit, JitError, Processor
-from ._library import Library, compiled
+from ._library import Library, compiled, loaded
 from ._list import JITS, chosen, found
 
-__all__ = ["JITS", "Jit", "JitError", "Library", "Processor", "chosen", "compiled", "found"]
+__all__ = [
+    "JITS",
+    "Jit",
+    "JitError",
+    "Library",
+    "Processor",
+    "chosen",
+    "compiled",
+    "found",
+    "loaded",
+]

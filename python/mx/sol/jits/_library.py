@@ -23,10 +23,11 @@ _PIECE = "library"
 class Library:
     """Machine code that this process has loaded, for as long as it lives."""
 
-    def __init__(self, content: bytes, jit: str) -> None:
+    def __init__(self, content: bytes, jit: str, source: str) -> None:
         """JitError where it does not load."""
         self.jit = jit  # by which it was compiled
-        self.size = len(content)
+        self.size = len(content)  # in bytes
+        self.source = source  # in C
         # A name of its own: the loader takes a name that it has seen for the library of then.
         try:
             descriptor, path = tempfile.mkstemp(prefix="mx-sol-", suffix=".so")
@@ -50,6 +51,12 @@ class Library:
 
 _loaded: dict[str, Library] = {}
 _lock = threading.Lock()
+
+
+def loaded() -> tuple[Library, ...]:
+    """The libraries of generated code that this process has, in the order in which they came."""
+    with _lock:
+        return tuple(_loaded.values())
 
 
 def compiled(
@@ -86,13 +93,13 @@ def _find_or_compile(
 ) -> Library:
     cache = Cache.find()
     with contextlib.nullcontext() if cache is None else cache.locked(key):
-        kept = None if cache is None else _kept(cache, key, order)
+        kept = None if cache is None else _kept(cache, key, order, source)
         if kept is not None:
             return kept
         begin = time.monotonic()
         content, jit = _compile(source, target, flags, order)
         seconds = time.monotonic() - begin
-        library = Library(content, jit.name)
+        library = Library(content, jit.name, source)
         if cache is not None:
 
             def write(writer: PieceWriter) -> dict[str, object]:
@@ -109,7 +116,7 @@ def _find_or_compile(
         return library
 
 
-def _kept(cache: Cache, key: str, order: Sequence[Jit]) -> Library | None:
+def _kept(cache: Cache, key: str, order: Sequence[Jit], source: str) -> Library | None:
     """What is kept, unless its compiler is another one now, or it does not load."""
     file = cache.open(key)
     if file is None:
@@ -123,7 +130,7 @@ def _kept(cache: Cache, key: str, order: Sequence[Jit]) -> Library | None:
         cache.remove(key)
         return None
     try:
-        return Library(content, str(about.get("jit")))
+        return Library(content, str(about.get("jit")), source)
     except JitError:
         cache.remove(key)
         return None
