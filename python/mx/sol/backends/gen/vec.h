@@ -270,15 +270,6 @@ MX_INLINE vf vf_log(vf a) {
   log = vf_select(a == 0.0f, -infinity, log);
   return vf_select(~(a >= 0.0f), vf_select(vf_isnan(a), a, vf_set1(NAN)), log);
 }
-/* a / b for b from 1 to 2^100, where that need not be rounded right. */
-MX_INLINE vf vf_quotient(vf a, vf b) {
-#if VW == 16 && defined(__AVX512F__)
-  const vf near = (vf)_mm512_rcp14_ps((__m512)b);
-  return a * (near * (2.0f - b * near));
-#else
-  return a / b;
-#endif
-}
 MX_INLINE vf vf_tanh(vf a) {
   const vf x = vf_max(vf_set1(-9.02f), vf_min(vf_set1(9.02f), a));
   const vf z = x * x;
@@ -293,7 +284,7 @@ MX_INLINE vf vf_tanh(vf a) {
   q = vf_fma(q, z, vf_set1(4.67130303e-1f));
   q = vf_fma(q, z, vf_set1(1.0f));
   const vf one = vf_set1(1.0f);
-  return vf_max(-one, vf_min(one, vf_quotient(x * p, q)));
+  return vf_max(-one, vf_min(one, x * p / q));
 }
 MX_INLINE vf vf_erf(vf a) {
   const vf x = vf_max(vf_set1(-3.93f), vf_min(vf_set1(3.93f), a));
@@ -311,7 +302,7 @@ MX_INLINE vf vf_erf(vf a) {
   q = vf_fma(q, z, vf_set1(5.02408087e-1f));
   q = vf_fma(q, z, vf_set1(1.0f));
   const vf one = vf_set1(1.0f);
-  return vf_max(-one, vf_min(one, vf_quotient(x * p, q)));
+  return vf_max(-one, vf_min(one, x * p / q));
 }
 /* a^b by powf: lanes one by one. */
 MX_INLINE vf vf_pow(vf a, vf b) {
