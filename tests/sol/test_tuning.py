@@ -141,7 +141,13 @@ def sites(*costs: dict[str, Cost]) -> list[Site]:
     ],
 )
 def test_selection(costs, labels) -> None:
-    assert select(sites(*costs)) == list(labels)
+    assert select(sites(*costs), 0.97) == list(labels)
+
+
+def test_a_margin_that_nothing_keeps() -> None:
+    costs = [{"a": cost(10), "b": cost(8)}, {"a": cost(10), "b": cost(5)}]
+    assert select(sites(*costs), 0.97) == ["b", "b"]
+    assert select(sites(*costs), 0.75) == ["a", "b"]
 
 
 def test_results_are_kept(without_gen, cache, monkeypatch) -> None:
@@ -184,7 +190,7 @@ def test_no_time(without_gen) -> None:
 
 @pytest.mark.parametrize(("after", "kept"), [(90.0, True), (110.0, False)])
 def test_what_is_not_faster_as_a_whole_is_not_used(without_gen, monkeypatch, after, kept) -> None:
-    def choose(sites):
+    def choose(sites, margin):
         return ["mx"] * len(sites)
 
     monkeypatch.setattr(_tuner, "select", choose)

@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 
 from ...graph.lowering._trial import Cost
 
-# By how much another backend has to be faster to be taken: less may be chance.
-_MARGIN = 0.97
-
 
 @dataclass
 class Site:
@@ -26,14 +23,15 @@ class Site:
     ends: bool = True  # whether others than sites read what it gives
 
 
-def select(sites: Sequence[Site]) -> list[str]:
-    """The backend of each site."""
-    return _Selection(sites).run()
+def select(sites: Sequence[Site], margin: float) -> list[str]:
+    """The backend of each site. Another one than without tuning has to take less than `margin` of
+    the time: a little less may be chance."""
+    return _Selection(sites, margin).run()
 
 
 class _Selection:
-    def __init__(self, sites: Sequence[Site]) -> None:
-        self.sites = sites
+    def __init__(self, sites: Sequence[Site], margin: float) -> None:
+        self.sites, self.margin = sites, margin
         self.labels = [site.default for site in sites]
 
     def run(self) -> list[str]:
@@ -56,13 +54,15 @@ class _Selection:
         for index in group:
             near.update(self.sites[index].producers.values(), self.sites[index].consumers)
         before = sum(map(self._cost, near))
+        own = sum(map(self._cost, group))
         old = [self.labels[index] for index in group]
         for index in group:
             self.labels[index] = name
         was_default = all(
             label == self.sites[index].default for index, label in zip(group, old, strict=True)
         )
-        if sum(map(self._cost, near)) < before * (_MARGIN if was_default else 1) - 1e-9:
+        wanted = own * (1 - self.margin) if was_default else 0.0
+        if before - sum(map(self._cost, near)) > wanted + 1e-9:
             return old != [name] * len(group)
         for index, label in zip(group, old, strict=True):
             self.labels[index] = label
