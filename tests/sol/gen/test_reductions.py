@@ -89,6 +89,31 @@ def test_operators():
         )
 
 
+def arguments() -> list[tuple[str, dict[str, Any], Any]]:
+    """ArgMax and ArgMin with attributes and inputs: equal elements, NaN."""
+    found: list[tuple[str, dict[str, Any], Any]] = []
+    for name in ("ArgMax", "ArgMin"):
+        for last in (0, 1):
+            for axis in (0, 1, -1):
+                attributes = {"axis": axis, "select_last_index": last, "keepdims": last}
+                found.append((name, attributes, made("int32", 3, 5, 4)))
+            found.append((name, {"axis": 1, "select_last_index": last}, special()))
+            found.append((name, {"axis": 0, "select_last_index": last}, special()))
+        found += [(name, {"axis": 1}, made(dtype, 3, 9)) for dtype in (*FLOATS, "uint8", "int64")]
+        found.append((name, {}, made("float32", 3, 2100)))
+    return found
+
+
+def test_arguments():
+    jobs, expected, texts = [], [], []
+    for name, attributes, x in arguments():
+        jobs.append(Job(emit(Target.host(), name, [spec_of(x)], attributes), [x]))
+        expected.append(evaluate(name, [x], attributes)[0])
+        texts.append(f"{name} {attributes} of {spec_of(x)}")
+    for got, wanted, text in zip(run(jobs), expected, texts, strict=True):
+        numpy.testing.assert_array_equal(got[0], wanted, err_msg=text)
+
+
 def test_chain_in_front():
     """What is reduced may be computed in the kernel: the variance of two tensors' sum."""
     x, y = made("float32", 3, 37), made("float32", 37)

@@ -47,6 +47,11 @@ def cases() -> list[tuple[str, dict[str, Any], list[Any]]]:
     x = normal("float32", 2, 4, 3, 7)
     found += [
         ("Softmax", {"axis": 1}, [normal("float32", 3, 200, 1)]),
+        ("Softmax", {"axis": 0}, [special("float32")]),
+        ("Softmax", {"axis": 1}, [normal("float32", 2, 5, 3, 7)]),
+        ("Softmax", {"axis": 0}, [normal("float64", 3, 2100)]),
+        ("Softmax", {"axis": 0}, [normal("float16", 3, 9)]),
+        ("LogSoftmax", {"axis": 0}, [normal("float32", 3, 2100)]),
         ("Softmax", {}, [normal("float32", 5, 1)]),
         ("Softmax", {}, [normal("float32", 9)]),
         ("Softmax", {}, [normal("float32", 2, 512)]),
@@ -90,7 +95,7 @@ def test_operators(target):
 @pytest.mark.parametrize(
     ("name", "attributes", "shapes", "reason"),
     [
-        ("Softmax", {"axis": 0}, [(3, 4)], "an axis before the last one"),
+        ("Softmax", {"axis": 0}, [(1, 4)], "no elements to compute"),
         ("Softmax", {"axis": 2}, [(3, 4)], "axis 2 of 2"),
         ("Softmax", {}, [()], "no axes"),
         ("LayerNormalization", {}, [(3, 4), (3,)], "a scale of another shape"),

@@ -8,6 +8,7 @@ from textwrap import indent
 from typing import Any
 
 from ....graph.lowering._value import Declined
+from ._beside import filled, updated
 from ._body import TILE, block, row_loop
 from ._frame import Frame
 from ._group import Expressions, GroupNode
@@ -151,12 +152,12 @@ def _columns(frame: Frame, node: GroupNode) -> list[str]:
         return _columns_of_powers(frame)
     start = start_of(reduction, frame.x.dtype)
     kind = "float" if frame.is_vector else accumulator(frame)
-    lines = [f"{kind} *const total = ({kind} *)work;", *_filled(frame, "total", start)]
+    lines = [f"{kind} *const total = ({kind} *)work;", *filled(frame, "total", start)]
 
     def use(x: str, index: str, rest: str | None) -> list[str]:
         term = reduction.term(frame.algebra, x)
         return [
-            _updated(frame, "total", index, rest, lambda t: reduction.join(frame.algebra, t, term))
+            updated(frame, "total", index, rest, lambda t: reduction.join(frame.algebra, t, term))
         ]
 
     lines += frame.beside(use)
@@ -166,20 +167,6 @@ def _columns(frame: Frame, node: GroupNode) -> list[str]:
     return [*lines, block(f"for (int64_t i = 0; i < {frame.width}; ++i)", [stored])]
 
 
-def _filled(frame: Frame, name: str, value: float) -> list[str]:
-    text = frame.number(value)
-    return [block(f"for (int64_t i = 0; i < {frame.width}; ++i)", [f"{name}[i] = {text};"])]
-
-
-def _updated(frame: Frame, name: str, index: str, rest: str | None, change: Any) -> str:
-    at = f"{name} + {index}"
-    if not frame.is_vector:
-        return f"*({at}) = {change(f'*({at})')};"
-    if rest is None:
-        return f"vf_store({at}, {change(f'vf_load({at})')});"
-    return f"vf_store_n({at}, {change(f'vf_load_n({at}, {rest})')}, {rest});"
-
-
 def _columns_of_powers(frame: Frame) -> list[str]:
     _check_float(frame)
     a = frame.algebra
@@ -187,12 +174,12 @@ def _columns_of_powers(frame: Frame) -> list[str]:
     lines = [
         f"{kind} *const most = ({kind} *)work;",
         f"{kind} *const sum = most + {frame.width};",
-        *_filled(frame, "most", -math.inf),
-        *_filled(frame, "sum", 0),
+        *filled(frame, "most", -math.inf),
+        *filled(frame, "sum", 0),
     ]
     lines += frame.beside(
         lambda x, index, rest: [
-            _updated(frame, "most", index, rest, lambda most: a.maximum(most, x))
+            updated(frame, "most", index, rest, lambda most: a.maximum(most, x))
         ]
     )
     near = ["most[i] = isinf(most[i]) ? 0 : most[i];"]
@@ -204,7 +191,7 @@ def _columns_of_powers(frame: Frame) -> list[str]:
         if frame.is_vector:
             top = f"vf_load({at})" if rest is None else f"vf_load_n({at}, {rest})"
         power = a.function("exp", f"({x} - {top})")
-        return [_updated(frame, "sum", index, rest, lambda total: f"{total} + {power}")]
+        return [updated(frame, "sum", index, rest, lambda total: f"{total} + {power}")]
 
     lines += frame.beside(add)
     value = f"{frame.single('log', 'sum[i]')} + most[i]"

@@ -17,7 +17,8 @@ from ._frame import Frame
 from ._group import Expressions, GroupNode
 from ._kernel import GenKernel, Spec, make_kernel, signature
 from ._normalization import NORMS, norm_axes, norm_lines
-from ._softmax import SOFTMAX, softmax_axes, softmax_lines
+from ._softmax import SOFTMAX, is_last, softmax_axes, softmax_lines
+from ._softmax_beside import emit_softmax_beside
 from ._table import Known, emits
 from ._target import Target
 from ._types import FLOATS
@@ -43,6 +44,8 @@ def emit_rows(
     x = _main(inputs, nodes, index)
     if x.dtype not in FLOATS:
         raise Declined(f"rows of {x.dtype}")
+    if len(nodes) == 1 and not is_norm and not is_last(x.shape, nodes[0]):
+        return emit_softmax_beside(target, x, nodes[0].attributes["axis"] % len(x.shape), operator)
     axes = (norm_axes if is_norm else softmax_axes)(x.shape, nodes[index])
     extra = NORMS[operator](nodes[index], x, inputs) if is_norm else []
     frame = Frame(target, inputs, nodes, outputs, known, index, axes, extra, operator == "Softmax")

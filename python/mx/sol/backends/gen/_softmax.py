@@ -12,17 +12,25 @@ from ._group import GroupNode
 SOFTMAX = ("Softmax", "LogSoftmax")
 
 
-def softmax_axes(shape: Sequence[int], node: GroupNode) -> list[int]:
-    """The axis that it goes over: the last one, but for such of extent 1."""
+def _axis(shape: Sequence[int], node: GroupNode) -> int:
     if not shape:
         raise Declined("no axes")
-    axis = node.attributes.get("axis", -1)
+    axis: int = node.attributes.get("axis", -1)
     if not -len(shape) <= axis < len(shape):
         raise Declined(f"axis {axis} of {len(shape)}")
-    axis %= len(shape)
-    if any(extent != 1 for extent in shape[axis + 1 :]):
+    return axis % len(shape)
+
+
+def is_last(shape: Sequence[int], node: GroupNode) -> bool:
+    """Whether it goes over the last axis, but for such of extent 1."""
+    return all(extent == 1 for extent in shape[_axis(shape, node) + 1 :])
+
+
+def softmax_axes(shape: Sequence[int], node: GroupNode) -> list[int]:
+    """The axis that it goes over. Declined where that is not the last one."""
+    if not is_last(shape, node):
         raise Declined("an axis before the last one")
-    return [axis]
+    return [_axis(shape, node)]
 
 
 def softmax_lines(frame: Frame, node: GroupNode) -> list[str]:
