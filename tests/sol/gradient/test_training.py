@@ -86,6 +86,51 @@ def test_outputs_that_are_needed_are_not_saved_twice() -> None:
     assert made.saved == () and names(made.backward.inputs) == ["grad.y", "y"]
 
 
+def test_weights_and_parts_are_not_moved() -> None:
+    made = training(
+        graph_of("""
+        g (double[4, 3] x, double[8, 3] w) => (double[4, 4] a, double[4, 4] b) {
+          v = Transpose <perm = [1, 0]> (w)
+          m = MatMul (x, v)
+          a, b = Split <axis = 1, num_outputs = 2> (m)
+        }
+        """),
+        ["x", "w"],
+    )
+    assert sorted(operators(made.backward)) == ["Concat", "Gemm", "Gemm"]
+    made = training(
+        graph_of("""
+        g (double[2, 4, 3] x, double[5] u) => (double[4, 3] a, double[4, 3] b, double[2] c) {
+          zero = Constant <value_int = 0> ()
+          one = Constant <value_int = 1> ()
+          a = Gather (x, one)
+          d = Gather (x, zero)
+          b = Neg (d)
+          start = Constant <value_ints = [1]> ()
+          end = Constant <value_ints = [3]> ()
+          c = Slice (u, start, end)
+        }
+        """),
+        ["x", "u"],
+    )
+    assert sorted(operators(made.backward)) == ["Concat", "Neg", "Pad", "Unsqueeze", "Unsqueeze"]
+
+
+def test_choices_that_a_constant_has_made_are_left_out() -> None:
+    made = training(
+        graph_of("""
+        g (double[3] x) => (double[3] y) <bool[3] c = {0, 0, 0}> {
+          a = Exp (x)
+          b = Neg (x)
+          d = Where (c, b, a)
+          y = Sin (d)
+        }
+        """),
+        ["x"],
+    )
+    assert operators(made.forward) == ["Exp", "Sin"]
+
+
 def test_what_is_cheap_is_computed_again() -> None:
     made = training(
         graph_of("""

@@ -80,6 +80,9 @@ def _total(to: Writer, parts: dict[ir.Value, list[ir.Value]], value: ir.Value) -
     given = parts.get(value)
     if not given:
         return None
+    joined = to.joined(given) if len(given) > 1 else None
+    if joined is not None:
+        given[:] = [joined]
     while len(given) > 1:
         first, second = given[:2]
         total: ir.Value = to.Add(first, second)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -17,6 +17,7 @@ from ._differentiate import depending, differentiate, leading
 from ._expand import expand
 from ._joint import Joint
 from ._memory import TrainingMemory, memory_of
+from ._simplify import simplify
 from ._writer import Writer, is_float
 
 # Rules write operators as they are since this version.
@@ -86,6 +87,9 @@ def joint(given: Graph, wrt: Sequence[str]) -> Joint:
     sources = _sources(graph, wrt)
     names = _names(graph)
     expand(graph, names, sources)
+    # What bodies compute from constants becomes constant.
+    graph_passes.run(graph, ["constants"])
+    simplify(graph)
     nodes = list(inside)
     path = depending(nodes, sources) & leading(nodes, inside.outputs)
     grads: dict[ir.Value, ir.Value] = {}
@@ -105,11 +109,11 @@ def joint(given: Graph, wrt: Sequence[str]) -> Joint:
         copy.type, copy.shape = source.type, source.shape
         inside.outputs.append(copy)
         made[source.name or ""] = copy.name
-    tidy(graph, [value.name or "" for value in grads.values()])
+    tidy(graph)
     return Joint(graph, given.outputs, frozenset(v.name or "" for v in grads.values()), made)
 
 
-def tidy(graph: Graph, kept: Iterable[str]) -> None:
+def tidy(graph: Graph) -> None:
     """Runs the passes that suit both graphs, and finds shapes."""
     for one in graph_passes.PASSES:
         one.run(graph.model)

@@ -17,6 +17,10 @@ FLOATS = frozenset(
 )
 
 
+# What is noted of parts of gradients.
+_PART = "gradient.part"
+
+
 class Writer(Builder):
     """Writes nodes at the end of a graph: `to.Mul(x, 2)` writes one and gives its output."""
 
@@ -97,6 +101,32 @@ class Writer(Builder):
         made: ir.Value = self.Where(condition, x, other)
         return made
 
+    def part(self, x: ir.Value, whole: ir.Value, axis: int, begin: int, end: int) -> ir.Value:
+        """A gradient of part of a value along an axis of known extent, with zeros for the rest."""
+        dims = dims_of(whole.shape) or ()
+        extent, pads = int(str(dims[axis])), [0] * (2 * len(dims))
+        pads[axis], pads[len(dims) + axis] = begin, extent - end
+        made: ir.Value = self.Pad(x, pads)
+        made.shape = whole.shape
+        made.meta[_PART] = (axis, begin, end, extent, x)
+        return made
+
+    def joined(self, parts: Sequence[ir.Value]) -> ir.Value | None:
+        """The sum of parts that follow each other without a gap, as `part` gives them."""
+        told = [value.meta.get(_PART) for value in parts]
+        found = sorted((one for one in told if one is not None), key=lambda one: one[:3])
+        axis, _, _, extent, _ = found[0] if len(found) == len(parts) else (0, 0, 0, -1, None)
+        at = 0
+        for other, begin, end, _, _ in found:
+            if other != axis or begin != at or end == begin:
+                return None
+            at = end
+        if at != extent:
+            return None
+        made: ir.Value = self.Concat(*(one[4] for one in found), axis=axis)
+        made.shape = parts[0].shape
+        return made
+
     def sum_to(self, grad: ir.Value, like: ir.Value, shape_of: ir.Value) -> ir.Value:
         """Sums a gradient, which has the shape of one value, to the shape of another one that was
         broadcast to it."""
@@ -114,12 +144,45 @@ class Writer(Builder):
         made.shape = like.shape
         return made
 
+    def transpose(self, x: ir.Value, order: Sequence[int]) -> ir.Value:
+        """Permutes axes: of what was transposed before, from where that comes."""
+        before = _transposed(x)
+        if before is not None:
+            given, first = before
+            return super().transpose(given, [first[axis] for axis in order])
+        return super().transpose(x, order)
+
+    def gemm(
+        self, a: ir.Value, b: ir.Value, flip_a: bool = False, flip_b: bool = False, **kwargs: Any
+    ) -> ir.Value:
+        """The product of two matrices, or of what is transposed to these."""
+        for_a, for_b = _transposed(a), _transposed(b)
+        if for_a is not None:
+            a, flip_a = for_a[0], not flip_a
+        if for_b is not None:
+            b, flip_b = for_b[0], not flip_b
+        made: ir.Value = self.Gemm(
+            a, b, transA=int(flip_a) or None, transB=int(flip_b) or None, **kwargs
+        )
+        return made
+
     def sum_over(self, x: ir.Value, axes: Sequence[int], keep: bool = False) -> ir.Value:
         """The sum over axes; the value itself for no axes."""
         if not axes:
             return x
         made: ir.Value = self.ReduceSum(x, list(axes), keepdims=int(keep))
         return made
+
+
+def _transposed(x: ir.Value) -> tuple[ir.Value, list[int]] | None:
+    """What a value is a transpose of, other than the identity, and the order of its axes."""
+    node = x.producer()
+    if node is None or node.op_type != "Transpose" or node.domain or node.inputs[0] is None:
+        return None
+    order = node.attributes.get_ints("perm", None)
+    if order is None or list(order) == sorted(order):
+        return None
+    return node.inputs[0], list(order)
 
 
 def _summed(wide: tuple[Dim, ...], narrow: tuple[Dim, ...]) -> list[int] | None:

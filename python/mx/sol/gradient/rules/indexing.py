@@ -14,7 +14,15 @@ Grads = list[ir.Value | None]
 
 @gradient("Gather")
 def _gather(to: Writer, call: Call) -> ir.Value:
-    axis = call.integer("axis", 0)
+    axis = call.integer("axis", 0) % len(call.dims(0))
+    index = ir.convenience.get_const_tensor(call.input(1))
+    extent = call.dims(0)[axis]
+    if index is not None and index.size == 1 and isinstance(extent, int):
+        # One row, with nothing before and behind it.
+        first = int(index.numpy().reshape(())) % max(extent, 1)
+        row = call.dy if index.shape.rank() else to.Unsqueeze(call.dy, [axis])
+        if index.shape.rank() <= 1:
+            return to.part(row, call.x, axis, first, first + 1)
     return to.own_like(
         "GatherGrad", call.dy, call.input(1), to.shape(call.x), like=call.x, axis=axis
     )

@@ -72,6 +72,10 @@ def _slice(to: Writer, call: Call) -> ir.Value:
     if starts is not None and ends is not None and (call.optional(4) is None or steps):
         chosen = [axis % rank for axis in axes] if axes else list(range(len(starts)))
         steps = steps or [1] * len(chosen)
+        if len(chosen) == 1 and steps == [1] and isinstance(dims[chosen[0]], int):
+            extent = int(str(dims[chosen[0]]))
+            begin, end, _ = slice(starts[0], ends[0], 1).indices(extent)
+            return to.part(call.dy, call.x, chosen[0], begin, max(begin, end))
         pads = [0] * (2 * rank)
         for axis, start, end, step in zip(chosen, starts, ends, steps, strict=True):
             dim = dims[axis]

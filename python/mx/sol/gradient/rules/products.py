@@ -41,7 +41,13 @@ def _matmul(to: Writer, call: Call) -> Grads:
     if call.wants(0):
         d_a = _summed(to, to.MatMul(dy, _swapped(to, b, rank_b)), call, 0)
     if call.wants(1):
-        d_b = _summed(to, to.MatMul(_swapped(to, a, rank_a), dy), call, 1)
+        producer = b.producer()
+        if producer is not None and producer.op_type == "Transpose" and rank_a == rank_b:
+            # So that the gradient comes as what was transposed lies.
+            d_b = _swapped(to, to.MatMul(_swapped(to, dy, rank_a), a), rank_a)
+        else:
+            d_b = to.MatMul(_swapped(to, a, rank_a), dy)
+        d_b = _summed(to, d_b, call, 1)
     return [d_a, d_b]
 
 
@@ -51,11 +57,16 @@ def _by_matrix(to: Writer, call: Call) -> Grads:
     d_a = d_b = None
     rows = dy if len(call.dims(0)) == 2 else _rows(to, dy, to.extent(b, 1))
     if call.wants(0):
-        d_a = to.Gemm(rows, b, transB=1)
+        d_a = to.gemm(rows, b, flip_b=True)
         d_a = d_a if rows is dy else to.Reshape(d_a, to.shape(a), allowzero=1)
     if call.wants(1):
         read = a if rows is dy else _rows(to, a, to.extent(b, 0))
-        d_b = to.Gemm(read, rows, transA=1)
+        producer = b.producer()
+        if producer is not None and producer.op_type == "Transpose":
+            # So that the gradient comes as what was transposed lies.
+            d_b = to.Transpose(to.gemm(rows, read, flip_a=True), perm=[1, 0])
+        else:
+            d_b = to.gemm(read, rows, flip_a=True)
     return [d_a, d_b]
 
 
@@ -86,19 +97,19 @@ def _summed(to: Writer, grad: ir.Value, call: Call, index: int) -> ir.Value:
 def _gemm(to: Writer, call: Call) -> Grads:
     a, b, c, dy = call.input(0), call.input(1), call.optional(2), call.dy
     alpha, beta = call.number("alpha", 1.0), call.number("beta", 1.0)
-    flip_a, flip_b = call.integer("transA", 0), call.integer("transB", 0)
+    flip_a, flip_b = bool(call.integer("transA", 0)), bool(call.integer("transB", 0))
     d_a = d_b = d_c = None
     if call.wants(0):
         # dA = dY B^T, or its transpose B dY^T.
         if flip_a:
-            d_a = to.Gemm(b, dy, transA=flip_b, transB=1, alpha=alpha)
+            d_a = to.gemm(b, dy, flip_b, True, alpha=alpha)
         else:
-            d_a = to.Gemm(dy, b, transB=1 - flip_b, alpha=alpha)
+            d_a = to.gemm(dy, b, False, not flip_b, alpha=alpha)
     if call.wants(1):
         if flip_b:
-            d_b = to.Gemm(dy, a, transA=1, transB=flip_a, alpha=alpha)
+            d_b = to.gemm(dy, a, True, flip_a, alpha=alpha)
         else:
-            d_b = to.Gemm(a, dy, transA=1 - flip_a, alpha=alpha)
+            d_b = to.gemm(a, dy, not flip_a, False, alpha=alpha)
     if c is not None and call.wants(2):
         d_c = to.sum_to(dy, c, call.y)
         d_c = d_c if beta == 1 else to.Mul(d_c, beta)
