@@ -84,6 +84,15 @@ CASES = [
     case(
         "AveragePool", (2, 3, 9, 8), kernel_shape=[3, 2], pads=[1, 0, 1, 1], count_include_pad=1
     ),
+    case("Resize", (1, 2, 3, 4), (0,), [1.0, 1.0, 2.0, 2.0]),
+    case("Resize", (1, 2, 3, 4), (0,), (0,), [1, 2, 5, 7], nearest_mode="floor"),
+    case("Resize", (1, 2, 3, 4), (0,), [1.0, 1.0, 2.0, 1.5], mode="linear"),
+    case("Resize", (2, 6, 4), (0,), [0.5, 0.5], mode="linear", axes=[1, 2]),
+    case(
+        "Resize", (1, 2, 3, 4), (0,), (0,), [1, 2, 6, 4], mode="linear",
+        coordinate_transformation_mode="align_corners",
+    ),
+    case("Resize", (1, 1, 5, 4), (0,), [1.0, 1.0, 2.0, 0.8], mode="cubic", exclude_outside=1),
     case("GlobalAveragePool", (2, 3, 7, 9)),
     case("GlobalMaxPool", (2, 3, 7, 1)),
 ]  # fmt: skip
@@ -99,7 +108,7 @@ def arrays_of(one: Case) -> list[numpy.ndarray]:
         if isinstance(given, tuple)
         else numpy.asarray(given)
         if isinstance(given, numpy.ndarray) or not isinstance(given[0], float)
-        else numpy.array(given[0], "float32")
+        else numpy.array(given if len(given) > 1 else given[0], "float32")
         for given in one.inputs
     ]
 

@@ -1,0 +1,100 @@
+"""Of which elements, and by what weights, each element of a resized axis is made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy
+
+from ._value import Declined
+
+Positions = Any  # numpy's
+
+
+class Kind(NamedTuple):
+    """How Resize computes: attributes of it."""
+
+    mode: str
+    coordinates: str
+    nearest: str
+    cubic_coefficient: float
+    exclude_outside: bool
+
+
+def extent_of(old: int, factor: float) -> int:
+    """The extent of an axis that is made larger by a factor."""
+    return int(old * factor)
+
+
+def taps_of(
+    kind: Kind, extent: int, old: int, factor: float
+) -> list[tuple[Positions, Positions | None]]:
+    """Indices into an axis of `old` elements, one for each of `extent`, and their weights.
+
+    There are several where an element is made of several; None stands for weights of one. Declined
+    for what is none of ONNX's kinds.
+    """
+    if not old:
+        raise Declined("nothing to take elements from")
+    at = _positions(kind.coordinates, extent, old, factor)
+    taps: list[tuple[Positions, Positions | None]]
+    if kind.mode == "nearest":
+        taps = [(_nearest(kind.nearest, at), None)]
+    elif kind.mode == "linear":
+        taps = [*_linear(at)]
+    elif kind.mode == "cubic":
+        taps = [*_cubic(at, kind.cubic_coefficient, old, kind.exclude_outside)]
+    else:
+        raise Declined(f"the mode {kind.mode}")
+    return [(numpy.clip(index, 0, old - 1).astype("int64"), weight) for index, weight in taps]
+
+
+def _positions(mode: str, extent: int, old: int, factor: float) -> Positions:
+    """Where each element of the result lies among the old ones."""
+    index = numpy.arange(extent, dtype="float64")
+    if mode == "asymmetric":
+        return index / factor
+    if mode == "align_corners":
+        return index * 0 if extent == 1 else index * ((old - 1) / (factor * old - 1))
+    if mode == "pytorch_half_pixel" and extent <= 1:
+        return index * 0
+    if mode == "half_pixel_symmetric":
+        share = extent / (factor * old)
+        return old / 2 * (1 - share) + (index + 0.5) / factor - 0.5
+    if mode in ("half_pixel", "pytorch_half_pixel"):
+        return (index + 0.5) / factor - 0.5
+    raise Declined(f"the coordinates {mode}")
+
+
+def _nearest(mode: str, at: Positions) -> Positions:
+    if mode == "floor":
+        return numpy.floor(at)
+    if mode == "ceil":
+        return numpy.ceil(at)
+    if mode == "round_prefer_ceil":
+        return numpy.floor(at + 0.5)
+    return numpy.ceil(at - 0.5)
+
+
+def _linear(at: Positions) -> list[tuple[Positions, Positions]]:
+    first = numpy.floor(at)
+    return [(first, 1 - (at - first)), (first + 1, at - first)]
+
+
+def _cubic(
+    at: Positions, a: float, old: int, exclude_outside: bool
+) -> list[tuple[Positions, Positions]]:
+    first = numpy.floor(at)
+    taps = []
+    for offset in (-1, 0, 1, 2):
+        far = numpy.abs(at - first - offset)
+        near = ((a + 2) * far - (a + 3)) * far * far + 1
+        weight = numpy.where(far <= 1, near, ((a * far - 5 * a) * far + 8 * a) * far - 4 * a)
+        index = first + offset
+        if exclude_outside:
+            weight = numpy.where((index < 0) | (index >= old), 0, weight)
+        taps.append((index, weight))
+    if exclude_outside:
+        total = sum(weight for _, weight in taps)
+        taps = [(index, weight / total) for index, weight in taps]
+    return taps
