@@ -123,9 +123,10 @@ class Table:
         """Outputs of a kernel, the same for any order of tiles."""
         if target not in self._made:
             kernels = {key: make(Target.named(target)) for key, make in self._makers.items()}
-            library = compiled(
-                library_source(kernels.values()), Target.named(target), (*FLAGS, *WARNINGS)
-            )
+            # As plans compile it for this processor, and in less time for others.
+            quick = () if target == TARGETS[-1] else ("-O1",)
+            flags = (*FLAGS, *WARNINGS, *quick)
+            library = compiled(library_source(kernels.values()), Target.named(target), flags)
             self._made[target] = kernels, library
         kernels, library = self._made[target]
         kernel = kernels[name]

@@ -1,6 +1,6 @@
 """Emitters of products: matrices, convolutions, recurrences, quantized ones."""
 
-from . import convolution, matmul, recurrent, transposed
+from . import convolution, matmul, quantized, recurrent, transposed
 from ._epilogue import Extra, Step
 from ._group import PRODUCTS, emit_product_group
 
@@ -11,6 +11,7 @@ __all__ = [
     "convolution",
     "emit_product_group",
     "matmul",
+    "quantized",
     "recurrent",
     "transposed",
 ]
