@@ -1,0 +1,193 @@
+"""Steps of training by `mx.sol` against torch, eager and compiled, in one process and in turns.
+
+`python -m benchmarks.compare.training [--model NAME] [--batch N] [--seconds S] [--threads N]`
+prints a row for each model and batch: milliseconds of a step, which is forward, loss, backward and
+stochastic gradient descent with momentum; ratios, torch's time divided by ours, of medians; and MiB
+of memory at most (VmHWM of Linux) that a process of its own took for a few steps. The models and
+losses are those of benchmarks/models/training.py. The column of losses has the largest difference
+between ours and torch's within the first steps from the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from benchmarks.compare import environment
+from benchmarks.compare.model_processes import peak
+
+EAGER, OURS, COMPILED = "torch eager", "sol", "torch.compile"
+BLOCK_SECONDS = 0.1
+FEWEST_ROUNDS = 5
+STEPS = 3
+
+Step = Callable[[], float]
+
+
+@dataclass
+class Row:
+    """Seconds of a step and MiB at most, by contestant; how far losses are apart."""
+
+    model: str
+    batch: int
+    seconds: dict[str, float]
+    memory: dict[str, float] = field(default_factory=dict)
+    difference: float = math.nan
+
+
+def step_of(contestant: str, name: str, batch: int, threads: int) -> Step:
+    """One step of training from the same weights each time, which returns the loss."""
+    import torch
+
+    import mx
+    from benchmarks.models.training import TRAINED
+    from mx import sol
+
+    torch.set_num_threads(threads)
+    mx.set_num_threads(threads)
+    trained = TRAINED[name]
+    torch.manual_seed(0)
+    model, args = trained.make().train(), trained.example(batch)
+    with torch.no_grad():
+        labels = trained.labels(model.eval()(*args))
+    model.train()
+    run: Any = model
+    if contestant == OURS:
+        run = sol.optimize(model, *args)
+    elif contestant == COMPILED:
+        run = torch.compile(model)
+    optimizer = torch.optim.SGD(run.parameters(), lr=1e-3, momentum=0.9)
+
+    def step() -> float:
+        optimizer.zero_grad(set_to_none=True)
+        loss = trained.loss(run(*args), labels)
+        loss.backward()
+        optimizer.step()
+        return float(loss.detach())
+
+    return step
+
+
+def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]) -> Row:
+    """Blocks of all contestants in turns, and the median of each."""
+    steps: dict[str, Step] = {}
+    losses: dict[str, list[float]] = {}
+    for contestant in (EAGER, OURS, COMPILED):
+        try:
+            step = step_of(contestant, name, batch, threads)
+            losses[contestant] = [step() for _ in range(STEPS)]
+            steps[contestant] = step
+        except Exception as error:
+            notes.add(f"{contestant} fails on {name}: {(str(error).splitlines() or [''])[0]}")
+    row = Row(name, batch, {key: statistics.median(t) for key, t in timed(steps, seconds).items()})
+    if OURS in losses and EAGER in losses:
+        pairs = zip(losses[OURS], losses[EAGER], strict=True)
+        row.difference = max(abs(ours - theirs) for ours, theirs in pairs)
+    return row
+
+
+def timed(steps: dict[str, Step], seconds: float) -> dict[str, list[float]]:
+    """Seconds of a step, by contestant, of blocks that take turns."""
+    blocks: dict[str, list[float]] = {key: [] for key in steps}
+    repeats = {}
+    for key, step in steps.items():
+        begin = perf_counter()
+        step()
+        repeats[key] = max(1, math.ceil(BLOCK_SECONDS / (perf_counter() - begin)))
+    names = list(steps)
+    gc.disable()
+    end = perf_counter() + seconds * len(steps)
+    rounds = 0
+    while rounds < FEWEST_ROUNDS or perf_counter() < end:
+        for index in range(len(names)):
+            key = names[(index + rounds) % len(names)]
+            begin = perf_counter()
+            for _ in range(repeats[key]):
+                steps[key]()
+            blocks[key].append((perf_counter() - begin) / repeats[key])
+        rounds += 1
+    gc.enable()
+    return blocks
+
+
+def memory_of(contestant: str, row: Row, threads: int) -> float:
+    """MiB that a process takes at most for a few steps; NaN where it fails."""
+    command = [sys.executable, "-m", "benchmarks.compare.training", "--alone", contestant]
+    command += ["--model", row.model, "--batch", str(row.batch), "--threads", str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return float(json.loads(done.stdout.splitlines()[-1])) if done.returncode == 0 else math.nan
+
+
+def text(rows: Sequence[Row]) -> str:
+    """The rows as a table in Markdown, with geometric means of the ratios."""
+    lines = [
+        f"| model | batch | {OURS}, ms | {EAGER} / {OURS} | {COMPILED} / {OURS} "
+        f"| MiB of {OURS} | of {EAGER} | of {COMPILED} | losses |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    ratios: dict[str, list[float]] = {EAGER: [], COMPILED: []}
+    for row in rows:
+        cells = []
+        for peer, found in ratios.items():
+            if OURS in row.seconds and peer in row.seconds:
+                found.append(row.seconds[peer] / row.seconds[OURS])
+                cells.append(f"{found[-1]:.2f}")
+            else:
+                cells.append("")
+        ours = f"{1e3 * row.seconds[OURS]:.2f}" if OURS in row.seconds else ""
+        memory = [f"{row.memory.get(key, math.nan):.0f}" for key in (OURS, EAGER, COMPILED)]
+        cells += [*memory, f"{row.difference:.0e}"]
+        lines.append(f"| {row.model} | {row.batch} | {ours} | {' | '.join(cells)} |")
+    means = [
+        f"{statistics.geometric_mean(found):.2f}" if found else "" for found in ratios.values()
+    ]
+    lines.append(f"| geometric mean | | | {' | '.join(means)} | | | | |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Prints the table, and what it was measured on."""
+    from benchmarks.models.training import TRAINED
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--model", action="append", choices=list(TRAINED))
+    parser.add_argument("--batch", type=int, action="append")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--alone", choices=(EAGER, OURS, COMPILED), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    models, batches = options.model or list(TRAINED), options.batch or [1, 16]
+    if options.alone:
+        step = step_of(options.alone, models[0], batches[0], options.threads)
+        for _ in range(STEPS):
+            step()
+        print(json.dumps(peak()))
+        return
+    notes: set[str] = set()
+    rows: list[Row] = []
+    for name in models:
+        for batch in batches:
+            row = measure(name, batch, options.seconds, options.threads, notes)
+            for contestant in row.seconds if options.memory else ():
+                row.memory[contestant] = memory_of(contestant, row, options.threads)
+            rows.append(row)
+            said = ", ".join(f"{key} {1e3 * value:.2f} ms" for key, value in row.seconds.items())
+            print(f"{name}, batch {batch}: {said}", flush=True)
+    print(f"\n{text(rows)}\n")
+    for note in sorted(notes):
+        print(note)
+    print(environment.of_models(options.threads))
+
+
+if __name__ == "__main__":
+    main()
