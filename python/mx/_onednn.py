@@ -153,6 +153,7 @@ if TYPE_CHECKING:
             transpose_b: bool = False,
             alpha: float = 1.0,
             post_ops: PostOps = None,
+            pack_b: bool = False,
         ) -> Primitive: ...
         def inner_product(
             self,

@@ -52,6 +52,7 @@ struct Plan::Frame {
   NDArray arena;
   std::vector<DLTensor> arguments; /*!< of all steps, inputs before outputs */
   std::vector<Moving> moving;
+  std::vector<NDArray> outputs; /*!< of the last run, where the plan keeps them */
 };
 
 Plan::Plan(PlanParts parts) : parts_(std::move(parts)) {
@@ -112,6 +113,19 @@ void Plan::ReturnFrame(std::unique_ptr<Frame> frame) const {
   frames_.push_back(std::move(frame));
 }
 
+NDArray Plan::OutputOf(size_t index, Frame* frame) const {
+  const PlanArray& expected = parts_.outputs[index];
+  const auto make = [&] { return NDArray::Empty(ShapeOf(expected), expected.dtype); };
+  if (!keeps_outputs_) return make();
+  frame->outputs.resize(parts_.outputs.size());
+  NDArray& kept = frame->outputs[index];
+  // The only reference is the frame's: nobody else can get one, and nobody writes to it.
+  const bool is_free =
+      kept.get() != nullptr && __atomic_load_n(&kept.get()->ref_count, __ATOMIC_ACQUIRE) == 1;
+  if (!is_free) kept = make();
+  return kept;
+}
+
 void Plan::RunStep(size_t index, Frame* frame) const {
   const PlanStep& step = parts_.steps[index];
   const MXNetKernel& kernel = step.kernel->kernel();
@@ -138,12 +152,10 @@ std::vector<NDArray> Plan::Execute(const std::vector<NDArray>& inputs,
     const bool as_it_is = IsContiguous(tensor) && op::IsAligned(tensor);
     given.push_back(as_it_is ? inputs[i] : op::Contiguous(tensor));
   }
+  std::unique_ptr<Frame> frame = TakeFrame();
   std::vector<NDArray> outputs;
   outputs.reserve(parts_.outputs.size());
-  for (const PlanArray& output : parts_.outputs) {
-    outputs.push_back(NDArray::Empty(ShapeOf(output), output.dtype));
-  }
-  std::unique_ptr<Frame> frame = TakeFrame();
+  for (size_t i = 0; i < parts_.outputs.size(); ++i) outputs.push_back(OutputOf(i, frame.get()));
   for (const Frame::Moving& moving : frame->moving) {
     const auto& arrays = moving.source == Source::kInput ? given : outputs;
     frame->arguments[moving.argument].data =

@@ -8,6 +8,7 @@
 #include <mxnet/op/kernel.h>
 #include <mxnet/runtime/ndarray.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -100,16 +101,24 @@ class Plan {
 
   const PlanParts& parts() const { return parts_; }
 
+  /*!
+   * \brief Has runs write their outputs to the arrays of an earlier run that nobody has any more,
+   * so that memory is not given back and asked for again. They are kept until the plan goes.
+   */
+  void KeepOutputs() { keeps_outputs_ = true; }
+
  private:
   struct Frame;
 
   std::unique_ptr<Frame> TakeFrame() const;
   void ReturnFrame(std::unique_ptr<Frame> frame) const;
+  NDArray OutputOf(size_t index, Frame* frame) const;
   std::vector<NDArray> Execute(const std::vector<NDArray>& inputs,
                                std::vector<int64_t>* times) const;
   void RunStep(size_t index, Frame* frame) const;
 
   PlanParts parts_;
+  std::atomic<bool> keeps_outputs_{false};
   std::vector<size_t> first_arguments_; /*!< of each step, in Frame::arguments */
 
   mutable std::mutex mutex_;

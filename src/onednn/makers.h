@@ -74,7 +74,7 @@ Primitive MakeConvolution(const ConvolutionArguments& given);
 Primitive MakeDeconvolution(const ConvolutionArguments& given, const GivenInts& output_padding);
 Primitive MakeMatMul(const GivenOperand& a, const GivenOperand& b,
                      const std::optional<GivenOperand>& bias, bool transpose_a, bool transpose_b,
-                     double alpha, const GivenPostOps& post_ops);
+                     double alpha, const GivenPostOps& post_ops, bool pack_b = false);
 Primitive MakeInnerProduct(const GivenOperand& x, const GivenOperand& weight,
                            const std::optional<GivenOperand>& bias, const GivenPostOps& post_ops);
 Primitive MakeRecurrent(const RecurrentArguments& given);

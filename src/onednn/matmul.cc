@@ -53,7 +53,7 @@ Dims ProductShape(const Operand& a, const Matrices& first, const Operand& b,
 
 Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
                      const std::optional<GivenOperand>& given_bias, bool transpose_a,
-                     bool transpose_b, double alpha, const GivenPostOps& post_ops) {
+                     bool transpose_b, double alpha, const GivenPostOps& post_ops, bool pack_b) {
   return Make("matmul", [&](Maker* maker) {
     const Operand a(given_a, "a");
     const Operand b(given_b, "b");
@@ -96,7 +96,7 @@ Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
       return operand.is_constant() ? AnyDesc(lies.get_dims(), data.type) : lies;
     };
     const Desc left = wished(a, first.lies);
-    const Desc right = wished(b, second.lies);
+    const Desc right = pack_b ? AnyDesc(second.lies.get_dims(), data.type) : wished(b, second.lies);
     const Desc product = PlainDesc(seen, data.type);
     maker->Expect(
         TimeOfProducts(static_cast<double>(SizeOf(shape)) * static_cast<double>(first.columns())));

@@ -98,3 +98,22 @@ def test_builders_reject_stores() -> None:
             builder.add_input((extent,), "float32")
         with pytest.raises(ValueError, match=text):
             builder.build_storing([], stores)
+
+
+def test_outputs_that_nobody_has_are_written_again() -> None:
+    graph = graph_of("g (float[64,64] a) => (float[64,64] x) { x = Add(a, a) }")
+    given = mx.np.ones((64, 64), dtype="float32")
+    plan = Plan(graph).compiled({"a": given})
+    assert plan is not None
+    plan.keep_outputs()
+    (kept,) = plan.run([given])
+    (other,) = plan.run([given * 2])
+    pointer = numpy.asarray(other).ctypes.data
+    assert kept.tolist() == [[2.0] * 64] * 64 and other.tolist() == [[4.0] * 64] * 64
+    del other
+    (again,) = plan.run([given * 3])
+    assert numpy.asarray(again).ctypes.data == pointer
+    view = again[0]
+    del again
+    (fresh,) = plan.run([given])
+    assert view.tolist() == [6.0] * 64 and fresh.tolist() == kept.tolist()

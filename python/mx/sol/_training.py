@@ -97,6 +97,9 @@ class Planned:
     def _first(self, arrays: Sequence[Any]) -> Sequence[Any]:
         named = dict(zip(self._names, map(as_array, arrays), strict=True))
         compiled = self._plan.compiled(named)
+        if compiled is not None:
+            # Saved values and gradients are large, come at each step, and go before the next one.
+            compiled.keep_outputs()
         self._run = self._each if compiled is None else compiled.run
         return self._run(arrays)
 

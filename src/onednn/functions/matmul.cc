@@ -14,12 +14,14 @@ MXNET_REGISTER_API("mx.onednn.matmul")
     .arg("transpose_b", false, "Whether b has the shape (..., n, k).")
     .arg("alpha", 1.0, "What the product is multiplied by.")
     .arg("post_ops", nullptr, "What is done to the result.")
+    .arg("pack_b", false, "Whether b, which is no constant, has to come in the layout liked best.")
     .name_errors()
     .release_gil()
     .set_body_typed([](const Operand& a, const Operand& b, const std::optional<Operand>& bias,
-                       bool transpose_a, bool transpose_b, double alpha, const PostOps& post_ops) {
+                       bool transpose_a, bool transpose_b, double alpha, const PostOps& post_ops,
+                       bool pack_b) {
       return Told(MakeMatMul(Given(a), Given(b), Given(bias), transpose_a, transpose_b, alpha,
-                             Given(post_ops)));
+                             Given(post_ops), pack_b));
     });
 
 MXNET_REGISTER_API("mx.onednn.inner_product")

@@ -377,3 +377,24 @@ def implementations(plan: Plan, *arrays: Any) -> list[str]:
     """What the steps of a plan are computed by."""
     given = dict(zip(plan.input_names, map(mx.np.array, arrays), strict=True))
     return [step[1].split()[0].removeprefix("onednn.") for step in plan.compiled(given).steps]
+
+
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("are_given", [False, True])
+@pytest.mark.parametrize(("steps", "batch", "hidden"), [(5, 3, 6), (1, 1, 33), (3, 20, 64)])
+def test_lstm(direction: str, are_given: bool, steps: int, batch: int, hidden: int) -> None:
+    count = 2 if direction == "bidirectional" else 1
+    attributes = {"direction": direction, "hidden_size": hidden}
+    x, w, r = f(steps, batch, 7), f(count, 4 * hidden, 7), f(count, 4 * hidden, hidden) / 8
+    given = [f(count, 8 * hidden), f(count, batch, hidden), f(count, batch, hidden)]
+    if not are_given:
+        given = [None, None, None]
+    inputs = [x, w, r, *given]
+    check("LSTMTraining", inputs, attributes, "onednn", 2e-5)
+    with numpy.errstate(all="ignore"):
+        y, last, _, saved = OPERATORS["LSTMTraining"].reference(*inputs, **attributes)
+    gradients = [f(*y.shape), f(*last.shape), f(*last.shape)]
+    for missing in ((), (1, 2), (0,)) if are_given else ((),):
+        those = [None if i in missing else one for i, one in enumerate(gradients)]
+        check("LSTMGrad", [*those, *inputs, y, saved], attributes, "onednn", 5e-5)

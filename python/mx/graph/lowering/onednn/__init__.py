@@ -7,6 +7,7 @@ from . import (  # noqa: F401  their rules
     _pooling,
     _product,
     _recurrence,
+    _recurrent_training,
     _training,
 )
 from ._backend import ONEDNN

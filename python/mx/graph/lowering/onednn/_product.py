@@ -10,6 +10,13 @@ from ._backend import api, as_input, check_float, execute, operand, rule
 from ._posts import Posts
 
 
+def _check_shapes(a: Value, b: Value, rows: int, columns: int) -> None:
+    """Declined for what reads or writes a large matrix once, where none has been packed before."""
+    if a.known is None and b.known is None and len(a.shape) == 2 and len(b.shape) == 2:
+        if rows == 1 or columns == 1 or a.size == rows:
+            raise Declined("left to the operators of mx: a vector, and nothing is packed")
+
+
 @rule("MatMul")
 def _matmul(to: Lowering, a: Value, b: Value) -> Value:
     check_float(a, b)
@@ -17,6 +24,7 @@ def _matmul(to: Lowering, a: Value, b: Value) -> Value:
         raise Declined("vectors")
     if a.size == 0 or b.size == 0:
         raise Declined("no elements")
+    _check_shapes(a, b, a.shape[-2], b.shape[-1])
     shape = (*numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     left, a_input = as_input(to, a)
     right, b_input = operand(to, b)
@@ -43,6 +51,7 @@ def _gemm(
     columns = b.shape[0] if transB else b.shape[1]
     if a.size == 0 or b.size == 0:
         raise Declined("no elements")
+    _check_shapes(a, b, rows, columns)
     bias = None
     if c is not None and beta != 0:
         if beta != 1 or c.shape not in ((columns,), (1, columns)):

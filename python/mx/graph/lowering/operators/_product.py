@@ -9,9 +9,16 @@ from ._backend import rule
 from ._elementwise import FLOATS, cast, widened
 
 
+def _product(to: Lowering, a: Value, b: Value) -> Value:
+    # A column times a row is a product of elements, which no other way to compute it is as fast as.
+    is_outer = len(a.shape) == 2 and len(b.shape) == 2 and a.shape[1] == 1 == b.shape[0]
+    made: Value = to.call(np.multiply if is_outer else np.matmul, a, b)
+    return made
+
+
 @rule("MatMul")
 def _matmul(to: Lowering, a: Value, b: Value) -> Value:
-    return cast(to, to.call(np.matmul, widened(to, a), widened(to, b)), a.dtype)
+    return cast(to, _product(to, widened(to, a), widened(to, b)), a.dtype)
 
 
 @rule("Gemm", since=7)
@@ -31,7 +38,7 @@ def _gemm(
     dtype, a, b = a.dtype, widened(to, a), widened(to, b)
     left = to.call(np.transpose, a) if transA else a
     right = to.call(np.transpose, b) if transB else b
-    result: Value = to.call(np.matmul, left, right)
+    result = _product(to, left, right)
     if alpha != 1:
         result = to.call(np.multiply, result, alpha)
     if c is not None and beta != 0:

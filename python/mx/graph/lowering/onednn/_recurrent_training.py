@@ -1,0 +1,188 @@
+"""Recurrent layers in training: all products but those of single steps are of whole sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ffi
+
+from .... import numpy as np
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import api, as_input, check_float, execute, offered_layout, reorder, rule
+
+DOMAIN = "mxffi.sol"
+_lstm = ffi.get_global_func("mx.graph.training.lstm")
+_lstm_gradient = ffi.get_global_func("mx.graph.training.lstm_grad")
+_REVERSED = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+def _check(direction: str, x: Value, *others: Value | None) -> tuple[bool, ...]:
+    """Whether each direction begins with the last step. Declined for what has no kernel."""
+    check_float(x, *others)
+    if x.size == 0:
+        raise Declined("no elements")
+    if direction not in _REVERSED:
+        raise Declined(f"the direction {direction!r}")
+    return _REVERSED[direction]
+
+
+def _of_direction(to: Lowering, value: Value, number: int, axis: int = 0) -> Value:
+    """What a direction has of a value, whose axis `axis` is that of directions."""
+    shape = (*value.shape[:axis], *value.shape[axis + 1 :])
+    if value.shape[axis] > 1:
+        index = [slice(None)] * len(value.shape)
+        index[axis] = slice(number, number + 1)
+        value = to.row_major(to.slices(value, index))
+    return to.reshape(to.row_major(value), shape)
+
+
+def _joined(to: Lowering, parts: Sequence[Value], axis: int = 0) -> Value:
+    """One value of those of all directions, which are a new axis."""
+    rows = [to.reshape(one, (*one.shape[:axis], 1, *one.shape[axis:])) for one in parts]
+    made: Value = rows[0] if len(rows) == 1 else to.call(np.concatenate, rows, axis=axis)
+    return made
+
+
+def _product(to: Lowering, a: Value, b: Value, bias: Value | None = None, **turned: bool) -> Value:
+    left, a = as_input(to, a)
+    right, b = as_input(to, b)
+    added, row = (None, None) if bias is None else as_input(to, bias)
+    primitive = api().matmul(
+        left, right, added, turned.get("transpose_a", False), turned.get("transpose_b", False)
+    )
+    return execute(to, primitive, [a, b] if row is None else [a, b, row])
+
+
+def _step_product(to: Lowering, batch: int, matrix: Value) -> tuple[Any, Value]:
+    """A kernel of (batch, rows of the matrix) times the matrix, and that as the kernel wants it.
+
+    It is packed once for all steps.
+    """
+    source, matrix = as_input(to, matrix)
+    rows = api().Input((batch, matrix.shape[0]))
+    primitive = api().matmul(rows, source, pack_b=True)
+    wanted = primitive.inputs[1]
+    if primitive.inputs[0] is not None or primitive.output is not None:
+        raise Declined("rows that are not row-major")
+    packed = matrix if offered_layout(to, matrix) == wanted else reorder(to, matrix, wanted)
+    return primitive.kernel, packed
+
+
+def _state(to: Lowering, given: Value | None, number: int, shape: tuple[int, int]) -> Value:
+    """A state, or its gradient, of a direction; zeros where it is not given."""
+    if given is None:
+        zeros: Value = to.call(np.zeros, shape, dtype="float32")
+        return zeros
+    return _of_direction(to, given, number)
+
+
+@rule(f"{DOMAIN}::LSTMTraining")
+def _lstm_training(
+    to: Lowering,
+    x: Value,
+    w: Value,
+    r: Value,
+    b: Value | None = None,
+    initial_h: Value | None = None,
+    initial_c: Value | None = None,
+    *,
+    direction: str = "forward",
+    hidden_size: int = 0,
+) -> list[Value]:
+    are_reversed = _check(direction, x, w, r, b, initial_h, initial_c)
+    steps, batch, inputs = x.shape
+    hidden = r.shape[2]
+    rows = to.reshape(to.row_major(x), (steps * batch, inputs))
+    made: list[list[Value]] = []
+    for number, is_reversed in enumerate(are_reversed):
+        bias = None
+        if b is not None:
+            both = to.reshape(_of_direction(to, b, number), (2, 4 * hidden))
+            bias = to.call(np.sum, both, axis=0)
+        weight = _of_direction(to, w, number)
+        linear = _product(to, rows, weight, bias, transpose_b=True)
+        again = to.call(np.transpose, _of_direction(to, r, number))
+        product, packed = _step_product(to, batch, again)
+        kernel = _lstm((steps, batch, hidden), is_reversed, product)
+        given = [
+            to.reshape(linear, (steps, batch, 4 * hidden)),
+            packed,
+            to.row_major(_state(to, initial_h, number, (batch, hidden))),
+            to.row_major(_state(to, initial_c, number, (batch, hidden))),
+        ]
+        made.append(to.step(kernel, given))
+    y, last_h, last_c, saved = zip(*made, strict=True)
+    return [_joined(to, y, 1), _joined(to, last_h), _joined(to, last_c), _joined(to, saved)]
+
+
+def _before(to: Lowering, y: Value, first: Value, is_reversed: bool) -> Value:
+    """The state in front of each step, of those behind all steps and the first one."""
+    first = to.reshape(first, (1, *first.shape))
+    kept = slice(1, None) if is_reversed else slice(0, -1)
+    others = to.slices(y, [kept, slice(None), slice(None)])
+    parts = [others, first] if is_reversed else [first, others]
+    made: Value = to.call(np.concatenate, parts, axis=0)
+    return made
+
+
+@rule(f"{DOMAIN}::LSTMGrad")
+def _lstm_grad(
+    to: Lowering,
+    dy: Value | None = None,
+    dy_h: Value | None = None,
+    dy_c: Value | None = None,
+    x: Value | None = None,
+    w: Value | None = None,
+    r: Value | None = None,
+    b: Value | None = None,
+    initial_h: Value | None = None,
+    initial_c: Value | None = None,
+    y: Value | None = None,
+    saved: Value | None = None,
+    *,
+    direction: str = "forward",
+    hidden_size: int = 0,
+) -> list[Value]:
+    if x is None or w is None or r is None or y is None or saved is None:
+        raise Declined("an input that is missing")
+    are_reversed = _check(direction, x, dy, dy_h, dy_c, w, r, b, initial_h, initial_c, y, saved)
+    steps, batch, inputs = x.shape
+    hidden = r.shape[2]
+    one = (batch, hidden)
+    rows = to.reshape(to.row_major(x), (steps * batch, inputs))
+    d_x: Value | None = None
+    made: list[list[Value]] = []
+    for number, is_reversed in enumerate(are_reversed):
+        product, packed = _step_product(to, batch, _of_direction(to, r, number))
+        kernel = _lstm_gradient((steps, batch, hidden), is_reversed, product, dy is not None)
+        given = [
+            to.row_major(_state(to, dy_h, number, one)),
+            to.row_major(_state(to, dy_c, number, one)),
+            _of_direction(to, saved, number),
+            to.row_major(_state(to, initial_c, number, one)),
+            packed,
+        ]
+        if dy is not None:
+            given.append(_of_direction(to, dy, number, 1))
+        gates, d_h, d_c = to.step(kernel, given)
+        gates = to.reshape(gates, (steps * batch, 4 * hidden))
+        first = _state(to, initial_h, number, one)
+        before = _before(to, _of_direction(to, y, number, 1), first, is_reversed)
+        before = to.reshape(before, (steps * batch, hidden))
+        share = _product(to, gates, _of_direction(to, w, number))
+        d_x = share if d_x is None else to.call(np.add, d_x, share)
+        sums = to.call(np.sum, gates, axis=0)
+        made.append(
+            [
+                _product(to, gates, rows, transpose_a=True),
+                _product(to, gates, before, transpose_a=True),
+                to.call(np.concatenate, [sums, sums], axis=0),
+                d_h,
+                d_c,
+            ]
+        )
+    assert d_x is not None
+    joined = [_joined(to, parts) for parts in zip(*made, strict=True)]
+    return [to.reshape(d_x, x.shape), *joined]
