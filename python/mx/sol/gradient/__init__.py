@@ -3,6 +3,7 @@
 `training(graph, wrt)` makes the two. Rules, one function an operator, are in `rules`.
 """
 
+from ._coverage import coverage
 from ._inputs import as_inputs
 from ._memory import TrainingMemory, memory_of
 from ._training import Training, joint, training

@@ -46,10 +46,8 @@ def _concat(to: Writer, call: Call) -> Grads:
     return list(to.op("Split", call.dy, lengths, outputs=len(sizes), dtype=types, axis=axis))
 
 
-@gradient("Split", "SplitToSequence")
+@gradient("Split")
 def _split(to: Writer, call: Call) -> ir.Value:
-    if call.node.op_type != "Split":
-        raise Declined("it gives a sequence")
     parts = [
         to.given(grad, value) for grad, value in zip(call.grads, call.node.outputs, strict=True)
     ]

@@ -36,7 +36,7 @@ missing(
     "sequences and optionals have none",
     """
     ConcatFromSequence Optional OptionalGetElement SequenceAt SequenceConstruct SequenceErase
-    SequenceInsert SequenceMap
+    SequenceInsert SequenceMap SplitToSequence
     """,
 )
 missing("which element stands for equal ones is not defined", "Unique")
