@@ -8,4 +8,4 @@ from ._inputs import as_inputs
 from ._memory import TrainingMemory, memory_of
 from ._training import Training, joint, training
 
-__all__ = ["Training", "TrainingMemory", "as_inputs", "joint", "memory_of", "training"]
+__all__ = ["Training", "TrainingMemory", "as_inputs", "coverage", "joint", "memory_of", "training"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 
 from ...graph import OPSET
@@ -32,7 +34,7 @@ def coverage() -> dict[str, tuple[str, ...]]:
 
 def _operators() -> dict[str, bool]:
     """The operators of graphs' version, and whether each is short for others."""
-    newest: dict[str, onnx.defs.OpSchema] = {}
+    newest: dict[str, Any] = {}  # of which the stubs lack a part
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == "" and schema.since_version <= OPSET:
             old = newest.get(schema.name)
