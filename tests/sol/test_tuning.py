@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
+import warnings
 
 import numpy
 import pytest
@@ -11,9 +13,13 @@ import mx
 from benchmarks import models
 from mx import sol
 from mx.graph import Plan, passes
-from mx.graph.lowering import BACKENDS
+from mx.graph.lowering import BACKENDS, Backend
 from mx.graph.lowering._trial import Cost
+from mx.sol import _registry
+from mx.sol.backends.gen import _link
+from mx.sol.jits import JitError
 from mx.sol.tuning import Choices, _kept, _measure, _tuner, tune
+from mx.sol.tuning._choices import all_backends
 from mx.sol.tuning._layers import Recording
 from mx.sol.tuning._measure import measure
 from mx.sol.tuning._progress import Bar
@@ -88,6 +94,57 @@ def test_a_layer_is_measured_with_what_its_kernel_takes() -> None:
     assert len(found.costs["onednn"].implementations) == found.length - 1
     assert all(cost.kernel > 0 for cost in found.costs.values())
     assert product.key() != softmax.key()
+
+
+def test_without_a_compiler(monkeypatch) -> None:
+    def fails(*args, **kwargs):
+        raise JitError("no compiler here")
+
+    monkeypatch.setattr(_link, "compiled", fails)
+    recording = Recording()
+    Plan(chain(), optimize=False, chooser=recording).run(given(chain()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sol.SolWarning)
+        found = measure(recording.stop())
+    assert all("gen" not in one.costs for one in found)
+    assert "no compiler here" in found[0].declined["gen"] and found[0].costs["mx"].kernel > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sol.SolWarning)
+        plan = Plan(chain(), optimize=False, chooser=Choices(dict.fromkeys(range(5), "gen")))
+        plan.run(given(chain()))
+    assert {step.backend for step in plan.steps()} <= {"onednn", "mx"}
+
+
+class Doubling(Backend):
+    """A backend of another package, which has a rule for one operator."""
+
+    def __init__(self) -> None:
+        super().__init__("doubling")
+        self.rule("Abs")(lambda to, x: to.call(mx.np.abs, x))
+
+
+def test_a_backend_of_another_package(monkeypatch) -> None:
+    point = importlib.metadata.EntryPoint("doubling", f"{__name__}:Doubling", "mx.sol.backends")
+    monkeypatch.setattr(_registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(importlib.metadata.EntryPoint, "load", _loaded(point))
+    all_backends.cache_clear()
+    try:
+        assert [one.name for one in all_backends()][-1] == "doubling"
+        graph = graph_of("g (float[64] x) => (float[64] y) { y = Abs(x) }")
+        found, _ = tune(graph, given(graph), "abs", 5.0)
+        assert "doubling" in {one.backend for one in found.layers[0].candidates}
+        plan = Plan(graph, optimize=False, chooser=Choices({0: "doubling"}))
+        plan.run(given(graph))
+        assert [step.backend for step in plan.steps()] == ["doubling"]
+    finally:
+        monkeypatch.undo()
+        all_backends.cache_clear()
+
+
+def _loaded(point):
+    """Makes an instance of what one entry point names; others are loaded as they are."""
+    load = importlib.metadata.EntryPoint.load
+    return lambda self: load(self)() if self == point else load(self)
 
 
 def test_layers_that_are_alike_have_one_key() -> None:
