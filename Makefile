@@ -119,7 +119,7 @@ $(BIN)/.tested-with $(BIN)/.measured-with $(BIN)/.documented-with $(BIN)/.linted
 	$(PIP) install $$($(BIN)/python -m build_support.requirements $(EXTRA))
 	$(if $(FILES),$(PIP) install --no-deps $$($(BIN)/python -m build_support.requirements $(FILES)))
 	touch $@
-$(BIN)/.tested-with: EXTRA = test
+$(BIN)/.tested-with: EXTRA = test zig
 $(BIN)/.tested-with: FILES = models
 $(BIN)/.measured-with: EXTRA = bench
 $(BIN)/.documented-with: EXTRA = docs

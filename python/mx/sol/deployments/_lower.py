@@ -171,6 +171,9 @@ class _Lowering:
         }
         specs = [None if value is None else value.spec for value in inputs]
         kernel = emit(self._target, node.op_type, specs, attributes, known)
+        for output in node.outputs[len(kernel.outputs) :]:
+            if output.uses() or output.is_graph_output():
+                raise Declined(f"{len(node.outputs)} outputs")
         return Fused(kernel, inputs, 0)
 
     def _call(self, fused: Fused, label: str) -> list[Value]:

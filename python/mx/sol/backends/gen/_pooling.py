@@ -9,7 +9,7 @@ from typing import Any
 
 from ....graph.lowering._value import Declined
 from ....graph.lowering._windows import extents_out, pads_of
-from ._kernel import GenKernel, Spec, make_kernel, signature
+from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from ._movement import Inputs, first
 from ._table import Known, emits
 from ._target import Target
@@ -54,95 +54,143 @@ def _windows(x: Spec, attributes: dict[str, Any]) -> _Windows:
     return _Windows(*map(tuple, parts))
 
 
-def _loops(windows: _Windows, body: Sequence[str], start: Sequence[str]) -> Iterator[str]:
-    """Over all windows of a plane, and inside of each, where it lies in the plane: `body`.
+def _plane(windows: _Windows, kind: str, is_max: bool, with_pads: bool) -> Iterator[str]:
+    """All windows of a plane, a row of them at a time.
 
-    There, `at` is the position of the element in the plane; `o` counts the windows.
+    The rows that a window reaches are combined to one first, with vectors, and then the elements
+    along that, a tap of the windows at a time, so that no branch depends on elements.
     """
-    axes = range(len(windows.spatial))
-    yield "    int64_t o = 0;"
-    for n in axes:
-        yield f"    for (int64_t o{n} = 0; o{n} < {windows.counts[n]}; ++o{n}) {{"
+    width, last = windows.spatial[-1], len(windows.spatial) - 1
+    count = windows.counts[last]
+    rows = math.prod(windows.counts[:-1])
+    yield f"    for (int64_t row = 0; row < {rows}; ++row, y += {count}) {{"
+    yield from _bounds(windows)
+    start = "-INFINITY" if is_max else "0"
+    yield f"      for (int64_t j = 0; j < {width}; ++j) rows[j] = {start};"
+    at = "0"
+    for n in range(last):
+        yield f"      for (int64_t k{n} = f{n}; k{n} < e{n}; ++k{n})"
+        at = f"({at}) * {windows.spatial[n]} + b{n} + k{n} * {windows.dilations[n]}"
+    yield "      {"
+    yield f"        const {kind} *from = x + ({at}) * {width};"
+    yield f"        for (int64_t j = 0; j < {width}; ++j)"
+    yield f"          {_combined('rows[j]', 'from[j]', is_max)}"
+    yield "      }"
+    yield f"      for (int64_t o = 0; o < {count}; ++o) y[o] = {start};"
+    for tap in range(windows.kernel[last]):
+        begin, end, offset = _reach(windows, tap)
+        if begin < end:
+            yield f"      for (int64_t o = {begin}; o < {end}; ++o)"
+            element = f"rows[o * {windows.strides[last]} + ({offset})]"
+            yield f"        {_combined('y[o]', element, is_max)}"
+    if not is_max:
+        counted = [_counted(windows, n, with_pads) for n in range(last)]
+        yield f"      const int64_t lines = {' * '.join(counted) or '1'};"
+        yield f"      for (int64_t o = 0; o < {count}; ++o)"
+        yield f"        y[o] /= ({kind})(lines * {NAME}_widths[o]);"
+    yield "    }"
+
+
+def _combined(result: str, element: str, is_max: bool) -> str:
+    if not is_max:
+        return f"{result} += {element};"
+    return f"{result} = {element} > {result} || {element} != {element} ? {element} : {result};"
+
+
+def _bounds(windows: _Windows) -> Iterator[str]:
+    """Of each axis but the last, where a window begins (b) and which of its taps are inside."""
+    rest = math.prod(windows.counts[:-1])
+    for n, count in enumerate(windows.counts[:-1]):
         step, gap, extent = windows.strides[n], windows.dilations[n], windows.spatial[n]
         size = windows.kernel[n]
-        yield f"      const int64_t b{n} = o{n} * {step} - {windows.before[n]};"
-        if windows.before[n]:
-            yield f"      const int64_t f{n} = b{n} < 0 ? (-b{n} + {gap - 1}) / {gap} : 0;"
-        else:
-            yield f"      const int64_t f{n} = 0;"
-        if (windows.counts[n] - 1) * step - windows.before[n] + (size - 1) * gap < extent:
-            yield f"      const int64_t e{n} = {size};"
-        else:
-            yield f"      const int64_t room{n} = ({extent} - b{n} + {gap - 1}) / {gap};"
-            yield f"      const int64_t e{n} = room{n} < {size} ? room{n} : {size};"
-    yield from (f"      {line}" for line in start)
-    at = "0"
-    for n in axes:
-        yield f"      for (int64_t k{n} = f{n}; k{n} < e{n}; ++k{n}) {{"
-        at = f"({at}) * {windows.spatial[n]} + b{n} + k{n} * {windows.dilations[n]}"
-    yield f"        const int64_t at = {at};"
-    yield from (f"        {line}" for line in body)
-    yield from ("      }" for _ in axes)
+        rest //= count
+        index = f"row / {rest} % {count}" if rest > 1 else f"row % {count}"
+        yield f"      const int64_t b{n} = {index} * {step} - {windows.before[n]};"
+        yield f"      const int64_t f{n} = b{n} < 0 ? (-b{n} + {gap - 1}) / {gap} : 0;"
+        yield f"      const int64_t room{n} = ({extent} - b{n} + {gap - 1}) / {gap};"
+        yield f"      const int64_t e{n} = room{n} < {size} ? room{n} : {size};"
 
 
-def _closed(windows: _Windows, finish: Sequence[str]) -> Iterator[str]:
-    yield from (f"      {line}" for line in finish)
-    yield "      ++o;"
-    yield from ("    }" for _ in windows.spatial)
+def _reach(windows: _Windows, tap: int) -> tuple[int, int, int]:
+    """The windows of which a tap along the last axis is inside: first, end, offset of the tap."""
+    step, extent = windows.strides[-1], windows.spatial[-1]
+    offset = tap * windows.dilations[-1] - windows.before[-1]
+    begin = max(0, -(offset // step))
+    end = min(windows.counts[-1], -(-(extent - offset) // step))
+    return begin, end, offset
 
 
-def _kernel(name: str, x: Spec, lines: Sequence[str], outputs: Sequence[Spec]) -> GenKernel:
+def _counted(windows: _Windows, n: int, with_pads: bool) -> str:
+    """How many elements along an axis a mean is of; of padding, what is behind it never counts."""
+    if not with_pads:
+        return f"(e{n} - f{n})"
+    gap, size = windows.dilations[n], windows.kernel[n]
+    room = f"({windows.spatial[n] + windows.after[n]} - b{n} + {gap - 1}) / {gap}"
+    return f"({room} < {size} ? {room} : {size})"
+
+
+def _widths(windows: _Windows, with_pads: bool) -> list[int]:
+    """The same for the windows along the last axis."""
+    before = windows.before[-1] if with_pads else 0
+    end = windows.spatial[-1] + (windows.after[-1] if with_pads else 0)
+    begins = [n * windows.strides[-1] - windows.before[-1] for n in range(windows.counts[-1])]
+    taps = [tap * windows.dilations[-1] for tap in range(windows.kernel[-1])]
+    return [sum(-before <= begin + tap < end for tap in taps) for begin in begins]
+
+
+def _pool(name: str, inputs: Inputs, attributes: dict[str, Any], is_max: bool) -> GenKernel:
+    x = first(inputs)
+    windows, kind = _windows(x, attributes), _FLOATS[x.dtype]
+    with_pads = bool(attributes.get("count_include_pad", 0))
+    head = []
+    if not is_max:
+        widths = ", ".join(map(str, _widths(windows, with_pads)))
+        head = [f"static const int32_t {NAME}_widths[{windows.counts[-1]}] = {{{widths}}};"]
+    lines = [f"    {kind} *restrict rows = work;", *_plane(windows, kind, is_max, with_pads)]
+    size = 8 if kind == "double" else 4
+    out = Spec((*x.shape[:2], *windows.counts), x.dtype)
+    workspace = -(-windows.spatial[-1] * size // 64) * 64
+    return _kernel(name, x, lines, [out], head, workspace)
+
+
+def _kernel(
+    name: str,
+    x: Spec,
+    lines: Sequence[str],
+    outputs: Sequence[Spec],
+    head: Sequence[str] = (),
+    workspace: int = 0,
+) -> GenKernel:
     """A kernel of which each tile is a plane: one channel of one item."""
     kind, size = _FLOATS[x.dtype], math.prod(x.shape[2:])
     text = [
+        *head,
         f"{signature()} {{",
         "  (void)work;",
         "  for (int64_t plane = begin; plane < end; ++plane) {",
-        f"    const {kind} *x = (const {kind} *)in[0] + plane * {size};",
-        f"    {kind} *y = ({kind} *)out[0] + plane * {math.prod(outputs[0].shape[2:])};",
+        f"    const {kind} *restrict x = (const {kind} *)in[0] + plane * {size};",
+        f"    {kind} *restrict y = ({kind} *)out[0] + plane * {math.prod(outputs[0].shape[2:])};",
         *lines,
         "  }",
         "}",
         "",
     ]
-    return make_kernel(name, "\n".join(text), max(math.prod(x.shape[:2]), 1), outputs)
+    tiles = max(math.prod(x.shape[:2]), 1)
+    return make_kernel(name, "\n".join(text), tiles, outputs, workspace=workspace)
 
 
 @emits("MaxPool", since=8)
 def _max_pool(
     target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known
 ) -> GenKernel:
-    x = first(inputs)
-    windows, kind = _windows(x, attributes), _FLOATS[x.dtype]
-    out = Spec((*x.shape[:2], *windows.counts), x.dtype)
-    start = [f"{kind} most = -INFINITY;"]
-    body = ["most = x[at] > most || x[at] != x[at] ? x[at] : most;"]
-    lines = [*_loops(windows, body, start), *_closed(windows, ["y[o] = most;"])]
-    return _kernel("max_pool", x, lines, [out])
+    return _pool("max_pool", inputs, attributes, True)
 
 
 @emits("AveragePool")
 def _average_pool(
     target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known
 ) -> GenKernel:
-    x = first(inputs)
-    windows, kind = _windows(x, attributes), _FLOATS[x.dtype]
-    out = Spec((*x.shape[:2], *windows.counts), x.dtype)
-    counted = []
-    for n, extent in enumerate(windows.spatial):
-        if attributes.get("count_include_pad", 0):
-            # Padding counts; what is behind it, where a window reaches that far, does not.
-            room = f"({extent + windows.after[n]} - b{n} + {windows.dilations[n] - 1})"
-            room = f"{room} / {windows.dilations[n]}"
-            size = windows.kernel[n]
-            counted.append(f"({room} < {size} ? {room} : {size})")
-        else:
-            counted.append(f"(e{n} - f{n})")
-    lines = [
-        *_loops(windows, ["sum += x[at];"], [f"{kind} sum = 0;"]),
-        *_closed(windows, [f"y[o] = sum / ({kind})({' * '.join(counted)});"]),
-    ]
-    return _kernel("average_pool", x, lines, [out])
+    return _pool("average_pool", inputs, attributes, False)
 
 
 @emits("GlobalAveragePool")
@@ -171,10 +219,15 @@ def _global_max_pool(
     x = first(inputs)
     kind, size = _dense(x)
     lines = [
-        f"    {kind} most = x[0];",
-        f"    for (int64_t i = 1; i < {size}; ++i)",
-        "      most = x[i] > most || x[i] != x[i] ? x[i] : most;",
-        "    y[0] = most;",
+        f"    {kind} most[16];",
+        "    for (int j = 0; j < 16; ++j) most[j] = -INFINITY;",
+        "    int64_t i = 0;",
+        f"    for (; i + 16 <= {size}; i += 16)",
+        "      for (int j = 0; j < 16; ++j)",
+        f"        {_combined('most[j]', 'x[i + j]', True)}",
+        f"    for (; i < {size}; ++i) {_combined('most[i % 16]', 'x[i]', True)}",
+        f"    for (int j = 1; j < 16; ++j) {_combined('most[0]', 'most[j]', True)}",
+        "    y[0] = most[0];",
     ]
     return _kernel("global_max_pool", x, lines, [_one_each(x)])
 
