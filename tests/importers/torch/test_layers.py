@@ -297,7 +297,31 @@ def recurrent() -> list[Case]:
     ]
 
 
+def losses() -> list[Case]:
+    cases = []
+    for shape in ((3,), (5, 3), (2, 3, 4, 2)):
+        scores, shares = floats(*shape), floats(*shape).softmax(0)
+        labels = torch.tensor(1)
+        if len(shape) > 1:
+            labels = torch.arange(scores.numel() // 3).reshape(shape[:1] + shape[2:]) % 4
+            labels = torch.where(labels == 3, -100, labels)
+        for reduction in ("mean", "sum", "none"):
+            for smoothing, weight in ((0.0, None), (0.0, positive(3)), (0.2, positive(3))):
+
+                def call(x, target, options=(weight, reduction, smoothing)):
+                    weight, reduction, smoothing = options
+                    return F.cross_entropy(
+                        x, target, weight, reduction=reduction, label_smoothing=smoothing
+                    )
+
+                name = f"cross entropy {shape} {reduction} {smoothing} {weight is not None}"
+                cases += [Case(name, call, [scores, labels])]
+                cases += [Case(f"{name} of shares", call, [scores, shares])]
+    return cases
+
+
 TABLES = {
+    "losses": losses(),
     "layers": [*products(), *convolutions(), *pools(), *resizes()],
     "norms": [*norms(), *attentions(), *recurrent()],
 }

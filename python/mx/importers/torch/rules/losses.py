@@ -1,0 +1,114 @@
+"""Losses that ONNX has an operator for, kept whole."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from .._builder import Builder, dtype_of, rank_of
+from .._rule import Unsupported, rule
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+@rule("cross_entropy_loss")
+def cross_entropy(
+    b: Builder,
+    scores: ir.Value,
+    target: ir.Value,
+    weight: ir.Value | None = None,
+    reduction: int = 1,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> ir.Value:
+    is_classes = dtype_of(target).is_integer()
+    if rank_of(scores) == 1:  # one item, without an axis for more
+        scores, target = _with_axis(b, scores), _with_axis(b, target)
+        if reduction == 0:
+            result = cross_entropy(
+                b, scores, target, weight, reduction, ignore_index, label_smoothing
+            )
+            return b.Squeeze(result, [0])
+    if not is_classes:
+        return _of_shares(b, scores, target, weight, reduction, label_smoothing)
+    if not label_smoothing:
+        return _of_classes(b, scores, target, weight, _REDUCTIONS[reduction], ignore_index)
+    counted = b.Not(b.Equal(target, ignore_index))
+    weights = _of_labels(b, target, counted, weight, dtype_of(scores))
+    losses = _of_classes(b, scores, target, weight, "none", ignore_index)
+    every = _along_classes(b, b.LogSoftmax(scores, axis=1), weight, rank_of(scores))
+    zero = b.constant(0, dtype_of(scores))
+    even = b.Where(counted, every, zero)
+    classes = b.cast(b.scalar(b.size(scores, 1)), dtype_of(scores))
+    losses = b.Add(b.Mul(losses, 1 - label_smoothing), b.Div(b.Mul(even, label_smoothing), classes))
+    if reduction == 0:
+        return losses
+    total = b.ReduceSum(losses, keepdims=0)
+    return total if reduction == 2 else b.Div(total, b.ReduceSum(weights, keepdims=0))
+
+
+def _of_classes(
+    b: Builder,
+    scores: ir.Value,
+    target: ir.Value,
+    weight: ir.Value | None,
+    reduction: str,
+    ignore_index: int,
+) -> ir.Value:
+    return b.SoftmaxCrossEntropyLoss(
+        scores, target, weight, reduction=reduction, ignore_index=ignore_index
+    )
+
+
+def _of_shares(
+    b: Builder,
+    scores: ir.Value,
+    target: ir.Value,
+    weight: ir.Value | None,
+    reduction: int,
+    label_smoothing: float,
+) -> ir.Value:
+    """Of a target that has a share for each class."""
+    classes = b.cast(b.scalar(b.size(scores, 1)), dtype_of(scores))
+    if label_smoothing:
+        even = b.Div(b.constant(label_smoothing, dtype_of(scores)), classes)
+        target = b.Add(b.Mul(target, 1 - label_smoothing), even)
+    losses = _along_classes(b, b.Mul(b.LogSoftmax(scores, axis=1), target), weight, rank_of(scores))
+    if reduction == 0:
+        return losses
+    total = b.ReduceSum(losses, keepdims=0)
+    if reduction == 2:
+        return total
+    sizes = [b.size(scores, axis) for axis in range(rank_of(scores)) if axis != 1]
+    return b.Div(total, b.cast(b.scalar(b.product(sizes)), dtype_of(scores)))
+
+
+def _along_classes(
+    b: Builder, logarithms: ir.Value, weight: ir.Value | None, rank: int
+) -> ir.Value:
+    """The negative sum over the classes, weighted."""
+    if weight is not None:
+        logarithms = b.Mul(logarithms, b.Reshape(weight, [-1, *[1] * (rank - 2)]))
+    return b.Neg(b.ReduceSum(logarithms, [1], keepdims=0))
+
+
+def _of_labels(
+    b: Builder,
+    target: ir.Value,
+    counted: ir.Value,
+    weight: ir.Value | None,
+    dtype: ir.DataType,
+) -> ir.Value:
+    """How much each label counts."""
+    if weight is None:
+        return b.cast(counted, dtype)
+    labels = b.Where(counted, target, b.constant(0, dtype_of(target)))
+    return b.Where(counted, b.Gather(weight, labels, axis=0), b.constant(0, dtype))
+
+
+def _with_axis(b: Builder, x: ir.Value) -> ir.Value:
+    """With a first axis of length 1."""
+    result = b.Unsqueeze(x, [0])
+    if x.shape is None:
+        raise Unsupported("a shape that is not known")
+    result.shape = ir.Shape([1, *x.shape])
+    return result
