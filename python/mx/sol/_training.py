@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -39,7 +40,8 @@ class TrainingPlans:
     ) -> None:
         self._context, self._passes = context, passes
         self._lock = threading.Lock()
-        self._backward: Run | None = None
+        self.plans: dict[str, Plan] = {}  # on the CPU, by "forward" and "backward"
+        self.backward: Run = self._first_backward
         self.inputs = [spec.name for spec in graph.inputs]
         self.outputs = [spec for spec in graph.outputs if spec.name not in stores]
         self.forward_graph = graph
@@ -51,7 +53,7 @@ class TrainingPlans:
             self.forward_graph, self.backward_graph = found.forward, found.backward
             self.saved, self.grads = found.saved, found.grads
         self.differentiable = _differentiable(graph, wrt)
-        self.forward = self._runner(self.forward_graph, stores)
+        self.forward = self._runner(self.forward_graph, stores, "forward")
 
     @property
     def backward_inputs(self) -> list[str]:
@@ -65,46 +67,47 @@ class TrainingPlans:
         assert self.backward_graph is not None
         return [spec.name for spec in self.backward_graph.outputs]
 
-    def backward(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """The gradients."""
-        if self._backward is None:
-            with self._lock:
-                if self._backward is None:
-                    assert self.backward_graph is not None
-                    self._backward = self._runner(self.backward_graph, {})
-        return self._backward(arrays)
+    def _first_backward(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Plans the backward pass, and runs it."""
+        with self._lock:
+            if self.backward == self._first_backward:
+                assert self.backward_graph is not None
+                self.backward = self._runner(self.backward_graph, {}, "backward")
+        return self.backward(arrays)
 
-    def _runner(self, graph: Graph, stores: Mapping[str, str]) -> Run:
-        """What executes a graph, after the passes over a copy of it."""
+    def _runner(self, graph: Graph, stores: Mapping[str, str], name: str) -> Run:
+        """What executes a graph, after the passes over a copy of it; an attribute of that name gets
+        the compiled plan, when there is one."""
         smaller = graph.copy()
         run(self._passes, smaller)
-        if self._context.device_type == "cpu":
-            return Planned(Plan(smaller, optimize=False, stores=stores))
-        return _elsewhere(smaller, self._context, stores)
+        if self._context.device_type != "cpu":
+            return _elsewhere(smaller, self._context, stores)
+        plan = self.plans[name] = Plan(smaller, optimize=False, stores=stores)
+        return Planned(plan, functools.partial(setattr, self, name))
 
 
 class Planned:
-    """Runs a plan for inputs of known shapes: as one compiled plan, where it is one."""
+    """Runs a plan for inputs of known shapes.
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._names = plan.input_names
-        self._run: Run = self._first
+    `tell` gets what does so from the first run on: the one compiled plan, where it is one.
+    """
+
+    def __init__(self, plan: Plan, tell: Callable[[Run], None]) -> None:
+        self._plan, self._tell = plan, tell
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        return self._run(arrays)
-
-    def _first(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        named = dict(zip(self._names, map(as_array, arrays), strict=True))
+        named = dict(zip(self._plan.input_names, map(as_array, arrays), strict=True))
         compiled = self._plan.compiled(named)
         if compiled is not None:
             # Saved values and gradients are large, come at each step, and go before the next one.
             compiled.keep_outputs()
-        self._run = self._each if compiled is None else compiled.run
-        return self._run(arrays)
+        how: Run = self._each if compiled is None else compiled.run
+        self._tell(how)
+        return how(arrays)
 
     def _each(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        return self._plan.run(dict(zip(self._names, map(as_array, arrays), strict=True)))
+        named = dict(zip(self._plan.input_names, map(as_array, arrays), strict=True))
+        return self._plan.run(named)
 
 
 def _elsewhere(graph: Graph, context: Context, stores: Mapping[str, str]) -> Run:

@@ -36,13 +36,13 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
                 inputs[i] = as_array(tensors[i].detach().clone())
         outputs = version.plans.forward(given)
         results = version.finish(outputs)
-        every = (outputs, inputs)
-        kept = [every[is_input][i] for is_input, i in version.kept]
-        tensors_of = (results, tensors)
         # autograd rejects the backward of a call after which one of these was written.
-        checked = [tensors_of[is_input][i] for is_input, i in version.checked]
+        saved = [tensors[i] for i in version.read] + [results[i] for i in version.read_results]
+        if version.kept:
+            every = (outputs, inputs)
+            saved.append(keep([every[is_input][i] for is_input, i in version.kept]))
         ctx.version = version
-        ctx.save_for_backward(keep(kept), *checked)
+        ctx.save_for_backward(*saved)
         ctx.set_materialize_grads(False)
         if version.constant:
             ctx.mark_non_differentiable(*[results[i] for i in version.constant])
@@ -51,17 +51,20 @@ class Call(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         """Runs the backward plan."""
-        version = ctx.version
+        version, saved = ctx.version, ctx.saved_tensors
         is_second = _is_grad_enabled()
         if is_second:
             grads = tuple(grad if grad is None else grad.detach() for grad in grads)
-        kept = kept_by(ctx.saved_tensors[0])
-        given = [
-            kept[i] if is_kept else version.zeros(i) if grads[i] is None else grads[i]
-            for is_kept, i in version.sources
-        ]
+        kept = kept_by(saved[-1]) if version.kept else ()
+        sources = (grads, saved, kept)
+        given = [sources[kind][i] for kind, i in version.sources]
+        for n, i in version.grads_at:
+            if given[n] is None:
+                given[n] = version.zeros(i)
+        for n in version.with_grads:
+            given[n] = given[n].detach()
         made = version.plans.backward(given)
-        found = [None if i is None else tensor_of(made[i]) for i in version.grads]
+        found = [None if i is None else _from_dlpack(made[i].__dlpack__()) for i in version.grads]
         if is_second:
             found = _without_second(version.name, found)
         return (None, None, None, *found)
@@ -91,43 +94,58 @@ class Version:
         self.state_inputs = frozenset(training.state_inputs)
         self._has_seed = training.has_seed
         self._num_results = len(plans.outputs)
+        self._is_single = training.tree.is_single
         self._state = StateArrays(module, training.state)
         self._written = [training.state.index(name) for name in training.writes]
         self._counters = StateArrays(module, list(training.counters))
         self._steps = list(training.counters.values())
         self._wrt = [plans.inputs.index(name) for name in wrt]
         if wrt:
-            first = len(training.arguments)
-            self._prepare_backward([first + i for i in self._written])
+            self._prepare_backward(training)
 
-    def _prepare_backward(self, written: Sequence[int]) -> None:
-        plans = self.plans
+    def _prepare_backward(self, training: TrainingGraph) -> None:
+        """Finds out where backward has each of its inputs from."""
+        plans, first = self.plans, len(training.arguments)
         inputs = {name: i for i, name in enumerate(plans.inputs)}
         results = [spec.name for spec in plans.outputs]
         outputs = {name: i for i, name in enumerate([*results, *plans.saved])}
-        # What a call keeps for its backward: whether it is an input or an output, and its number.
-        names = [n for n in plans.backward_inputs if n in inputs or n in outputs]
-        self.kept = [(True, inputs[n]) if n in inputs else (False, outputs[n]) for n in names]
-        # Where backward has each input from: what is kept, or gradients of outputs.
-        self.sources = [
-            (True, names.index(n)) if n in names else (False, results.index(n[len("grad.") :]))
-            for n in plans.backward_inputs
+        num_tensors = first + len(training.state)
+        written = {first + i for i in self._written}
+        # Tensors and results that autograd saves as they are; the others are arrays, kept at once.
+        self.read: list[int] = []
+        self.read_results: list[int] = []
+        self.kept: list[tuple[bool, int]] = []
+        # Whether it is a gradient, a tensor that autograd has saved, or an array that is kept.
+        sources: list[tuple[int, int]] = []
+        names = plans.backward_inputs
+        self.read = [
+            inputs[n]
+            for n in names
+            if inputs.get(n, num_tensors) < num_tensors and inputs[n] not in written
         ]
+        for name in names:
+            if name in inputs and inputs[name] in self.read:
+                sources.append((1, self.read.index(inputs[name])))
+            elif name in inputs:
+                sources.append((2, len(self.kept)))
+                self.kept.append((True, inputs[name]))
+            elif name in outputs and outputs[name] < len(results):
+                sources.append((1, len(self.read) + len(self.read_results)))
+                self.read_results.append(outputs[name])
+            elif name in outputs:
+                sources.append((2, len(self.kept)))
+                self.kept.append((False, outputs[name]))
+            else:
+                sources.append((0, results.index(name[len("grad.") :])))
+        self.sources = sources
+        self.grads_at = [(n, i) for n, (kind, i) in enumerate(sources) if kind == 0]
+        # What of it autograd gives as tensors with gradients, which plans do not take.
+        self.with_grads = [n for n, (kind, _) in enumerate(sources) if kind == 1]
         self.rewritten = [i for is_input, i in self.kept if is_input and i in written]
-        self.checked = [
-            (is_input, i)
-            for is_input, i in self.kept
-            if (i not in written and i < self._num_tensors if is_input else i < len(results))
-        ]
         made = plans.gradients
         wanted = [plans.grads.get(plans.inputs[i]) for i in self._wrt]
         self.grads = [None if name is None else made.index(name) for name in wanted]
         self.constant = [i for i, name in enumerate(results) if name not in plans.differentiable]
-
-    @property
-    def _num_tensors(self) -> int:
-        """How many of the inputs are tensors that the caller may write."""
-        return len(self.plans.inputs) - self._has_seed
 
     def zeros(self, output: int) -> Any:
         """The gradient of an output that nothing depends on."""
@@ -145,7 +163,7 @@ class Version:
             results = _apply(self, given, every, *[every[i] for i in self._wrt])
         else:
             results = self.finish(self.plans.forward(given))
-        return self.tree.unflatten(results)
+        return results[0] if self._is_single else self.tree.unflatten(results)
 
     def finish(self, outputs: Sequence[Any]) -> list[Any]:
         """The module's results among the outputs; notes what the plan has written."""
@@ -155,7 +173,7 @@ class Version:
             self._counters.look()
             with torch.no_grad():
                 torch._foreach_add_(self._counters.tensors, self._steps)
-        return [tensor_of(output) for output in outputs[: self._num_results]]
+        return [_from_dlpack(output.__dlpack__()) for output in outputs[: self._num_results]]
 
 
 def tensor_of(output: Any) -> Any:

@@ -16,7 +16,7 @@ from ..._compiled import Compiled
 from ..._errors import SolWarning
 from ...passes import PASSES
 from ._source import TorchSource, check_tensor
-from ._trainer import Trainer
+from ._trainer import NOT_READY, Ready, Trainer
 
 _is_grad_enabled = torch.is_grad_enabled
 _is_autocast_enabled = torch._C._is_any_autocast_enabled
@@ -49,6 +49,8 @@ class Runner:
         outputs = self.source.outputs
         self.is_single = outputs is not None and outputs.is_single
         self.trainer = Trainer(compiled)
+        # What the last call in training was executed by.
+        self.trains: Ready | None = None
 
     def carefully(self, module: Any, args: Any, kwargs: Any, hooks: bool) -> Any:
         """What the module returns where something may have to be done besides running a plan."""
@@ -105,6 +107,9 @@ class Runner:
             if not self.compiled.fallback:
                 raise
             return self._in_torch(str(error).split("\n")[0], module, args, kwargs, 5)
+        source = self.source
+        if source.is_flat and not kwargs and not self.keywords:
+            self.trains = self.trainer.ready(version, tensors)
         return version(tensors)
 
     def training_plans(self) -> tuple[Any, frozenset[str]]:
@@ -149,6 +154,11 @@ class OptimizedModule:
         # a tenth of a tiny model.
         sol = self._sol
         if _is_grad_enabled() or _is_autocast_enabled() or sol.state.check():
+            trains = sol.trains
+            if trains is not None and not kwargs:
+                result = trains(args)
+                if result is not NOT_READY:
+                    return result
             return sol.carefully(self, args, kwargs, hooks=True)
         if kwargs or sol.keywords:
             if tuple(kwargs) != sol.keywords:

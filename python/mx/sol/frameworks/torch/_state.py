@@ -58,7 +58,7 @@ class State:
         self._modules = list(owners.values())
         self._root_hooks = [getattr(module, kind) for kind in HOOKS]
         self._inner_hooks = [getattr(one, kind) for one in self._modules[1:] for kind in HOOKS]
-        self._all_hooks = [*self._root_hooks, *_GLOBAL_HOOKS, *self._inner_hooks]
+        self.all_hooks = [*self._root_hooks, *_GLOBAL_HOOKS, *self._inner_hooks]
         # Weights by the names that graphs have for them, with the dictionary that each is in.
         self._weights_in: dict[str, tuple[dict[str, Any], str]] = {}
         self._constants: dict[str, Any] = {}
@@ -114,7 +114,7 @@ class State:
         is_counted = not any(tensor.is_inference() for tensor in self._watched)
         self._version: Callable[[Any], int] = _version if is_counted else _version_of
         self._versions = list(map(self._version, self._watched))
-        self.check = self._checker(self._all_hooks)
+        self.check = self._checker(self.all_hooks)
         self.check_but_for_hooks = self._checker([])
 
     def _checker(self, hooks: Sequence[Any]) -> Callable[[], str]:

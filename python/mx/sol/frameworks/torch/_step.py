@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Sequence
 from operator import attrgetter
@@ -14,8 +15,9 @@ from torch.utils import _pytree as pytree
 from ....context import Context
 from ....graph import GraphError, Plan
 from ....graph.passes import Pass
+from ..._compiled import as_array
 from ..._step import StepGraph, step_graph
-from ..._training import Planned
+from ..._training import Planned, Run
 from ...passes import run
 from ._autograd import tensor_of
 from ._held import StateArrays
@@ -158,7 +160,7 @@ class _StepPlan:
         graph = made.graph
         run(passes, graph)
         self.plan = Plan(graph, optimize=False, stores=made.stores)
-        self._run = Planned(self.plan)
+        self._run: Run = Planned(self.plan, functools.partial(setattr, self, "_run"))
         self._optimizer, self._known = optimizer, known
         self._has_seed = training.has_seed
         self._state = StateArrays(module, training.state)
@@ -219,7 +221,5 @@ class _StepPlan:
             a is b for a, b in zip(now, self._seen, strict=True)
         )
         if not same:
-            from ..._compiled import as_array
-
             self._seen, self._arrays = now, [as_array(one) for one in now]
         return self._arrays

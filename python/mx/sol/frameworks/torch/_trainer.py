@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter, getitem
 from typing import Any
 
@@ -17,6 +17,9 @@ from ._training_graph import training_graph
 
 _training = attrgetter("training")
 _requires_grad = attrgetter("requires_grad")
+Ready = Callable[[Sequence[Any]], Any]
+# What says that a call is another one than that before.
+NOT_READY = object()
 # Versions that are kept; of more the oldest go.
 _MOST = 32
 
@@ -85,3 +88,40 @@ class Trainer:
             ]
         plans = TrainingPlans(made.graph, wrt, compiled.context, compiled.passes, made.stores)
         return Version(source.module, made, plans, wrt)
+
+    def ready(self, version: Version, tensors: Sequence[Any]) -> Ready:
+        """What a call may begin with: it runs the version, if that is the one for the call.
+
+        It is for tensors that are all the arguments of the module. It gives NOT_READY where
+        something is not as it was for these.
+        """
+        modules, dicts, keys = self._modules, self._dicts, self._keys
+        modes = list(map(_training, modules))
+        grad = torch.is_grad_enabled()
+        requires = list(map(_requires_grad, map(getitem, dicts, keys)))
+        told = [_told(x) for x in tensors]
+        hooks = self._source.state.all_hooks if self._source.state else []
+        is_grad_enabled, is_autocast = torch.is_grad_enabled, torch._C._is_any_autocast_enabled
+        transforms = torch._C._are_functorch_transforms_active
+
+        def run(args: Sequence[Any]) -> Any:
+            try:
+                if (
+                    any(hooks)
+                    or is_autocast()
+                    or transforms()
+                    or is_grad_enabled() is not grad
+                    or list(map(_training, modules)) != modes
+                    or list(map(_requires_grad, map(getitem, dicts, keys))) != requires
+                    or [_told(x) for x in args] != told
+                ):
+                    return NOT_READY
+            except (AttributeError, KeyError):
+                return NOT_READY
+            return version(args)
+
+        return run
+
+
+def _told(x: Any) -> tuple[Any, ...]:
+    return x.shape, x.dtype, x.requires_grad, x.device, x.layout, x.is_neg()
