@@ -9,9 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from .. import _onednn
 from .._acc.table import accelerators
 from ._backends import backends
+from ._layers import layers
 from ._not_built import NOT_BUILT
 from .deployments import deployments
 from .frameworks import frameworks
+from .jits import JITS
+from .operators import DOMAIN, OPERATORS
 from .passes import PASSES
 
 Row = tuple[str, str]
@@ -46,12 +49,30 @@ def _backends() -> Iterator[Row]:
         yield one.name, missing.get(one.name, rules)
 
 
+def _jits() -> Iterator[Row]:
+    for one in JITS:
+        command = one.find()
+        yield one.name, " ".join(command) if command else f"missing: {' '.join(one.command)}"
+
+
+def _operators() -> Iterator[Row]:
+    yield DOMAIN, f"{len(OPERATORS)} operators"
+    for name in layers.names():
+        try:
+            text = (layers.get(name).__doc__ or "").split("\n")[0]
+        except ImportError as error:
+            text = f"missing: {error}"
+        yield name, text
+
+
 def main() -> None:
     """Prints a section for each kind of plugin."""
     sections: dict[str, Iterator[Row]] = {
         "Frameworks": _frameworks(),
         "Devices": _devices(),
         "Backends": _backends(),
+        "JITs": _jits(),
+        "Layers": _operators(),
         "Deployments": ((one.name, one.missing() or one.description) for one in deployments),
         "Passes": ((one.name, one.description) for one in PASSES),
         "Not built yet": iter(NOT_BUILT.items()),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..graph import GraphError
+from . import _layers
 from ._compiled import Compiled
 from ._config import config
 from .devices import DeviceLike
@@ -51,6 +52,7 @@ def optimize(
     Raises TypeError for what is no model or does not fit as an example, GraphError for what the
     graph of models has no operator for, NotImplementedError for what is not implemented yet.
     """
+    _layers.load()
     reader = reader_of(model)
     target = frameworks.get(framework if framework is not None else reader.target)
     context = _device.find(device)

@@ -129,7 +129,7 @@ def _add_weights(module: Any, compiled: Compiled) -> dict[str, str]:
     names: dict[str, str] = {}
     for weight, (tensor, is_trained) in compiled.weights().items():
         array = numpy.array(tensor.numpy())  # its own: training writes it
-        owner, key = _place(module, weight)
+        owner, key = _owner_of(module, weight)
         if is_trained:
             owner.register_parameter(key, torch.nn.Parameter(_tensor_of(array)))
         else:
@@ -139,7 +139,7 @@ def _add_weights(module: Any, compiled: Compiled) -> dict[str, str]:
     return names
 
 
-def _place(module: Any, name: str) -> tuple[Any, str]:
+def _owner_of(module: Any, name: str) -> tuple[Any, str]:
     """The module inside that a weight belongs to, and what it is called there."""
     *path, key = [part or "_" for part in name.split(".")]
     for part in path:

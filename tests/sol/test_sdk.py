@@ -1,0 +1,66 @@
+"""The example of a plugin: installed beside the project, listed, and used."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).resolve().parents[2] / "examples" / "sol_plugin"
+USES = ["framework: ArrayModel True", "pass: ['snake']", "backend: True", "layer: True",
+        "gradient: True", "jit: True", "device: True"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Runs Python where the plugin is installed, and gives what it prints."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    copy = tmp_path_factory.mktemp("source") / "sol_plugin"
+    copy.mkdir()
+    for path in PLUGIN.rglob("*"):
+        if path.is_file() and path.suffix in (".py", ".c", ".toml", ".md"):
+            target = copy / path.relative_to(PLUGIN)
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    subprocess.run([*pip, "--target", str(folder), str(copy)], check=True, timeout=300)
+    others = [os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else []
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), *others]),
+        "MXNET_ACC_TRUSTED": "1",
+    }
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_what_it_adds_is_listed(run) -> None:
+    text = run("-m", "mx.sol")
+    for line in (
+        "  sklearn\n",
+        "  plainacc ",
+        "  snake          1 operators",
+        "  cc             ",
+        "  snake          The layer Snake, x + sin(x)^2: what it means, and its gradient.",
+        "  snake          makes one Snake of x + sin(x) * sin(x)",
+    ):
+        assert line in text, text
+
+
+def test_what_it_adds_works(run) -> None:
+    assert run(str(PLUGIN / "use.py")).splitlines() == USES
