@@ -1,0 +1,85 @@
+"""Modules of torch that are deployed, also those that were trained meanwhile."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from mx import sol
+from mx.graph import GraphError
+
+from .loaded import Library
+
+torch = pytest.importorskip("torch")
+
+
+class Network(torch.nn.Module):
+    """Gives two outputs, by name; one by positions in a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Embedding(7, 8)
+        self.norm = torch.nn.BatchNorm1d(8)
+        self.head = torch.nn.Linear(8, 3)
+
+    def forward(self, tokens, scale):
+        hidden = self.norm(self.table(tokens).mean(1)) * scale
+        return {"scores": self.head(hidden).softmax(-1), "hidden": hidden}
+
+
+def test_after_training(tmp_path) -> None:
+    torch.manual_seed(0)
+    model = Network()
+    tokens, scale = torch.randint(0, 7, (4, 5)), torch.rand(4, 1)
+    fast = sol.optimize(model.eval(), tokens, scale)
+    optimizer = torch.optim.SGD(model.parameters(), 0.5)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model.train()(tokens, scale)["scores"][:, 0].sum().backward()
+        optimizer.step()
+    model.eval()
+    made = sol.deploy(fast, path=tmp_path)
+    assert [path.name for path in made.files] == [
+        "libnetwork.so",
+        "network.h",
+        "networkConfig.cmake",
+    ]
+    header = made.files[1].read_text()
+    assert "const int64_t *tokens_4x5" in header and "float *scores_4x3" in header
+    outputs = [numpy.zeros((4, 3), "float32"), numpy.zeros((4, 8), "float32")]
+    library = Library(made.files[0])
+    assert library.call([tokens.numpy(), scale.numpy(), *outputs]) == 0
+    with torch.no_grad():
+        expected = model(tokens, scale)
+    for came, wanted in zip(outputs, expected.values(), strict=True):
+        numpy.testing.assert_allclose(came, wanted.numpy(), rtol=1e-4, atol=1e-5)
+    assert library.call([tokens.numpy() + 7, scale.numpy(), *outputs]) == 0
+    assert numpy.isnan(outputs[1]).all()
+
+
+class Choosing(torch.nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+def test_parts_are_rejected(tmp_path) -> None:
+    inner = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+    model = torch.nn.Sequential(inner, Choosing()).eval()
+    with pytest.warns(sol.SolWarning):
+        fast = sol.optimize(model, torch.rand(2, 4), fallback=True)
+    with pytest.raises(GraphError, match="only the parts 0 of the model are optimized"):
+        sol.deploy(fast, path=tmp_path)
+
+
+def test_the_error_names_the_module(tmp_path) -> None:
+    class Best(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.det(x)
+
+    model = torch.nn.Sequential(torch.nn.Identity(), Best()).eval()
+    try:
+        fast = sol.optimize(model, torch.rand(2, 2))
+    except GraphError:
+        pytest.skip("torch's operator is none of graphs")
+    with pytest.raises(GraphError, match="cannot be deployed: no emitter for"):
+        sol.deploy(fast, path=tmp_path)
