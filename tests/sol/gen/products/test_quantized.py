@@ -64,6 +64,35 @@ CASES |= {
     "quantized_uint8": _quantized("uint8", "int8", "uint8"),
     "quantized_int8": _quantized("int8", "int8", "int8", columns=True),
 }
+CASES |= {
+    "conv_sums": Case(
+        "ConvInteger",
+        (
+            _bytes("uint8", 2, 6, 7, 8),
+            _bytes("int8", 4, 3, 3, 2),
+            numpy.array(200, "uint8"),
+            numpy.array(-7, "int8"),
+        ),
+        (1, 3),
+        {"group": 2, "strides": [2, 1], "pads": [1, 0, 1, 2], "dilations": [1, 2]},
+    ),
+    "conv_quantized": Case(
+        "QLinearConv",
+        (
+            _bytes("uint8", 1, 3, 9, 8),
+            _scale(0.0371),
+            numpy.array(13, "uint8"),
+            _bytes("int8", 5, 3, 3, 3),
+            numpy.linspace(0.01, 0.02, 5, dtype=numpy.float32),
+            numpy.zeros(5, "int8"),
+            _scale(0.431),
+            numpy.array(99, "uint8"),
+            random.integers(-1000, 1000, 5).astype("int32"),
+        ),
+        (3, 5),
+        {"pads": [1, 1, 1, 1]},
+    ),
+}
 DYNAMIC = {
     "usual": random.standard_normal((5, 13)).astype(numpy.float32),
     "above": random.random(64).astype(numpy.float32) + 1,

@@ -1,6 +1,13 @@
 """Emitters of products: matrices, convolutions, recurrences, quantized ones."""
 
-from . import convolution, matmul, quantized, recurrent, transposed
+from . import (
+    convolution,
+    matmul,
+    quantized,
+    quantized_convolution,
+    recurrent,
+    transposed,
+)
 from ._epilogue import Extra, Step
 from ._group import PRODUCTS, emit_product_group
 
@@ -12,6 +19,7 @@ __all__ = [
     "emit_product_group",
     "matmul",
     "quantized",
+    "quantized_convolution",
     "recurrent",
     "transposed",
 ]

@@ -16,7 +16,7 @@ from ._integers import IntegerProduct
 from ._panels import WORK
 from ._text import fill
 
-_BYTES = ("uint8", "int8")
+BYTES = ("uint8", "int8")
 # Rows whose sums are kept before they are stored.
 _ROWS = 48
 
@@ -68,7 +68,7 @@ _STORE_SUMS = """\
 """
 
 _STORE_BYTES = """\
-        const vf scale = a_scale * $b_scale / y_scale;
+        const vf scale = a_scale[0] * $b_scale / vf_set1(y_scale[0]);
         const ${NAME}_vd wide = MX_CONVERT(v, ${NAME}_vd) * MX_CONVERT(scale, ${NAME}_vd);
         for (int64_t i = 0; i < lanes; ++i) {
           const double near = wide[i] < -1e9 ? -1e9 : wide[i] > 1e9 ? 1e9 : wide[i];
@@ -78,16 +78,26 @@ _STORE_BYTES = """\
 """
 
 
-def _zero(
-    inputs: Sequence[Spec | None], index: int, places: Places, dtype: str, sizes: Sequence[int]
-) -> str:
+def zero_of(inputs: Sequence[Spec | None], index: int, places: Places, dtype: str) -> str:
     """C of a zero point that is one number; Declined for others."""
     spec = inputs[index] if index < len(inputs) else None
     if spec is None:
         return "0"
-    if spec.size not in sizes or spec.dtype != dtype:
+    if spec.size != 1 or spec.dtype != dtype:
         raise Declined(f"zero point of shape {spec.shape}, {spec.dtype}")
     return f"((const {dtype}_t *)in[{places.at[index]}])[0]"
+
+
+def zeros_of(
+    spec: Spec | None, known: numpy.ndarray | None, count: int, move: int
+) -> numpy.ndarray:
+    """The zero points of so many columns of weights from which `move` has been subtracted."""
+    zeros = numpy.full(count, -move, numpy.int32)
+    if spec is None or known is None:
+        return zeros
+    if spec.size not in (1, count):
+        raise Declined(f"zero point of shape {spec.shape}")
+    return zeros + known.reshape(-1).astype(numpy.int32)
 
 
 def _emit(
@@ -102,7 +112,7 @@ def _emit(
     `quantized` those of the scales of a, b and the result, and of the result's zero point."""
     places = Places.of(inputs)
     a, b = inputs[at[0]], inputs[at[2]]
-    if a is None or b is None or a.dtype not in _BYTES or b.dtype not in _BYTES:
+    if a is None or b is None or a.dtype not in BYTES or b.dtype not in BYTES:
         raise Declined("factors that are not of 8 bits")
     if len(b.shape) != 2 or len(a.shape) < 2 or a.shape[-1] != b.shape[0]:
         raise Declined(f"shapes {a.shape} and {b.shape}")
@@ -113,14 +123,8 @@ def _emit(
     rows = a.size // depth if depth else int(numpy.prod(a.shape[:-1]))
     shift = 128 if a.dtype == "int8" else 0
     matrix = known[at[2]].astype(numpy.int32) - (128 if b.dtype == "uint8" else 0)
-    zeros = numpy.zeros(columns, numpy.int32)
-    if b_zero is not None:
-        if b_zero.size not in (1, columns):
-            raise Declined(f"zero point of shape {b_zero.shape}")
-        zeros = zeros + known[at[3]].reshape(-1).astype(numpy.int32)
-        zeros -= 128 if b.dtype == "uint8" else 0
-    elif b.dtype == "uint8":
-        zeros -= 128
+    move = 128 if b.dtype == "uint8" else 0
+    zeros = zeros_of(b_zero, known.get(at[3]), columns, move)
     y_zero = inputs[quantized[3]] if quantized is not None else None
     y_type = "int32" if quantized is None else a.dtype if y_zero is None else y_zero.dtype
     result = Spec((*a.shape[:-1], columns), y_type)
@@ -151,11 +155,11 @@ def _emit(
         weights=places.count,
         base=places.count + 1,
         zeros=places.count + 2,
-        a_zero=_zero(inputs, at[1], places, a.dtype, (1,)),
+        a_zero=zero_of(inputs, at[1], places, a.dtype),
         a_shift=shift,
         packed=packed_bytes,
         y_type=f"{y_type}_t",
-        scales="" if quantized is None else _scales(inputs, places, quantized, y_type),
+        scales="" if quantized is None else scales(inputs, places, quantized, y_type, columns),
         parts=-(-panels.count // p_step),
         step=step,
         rows=rows,
@@ -176,7 +180,7 @@ def _emit(
         else fill(
             _STORE_BYTES,
             NAME=NAME,
-            b_scale=_b_scale(inputs, quantized, columns),
+            b_scale=_b_scale(inputs[quantized[1]]),
             y_type=f"{y_type}_t",
             low=numpy.iinfo(y_type).min,
             high=numpy.iinfo(y_type).max,
@@ -196,29 +200,30 @@ def _emit(
     )
 
 
-def _b_scale(inputs: Sequence[Spec | None], at: tuple[int, int, int, int], columns: int) -> str:
-    spec = inputs[at[1]]
-    if spec is None or spec.size not in (1, columns):
-        raise Declined("a scale of another shape")
-    if spec.size == 1:
-        return "b_scale[0]"
+def _b_scale(spec: Spec | None) -> str:
+    if spec is not None and spec.size == 1:
+        return "vf_set1(b_scale[0])"
     return "(lanes == VW ? vf_load(b_scale + n) : vf_load_n(b_scale + n, lanes))"
 
 
-def _scales(
-    inputs: Sequence[Spec | None], places: Places, at: tuple[int, int, int, int], y_type: str
+def scales(
+    inputs: Sequence[Spec | None],
+    places: Places,
+    at: tuple[int, int, int, int],
+    y_type: str,
+    columns: int,
 ) -> str:
-    """C of the scales and the zero point of the result."""
-    for index in at[:3]:
+    """C of the scales and the zero point of the result; the weights' may be one for each column."""
+    for index, sizes in zip(at, ((1,), (1, columns), (1,)), strict=False):
         spec = inputs[index]
-        if spec is None or spec.dtype != "float32" or (index != at[1] and spec.size != 1):
-            raise Declined(f"input {index}: a scale that is no float32")
-    a_scale, b_scale, y_scale = (f"(const float *)in[{places.at[index]}]" for index in at[:3])
-    return (
-        f"  const vf a_scale = vf_set1(({a_scale})[0]), y_scale = vf_set1(({y_scale})[0]);\n"
-        f"  const float *const b_scale = {b_scale};\n"
-        f"  const int32_t y_zero = {_zero(inputs, at[3], places, y_type, (1,))};\n"
+        if spec is None or spec.dtype != "float32" or spec.size not in sizes:
+            raise Declined(f"input {index}: a scale of another type or shape")
+    pointers = ", ".join(
+        f"*const {name} = in[{places.at[index]}]"
+        for name, index in zip(("a_scale", "b_scale", "y_scale"), at, strict=False)
     )
+    zero = zero_of(inputs, at[3], places, y_type)
+    return f"  const float {pointers};\n  const int32_t y_zero = {zero};\n"
 
 
 @emits("MatMulInteger", since=10)
