@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
+
 from .. import numpy as np
 from ..context import Context, cpu
 from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
+from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
 from ._config import config
 from .dims import Dimensions, VDims, choose
@@ -233,6 +236,23 @@ class Compiled:
         plan = self.compiled_plan(arrays)
         return None if plan is None else (self.sized(arrays)[2], plan)
 
+    def error(self, arrays: Sequence[Any]) -> float | None:
+        """By how much outputs for these inputs differ from those of the model's own precision, as a
+        part of the largest element; None where it has that."""
+        exact = [one for one in self.passes if one.name != "int8"]
+        if len(exact) == len(self.passes):
+            return None
+        key = self._key(_shapes_of(arrays))
+        graph, _ = self._optimized(key, exact)
+        expected = Plan(graph, optimize=False).run(self.named(arrays))
+        errors = [0.0]
+        for one, other in zip(self.run(arrays), expected, strict=True):
+            told, right = (numpy.asarray(to_numpy(x), "float64") for x in (one, other))
+            most = float(abs(right).max(initial=0.0))
+            difference = float(abs(told - right).max(initial=0.0))
+            errors.append(difference / most if most else difference)
+        return max(errors)
+
     def smaller(self, graph: Graph) -> Graph:
         """A copy of a graph behind the passes."""
         copy = graph.copy()
@@ -258,14 +278,16 @@ class Compiled:
             plan = PartitionedPlan(graph, self.context, optimize=False)
         return Version(self._graph_of(key), graph, removed, plan)
 
-    def _optimized(self, key: Shapes | None) -> tuple[Graph, tuple[Removed, ...]]:
+    def _optimized(
+        self, key: Shapes | None, passes: Sequence[Pass] | None = None
+    ) -> tuple[Graph, tuple[Removed, ...]]:
         """A graph with the weights as they are now, behind the passes, and what those removed."""
         graph = self._graph_of(key).copy()
         for name, tensor in (self.holder.weights() or {}).items():
             value = graph.model.graph.initializers.get(name)
             if value is not None:
                 value.const_value = tensor
-        return graph, run(self.passes, graph)
+        return graph, run(self.passes if passes is None else passes, graph)
 
     # -- weights --
 

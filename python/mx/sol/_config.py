@@ -15,15 +15,17 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
         "whether each call looks for assignments to variables of TensorFlow, some microseconds for"
         " each; else `refresh` has them read",
     ),
+    "precision": ("float32", "what `optimize` takes for `precision` where it is not given"),
     "profile_runs": (5, "how often `report` runs a model for the times that it tells"),
 }
-# Settings of parts that are not implemented yet.
-_NOT_BUILT = {"precision": "other precisions than the model's"}
+PRECISIONS = ("float32", "int8", "bf16")
+# What settings may be, where not all of their type.
+_ALLOWED = {"precision": PRECISIONS}
 
 
 class Config(MutableMapping[str, Any]):
     """The settings by name. KeyError for one that is none, TypeError for a value of another type,
-    NotImplementedError for settings of what is not implemented yet."""
+    ValueError for one that it may not be."""
 
     def __init__(self) -> None:
         self._values = {name: value for name, (value, _) in _SETTINGS.items()}
@@ -41,6 +43,9 @@ class Config(MutableMapping[str, Any]):
             )
         if expected is int and value < 1:
             raise ValueError(f"sol.config[{name!r}]: expected 1 or more, got {value}")
+        if value not in _ALLOWED.get(name, (value,)):
+            allowed = ", ".join(_ALLOWED[name])
+            raise ValueError(f"sol.config[{name!r}]: expected one of {allowed}, got {value!r}")
         self._values[name] = value
 
     def __delitem__(self, name: str) -> None:
@@ -59,10 +64,6 @@ class Config(MutableMapping[str, Any]):
         return "\n".join(rows)
 
     def _check(self, name: str) -> None:
-        if name in _NOT_BUILT:
-            raise NotImplementedError(
-                f"sol.config[{name!r}]: {_NOT_BUILT[name]}: not implemented yet"
-            )
         if name not in _SETTINGS:
             raise KeyError(f"sol.config: {name!r} is no setting: there are {', '.join(_SETTINGS)}")
 

@@ -9,12 +9,12 @@ from ..graph import GraphError
 from . import _layers
 from ._compiled import Compiled
 from ._config import config
+from ._precision import passes_of
 from .devices import DeviceLike
 from .devices import device as _device
 from .dims import VDims, with_batch_size
 from .frameworks import Source, frameworks, reader_of
 from .frameworks._conventions import Conventions
-from .passes import PASSES
 
 
 def optimize(
@@ -28,6 +28,7 @@ def optimize(
     layout: str | None = None,
     dtype: str | None = None,
     batch_size: int | None = None,
+    precision: str | None = None,
 ) -> Any:
     """A model that gives what another gives, executed by a plan.
 
@@ -41,6 +42,9 @@ def optimize(
     `layout` is "NCHW" or "NHWC": where inputs and outputs of four and five axes have their channels
     in the model that comes back; by default where the model has them. `dtype` is the data type of
     its inputs and outputs of floats. `batch_size` is the length of the first axis of its inputs.
+
+    `precision` is "float32", or "int8" for products with weights in 8 bits, less exact and often
+    faster; `sol.report` tells how much less.
 
     Dimensions are as in the example. `vdims` says which others vary: True for all that may, or a
     list with an item for each, as `sol.report` numbers them: True, False, or a length to use.
@@ -56,7 +60,7 @@ def optimize(
     reader = reader_of(model)
     target = frameworks.get(framework if framework is not None else reader.target)
     context = _device.find(device)
-    passes = PASSES.enabled
+    passes = passes_of(precision)
 
     fallback = config["fallback"] if fallback is None else fallback
     conventions = Conventions(layout, dtype)

@@ -42,6 +42,9 @@ class Report:
     placement: str  # where nodes are executed
     memory: Memory | None
     tuning: Tuning | None  # the candidates of layers with their times, where they were measured
+    # By how much outputs differ from those of float32 on the example, as a part of the largest;
+    # None where that is the precision.
+    error: float | None
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.nodes} nodes, {self.left} behind the passes", ""]
@@ -50,6 +53,8 @@ class Report:
         lines += ["  nothing removed"] * (not self.removed)
         lines += ["", f"Layers, on {self.placement}:", *self._step_lines(), ""]
         lines += [str(self.tuning), ""] if self.tuning is not None else []
+        if self.error is not None:
+            lines += [f"Precision: int8, largest error on the example: {self.error:.2%}", ""]
         if self.memory is not None:
             lines.append(str(self.memory))
         else:
@@ -110,6 +115,7 @@ def _report_of(compiled: Compiled, path: str) -> Report:
         version.plan.summary(),
         inference_memory(compiled),
         compiled.tuning(arrays),
+        compiled.error(arrays) if on_cpu else None,
     )
 
 

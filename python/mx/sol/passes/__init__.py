@@ -7,7 +7,9 @@ The passes are those of `mx.graph.passes`, and those that others add: by an entr
 from ...graph.passes import ON_DEMAND as _ON_DEMAND
 from ...graph.passes import PASSES as _OWN
 from ._list import PassList, Removed, run
+from .int8 import INT8
 
 __all__ = ["PASSES", "PassList", "Removed", "run"]
 
-PASSES = PassList([*_OWN[:-1], *_ON_DEMAND, _OWN[-1]], off=[one.name for one in _ON_DEMAND])
+_OFF = (*_ON_DEMAND, INT8)
+PASSES = PassList([*_OWN[:-1], *_OFF, _OWN[-1]], off=[one.name for one in _OFF])

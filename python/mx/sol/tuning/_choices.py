@@ -11,7 +11,11 @@ from ...graph.lowering._value import Value
 from .._backends import backends
 
 # Without measurements: the backends that come before all others, by operator.
-_FIRST: dict[str, tuple[str, ...]] = {}
+_FIRST: dict[str, tuple[str, ...]] = {
+    # Others compute products of integers element by element.
+    "DynamicQuantizeLinear": ("gen",),
+    "MatMulInteger": ("gen",),
+}
 # Those that layers have only by the table above or by measurement: their kernels are compiled,
 # which takes longer than most models that are run once.
 _ON_DEMAND = frozenset({"gen"})
