@@ -64,9 +64,31 @@ SOFTMAX = """agraph (float[2, 3, 5] x, float[2, 1, 5] m) => (float[2, 3, 5] y) {
 }"""
 
 
+EXPANDED = """agraph (float[2, 3, 8] x, float[8] m) => (float[2, 3, 8] y) {
+    shape = Constant <value_ints = [2, 3, 8]> ()
+    e = Expand(m, shape)
+    a = Add(x, e)
+    y = Softmax(a)
+}"""
+ATTENTION = """agraph (float[1, 2, 8, 16] q, float[1, 2, 8, 16] k, float[8, 8] m) =>
+    (float[a, b, c, d] y) {
+    y = Attention(q, k, q, m)
+}"""
+
+
+def test_body():
+    """Nodes that an operator is short for become kernels of several, too."""
+    inputs = arrays(q=(1, 2, 8, 16), k=(1, 2, 8, 16), m=(8, 8))
+    plan = planned(ATTENTION)
+    (wanted,) = ReferenceEvaluator(model_of(ATTENTION)).run(None, inputs)
+    numpy.testing.assert_allclose(numpy.asarray(plan.run(inputs)[0]), wanted, rtol=1e-5, atol=1e-6)
+    assert any("add" in name and "softmax" in name for name in kernels(plan, inputs))
+
+
 @pytest.mark.parametrize(
     ("text", "shapes", "expected"),
     [
+        (EXPANDED, {"x": (2, 3, 8), "m": (8,)}, ["gen:add+softmax"]),
         (
             GELU,
             {"x": (4, 33), "b": (33,), "r": (4, 33)},

@@ -20,6 +20,7 @@ from ... import numpy as np
 from .._custom import rule_name
 from .._errors import GraphError
 from ._body import body_of
+from ._body_chain import followers_in, taken_from
 from ._choice import Chooser, Layer
 from ._constant import Constant
 from ._control_flow import control_flow
@@ -509,27 +510,43 @@ class _Planner:
     ) -> list[Value]:
         values = dict(zip(function.inputs, inputs, strict=False))
         to.node_name = self._to.node_name
+
+        def version_of(node: onnx_ir.Node) -> int:
+            return {**self._program.opset, **function.opset_imports}.get(node.domain, 1)
+
+        done: set[onnx_ir.Node] = set()
         for node in function:
+            if node in done:
+                continue
             given = [None if value is None else values.get(value) for value in node.inputs]
-            version = {**self._program.opset, **function.opset_imports}.get(node.domain, 1)
             to.num_outputs = len(node.outputs)
+            behind = Followers(followers_in(function, node, values, version_of))
             try:
-                outputs = self._lower_inner(to, node, version, given)
+                outputs = self._lower_inner(to, node, version_of(node), given, behind)
             except NeedsElements as error:
                 for value, origin in zip(inputs, origins, strict=True):
                     if error.value is value and origin is not None:
                         raise NeedsElements(origin) from None
                 raise Declined(f"{node.op_type}: elements decide a shape") from None
-            values.update(zip(node.outputs, outputs, strict=False))
+            chain = taken_from(node, to.taken)
+            done.update(chain)
+            values.update(zip((chain or [node])[-1].outputs, outputs, strict=False))
+        to.taken, to.followers = 0, Followers()
         found = [values.get(value) for value in function.outputs]
         if None in found:
             raise Declined("a body that gives what it is given as nothing")
         return [value for value in found if value is not None]
 
     def _lower_inner(
-        self, to: Lowering, node: onnx_ir.Node, version: int, inputs: list[Value | None]
+        self,
+        to: Lowering,
+        node: onnx_ir.Node,
+        version: int,
+        inputs: list[Value | None],
+        followers: Followers,
     ) -> list[Value]:
-        """A node of a body, by one of the backends."""
+        """A node of a body, by one of the backends; as many behind it as `taken` of `to` says."""
+        to.taken = 0
         if _is_constant(node):
             return [to.constant(attributes_of(node)["value"])]
         host = HostNode(node, {**self._program.opset, node.domain: version})
@@ -541,12 +558,13 @@ class _Planner:
         for backend in self._program.chooser.backends:
             if backend.name in self._program.failed:
                 continue
-            to.taken, to.followers = 0, Followers()
+            to.taken, to.followers = 0, followers
             try:
                 name = rule_name(node.domain, node.op_type)
                 return backend.lower(to, name, since, inputs, attributes_of(node))
             except (Declined, *REJECTIONS) as error:
                 reasons.append(f"{backend.name}: {error}")
+        to.taken, to.followers = 0, Followers()
         try:
             return self._lower_body(to, body_of(host.proto, inputs, host.opset), inputs, inputs)
         except Declined as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from ....graph.lowering._lowering import Lowering
 from ....graph.lowering._table import Backend
 from ....graph.lowering._value import Declined, Value
@@ -12,6 +14,7 @@ from ._chain import Chain, longest
 from ._emit_group import is_in_groups
 from ._kernel import GenKernel
 from ._link import add_step, spec_of
+from ._operators import OPERATORS
 from ._table import SINCE, emit
 from ._target import Target
 
@@ -70,6 +73,8 @@ class GenBackend(Backend):
             if value.known is None and not to.is_row_major(value):
                 raise Declined("left to others: an input with strides, which would be copied")
 
+        if operator in OPERATORS and operator != "CastLike":  # whose second input has any shape
+            inputs = _without_repeats(to, inputs)
         first = Chain().with_node(operator, inputs, attributes)
         kernel, chain = longest(self.target, first, to.followers, check)
         if len(chain) == 1 and operator in ("Cast", "CastLike", "Identity"):
@@ -105,6 +110,26 @@ class GenBackend(Backend):
         if kernel.tiles == 0:
             raise Declined("no elements")
         return add_step(to, self, self.target, kernel, f"gen:{names}", inputs)
+
+
+def _without_repeats(to: Lowering, inputs: Sequence[Value | None]) -> list[Value | None]:
+    """Inputs of which those that show elements again and again, as Expand gives them, show them
+    once, where the shape that all have together stays the same."""
+    given = [value for value in inputs if value is not None]
+    try:
+        whole = numpy.broadcast_shapes(*(value.shape for value in given))
+    except ValueError:
+        return list(inputs)
+    result = list(inputs)
+    for index, value in enumerate(inputs):
+        if value is None or value.known is not None or to.is_row_major(value):
+            continue
+        pairs = list(zip(to.strides(value), value.shape, strict=True))
+        shape = tuple(1 if step == 0 else n for step, n in pairs)
+        others = [one.shape for k, one in enumerate(result) if one is not None and k != index]
+        if shape != value.shape and numpy.broadcast_shapes(shape, *others) == whole:
+            result[index] = to.slices(value, [slice(0, end) for end in shape])
+    return result
 
 
 GEN = GenBackend()
