@@ -2,10 +2,11 @@
 
 `python -m benchmarks.compare.training [--model NAME] [--batch N] [--seconds S] [--threads N]`
 prints a row for each model and batch: milliseconds of a step, which is forward, loss, backward and
-stochastic gradient descent with momentum; ratios, torch's time divided by ours, of medians; and MiB
-of memory at most (VmHWM of Linux) that a process of its own took for a few steps. The models and
-losses are those of benchmarks/models/training.py. The column of losses has the largest difference
-between ours and torch's within the first steps from the same weights.
+stochastic gradient descent with momentum, by `sol.optimize` with torch's loss and optimizer; ratios
+of medians, the time of others divided by ours, among them `sol.training_step`, which has all of a
+step in one plan; and MiB of memory at most (VmHWM of Linux) that a process of its own took for a
+few steps. The models and losses are those of benchmarks/models/training.py. The column of losses
+has the largest difference between ours and torch's within the first steps from the same weights.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from typing import Any
 from benchmarks.compare import environment
 from benchmarks.compare.model_processes import peak
 
-EAGER, OURS, COMPILED = "torch eager", "sol", "torch.compile"
+EAGER, OURS, STEP, COMPILED = "torch eager", "sol", "sol step", "torch.compile"
+CONTESTANTS = (EAGER, OURS, STEP, COMPILED)
 BLOCK_SECONDS = 0.1
 FEWEST_ROUNDS = 5
 STEPS = 3
@@ -60,6 +62,10 @@ def step_of(contestant: str, name: str, batch: int, threads: int) -> Step:
     with torch.no_grad():
         labels = trained.labels(model.eval()(*args))
     model.train()
+    if contestant == STEP:
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+        whole = sol.training_step(model, trained.loss, optimizer)
+        return lambda: float(whole(*args, labels))
     run: Any = model
     if contestant == OURS:
         run = sol.optimize(model, *args)
@@ -81,7 +87,7 @@ def measure(name: str, batch: int, seconds: float, threads: int, notes: set[str]
     """Blocks of all contestants in turns, and the median of each."""
     steps: dict[str, Step] = {}
     losses: dict[str, list[float]] = {}
-    for contestant in (EAGER, OURS, COMPILED):
+    for contestant in CONTESTANTS:
         try:
             step = step_of(contestant, name, batch, threads)
             losses[contestant] = [step() for _ in range(STEPS)]
@@ -129,12 +135,16 @@ def memory_of(contestant: str, row: Row, threads: int) -> float:
 
 def text(rows: Sequence[Row]) -> str:
     """The rows as a table in Markdown, with geometric means of the ratios."""
+    peers = [name for name in CONTESTANTS if name != OURS]
     lines = [
-        f"| model | batch | {OURS}, ms | {EAGER} / {OURS} | {COMPILED} / {OURS} "
-        f"| MiB of {OURS} | of {EAGER} | of {COMPILED} | losses |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| model | batch | {OURS}, ms | "
+        + " | ".join(f"{peer} / {OURS}" for peer in peers)
+        + " | "
+        + " | ".join(f"MiB of {name}" for name in CONTESTANTS)
+        + " | losses |",
+        "|---|---|---|" + "---|" * (len(peers) + len(CONTESTANTS) + 1),
     ]
-    ratios: dict[str, list[float]] = {EAGER: [], COMPILED: []}
+    ratios: dict[str, list[float]] = {peer: [] for peer in peers}
     for row in rows:
         cells = []
         for peer, found in ratios.items():
@@ -144,13 +154,13 @@ def text(rows: Sequence[Row]) -> str:
             else:
                 cells.append("")
         ours = f"{1e3 * row.seconds[OURS]:.2f}" if OURS in row.seconds else ""
-        memory = [f"{row.memory.get(key, math.nan):.0f}" for key in (OURS, EAGER, COMPILED)]
+        memory = [f"{row.memory.get(key, math.nan):.0f}" for key in CONTESTANTS]
         cells += [*memory, f"{row.difference:.0e}"]
         lines.append(f"| {row.model} | {row.batch} | {ours} | {' | '.join(cells)} |")
     means = [
         f"{statistics.geometric_mean(found):.2f}" if found else "" for found in ratios.values()
     ]
-    lines.append(f"| geometric mean | | | {' | '.join(means)} | | | | |")
+    lines.append(f"| geometric mean | | | {' | '.join(means)} |" + " |" * (len(CONTESTANTS) + 1))
     return "\n".join(lines)
 
 
@@ -164,7 +174,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--alone", choices=(EAGER, OURS, COMPILED), help=argparse.SUPPRESS)
+    parser.add_argument("--alone", choices=CONTESTANTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     models, batches = options.model or list(TRAINED), options.batch or [1, 16]
     if options.alone:
