@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Case, optimized
+from .models import MODELS
 from .programs import output_of, run, write_main
 
 Deploy = Callable[..., Case]
@@ -45,6 +46,13 @@ def test_without_a_warning(deployed: Deploy, tmp_path: Path, command: list[str])
     run(
         [compiler(command[0]), *command[1:], *flags, "-c", source, "-o", tmp_path / "x.o"], tmp_path
     )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_without_a_warning(deployed: Deploy, tmp_path: Path, name: str) -> None:
+    source = source_of(deployed(name, "source"))
+    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-march=native"]
+    run([compiler("gcc"), *flags, "-S", source, "-o", tmp_path / "x.s"], tmp_path)
 
 
 def test_with_sanitizers(deployed: Deploy, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ typedef struct {
 } span;
 
 static int apart(span a, span b) {
-  return (uintptr_t)a.begin + a.bytes <= (uintptr_t)b.begin ||
+  return a.bytes == 0 || b.bytes == 0 || (uintptr_t)a.begin + a.bytes <= (uintptr_t)b.begin ||
          (uintptr_t)b.begin + b.bytes <= (uintptr_t)a.begin;
 }
 

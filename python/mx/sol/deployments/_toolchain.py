@@ -12,7 +12,7 @@ from ..backends.gen import FLAGS, Target
 from ..jits import JITS, Jit, JitError, found
 from ._processors import is_for_this_machine
 
-_COMPILE = (*FLAGS, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
+_COMPILE = (*FLAGS, "-fPIC", "-fvisibility=hidden")
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--as-needed", "-Wl,-z,noexecstack", "-Wl,-s")
 _SECONDS = 1800.0
 _MOST_LINES = 20
