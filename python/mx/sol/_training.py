@@ -14,6 +14,7 @@ from ..graph import Graph, PartitionedPlan, Plan
 from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
+from ._stops import remove_stops
 from .gradient import training
 from .operators import DOMAIN
 from .passes import run
@@ -79,6 +80,7 @@ class TrainingPlans:
         """What executes a graph, after the passes over a copy of it; an attribute of that name gets
         the compiled plan, when there is one."""
         smaller = graph.copy()
+        remove_stops(smaller)
         run(self._passes, smaller)
         if self._context.device_type != "cpu":
             return _elsewhere(smaller, self._context, stores)

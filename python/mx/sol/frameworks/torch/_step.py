@@ -17,6 +17,7 @@ from ....graph import GraphError, Plan
 from ....graph.passes import Pass
 from ..._compiled import as_array
 from ..._step import StepGraph, step_graph
+from ..._stops import remove_stops
 from ..._training import Planned, Run
 from ...passes import run
 from ._autograd import tensor_of
@@ -158,6 +159,7 @@ class _StepPlan:
         passes: Sequence[Pass],
     ) -> None:
         graph = made.graph
+        remove_stops(graph)
         run(passes, graph)
         self.plan = Plan(graph, optimize=False, stores=made.stores)
         self._run: Run = Planned(self.plan, functools.partial(setattr, self, "_run"))
