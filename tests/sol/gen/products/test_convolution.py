@@ -33,6 +33,7 @@ CASES = {
     "blocks": _case((1, 80, 7, 7), (33, 80, 3, 3), pads=[1, 1, 1, 1]),
     "pads": _case((1, 3, 5, 5), (4, 3, 2, 2), strides=[3, 2], dilations=[2, 1], pads=[3, 0, 1, 2]),
     "pads_beyond": _case((1, 2, 2, 3), (3, 2, 1, 1), pads=[2, 3, 1, 4]),
+    "pads_beyond_a_tap": _case((1, 2, 4, 1), (3, 2, 2, 5), pads=[0, 3, 0, 3], strides=[1, 3]),
     "same_upper": _case((1, 2, 7, 8), (3, 2, 4, 3), auto_pad="SAME_UPPER", strides=[2, 3]),
     "same_lower": _case((1, 2, 7, 8), (3, 2, 4, 2), auto_pad="SAME_LOWER"),
     "inside": _case((1, 30, 30, 7), (9, 30, 3, 3)),

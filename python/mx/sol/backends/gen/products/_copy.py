@@ -22,6 +22,7 @@ _PHASE = """\
         continue;
       }
       const float *const row = x + h * $row;
+      (void)row;
 $before$middle$behind    }
 """
 
