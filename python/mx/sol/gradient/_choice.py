@@ -96,18 +96,18 @@ def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
     peak = _peak(joint, saved, sizes)
     # Who runs the graph has its outputs anyway.
     outputs = set(joint.graph.model.graph.outputs)
-    candidates = sorted(
-        saved - outputs, key=lambda value: _cost(value, sizes) / max(sizes[value], 1)
-    )
-    for value in candidates:
-        if peak <= limit:
-            break
-        fewer = _without(joint, saved, value)
-        if fewer is None:
-            continue
-        now = _peak(joint, fewer, sizes)
-        if now < peak or (now == peak and _total(fewer, sizes) < _total(saved, sizes)):
-            saved, peak = fewer, now
+    improved = True
+    while peak > limit and improved:
+        improved = False
+        # What it takes to compute a value again depends on what else is.
+        candidates = saved - outputs
+        for value in sorted(candidates, key=lambda one: _cost(one, sizes) / max(sizes[one], 1)):
+            fewer = _without(joint, saved, value)
+            if peak <= limit or fewer is None:
+                continue
+            now = _peak(joint, fewer, sizes)
+            if now < peak or (now == peak and _total(fewer, sizes) < _total(saved, sizes)):
+                saved, peak, improved = fewer, now, True
     if peak > limit:
         raise GraphError(
             f"training: memory_limit: {limit:,} bytes are too few for {joint.graph.file}: "
