@@ -49,11 +49,20 @@ def small_unet() -> Graph:
     return b.finish(output=b.conv(x, "head", (8, 2), 1, bias=True))
 
 
+def attention() -> Graph:
+    """Attention with a mask, by what the operator is short for."""
+    b = Builder("attention")
+    parts = [b.input(name, ("N", 2, 5, 8)) for name in ("query", "key", "value")]
+    mask = b.input("mask", ("N", 1, 1, 5), "BOOL")
+    return b.finish(output=b.op("Attention", *parts, mask))
+
+
 MODELS: dict[str, Callable[[], Graph]] = {
     "lenet": lambda: lenet(0.5),
     "residual": residual,
     "mobile": mobile,
     "unet": small_unet,
     "transformer": lambda: bert(1 / 12, layers=1, sequence=9),
+    "attention": attention,
     "lstm": lambda: lstm(0.04, layers=2, sequence=5),
 }
