@@ -77,10 +77,15 @@ Primitive MakeConvolutionDataGradient(const GivenOperand& given_dy,
     const Differentiated of(given.shape, weight.shape, dy, given);
     ExpectProducts(weight.shape, dy.shape, maker);
     const Desc x = AnyDesc(given.shape, dy.type);
-    const dnnl::convolution_backward_data::primitive_desc desc(
-        Engine(), algorithm::convolution_direct, x, AnyDesc(of.grouped, dy.type), dy.Wished(),
-        of.window.strides, of.window.dilation, of.window.begin, of.window.end,
-        of.Forward(x, dy.Wished()), AttributesWith());
+    const auto make = [&](const Desc& y) {
+      return dnnl::convolution_backward_data::primitive_desc(
+          Engine(), algorithm::convolution_direct, x, AnyDesc(of.grouped, dy.type), y,
+          of.window.strides, of.window.dilation, of.window.begin, of.window.end, of.Forward(x, y),
+          AttributesWith());
+    };
+    // In the blocks that it comes in, where that is fast: other layouts gain less than they cost.
+    auto desc = make(dy.is_plain() ? dy.Wished() : dy.Offered());
+    if (!dy.is_plain() && IsReference(desc.impl_info_str())) desc = make(dy.Wished());
     const Argument gradient = maker->Bind(DNNL_ARG_DIFF_DST, dy, desc.diff_dst_desc());
     const Argument packed = maker->BindPacked(
         DNNL_ARG_WEIGHTS, weight, weight.Offered().reshape(of.grouped), desc.weights_desc());
