@@ -111,7 +111,7 @@ def test_fused(text, shapes, expected):
     assert kernels(plan, inputs) == expected
 
 
-CHAINS = ["Relu", "Tanh", "Sigmoid", "Exp", "Neg", "Abs", "Add", "Mul", "Sub", "Max", "Where"]
+CHAINS = """Relu Tanh Sigmoid Exp Neg Abs Add Mul Sub Max Where Softmax LogSoftmax""".split()
 
 
 @settings(max_examples=8, deadline=None)
