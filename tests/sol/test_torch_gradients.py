@@ -286,6 +286,10 @@ def test_other_types_and_shapes(x) -> None:
     with pytest.raises(TypeError, match=r"conv.weight.*float64.*optimize it again"):
         fast(x)
     fast.float()
+    head, fast.head = fast.head, nn.Linear(4, 3)
+    with pytest.raises(TypeError, match="a module is another one.*optimize it again"):
+        fast(x)
+    fast.head = head
     with pytest.raises(ValueError, match="axis 0: expected 4, got 3"):
         fast(x[:3])
     with pytest.raises(TypeError, match="input 'x': expected torch.float32, got torch.float64"):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
+import re
+import runpy
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -120,7 +125,8 @@ def by_python(scores: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    "how", ["frozen", "eval", "shapes", "scheduler", "optimized", "loss", "hooks", "written"]
+    "how",
+    ["frozen", "eval", "shapes", "scheduler", "optimized", "loss", "hooks", "written", "replaced"],
 )
 def test_ways_of_training(how: str) -> None:
     x, y = data()
@@ -143,6 +149,9 @@ def test_ways_of_training(how: str) -> None:
                     one.norm.eval()
                 elif how == "hooks":
                     one.head.register_forward_hook(lambda module, args, output: output * 2)
+                elif how == "replaced":
+                    one.head = copy.deepcopy(one.head)
+                    optimizer.add_param_group({"params": list(one.head.parameters())})
                 elif how == "written":
                     one.load_state_dict({k: v * 2 for k, v in one.state_dict().items()})
                     one.head.weight = nn.Parameter(one.head.weight.detach() + 1)
@@ -205,3 +214,15 @@ def test_a_model_that_cannot_be_exported_is_trained_by_torch() -> None:
     assert step.fused == ()
     with pytest.raises(GraphError):
         sol.optimize(model, x)
+
+
+def test_the_example() -> None:
+    path = Path(__file__).resolve().parents[2] / "examples" / "train.py"
+    example = runpy.run_path(str(path))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        example["main"](1)
+    found = re.findall(r"^(\S+) +loss ([0-9.]+)", printed.getvalue(), re.MULTILINE)
+    losses = {way: float(loss) for way, loss in found}
+    assert list(losses) == ["torch", "sol.optimize", "sol.training_step"]
+    assert max(losses.values()) - min(losses.values()) < 0.3

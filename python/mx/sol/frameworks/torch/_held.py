@@ -63,6 +63,23 @@ class StateArrays:
                 )
 
 
+class ModuleTree:
+    """The modules in a module, to notice that one is in the position of another."""
+
+    def __init__(self, module: Any) -> None:
+        self.modules = list(module.modules())
+        inner = [(one._modules, key) for one in self.modules for key in one._modules]
+        self._dicts, self._keys = [one for one, _ in inner], [key for _, key in inner]
+        self._seen = list(map(getitem, self._dicts, self._keys))
+
+    def is_same(self) -> bool:
+        """Whether all of them are where they were."""
+        try:
+            return all(map(is_, map(getitem, self._dicts, self._keys), self._seen))
+        except KeyError:
+            return False
+
+
 def _owner_of(module: Any, name: str) -> tuple[dict[str, Any], str]:
     path, _, key = name.rpartition(".")
     owner = module.get_submodule(path)

@@ -21,7 +21,7 @@ from ..._stops import remove_stops
 from ..._training import Planned, Run
 from ...passes import run
 from ._autograd import tensor_of
-from ._held import StateArrays
+from ._held import ModuleTree, StateArrays
 from ._module import OptimizedModule
 from ._optimizers import KINDS, Optimizer
 from ._seeds import draw_seed
@@ -62,19 +62,29 @@ class TrainingStep:
         self._passes = tuple(passes)
         self._is_here = context.device_type == "cpu"
         self._known = Optimizer(optimizer) if type(optimizer) in KINDS else None
-        self._modules = list(self._whole.modules())
-        self._parameters = list(self._whole.parameters())
         self._plans: dict[Any, _StepPlan | GraphError] = {}
+        self._look()
         self._lock = threading.Lock()
         self.fused: tuple[str, ...] = ()
 
+    def _look(self) -> None:
+        """Takes the modules as they are now."""
+        self._tree = ModuleTree(self._whole)
+        self._modules = self._tree.modules
+        found = [(one._parameters, key) for one in self._modules for key in one._parameters]
+        self._dicts, self._keys = [one for one, _ in found], [key for _, key in found]
+        self._plans = {}
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The loss of a step that it does."""
+        if not self._tree.is_same():
+            self._look()
+        parameters = [one for one in map(dict.get, self._dicts, self._keys) if one is not None]
         leaves, structure = pytree.tree_flatten((args, kwargs))
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         if not args:
             raise TypeError("sol.training_step: expected arguments of the model and a target")
-        if self._is_left_to_torch(tensors):
+        if self._is_left_to_torch(tensors, parameters):
             return self._in_torch(args, kwargs)
         signature = None if self._known is None else self._known.signature()
         others = [leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]
@@ -83,7 +93,8 @@ class TrainingStep:
             tuple([(x.shape, x.dtype) for x in tensors]),
             tuple(map(repr, others)),
             tuple(map(_training, self._modules)),
-            tuple(map(_requires_grad, self._parameters)),
+            tuple(map(_requires_grad, parameters)),
+            tuple(map(id, parameters)),
             signature,
         )
         plan = self._plans.get(key)
@@ -95,11 +106,11 @@ class TrainingStep:
         self.fused = _ALL if signature is not None else _ALL[:3]
         return plan(tensors)
 
-    def _is_left_to_torch(self, tensors: Sequence[Any]) -> bool:
+    def _is_left_to_torch(self, tensors: Sequence[Any], parameters: Sequence[Any]) -> bool:
         return (
             not self._is_here
             or isinstance(self._model, (DistributedDataParallel, DataParallel))
-            or has_hooks(self._modules, self._parameters)
+            or has_hooks(self._modules, parameters)
             or torch._C._is_any_autocast_enabled()
             or any(x.device.type != "cpu" or x.layout != torch.strided for x in tensors)
         )

@@ -12,6 +12,7 @@ import torch
 from ..._compiled import Compiled
 from ..._training import TrainingPlans
 from ._autograd import Version
+from ._held import ModuleTree
 from ._source import TorchSource
 from ._training_graph import training_graph
 
@@ -31,8 +32,8 @@ class Trainer:
     def __init__(self, compiled: Compiled) -> None:
         assert isinstance(compiled.source, TorchSource)
         self._compiled, self._source = compiled, compiled.source
-        owners = dict(self._source.module.named_modules())
-        self._modules = list(owners.values())
+        self._tree = ModuleTree(self._source.module)
+        self._modules = self._tree.modules
         parameters = [(one._parameters, key) for one in self._modules for key in one._parameters]
         parameters = [(owner, key) for owner, key in parameters if owner[key] is not None]
         self._dicts, self._keys = [one for one, _ in parameters], [key for _, key in parameters]
@@ -61,6 +62,11 @@ class Trainer:
         return version
 
     def _key(self, tensors: Sequence[Any]) -> Any:
+        if not self._tree.is_same():
+            raise TypeError(
+                f"{self._source.name}: a module is another one than when the model was optimized:"
+                " optimize it again"
+            )
         wanted: tuple[bool, ...] = ()
         if torch.is_grad_enabled():
             parameters = map(getitem, self._dicts, self._keys)
@@ -102,7 +108,7 @@ class Trainer:
         told = [_told(x) for x in tensors]
         hooks = self._source.state.all_hooks if self._source.state else []
         is_grad_enabled, is_autocast = torch.is_grad_enabled, torch._C._is_any_autocast_enabled
-        transforms = torch._C._are_functorch_transforms_active
+        transforms, is_same = torch._C._are_functorch_transforms_active, self._tree.is_same
 
         def run(args: Sequence[Any]) -> Any:
             try:
@@ -111,6 +117,7 @@ class Trainer:
                     or is_autocast()
                     or transforms()
                     or is_grad_enabled() is not grad
+                    or not is_same()
                     or list(map(_training, modules)) != modes
                     or list(map(_requires_grad, map(getitem, dicts, keys))) != requires
                     or [_told(x) for x in args] != told
