@@ -61,7 +61,8 @@ def labels(path: str, images: numpy.ndarray, actors: int = ACTORS) -> numpy.ndar
     """The classes of all rows, computed by actors."""
     import ray
 
-    ray.init(num_cpus=actors, include_dashboard=False, log_to_driver=False)
+    # One more than actors take: what reads the rows needs one, too.
+    ray.init(num_cpus=actors + 1, include_dashboard=False, log_to_driver=False)
     try:
         rows = ray.data.from_numpy(images)
         found = rows.map_batches(

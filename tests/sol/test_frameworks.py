@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 from functools import partial
 
@@ -89,9 +90,14 @@ PARAMS = {"kernel": jnp.asarray(KERNEL.transpose(2, 3, 1, 0)), "bias": jnp.asarr
           "head": jnp.asarray(HEAD)}  # fmt: skip
 
 
-def onnx_network(dynamic=None):
-    dynamic = {"x": ("N", None, None, None)} if dynamic is None else dynamic
+@functools.cache
+def exported(varies):
+    dynamic = {"x": ("N", None, None, None)} if varies else None
     return mx.importers.torch.load(Network().eval(), (torch.tensor(IMAGE),), dynamic=dynamic)
+
+
+def onnx_network(varies=True):
+    return exported(varies).copy()
 
 
 MODELS = {
@@ -282,18 +288,21 @@ WRONG = [
 ]
 
 
+@functools.cache
+def optimized(target):
+    return sol.optimize(onnx_network(), IMAGE, framework=target)
+
+
 @pytest.mark.parametrize(("target", "call", "kind", "text"), WRONG)
 def test_wrong_calls(target, call, kind, text) -> None:
-    fast = sol.optimize(Network().eval(), torch.tensor(IMAGE), framework=target)
-    if target == "torch":
-        fast = sol.optimize(onnx_network(), torch.tensor(IMAGE), framework=target)
+    fast = optimized(target)
     with pytest.raises(kind, match=text):
         call(fast)
 
 
 def test_batch_sizes_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="batch_size: the first axis of the inputs of .* has one"):
-        sol.optimize(onnx_network({}), batch_size=4)
+        sol.optimize(onnx_network(False), batch_size=4)
 
 
 def test_copies_in_torch() -> None:
@@ -323,7 +332,7 @@ def close(got, wanted) -> None:
 
 def test_gradients_in_torch() -> None:
     of_image, of_weights = expected_gradients()
-    fast = sol.optimize(onnx_network({}), framework="torch")
+    fast = sol.optimize(onnx_network(False), framework="torch")
     image = torch.tensor(IMAGE, requires_grad=True)
     (fast(image) ** 2).sum().backward()
     close(image.grad, of_image)
