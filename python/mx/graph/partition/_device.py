@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -20,6 +22,9 @@ from ._wiring import Part, Wiring
 
 _ModelGraph: Any = ffi.get_class("mx.acc.ModelGraph")
 _context = ffi.get_global_func("mx.acc.models.context")
+
+# Weights of fewer bytes are copied and hashed sooner than a thread is told to.
+_BYTES_OF_THREAD = 1 << 16
 
 # What the answers of libraries say, by MXAccNodeSupport::why.
 WHYS = (
@@ -91,6 +96,7 @@ class Device:
         hashes = []
         for value in part.inputs:
             graph.add_input(value.name or "", dtype_of(value), *extents_of(value))
+        self._read_weights(wiring, part.weights)
         for value in part.weights:
             array, content_hash = self._weight(wiring, value)
             graph.add_weight(value.name or "", array, content_hash)
@@ -99,6 +105,20 @@ class Device:
             graph.add_output(value.name or "", dtype_of(value), *extents_of(value))
         digest = digest_of(text, onnx, hashes, self.options)
         return Source(graph, digest, len(part.nodes), name)
+
+    def _read_weights(self, wiring: Wiring, values: Sequence[onnx_ir.Value]) -> None:
+        """Has the large ones copied and hashed in threads, which takes most of a second start."""
+        large = [
+            value
+            for value in values
+            if value.const_value is not None
+            and value.const_value.nbytes >= _BYTES_OF_THREAD
+            and id(value.const_value) not in self._weights
+        ]
+        if len(large) > 1:
+            with ThreadPoolExecutor(min(len(large), os.cpu_count() or 1)) as threads:
+                for _ in threads.map(lambda value: self._weight(wiring, value), large):
+                    pass
 
     def _weight(self, wiring: Wiring, value: onnx_ir.Value) -> tuple[Any, str]:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
