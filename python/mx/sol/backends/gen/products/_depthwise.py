@@ -10,7 +10,7 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step, apply
-from ._inputs import Places
+from ._inputs import Positions
 from ._panels import WORK, Panels
 from ._text import fill
 from ._window import Rows, Window
@@ -47,10 +47,15 @@ class DepthwiseConvolution:
         output: Spec,
         steps: Sequence[Step],
         operands: Sequence[Operand],
-        places: Places,
+        positions: Positions,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
+        self.weights, self.steps, self.operands, self.positions = (
+            weights,
+            steps,
+            operands,
+            positions,
+        )
         many = target.registers == 32
         self.panels = Panels.of(window.out_wide, 4 if many else 2, target)
         self.high = min(window.out_high, max(1, (16 if many else 6) // self.panels.vectors))
@@ -75,7 +80,7 @@ class DepthwiseConvolution:
         step = max(1, min(-(-images // 16), -(-WORK // (4 * max(1, work)))))
         plane = rows.plane(window.out_high) if rows.is_copied else 0
         strips, calls = self._strips()
-        x = f"(const float *)in[{self.places.at[0]}] + image * {window.high * window.wide}"
+        x = f"(const float *)in[{self.positions.at[0]}] + image * {window.high * window.wide}"
         text = fill(
             _BODY,
             copy=copy_function(window, rows, window.out_high) if rows.is_copied else "",
@@ -84,7 +89,7 @@ class DepthwiseConvolution:
             step=step,
             images=images,
             groups=window.groups,
-            weights=self.places.count,
+            weights=self.positions.count,
             taps=window.taps,
             pixels=window.pixels,
             x=f"      float *const x = work;\n      {NAME}_rows({x}, x, 0);\n"

@@ -10,7 +10,7 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step
-from ._inputs import Places
+from ._inputs import Positions
 from ._panels import WORK, Panels, depth_block, pick
 from ._rows import pack_results
 from ._text import fill
@@ -96,10 +96,15 @@ class GatherConvolution:
         output: Spec,
         steps: Sequence[Step],
         operands: Sequence[Operand],
-        places: Places,
+        positions: Positions,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
+        self.weights, self.steps, self.operands, self.positions = (
+            weights,
+            steps,
+            operands,
+            positions,
+        )
         self.depth = window.channels * window.taps
         self.mr, vectors = pick(window.results, window.pixels, target)
         self.panels = Panels.of(window.pixels, vectors, target)
@@ -165,9 +170,9 @@ class GatherConvolution:
             rows=window.results,
             panels=panels.count,
             groups=window.groups,
-            x=self.places.at[0],
+            x=self.positions.at[0],
             image_size=window.channels * window.high * window.wide,
-            weights=self.places.count,
+            weights=self.positions.count,
             weights_size=window.results * self.depth,
             out_size=window.results * window.pixels,
             rows_of=fill(

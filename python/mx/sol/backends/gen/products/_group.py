@@ -10,7 +10,7 @@ from .._kernel import GenKernel, Spec
 from .._table import Known
 from .._target import Target
 from ._epilogue import Extra, Step
-from ._inputs import Places
+from ._inputs import Positions
 from .convolution import convolution
 from .matmul import gemm, matmul
 from .transposed import transposed_convolution
@@ -42,14 +42,16 @@ def emit_product_group(
     if any(number is not None and number >= count for number in head.inputs):
         raise Declined("a product that is not the first node")
     steps = [_step(inputs, node, count + index, elements) for index, node in enumerate(nodes[1:])]
-    places = Places(tuple(-1 if number is None else number for number in head.inputs), count)
+    positions = Positions(tuple(-1 if number is None else number for number in head.inputs), count)
     specs = [None if number is None else inputs[number] for number in head.inputs]
     constants = {
         position: elements[number]
         for position, number in enumerate(head.inputs)
         if number is not None and number in elements
     }
-    return PRODUCTS[head.operator](target, specs, dict(head.attributes), constants, steps, places)
+    return PRODUCTS[head.operator](
+        target, specs, dict(head.attributes), constants, steps, positions
+    )
 
 
 def _step(inputs: Sequence[Spec], node: GroupNode, before: int, known: Known) -> Step:

@@ -11,20 +11,20 @@ from ._epilogue import Operand, Step, apply, kind_of
 
 
 @dataclass(frozen=True)
-class Places:
+class Positions:
     """Where the inputs of a node are among those of a kernel; constants lie behind all `count`."""
 
     at: tuple[int, ...]
     count: int
 
     @staticmethod
-    def of(inputs: Sequence[Spec | None], steps: Sequence[Step] = ()) -> Places:
+    def of(inputs: Sequence[Spec | None], steps: Sequence[Step] = ()) -> Positions:
         """Those that are given in order, and behind them what steps read."""
         at, given = [], 0
         for spec in inputs:
             at.append(given)
             given += spec is not None
-        return Places(tuple(at), given + sum(len(step.extras) for step in steps))
+        return Positions(tuple(at), given + sum(len(step.extras) for step in steps))
 
 
 def needed(inputs: Sequence[Spec | None], count: int) -> list[Spec]:

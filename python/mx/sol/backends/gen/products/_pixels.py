@@ -12,7 +12,7 @@ from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step
 from ._finish import finish_call, finish_function
-from ._inputs import Places
+from ._inputs import Positions
 from ._panels import WORK, Panels, depth_block
 from ._text import fill
 from ._tile import Tile, cost, fits, panel, split
@@ -116,10 +116,15 @@ class PixelConvolution:
         output: Spec,
         steps: Sequence[Step],
         operands: Sequence[Operand],
-        places: Places,
+        positions: Positions,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
+        self.weights, self.steps, self.operands, self.positions = (
+            weights,
+            steps,
+            operands,
+            positions,
+        )
         self.depth = window.channels * window.taps
         self.shape = pixel_shape(window, target)
         # As many columns as vectors hold, so that no last vector is another one.
@@ -168,9 +173,9 @@ class PixelConvolution:
             groups=window.groups,
             step=self.step,
             panels=panels.count,
-            x_at=self.places.at[0],
+            x_at=self.positions.at[0],
             image_size=window.channels * window.high * window.wide,
-            weights=self.places.count,
+            weights=self.positions.count,
             weights_size=panels.padded * self.depth,
             rows_of=f"    if (image != held) {NAME}_rows(image_x, x, 0);\n"
             if self.is_copied

@@ -11,7 +11,7 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
 from ._epilogue import Operand, Step
-from ._inputs import Places
+from ._inputs import Positions
 from ._panels import WORK, Panels
 from ._text import fill
 from ._tile import Column, Tile, cost, fits, split
@@ -94,10 +94,15 @@ class RowConvolution:
         output: Spec,
         steps: Sequence[Step],
         operands: Sequence[Operand],
-        places: Places,
+        positions: Positions,
     ) -> None:
         self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.places = weights, steps, operands, places
+        self.weights, self.steps, self.operands, self.positions = (
+            weights,
+            steps,
+            operands,
+            positions,
+        )
         self.depth = window.channels * window.taps
         shape = shape_of(window, target)
         self.mr, self.high = shape.results, shape.high
@@ -130,13 +135,13 @@ class RowConvolution:
             tiles=functions,
             signature=signature(),
             x=x,
-            x_at=self.places.at[0],
+            x_at=self.positions.at[0],
             parts=self.parts,
             part_rows=self.part_rows,
             groups=window.groups,
             out_high=window.out_high,
             image_size=window.channels * window.high * window.wide,
-            weights=self.places.count,
+            weights=self.positions.count,
             weights_size=window.results * self.depth,
             out_size=window.results * window.pixels,
             rows_of=rows_of,

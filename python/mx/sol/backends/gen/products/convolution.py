@@ -12,7 +12,7 @@ from .._target import Target
 from ._depthwise import DepthwiseConvolution
 from ._epilogue import Step
 from ._gather import GatherConvolution, cycles_of
-from ._inputs import Places, needed, nothing, operands_of
+from ._inputs import Positions, needed, nothing, operands_of
 from ._pixels import MOST_PIXELS, PixelConvolution, has_tiles, pixel_shape
 from ._rows import RowConvolution, shape_of
 from ._window import window_of
@@ -25,11 +25,11 @@ def convolution(
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
-    places: Places | None = None,
+    positions: Positions | None = None,
 ) -> GenKernel:
     """Conv of one or two spatial dimensions with constant weights, then the epilogue."""
     x, w = needed(inputs, 2)
-    places = places or Places.of(inputs, epilogue)
+    positions = positions or Positions.of(inputs, epilogue)
     if 1 not in known:
         raise Declined("weights that are no constant")
     window, shape = window_of(x, w.shape, attributes)
@@ -38,7 +38,7 @@ def convolution(
     bias = inputs[2] if len(inputs) > 2 else None
     if bias is not None:
         spec = Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)
-        steps.insert(0, Step.binary("Add", spec, places.at[2]))
+        steps.insert(0, Step.binary("Add", spec, positions.at[2]))
     if not result.size:
         return nothing("conv", (result,))
     operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
@@ -53,5 +53,5 @@ def convolution(
         if window.pixels <= MOST_PIXELS and has_tiles(window, target):
             costs[PixelConvolution] = pixel_shape(window, target).cycles
         kind = min(costs, key=costs.__getitem__)
-    made: GenKernel = kind(target, window, known[1], result, steps, operands, places).kernel()
+    made: GenKernel = kind(target, window, known[1], result, steps, operands, positions).kernel()
     return made

@@ -12,7 +12,7 @@ from .._kernel import GenKernel, Spec
 from .._table import Known, emits
 from .._target import Target
 from ._epilogue import Step
-from ._inputs import Places, needed, operands_of
+from ._inputs import Positions, needed, operands_of
 from ._problem import Product, emit_product
 
 
@@ -30,11 +30,11 @@ def matmul(
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
-    places: Places | None = None,
+    positions: Positions | None = None,
 ) -> GenKernel:
     """MatMul as ONNX and NumPy have it, then the steps of the epilogue."""
     a, b = needed(inputs, 2)
-    places = places or Places.of(inputs, epilogue)
+    positions = positions or Positions.of(inputs, epilogue)
     if not a.shape or not b.shape:
         raise Declined("a scalar among the factors")
     a_shape = (1, *a.shape) if len(a.shape) == 1 else a.shape
@@ -73,9 +73,9 @@ def matmul(
             columns,
             depth,
             (Spec(shape, "float32"),),
-            places.count,
-            places.at[0],
-            places.at[1],
+            positions.count,
+            positions.at[0],
+            positions.at[1],
             a_at=a_at,
             b_at=b_at,
             weights=weights.reshape(depth, columns) if weights is not None and one_matrix else None,
@@ -92,7 +92,7 @@ def gemm(
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
-    places: Places | None = None,
+    positions: Positions | None = None,
 ) -> GenKernel:
     """Gemm: alpha a b + beta c, of matrices that may be transposed, then the epilogue."""
     a, b = needed(inputs, 2)
@@ -104,12 +104,12 @@ def gemm(
     if depth != b_depth:
         raise Declined(f"shapes {a.shape} and {b.shape} do not fit")
     weights = known.get(1)
-    places = places or Places.of(inputs, epilogue)
+    positions = positions or Positions.of(inputs, epilogue)
     steps = list(epilogue)
     if addend is not None and beta != 0.0:
         if beta != 1.0:
             raise Declined(f"beta: only 0 and 1, got {beta}")
-        steps.insert(0, Step.binary("Add", addend, places.at[2]))
+        steps.insert(0, Step.binary("Add", addend, positions.at[2]))
     if alpha != 1.0:
         if weights is None:
             raise Declined(f"alpha: only 1 where b is no constant, got {alpha}")
@@ -126,9 +126,9 @@ def gemm(
             columns,
             depth,
             (result,),
-            places.count,
-            places.at[0],
-            places.at[1],
+            positions.count,
+            positions.at[0],
+            positions.at[1],
             a_transposed=turn_a,
             b_transposed=turn_b and weights is None,
             weights=weights,

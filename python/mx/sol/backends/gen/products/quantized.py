@@ -11,7 +11,7 @@ from .....graph.lowering._value import Declined
 from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._table import Known, emits
 from .._target import Target
-from ._inputs import Places, nothing
+from ._inputs import Positions, nothing
 from ._integers import IntegerProduct
 from ._panels import WORK
 from ._text import fill
@@ -78,14 +78,14 @@ _STORE_BYTES = """\
 """
 
 
-def zero_of(inputs: Sequence[Spec | None], index: int, places: Places, dtype: str) -> str:
+def zero_of(inputs: Sequence[Spec | None], index: int, positions: Positions, dtype: str) -> str:
     """C of a zero point that is one number; Declined for others."""
     spec = inputs[index] if index < len(inputs) else None
     if spec is None:
         return "0"
     if spec.size != 1 or spec.dtype != dtype:
         raise Declined(f"zero point of shape {spec.shape}, {spec.dtype}")
-    return f"((const {dtype}_t *)in[{places.at[index]}])[0]"
+    return f"((const {dtype}_t *)in[{positions.at[index]}])[0]"
 
 
 def zeros_of(
@@ -110,7 +110,7 @@ def _emit(
 ) -> GenKernel:
     """A product of bytes. `at` are the positions of a, its zero point, b and its zero point;
     `quantized` those of the scales of a, b and the result, and of the result's zero point."""
-    places = Places.of(inputs)
+    positions = Positions.of(inputs)
     a, b = inputs[at[0]], inputs[at[2]]
     if a is None or b is None or a.dtype not in BYTES or b.dtype not in BYTES:
         raise Declined("factors that are not of 8 bits")
@@ -151,15 +151,15 @@ def _emit(
         product=product.source(heights),
         signature=signature(),
         a_type=f"{a.dtype}_t",
-        a=places.at[at[0]],
-        weights=places.count,
-        base=places.count + 1,
-        zeros=places.count + 2,
-        a_zero=zero_of(inputs, at[1], places, a.dtype),
+        a=positions.at[at[0]],
+        weights=positions.count,
+        base=positions.count + 1,
+        zeros=positions.count + 2,
+        a_zero=zero_of(inputs, at[1], positions, a.dtype),
         a_shift=shift,
         packed=packed_bytes,
         y_type=f"{y_type}_t",
-        scales="" if quantized is None else scales(inputs, places, quantized, y_type, columns),
+        scales="" if quantized is None else scales(inputs, positions, quantized, y_type, columns),
         parts=-(-panels.count // p_step),
         step=step,
         rows=rows,
@@ -208,7 +208,7 @@ def _b_scale(spec: Spec | None) -> str:
 
 def scales(
     inputs: Sequence[Spec | None],
-    places: Places,
+    positions: Positions,
     at: tuple[int, int, int, int],
     y_type: str,
     columns: int,
@@ -219,10 +219,10 @@ def scales(
         if spec is None or spec.dtype != "float32" or spec.size not in sizes:
             raise Declined(f"input {index}: a scale of another type or shape")
     pointers = ", ".join(
-        f"*const {name} = in[{places.at[index]}]"
+        f"*const {name} = in[{positions.at[index]}]"
         for name, index in zip(("a_scale", "b_scale", "y_scale"), at, strict=False)
     )
-    zero = zero_of(inputs, at[3], places, y_type)
+    zero = zero_of(inputs, at[3], positions, y_type)
     return f"  const float {pointers};\n  const int32_t y_zero = {zero};\n"
 
 
@@ -259,8 +259,8 @@ $signature {
     most = x[j] > most ? x[j] : most;
   }
   const float scale = (most == least ? 1.0f : most - least) / 255.0f;
-  const float place = 0.0f - least / scale;
-  const float zero = vf_rint(vf_set1(place < 0.0f ? 0.0f : place > 255.0f ? 255.0f : place))[0];
+  const float shifted = 0.0f - least / scale;
+  const float zero = vf_rint(vf_set1(shifted < 0.0f ? 0.0f : shifted > 255.0f ? 255.0f : shifted))[0];
   *(float *)out[1] = scale;
   *(uint8_t *)out[2] = (uint8_t)zero;
   for (i = 0; i < $size; i += VW) {

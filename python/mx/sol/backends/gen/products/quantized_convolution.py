@@ -11,7 +11,7 @@ from .....graph.lowering._value import Declined
 from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._table import Known, emits
 from .._target import Target
-from ._inputs import Places, nothing
+from ._inputs import Positions, nothing
 from ._integers import IntegerProduct
 from ._text import fill
 from ._window import window_of
@@ -88,7 +88,7 @@ def _emit(
 ) -> GenKernel:
     """A convolution of bytes. `at` are the positions of x, its zero point, the weights and theirs;
     `quantized` those of the scales of x, the weights and the result, and of its zero point."""
-    places = Places.of(inputs)
+    positions = Positions.of(inputs)
     x, w = inputs[at[0]], inputs[at[2]]
     if x is None or w is None or x.dtype not in BYTES or w.dtype not in BYTES:
         raise Declined("factors that are not of 8 bits")
@@ -132,7 +132,7 @@ def _emit(
             low=numpy.iinfo(y_type).min,
             high=numpy.iinfo(y_type).max,
         )
-        scale_text = scales(inputs, places, quantized, y_type, groups * results)
+        scale_text = scales(inputs, positions, quantized, y_type, groups * results)
     packed_bytes = -(-(step * product.stride) // 64) * 64
     text = fill(
         _BODY,
@@ -140,15 +140,15 @@ def _emit(
         product=product.source({step, window.pixels % step} - {0}),
         signature=signature(),
         x_type=f"{x.dtype}_t",
-        x=places.at[at[0]],
-        weights=places.count,
-        base=places.count + 1,
-        zeros=places.count + 2,
-        x_zero=zero_of(inputs, at[1], places, x.dtype),
+        x=positions.at[at[0]],
+        weights=positions.count,
+        base=positions.count + 1,
+        zeros=positions.count + 2,
+        x_zero=zero_of(inputs, at[1], positions, x.dtype),
         shift=128 if x.dtype == "int8" else 0,
         packed=packed_bytes,
         scales=scale_text,
-        bias=f"  const int32_t *const bias = in[{places.at[8]}];\n" if bias is not None else "",
+        bias=f"  const int32_t *const bias = in[{positions.at[8]}];\n" if bias is not None else "",
         parts=-(-window.pixels // step),
         step=step,
         groups=groups,

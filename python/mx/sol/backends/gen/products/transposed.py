@@ -14,7 +14,7 @@ from .._table import Known, emits
 from .._target import Target
 from ._epilogue import Step
 from ._finish import finish_call, finish_function
-from ._inputs import Places, needed, nothing, operands_of
+from ._inputs import Positions, needed, nothing, operands_of
 from ._panels import Panels, depth_block, pick
 from ._text import fill
 from ._tile import Tile, panel
@@ -124,11 +124,11 @@ def transposed_convolution(
     attributes: dict[str, Any],
     known: Known,
     epilogue: Sequence[Step] = (),
-    places: Places | None = None,
+    positions: Positions | None = None,
 ) -> GenKernel:
     """ConvTranspose of one or two spatial dimensions with constant weights, then the epilogue."""
     x, w = needed(inputs, 2)
-    places = places or Places.of(inputs, epilogue)
+    positions = positions or Positions.of(inputs, epilogue)
     if 1 not in known:
         raise Declined("weights that are no constant")
     if len(x.shape) not in (3, 4) or len(w.shape) != len(x.shape):
@@ -143,7 +143,7 @@ def transposed_convolution(
     bias = inputs[2] if len(inputs) > 2 else None
     if bias is not None:
         spec = Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)
-        steps.insert(0, Step.binary("Add", spec, places.at[2]))
+        steps.insert(0, Step.binary("Add", spec, positions.at[2]))
     if not result.size:
         return nothing("conv_transpose", (result,))
     operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
@@ -192,8 +192,8 @@ def transposed_convolution(
         results=results,
         taps=taps,
         image_size=channels * pixels,
-        weights=places.count,
-        x=places.at[0],
+        weights=positions.count,
+        x=positions.at[0],
         depth=channels,
         loop=max(1, channels),
         kc=kc,
