@@ -83,8 +83,8 @@ static MXAccStatus GetExecutor(void* self, const MXAccOperator* op, MXAccExecuto
     return &kUnsupported;
   }
   const MXAccDLTensor* x = &op->inputs[0].tensor;
-  if (op->inputs[0].storage != kMXAccDense || x->dtype.code != kMXAccFloat ||
-      x->dtype.bits != 32 || x->dtype.lanes != 1) {
+  if (op->inputs[0].storage != kMXAccDense || x->dtype.code != kMXAccFloat || x->dtype.bits != 32 ||
+      x->dtype.lanes != 1) {
     return &kUnsupported;
   }
   out->run = RunNegative;

@@ -259,8 +259,8 @@ $signature {
     most = x[j] > most ? x[j] : most;
   }
   const float scale = (most == least ? 1.0f : most - least) / 255.0f;
-  const float shifted = 0.0f - least / scale;
-  const float zero = vf_rint(vf_set1(shifted < 0.0f ? 0.0f : shifted > 255.0f ? 255.0f : shifted))[0];
+  const float exact = 0.0f - least / scale;
+  const float zero = vf_rint(vf_set1(exact < 0.0f ? 0.0f : exact > 255.0f ? 255.0f : exact))[0];
   *(float *)out[1] = scale;
   *(uint8_t *)out[2] = (uint8_t)zero;
   for (i = 0; i < $size; i += VW) {
