@@ -1,13 +1,10 @@
 """Optimizes models of any framework: `from mx import sol; fast = sol.optimize(model, example)`."""
 
-from typing import Any
-
 from .. import cache
 from . import operators as _operators  # noqa: F401
 from ._config import config
 from ._errors import SolWarning
 from ._memory import largest_batch, memory
-from ._not_built import NOT_BUILT
 from ._optimize import optimize, refresh
 from ._report import report
 from ._seed import set_seed
@@ -37,8 +34,3 @@ __all__ = [
     "tune",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in NOT_BUILT:
-        raise NotImplementedError(f"sol.{name}: {NOT_BUILT[name]}: not implemented yet")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,6 @@ from .. import _onednn
 from .._acc.table import accelerators
 from ._backends import backends
 from ._layers import layers
-from ._not_built import NOT_BUILT
 from .deployments import deployments
 from .frameworks import frameworks
 from .jits import JITS
@@ -75,7 +74,6 @@ def main() -> None:
         "Layers": _operators(),
         "Deployments": ((one.name, one.missing() or one.description) for one in deployments),
         "Passes": ((one.name, one.description) for one in PASSES),
-        "Not built yet": iter(NOT_BUILT.items()),
     }
     for title, rows in sections.items():
         print(f"{title}:")
