@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -82,10 +83,10 @@ def main() -> None:
 
 
 def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
+    for package in (name, f"{name}-cpu"):  # TensorFlow without GPUs is a package of its own
+        with contextlib.suppress(PackageNotFoundError):
+            return version(package)
+    return ""
 
 
 if __name__ == "__main__":
