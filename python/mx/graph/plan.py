@@ -6,7 +6,7 @@ import gc
 import math
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -44,6 +44,8 @@ class Plan:
         keep_nan: bool = False,
         chooser: Chooser | None = None,
         stores: Mapping[str, str] | None = None,
+        any_layout: Sequence[str] = (),
+        layouts: Mapping[str, Any] | None = None,
     ) -> None:
         """Plans a copy of the graph, which passes make smaller unless `optimize` is false.
 
@@ -53,6 +55,10 @@ class Plan:
 
         `stores` has names of outputs with those of inputs of the same shape and type: a run does
         not return these outputs, but writes them to the arrays that it is given for the inputs.
+
+        The outputs `any_layout` need not be row-major: they may have their elements in the order of
+        the kernels that give them, which `output_layouts` tells. Plans of other graphs take such
+        arrays for inputs that have the same in `layouts`; those have to be single compiled plans.
         """
         check_graph("Plan", graph)
         origin, graph = weakref.ref(graph), graph.copy()
@@ -64,6 +70,8 @@ class Plan:
             chooser or Chooser(BACKENDS),
             keep_nan=keep_nan,
             stores=_stores(graph, stores or {}),
+            any_layout=frozenset(_named(graph.model.graph.outputs, any_layout, "any_layout")),
+            layouts=_named(graph.model.graph.inputs, layouts or {}, "layouts"),
         )
         for value in graph.model.graph.initializers.values():
             value.const_value = None  # which the program has, as long as it needs it
@@ -156,6 +164,11 @@ class Plan:
         arrays = [_as_array(array) for array in self._check(inputs)]
         return self._program.single_plan(arrays)
 
+    def output_layouts(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The layouts of outputs that are not row-major for such inputs, by name; see __init__."""
+        arrays = [_as_array(array) for array in self._check(inputs)]
+        return self._program.output_layouts(arrays)
+
     def _check(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The inputs in order, if they are those of the graph."""
         names = self._names
@@ -201,6 +214,18 @@ def _stores(graph: Graph, stores: Mapping[str, str]) -> dict[onnx_ir.Value, onnx
     if len(set(stores.values())) < len(stores):
         raise ValueError("Plan: stores: two outputs are written to one input")
     return {outputs[output]: inputs[name] for output, name in stores.items()}
+
+
+def _named(
+    values: Sequence[onnx_ir.Value], names: Iterable[str], argument: str
+) -> dict[onnx_ir.Value, Any]:
+    """Values by their names, with what `names` maps these to. ValueError for a name of none."""
+    by_name = {value.name: value for value in values}
+    for name in names:
+        if name not in by_name:
+            raise ValueError(f"Plan: {argument}: the graph has no such value as {name!r}")
+    get = names.get if isinstance(names, Mapping) else lambda name: None
+    return {by_name[name]: get(name) for name in names}
 
 
 def _key_of(arrays: Sequence[Any]) -> Any | None:

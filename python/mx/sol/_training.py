@@ -10,7 +10,8 @@ from typing import Any
 import onnx_ir
 
 from ..context import Context
-from ..graph import Graph, PartitionedPlan, Plan
+from ..graph import Graph, GraphError, PartitionedPlan, Plan
+from ..graph.lowering._lowering import row_major_plan
 from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
@@ -54,7 +55,8 @@ class TrainingPlans:
             self.forward_graph, self.backward_graph = found.forward, found.backward
             self.saved, self.grads = found.saved, found.grads
         self.differentiable = _differentiable(graph, wrt)
-        self.forward = self._runner(self.forward_graph, stores, "forward")
+        self._planned_forward: Planned | None = None
+        self.forward = self._forward_runner(stores)
 
     @property
     def backward_inputs(self) -> list[str]:
@@ -72,20 +74,58 @@ class TrainingPlans:
         """Plans the backward pass, and runs it."""
         with self._lock:
             if self.backward == self._first_backward:
-                assert self.backward_graph is not None
-                self.backward = self._runner(self.backward_graph, {}, "backward")
+                self.backward = self._backward_runner(arrays)
         return self.backward(arrays)
 
-    def _runner(self, graph: Graph, stores: Mapping[str, str], name: str) -> Run:
-        """What executes a graph, after the passes over a copy of it; an attribute of that name gets
-        the compiled plan, when there is one."""
+    def _forward_runner(self, stores: Mapping[str, str]) -> Run:
+        """What executes the forward pass first; the attribute gets the compiled plan then."""
+        graph = self._smaller(self.forward_graph)
+        if self._context.device_type != "cpu":
+            return _elsewhere(graph, self._context, stores)
+        plan = Plan(graph, optimize=False, stores=stores, any_layout=self.saved)
+        self.plans["forward"] = plan
+        self._planned_forward = Planned(plan, functools.partial(setattr, self, "forward"))
+        return self._planned_forward
+
+    def _backward_runner(self, arrays: Sequence[Any]) -> Run:
+        """What executes the backward pass. It takes saved values in the layouts that they have."""
+        assert self.backward_graph is not None
+        graph = self._smaller(self.backward_graph)
+        if self._context.device_type != "cpu":
+            return _elsewhere(graph, self._context, {})
+        layouts = self._planned_forward.layouts if self._planned_forward else {}
+        names = self.backward_inputs
+        layouts = {name: layout for name, layout in layouts.items() if name in names}
+        if layouts:
+            plan = Plan(graph, optimize=False, layouts=layouts)
+            compiled = _compiled(plan, arrays)
+            if compiled is not None:
+                self.plans["backward"] = plan
+                made: Run = compiled.run
+                return made
+        plan = self.plans["backward"] = Plan(graph, optimize=False)
+        if layouts:
+            return _Rows({names.index(name): one for name, one in layouts.items()}, plan)
+        return Planned(plan, functools.partial(setattr, self, "backward"))
+
+    def _smaller(self, graph: Graph) -> Graph:
+        """A copy of a graph behind the passes."""
         smaller = graph.copy()
         remove_stops(smaller)
         run(self._passes, smaller)
-        if self._context.device_type != "cpu":
-            return _elsewhere(smaller, self._context, stores)
-        plan = self.plans[name] = Plan(smaller, optimize=False, stores=stores)
-        return Planned(plan, functools.partial(setattr, self, name))
+        return smaller
+
+
+def _compiled(plan: Plan, arrays: Sequence[Any]) -> Any | None:
+    """The one compiled plan for inputs in layouts of their own; None where there are several."""
+    named = dict(zip(plan.input_names, map(as_array, arrays), strict=True))
+    try:
+        compiled = plan.compiled(named)
+    except GraphError:
+        return None
+    if compiled is not None:
+        compiled.keep_outputs()
+    return compiled
 
 
 class Planned:
@@ -96,6 +136,8 @@ class Planned:
 
     def __init__(self, plan: Plan, tell: Callable[[Run], None]) -> None:
         self._plan, self._tell = plan, tell
+        # Of outputs that are not row-major, as the plan may let them be; known from the first run.
+        self.layouts: dict[str, Any] = {}
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         named = dict(zip(self._plan.input_names, map(as_array, arrays), strict=True))
@@ -103,6 +145,7 @@ class Planned:
         if compiled is not None:
             # Saved values and gradients are large, come at each step, and go before the next one.
             compiled.keep_outputs()
+            self.layouts = self._plan.output_layouts(named)
         how: Run = self._each if compiled is None else compiled.run
         self._tell(how)
         return how(arrays)
@@ -110,6 +153,24 @@ class Planned:
     def _each(self, arrays: Sequence[Any]) -> Sequence[Any]:
         named = dict(zip(self._plan.input_names, map(as_array, arrays), strict=True))
         return self._plan.run(named)
+
+
+class _Rows:
+    """Runs what takes row-major arrays for some in other layouts."""
+
+    def __init__(self, layouts: Mapping[int, Any], plan: Plan) -> None:
+        """`layouts` are those of the arrays, by number."""
+        self._layouts = layouts
+        self._plans: dict[int, Any] = {}
+        self._inner: Run = Planned(plan, functools.partial(setattr, self, "_inner"))
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        given = list(arrays)
+        for n, layout in self._layouts.items():
+            if n not in self._plans:
+                self._plans[n] = row_major_plan(given[n].shape, str(given[n].dtype), layout)
+            (given[n],) = self._plans[n].run([as_array(given[n])])
+        return self._inner(given)
 
 
 def _elsewhere(graph: Graph, context: Context, stores: Mapping[str, str]) -> Run:

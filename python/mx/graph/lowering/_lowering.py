@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, Protocol
 
 import numpy
@@ -50,9 +50,10 @@ class Lowering:
         self.reordered: dict[Any, Value] = {}  # what backends have brought to other layouts
         self.finishers: dict[Any, Finisher] = {}  # by backend
 
-    def input(self, shape: Sequence[int], dtype: str) -> Value:
-        """A value that each run of the plan is given."""
-        return Value(tuple(shape), dtype, self._builder.add_input(tuple(shape), dtype))
+    def input(self, shape: Sequence[int], dtype: str, layout: Any = None) -> Value:
+        """A value that each run of the plan is given. No layout makes it larger."""
+        number = self._builder.add_input(tuple(shape), dtype)
+        return Value(tuple(shape), dtype, number, layout=layout)
 
     def constant(self, elements: Any) -> Value:
         """A value whose elements are known."""
@@ -165,6 +166,11 @@ class Lowering:
         """Strides in elements, of a value without a blocked layout."""
         return list(self._builder.strides(self.number(value)))
 
+    def has_its_size(self, value: Value) -> bool:
+        """Whether it takes as much memory as a row-major array: no layout adds elements."""
+        dense = value.size * _item_size(value.dtype)
+        return value.layout is None or bool(value.layout.bytes == dense)
+
     def row_major(self, value: Value) -> Value:
         """The value, or a copy of it that is row-major."""
         value = self.plain(value)
@@ -192,15 +198,23 @@ class Lowering:
             offset += stride * taken.start if len(taken) else 0
         return self._view(value, shape, strides, offset * _item_size(value.dtype))
 
-    def build(self, outputs: Sequence[Value], stores: Sequence[tuple[Value, int]] = ()) -> Any:
+    def build(
+        self,
+        outputs: Sequence[Value],
+        stores: Sequence[tuple[Value, int]] = (),
+        as_they_are: Container[Value] = (),
+    ) -> Any:
         """The plan that gives these values; nothing can be added afterwards.
 
         `stores` are values that a run writes to the memory of inputs, with the numbers of those.
+        Outputs are row-major, but for those `as_they_are`, which keep their layouts.
         BackendFailed where a backend cannot make its kernels after all.
         """
         for finisher in self.finishers.values():
             finisher.finish()
-        given = [self.number(self.plain(value)) for value in outputs]
+        given = [
+            self.number(value if value in as_they_are else self.plain(value)) for value in outputs
+        ]
         if not stores:
             return self._builder.build(given)
         pairs = [(self.number(self.plain(value)), index) for value, index in stores]
@@ -211,6 +225,12 @@ class Lowering:
     ) -> Value:
         number = self._builder.add_view(self.number(of), shape, strides, byte_offset)
         return Value(tuple(shape), of.dtype, number)
+
+
+def row_major_plan(shape: Sequence[int], dtype: str, layout: Any) -> Any:
+    """A compiled plan that gives the row-major array of one in another layout."""
+    to = Lowering()
+    return to.build([to.input(shape, dtype, layout)])
 
 
 # NumPy takes longer to name a type than all else of a step takes.

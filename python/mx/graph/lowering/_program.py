@@ -8,7 +8,7 @@ are kept by the shapes that they are for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock, RLock
 from time import perf_counter_ns
 from typing import Any
@@ -60,6 +60,8 @@ class Segment:
     steps: list[Step]
     done: frozenset[onnx_ir.Node]  # behind it, which kernels of it or of earlier ones computed
     stores: bool = False  # whether the plan writes what the program stores to inputs
+    # Of outputs that are no row-major arrays, as the program lets them be.
+    layouts: Mapping[onnx_ir.Value, Any] = field(default_factory=dict)
 
 
 class Program:
@@ -73,13 +75,18 @@ class Program:
         outer: Program | None = None,
         keep_nan: bool = False,
         stores: Mapping[onnx_ir.Value, onnx_ir.Value] | None = None,
+        any_layout: frozenset[onnx_ir.Value] = frozenset(),
+        layouts: Mapping[onnx_ir.Value, Any] | None = None,
     ) -> None:
         """`keep_nan` says whether kernels that would make numbers of NaN are left out. `chooser` is
-        asked for backends of this graph's nodes; nodes of subgraphs get them in its order."""
+        asked for backends of this graph's nodes; nodes of subgraphs get them in its order. Outputs
+        `any_layout` and inputs that have `layouts` are as Plan says."""
         self.graph = graph
         # Outputs that are written to the memory of inputs, and those that a run gives.
         self.stores = dict(stores or {})
         self.results = [value for value in graph.outputs if value not in self.stores]
+        self.any_layout = any_layout
+        self.layouts = dict(layouts or {})
         self.keep_nan = keep_nan
         self.nodes = [node for node in graph if not _is_constant(node)]
         # Weights of old models are inputs, too.
@@ -119,6 +126,8 @@ class Program:
         """
         environment: Environment = dict(outer or {})
         environment.update(zip(self.inputs, inputs, strict=True))
+        if self.layouts and self.single_plan(inputs) is None:
+            raise GraphError("a graph of several plans does not take inputs in layouts of others")
         position = 0
         done: frozenset[onnx_ir.Node] = frozenset()
         while True:
@@ -208,6 +217,11 @@ class Program:
         if whole and segment.given == self.inputs and segment.computed == self.results:
             return segment.plan
         return None
+
+    def output_layouts(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        """The layouts of outputs for such inputs, by name, without those that are row-major."""
+        segment = self._segment(0, dict(zip(self.inputs, inputs, strict=True)))
+        return {value.name or "": layout for value, layout in segment.layouts.items()}
 
     def _runner(self, environment: Environment) -> Callable[..., list[Any]]:
         """A function that executes a subgraph for inputs, with the values around it."""
@@ -359,13 +373,41 @@ class _Planner:
             position = {value: index for index, value in enumerate(program.graph.outputs)}
             computed.sort(key=lambda value: position[value])
         plan = None
+        layouts: dict[onnx_ir.Value, Any] = {}
         if computed or stores:
             written = [(self._values[value], self._given.index(to)) for value, to in stores.items()]
-            plan = self._to.build([self._values[value] for value in computed], written)
+            layouts = self._layouts_of(computed) if not known and begin == 0 else {}
+            plan = self._to.build(
+                [self._values[value] for value in computed],
+                written,
+                [self._values[value] for value in layouts],
+            )
         done = self._fused.intersection(program.nodes[end + 1 :]) if self._fused else ()
         return Segment(
-            plan, self._given, computed, known, end, self._steps, frozenset(done), bool(stores)
+            plan,
+            self._given,
+            computed,
+            known,
+            end,
+            self._steps,
+            frozenset(done),
+            bool(stores),
+            layouts,
         )
+
+    def _layouts_of(self, computed: Sequence[onnx_ir.Value]) -> dict[onnx_ir.Value, Any]:
+        """Outputs that may have any layout, with the one that they have, where this plan is all of
+        the program. A run gives arrays of their shapes, so that layouts have to take their sizes.
+        """
+        program = self._program
+        if list(computed) != program.results or self._given != program.inputs:
+            return {}
+        made = {value: self._values[value] for value in computed if value in program.any_layout}
+        return {
+            value: one.layout
+            for value, one in made.items()
+            if one.layout is not None and self._to.has_its_size(one)
+        }
 
     def _may_store(self) -> bool:
         """Whether the plan computes all that is stored, and is given what is written to."""
@@ -387,12 +429,15 @@ class _Planner:
             if not _is_tensor(content):
                 raise Declined("an input is no tensor, or of a type that arrays do not have")
             if value in self._wanted:
+                if value in program.layouts:
+                    raise GraphError(f"the elements of {value.name!r}, in a layout, decide a shape")
                 # A copy: the plan is kept by these elements, whatever the caller writes later.
                 elements = numpy.array(to_numpy(content))
                 elements.flags.writeable = False
                 made = self._to.constant(elements)
             else:
-                made = self._to.input(content.shape, str(content.dtype))
+                layout = program.layouts.get(value)
+                made = self._to.input(content.shape, str(content.dtype), layout)
                 self._given.append(value)
         elif value in program.weights:
             made = self._to.constant(program.weights[value])

@@ -25,6 +25,11 @@ class Blocked:
 
     layout: Any  # mx.onednn.Layout
 
+    @property
+    def bytes(self) -> int:
+        """Of the memory, with what fills blocks up."""
+        return int(self.layout.bytes)
+
     def to_rows(self, to: Lowering, value: Value) -> Value:
         """A row-major copy."""
         return reorder(to, value, None)
