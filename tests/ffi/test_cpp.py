@@ -258,14 +258,14 @@ def test_what_the_compiler_leaves_running_is_not_waited_for(tmp_path, monkeypatc
 
 def test_an_interrupt_ends_the_compiler(slow_compiler, c_source):
     log = slow_compiler(60)
+    # A job in the background, as tests may be, has the signal ignored.
     script = (
-        f"import pathlib, ffi.cpp\nffi.cpp.build('interrupted', pathlib.Path({str(c_source)!r}))"
+        "import pathlib, signal, ffi.cpp\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"ffi.cpp.build('interrupted', pathlib.Path({str(c_source)!r}))"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(c_source)],
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        [sys.executable, "-c", script, str(c_source)], stderr=subprocess.PIPE, text=True
     )
     while not log.exists():
         time.sleep(0.01)

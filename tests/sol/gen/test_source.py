@@ -22,7 +22,7 @@ from mx.sol.backends.gen import (
     library_source,
 )
 
-WARNINGS = ("-Wall", "-Wextra", "-Werror", "-fsyntax-only")
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -53,13 +53,16 @@ def kernels(target):
 @pytest.mark.parametrize("target", [name for name in TARGETS if name != "neon"])
 @pytest.mark.parametrize("jit", jits.found(), ids=lambda jit: jit.name)
 def test_no_warnings(jit, target, tmp_path):
-    """Compilers only look at it: what they warn of here they would when they compile it."""
+    """Compilers need not make code of it: they warn before that."""
     chosen = Target.named(target)
     if chosen.machine and chosen.machine != os.uname().machine:
         pytest.skip(f"{jit.name} compiles for {os.uname().machine}")
     path = tmp_path / "kernels.c"
     path.write_text(library_source(kernels(chosen)))
-    command = [*(jit.find() or []), *FLAGS, *jit.flags_for(chosen), *WARNINGS, str(path)]
+    # zig cannot but write what it compiles.
+    object_file = ["-O0", "-c", "-o", str(tmp_path / "kernels.o")]
+    looking = object_file if jit.name == "zig" else ["-fsyntax-only"]
+    command = [*(jit.find() or []), *FLAGS, *jit.flags_for(chosen), *WARNINGS, *looking, str(path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
