@@ -48,10 +48,13 @@ ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults
 	fault_of_every_member digits picture check_pieces compiled_cache compiled_files model_pieces
 # These are of what compilers make of the headers: the same on both paths, too.
 HEADERS_ALONE := apart rejected_types
+# So are these of operators: what they compute with the same arguments.
+OPERATORS_BEHIND_FFI := elementwise reductions formulas vector_loops softmax sort infer linear_algebra symbols
 test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest --ignore=tests/packaging --ignore=tests/docs/test_pages.py --ignore=tests/graph \
 		--ignore=tests/importers --ignore=tests/module --ignore=tests/sol \
 		$(addprefix --ignore=tests/ffi/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
+		$(addprefix --ignore=tests/mx/test_,$(addsuffix .py,$(OPERATORS_BEHIND_FFI))) \
 		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl openvino) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 test-accelerators: build $(BIN)/.tested-with
