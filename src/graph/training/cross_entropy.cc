@@ -205,7 +205,8 @@ struct CrossEntropyGradient {
     const int64_t inner = scores.inner;
     const auto factor = [&](int64_t at) {
       const float weight = scores.WeightOf(labels[at], weights);
-      return weight * given[is_each ? at : 0] / total;
+      // Not 0 / 0, which the mean of no labels would make.
+      return weight == 0 ? 0.0f : weight * given[is_each ? at : 0] / total;
     };
     ForLines(scores.count, size, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {

@@ -292,6 +292,28 @@ def test_cross_entropy(shape: Any, has_weights: bool, reduction: str, labels: st
     check("SoftmaxCrossEntropyGrad", inputs, attributes, "mx", 1e-5)
 
 
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("shape", [(5, 7), (2, 3, 4, 100)])
+def test_cross_entropy_of_ignored_labels_has_no_gradient(
+    shape: Any, has_weights: bool, reduction: str
+) -> None:
+    classes = numpy.full((shape[0], *shape[2:]), -1)
+    weights = [numpy.zeros(shape[1], "float32")] if has_weights else []
+    attributes = {"reduction": reduction, "ignore_index": -1}
+    inputs = [f(*shape), classes, *weights]
+    if has_weights:  # a class that does not count is as good as ignored
+        classes.reshape(-1)[::2] = 1
+    check("SoftmaxCrossEntropyTraining", inputs, attributes, "mx", 1e-5)
+    with numpy.errstate(all="ignore"):
+        loss, log_prob = OPERATORS["SoftmaxCrossEntropyTraining"].reference(*inputs, **attributes)
+    assert bool(numpy.isnan(loss).all()) == (reduction == "mean")
+    inputs = [numpy.ones(loss.shape, "float32"), log_prob, classes, *weights]
+    check("SoftmaxCrossEntropyGrad", inputs, attributes, "mx", 1e-5)
+    (gradient,) = plan_of("SoftmaxCrossEntropyGrad", inputs, attributes, 1)(*inputs)
+    assert not numpy.asarray(gradient).any()
+
+
 @pytest.mark.parametrize(
     ("name", "inputs", "outputs", "message"),
     [

@@ -68,6 +68,8 @@ def cross_entropy_grad(
     factor = share * dloss
     if reduction == "mean":
         factor = factor / share.sum(dtype=share.dtype)
+    # Not 0 / 0, which the mean of no labels would make.
+    factor = numpy.where(share == 0, 0, factor)
     wide = numpy.expand_dims(factor, 1)
     made = numpy.exp(log_prob) * wide
     classes = numpy.expand_dims(numpy.where(labels == ignore_index, 0, labels), 1)
