@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -41,6 +42,7 @@ struct Runs {
 };
 
 Runs RunsOf(const Shape& shape, int64_t block) {
+  CheckShape("shape", shape);
   if (shape.size() < 2 || shape[1] < 1) {
     MXNET_THROW("ValueError") << "shape: expected (n, channels, ...), got " << shape.size()
                               << " axes";
@@ -291,6 +293,10 @@ KernelOutput Result(const Shape& shape, int64_t block, const Runs& runs) {
 
 Ref<Kernel> MakeBatchNorm(const Shape& shape, int64_t block, double epsilon, double momentum,
                           bool is_unbiased) {
+  if (SizeOf(shape) == 0) {
+    MXNET_THROW("ValueError") << "shape: expected one element or more, which statistics are of, "
+                                 "got none";
+  }
   auto state =
       std::unique_ptr<BatchNorm>(new BatchNorm{RunsOf(shape, block), static_cast<float>(epsilon),
                                                static_cast<float>(momentum), is_unbiased});
@@ -325,12 +331,14 @@ MXNET_REGISTER_API("mx.graph.training.batch_norm")
     .arg("epsilon")
     .arg("momentum", "The share of the batch.")
     .arg("is_unbiased", "Whether the variance that is kept is divided by one less.")
+    .name_errors()
     .set_body_typed(&MakeBatchNorm);
 
 MXNET_REGISTER_API("mx.graph.training.batch_norm_grad")
     .describe("A kernel: dy, x, scale, mean, 1 / std to the gradients of x, scale and shift.")
     .arg("shape", "Of x: (n, channels, ...).")
     .arg("block", "How many channels lie side by side: 1 where x is row-major, 8 or 16.")
+    .name_errors()
     .set_body_typed(&MakeBatchNormGradient);
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 #include "op/kernels/softmax/softmax_loops.h"
 
@@ -249,6 +250,7 @@ struct CrossEntropyGradient {
 
 Scores ScoresOf(const Shape& shape, int64_t ignored, const std::string& reduction,
                 bool has_weights) {
+  CheckShape("shape", shape);
   if (shape.size() < 2 || shape[1] < 1) {
     MXNET_THROW("ValueError") << "shape: expected (n, classes, ...) of one class or more, got "
                               << shape.size() << " axes";
@@ -302,6 +304,7 @@ MXNET_REGISTER_API("mx.graph.training.cross_entropy")
     .arg("ignored", "The label that does not count.")
     .arg("reduction", "'none', 'sum' or 'mean'.")
     .arg("has_weights")
+    .name_errors()
     .set_body_typed(&MakeCrossEntropy);
 
 MXNET_REGISTER_API("mx.graph.training.cross_entropy_grad")
@@ -312,6 +315,7 @@ MXNET_REGISTER_API("mx.graph.training.cross_entropy_grad")
     .arg("ignored", "The label that does not count.")
     .arg("reduction", "'none', 'sum' or 'mean'.")
     .arg("has_weights")
+    .name_errors()
     .set_body_typed(&MakeCrossEntropyGradient);
 
 }  // namespace

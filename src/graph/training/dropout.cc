@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -134,6 +135,8 @@ struct DropoutGradient {
 float ScaleOf(float ratio) { return ratio < 1 ? static_cast<float>(1 / (1 - double{ratio})) : 0; }
 
 Ref<Kernel> MakeDropout(const Shape& shape, const Shape& seed, double ratio) {
+  CheckShape("shape", shape);
+  CheckShape("seed", seed);
   const int64_t seeds = SizeOf(seed);
   if (seeds != 1 && seeds != 2) {
     MXNET_THROW("ValueError") << "seed: expected one or two elements, got " << seeds;
@@ -146,6 +149,7 @@ Ref<Kernel> MakeDropout(const Shape& shape, const Shape& seed, double ratio) {
 }
 
 Ref<Kernel> MakeDropoutGradient(const Shape& shape, double ratio) {
+  CheckShape("shape", shape);
   return op::MakeKernel("training.dropout_grad",
                         {{KernelInput{kFloat32, shape}, KernelInput{kBool, shape}}},
                         {KernelOutput{kFloat32, shape}},
@@ -158,12 +162,14 @@ MXNET_REGISTER_API("mx.graph.training.dropout")
     .arg("shape", "Of x.")
     .arg("seed", "The shape of the seed, which has one or two elements.")
     .arg("ratio", "How likely an element becomes 0.")
+    .name_errors()
     .set_body_typed(&MakeDropout);
 
 MXNET_REGISTER_API("mx.graph.training.dropout_grad")
     .describe("A kernel: the gradient of dropout's result, and which elements stay, to that of x.")
     .arg("shape", "Of x.")
     .arg("ratio", "How likely an element becomes 0.")
+    .name_errors()
     .set_body_typed(&MakeDropoutGradient);
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -80,13 +81,13 @@ struct GatherGradient {
 };
 
 Ref<Kernel> MakeGatherGradient(const Shape& shape, const Shape& indices, int64_t axis) {
-  if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) {
-    MXNET_THROW("ValueError") << "axis: expected 0 to " << shape.size() - 1 << ", got " << axis;
-  }
+  CheckAxis(shape, axis);
+  CheckShape("indices", indices);
   const auto at = shape.begin() + axis;
   Shape gathered(shape.begin(), at);
   gathered.insert(gathered.end(), indices.begin(), indices.end());
   gathered.insert(gathered.end(), at + 1, shape.end());
+  CheckShape("shape, as gathered", gathered);
   auto state = std::unique_ptr<GatherGradient>(new GatherGradient{
       SizeOf({shape.begin(), at}), *at, SizeOf({at + 1, shape.end()}), SizeOf(indices)});
   const size_t workspace = state->workspace();
@@ -102,6 +103,7 @@ MXNET_REGISTER_API("mx.graph.training.gather_grad")
     .arg("shape", "Of the data.")
     .arg("indices", "Their shape.")
     .arg("axis", "From 0 on.")
+    .name_errors()
     .set_body_typed(&MakeGatherGradient);
 
 }  // namespace

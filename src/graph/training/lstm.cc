@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/recurrent.h"
 
 namespace mxnet {
@@ -171,9 +172,12 @@ struct LstmGradient {
 };
 
 Sequence SequenceOf(const Shape& extents, bool is_reversed) {
-  bool fits = extents.size() == 3;
-  for (const int64_t extent : extents) fits = fits && extent > 0;
-  if (!fits) MXNET_THROW("ValueError") << "extents: expected steps, batch and hidden, above 0";
+  if (extents.size() != 3) {
+    MXNET_THROW("ValueError") << "extents: expected steps, batch and hidden, got " << extents.size()
+                              << " numbers";
+  }
+  CheckNumbers("extents", extents, 1);
+  CheckShape("extents, of what is saved", {5, extents[0], extents[1], extents[2]});
   return {extents[0], extents[1], extents[2], is_reversed};
 }
 
@@ -221,6 +225,7 @@ MXNET_REGISTER_API("mx.graph.training.lstm")
     .arg("extents", "Steps, batch and the extent of the state.")
     .arg("is_reversed", "Whether the last step is taken first.")
     .arg("product", "A kernel of h times the recurrent weights, transposed.")
+    .name_errors()
     .set_body_typed(&MakeLstm);
 
 MXNET_REGISTER_API("mx.graph.training.lstm_grad")
@@ -232,6 +237,7 @@ MXNET_REGISTER_API("mx.graph.training.lstm_grad")
     .arg("is_reversed", "Whether the last step is taken first.")
     .arg("product", "A kernel of gates times the recurrent weights.")
     .arg("has_dy", "Whether gradients of all h are given.")
+    .name_errors()
     .set_body_typed(&MakeLstmGradient);
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -165,7 +166,20 @@ Ref<Kernel> MakeMaxPool(const Shape& shape, const Shape& counts, const Shape& ke
   const size_t ndim = counts.size();
   const bool fits = ndim >= 1 && ndim <= 3 && shape.size() == ndim + 2 && kernel.size() == ndim &&
                     strides.size() == ndim && pads.size() >= ndim && dilations.size() == ndim;
-  if (!fits) MXNET_THROW("ValueError") << "kernel: expected one to three axes, of all arguments";
+  if (!fits) {
+    MXNET_THROW("ValueError")
+        << "kernel: expected one to three axes, as many in all arguments, got " << kernel.size();
+  }
+  CheckShape("shape", shape);
+  CheckNumbers("counts", counts, 0);
+  CheckNumbers("kernel", kernel, 1);
+  CheckNumbers("strides", strides, 1);
+  CheckNumbers("pads", pads, 0);
+  CheckNumbers("dilations", dilations, 1);
+  Shape reads{shape[0], shape[1]};
+  reads.insert(reads.end(), counts.begin(), counts.end());
+  reads.insert(reads.end(), kernel.begin(), kernel.end());
+  CheckShape("kernel, of all windows", reads);
   auto state = std::make_unique<MaxPool>();
   state->planes = shape[0] * shape[1];
   for (size_t i = 0; i < ndim; ++i) {
@@ -183,6 +197,8 @@ Ref<Kernel> MakeMaxPool(const Shape& shape, const Shape& counts, const Shape& ke
 }
 
 Ref<Kernel> MakeMaxPoolGradient(const Shape& shape, const Shape& pooled) {
+  CheckShape("shape", shape);
+  CheckShape("pooled", pooled);
   // Of what has no channels, or other ones, all is one plane.
   const bool has_planes = shape.size() > 2 && pooled.size() > 2 && shape[0] == pooled[0] &&
                           shape[1] == pooled[1] && shape[0] * shape[1] > 0;
@@ -202,12 +218,14 @@ MXNET_REGISTER_API("mx.graph.training.max_pool")
     .arg("strides", "By axis.")
     .arg("pads", "In front of each axis.")
     .arg("dilations", "By axis.")
+    .name_errors()
     .set_body_typed(&MakeMaxPool);
 
 MXNET_REGISTER_API("mx.graph.training.max_pool_grad")
     .describe("A kernel: the gradient of the largest elements, and their positions, to that of x.")
     .arg("shape", "Of x.")
     .arg("pooled", "The shape of the largest elements.")
+    .name_errors()
     .set_body_typed(&MakeMaxPoolGradient);
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -24,9 +25,7 @@ using runtime::Ref;
 /*! \brief Lines of a tensor: the axes from one on are a line. */
 struct Lines {
   Lines(const Shape& shape, int64_t axis) {
-    if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) {
-      MXNET_THROW("ValueError") << "axis: expected 0 to " << shape.size() - 1 << ", got " << axis;
-    }
+    CheckAxis(shape, axis);
     for (size_t i = 0; i < shape.size(); ++i) {
       const bool is_before = static_cast<int64_t>(i) < axis;
       (is_before ? count : length) *= shape[i];
@@ -215,6 +214,7 @@ MXNET_REGISTER_API("mx.graph.training.layer_norm")
     .arg("axis", "The first axis of a line, from 0 on.")
     .arg("epsilon")
     .arg("has_shift")
+    .name_errors()
     .set_body_typed([](const Shape& shape, int64_t axis, double epsilon, bool has_shift) {
       return MakeNormalization<true>("training.layer_norm", shape, axis, epsilon, has_shift);
     });
@@ -224,6 +224,7 @@ MXNET_REGISTER_API("mx.graph.training.rms_norm")
     .arg("shape", "Of x.")
     .arg("axis", "The first axis of a line, from 0 on.")
     .arg("epsilon")
+    .name_errors()
     .set_body_typed([](const Shape& shape, int64_t axis, double epsilon) {
       return MakeNormalization<false>("training.rms_norm", shape, axis, epsilon, false);
     });
@@ -232,6 +233,7 @@ MXNET_REGISTER_API("mx.graph.training.layer_norm_grad")
     .describe("A kernel: dy, x, scale, means, 1 / std to the gradients of x, scale and shift.")
     .arg("shape", "Of x.")
     .arg("axis", "The first axis of a line, from 0 on.")
+    .name_errors()
     .set_body_typed([](const Shape& shape, int64_t axis) {
       return MakeNormalizationGradient<true>("training.layer_norm_grad", shape, axis);
     });
@@ -240,6 +242,7 @@ MXNET_REGISTER_API("mx.graph.training.rms_norm_grad")
     .describe("A kernel: dy, x, scale, 1 / rms to the gradients of x and scale.")
     .arg("shape", "Of x.")
     .arg("axis", "The first axis of a line, from 0 on.")
+    .name_errors()
     .set_body_typed([](const Shape& shape, int64_t axis) {
       return MakeNormalizationGradient<false>("training.rms_norm_grad", shape, axis);
     });

@@ -35,12 +35,18 @@ class Product {
   /*! \brief ValueError for a kernel of another product than (rows, inner) by (inner, columns). */
   Product(runtime::Ref<op::Kernel> kernel, int64_t rows, int64_t inner, int64_t columns)
       : kernel_(std::move(kernel)), x_{rows, inner}, y_{rows, columns} {
+    const auto is_plain = [](const auto& tensor, const Shape& shape) {
+      using runtime::operator==;
+      return tensor.dtype == runtime::kFloat32 && tensor.shape == shape;
+    };
     const op::KernelInputs& inputs = kernel_->inputs();
-    const bool fits = inputs && inputs->size() == 2 && inputs->front().shape == x_ &&
-                      kernel_->outputs().size() == 1 && kernel_->outputs()[0].shape == y_;
+    const bool fits = inputs && inputs->size() == 2 && is_plain(inputs->front(), x_) &&
+                      !inputs->front().any_layout && kernel_->outputs().size() == 1 &&
+                      is_plain(kernel_->outputs()[0], y_) && kernel_->outputs()[0].bytes == 0;
     if (!fits) {
-      MXNET_THROW("ValueError") << "product: expected a kernel of (" << rows << ", " << inner
-                                << ") by (" << inner << ", " << columns << ")";
+      MXNET_THROW("ValueError") << "product: expected a kernel of float32 (" << rows << ", "
+                                << inner << ") by (" << inner << ", " << columns
+                                << "), row-major, got " << kernel_->name();
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -41,6 +42,12 @@ struct ReluGradient {
 };
 
 Ref<Kernel> MakeReluGradient(const Shape& shape, int64_t bytes) {
+  CheckShape("shape", shape);
+  const int64_t dense = SizeOf(shape) * int64_t{sizeof(float)};
+  if (bytes != 0 && (bytes < dense || bytes % int64_t{sizeof(float)} != 0)) {
+    MXNET_THROW("ValueError") << "bytes: expected 0, or " << dense << " or more, a multiple of "
+                              << sizeof(float) << ", got " << bytes;
+  }
   const int64_t size = bytes == 0 ? SizeOf(shape) : bytes / int64_t{sizeof(float)};
   const bool any_layout = bytes != 0;
   const KernelInput input{kFloat32, shape, any_layout};
@@ -55,6 +62,7 @@ MXNET_REGISTER_API("mx.graph.training.relu_grad")
     .describe("A kernel: the gradient of relu's result, and that result, to that of its data.")
     .arg("shape", "Of the data.")
     .arg("bytes", 0, "That each takes, where they are not row-major, but in one layout.")
+    .name_errors()
     .set_body_typed(&MakeReluGradient);
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 #include "op/kernels/softmax/softmax_loops.h"
 
@@ -113,9 +114,7 @@ struct SoftmaxGradient {
 };
 
 Ref<Kernel> MakeSoftmaxGradient(const Shape& shape, int64_t axis, bool is_log) {
-  if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) {
-    MXNET_THROW("ValueError") << "axis: expected 0 to " << shape.size() - 1 << ", got " << axis;
-  }
+  CheckAxis(shape, axis);
   const auto at = shape.begin() + axis;
   using State = SoftmaxGradient;
   return op::MakeKernel(is_log ? "training.log_softmax_grad" : "training.softmax_grad",
@@ -130,6 +129,7 @@ MXNET_REGISTER_API("mx.graph.training.softmax_grad")
     .arg("shape", "Of the data.")
     .arg("axis", "From 0 on.")
     .arg("is_log", "Whether it is the logarithm of softmax.")
+    .name_errors()
     .set_body_typed(&MakeSoftmaxGradient);
 
 }  // namespace

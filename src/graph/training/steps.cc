@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 
 namespace mxnet {
@@ -132,6 +133,7 @@ KernelOutput Renewed(const Shape& shape, int input) {
 }
 
 Ref<Kernel> MakeSgdStep(const Shape& shape, bool has_velocity, bool nesterov, bool maximize) {
+  CheckShape("shape", shape);
   std::vector<KernelInput> inputs{{kFloat32, shape}, {kFloat32, shape}, {kFloat64, {3}}};
   if (has_velocity) inputs.push_back({kFloat32, shape});
   return op::MakeKernel(
@@ -141,6 +143,7 @@ Ref<Kernel> MakeSgdStep(const Shape& shape, bool has_velocity, bool nesterov, bo
 }
 
 Ref<Kernel> MakeAdamStep(const Shape& shape, bool decoupled, bool maximize) {
+  CheckShape("shape", shape);
   const KernelInput of_shape{kFloat32, shape};
   return op::MakeKernel(
       "training.adam_step", {{of_shape, of_shape, KernelInput{kFloat64, {7}}, of_shape, of_shape}},
@@ -154,6 +157,7 @@ MXNET_REGISTER_API("mx.graph.training.sgd_step")
     .arg("has_velocity")
     .arg("nesterov")
     .arg("maximize")
+    .name_errors()
     .set_body_typed(&MakeSgdStep);
 
 MXNET_REGISTER_API("mx.graph.training.adam_step")
@@ -163,6 +167,7 @@ MXNET_REGISTER_API("mx.graph.training.adam_step")
     .arg("shape", "Of the parameter.")
     .arg("decoupled", "Whether the weight decay is that of AdamW.")
     .arg("maximize")
+    .name_errors()
     .set_body_typed(&MakeAdamStep);
 
 }  // namespace
