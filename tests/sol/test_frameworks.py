@@ -431,3 +431,26 @@ def test_gradients_that_others_define() -> None:
     fast = sol.optimize(jax.jit(straight_of_jax), jnp.ones(3))
     with pytest.raises(Exception, match="custom_vjp"):
         jax.grad(lambda x: fast(x).sum())(jnp.ones(3))
+
+
+def test_derivatives_that_others_define() -> None:
+    @jax.custom_jvp
+    def steep(x):
+        return x * x
+
+    steep.defjvp(lambda primals, tangents: (steep(*primals), 100 * tangents[0]))
+    x = jnp.array([-1.0, 0.0, 2.0])
+    fast = sol.optimize(jax.jit(steep), x)
+    np.testing.assert_array_equal(fast(x), [1, 0, 4])
+    with pytest.raises(Exception, match="custom_jvp"):
+        jax.grad(lambda x: fast(x).sum())(x)
+
+
+@pytest.mark.parametrize(
+    "function", [jax.nn.relu, jax.nn.relu6, jax.nn.silu], ids=lambda f: f.__name__
+)
+def test_derivatives_that_jax_defines(function) -> None:
+    x = jnp.array([-1.0, 0.0, 0.5, 7.0])
+    fast = sol.optimize(jax.jit(function), x)
+    wanted = jax.grad(lambda x: function(x).sum())(x)
+    np.testing.assert_allclose(jax.grad(lambda x: fast(x).sum())(x), wanted, rtol=1e-5)

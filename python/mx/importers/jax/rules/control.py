@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
@@ -18,11 +20,25 @@ _INT64 = ir.DataType.INT64
       "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
 def call_function(b: Builder, call: Equation) -> Sequence[Any]:
     assert b.inline is not None
-    if b.stops and call.eqn.primitive.name.startswith("custom_vjp"):
+    name = call.eqn.primitive.name
+    if b.stops and name.startswith("custom_vjp"):
         raise Unsupported("a function with a gradient of its own (jax.custom_vjp)")
+    if b.stops and name == "custom_jvp_call" and not _is_of_jax(call.param("call_jaxpr")):
+        raise Unsupported("a function with a gradient of its own (jax.custom_jvp)")
     names = ("jaxpr", "call_jaxpr", "fun_jaxpr")
     inner = next(one for one in map(call.param, names) if one is not None)
     return b.inline(inner, call.inputs, b)
+
+
+def _is_of_jax(closed: Any) -> bool:
+    """Whether a function is one of JAX's own, as jax.nn.relu, whose gradient is that of its body.
+
+    One whose definition is not known is taken for another's.
+    """
+    info = getattr(closed.jaxpr, "debug_info", None)
+    # "relu at /.../jax/_src/nn/functions.py:71"
+    _, _, file = (getattr(info, "func_src_info", None) or "").partition(" at ")
+    return file.startswith(os.path.join(os.path.dirname(jax.__file__), ""))
 
 
 def _body(b: Builder, name: str) -> tuple[ir.Graph, Builder]:
