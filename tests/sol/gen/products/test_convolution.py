@@ -71,12 +71,20 @@ def _ended(group: int):
     return make
 
 
+def _ended_line(target: Target):
+    specs = [Spec((2, 4, 9), "float32"), Spec(LINE.shape, "float32")]
+    finish = [Step.binary("Add", Spec(shape, "float32")) for shape in ((2, 5, 8), (5, 1))]
+    return convolution(target, specs, {}, {1: LINE}, finish)
+
+
+LINE = _of(5, 4, 2)
 WEIGHTS = {1: _of(9, 9, 3, 3), 9: _of(9, 1, 3, 3)}
 TABLE = Table(
     {
         **{name: case.kernel for name, case in CASES.items()},
         "dense_epilogue": _ended(1),
         "depthwise_epilogue": _ended(9),
+        "line_epilogue": _ended_line,
     }
 )
 
@@ -104,6 +112,14 @@ def test_epilogue(target: str, name: str, group: int) -> None:
     expected = expected + other
     expected = numpy.where(expected < 0, expected / 2, expected) * scale
     numpy.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_epilogue_of_one_axis(target: str) -> None:
+    x, other, row = _of(2, 4, 9), _of(2, 5, 8), _of(5, 1)
+    (got,) = TABLE.run(target, "line_epilogue", (x, LINE, other, row))
+    (expected,) = Case("Conv", (x, LINE), (1,)).expected()
+    numpy.testing.assert_allclose(got, expected + other + row, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -139,3 +155,10 @@ def test_declines(shapes, known: bool, attributes, reason: str) -> None:
     given = {1: numpy.zeros(shapes[1], numpy.float32)} if known else {}
     with pytest.raises(Declined, match=reason):
         emit(Target.named("c"), "Conv", specs, attributes, given)
+
+
+def test_declines_one_operand_for_each_pixel() -> None:
+    specs = [Spec((2, 3, 9), "float32"), Spec((4, 3, 2), "float32")]
+    step = Step.binary("Add", Spec((1, 1, 8), "float32"))
+    with pytest.raises(Declined, match="operand of shape"):
+        convolution(Target.named("c"), specs, {}, {1: _of(4, 3, 2)}, (step,))

@@ -20,6 +20,8 @@ def _of(*shape: int) -> numpy.ndarray:
     return random.standard_normal(shape).astype(numpy.float32)
 
 
+LINE = [Spec((2, 3, 9), "float32"), Spec((4, 3, 2), "float32"), Spec((1, 1, 8), "float32")]
+BACK = [Spec((2, 3, 7), "float32"), Spec((3, 4, 2), "float32"), Spec((1, 1, 8), "float32")]
 X, W = Spec((2, 3, 6, 6), "float32"), Spec((4, 3, 3, 3), "float32")
 WEIGHTS = {1: _of(4, 3, 3, 3)}
 
@@ -43,12 +45,14 @@ WEIGHTS = {1: _of(4, 3, 3, 3)}
             [4],
             "operand of shape",
         ),
+        (LINE, [("Conv", (0, 1)), ("Add", (3, 2))], [4], "operand of shape"),
+        (BACK, [("ConvTranspose", (0, 1)), ("Add", (2, 3))], [4], "operand of shape"),
     ],
 )
 def test_declines(inputs, nodes, outputs, reason: str) -> None:
     group = [GroupNode(*node) for node in nodes]
     with pytest.raises(Declined, match=reason):
-        emit_group(Target.named("c"), inputs, group, outputs, WEIGHTS)
+        emit_group(Target.named("c"), inputs, group, outputs, {1: _of(*inputs[1].shape)})
 
 
 def test_the_input_of_a_product_may_be_added_to_it() -> None:

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from mx.sol.backends.gen import Declined, Spec, Target, emit
+from mx.sol.backends.gen.products import Step
+from mx.sol.backends.gen.products.transposed import transposed_convolution
 
 from .running import TARGETS, Case, Table
 
@@ -95,3 +97,10 @@ def test_declines(shapes, known: bool, reason: str) -> None:
     specs = [Spec(shape, "float32") for shape in shapes]
     with pytest.raises(Declined, match=reason):
         emit(Target.named("c"), "ConvTranspose", specs, {}, given)
+
+
+def test_declines_one_operand_for_each_pixel() -> None:
+    specs = [Spec((2, 3, 7), "float32"), Spec((3, 4, 2), "float32")]
+    step = Step.binary("Add", Spec((1, 1, 8), "float32"))
+    with pytest.raises(Declined, match="operand of shape"):
+        transposed_convolution(Target.named("c"), specs, {}, {1: _of(3, 4, 2)}, (step,))

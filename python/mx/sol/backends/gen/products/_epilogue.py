@@ -63,10 +63,11 @@ class Operand:
     source: str  # C expression of its address
 
 
-def kind_of(operand: Spec, result: Spec, row_axis: int, column_axes: Sequence[int]) -> str:
-    """How an operand lies beside a result whose rows are one axis and whose columns are others.
+def kind_of(operand: Spec, result: Spec, row_axis: int, column_axis: int | None = None) -> str:
+    """How an operand lies beside a result whose rows are one axis, and whose columns another one.
 
-    Declined where it is none of the kinds of Operand.
+    Without `column_axis` no operand is of kind "column". Declined where it is none of the kinds of
+    Operand.
     """
     if operand.dtype != "float32":
         raise Declined(f"only float32 beside products, got {operand.dtype}")
@@ -80,7 +81,7 @@ def kind_of(operand: Spec, result: Spec, row_axis: int, column_axes: Sequence[in
     if len(shape) == rank and all(shape[axis] == result.shape[axis] for axis in wide):
         if wide == {row_axis}:
             return "row"
-        if tuple(column_axes) == (rank - 1,) and wide == {rank - 1}:
+        if wide == {column_axis}:
             return "column"
     raise Declined(f"operand of shape {operand.shape} beside a result of shape {result.shape}")
 

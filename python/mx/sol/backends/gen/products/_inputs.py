@@ -42,11 +42,12 @@ def needed(inputs: Sequence[Spec | None], count: int) -> list[Spec]:
 
 
 def operands_of(
-    steps: Sequence[Step], first: int, result: Spec, rows: int, columns: Sequence[int]
+    steps: Sequence[Step], first: int, result: Spec, rows: int, columns: int | None = None
 ) -> tuple[Operand, ...]:
     """Where the operands of steps lie; those without a position are inputs from `first` on.
 
-    Declined for steps that products do not apply.
+    `rows` and `columns` are the axes of the result that kernels have operands of kind "row" and
+    "column" for. Declined for steps that products do not apply.
     """
     found: list[Operand] = []
     for step in steps:

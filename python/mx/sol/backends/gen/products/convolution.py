@@ -39,9 +39,9 @@ def convolution(
     if bias is not None:
         spec = Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)
         steps.insert(0, Step.binary("Add", spec, positions.at[2]))
+    operands = operands_of(steps, 2 + (bias is not None), result, 1)
     if not result.size:
         return nothing("conv", (result,))
-    operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
     is_depthwise = window.channels == window.results == 1 and window.groups > 1
     if is_depthwise and window.taps <= 49:
         kind: Any = DepthwiseConvolution

@@ -56,7 +56,7 @@ def matmul(
     result = Spec(whole, "float32")
     if epilogue and shape != whole:
         raise Declined("a product of vectors with something behind it")
-    operands = operands_of(epilogue, 2, result, len(whole) - 2, (len(whole) - 1,))
+    operands = operands_of(epilogue, 2, result, len(whole) - 2, len(whole) - 1)
     weights = known.get(1)
     one_matrix = numpy.prod(b_shape[:-2], dtype=numpy.int64) == 1
     a_at = _starts(batch, a_shape[:-2], rows * depth)
@@ -115,7 +115,7 @@ def gemm(
             raise Declined(f"alpha: only 1 where b is no constant, got {alpha}")
         weights = weights * numpy.float32(alpha)
     result = Spec((rows, columns), "float32")
-    operands = operands_of(steps, 2 + (addend is not None), result, 0, (1,))
+    operands = operands_of(steps, 2 + (addend is not None), result, 0, 1)
     if weights is not None and turn_b:
         weights = weights.T
     return emit_product(

@@ -144,9 +144,9 @@ def transposed_convolution(
     if bias is not None:
         spec = Spec((bias.shape[0], *(1,) * (len(shape) - 2)), bias.dtype)
         steps.insert(0, Step.binary("Add", spec, positions.at[2]))
+    operands = operands_of(steps, 2 + (bias is not None), result, 1)
     if not result.size:
         return nothing("conv_transpose", (result,))
-    operands = operands_of(steps, 2 + (bias is not None), result, 1, range(2, len(shape)))
     if len(axes) == 1:
         axes.insert(0, Axis(1, 1, 1, 1, 1, 0))
     high, wide = axes
