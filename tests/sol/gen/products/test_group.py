@@ -46,6 +46,8 @@ WEIGHTS = {1: _of(4, 3, 3, 3)}
             "operand of shape",
         ),
         (LINE, [("Conv", (0, 1)), ("Add", (3, 2))], [4], "operand of shape"),
+        ([X, W], [("Conv", (0, 1)), ("CastLike", (0, 2))], [3], "only the type"),
+        ([X, W], [("Conv", (0, 1)), ("CastLike", (2, 0))], [3], "only the type"),
         (BACK, [("ConvTranspose", (0, 1)), ("Add", (2, 3))], [4], "operand of shape"),
     ],
 )
@@ -76,3 +78,38 @@ def test_plans_pack_weights_and_apply_what_follows() -> None:
     assert [step.implementation for step in plan.profile({"x": x, "s": s}).steps] == [
         "gen:conv+relu+mul"
     ]
+
+
+STATISTICS = "float[5] s, float[5] b, float[5] m, float[5] v"
+NORMED = "BatchNormalization(p, s, b, m, v)"
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "text", "expected"),
+    [
+        ((2, 5, 3), (3, 5), f"p = MatMul(x, w) y = {NORMED}", ["gen:matmul+batchnormalization"]),
+        ((3, 4), (4, 5), f"p = MatMul(x, w) y = {NORMED}", ["gen:matmul+batchnormalization"]),
+        (
+            (2, 3, 6),
+            (5, 3, 2),
+            f"c = Conv(x, w) p = Relu(c) y = {NORMED}",
+            ["gen:conv+relu+batchnormalization"],
+        ),
+        ((3, 4), (4, 5), "p = MatMul(x, w) y = Add(p, one)", ["gen:matmul", "gen:add"]),
+        ((3, 4), (4, 5), "p = MatMul(x, w) y = CastLike(s, p)", None),
+    ],
+)
+def test_shapes_in_which_operands_are_seen(x, w, text: str, expected: list[str] | None) -> None:
+    """Statistics belong to axis 1 even where the last one has as many elements."""
+    shape = ", ".join(map(str, x))
+    head = f"(float[{shape}] x, {STATISTICS}) => (y)"
+    model = model_of(f"agraph {head} <float[1, 1, 1] one = {{1}}> {{ {text} }}")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(_of(*w), "w"))
+    given = {name: numpy.abs(_of(5)) for name in "sbmv"} | {"x": _of(*x)}
+    plan = Plan(Graph(onnx_ir.from_proto(model)), optimize=False, chooser=Chooser((GEN, *BACKENDS)))
+    (wanted,) = ReferenceEvaluator(model).run(None, given)
+    (got,) = plan.run(given)
+    assert got.shape == wanted.shape
+    numpy.testing.assert_allclose(numpy.asarray(got), wanted, rtol=1e-4, atol=1e-4)
+    if expected is not None:
+        assert [step.implementation for step in plan.profile(given).steps] == expected

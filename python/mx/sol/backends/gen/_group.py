@@ -75,7 +75,7 @@ class Expressions:
         if operator is None:
             raise Declined(f"{node.operator} is not elementwise")
         given = [None if number is None else self.specs[number] for number in node.inputs]
-        shapes = _shapes_of(node.operator, given)
+        shapes = shapes_of(node.operator, given)
         reads: list[Leaf | int | None] = []
         for number, shape in zip(node.inputs, shapes, strict=True):
             if number is None or shape is None:
@@ -150,7 +150,7 @@ class Expressions:
         return self._lines(self.is_vector, given, suffix)
 
 
-def _shapes_of(operator: str, inputs: Sequence[Spec | None]) -> list[tuple[int, ...] | None]:
+def shapes_of(operator: str, inputs: Sequence[Spec | None]) -> list[tuple[int, ...] | None]:
     """The shapes in which an operator broadcasts its inputs."""
     shapes = [None if spec is None else spec.shape for spec in inputs]
     if operator == "CastLike":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .....graph.lowering._value import Declined
+from .._group import shapes_of
 from .._kernel import GenKernel, Spec, make_kernel, signature
-from ._epilogue import Operand, Step, apply, kind_of
+from ._epilogue import Extra, Operand, Step, apply, kind_of
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,26 @@ def operands_of(
     """
     found: list[Operand] = []
     for step in steps:
-        for extra in step.extras:
-            kind = kind_of(extra.spec, result, rows, columns)
-            position = extra.position
+        args = step.args
+        specs = [result if arg == "result" else _spec(arg) for arg in args]
+        if step.operator == "CastLike":
+            raise Declined("CastLike, which reads only the type of an input")
+        for arg, shape in zip(args, shapes_of(step.operator, specs), strict=True):
+            if not isinstance(arg, Extra) or shape is None:
+                continue
+            kind = kind_of(replace(arg.spec, shape=shape), result, rows, columns)
+            if arg.number is not None:
+                continue
+            position = arg.position
             if position is None:
                 position, first = first, first + 1
             found.append(Operand(kind, f"(const float *)in[{position}]"))
-        shapes = [extra.spec.shape for extra in step.extras]
-        if any(len(shape) > len(result.shape) for shape in shapes):
-            raise Declined(f"{step.operator} changes the shape")
     apply(steps, found, "v", lambda index, operand: "x")
     return tuple(found)
+
+
+def _spec(arg: Extra | str | None) -> Spec | None:
+    return arg.spec if isinstance(arg, Extra) else None
 
 
 def nothing(name: str, outputs: Sequence[Spec]) -> GenKernel:
