@@ -65,6 +65,12 @@ class GradientCall:
         # Whether each output depends on what gradients are wanted for.
         self.differentiable = [spec.name in plans.differentiable for spec in plans.outputs]
 
+    @property
+    def read_outputs(self) -> list[int]:
+        """The numbers of the outputs whose elements `backward` reads."""
+        read = set(self._plans.backward_inputs)
+        return [n for n, spec in enumerate(self._plans.outputs) if spec.name in read]
+
     def backward(self, grads: Sequence[Any]) -> list[Any]:
         """The gradients of all inputs and weights, for gradients of the outputs, of which None is
         zero. They are None for those that nothing depends on, or that were not asked for."""

@@ -86,10 +86,10 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]
             if needed and tensors[n].is_floating_point()
         ]
         ctx.call = gradients.forward([tensor.detach() for tensor in tensors], wrt)
-        # autograd rejects a backward after which one of these was written.
-        ctx.save_for_backward(*tensors)
-        ctx.set_materialize_grads(False)
         outputs = tuple(_from_dlpack(one.__dlpack__()) for one in ctx.call.outputs)
+        # autograd rejects the backward of a call after which one of these was written.
+        ctx.save_for_backward(*tensors, *(outputs[n] for n in ctx.call.read_outputs))
+        ctx.set_materialize_grads(False)
         known = zip(outputs, ctx.call.differentiable, strict=True)
         ctx.mark_non_differentiable(*(one for one, is_known in known if not is_known))
         return outputs

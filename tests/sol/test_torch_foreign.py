@@ -1,0 +1,46 @@
+"""Gradients of ONNX models that are modules of torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir
+import pytest
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from mx import sol
+from mx.graph import Graph
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def onnx_model(activation: str) -> Graph:
+    weight = np.linspace(-1, 1, 12, dtype="float32").reshape(4, 3)
+    nodes = [
+        helper.make_node("MatMul", ["x", "weight"], ["hidden"]),
+        helper.make_node(activation, ["hidden"], ["y"]),
+    ]
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [2, 4]), ("y", [2, 3]))
+    ]
+    graph = helper.make_graph(
+        nodes, "net", values[:1], values[1:], [numpy_helper.from_array(weight, "weight")]
+    )
+    opsets = [helper.make_opsetid("", 21)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return Graph(onnx_ir.from_proto(model))
+
+
+@pytest.mark.parametrize(("activation", "reads"), [("Sigmoid", True), ("Neg", False)])
+def test_outputs_that_are_written_before_backward(activation: str, reads: bool) -> None:
+    fast = sol.optimize(onnx_model(activation), framework="torch")
+    x = torch.ones(2, 4, requires_grad=True)
+    y = fast(x)
+    y.mul_(10)
+    if reads:
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+    else:
+        y.sum().backward()
+        torch.testing.assert_close(x.grad, -10 * fast.weight.sum(1).expand(2, 4))
