@@ -238,9 +238,19 @@ def clamp(
     b: Builder, x: ir.Value, min: Operand | None = None, max: Operand | None = None
 ) -> ir.Value:
     x = b.cast(x, b.out)
-    return b.Clip(
-        x, None if min is None else b.cast(min, b.out), None if max is None else b.cast(max, b.out)
-    )
+    low = None if min is None else b.cast(min, b.out)
+    high = None if max is None else b.cast(max, b.out)
+    if b.training is None:
+        return b.Clip(x, low, high)
+    return _bounded(b, x, low, high)
+
+
+def _bounded(b: Builder, x: ir.Value, low: ir.Value | None, high: ir.Value | None) -> ir.Value:
+    """Clip by numbers with the gradient of torch's clamp: 1 at the bounds, where that of Clip is 0,
+    as that of hardtanh."""
+    if low is not None:
+        x = b.Where(b.Less(x, low), low, x)
+    return x if high is None else b.Where(b.Greater(x, high), high, x)
 
 
 @rule("clamp.Tensor", "clip.Tensor")
@@ -255,12 +265,18 @@ def clamp_tensors(
 
 @rule("clamp_min", "clamp_min.Tensor")
 def clamp_min(b: Builder, x: ir.Value, min: Operand) -> ir.Value:
-    return b.Max(b.cast(x, b.out), b.cast(min, b.out))
+    x, low = b.cast(x, b.out), b.cast(min, b.out)
+    if b.training is not None and not isinstance(min, ir.Value):
+        return _bounded(b, x, low, None)
+    return b.Max(x, low)
 
 
 @rule("clamp_max", "clamp_max.Tensor")
 def clamp_max(b: Builder, x: ir.Value, max: Operand) -> ir.Value:
-    return b.Min(b.cast(x, b.out), b.cast(max, b.out))
+    x, high = b.cast(x, b.out), b.cast(max, b.out)
+    if b.training is not None and not isinstance(max, ir.Value):
+        return _bounded(b, x, None, high)
+    return b.Min(x, high)
 
 
 @rule("hypot")

@@ -9,6 +9,7 @@ import onnx_ir as ir
 from .._builder import Builder, Number, Size, dtype_of, rank_of, shape_of
 from .._promotion import promoted
 from .._rule import Unsupported, rule
+from .._training import DOMAIN
 from .binary import floor_divided
 
 _BOOL = ir.DataType.BOOL
@@ -24,7 +25,15 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> ir.Value:
-    return b.Gather(weight, indices)
+    if b.training is None:
+        return b.Gather(weight, indices)
+    if scale_grad_by_freq:
+        raise Unsupported("scale_grad_by_freq=True in training")
+    rows = b.Gather(weight, indices)
+    if padding_idx < 0:
+        return rows
+    padded = b.Unsqueeze(b.Equal(indices, padding_idx), [-1])
+    return b.Where(padded, b.op("StopGradient", rows, domain=DOMAIN)[0], rows)
 
 
 @rule("index_select")
