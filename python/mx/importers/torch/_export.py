@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,9 @@ from . import _rule
 from ._dimensions import NamedDimensions, all_automatic, bound_arguments
 from ._recurrent import kept_whole
 from ._training import detach_without_gradients
+
+# What an export sets for its time holds for all of torch.
+_lock = threading.RLock()
 
 
 def export(
@@ -47,7 +51,7 @@ def export(
     # torch takes one tensor that is two arguments of the example for one argument.
     args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), kwargs))
     mode = _for_training() if training else _for_inference(module)
-    with mode, kept_whole(), torch.set_grad_enabled(training):
+    with _lock, mode, kept_whole(), torch.set_grad_enabled(training):
         program = torch.export.export(
             module, args, dict(kwargs), dynamic_shapes=shapes, strict=False
         )
@@ -78,8 +82,11 @@ def _for_training() -> Iterator[None]:
     import torch
 
     original = torch.autograd.Function.__dict__["apply"]
+    exporting = threading.get_ident()
 
     def reject(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if threading.get_ident() != exporting:
+            return original.__get__(None, cls)(*args, **kwargs)
         raise GraphError(
             f"{cls.__module__}.{cls.__qualname__} is a torch.autograd.Function: graphs have no"
             " operator with the gradient that it defines"

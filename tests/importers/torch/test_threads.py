@@ -1,0 +1,62 @@
+"""Exports in several threads."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import torch
+from torch import nn
+
+from mx.importers.torch._export import export
+
+
+class Negated(torch.autograd.Function):
+    """A function whose gradient is defined in Python."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return -x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return -grad
+
+
+class Waits(nn.Module):
+    """Says that it is called, and waits, at most for `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.called, self.goes_on, self.seconds = threading.Event(), threading.Event(), seconds
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.called.set()
+        self.goes_on.wait(self.seconds)
+        return x + 1
+
+
+def test_exports_in_several_threads() -> None:
+    """What exports set for all of torch is as before when they are done; others may go on."""
+    x = torch.ones(3, requires_grad=True)
+    before = torch.autograd.Function.__dict__["apply"]
+    models = [Waits(30), Waits(30)]
+
+    def run(model: Waits) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            export(model, (torch.ones(3),), {}, None, training=True)
+
+    threads = [threading.Thread(target=run, args=(model,)) for model in models]
+    try:
+        threads[0].start()
+        assert models[0].called.wait(30)
+        threads[1].start()
+        models[1].called.wait(0.2)  # it does not come that far
+        Negated.apply(x).sum().backward()
+        assert torch.equal(x.grad, -torch.ones(3))
+    finally:
+        for model, thread in zip(models, threads, strict=True):
+            model.goes_on.set()
+            thread.join()
+    assert torch.autograd.Function.__dict__["apply"] is before
