@@ -1,4 +1,4 @@
-"""Gradients of operators of torch where ONNX has others."""
+"""Gradients of operators of torch where ONNX has others, and arguments of unusual kinds."""
 
 from __future__ import annotations
 
@@ -64,3 +64,24 @@ def test_gradients_scaled_by_frequency_are_rejected() -> None:
     fast = sol.optimize(nn.Embedding(2, 3, scale_grad_by_freq=True), indices)
     with pytest.raises(GraphError, match="scale_grad_by_freq"):
         fast.train()(indices)
+
+
+class Counts(nn.Module):
+    """Changes a buffer in each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.sum.add_(x)
+        return self.sum * 2
+
+
+@torch.no_grad()
+def test_negative_views_for_models_that_change_buffers() -> None:
+    x = torch.tensor([1 + 2j, 3 - 1j, -2 + 0j])
+    model = Counts().eval()
+    fast = sol.optimize(model, x.imag.clone())
+    assert x.conj().imag.is_neg()
+    torch.testing.assert_close(fast(x.conj().imag), -2 * x.imag)

@@ -73,10 +73,10 @@ class Runner:
         """What a plan gives for arguments of a kind that did not come before; errors name the
         argument."""
         source = self.source
-        tensors = self._tensors(args, kwargs)
+        tensors = [one.resolve_conj().resolve_neg() for one in self._tensors(args, kwargs)]
         if source.changes:
             return self.trainer.version(tensors)(tensors)
-        tensors = [tensor.detach().resolve_conj().resolve_neg() for tensor in tensors]
+        tensors = [tensor.detach() for tensor in tensors]
         refreshed = self._refreshed
         run = self.compiled.runner(tensors)
         outputs = run(tensors)
