@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 
 import pytest
 import torch
@@ -85,3 +84,11 @@ def test_negative_views_for_models_that_change_buffers() -> None:
     fast = sol.optimize(model, x.imag.clone())
     assert x.conj().imag.is_neg()
     torch.testing.assert_close(fast(x.conj().imag), -2 * x.imag)
+
+
+def test_tensors_with_gradients_that_are_no_parameters() -> None:
+    scale = torch.ones(3, requires_grad=True)
+    x = torch.ones(3, requires_grad=True)
+    fast = sol.optimize(Applies(lambda x: x * scale), torch.ones(3))
+    with pytest.raises(GraphError, match="a tensor that is no parameter needs a gradient"):
+        fast(x)

@@ -91,6 +91,7 @@ class Version:
     ) -> None:
         self.name = type(module).__name__
         self.plans, self.tree = plans, training.tree
+        self.is_current = training.constants.is_same
         self.state_inputs = frozenset(training.state_inputs)
         self._has_seed = training.has_seed
         self._num_results = len(plans.outputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import getitem, is_
 from typing import Any
 
@@ -61,6 +61,45 @@ class StateArrays:
                     f" {tensor.device} now, and was {dtype} {tuple(shape)} on cpu when the model"
                     " was optimized: optimize it again"
                 )
+
+
+class Constants:
+    """Tensors that are no parameters or buffers, of which a plan has the elements that they had
+    when it was made: attributes of modules, and tensors that functions have from elsewhere."""
+
+    def __init__(self, module: Any, tensors: Mapping[str, Any]) -> None:
+        self._seen = list(tensors.values())
+        found = [_attribute_of(module, name, one) for name, one in tensors.items()]
+        self._dicts, self._keys = [owner for owner, _ in found], [key for _, key in found]
+        self._told = list(map(_told, self._seen))
+
+    @property
+    def tensors(self) -> list[Any]:
+        """As they were when the plan was made."""
+        return self._seen
+
+    def is_same(self) -> bool:
+        """Whether all of them are what they were."""
+        if not self._seen:
+            return True
+        now = list(map(dict.get, self._dicts, self._keys))
+        return all(map(is_, now, self._seen)) and list(map(_told, now)) == self._told
+
+
+def _told(tensor: Any) -> tuple[int, int, bool]:
+    version = 0 if tensor.is_inference() else tensor._version
+    pointer = tensor.data_ptr() if tensor.layout == torch.strided else 0
+    return pointer, version, tensor.requires_grad
+
+
+def _attribute_of(module: Any, name: str, tensor: Any) -> tuple[dict[str, Any], str]:
+    """Where a tensor is found again: at its name in the module, if it is there."""
+    path, _, key = name.rpartition(".")
+    try:
+        attributes = module.get_submodule(path).__dict__
+    except AttributeError:
+        attributes = {}
+    return (attributes, key) if attributes.get(key) is tensor else ({key: tensor}, key)
 
 
 class ModuleTree:

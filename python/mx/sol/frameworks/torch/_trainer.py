@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._training import TrainingPlans
 from ._autograd import Version
@@ -48,10 +49,10 @@ class Trainer:
         """
         key = self._key(tensors)
         version = self._versions.get(key)
-        if version is None:
+        if version is None or not version.is_current():
             with self._lock:
                 version = self._versions.get(key)
-                if version is None:
+                if version is None or not version.is_current():
                     version = self._kept(key, self._make(tensors))
         return version
 
@@ -81,6 +82,10 @@ class Trainer:
         made = training_graph(source.module, *source.resized(shapes))
         wrt: list[str] = []
         if torch.is_grad_enabled():
+            if any(one.requires_grad for one in made.constants.tensors):
+                raise GraphError(
+                    f"sol.optimize: {source.name}: a tensor that is no parameter needs a gradient"
+                )
             wrt = [
                 name
                 for name, tensor in zip(made.arguments, tensors, strict=True)
@@ -109,6 +114,7 @@ class Trainer:
         hooks = self._source.state.all_hooks if self._source.state else []
         is_grad_enabled, is_autocast = torch.is_grad_enabled, torch._C._is_any_autocast_enabled
         transforms, is_same = torch._C._are_functorch_transforms_active, self._tree.is_same
+        is_current = version.is_current
 
         def run(args: Sequence[Any]) -> Any:
             try:
@@ -118,6 +124,7 @@ class Trainer:
                     or transforms()
                     or is_grad_enabled() is not grad
                     or not is_same()
+                    or not is_current()
                     or list(map(_training, modules)) != modes
                     or list(map(_requires_grad, map(getitem, dicts, keys))) != requires
                     or [_told(x) for x in args] != told

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import onnx_ir
+import torch
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from ....graph import Graph
@@ -13,6 +14,7 @@ from ....importers.torch._export import decomposed
 from ....importers.torch._import import import_program
 from ....importers.torch._training import DOMAIN, SEED
 from ._exporting import export
+from ._held import Constants
 from ._outputs import OutputTree
 
 
@@ -27,6 +29,7 @@ class TrainingGraph:
     graph: Graph
     tree: OutputTree
     arguments: list[str]
+    constants: Constants
     state: list[str] = field(default_factory=list)  # names in the module, one for each input
     has_seed: bool = False
     # Buffers that get the outputs behind those of the module, by their names in that.
@@ -48,19 +51,29 @@ def training_graph(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     name = type(module).__name__
     program, names = export(module, args, kwargs, None, training=True)
     tree = OutputTree(program)
-    graph = import_program(decomposed(program, training=True), names, name, training=True)
     tensors = dict(module.named_parameters(remove_duplicate=False))
     tensors.update(module.named_buffers(remove_duplicate=False))
-    return _arranged(graph, tree, set(tensors))
+    constants = Constants(
+        module,
+        {
+            key: value
+            for key, value in program.constants.items()
+            if isinstance(value, torch.Tensor) and key not in tensors
+        },
+    )
+    graph = import_program(decomposed(program, training=True), names, name, training=True)
+    return _arranged(graph, tree, constants, set(tensors))
 
 
-def _arranged(graph: Graph, tree: OutputTree, tensors: set[str]) -> TrainingGraph:
+def _arranged(
+    graph: Graph, tree: OutputTree, constants: Constants, tensors: set[str]
+) -> TrainingGraph:
     """The graph with its inputs and outputs in the order of a TrainingGraph."""
     inner = graph.model.graph
     seeds = [value for value in inner.inputs if value.metadata_props.get("mx.role") == SEED]
     for value in seeds:
         inner.inputs.remove(value)
-    made = TrainingGraph(graph, tree, [value.name or "" for value in inner.inputs])
+    made = TrainingGraph(graph, tree, [value.name or "" for value in inner.inputs], constants)
     mutated = [value for value in inner.outputs if "mx.mutation" in value.metadata_props]
     for value in mutated:
         inner.outputs.remove(value)
