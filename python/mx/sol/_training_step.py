@@ -21,12 +21,13 @@ def training_step(model: Any, loss: Any, optimizer: Any, *, device: DeviceLike =
     `model` is a `torch.nn.Module`, optimized or not, `loss` a function or a module, `optimizer` a
     `torch.optim.Optimizer`. Steps of SGD, Adam and AdamW are part of the plan; for other optimizers
     it gives the gradients, and calls `optimizer.step()`. What the plan cannot have is executed by
-    torch: a loss that cannot be exported, models and parameters with hooks, models that are wrapped
-    for several processes. The attribute `fused` of the function tells what the plan of the last
+    torch: a model or a loss that cannot be exported, models and parameters with hooks, models that
+    are wrapped for several processes, gradients of arguments or of parameters outside the model.
+    The attribute `fused` of the function tells what the plan of the last
     call had: of "forward", "loss", "backward" and "optimizer".
 
     A plan is made for each combination of shapes. Raises TypeError for what is no model or
-    optimizer, GraphError where the model itself cannot be exported or has no gradients.
+    optimizer, for an optimizer whose step needs a closure, and where the loss is no number.
     """
     return reader_of(model).training_step(
         model, loss, optimizer, _device.find(device), PASSES.enabled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from ....context import Context
@@ -67,6 +68,12 @@ class Torch(Framework):
             raise TypeError(
                 "sol.training_step: optimizer: expected a torch.optim.Optimizer, got"
                 f" {type(optimizer).__name__}"
+            )
+        step = signature(type(optimizer).step)
+        if "closure" in step.parameters and step.parameters["closure"].default is Parameter.empty:
+            raise TypeError(
+                f"sol.training_step: optimizer: {type(optimizer).__name__}: expected one whose step"
+                " needs no closure"
             )
         return TrainingStep(model, loss, optimizer, context, passes)
 

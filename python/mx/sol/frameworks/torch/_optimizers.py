@@ -11,6 +11,7 @@ import numpy
 import torch
 
 from ..._step import Update
+from ._state import has_step_hooks
 
 # Whatever of an optimizer's settings has another value than this leaves its step to torch.
 _PLAIN = {"amsgrad": False, "capturable": False, "differentiable": False, "dampening": 0}
@@ -74,7 +75,8 @@ class Optimizer:
 
     def signature(self) -> Any | None:
         """What of the optimizer its nodes depend on; None where torch has to do the step."""
-        if self.optimizer._optimizer_step_pre_hooks or self.optimizer._optimizer_step_post_hooks:
+        own = self.optimizer
+        if own._optimizer_step_pre_hooks or own._optimizer_step_post_hooks or has_step_hooks():
             return None
         found = []
         for group in self.optimizer.param_groups:
@@ -117,19 +119,14 @@ class Optimizer:
             found.append(state[name])
         return found
 
-    def settings(self, group: int, parameters: Sequence[Any]) -> Any:
-        """The numbers of a group for the step that comes now.
-
-        ValueError where parameters of the group have made other numbers of steps than others.
-        """
+    def settings(self, group: int, parameters: Sequence[Any]) -> Any | None:
+        """The numbers of a group for the step that comes now; None where some parameters of the
+        group have done other numbers of steps than others, as those that got gradients later."""
         number = 0
         if self.kind.counts:
             numbers = {float(self.optimizer.state[one]["step"]) for one in parameters}
             if len(numbers) > 1:
-                raise ValueError(
-                    "sol.training_step: parameters of one group of the optimizer have made"
-                    f" different numbers of steps: {sorted(numbers)}"
-                )
+                return None
             number = int(numbers.pop())
         return numpy.array(self.kind.settings(self.optimizer.param_groups[group], number + 1))
 

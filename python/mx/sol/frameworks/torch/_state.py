@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 import torch
 from torch.nn.modules import module as _of_all_modules
+from torch.optim import optimizer as _of_optimizers
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ._exporting import HOOKS
@@ -47,6 +48,12 @@ def _note_step(optimizer: Any, args: Any, kwargs: Any) -> None:
 
 # Once, for all optimizers.
 register_optimizer_step_post_hook(_note_step)
+
+
+def has_step_hooks() -> bool:
+    """Whether all optimizers have hooks besides the one of this file."""
+    others = len(_of_optimizers._global_optimizer_post_hooks) - 1
+    return others > 0 or bool(_of_optimizers._global_optimizer_pre_hooks)
 
 
 class State:

@@ -62,7 +62,7 @@ class TrainingStep:
         self._passes = tuple(passes)
         self._is_here = context.device_type == "cpu"
         self._known = Optimizer(optimizer) if type(optimizer) in KINDS else None
-        self._plans: dict[Any, _StepPlan | GraphError] = {}
+        self._plans: dict[Any, _StepPlan | Exception] = {}
         self._look()
         self._lock = threading.Lock()
         self.fused: tuple[str, ...] = ()
@@ -87,24 +87,37 @@ class TrainingStep:
         if self._is_left_to_torch(tensors, parameters):
             return self._in_torch(args, kwargs)
         signature = None if self._known is None else self._known.signature()
+        updated = [one for group in self.optimizer.param_groups for one in group["params"]]
         others = [leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]
-        key = (
+        key: tuple[Any, ...] = (
             str(structure),
             tuple([(x.shape, x.dtype) for x in tensors]),
             tuple(map(repr, others)),
             tuple(map(_training, self._modules)),
             tuple(map(_requires_grad, parameters)),
             tuple(map(id, parameters)),
-            signature,
+            tuple(map(id, updated)),
         )
-        plan = self._plans.get(key)
+        if signature is not None:
+            plan = self._plan((*key, signature), args, kwargs, signature)
+            if plan is None:
+                return self._in_torch(args, kwargs)
+            if plan.prepare():
+                self.fused = _ALL
+                return plan(tensors)
+        plan = self._plan((*key, None), args, kwargs, None)
         if plan is None:
+            return self._in_torch(args, kwargs)
+        self.fused = _ALL[:3]
+        return plan(tensors)
+
+    def _plan(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | None:
+        """The plan of a key, None where torch does the whole step."""
+        plan = self._plans.get(key)
+        if plan is None or (isinstance(plan, _StepPlan) and not plan.is_current()):
             with self._lock:
                 plan = self._made(key, args, kwargs, signature)
-        if isinstance(plan, GraphError):
-            return self._in_torch(args, kwargs)
-        self.fused = _ALL if signature is not None else _ALL[:3]
-        return plan(tensors)
+        return plan if isinstance(plan, _StepPlan) else None
 
     def _is_left_to_torch(self, tensors: Sequence[Any], parameters: Sequence[Any]) -> bool:
         return (
@@ -112,16 +125,20 @@ class TrainingStep:
             or isinstance(self._model, (DistributedDataParallel, DataParallel))
             or has_hooks(self._modules, parameters)
             or torch._C._is_any_autocast_enabled()
-            or any(x.device.type != "cpu" or x.layout != torch.strided for x in tensors)
+            # Gradients of arguments are for what has computed them.
+            or any(
+                x.device.type != "cpu" or x.layout != torch.strided or x.requires_grad
+                for x in tensors
+            )
         )
 
-    def _made(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | GraphError:
+    def _made(self, key: Any, args: Any, kwargs: Any, signature: Any) -> _StepPlan | Exception:
         while len(self._plans) >= _MOST:
             del self._plans[next(iter(self._plans))]
-        made: _StepPlan | GraphError
+        made: _StepPlan | Exception
         try:
             made = self._make(args, kwargs, signature)
-        except GraphError as error:
+        except (GraphError, NotImplementedError) as error:
             # Is it the loss? What is wrong with the model its own call will tell.
             made = error
         self._plans[key] = made
@@ -139,7 +156,9 @@ class TrainingStep:
         for name, target in zip(training.state_inputs, training.state, strict=True):
             if target in tensors and tensors[target].requires_grad:
                 names[id(tensors[target])] = name
-        wanted = {id(one) for group in self.optimizer.param_groups for one in group["params"]}
+        updated = [one for group in self.optimizer.param_groups for one in group["params"]]
+        _check_constants(training.constants.tensors, updated)
+        wanted = set(map(id, updated))
         wrt = [name for identity, name in names.items() if identity in wanted]
         known = self._known if signature is not None else None
         updates = {} if known is None else known.updates(names)
@@ -157,6 +176,17 @@ class TrainingStep:
         return value.detach()
 
 
+def _check_constants(constants: Sequence[Any], updated: Sequence[Any]) -> None:
+    """GraphError where gradients would leave the graph: to what has computed a tensor that the loss
+    has from elsewhere, or to a parameter of the optimizer that is none of the modules'.
+
+    torch exports such a parameter detached, with the same memory.
+    """
+    addresses = {one.data_ptr() for one in updated if one.numel()}
+    if any(one.requires_grad or one.data_ptr() in addresses for one in constants):
+        raise GraphError("sol.training_step: a tensor that is no argument needs a gradient")
+
+
 class _StepPlan:
     """A step for arguments of known shapes."""
 
@@ -169,6 +199,7 @@ class _StepPlan:
         known: Optimizer | None,
         passes: Sequence[Pass],
     ) -> None:
+        self.is_current = training.constants.is_same
         graph = made.graph
         remove_stops(graph)
         run(passes, graph)
@@ -197,9 +228,19 @@ class _StepPlan:
         self._order = list(dict.fromkeys(number for number, _ in self._updated))
         self._arrays: list[Any] = []
         self._seen: list[Any] = []
+        self._of_optimizer: list[Any] = []
         written = {training.state.index(one) for one in training.writes}
         written |= {training.state_inputs.index(name) for name in made.updated}
         self._written = sorted(written)
+
+    def prepare(self) -> bool:
+        """Takes what the optimizer has now; whether the plan can do its step."""
+        known = self._known
+        assert known is not None
+        arrays = self._optimizer_arrays(known)
+        settings = [known.settings(number, self._groups[number]) for number in self._order]
+        self._of_optimizer = [*arrays, *settings]
+        return all(one is not None for one in settings)
 
     def __call__(self, tensors: Sequence[Any]) -> Any:
         """The loss; parameters are changed."""
@@ -207,10 +248,8 @@ class _StepPlan:
         given += self._state.look()
         if self._has_seed:
             given.append(draw_seed())
+        given += self._of_optimizer
         known = self._known
-        if known is not None:
-            given += self._optimizer_arrays(known)
-            given += [known.settings(number, self._groups[number]) for number in self._order]
         loss, *gradients = map(tensor_of, self._run(given))
         if self._written:
             _increment_version([self._state.tensors[i] for i in self._written])
