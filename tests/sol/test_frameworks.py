@@ -454,3 +454,36 @@ def test_derivatives_that_jax_defines(function) -> None:
     fast = sol.optimize(jax.jit(function), x)
     wanted = jax.grad(lambda x: function(x).sum())(x)
     np.testing.assert_allclose(jax.grad(lambda x: fast(x).sum())(x), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_second_gradients_in_tensorflow(compiled) -> None:
+    x = tf.constant([1.0, 2.0])
+    fast = sol.optimize(tf.function(lambda x: x * x * x), x)
+
+    def second(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = fast(x)
+            first = inner.gradient(y, x)
+        return outer.gradient(first, x)
+
+    with pytest.raises(NotImplementedError, match="no second gradients"):
+        (tf.function(second) if compiled else second)(x)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_gradients_of_gathered_rows_in_tensorflow(compiled) -> None:
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    fast = sol.optimize(tf.function(lambda x: x * x), x)
+
+    def first(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.gather(fast(x), [2, 0, 2])
+        return tape.gradient(y, x)
+
+    found = (tf.function(first) if compiled else first)(x)
+    np.testing.assert_array_equal(found, [[2, 4], [0, 0], [20, 24]])

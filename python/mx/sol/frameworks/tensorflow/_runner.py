@@ -61,7 +61,8 @@ class Runner(Part):
                 output.set_shape([n if isinstance(n, int) else None for n in spec.shape or ()])
 
             def gradient(*grads: Any) -> Any:
-                return self._gradient_in_graph(given, grads)
+                dense = _dense(grads)
+                return self._without_second(self._gradient_in_graph(given, dense), [*given, *dense])
 
             return outputs, gradient
 
@@ -78,8 +79,11 @@ class Runner(Part):
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def call(*_: Any) -> Any:
             def gradient(*grads: Any) -> list[Any]:
-                found = recorded.backward(grads)
-                return [None if one is None else tensor_of(one) for one in found]
+                dense = _dense(grads)
+                with stop_recording():
+                    found = recorded.backward(dense)
+                    made = [None if one is None else tensor_of(one) for one in found]
+                return self._without_second(made, [*given, *dense])
 
             return outputs, gradient
 
@@ -105,6 +109,27 @@ class Runner(Part):
             result[n] = one
         return result
 
+    def _without_second(self, grads: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
+        """Gradients, which depend on the sources, as what NotImplementedError is differentiated
+        by: another tape would find no gradient of them, without an error."""
+        name = self.compiled.source.name
+        which = [n for n, one in enumerate(grads) if one is not None]
+        if not which:
+            return list(grads)
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def call(*_: Any) -> Any:
+            def second(*_: Any) -> Any:
+                text = "an optimized model has no second gradients: differentiate the original"
+                raise NotImplementedError(f"{name}: {text}")
+
+            return [tf.identity(grads[n]) for n in which], second
+
+        result = list(grads)
+        for n, one in zip(which, call(*sources), strict=True):
+            result[n] = one
+        return result
+
     def _read(self) -> list[Any]:
         """The elements of the variables, as tapes see them read."""
         return [tf.identity(one) for one in self.variables.values()]
@@ -113,6 +138,11 @@ class Runner(Part):
 def _floats(tensors: Sequence[Any]) -> list[int]:
     """The numbers of tensors that can have gradients."""
     return [n for n, one in enumerate(tensors) if one.dtype.is_floating]
+
+
+def _dense(grads: Sequence[Any]) -> list[Any]:
+    """Gradients as tensors; those of what rows were gathered from come as tf.IndexedSlices."""
+    return [None if one is None else tf.convert_to_tensor(one) for one in grads]
 
 
 def tensor_of(array: Any) -> Any:
