@@ -182,6 +182,10 @@ def test_bound_parameters_are_weights(bind) -> None:
     assert __file__ in product.metadata_props["mx.source"]
 
 
+def test_a_precision_that_is_there() -> None:
+    check(lambda x: lax.reduce_precision(x, 8, 23) * 2, X)
+
+
 def test_arguments_are_inputs() -> None:
     graph = check(jax.jit(lambda params, x: x @ params["w"] + params["b"]),
                   {"w": floats(4, 2), "b": floats(2)}, floats(3, 4))  # fmt: skip
@@ -201,6 +205,9 @@ def test_arguments_are_inputs() -> None:
          "pad \\(.*: padding between elements"),
         (lambda x: jax.random.normal(jax.random.key(1), (2,)) + x, (X[0, 0, :2],),
          mx.graph.GraphError, "random"),
+        (lambda x: lax.reduce_precision(x, 8, 7), (X,), mx.graph.GraphError,
+         "8 bits of the exponent and 7 of the mantissa, of float32"),
+        (lambda x: lax.reduce_precision(x, 5, 23), (X,), mx.graph.GraphError, "5 bits"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_imported(function, args, kind, text) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import jax
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
 from ..._layout import elementwise, with_bias
-from .._call import Builder, Equation, known, rule
+from .._call import Builder, Equation, Unsupported, known, rule
 
 _UNARY = {
     "abs": "Abs",
@@ -31,7 +32,6 @@ _UNARY = {
     "logistic": "Sigmoid",
     "neg": "Neg",
     "optimization_barrier": "Identity",
-    "reduce_precision": "Identity",
     "sign": "Sign",
     "sin": "Sin",
     "sinh": "Sinh",
@@ -228,6 +228,18 @@ def convert(b: Builder, call: Equation) -> ir.Value:
     if dtype_of(call[0]) == call.out():
         return call[0]
     return computed(b, call, lambda x: b.cast(x, call.out()))
+
+
+@rule("reduce_precision")
+def reduce_precision(b: Builder, call: Equation) -> ir.Value:
+    """Nothing, where the type has no more bits than are to be kept."""
+    kept = call.param("exponent_bits"), call.param("mantissa_bits")
+    had = jax.numpy.finfo(call.eqn.invars[0].aval.dtype)
+    if kept[0] < had.nexp or kept[1] < had.nmant:
+        raise Unsupported(
+            f"{kept[0]} bits of the exponent and {kept[1]} of the mantissa, of {had.dtype}"
+        )
+    return call[0]
 
 
 @rule("clamp")
