@@ -317,6 +317,28 @@ ATTENTION = {
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) c = Softmax(a)
         y = MatMul(c, v) }}""".replace("(float[] y)", "(float[] y, float[] c)"), None, 0,
     ),
+    "masked by heads": (
+        f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Add(r, a)
+        c = Softmax(e) d = MatMul(c, v) y = Neg(d) }}""".replace("[5,6] m", "[2,1,1,6] r"),
+        ["Attention", "Neg"], 5,
+    ),
+    "of a mask for all keys": (
+        f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Add(a, m)
+        c = Softmax(e) y = MatMul(c, v) }}""".replace("[5,6] m", "[5,1] m"), None, 0,
+    ),
+    "of a mask of more batches": (
+        """(float[1,3,5,4] q, float[1,3,6,4] k, float[1,3,6,4] v, float[2,1,5,6] m) => (float[] y)
+        { t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) e = Add(a, m) c = Softmax(e)
+        y = MatMul(c, v) }""", None, 0,
+    ),
+    "of a negative scale": (
+        f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)
+        c = Softmax(b) y = MatMul(c, v) }}""".replace("s = {0.5}", "s = {-0.5}"), None, 0,
+    ),
+    "of a scale of zero": (
+        f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) b = Mul(a, s)
+        c = Softmax(b) y = MatMul(c, v) }}""".replace("s = {0.5}", "s = {0}"), None, 0,
+    ),
     "of one key for all heads": (
         f"""{HEADS} {{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) c = Softmax(a)
         y = MatMul(c, v) }}""".replace("float[2,3,6,4] k", "float[2,1,6,4] k"), None, 0,

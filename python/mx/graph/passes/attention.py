@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir
 
-from .._spec import dims_of
+from .._spec import Dim, dims_of
 from ._pass import Pass, is_onnx
 from ._patterns import giver_of, only_user, put, rank_of, scaled
 from .transposes import order_of
@@ -48,6 +50,11 @@ def _attention(softmax: onnx_ir.Node) -> list[str]:
     dims = [dims_of(one.shape) or () for one in (query, turned, value)]
     if None in dims[0][:2] or any(one[:2] != dims[0][:2] or not one for one in dims):
         return []
+    if mask is not None and not _fits(mask, (*dims[0][:3], dims[1][3])):
+        return []
+    # The operator multiplies both sides by the root of the scale.
+    if not scale > 0:
+        return []
     key = _turned_back(turned, last)
     if key is None:
         return []
@@ -75,6 +82,19 @@ def _scores(
 def _is_mask(value: onnx_ir.Value) -> bool:
     rank = rank_of(value)
     return value.dtype == onnx_ir.DataType.FLOAT and rank in (2, 3, 4)
+
+
+def _fits(mask: onnx_ir.Value, scores: Sequence[Dim]) -> bool:
+    """Whether a mask has as many keys as the scores, and gives the sum no other shape than theirs.
+
+    An addition repeats a mask of one key for all, but the operator takes it for one without the
+    others.
+    """
+    dims = dims_of(mask.shape)
+    if not dims or dims[-1] is None or dims[-1] != scores[-1]:
+        return False
+    pairs = zip(dims[-2::-1], scores[-2::-1], strict=False)
+    return all(one == 1 or (one is not None and one == other) for one, other in pairs)
 
 
 def _is_inside(value: onnx_ir.Value) -> bool:
