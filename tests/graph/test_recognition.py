@@ -290,6 +290,20 @@ ACTIVATIONS = {
         f"""{GELU} {{ a = Add(x, t) b = Clip(a, l, u) c = Mul(z, b) d = Div(c, u)
         e = HardSigmoid(x) f = Mul(e, x) y = Mul(d, f) }}""", None, 0,
     ),
+    "gelu of a number, by constants with an axis": (
+        """(float x) => (float[1] y) <float[1] k = {1.4142135}, float[1] o = {1}, float h = {0.5}>
+        { a = Div(x, k) b = Erf(a) c = Add(b, o) d = Mul(x, c) y = Mul(d, h) }""", None, 0,
+    ),
+    "gelu of a number": (
+        """(float x, float z) => (float y) <float k = {1.4142135}, float o = {1}, float h = {0.5}>
+        { a = Div(x, k) b = Erf(a) c = Add(b, o) d = Mul(x, c) e = Mul(d, h) y = Mul(e, z) }""",
+        ["Gelu", "Mul"], 5,
+    ),
+    "hard swish of a number, by constants with an axis": (
+        """(float x) => (float[1] y) <float[1] t = {3}, float[1] u = {6}, float l = {0},
+        float m = {6}>
+        { a = Add(x, t) b = Clip(a, l, m) c = Mul(x, b) y = Div(c, u) }""", None, 0,
+    ),
 }  # fmt: skip
 HEADS = """(float[2,3,5,4] q, float[2,3,6,4] k, float[2,3,6,4] v, float[5,6] m) => (float[] y)
 <float s = {0.5}, float w = {4}>"""

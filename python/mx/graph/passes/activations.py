@@ -7,7 +7,7 @@ import math
 import onnx_ir
 
 from ._pass import Pass, is_onnx
-from ._patterns import giver_of, number, only_user, other, put, scaled_by
+from ._patterns import giver_of, number, only_user, other, put, rank_of, scaled_by
 
 # Since which version of ONNX's operators there are such nodes.
 _GELU_SINCE, _SWISH_SINCE, _HARD_SWISH_SINCE = 20, 24, 14
@@ -91,13 +91,13 @@ def _halved(function: onnx_ir.Node, x: onnx_ir.Value, attributes: dict[str, str]
         if last is None:
             return []
         if factor is x and scaled_by(last, 0.5) is product.outputs[0]:
-            return put(last, "Gelu", [x], attributes)
+            return _put(last, "Gelu", x, attributes)
         if factor is not x and last.op_type == "Mul" and other(last, product.outputs[0]) is x:
-            return put(last, "Gelu", [x], attributes)
+            return _put(last, "Gelu", x, attributes)
         return []
     halved = giver_of(factor)
     if halved is not None and scaled_by(halved, 0.5) is x:  # (x * 0.5) * (1 + f)
-        return put(product, "Gelu", [x], attributes)
+        return _put(product, "Gelu", x, attributes)
     return []
 
 
@@ -121,7 +121,7 @@ def _hard_swish(node: onnx_ir.Node) -> list[str]:
         product = only_user(node.outputs[0], "Mul")
         if x is None or product is None or other(product, node.outputs[0]) is not x:
             return []
-        return put(product, "HardSwish", [x])
+        return _put(product, "HardSwish", x)
     shifted = giver_of(node.inputs[0], "Add")
     bounds = [number(value) for value in node.inputs[1:]]
     if shifted is None or bounds != [0, 6]:
@@ -140,14 +140,24 @@ def _sixth(clip: onnx_ir.Node, x: onnx_ir.Value) -> list[str]:
     if scaled_by(first, 1 / 6) is clip.outputs[0]:
         last = only_user(first.outputs[0], "Mul")
         if last is not None and other(last, first.outputs[0]) is x:
-            return put(last, "HardSwish", [x])
+            return _put(last, "HardSwish", x)
         return []
     if first.op_type != "Mul" or other(first, clip.outputs[0]) is not x:
         return []
     last = only_user(first.outputs[0], "Mul", "Div")
     if last is None or scaled_by(last, 1 / 6) is not first.outputs[0]:
         return []
-    return put(last, "HardSwish", [x])
+    return _put(last, "HardSwish", x)
+
+
+def _put(
+    last: onnx_ir.Node, operator: str, x: onnx_ir.Value, attributes: dict[str, str] | None = None
+) -> list[str]:
+    """Puts one node there, unless a constant with an axis has given a number without axes one."""
+    rank = rank_of(x)
+    if not rank and (rank is None or rank_of(last.outputs[0]) != 0):
+        return []
+    return put(last, operator, [x], attributes)
 
 
 ACTIVATIONS = Pass(
