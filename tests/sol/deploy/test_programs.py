@@ -112,17 +112,22 @@ def test_every_output_is_written(tmp_path, name: str) -> None:
         numpy.testing.assert_array_equal(came, wanted)
 
 
+COMPUTED = "t = Reshape(x, q) s = Cast<to = 7>(t)"
 REJECTED = [
     ("y = NonZero(x)", r"node '\w*' \(NonZero\): cannot be deployed: no emitter for NonZero"),
     ("y = Det(x)", r"\(Det\): cannot be deployed: no emitter"),
-    ("t = Reshape(x, q) s = Cast<to = 7>(t) y = Reshape(x, s)", "a shape that is computed"),
+    (f"{COMPUTED} y = Reshape(x, s)", "a shape that is computed"),
+    (f"{COMPUTED} y = Squeeze(z, s)", r"\(Squeeze\): .*axes that are computed"),
+    (f"{COMPUTED} y = Unsqueeze(z, s)", r"\(Unsqueeze\): .*axes that are"),
+    (f"{COMPUTED} y = Expand(z, s)", r"\(Expand\): .*a shape that is computed"),
+    (f"{COMPUTED} y = Pad(z, s)", r"\(Pad\): .*pads that are computed"),
 ]
 
 
 @pytest.mark.parametrize(("text", "reason"), REJECTED)
 def test_what_is_rejected(text: str, reason: str) -> None:
     with pytest.raises(GraphError, match=reason):
-        program_of(f"g (float[2,2] x) => (y) <int64[1] q = {{-1}}> {{ {text} }}")
+        program_of(f"g (float[2,2] x, float[1,1,3] z) => (y) <int64[1] q = {{-1}}> {{ {text} }}")
 
 
 def test_a_dimension_that_varies_is_rejected(tmp_path) -> None:

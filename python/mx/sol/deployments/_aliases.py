@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy
 
 from ...graph.lowering._value import Declined
 
 Shape = tuple[int, ...]
-# Gets the shape, what is known of the other inputs, and the attributes.
+# Stands for the elements of an input that is given, where they are not known.
+UNKNOWN: Final = object()
+
+# Gets the shape, the elements of the other inputs, and the attributes.
 Rule = Callable[[Shape, Sequence[Any], dict[str, Any]], Shape | None]
 
 
@@ -20,8 +23,9 @@ def alias_shape(
 ) -> Shape | None:
     """The shape in which a node gives its first input; None where it does something else to it.
 
-    `others` are the elements of the other inputs, None where they are missing. Declined where the
-    node needs elements that are not known, or a shape does not fit.
+    `others` are the elements of the other inputs: None where one is missing, UNKNOWN where they
+    are computed. Declined where the node needs elements that are not known, or a shape does not
+    fit.
     """
     rule = _RULES.get(operator)
     made = None if rule is None else rule(shape, others, attributes)
@@ -30,17 +34,31 @@ def alias_shape(
     return made
 
 
+# What errors call the numbers that are an input.
+_WORDS = {
+    "shape": "a shape that is",
+    "axes": "axes that are",
+    "pads": "pads that are",
+}
+
+
 def _ints(others: Sequence[Any], index: int, attributes: dict[str, Any], name: str) -> Any:
-    """Numbers that old versions of an operator have as an attribute, and new ones as an input."""
+    """Numbers that old versions of an operator have as an attribute, and new ones as an input.
+
+    None where they are missing; Declined where they are computed from elements.
+    """
     if name in attributes:
         return attributes[name]
-    return None if len(others) <= index else others[index]
+    found = None if len(others) <= index else others[index]
+    if found is UNKNOWN:
+        raise Declined(f"{_WORDS[name]} computed from elements")
+    return found
 
 
 def _reshape(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) -> Shape:
     wanted = _ints(others, 0, attributes, "shape")
     if wanted is None:
-        raise Declined("a shape that is computed from elements")
+        raise Declined("the shape is missing")
     extents = [int(extent) for extent in numpy.asarray(wanted).reshape(-1)]
     if not attributes.get("allowzero", 0):
         extents = [
@@ -68,7 +86,10 @@ def _squeeze(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) ->
 
 
 def _unsqueeze(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) -> Shape:
-    axes = numpy.asarray(_ints(others, 0, attributes, "axes")).reshape(-1)
+    given = _ints(others, 0, attributes, "axes")
+    if given is None:
+        raise Declined("the axes are missing")
+    axes = numpy.asarray(given).reshape(-1)
     rank = len(shape) + len(axes)
     new, rest = {int(axis) % rank for axis in axes}, iter(shape)
     return tuple(1 if axis in new else next(rest) for axis in range(rank))

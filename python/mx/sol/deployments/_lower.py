@@ -20,7 +20,7 @@ from ..backends.gen import GenKernel, Target, emit
 from ..backends.gen._chain import Chain, longest
 from ..backends.gen._emit_group import is_in_groups
 from ..backends.gen._table import SINCE
-from ._aliases import alias_shape
+from ._aliases import UNKNOWN, alias_shape
 from ._fusion import Fused, followers
 from ._program import Call, Program, Value, constant_of
 
@@ -256,9 +256,13 @@ def _alias(
         return None
     if node.op_type in ("Cast", "CastLike"):
         return first if _type_of_cast(node, inputs) == first.dtype else None
-    others = [None if value is None else value.constant for value in inputs[1:]]
+    others = [None if value is None else _elements(value) for value in inputs[1:]]
     shape = alias_shape(node.op_type, first.shape, others, dict(attributes))
     return None if shape is None else first.reshaped(shape)
+
+
+def _elements(value: Value) -> Any:
+    return UNKNOWN if value.constant is None else value.constant
 
 
 def _type_of_cast(node: onnx_ir.Node, inputs: Sequence[Value | None]) -> str:
