@@ -153,7 +153,7 @@ ARGUMENTS = [
     ({"target": 3}, TypeError, "target: expected a name or a Target, got int"),
     ({"jit": "tcc"}, ValueError, "'tcc' is none of the jits"),
     ({"version": "one"}, ValueError, "version: expected numbers as '1.0', got 'one'"),
-    ({"shapes": {"q": (1,)}}, KeyError, "q"),
+    ({"shapes": {"q": (1,)}}, ValueError, "shapes: expected names of the inputs x, got 'q'"),
 ]
 
 
@@ -162,6 +162,13 @@ def test_wrong_arguments(tmp_path, options, kind, text) -> None:
     graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
     with pytest.raises(kind, match=text):
         sol.deploy(graph, **{"lib_type": "static", "path": tmp_path, **options})
+
+
+def test_shapes_of_what_is_optimized(tmp_path) -> None:
+    graph = graph_of("g (float[N,2] x) => (float[N,2] y) { y = Relu(x) }")
+    fast = sol.optimize(graph, numpy.zeros((4, 2), "float32"), vdims=[True])
+    with pytest.raises(ValueError, match="sol.deploy: shapes: expected names of the inputs x, got"):
+        sol.deploy(fast, "source", path=tmp_path, shapes={"z": (1, 2)})
 
 
 def test_no_model(tmp_path) -> None:

@@ -99,6 +99,7 @@ def _graph_of(model: Any, shapes: Mapping[str, Sequence[int]]) -> Graph:
     """The graph behind the passes, with known shapes."""
     if isinstance(model, Graph):
         graph = model.copy()
+        _check_shapes(shapes, [spec.name for spec in graph.inputs])
         graph.infer(shapes)
         run(PASSES.enabled, graph)
         graph.infer(shapes)
@@ -116,12 +117,19 @@ def _graph_of(model: Any, shapes: Mapping[str, Sequence[int]]) -> Graph:
     return sized
 
 
+def _check_shapes(shapes: Mapping[str, Sequence[int]], names: Sequence[str]) -> None:
+    """That shapes are of inputs; ValueError where they are not."""
+    for name in shapes:
+        if name not in names:
+            raise ValueError(
+                f"sol.deploy: shapes: expected names of the inputs {', '.join(names)}, got {name!r}"
+            )
+
+
 def _arrays_of(compiled: Any, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
     """Inputs of the shapes that are wanted, else of those of the example."""
     names = [spec.name for spec in compiled.inputs]
-    unknown = [name for name in shapes if name not in names]
-    if unknown:
-        raise KeyError(f"sol.deploy: shapes: there is no input {unknown[0]!r}: {names}")
+    _check_shapes(shapes, names)
     if set(shapes) == set(names):
         return [
             numpy.zeros(tuple(shapes[spec.name]), spec.dtype or "float32")
