@@ -15,6 +15,7 @@ from mx.sol.deployments._program import Program
 from tests.graph.build import graph_of
 
 from .models import MODELS
+from .programs import run
 
 C = Target.named("c")
 
@@ -146,6 +147,17 @@ ARGUMENTS = [
     ({"lib_type": "dll"}, ValueError, "'dll' is none of the deployments: there are source, static"),
     ({"func_name": "for"}, ValueError, "func_name: expected a name as C has them, .* got 'for'"),
     ({"func_name": "a b"}, ValueError, "func_name: .* got 'a b'"),
+    (
+        {"func_name": "exp"},
+        ValueError,
+        "func_name: expected a name that is not one of libc, .*'exp'",
+    ),
+    ({"func_name": "sqrtf"}, ValueError, "func_name: expected a name that is not .* 'sqrtf'"),
+    ({"func_name": "write"}, ValueError, "func_name: expected a name that is not .* 'write'"),
+    ({"func_name": "vf_exp"}, ValueError, "func_name: expected a name that is not .* 'vf_exp'"),
+    ({"func_name": "size_t"}, ValueError, "func_name: expected a name that is not .* 'size_t'"),
+    ({"func_name": "lambda", "lib_type": "wheel"}, ValueError, "as C and Python have .* 'lambda'"),
+    ({"lib_name": "lambda", "lib_type": "wheel"}, ValueError, "lib_name: .* 'lambda'"),
     ({"lib_name": "../x"}, ValueError, "lib_name: .* got '../x'"),
     ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
     ({"weights": "none"}, ValueError, "weights: expected 'inside' or 'beside', got 'none'"),
@@ -162,6 +174,14 @@ def test_wrong_arguments(tmp_path, options, kind, text) -> None:
     graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
     with pytest.raises(kind, match=text):
         sol.deploy(graph, **{"lib_type": "static", "path": tmp_path, **options})
+
+
+@pytest.mark.parametrize("name", ["kernel", "task", "span", "pool"])
+def test_functions_may_be_called_as_what_the_source_is_about(tmp_path, name) -> None:
+    graph = graph_of("g (float[2,2] x) => (float[2,2] y) { y = Relu(x) }")
+    options = {"func_name": name, "lib_name": "a", "weights": "beside", "target": "c"}
+    sol.deploy(graph, "source", path=tmp_path, **options)
+    run(["gcc", "-std=gnu11", "-fsyntax-only", "a.c"], tmp_path)
 
 
 def test_shapes_of_what_is_optimized(tmp_path) -> None:

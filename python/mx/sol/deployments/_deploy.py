@@ -22,7 +22,7 @@ from ._arena import lay_out, lay_out_weights
 from ._deployment import Build
 from ._interface import interface_of
 from ._lower import lower
-from ._names import check_name
+from ._names import check_function, check_name
 from ._processors import target_of, words
 
 
@@ -59,7 +59,8 @@ def deploy(
     inputs by name, where they vary and are to be others than the example's. `lib_type` is
     "source", "static", "shared" or "wheel", for files in the folder `path`; "wheel" is a package
     for Python, of `version`. `lib_name` begins names of files, `func_name` those of functions,
-    which the header describes. With `weights="beside"` these are a file that the caller reads,
+    which the header describes; it may be none of libc and libm, nor begin as names of the source
+    do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file that the caller reads,
     else part of the library.
 
     `target` is "avx512", "avx2", "neon", "c" for processors without vectors, or a machine as zig
@@ -72,13 +73,14 @@ def deploy(
     if weights not in ("inside", "beside"):
         raise ValueError(f"sol.deploy: weights: expected 'inside' or 'beside', got {weights!r}")
     kind = deployments.get(lib_type)
-    check_name("func_name", func_name)
+    in_python = kind.name == "wheel"
+    check_function("func_name", func_name, in_python)
     if not isinstance(version, str) or re.fullmatch(r"[0-9]+(\.[0-9]+)*", version) is None:
         raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
     chosen = target_of(target)
     graph = _graph_of(model, shapes or {})
     name = lib_name if lib_name is not None else _file_name(graph.name)
-    check_name("lib_name", name)
+    check_name("lib_name", name, in_python)
     program = lower(graph, chosen)
     lay_out(program)
     lay_out_weights(program)

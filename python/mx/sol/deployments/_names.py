@@ -6,6 +6,8 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
+from ._reserved import is_reserved
+
 # What each data type is in C; bool is a byte of 0 or 1, and half precision the bits.
 C_TYPES = {
     "bool": "uint8_t",
@@ -18,26 +20,42 @@ C_TYPES = {
 
 _KEYWORDS = frozenset(
     """
-    alignas alignof and asm auto bool break case catch char class const constexpr continue default
-    delete do double else enum explicit export extern false float for friend goto if inline int long
-    mutable namespace new noexcept not nullptr operator or private protected public register
-    restrict return short signed sizeof static struct switch template this throw true try typedef
-    typename union unsigned using virtual void volatile while xor main
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class co_await
+    co_return co_yield compl concept const const_cast consteval constexpr constinit continue
+    decltype default delete do double dynamic_cast else enum explicit export extern false float
+    for friend goto if inline int long main mutable namespace new noexcept not not_eq nullptr
+    operator or or_eq private protected public register reinterpret_cast requires restrict
+    return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned
+    using virtual void volatile while xor xor_eq
     """.split()
 )
 
 
 def check_name(parameter: str, name: object, in_python: bool = False) -> str:
-    """The name, if it can be one in C; TypeError or ValueError if not."""
+    """The name, if it can be one in C, and in Python; TypeError or ValueError if not."""
     if not isinstance(name, str):
         raise TypeError(f"sol.deploy: {parameter}: expected a text, got {type(name).__name__}")
     is_taken = name in _KEYWORDS or (in_python and keyword.iskeyword(name))
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is None or is_taken:
+        which = "C and Python have" if in_python else "C has"
         raise ValueError(
-            f"sol.deploy: {parameter}: expected a name as C has them, of letters, digits and"
+            f"sol.deploy: {parameter}: expected a name as {which} them, of letters, digits and"
             f" underscores, got {name!r}"
         )
     return name
+
+
+def check_function(parameter: str, name: object, in_python: bool = False) -> str:
+    """The name, if a function in C can have it beside libc, libm and the generated source's;
+    TypeError or ValueError if not."""
+    found = check_name(parameter, name, in_python)
+    if is_reserved(found):
+        raise ValueError(
+            f"sol.deploy: {parameter}: expected a name that is not one of libc, libm or the"
+            f" generated source, got {name!r}"
+        )
+    return found
 
 
 def identifier(text: str) -> str:

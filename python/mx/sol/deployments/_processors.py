@@ -66,10 +66,10 @@ _KEPT = {"avx2": 0x06, "avx512": 0xE6}
 
 
 def check(target: Target) -> list[str]:
-    """The C function has_instructions, which asks the processor."""
+    """The C function mx_has_instructions, which asks the processor."""
     if target.name not in _BITS:
-        return ["static int has_instructions(void) { return 1; }"]
-    lines = ["#include <cpuid.h>", "", "static int has_instructions(void) {"]
+        return ["static int mx_has_instructions(void) { return 1; }"]
+    lines = ["#include <cpuid.h>", "", "static int mx_has_instructions(void) {"]
     lines += ["  unsigned a, b, c, d;"]
     for leaf, register, bits in _BITS[target.name]:
         mask = f"{sum(1 << bit for bit in bits):#x}u"

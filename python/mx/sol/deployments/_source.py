@@ -92,21 +92,21 @@ def _checks(to: Interface) -> Iterator[str]:
             yield f"    return {macro}_ALIGNMENT;"
     if not to.is_inside:
         yield f"  if ((uintptr_t)weights % {ALIGNMENT} != 0) return {macro}_ALIGNMENT;"
-        yield f"  if (!is_right_file(weights, weights_bytes)) return {macro}_WEIGHTS;"
-    yield "  const span written[] = {"
+        yield f"  if (!mx_is_right_file(weights, weights_bytes)) return {macro}_WEIGHTS;"
+    yield "  const mx_span written[] = {"
     for one in to.outputs:
         yield f"    {{{one.parameter}, {one.value.nbytes}}},"
     yield "    {arena, arena_bytes},"
     yield "  };"
-    yield "  const span read[] = {"
+    yield "  const mx_span read[] = {"
     for one in to.inputs:
         yield f"    {{{one.parameter}, {one.value.nbytes}}},"
     if not to.is_inside:
         yield "    {weights, weights_bytes},"
     yield "    {NULL, 0},"
     yield "  };"
-    reads = len(to.inputs) + (not to.is_inside)
-    yield f"  if (overlap(written, {len(to.outputs) + 1}, read, {reads})) return {macro}_OVERLAP;"
+    writes, reads = len(to.outputs) + 1, len(to.inputs) + (not to.is_inside)
+    yield f"  if (mx_overlap(written, {writes}, read, {reads})) return {macro}_OVERLAP;"
 
 
 def _addresses(program: Program, to: Interface) -> dict[Value, str]:
@@ -124,8 +124,8 @@ def _call(call: Call, program: Program, where: dict[Value, str]) -> Iterator[str
     yield f"  {{ /* {call.label.replace('*/', '* /')} */"
     yield f"    const void *in[] = {{{', '.join(inputs) or 'NULL'}}};"
     yield f"    void *out[] = {{{', '.join(outputs)}}};"
-    yield f"    run_tiles(pool, {call.kernel.symbol}, in, out, {work}, {program.workspace},"
-    yield f"              {call.kernel.tiles});"
+    yield f"    mx_run_tiles(pool, {call.kernel.symbol}, in, out, {work}, {program.workspace},"
+    yield f"                 {call.kernel.tiles});"
     yield "  }"
 
 
@@ -140,11 +140,11 @@ def _others(program: Program, to: Interface) -> Iterator[str]:
     if not to.is_inside:
         yield CRC
     yield f"{prototypes[f'{name}_check']} {{"
-    yield f"  if (!has_instructions()) return {macro}_PROCESSOR;"
+    yield f"  if (!mx_has_instructions()) return {macro}_PROCESSOR;"
     if not to.is_inside:
         yield f"  if (weights == NULL) return {macro}_NULL;"
         yield f"  if ((uintptr_t)weights % {ALIGNMENT} != 0) return {macro}_ALIGNMENT;"
-        yield "  if (!is_right_file(weights, weights_bytes) || !is_whole_file(weights))"
+        yield "  if (!mx_is_right_file(weights, weights_bytes) || !mx_is_whole_file(weights))"
         yield f"    return {macro}_WEIGHTS;"
     yield f"  return {macro}_OK;"
     yield "}"
