@@ -13,7 +13,7 @@ _MATH = """
     sinh sqrt tan tanh tgamma trunc y0 y1 yn
 """.split()
 # Functions, objects, macros and types of what the source includes, and of the rest of libc, which
-# a shared library that exports them would take the place of.
+# a shared library that exports them would replace for all of a program.
 _LIBC = """
     a64l abort abs access acct alarm aligned_alloc alloca asctime assert at_quick_exit atexit
     atof atoi atol atoll bcmp bcopy brk bsearch bzero calloc chdir chown chroot clearenv
