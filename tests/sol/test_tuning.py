@@ -300,3 +300,30 @@ def test_progress_bar() -> None:
     drawn = stream.getvalue().split("\r")
     assert "[############............] 2 of 4 layers" in drawn[2]
     assert drawn[-1] == "" and drawn[-2].strip() == ""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_no_plan_keeps_noting_layers(monkeypatch, fails) -> None:
+    made: list[Recording] = []
+
+    def record() -> Recording:
+        made.append(Recording())
+        return made[0]
+
+    def fail(*_: object) -> None:
+        raise JitError("no compiler here")
+
+    graph = graph_of("""g (float[N,2] x) => (int64[2,M] y) { y = NonZero(x) }""")
+    monkeypatch.setattr(_tuner, "Recording", record)
+    if fails:
+        graph = chain()
+        monkeypatch.setattr(_tuner, "_by_time", fail)
+        with pytest.raises(JitError):
+            tune(graph, given(graph), "failing", 0.1, again=True)
+    else:
+        inputs = given(graph)
+        tuning, plan = tune(graph, inputs, "several plans", 0.1)
+        assert not tuning.layers
+        plan.run(inputs)
+    (recording,) = made
+    assert recording._stopped and not recording.layers

@@ -49,17 +49,19 @@ def tune(
     if known is not None and (not known.skipped or known.seconds >= seconds):
         return known, Plan(graph, optimize=False, chooser=Choices(known.chosen))
     recording = Recording()
-    plan = Plan(graph, optimize=False, chooser=recording)
-    compiled = plan.compiled(inputs)
-    if compiled is None:
-        return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
-    measurements = Measurements(
-        {} if again else kept.layers(), perf_counter() + (1 - _FOR_MODEL) * seconds
-    )
-    layers = _by_time(recording.layers, plan, inputs)
-    measurements.measure(layers, progress(shown))
+    try:
+        plan = Plan(graph, optimize=False, chooser=recording)
+        compiled = plan.compiled(inputs)
+        if compiled is None:
+            return Tuning((), 0.0, 0.0, False, perf_counter() - begin), plan
+        measurements = Measurements(
+            {} if again else kept.layers(), perf_counter() + (1 - _FOR_MODEL) * seconds
+        )
+        layers = _by_time(recording.layers, plan, inputs)
+        measurements.measure(layers, progress(shown))
+    finally:  # the plan keeps it
+        noted = recording.stop()
     names = {node.name or node.op_type: layer_of(node) for node in graph.nodes}
-    noted = recording.stop()
     tried: list[dict[int, str]] = []
     # Where all that is a little faster is not faster as a whole, what is much faster may be.
     for margin in _MARGINS:
