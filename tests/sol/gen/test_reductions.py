@@ -53,6 +53,7 @@ def cases() -> list[tuple[str, dict[str, Any], list[Any]]]:
             found.append((name, {}, [special(), numpy.array([1])]))
             found.append((name, {}, [special(), numpy.array([0])]))
         found.append((name, {}, [made("float32", 2, 200, 1), numpy.array([1])]))
+        found.append((name, {}, [made("float32", 2, 3, 2100), numpy.array([1])]))
         found.append((name, {}, [made("float32", 3, 1), numpy.array([1])]))
     for name in OF_INTEGERS:
         for dtype in ("int8", "uint8", "int32", "int64", "uint64"):
@@ -112,6 +113,27 @@ def test_arguments():
         texts.append(f"{name} {attributes} of {spec_of(x)}")
     for got, wanted, text in zip(run(jobs), expected, texts, strict=True):
         numpy.testing.assert_array_equal(got[0], wanted, err_msg=text)
+
+
+@pytest.mark.parametrize("name", ["ReduceSum", "ReduceLogSumExp"])
+def test_many_columns_are_cut(name):
+    specs = [Spec((64, 1000000), "float32"), Spec((1,), "int64")]
+    kernel = emit(Target.host(), name, specs, {}, {1: numpy.array([0])})
+    assert kernel.workspace <= 16 * 1024 and kernel.tiles == 1000
+
+
+def test_chain_in_front_of_columns():
+    """What is reduced lies in parts of columns, operands that are broadcast, too."""
+    x, y, z = made("float32", 2, 3, 2100), made("float32", 2100), made("float32", 2, 1, 1)
+    specs = [*map(spec_of, (x, y, z)), Spec((1,), "int64")]
+    nodes = [
+        GroupNode("Add", (0, 1)),
+        GroupNode("Mul", (4, 2)),
+        GroupNode("ReduceMax", (5, 3), {"keepdims": 0}),
+    ]
+    kernel = emit_group(Target.host(), specs, nodes, [6], {3: numpy.array([1])})
+    ((got,),) = run([Job(kernel, [x, y, z, numpy.array([1])])])
+    numpy.testing.assert_allclose(got, ((x + y) * z).max(1), rtol=1e-6)
 
 
 def test_chain_in_front():

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ._body import block
+from ._domain import part_of
 from ._frame import Frame
-
-# Elements that are gone through at once, so that all of their rows stay in the cache.
-_WIDTH = 1024
 
 
 def extents(shape: tuple[int, ...], axis: int) -> tuple[int, int, int, int]:
@@ -19,7 +17,7 @@ def extents(shape: tuple[int, ...], axis: int) -> tuple[int, int, int, int]:
         before *= extent
     for extent in shape[axis + 1 :]:
         behind *= extent
-    width = next((n for n in range(min(behind, _WIDTH), 127, -1) if behind % n == 0), behind)
+    width = part_of(behind)
     return before, shape[axis], behind // max(1, width), width
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from ....graph.lowering._value import Declined
 
+# Columns that are gone through at once at most, where they can be cut.
+_WIDTH = 1024
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -40,6 +43,24 @@ def strides_in(shape: Sequence[int], whole: Sequence[int]) -> tuple[int, ...]:
         strides.append(0 if extent == 1 else step)
         step *= extent
     return tuple(reversed(strides))
+
+
+def part_of(extent: int) -> int:
+    """How many of so many columns are gone through at once, so that all of their rows stay in the
+    cache: a part of 128 to 1024 that divides them, or all of them where there is none."""
+    return next((n for n in range(min(extent, _WIDTH), 127, -1) if extent % n == 0), extent)
+
+
+def in_parts(outer: Domain, side: Domain) -> tuple[Domain, Domain]:
+    """Rows and their columns, one axis, with the columns cut into parts, which become rows."""
+    width = part_of(side.columns)
+    if width == side.columns:
+        return outer, side
+    count = side.columns // width
+    strides = tuple(
+        (*rows, along[-1] * width) for rows, along in zip(outer.strides, side.strides, strict=True)
+    )
+    return Domain((*outer.shape, count), strides), Domain((width,), side.strides)
 
 
 def domain_of(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ....graph.lowering._value import Declined
 from ._algebra import Algebra, Scalar, Vector
 from ._body import Piece, block, loop, row_indices, store
-from ._domain import Domain, domain_of
+from ._domain import Domain, domain_of, in_parts
 from ._group import Expressions, GroupNode, Leaf
 from ._kernel import Spec
 from ._leaves import Sources, sources_of
@@ -87,6 +87,7 @@ class Frame:
             side = domain_of(whole, shapes, columns)
             if len(side.shape) > 1:
                 raise Declined("axes that cannot be gone through as one")
+            outer, side = in_parts(outer, side)
             inner = Domain(
                 (*inner.shape, *side.shape),
                 tuple((*a, *b) for a, b in zip(inner.strides, side.strides, strict=True)),
