@@ -98,6 +98,23 @@ CASES = [
 ]  # fmt: skip
 # The reference takes the mean of other elements than torch and the text of ONNX.
 CEILED = case("AveragePool", (1, 2, 10, 9), kernel_shape=[3, 3], strides=[3, 3], ceil_mode=1)
+# With the shapes of their results; the reference does not take all of them.
+EMPTY = [
+    (case("Identity", (0, 3)), (0, 3)),
+    (case("Concat", (0, 3), (0, 4), axis=1), (0, 7)),
+    (case("Pad", (0, 3, 4), [0, 1, 0, 0, 1, 2]), (0, 5, 6)),
+    (case("Pad", (2, 0, 4), [0, 0, 1, 0, 0, 1]), (2, 0, 6)),
+    (case("Pad", (2, 3, 0), [1, 1, 0, 0, 0, 0]), (3, 4, 0)),
+    (case("Gather", (5, 3), numpy.zeros((0,), "int64")), (0, 3)),
+    (case("Gather", (5, 0), POSITIONS), (2, 2, 0)),
+    (case("GatherElements", (3, 2), numpy.zeros((2, 0), "int64")), (2, 0)),
+    (case("MaxPool", (0, 3, 9, 8), kernel_shape=[3, 2]), (0, 3, 7, 7)),
+    (case("AveragePool", (2, 0, 9, 8), kernel_shape=[3, 2]), (2, 0, 7, 7)),
+    (case("GlobalAveragePool", (0, 3, 7, 9)), (0, 3, 1, 1)),
+    (case("GlobalMaxPool", (0, 3, 7, 9)), (0, 3, 1, 1)),
+    (case("Resize", (0, 2, 3, 4), (0,), [1.0, 1.0, 2.0, 2.0]), (0, 2, 6, 8)),
+    (case("Resize", (1, 0, 3, 4), (0,), [1.0, 1.0, 2.0, 2.0], mode="linear"), (1, 0, 6, 8)),
+]
 TARGETS = {"c": Target.named("c"), "host": Target.host()}
 
 
@@ -138,7 +155,8 @@ def kernel_of(one: Case, target: Target) -> GenKernel:
 def library(request: pytest.FixtureRequest) -> Any:
     """All cases as one library, and the kernel of each."""
     target = TARGETS[request.param]
-    kernels = {str(one): kernel_of(one, target) for one in (*CASES, CEILED)}
+    every = (*CASES, CEILED, *(one for one, _ in EMPTY))
+    kernels = {str(one): kernel_of(one, target) for one in every}
     flags = (*FLAGS, "-Wall", "-Wextra", "-Werror")
     return compiled(library_source(kernels.values()), target, flags), kernels
 
@@ -172,6 +190,12 @@ def test_as_the_reference(library: Any, one: Case) -> None:
         numpy.testing.assert_allclose(output, wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("one", "shape"), EMPTY, ids=str)
+def test_nothing_is_done_without_elements(library: Any, one: Case, shape: tuple[int, ...]) -> None:
+    kernel = library[1][str(one)]
+    assert kernel.tiles == 0 and [output.shape for output in kernel.outputs] == [shape]
+
+
 def test_nan_is_the_largest(library: Any) -> None:
     one = next(one for one in CASES if one.operator == "MaxPool")
     (x,) = arrays_of(one)
@@ -200,6 +224,7 @@ DECLINED = [
     (case("Slice", (3, 1), numpy.array([1]), numpy.array([2])), "depends on the model's inputs"),
     (case("MaxPool", HALVES.reshape(1, 1, 3, 4), kernel_shape=[2, 2]), "float16"),
     (case("Gather", (3, 1), numpy.array([0.5])), "neither int32 nor int64"),
+    (case("Resize", (1, 0), (0,), (0,), [1, 3], mode="linear"), "nothing to take"),
     (case("Softplus_", (3, 1)), "no emitter for Softplus_"),
 ]  # fmt: skip
 

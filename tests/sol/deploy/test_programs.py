@@ -113,6 +113,19 @@ def test_every_output_is_written(tmp_path, name: str) -> None:
         numpy.testing.assert_array_equal(came, wanted)
 
 
+def test_a_batch_of_none(tmp_path) -> None:
+    from .loaded import Library
+
+    graph = graph_of("""g (float[0,1,4,4] x) => (float[0,1,2,2] y, float[0,1,8,8] z)
+        <float[4] s = {1, 1, 2, 2}>
+        { y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) z = Resize(x, , s) }""")
+    made = sol.deploy(graph, "shared", path=tmp_path, target="c")
+    memory = numpy.full(64, 7, "float32")
+    x, y, z = memory[:0].reshape(0, 1, 4, 4), memory[:0].reshape(0, 1, 2, 2), memory[:0]
+    assert Library(made.files[0]).call([x, y, z.reshape(0, 1, 8, 8)]) == 0
+    assert (memory == 7).all()
+
+
 COMPUTED = "t = Reshape(x, q) s = Cast<to = 7>(t)"
 REJECTED = [
     ("y = NonZero(x)", r"node '\w*' \(NonZero\): cannot be deployed: no emitter for NonZero"),

@@ -111,6 +111,23 @@ def test_fused(text, shapes, expected):
     assert kernels(plan, inputs) == expected
 
 
+POOLED = """agraph (float[N, 3, 8, 8] x) => (a, b, c, d) {
+    axes = Constant <value_ints = [1]> ()
+    a = MaxPool <kernel_shape = [2, 2]> (x)
+    b = Softmax (x)
+    c = ReduceSum (x, axes)
+    d = Relu (x)
+}"""
+
+
+def test_a_batch_of_none():
+    plan = planned(POOLED, optimize=False)
+    outputs = plan.run(arrays(x=(2, 3, 8, 8)))
+    assert all(name.startswith("gen:") for name in kernels(plan, arrays(x=(2, 3, 8, 8))))
+    for full, empty in zip(outputs, plan.run(arrays(x=(0, 3, 8, 8))), strict=True):
+        assert tuple(empty.shape) == (0, *full.shape[1:])
+
+
 CHAINS = """Relu Tanh Sigmoid Exp Neg Abs Add Mul Sub Max Where Softmax LogSoftmax""".split()
 
 

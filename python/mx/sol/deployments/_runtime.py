@@ -22,6 +22,7 @@ static void mx_run_part(void *data, int thread, int64_t begin, int64_t end) {
 
 static inline void mx_run_tiles(const NAME_pool *pool, mx_kernel *call, const void *const *in,
                                 void *const *out, char *work, size_t thread_bytes, int64_t tiles) {
+  if (tiles == 0) return;
   if (pool == NULL || pool->threads == 1 || tiles == 1) {
     call(in, out, work, 0, tiles);
     return;

@@ -109,8 +109,8 @@ def row_indices(domain: Domain, row: str = "row") -> list[str]:
         return [f"const int64_t x0 = {row};", "(void)x0;"]
     lines.append(f"int64_t left = {row};")
     for axis in range(len(outer) - 1, 0, -1):
-        lines.append(f"const int64_t x{axis} = left % {outer[axis]};")
-        lines.append(f"left /= {outer[axis]};")
+        lines.append(f"const int64_t x{axis} = left % {max(1, outer[axis])};")
+        lines.append(f"left /= {max(1, outer[axis])};")
     lines.append("const int64_t x0 = left;")
     used = {axis for own in domain.strides for axis, step in enumerate(own[:-1]) if step}
     lines += [f"(void)x{axis};" for axis in range(len(outer)) if axis not in used]

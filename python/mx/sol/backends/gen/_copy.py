@@ -63,7 +63,7 @@ def copy_kernel(name: str, pieces: Sequence[Piece], outputs: Sequence[Spec]) -> 
     lines = [*functions, f"{signature()} {{", "  (void)work;", *calls]
     if not calls:
         lines += ["  (void)in;", "  (void)out;", "  (void)begin;", "  (void)end;"]
-    return make_kernel(name, "\n".join([*lines, "}", ""]), max(tiles, 1), outputs)
+    return make_kernel(name, "\n".join([*lines, "}", ""]), tiles, outputs)
 
 
 def _clipped(begin: int, count: int) -> str:

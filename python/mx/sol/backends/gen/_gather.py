@@ -61,7 +61,7 @@ def _gather(target: Target, inputs: Inputs, attributes: dict[str, Any], known: K
         "",
     ]
     out = Spec((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
-    return make_kernel("gather", "\n".join(lines), max(-(-rows // group), 1), [out])
+    return make_kernel("gather", "\n".join(lines), -(-rows // group) if inner else 0, [out])
 
 
 @emits("GatherElements")
@@ -75,7 +75,7 @@ def _gather_elements(
     terms = []
     strides, widths = strides_of(x.shape), strides_of(indices.shape)
     for n, extent in enumerate(indices.shape):
-        index = "at" if n == axis else f"i / {widths[n]} % {extent}"
+        index = "at" if n == axis else f"i / {max(widths[n], 1)} % {max(extent, 1)}"
         terms.append(f"{index} * {strides[n]}")
     lines = [
         f"{signature()} {{",
@@ -93,4 +93,4 @@ def _gather_elements(
         "",
     ]
     out = Spec(indices.shape, x.dtype)
-    return make_kernel("gather_elements", "\n".join(lines), max(-(-size // _LEAST), 1), [out])
+    return make_kernel("gather_elements", "\n".join(lines), -(-size // _LEAST), [out])

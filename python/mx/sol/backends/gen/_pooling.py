@@ -175,7 +175,7 @@ def _kernel(
         "}",
         "",
     ]
-    tiles = max(math.prod(x.shape[:2]), 1)
+    tiles = math.prod(x.shape[:2])
     return make_kernel(name, "\n".join(text), tiles, outputs, workspace=workspace)
 
 

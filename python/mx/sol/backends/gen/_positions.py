@@ -27,8 +27,8 @@ def positions_kernel(
     shape = [len(one) for one in positions]
     out, strides = Spec(tuple(shape), x.dtype), strides_of(x.shape)
     tables = [
-        f"static const int32_t {NAME}_{axis}[{max(len(one), 1)}] = {{{', '.join(map(str, one))}}};"
-        for axis, one in enumerate(positions)
+        f"static const int32_t {NAME}_{axis}[{len(one)}] = {{{', '.join(map(str, one))}}};"
+        for axis, one in enumerate(one or [0] for one in positions)
     ]
     *ahead, width = shape or [1]
     rows = math.prod(ahead)
@@ -36,8 +36,8 @@ def positions_kernel(
     lines += [f"  const {kind} filler = {filler};"]
     lines += ["  for (int64_t row = begin; row < end; ++row) {", "    int64_t from = 0, is_in = 1;"]
     rest = rows
-    for axis, extent in enumerate(ahead):
-        rest //= max(extent, 1)
+    for axis, extent in enumerate(max(extent, 1) for extent in ahead):
+        rest //= extent
         index = f"row / {rest} % {extent}" if rest > 1 else f"row % {extent}"
         lines += ["    {", f"      const int32_t at = {NAME}_{axis}[{index}];"]
         lines += [f"      is_in &= at >= 0, from += at * INT64_C({strides[axis]});", "    }"]
@@ -47,7 +47,7 @@ def positions_kernel(
     lines += [f"      const int32_t at = {at};"]
     lines += ["      to[i] = is_in && at >= 0 ? x[from + at] : filler;", "    }", "  }"]
     text = [*tables, f"{signature()} {{", "  (void)work;", *lines, "}", ""]
-    return make_kernel(name, "\n".join(text), max(rows, 1), [out])
+    return make_kernel(name, "\n".join(text), rows if width else 0, [out])
 
 
 @emits("Pad")

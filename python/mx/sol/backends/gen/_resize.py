@@ -87,8 +87,8 @@ def _weighted(x: Spec, taps: Axes) -> GenKernel:
     lines += ["  float *sums = work;"]
     lines += [f"  for (int64_t row = begin; row < end; ++row, y += {shape[-1]}) {{"]
     rest, ahead = rows, []
-    for axis, extent in enumerate(shape[:-1]):
-        rest //= max(extent, 1)
+    for axis, extent in enumerate(max(extent, 1) for extent in shape[:-1]):
+        rest //= extent
         index = f"row / {rest} % {extent}" if rest > 1 else f"row % {extent}"
         lines += [f"    const int64_t i{axis} = {index};"]
         if taps[axis] is not None:
@@ -110,7 +110,7 @@ def _weighted(x: Spec, taps: Axes) -> GenKernel:
     return make_kernel(
         "resize",
         "\n".join(text),
-        max(rows, 1),
+        rows if shape[-1] else 0,
         [Spec(shape, x.dtype)],
         workspace=-(-4 * max(width, 1) // 64) * 64,
     )
