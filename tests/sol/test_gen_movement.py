@@ -224,6 +224,9 @@ DECLINED = [
     (case("Slice", (3, 1), numpy.array([1]), numpy.array([2])), "depends on the model's inputs"),
     (case("MaxPool", HALVES.reshape(1, 1, 3, 4), kernel_shape=[2, 2]), "float16"),
     (case("Gather", (3, 1), numpy.array([0.5])), "neither int32 nor int64"),
+    (case("GatherElements", (3, 2), numpy.zeros((2, 3), "int64")), "positions of shape"),
+    (case("GatherElements", (3, 2), numpy.zeros((4, 2), "int64"), axis=1), "positions of shape"),
+    (case("GatherElements", (3, 2), numpy.zeros(2, "int64")), "positions of shape"),
     (case("Resize", (1, 0), (0,), (0,), [1, 3], mode="linear"), "nothing to take"),
     (case("Softplus_", (3, 1)), "no emitter for Softplus_"),
 ]  # fmt: skip

@@ -71,6 +71,12 @@ def _gather_elements(
     x, axis = first(inputs), attributes.get("axis", 0)
     indices, index_type = _indices(inputs)
     axis += len(x.shape) if axis < 0 else 0
+    if len(x.shape) != len(indices.shape) or any(
+        longer > extent
+        for n, (longer, extent) in enumerate(zip(indices.shape, x.shape, strict=True))
+        if n != axis
+    ):
+        raise Declined(f"positions of shape {indices.shape} in {x.shape}")
     kind, size = item_type(x.dtype), indices.size
     terms = []
     strides, widths = strides_of(x.shape), strides_of(indices.shape)
