@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import zipfile
+
 import numpy
 import pytest
 
@@ -195,6 +198,24 @@ def test_functions_may_be_called_as_what_the_source_is_about(tmp_path, name) -> 
     options = {"func_name": name, "lib_name": "a", "weights": "beside", "target": "c"}
     sol.deploy(graph, "source", path=tmp_path, **options)
     run(["gcc", "-std=gnu11", "-fsyntax-only", "a.c"], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["predict", "enumerate"])
+def test_wheels_hide_no_name_that_they_use(tmp_path, name) -> None:
+    inputs = ["numpy", "ctypes", "len", "class", "_call"]
+    graph = graph_of(
+        f"g ({', '.join(f'float[2] x{n}' for n in range(len(inputs)))}) => (float[2] y)"
+        " { y = Sum(x0, x1, x2, x3, x4) }"
+    )
+    for value, given in zip(graph.model.graph.inputs, inputs, strict=True):
+        value.name = given
+    options = {"func_name": name, "lib_name": f"hides_{name}", "target": "c"}
+    (wheel,) = sol.deploy(graph, "wheel", path=tmp_path, **options).files
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = f"import numpy\nfrom hides_{name} import {name} as function\n"
+    program += "x = numpy.ones(2, 'float32')\n"
+    program += "print(function(x, x, len=x, class_=x, call=x).tolist())"
+    assert run([sys.executable, "-c", program], tmp_path) == "[5.0, 5.0]\n"
 
 
 def test_shapes_of_what_is_optimized(tmp_path) -> None:

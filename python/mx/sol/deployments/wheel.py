@@ -8,15 +8,35 @@ import hashlib
 import io
 import keyword
 import platform
+import re
 import zipfile
 
 from ._deployment import Build, Deployment
 from ._interface import STATUSES, Argument, Interface
 from ._names import identifier, unique
 
-# What the package is made of, besides the library; see `_module` for the words between @.
-_MODULE = '''\
+# What the package is made of, besides the library; see `_modules` for the words between @. Names
+# that users choose are in the first file only, so that they hide nothing that the other needs.
+_INIT = '''\
 """A model as a function of NumPy's arrays. Made by mx.sol.deploy, for @PROCESSOR@."""
+
+from ._model import call as _call
+
+__all__ = ["@NAME@"]
+
+
+def @NAME@(@PARAMETERS@):
+    """Executes the model.
+
+@DESCRIPTION@
+
+    Several threads may call it at the same time. Raises TypeError and ValueError for arguments of
+    other types and shapes.
+    """
+    return _call([@PARAMETERS@])
+'''
+_MODEL = '''\
+"""Calls the library of a model. Made by mx.sol.deploy, for @PROCESSOR@."""
 
 import ctypes
 import mmap
@@ -24,8 +44,6 @@ import threading
 from pathlib import Path
 
 import numpy
-
-__all__ = ["@NAME@"]
 
 _FOLDER = Path(__file__).parent
 _INPUTS = @INPUTS@
@@ -67,15 +85,9 @@ def _array(position, given):
     return array
 
 
-def @NAME@(@PARAMETERS@):
-    """Executes the model.
-
-@DESCRIPTION@
-
-    Several threads may call it at the same time. Raises TypeError and ValueError for arguments of
-    other types and shapes.
-    """
-    arrays = [_array(n, given) for n, given in enumerate((@PARAMETERS@,))]
+def call(arguments):
+    """Executes the model."""
+    arrays = [_array(n, given) for n, given in enumerate(arguments)]
     outputs = [numpy.empty(shape, dtype) for _, dtype, shape in _OUTPUTS]
     if not hasattr(_local, "arena"):
         _local.arena = numpy.empty(@ARENA@, "uint8")
@@ -100,8 +112,8 @@ class Wheel(Deployment):
             f"{build.name}/{file}": (build.folder / file).read_bytes()
             for file in (library, *build.beside())
         }
-        module = _module(build.interface, library)
-        contents[f"{build.name}/__init__.py"] = module.encode()
+        for file, text in _modules(build.interface, library).items():
+            contents[f"{build.name}/{file}"] = text.encode()
         tag = f"py3-none-linux_{build.target.machine or platform.machine()}"
         info = f"{build.name}-{build.version}.dist-info"
         contents[f"{info}/METADATA"] = (
@@ -132,7 +144,8 @@ def _packed(contents: dict[str, bytes], info: str) -> bytes:
     return packed.getvalue()
 
 
-def _module(to: Interface, library: str) -> str:
+def _modules(to: Interface, library: str) -> dict[str, str]:
+    """The files of the package in Python."""
     names = unique(identifier(one.value.name) for one in to.inputs)
     names = [f"{name}_" if keyword.iskeyword(name) else name for name in names]
     described = [
@@ -152,10 +165,10 @@ def _module(to: Interface, library: str) -> str:
         "DESCRIPTION": "\n".join(described),
         "ARENA": str(to.arena_bytes),
     }
-    text = _MODULE
-    for word, meaning in words.items():
-        text = text.replace(f"@{word}@", meaning)
-    return text
+    return {
+        file: re.sub("@([A-Z]+)@", lambda found: words[found[1]], text)
+        for file, text in (("__init__.py", _INIT), ("_model.py", _MODEL))
+    }
 
 
 def _specs(arguments: tuple[Argument, ...], names: list[str]) -> list[tuple[str, str, object]]:
