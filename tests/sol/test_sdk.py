@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ def run(tmp_path_factory):
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(folder), *others]),
         "MXNET_ACC_TRUSTED": "1",
+        "TMPDIR": str(tmp_path_factory.mktemp("temporary")),
     }
 
     def run(*arguments: str) -> str:
@@ -46,7 +48,13 @@ def run(tmp_path_factory):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    run.temporary = Path(environment["TMPDIR"])
     return run
+
+
+@pytest.mark.parametrize("path", sorted((PLUGIN / "sol_plugin").glob("*.py")), ids=lambda p: p.name)
+def test_it_imports_nothing_private(path) -> None:
+    assert not re.findall(r"^\s*(?:from|import) mx[\w.]*\._.*", path.read_text(), re.M)
 
 
 def test_what_it_adds_is_listed(run) -> None:
@@ -64,3 +72,4 @@ def test_what_it_adds_is_listed(run) -> None:
 
 def test_what_it_adds_works(run) -> None:
     assert run(str(PLUGIN / "use.py")).splitlines() == USES
+    assert not list(run.temporary.glob("sol_plugin_*"))

@@ -13,13 +13,18 @@ from .jit import CC
 
 
 @functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the library is until the process ends."""
+    return tempfile.TemporaryDirectory(prefix="sol_plugin_")
+
+
+@functools.cache
 def library() -> str:
     """The path of the library; OSError where there is no compiler, or it fails."""
     command = CC.find()
     if command is None:
         raise OSError("sol_plugin: there is no C compiler cc")
-    folder = Path(tempfile.mkdtemp(prefix="sol_plugin_"))
-    target = folder / "libplainacc.so"
+    target = Path(_folder().name) / "libplainacc.so"
     flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
     source = Path(__file__).with_name("device.c")
     include = Path(ffi.__file__).with_name("include")

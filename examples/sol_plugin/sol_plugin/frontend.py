@@ -10,9 +10,8 @@ import numpy
 import onnx_ir as ir
 
 from mx.graph import OPSET, Graph
-from mx.sol.frameworks import Framework, Source
+from mx.sol.frameworks import Framework, GraphSource, Source
 from mx.sol.frameworks import frameworks as all_frameworks
-from mx.sol.frameworks._graph_source import GraphSource
 
 _ACTIVATIONS = {"identity": "Identity", "logistic": "Sigmoid", "relu": "Relu", "tanh": "Tanh"}
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy
 import onnx_ir as ir
 
-from mx.sol.gradient._rules import Call, gradient
-from mx.sol.gradient._writer import Writer
-from mx.sol.operators import DOMAIN, operator
-from mx.sol.operators._describe import Array
-from mx.sol.operators._inference import like
+from mx.sol.gradient import Call, Writer, gradient
+from mx.sol.operators import DOMAIN, Array, like, operator
 
 
 @operator(

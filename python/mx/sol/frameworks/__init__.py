@@ -1,13 +1,15 @@
 """The frameworks that models come from and are executed in.
 
 `frameworks` has them by name: those of this package and those that others add by an entry point in
-the group `mx.sol.frameworks`, which names an instance of `Framework`.
+the group `mx.sol.frameworks`, which names an instance of `Framework`. `GraphSource` is the source
+of models that are graphs of named inputs.
 """
 
 from .._registry import Registry, registry_of
 from ._framework import Framework, Holder, Source
+from ._graph_source import GraphSource
 
-__all__ = ["Framework", "Holder", "Source", "frameworks", "reader_of"]
+__all__ = ["Framework", "GraphSource", "Holder", "Source", "frameworks", "reader_of"]
 
 frameworks: Registry[Framework] = registry_of(
     "frameworks",

@@ -1,7 +1,8 @@
 """Operators that ONNX lacks: gradients, layers in training. Their domain is `mxffi.sol`.
 
 `OPERATORS` has their descriptions by name. Importing this package makes them known to the onnx
-package, whose inference then has their shapes, and to the plans of `mx.graph`.
+package, whose inference then has their shapes, and to the plans of `mx.graph`. Other packages add
+operators with the decorator `operator`; `like` and `shaped` describe shapes of what they give.
 """
 
 # Each of them adds the operators of a family to OPERATORS.
@@ -16,6 +17,7 @@ from . import normalization as _normalization  # noqa: F401
 from . import rnn as _rnn  # noqa: F401
 from . import steps as _steps  # noqa: F401
 from . import windows as _windows  # noqa: F401
-from ._describe import DOMAIN, OPERATORS, VERSION, Operator, operator
+from ._describe import DOMAIN, OPERATORS, VERSION, Array, Operator, operator
+from ._inference import like, shaped
 
-__all__ = ["DOMAIN", "OPERATORS", "VERSION", "Operator", "operator"]
+__all__ = ["DOMAIN", "OPERATORS", "VERSION", "Array", "Operator", "like", "operator", "shaped"]
