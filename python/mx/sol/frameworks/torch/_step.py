@@ -32,7 +32,7 @@ _training = attrgetter("training")
 _requires_grad = attrgetter("requires_grad")
 _increment_version = torch.autograd.graph.increment_version
 # Plans that are kept; of more the oldest go.
-_MOST = 32
+_MOST = 8
 _ALL = ("forward", "loss", "backward", "optimizer")
 
 

@@ -23,7 +23,7 @@ Ready = Callable[[Sequence[Any]], Any]
 # What says that a call is another one than that before.
 NOT_READY = object()
 # Versions that are kept; of more the oldest go.
-_MOST = 32
+_MOST = 8
 
 
 class Trainer:
