@@ -9,6 +9,7 @@ import onnx_ir
 
 from .._summary import label_of
 from ._pass import is_onnx
+from ._patterns import elements_of, register
 
 Array: TypeAlias = numpy.ndarray[Any, Any]
 
@@ -21,9 +22,9 @@ def merge_into(giver: onnx_ir.Node, factor: Array, offset: Array) -> bool:
     are constants; returns whether it could.
     """
     graph = giver.graph
-    weight = _array(giver.inputs[1])
+    weight = elements_of(giver.inputs[1])
     bias_value = giver.inputs[2] if len(giver.inputs) > 2 else None
-    bias = numpy.zeros(1) if bias_value is None else _array(bias_value)
+    bias = numpy.zeros(1) if bias_value is None else elements_of(bias_value)
     if not isinstance(graph, onnx_ir.Graph) or weight is None or bias is None:
         return False
     if weight.dtype.kind != "f" or weight.dtype.itemsize > 8:
@@ -43,14 +44,6 @@ def merge_into(giver: onnx_ir.Node, factor: Array, offset: Array) -> bool:
         _give(graph, giver, 1, _product(giver.inputs[1], spread))
     _give(graph, giver, 2, onnx_ir.tensor(whole.astype(weight.dtype)))
     return True
-
-
-def _array(value: onnx_ir.Value | None) -> Array | None:
-    """The elements of a weight."""
-    if value is None or not value.is_initializer() or value.const_value is None:
-        return None
-    elements: Array = value.const_value.numpy()
-    return elements
 
 
 def _spread(giver: onnx_ir.Node, shape: tuple[int, ...], factor: Array) -> Array | None:
@@ -102,18 +95,7 @@ def _give(
     weight = node.inputs[1]
     stem = (weight.name if weight is not None else None) or label_of(node)
     wanted = stem if position == 1 else f"{stem.removesuffix('weight').rstrip('.')}.bias"
-    name, number = wanted, 0
-    while name in graph.initializers:
-        number += 1
-        name = f"{wanted}_{number}"
-    tensor.name = name
-    value = onnx_ir.Value(
-        name=name,
-        shape=onnx_ir.Shape(tensor.shape.numpy()),
-        type=onnx_ir.TensorType(tensor.dtype),
-        const_value=tensor,
-    )
-    graph.register_initializer(value)
+    value = register(graph, tensor, wanted)
     if position >= len(node.inputs):
         node.resize_inputs(position + 1)
     node.replace_input_with(position, value)

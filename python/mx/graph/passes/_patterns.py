@@ -51,6 +51,31 @@ def constant(value: onnx_ir.Value | None) -> numpy.ndarray[Any, Any] | None:
     return elements
 
 
+def elements_of(value: onnx_ir.Value | None) -> numpy.ndarray[Any, Any] | None:
+    """The elements of a weight, however many."""
+    if value is None or not value.is_initializer() or value.const_value is None:
+        return None
+    elements: numpy.ndarray[Any, Any] = value.const_value.numpy()
+    return elements
+
+
+def register(graph: onnx_ir.Graph, tensor: onnx_ir.TensorProtocol, wanted: str) -> onnx_ir.Value:
+    """A new initializer; where there is one of the wanted name, with a number behind."""
+    name, count = wanted, 0
+    while name in graph.initializers:
+        count += 1
+        name = f"{wanted}_{count}"
+    tensor.name = name
+    value = onnx_ir.Value(
+        name=name,
+        shape=onnx_ir.Shape(tensor.shape.numpy()),
+        type=onnx_ir.TensorType(tensor.dtype),
+        const_value=tensor,
+    )
+    graph.register_initializer(value)
+    return value
+
+
 def number(value: onnx_ir.Value | None) -> float | None:
     """The one element of a constant without axes, or with axes of one element."""
     tensor = None if value is None else onnx_ir.convenience.get_const_tensor(value)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy
 import onnx_ir
 
 from .._summary import label_of
 from ._channels import OPERATORS, merge_into
 from ._pass import Pass, is_onnx, may_replace, replace
-
-Array: TypeAlias = numpy.ndarray[Any, Any]
-
+from ._patterns import elements_of
 
 # Before, an attribute said whether it was training.
 _SINCE = 9
@@ -43,7 +39,7 @@ def _merge(node: onnx_ir.Node, graph: onnx_ir.Graph) -> bool:
         return False
     if any(value.uses() or value.is_graph_output() for value in node.outputs[1:]):
         return False
-    parameters = [_array(value) for value in node.inputs[1:5]]
+    parameters = [elements_of(value) for value in node.inputs[1:5]]
     if any(one is None for one in parameters):
         return False
     scale, shift, mean, variance = (numpy.asarray(one, "float64") for one in parameters)
@@ -54,14 +50,6 @@ def _merge(node: onnx_ir.Node, graph: onnx_ir.Graph) -> bool:
     replace(node.outputs[0], given)
     graph.remove(node, safe=True)
     return True
-
-
-def _array(value: onnx_ir.Value | None) -> Array | None:
-    """The elements of a weight."""
-    if value is None or not value.is_initializer() or value.const_value is None:
-        return None
-    elements: Array = value.const_value.numpy()
-    return elements
 
 
 BATCH_NORM = Pass(

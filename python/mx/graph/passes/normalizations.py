@@ -7,7 +7,7 @@ import onnx_ir
 
 from .._spec import dims_of
 from ._pass import Pass, is_onnx
-from ._patterns import constant, giver_of, ints, number, only_user, other, put, rank_of
+from ._patterns import constant, giver_of, ints, number, only_user, other, put, rank_of, register
 
 # Since which version of ONNX's operators there are such nodes.
 _LAYER_SINCE, _RMS_SINCE = 17, 23
@@ -79,7 +79,7 @@ def _placed(
         parameters.append(given)
     if not parameters:
         ones = onnx_ir.tensor(numpy.ones(shape, "float32"))
-        parameters = [_weight(graph, ones, f"{x.name}_scale")]
+        parameters = [register(graph, ones, f"{x.name}_scale")]
     return put(last, operator, [x, *parameters], attributes)
 
 
@@ -101,23 +101,7 @@ def _parameter(
         spread = numpy.ascontiguousarray(numpy.broadcast_to(trimmed, shape))
     except ValueError:
         return None
-    return _weight(graph, onnx_ir.tensor(spread), f"{value.name}_spread")
-
-
-def _weight(graph: onnx_ir.Graph, tensor: onnx_ir.TensorProtocol, wanted: str) -> onnx_ir.Value:
-    name, count = wanted, 0
-    while name in graph.initializers:
-        count += 1
-        name = f"{wanted}_{count}"
-    tensor.name = name
-    value = onnx_ir.Value(
-        name=name,
-        shape=onnx_ir.Shape(tensor.shape.numpy()),
-        type=onnx_ir.TensorType(tensor.dtype),
-        const_value=tensor,
-    )
-    graph.register_initializer(value)
-    return value
+    return register(graph, onnx_ir.tensor(spread), f"{value.name}_spread")
 
 
 def _squared(node: onnx_ir.Node | None) -> onnx_ir.Value | None:

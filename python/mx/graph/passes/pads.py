@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir
 
 from ._pass import Pass, is_onnx
-from ._patterns import constant, giver_of, number, rank_of, remove
+from ._patterns import constant, giver_of, number, rank_of, register, remove
 
 
 def _run(model: onnx_ir.Model) -> list[str]:
@@ -58,17 +58,7 @@ def _with_pads(node: onnx_ir.Node, pads: onnx_ir.TensorProtocol, inner: onnx_ir.
     graph = node.graph
     if not isinstance(graph, onnx_ir.Graph):
         return []
-    name = f"{node.outputs[0].name}_pads"
-    while name in graph.initializers:
-        name += "_"
-    pads.name = name
-    value = onnx_ir.Value(
-        name=name,
-        shape=onnx_ir.Shape(pads.shape.numpy()),
-        type=onnx_ir.TensorType(pads.dtype),
-        const_value=pads,
-    )
-    graph.register_initializer(value)
+    value = register(graph, pads, f"{node.outputs[0].name}_pads")
     node.replace_input_with(1, value)
     node.replace_input_with(0, inner.inputs[0])
     return remove(inner)

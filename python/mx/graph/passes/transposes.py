@@ -10,7 +10,7 @@ import onnx_ir
 from .._spec import dims_of
 from .._summary import label_of
 from ._pass import Pass, is_onnx, may_replace, replace
-from ._patterns import constant, giver_of, only_user, rank_of, remove, skip
+from ._patterns import constant, giver_of, only_user, rank_of, register, remove, skip
 
 # Of one operand; what others they have are numbers.
 _UNARY = """
@@ -125,14 +125,7 @@ def _turned(value: onnx_ir.Value, order: Sequence[int]) -> onnx_ir.Value | None:
     name = f"{value.name}_turned_{''.join(map(str, back))}"
     if name in graph.initializers:
         return graph.initializers[name]
-    made = onnx_ir.Value(
-        name=name,
-        shape=onnx_ir.Shape(turned.shape),
-        type=value.type,
-        const_value=onnx_ir.tensor(turned, name=name),
-    )
-    graph.register_initializer(made)
-    return made
+    return register(graph, onnx_ir.tensor(turned), name)
 
 
 def _exchange(

@@ -10,6 +10,7 @@ import onnx_ir
 from ...graph._summary import label_of
 from ...graph.passes import Pass
 from ...graph.passes._pass import is_onnx, may_replace, replace
+from ...graph.passes._patterns import register
 
 _SINCE = 11  # of DynamicQuantizeLinear
 # Elements of a weight that are worth it.
@@ -97,19 +98,7 @@ def _describe(made: onnx_ir.Node, node: onnx_ir.Node, what: str) -> None:
 def _initializer(
     graph: onnx_ir.Graph, elements: numpy.ndarray[Any, Any], wanted: str
 ) -> onnx_ir.Value:
-    name, count = wanted, 0
-    while name in graph.initializers:
-        count += 1
-        name = f"{wanted}_{count}"
-    tensor = onnx_ir.tensor(numpy.ascontiguousarray(elements), name=name)
-    value = onnx_ir.Value(
-        name=name,
-        shape=onnx_ir.Shape(elements.shape),
-        type=onnx_ir.TensorType(tensor.dtype),
-        const_value=tensor,
-    )
-    graph.register_initializer(value)
-    return value
+    return register(graph, onnx_ir.tensor(numpy.ascontiguousarray(elements)), wanted)
 
 
 INT8 = Pass("int8", "computes products with weights in 8 bits, which is less exact", _run)
