@@ -107,6 +107,21 @@ class Builder:
         self.graph.append(node)
         return node.outputs
 
+    def set_outputs(self, results: Sequence[ir.Value], names: Sequence[str]) -> None:
+        """Makes values the outputs of the graph, by these names. What is an input or a constant, or
+        an output already, is copied."""
+        self.prefix, self.metadata = "", {}
+        seen: set[ir.Value] = set()
+        for name, value in zip(names, results, strict=True):
+            made = value.producer()
+            if made is None or made.op_type == "Constant" or value in seen:
+                copy = self.Identity(value)
+                copy.shape = value.shape
+                value = copy
+            value.name = name
+            seen.add(value)
+            self.graph.outputs.append(value)
+
     def _operand(self, operand: Operand, like: ir.Value | None) -> ir.Value | None:
         if operand is None or isinstance(operand, ir.Value):
             return operand

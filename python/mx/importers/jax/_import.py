@@ -75,7 +75,7 @@ class _Import:
         results = self._inline(self._closed, [*weights, *inputs], self.builder)
         if self._wrong:
             raise GraphError("mx.importers.jax cannot import " + _listed(self._wrong))
-        self._set_outputs(results, outputs)
+        self.builder.set_outputs(results, outputs)
         model = ir.Model(self._graph, ir_version=_IR_VERSION, producer_name="mxffi")
         RemoveUnusedNodesPass()(model)
         for value in [*self._graph.initializers.values()]:
@@ -167,20 +167,6 @@ class _Import:
         if value.shape is None:
             value.shape = ir.Shape(aval.shape)
         return value
-
-    def _set_outputs(self, results: Sequence[Any], names: Sequence[str]) -> None:
-        builder = self.builder
-        builder.prefix, builder.metadata = "", {}
-        seen: set[ir.Value] = set()
-        for name, value in zip(names, results, strict=True):
-            made = value.producer()
-            if made is None or made.op_type == "Constant" or value in seen:
-                copy = builder.Identity(value)
-                copy.shape = value.shape
-                value = copy
-            value.name = name
-            seen.add(value)
-            self._graph.outputs.append(value)
 
 
 def tensor_of(array: Any, name: str) -> ir.Tensor[np.ndarray[Any, Any]]:

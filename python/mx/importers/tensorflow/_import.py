@@ -92,7 +92,7 @@ class _Import:
         results = self._walk(graph, graph.outputs, environment, self.builder)
         if self._wrong:
             raise GraphError("mx.importers.tensorflow cannot import " + _listed(self._wrong))
-        self._set_outputs(results, outputs)
+        self.builder.set_outputs(results, outputs)
         model = ir.Model(self._graph, ir_version=_IR_VERSION, producer_name="mxffi")
         RemoveUnusedNodesPass()(model)
         _forget(self._graph)
@@ -221,22 +221,6 @@ class _Import:
         results = self._walk(graph, graph.outputs, environment, builder)
         builder.prefix, builder.metadata = saved
         return results
-
-    # Outputs --------------------------------------------------------------------------------------
-
-    def _set_outputs(self, results: Sequence[Any], names: Sequence[str]) -> None:
-        builder = self.builder
-        builder.prefix, builder.metadata = "", {}
-        seen: set[ir.Value] = set()
-        for name, value in zip(names, results, strict=True):
-            made = value.producer()
-            if made is None or made.op_type == "Constant" or value in seen:
-                copy = builder.Identity(value)
-                copy.shape = value.shape
-                value = copy
-            value.name = name
-            seen.add(value)
-            self._graph.outputs.append(value)
 
 
 def _needed(outputs: Sequence[Any]) -> set[Any]:
