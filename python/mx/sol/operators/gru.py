@@ -9,7 +9,7 @@ import numpy
 from ._describe import Array, operator
 from ._inference import Call, Spec
 from ._numbers import sigmoid
-from ._recurrent import directions, given_or_zero, product_sums, state, steps
+from ._recurrent import directions, given_or_zero, gradient_specs, product_sums, state, steps
 
 
 def _training(call: Call) -> Sequence[Spec]:
@@ -72,15 +72,7 @@ def gru_training(
 
 
 def _grad(call: Call) -> Sequence[Spec]:
-    x, weight, again, saved = call.spec(2), call.spec(3), call.spec(4), call.spec(8)
-    final: Spec = Spec(x.dtype, None)
-    bias = Spec(x.dtype, None)
-    if again.shape is not None:
-        count, wide, hidden = again.shape
-        bias = Spec(x.dtype, (count, 2 * wide if isinstance(wide, int) else None))
-        if saved.shape is not None:
-            final = Spec(x.dtype, (count, saved.shape[2], hidden))
-    return [x, weight, again, bias, final]
+    return gradient_specs(call, x=2, states=1, behind=8)
 
 
 @operator("GRUGrad", "dX dW dR dB dinitial_h", _grad)

@@ -9,7 +9,7 @@ import numpy
 from ._describe import Array, operator
 from ._inference import Call, Spec
 from ._numbers import sigmoid
-from ._recurrent import directions, given_or_zero, product_sums, state, steps
+from ._recurrent import directions, given_or_zero, gradient_specs, product_sums, state, steps
 
 
 def _training(call: Call) -> Sequence[Spec]:
@@ -70,16 +70,7 @@ def lstm_training(
 
 
 def _grad(call: Call) -> Sequence[Spec]:
-    x, weight, again, saved = call.spec(3), call.spec(4), call.spec(5), call.spec(10)
-    dtype = x.dtype
-    final: Spec = Spec(dtype, None)
-    bias = Spec(dtype, None)
-    if again.shape is not None:
-        count, wide, hidden = again.shape
-        bias = Spec(dtype, (count, 2 * wide if isinstance(wide, int) else None))
-        if saved.shape is not None:
-            final = Spec(dtype, (count, saved.shape[2], hidden))
-    return [x, weight, again, bias, final, final]
+    return gradient_specs(call, x=3, states=2, behind=10)
 
 
 @operator("LSTMGrad", "dX dW dR dB dinitial_h dinitial_c", _grad)

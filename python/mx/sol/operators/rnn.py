@@ -8,7 +8,7 @@ import numpy
 
 from ._describe import Array, operator
 from ._inference import Call, Spec
-from ._recurrent import directions, given_or_zero, product_sums, state, steps
+from ._recurrent import directions, given_or_zero, gradient_specs, product_sums, state, steps
 
 _SLOPES: dict[str, Callable[[Array], Array]] = {
     "Tanh": lambda y: 1 - y * y,
@@ -18,15 +18,7 @@ _SLOPES: dict[str, Callable[[Array], Array]] = {
 
 
 def _grad(call: Call) -> Sequence[Spec]:
-    x, weight, again, y = call.spec(2), call.spec(3), call.spec(4), call.spec(7)
-    final: Spec = Spec(x.dtype, None)
-    bias = Spec(x.dtype, None)
-    if again.shape is not None:
-        count, wide, hidden = again.shape
-        bias = Spec(x.dtype, (count, 2 * wide if isinstance(wide, int) else None))
-        if y.shape is not None:
-            final = Spec(x.dtype, (count, y.shape[2], hidden))
-    return [x, weight, again, bias, final]
+    return gradient_specs(call, x=2, states=1, behind=7)
 
 
 @operator("RNNGrad", "dX dW dR dB dinitial_h", _grad)
