@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy
 
-from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
-from .._target import Target
+from .._kernel import NAME, GenKernel, make_kernel, signature
 from ._copy import copy_function
-from ._epilogue import Operand, Step, apply
-from ._inputs import Positions
+from ._epilogue import Operand, apply
+from ._kernels import ConvolutionKernel
 from ._panels import WORK, Panels
 from ._text import fill
-from ._window import Rows, Window
+from ._window import Rows
 
 _BODY = """\
 $copy
@@ -36,26 +33,11 @@ $calls        }
 """
 
 
-class DepthwiseConvolution:
-    """What the parts of such a kernel's text share."""
+class DepthwiseConvolution(ConvolutionKernel):
+    """Convolves each channel on its own."""
 
-    def __init__(
-        self,
-        target: Target,
-        window: Window,
-        weights: numpy.ndarray,
-        output: Spec,
-        steps: Sequence[Step],
-        operands: Sequence[Operand],
-        positions: Positions,
-    ) -> None:
-        self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.positions = (
-            weights,
-            steps,
-            operands,
-            positions,
-        )
+    def _prepare(self) -> None:
+        target, window = self.target, self.window
         many = target.registers == 32
         self.panels = Panels.of(window.out_wide, 4 if many else 2, target)
         self.high = min(window.out_high, max(1, (16 if many else 6) // self.panels.vectors))

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy
-
-from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
-from ._epilogue import Operand, Step
-from ._inputs import Positions
+from ._kernels import ConvolutionKernel
 from ._panels import WORK, Panels, depth_block, pick
 from ._rows import pack_results
 from ._text import fill
@@ -85,27 +80,11 @@ $calls        }
 """
 
 
-class GatherConvolution:
-    """What the parts of such a kernel's text share."""
+class GatherConvolution(ConvolutionKernel):
+    """Gathers what the windows see into panels."""
 
-    def __init__(
-        self,
-        target: Target,
-        window: Window,
-        weights: numpy.ndarray,
-        output: Spec,
-        steps: Sequence[Step],
-        operands: Sequence[Operand],
-        positions: Positions,
-    ) -> None:
-        self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.positions = (
-            weights,
-            steps,
-            operands,
-            positions,
-        )
-        self.depth = window.channels * window.taps
+    def _prepare(self) -> None:
+        target, window = self.target, self.window
         self.mr, vectors = pick(window.results, window.pixels, target)
         self.panels = Panels.of(window.pixels, vectors, target)
         self.kc = depth_block(self.depth, window.taps) or 1

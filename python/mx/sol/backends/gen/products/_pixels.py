@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy
 
-from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
-from ._epilogue import Operand, Step
 from ._finish import finish_call, finish_function
-from ._inputs import Positions
+from ._kernels import ConvolutionKernel
 from ._panels import WORK, Panels, depth_block
 from ._text import fill
 from ._tile import Tile, cost, fits, panel, split
@@ -105,27 +103,11 @@ def has_tiles(window: Window, target: Target) -> bool:
     return images * panels >= min(8, images * (work // (8 * WORK)))
 
 
-class PixelConvolution:
-    """What the parts of such a kernel's text share."""
+class PixelConvolution(ConvolutionKernel):
+    """Has vectors of results for each pixel."""
 
-    def __init__(
-        self,
-        target: Target,
-        window: Window,
-        weights: numpy.ndarray,
-        output: Spec,
-        steps: Sequence[Step],
-        operands: Sequence[Operand],
-        positions: Positions,
-    ) -> None:
-        self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.positions = (
-            weights,
-            steps,
-            operands,
-            positions,
-        )
-        self.depth = window.channels * window.taps
+    def _prepare(self) -> None:
+        target, window = self.target, self.window
         self.shape = pixel_shape(window, target)
         # As many columns as vectors hold, so that no last vector is another one.
         lanes = target.lanes

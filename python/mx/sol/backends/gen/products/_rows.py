@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 
-from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._kernel import NAME, GenKernel, make_kernel, signature
 from .._target import Target
 from ._copy import copy_function
-from ._epilogue import Operand, Step
-from ._inputs import Positions
+from ._kernels import ConvolutionKernel
 from ._panels import WORK, Panels
 from ._text import fill
 from ._tile import Column, Tile, cost, fits, split
@@ -83,27 +81,11 @@ def shape_of(window: Window, target: Target) -> Shape:
     return Shape(best.results, best.high, best.vectors, best.cycles * depth)
 
 
-class RowConvolution:
-    """What the parts of such a kernel's text share."""
+class RowConvolution(ConvolutionKernel):
+    """Reads rows of the input where they lie."""
 
-    def __init__(
-        self,
-        target: Target,
-        window: Window,
-        weights: numpy.ndarray,
-        output: Spec,
-        steps: Sequence[Step],
-        operands: Sequence[Operand],
-        positions: Positions,
-    ) -> None:
-        self.target, self.window, self.output = target, window, output
-        self.weights, self.steps, self.operands, self.positions = (
-            weights,
-            steps,
-            operands,
-            positions,
-        )
-        self.depth = window.channels * window.taps
+    def _prepare(self) -> None:
+        target, window = self.target, self.window
         shape = shape_of(window, target)
         self.mr, self.high = shape.results, shape.high
         self.panels = Panels.of(window.out_wide, shape.vectors, target)
