@@ -133,7 +133,8 @@ def _extension(name: str, source: Path) -> Target:
     return Target(
         output=folder / (module + sysconfig.get_config_var("EXT_SUFFIX")),
         sources=(source,),
-        include_dirs=(Path("include"), source.parent),
+        # Those of mx include headers of ffi's.
+        include_dirs=(Path("include"), source.parent, Path("python/ffi/_cython")),
         system_include_dirs=(Path(sysconfig.get_paths()["include"]), Path(numpy.get_include())),
         flags=(*_CYTHON_QUIET, *_SHORT_LOOPS),
         links=(RUNTIME_LIBRARY,),

@@ -12,7 +12,6 @@ cdef extern from "python_compat.h":
     void MXNetSetNothingSaid() noexcept
     int MXNetCheckTensor(const DLTensor* tensor, const char* name) noexcept
     PyObject* MXNetNewCode(const char* file, const char* function, int line) noexcept
-    int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
     int MXNetSmallInts(PyObject** items, Py_ssize_t size, int64_t* out) noexcept
     const char* MXNetUtf8(PyObject* obj, size_t* size) noexcept
     int MXNetIsHeapType(PyTypeObject* cls) noexcept

@@ -6,6 +6,9 @@ from libc.stdint cimport int64_t, uint64_t, int32_t, uint32_t, uint8_t, uint16_t
 
 include "c_api.pxi"
 
+cdef extern from "small_int.h":
+    int MXNetSmallInt(PyObject* obj, int64_t* out) noexcept
+
 
 ctypedef PyObject* (*vectorcall_t)(PyObject*, PyObject**, size_t, PyObject*) noexcept
 

@@ -11,7 +11,9 @@ cdef inline const DLTensor* host_tensor(NDArray self) noexcept:
 cdef inline int64_t to_index(PyObject* item, int64_t extent) noexcept:
     """The position for an int, which is negative when it counts from the end; -1 if it is out of bounds."""
     cdef int overflow = 0
-    cdef int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow)
+    cdef int64_t index
+    if not MXNetSmallInt(item, &index):
+        index = PyLong_AsLongLongAndOverflow(item, &overflow)
     if index < 0:
         index += extent
     return index if overflow == 0 and 0 <= index and index < extent else -1

@@ -38,8 +38,8 @@ cdef inline void keep_axes(ViewLayout* view, const DLTensor* tensor, int count) 
 
 
 cdef inline bint take_index(ViewLayout* view, const DLTensor* tensor, PyObject* item) noexcept:
-    """Applies an integer; False for one that is out of bounds."""
-    cdef int64_t index = to_index(item, tensor.shape[view.axis])
+    """Applies an integer; False for one that is out of bounds, or has no axis left."""
+    cdef int64_t index = to_index(item, tensor.shape[view.axis]) if view.axis < tensor.ndim else -1
     if index < 0:
         return False
     view.data += index * tensor.strides[view.axis] * (tensor.dtype.bits * tensor.dtype.lanes // 8)
@@ -55,7 +55,8 @@ cdef inline bint to_bound(PyObject* item, int64_t of_none, int64_t extent, bint 
         return True
     if Py_TYPE(item) != &PyLong_Type:
         return False
-    bound[0] = PyLong_AsLongLongAndOverflow(item, &overflow)
+    if not MXNetSmallInt(item, bound):
+        bound[0] = PyLong_AsLongLongAndOverflow(item, &overflow)
     if bound[0] < 0:
         bound[0] += extent
     bound[0] = min(max(bound[0], -<int64_t>backwards), extent - backwards)
@@ -63,15 +64,19 @@ cdef inline bint to_bound(PyObject* item, int64_t of_none, int64_t extent, bint 
 
 
 cdef inline bint take_slice(ViewLayout* view, const DLTensor* tensor, PyObject* item) noexcept:
-    """Applies a slice; False for one that needs a look at its parts."""
+    """Applies a slice; False for one that needs a look at its parts, or has no axis left."""
     cdef PySliceObject* parts = <PySliceObject*>item
-    cdef int64_t extent = tensor.shape[view.axis], stride = tensor.strides[view.axis]
-    cdef int64_t start, stop, step = 1, length
+    cdef int64_t extent, stride, start, stop, step = 1, length
     cdef int overflow = 0
+    if view.axis >= tensor.ndim:
+        return False
+    extent = tensor.shape[view.axis]
+    stride = tensor.strides[view.axis]
     if parts.step != Py_None:
         if Py_TYPE(parts.step) != &PyLong_Type:
             return False
-        step = PyLong_AsLongLongAndOverflow(parts.step, &overflow)
+        if not MXNetSmallInt(parts.step, &step):
+            step = PyLong_AsLongLongAndOverflow(parts.step, &overflow)
         # The least integer has no counterpart above 0.
         if step == 0 or overflow != 0 or step < -INT64_MAX:
             return False
@@ -82,30 +87,33 @@ cdef inline bint take_slice(ViewLayout* view, const DLTensor* tensor, PyObject* 
     length = stop - start if step > 0 else start - stop
     if length > 0:
         view.data += start * stride * (tensor.dtype.bits * tensor.dtype.lanes // 8)
-        if step != 1:
+        # A division takes as long as all of the rest.
+        if step != 1 and step != -1:
             length = (length - 1) // (step if step > 0 else -step) + 1
     add_axis(view, max(length, 0), stride * step if length > 1 else stride)
     view.axis += 1
     return True
 
 
-cdef inline int axes_of_item(PyObject* item) noexcept:
-    """How many axes of the array an item of a key takes; -1 for an item that is not handled here."""
-    cdef PyTypeObject* kind = Py_TYPE(item)
-    if kind == &PyLong_Type or kind == &PySlice_Type:
-        return 1
-    return 0 if item == Py_None or item == Py_Ellipsis else -1
+cdef inline int axes_of_items(PyObject** items, int count) noexcept:
+    """How many axes the items after an Ellipsis take; -1 where there is one that is not handled here."""
+    cdef PyTypeObject* kind
+    cdef int axes = 0, i
+    for i in range(count):
+        kind = Py_TYPE(items[i])
+        if kind == &PyLong_Type or kind == &PySlice_Type:
+            axes += 1
+        elif items[i] != Py_None:
+            return -1
+    return axes
 
 
-cdef inline bint take_item(ViewLayout* view, const DLTensor* tensor, PyObject* item, int free) noexcept:
-    if Py_TYPE(item) == &PyLong_Type:
-        return take_index(view, tensor, item)
-    if Py_TYPE(item) == &PySlice_Type:
-        return take_slice(view, tensor, item)
-    if item == Py_Ellipsis:
-        keep_axes(view, tensor, free)
-    else:
-        add_axis(view, 1, 0)
+cdef inline bint take_ellipsis(ViewLayout* view, const DLTensor* tensor, PyObject** following, int count) noexcept:
+    """Keeps the axes that the items after an Ellipsis leave; False where these are too many, or not handled here."""
+    cdef int axes = axes_of_items(following, count)
+    if axes < 0 or view.axis + axes > tensor.ndim:
+        return False
+    keep_axes(view, tensor, tensor.ndim - view.axis - axes)
     return True
 
 
@@ -140,40 +148,40 @@ cdef object plain_item(NDArray self, object key):
     cdef PyObject** items
     cdef PyObject* single = <PyObject*>key
     cdef Py_ssize_t count = 1
+    cdef PyTypeObject* kind = Py_TYPE(single)
     cdef int64_t index
-    cdef int axes = 0, own, i
-    cdef bint is_element = True, has_ellipsis = False
+    cdef int i
+    cdef bint has_ellipsis = False
     if tensor == NULL:
         return None
-    # The commonest keys need no look at how many axes they take.
-    if Py_TYPE(single) == &PyLong_Type and tensor.ndim == 1:
+    # The commonest key.
+    if kind == &PyLong_Type and tensor.ndim == 1:
         index = to_index(single, tensor.shape[0])
         return None if index < 0 else element_of(tensor, address_of(tensor, index))
-    if Py_TYPE(single) == &PySlice_Type and tensor.ndim >= 1:
-        if not take_slice(&view, tensor, single):
-            return None
-        keep_axes(&view, tensor, tensor.ndim - 1)
-        return view_of(self.chandle, tensor, &view)
-    if Py_TYPE(single) == &PyTuple_Type:
+    items = &single
+    if kind == &PyTuple_Type:
         count = PyTuple_GET_SIZE(single)
         items = PyTuple_ITEMS(single)
-    else:
-        items = &single
-    if count > MOST_AXES:
-        return None
-    for i in range(<int>count):
-        own = axes_of_item(items[i])
-        if own < 0 or (items[i] == Py_Ellipsis and has_ellipsis):
+        if count > MOST_AXES:
             return None
-        has_ellipsis = has_ellipsis or items[i] == Py_Ellipsis
-        is_element = is_element and Py_TYPE(items[i]) == &PyLong_Type
-        axes += own
-    if axes > tensor.ndim:
-        return None
     for i in range(<int>count):
-        if not take_item(&view, tensor, items[i], tensor.ndim - axes):
+        kind = Py_TYPE(items[i])
+        if kind == &PySlice_Type:
+            if not take_slice(&view, tensor, items[i]):
+                return None
+        elif kind == &PyLong_Type:
+            if not take_index(&view, tensor, items[i]):
+                return None
+        elif items[i] == Py_None:
+            add_axis(&view, 1, 0)
+        elif items[i] == Py_Ellipsis:
+            # A second one is among the items that are not handled.
+            if not take_ellipsis(&view, tensor, items + i + 1, <int>count - i - 1):
+                return None
+            has_ellipsis = True
+        else:
             return None
-    if is_element and axes == tensor.ndim:
+    if view.ndim == 0 and view.axis == tensor.ndim and not has_ellipsis:
         return element_of(tensor, view.data)
     keep_axes(&view, tensor, tensor.ndim - view.axis)
     return view_of(self.chandle, tensor, &view)
