@@ -74,6 +74,11 @@ CASES = [
     case("Gather", (700, 30), numpy.arange(0, 700, 3)),
     case("GatherElements", (3, 2), POSITIONS, axis=0),
     case("GatherElements", (2, 3), POSITIONS, axis=1),
+    case("TopK", (3, 50, 2), [9], axis=1, outputs=2),
+    case("TopK", (3, 70), [70], largest=0, outputs=2),
+    case("ScatterND", (9, 3), numpy.array([[[2], [-9]], [[2], [0]]]), (2, 2, 3), reduction="add"),
+    case("ScatterElements", (2, 4), POSITIONS, (2, 2), axis=1, reduction="mul"),
+    case("GatherND", (5, 3), POSITIONS.T),
     case("MaxPool", (2, 3, 9, 8), kernel_shape=[3, 2], strides=[2, 1]),
     case("MaxPool", (2, 3, 9, 8), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
     case("MaxPool", (1, 1, 9, 8), kernel_shape=[3, 3], dilations=[2, 3], pads=[1, 0, 0, 2]),
@@ -108,6 +113,11 @@ EMPTY = [
     (case("Gather", (5, 3), numpy.zeros((0,), "int64")), (0, 3)),
     (case("Gather", (5, 0), POSITIONS), (2, 2, 0)),
     (case("GatherElements", (3, 2), numpy.zeros((2, 0), "int64")), (2, 0)),
+    (case("TopK", (0, 3), [2], outputs=2), (0, 2)),
+    (case("CumSum", (3, 0), [0]), (3, 0)),
+    (case("Trilu", (0, 3)), (0, 3)),
+    (case("OneHot", (0, 2), [3], [0.0, 1.0]), (0, 2, 3)),
+    (case("GatherND", (5, 0), POSITIONS[:, :1]), (2, 0)),
     (case("MaxPool", (0, 3, 9, 8), kernel_shape=[3, 2]), (0, 3, 7, 7)),
     (case("AveragePool", (2, 0, 9, 8), kernel_shape=[3, 2]), (2, 0, 7, 7)),
     (case("GlobalAveragePool", (0, 3, 7, 9)), (0, 3, 1, 1)),
@@ -157,7 +167,7 @@ def library(request: pytest.FixtureRequest) -> Any:
     target = TARGETS[request.param]
     every = (*CASES, CEILED, *(one for one, _ in EMPTY))
     kernels = {str(one): kernel_of(one, target) for one in every}
-    flags = (*FLAGS, "-Wall", "-Wextra", "-Werror")
+    flags = (*FLAGS, "-O1", "-Wall", "-Wextra", "-Werror")
     return compiled(library_source(kernels.values()), target, flags), kernels
 
 
@@ -193,7 +203,7 @@ def test_as_the_reference(library: Any, one: Case) -> None:
 @pytest.mark.parametrize(("one", "shape"), EMPTY, ids=str)
 def test_nothing_is_done_without_elements(library: Any, one: Case, shape: tuple[int, ...]) -> None:
     kernel = library[1][str(one)]
-    assert kernel.tiles == 0 and [output.shape for output in kernel.outputs] == [shape]
+    assert kernel.tiles == 0 and kernel.outputs[0].shape == shape
 
 
 def test_nan_is_the_largest(library: Any) -> None:
@@ -209,6 +219,29 @@ def test_a_position_outside_gives_nan(library: Any) -> None:
     x, _ = arrays_of(one)
     (y,) = run(library[0], library[1][str(one)], [x, numpy.array([[0, 5], [-6, 1 << 40]])])
     assert numpy.isnan(y.reshape(4, 3)[1:]).all() and not numpy.isnan(y[0, 0]).any()
+
+
+def test_positions_outside_are_not_written(library: Any) -> None:
+    one = next(one for one in CASES if one.operator == "ScatterElements")
+    x, _, updates = arrays_of(one)
+    (y,) = run(library[0], library[1][str(one)], [x, numpy.array([[4, -5], [1 << 40, 2]]), updates])
+    x[1, 2] *= updates[1, 1]
+    numpy.testing.assert_array_equal(y, x)
+
+
+@pytest.mark.parametrize("largest", [1, 0])
+def test_nan_goes_first_among_the_largest(library: Any, largest: int) -> None:
+    one = next(
+        one
+        for one in CASES
+        if one.operator == "TopK" and one.attributes.get("largest", 1) == largest
+    )
+    x = numpy.zeros(arrays_of(one)[0].shape, "float32")
+    x[0, 7] = numpy.nan
+    y, positions = run(library[0], library[1][str(one)], [x, numpy.array(9)])
+    where = 0 if largest else -1
+    assert numpy.isnan(y[0, where]).all() and (positions[0, where] == 7).all()
+    assert numpy.isnan(y).sum() == y[0, 0].size
 
 
 def test_windows_behind_the_end_are_cut(library: Any) -> None:
@@ -228,6 +261,12 @@ DECLINED = [
     (case("GatherElements", (3, 2), numpy.zeros((4, 2), "int64"), axis=1), "positions of shape"),
     (case("GatherElements", (3, 2), numpy.zeros(2, "int64")), "positions of shape"),
     (case("Resize", (1, 0), (0,), (0,), [1, 3], mode="linear"), "nothing to take"),
+    (case("TopK", (3, 2), numpy.array([1])), "depends on the model's inputs"),
+    (case("TopK", (3, 2), [3]), "3 of 2 elements"),
+    (case("CumSum", (3, 2), [2]), "axis 2 of 2"),
+    (case("ScatterND", (3, 2), POSITIONS, (2, 2)), "updates of shape"),
+    (case("ScatterElements", (3, 2), POSITIONS, (2, 1)), "positions of shape"),
+    (case("GatherND", (3,), POSITIONS), "positions of shape"),
     (case("Softplus_", (3, 1)), "no emitter for Softplus_"),
 ]  # fmt: skip
 

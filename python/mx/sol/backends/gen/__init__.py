@@ -1,7 +1,20 @@
 """Kernels as generated C: for one node, or a group of nodes, for the shapes that they have."""
 
 from ....graph.lowering._value import Declined
-from . import _arguments, _gather, _movement, _pooling, _positions, _resize, products  # noqa: F401
+from . import (  # noqa: F401  their emitters
+    _along,
+    _arguments,
+    _gather,
+    _masks,
+    _movement,
+    _order,
+    _pooling,
+    _positions,
+    _quantization,
+    _resize,
+    _scatter,
+    products,
+)
 from ._backend import GEN, GenBackend
 from ._elementwise import emit_elementwise
 from ._emit_group import emit_group

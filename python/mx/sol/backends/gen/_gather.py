@@ -3,65 +3,65 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from ....graph.lowering._value import Declined
 from ._copy import item_type, strides_of
-from ._kernel import GenKernel, Spec, make_kernel, signature
+from ._each import around, coordinates, each, inside
+from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first
 from ._table import Known, emits
 from ._target import Target
 
-# Elements that a tile copies at least.
-_LEAST = 4096
 
-
-def _indices(inputs: Inputs) -> tuple[Spec, str]:
-    given = inputs[1] if len(inputs) > 1 else None
+def positions_of(inputs: Inputs, index: int = 1) -> tuple[Spec, str]:
+    """The input that has positions, and its element type in C. Declined where that is none."""
+    given = inputs[index] if len(inputs) > index else None
     if given is None or given.dtype not in ("int32", "int64"):
         raise Declined("positions that are neither int32 nor int64")
     return given, f"{given.dtype}_t"
 
 
-def _inside(extent: int) -> Iterator[str]:
-    """The position in `at`, counted from the end where it is negative; `ok` says if it is inside.
-
-    A function that returns nothing cannot reject a position outside: what it stands for becomes
-    bytes of ones, a NaN for types that have one, and never another element of memory.
-    """
-    yield f"      if (at < 0) at += {extent};"
-    yield f"      const int ok = at >= 0 && at < {extent};"
+def _pointers(kind: str, index_type: str) -> list[str]:
+    return [
+        f"const {kind} *const x = in[0];",
+        f"const {index_type} *const positions = in[1];",
+        f"{kind} *const y = out[0];",
+    ]
 
 
 @emits("Gather")
 def _gather(target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known) -> GenKernel:
     x, axis = first(inputs), attributes.get("axis", 0)
-    indices, index_type = _indices(inputs)
+    indices, index_type = positions_of(inputs)
     axis += len(x.shape) if axis < 0 else 0
-    kind, extent = item_type(x.dtype), x.shape[axis]
-    inner, count = math.prod(x.shape[axis + 1 :]), indices.size
-    rows = math.prod(x.shape[:axis]) * count  # of the output, each of `inner` elements
-    group = max(1, min(rows, _LEAST // max(inner, 1)))
+    (before, extent, inner), count = around(x.shape, axis), max(indices.size, 1)
     lines = [
-        f"{signature()} {{",
-        "  (void)work;",
-        f"  const {kind} *x = in[0];",
-        f"  const {index_type} *positions = in[1];",
-        f"  {kind} *y = out[0];",
-        f"  const int64_t last = end * {group} < {rows} ? end * {group} : {rows};",
-        f"  for (int64_t row = begin * {group}; row < last; ++row) {{",
-        f"      int64_t at = positions[row % {max(count, 1)}];",
-        *_inside(extent),
-        f"      if (ok) memcpy(y + row * {inner}, x + (row / {max(count, 1)} * {extent} + at)"
-        f" * {inner}, {inner} * sizeof *y);",
-        f"      else memset(y + row * {inner}, 0xff, {inner} * sizeof *y);",
-        "  }",
-        "}",
-        "",
+        f"int64_t at = positions[row % {count}];",
+        *inside(extent),
+        f"if (ok) memcpy(y + row * {inner}, x + (row / {count} * {extent} + at) * {inner},"
+        f" {inner} * sizeof *y);",
+        f"else memset(y + row * {inner}, 0xff, {inner} * sizeof *y);",
     ]
-    out = Spec((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
-    return make_kernel("gather", "\n".join(lines), -(-rows // group) if inner else 0, [out])
+    return each(
+        "gather",
+        [Spec((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)],
+        before * indices.size if inner else 0,
+        lines,
+        index="row",
+        size=inner,
+        head=_pointers(item_type(x.dtype), index_type),
+    )
+
+
+def check_positions(indices: Spec, x: Spec, axis: int) -> None:
+    """Declined for shapes of positions along an axis that do not fit those of a tensor."""
+    if len(x.shape) != len(indices.shape) or any(
+        longer > extent
+        for n, (longer, extent) in enumerate(zip(indices.shape, x.shape, strict=True))
+        if n != axis
+    ):
+        raise Declined(f"positions of shape {indices.shape} in {x.shape}")
 
 
 @emits("GatherElements")
@@ -69,34 +69,59 @@ def _gather_elements(
     target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known
 ) -> GenKernel:
     x, axis = first(inputs), attributes.get("axis", 0)
-    indices, index_type = _indices(inputs)
+    indices, index_type = positions_of(inputs)
     axis += len(x.shape) if axis < 0 else 0
-    if len(x.shape) != len(indices.shape) or any(
-        longer > extent
-        for n, (longer, extent) in enumerate(zip(indices.shape, x.shape, strict=True))
-        if n != axis
-    ):
-        raise Declined(f"positions of shape {indices.shape} in {x.shape}")
-    kind, size = item_type(x.dtype), indices.size
-    terms = []
-    strides, widths = strides_of(x.shape), strides_of(indices.shape)
-    for n, extent in enumerate(indices.shape):
-        index = "at" if n == axis else f"i / {max(widths[n], 1)} % {max(extent, 1)}"
-        terms.append(f"{index} * {strides[n]}")
+    check_positions(indices, x, axis)
+    kind, at = item_type(x.dtype), coordinates("i", indices.shape)
+    at[axis] = "at"
+    from_ = " + ".join(f"({n}) * {m}" for n, m in zip(at, strides_of(x.shape), strict=True))
     lines = [
-        f"{signature()} {{",
-        "  (void)work;",
-        f"  const {kind} *x = in[0];",
-        f"  const {index_type} *positions = in[1];",
-        f"  {kind} *y = out[0];",
-        f"  const int64_t last = end * {_LEAST} < {size} ? end * {_LEAST} : {size};",
-        f"  for (int64_t i = begin * {_LEAST}; i < last; ++i) {{",
-        "      int64_t at = positions[i];",
-        *_inside(x.shape[axis]),
-        f"      y[i] = ok ? x[{' + '.join(terms) or '0'}] : ({kind})-1;",
-        "  }",
-        "}",
-        "",
+        "int64_t at = positions[i];",
+        *inside(x.shape[axis]),
+        f"y[i] = ok ? x[{from_}] : ({kind})-1;",
     ]
-    out = Spec(indices.shape, x.dtype)
-    return make_kernel("gather_elements", "\n".join(lines), -(-size // _LEAST), [out])
+    out, head = Spec(indices.shape, x.dtype), _pointers(kind, index_type)
+    return each("gather_elements", [out], indices.size, lines, head=head)
+
+
+def slices_of(x: Spec, indices: Spec, batch: int) -> tuple[int, list[str]]:
+    """How many elements each part of a tensor has that a row of positions names; and statements
+    for where it begins, `from`, of the number of the row, and whether it is inside, `ok`."""
+    if not indices.shape or not 0 <= batch < len(indices.shape):
+        raise Declined(f"positions of shape {indices.shape}")
+    length = indices.shape[-1]
+    if batch + length > len(x.shape):
+        raise Declined(f"positions of shape {indices.shape} in {x.shape}")
+    strides = strides_of(x.shape)
+    ahead = max(math.prod(indices.shape[batch:-1]), 1)  # rows for an element of the batch
+    whole = math.prod(x.shape[batch:])
+    begin = f"row / {ahead} * INT64_C({whole})" if batch else "0"
+    lines = [f"int64_t from = {begin};", "int is_in = 1;"]
+    for n in range(length):
+        lines += ["{", f"  int64_t at = positions[row * {length} + {n}];"]
+        lines += [f"  {line}" for line in inside(x.shape[batch + n])]
+        lines += [f"  is_in &= ok, from += ok ? at * {strides[batch + n]} : 0;", "}"]
+    return math.prod(x.shape[batch + length :]), lines
+
+
+@emits("GatherND")
+def _gather_nd(
+    target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known
+) -> GenKernel:
+    x, batch = first(inputs), attributes.get("batch_dims", 0)
+    indices, index_type = positions_of(inputs)
+    inner, lines = slices_of(x, indices, batch)
+    lines += [
+        f"if (is_in) memcpy(y + row * {inner}, x + from, {inner} * sizeof *y);",
+        f"else memset(y + row * {inner}, 0xff, {inner} * sizeof *y);",
+    ]
+    shape = (*indices.shape[:-1], *x.shape[batch + indices.shape[-1] :])
+    return each(
+        "gather_nd",
+        [Spec(shape, x.dtype)],
+        math.prod(indices.shape[:-1]) if inner else 0,
+        lines,
+        index="row",
+        size=inner,
+        head=_pointers(item_type(x.dtype), index_type),
+    )

@@ -198,6 +198,7 @@ def _space_to_depth(
     x, block = first(inputs), attributes["blocksize"]
     n, c, h, w = x.shape
     shape = (n, c, h // block, block, w // block, block)
-    strides, order = strides_of(shape), (0, 3, 5, 1, 2, 4)
+    is_first = attributes.get("mode", "DCR") == "DCR"  # whether the block comes before the channel
+    strides, order = strides_of(shape), (0, 3, 5, 1, 2, 4) if is_first else (0, 1, 3, 5, 2, 4)
     kernel = _viewed("space", x, [shape[i] for i in order], [strides[i] for i in order])
     return _reshaped(kernel, (n, c * block * block, h // block, w // block))

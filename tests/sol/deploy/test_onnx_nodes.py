@@ -1,0 +1,123 @@
+"""The onnx package's own tests of its operators, deployed: many of them as one library."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import onnx_ir
+import pytest
+from onnx_ir.serde import SerdeError
+
+from mx.graph import Graph, GraphError
+from mx.sol import jits
+from mx.sol.backends.gen import Target
+from mx.sol.deployments._arena import lay_out, lay_out_weights
+from mx.sol.deployments._header import header
+from mx.sol.deployments._interface import interface_of
+from mx.sol.deployments._lower import lower
+from mx.sol.deployments._program import Program
+from mx.sol.deployments._source import source
+from mx.sol.deployments._weights import file_bytes
+from mx.sol.passes import PASSES, run
+from tests.graph.test_onnx_nodes import CASES, check_equal, content_of
+
+from .loaded import Array, aligned, pointer
+
+C = Target.named("c")
+# Libraries for all tests: functions that ctypes calls have at most 1024 arguments.
+PARTS = 3
+# As many tests of an operator as are deployed.
+_MOST = 8
+
+
+def arrays_of(case: Any) -> list[Any]:
+    """The inputs of a test, zero-dimensional ones as arrays, too."""
+    found = map(content_of, case.data_sets[0][0])
+    return [numpy.asarray(one) if isinstance(one, numpy.generic) else one for one in found]
+
+
+def program_of(case: Any, are_known: bool) -> tuple[Program, list[Array]]:
+    """A test's graph as calls of kernels, and what its function is given.
+
+    All inputs but the first are constants of the graph where `are_known`: shapes, axes, numbers.
+    """
+    arrays = arrays_of(case)
+    if not all(isinstance(array, numpy.ndarray) for array in arrays):
+        raise GraphError("an input is no tensor")
+    graph = Graph(onnx_ir.serde.deserialize_model(case.model))
+    inside = graph.model.graph
+    given = list(zip(list(inside.inputs), arrays, strict=True))
+    for value, array in given[1:] if are_known else ():
+        value.const_value = onnx_ir.tensor(array, name=value.name)
+        inside.inputs.remove(value)
+        inside.register_initializer(value)
+    given = given[:1] if are_known else given
+    graph.infer({str(value.name): array.shape for value, array in given})
+    run(PASSES.enabled, graph)
+    return lower(graph, C), [array for _, array in given]
+
+
+def chosen(part: int) -> Iterator[Any]:
+    """The tests of one part of all, which are shared out evenly: not what operators are short for,
+    which is the same once more, and of operators with many tests some."""
+    counts: dict[str, int] = {}
+    for number, name in enumerate(sorted(CASES)):
+        family = CASES[name].model.graph.node[0].op_type
+        counts[family] = counts.get(family, 0) + 1
+        if number % PARTS == part and "expanded" not in name and counts[family] <= _MOST:
+            yield CASES[name]
+
+
+def in_one(programs: list[Program]) -> Program:
+    """One program that does what several do, with inputs and outputs of all."""
+    merged = Program("nodes", [], [])
+    for number, program in enumerate(programs):
+        for value in program.inputs:
+            value.name = f"x{number}"
+        for value in program.outputs:
+            value.name = f"y{number}"
+        merged.inputs += program.inputs
+        merged.outputs += program.outputs
+        merged.calls += program.calls
+    lay_out(merged)
+    lay_out_weights(merged)
+    return merged
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nodes(part: int) -> None:
+    programs, inputs, cases = [], [], []
+    for case in chosen(part):
+        for are_known in (False, True):
+            try:
+                program, given = program_of(case, are_known)
+            except (GraphError, SerdeError):
+                continue
+            if program.calls:
+                programs.append(program)
+                inputs += given
+                cases.append(case)
+            break
+    assert len(cases) > 100
+    merged = in_one(programs)
+    interface = interface_of(merged, "nodes", "predict", False, "the tests")
+    text = source(merged, interface, C).replace('#include "nodes.h"', header(interface))
+    # Nothing is optimized: to compile as much as this takes long.
+    library = jits.compiled(text, C, ("-std=gnu11", "-O0", "-Wall", "-Werror"), about="nodes")
+    outputs = [numpy.full(one.shape, 77, one.dtype) for one in merged.outputs]
+    weights = aligned(file_bytes(merged))
+    arena = numpy.full(interface.arena_bytes, 0xFF, "uint8")
+    arrays = [*map(pointer, [*map(numpy.ascontiguousarray, inputs), *outputs, arena])]
+    sizes = ctypes.c_size_t(arena.nbytes), pointer(weights), ctypes.c_size_t(weights.nbytes)
+    kinds = [ctypes.c_void_p] * len(arrays), [ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+    function = ctypes.CFUNCTYPE(ctypes.c_int, *kinds[0], *kinds[1], ctypes.c_void_p)(
+        library.address("predict")
+    )
+    assert function(*arrays, *sizes, None) == 0
+    for case, program in zip(cases, programs, strict=True):
+        for expected in case.data_sets[0][1]:
+            check_equal(outputs.pop(0), content_of(expected), case.rtol, max(case.atol, 1e-6))
+        assert len(program.outputs) == len(case.data_sets[0][1]), case.name
