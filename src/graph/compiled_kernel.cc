@@ -7,14 +7,12 @@
 #include <mxnet/runtime/registry.h>
 #include <mxnet/runtime/stl.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "op/parallel/parallel.h"
+#include "graph/thread_memory.h"
 
 namespace mxnet {
 namespace graph {
@@ -42,29 +40,6 @@ using op::KernelInput;
 using op::KernelOutput;
 using runtime::Ref;
 
-/*! \brief Memory of a thread, as much as the largest kernel that it ran wanted. */
-class ThreadMemory {
- public:
-  ~ThreadMemory() { std::free(memory_); }
-
-  void* Get(size_t bytes) {
-    if (bytes > bytes_) {
-      std::free(memory_);
-      bytes_ = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-      memory_ = std::aligned_alloc(kAlignment, bytes_);
-      if (memory_ == nullptr) bytes_ = 0;
-    }
-    return memory_;
-  }
-
- private:
-  static constexpr size_t kAlignment = 64;
-  void* memory_{nullptr};
-  size_t bytes_{0};
-};
-
-thread_local ThreadMemory thread_memory;
-
 struct CompiledKernel {
   Ref<CompiledFunction> function;
   int64_t tiles;
@@ -80,19 +55,9 @@ struct CompiledKernel {
     outputs.reserve(static_cast<size_t>(num_out));
     for (int i = 0; i < num_out; ++i) outputs.push_back(out[i].data);
     if (tiles == 0) return;
-    std::atomic<bool> without_memory{false};
-    op::InParallel(tiles, 1, [&](int64_t begin, int64_t end) {
-      void* work = thread_bytes == 0 ? nullptr : thread_memory.Get(thread_bytes);
-      if (thread_bytes != 0 && work == nullptr) {
-        without_memory = true;
-        return;
-      }
+    InParallelWith(thread_bytes, tiles, [&](void* work, int64_t begin, int64_t end) {
       call(inputs.data(), outputs.data(), work, begin, end);
     });
-    if (without_memory) {
-      MXNET_THROW("MemoryError") << "no memory for the " << thread_bytes
-                                 << " bytes that each thread works in";
-    }
   }
 };
 

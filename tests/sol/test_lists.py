@@ -7,7 +7,7 @@ import importlib.metadata
 import pytest
 
 from mx import sol
-from mx.graph.passes import PASSES, Pass
+from mx.graph.passes import CPU_PASSES, Pass
 from mx.sol import _registry
 from tests.graph.build import graph_of
 
@@ -58,9 +58,9 @@ def optimized():
 
 
 def test_the_list(passes) -> None:
-    found = [name for name in passes.names if name not in ("attention", "int8")]
-    assert found == [one.name for one in PASSES] and "off attention" in repr(passes)
-    assert passes[0] is PASSES[0] and len(passes[:2]) == 2
+    found = [name for name in passes.names if name != "int8"]
+    assert found == [one.name for one in CPU_PASSES] and "off int8" in repr(passes)
+    assert passes[0] is CPU_PASSES[0] and len(passes[:2]) == 2
     assert removed(optimized()) == {"identities": ("same",), "unused": ("dead",)}
 
 
@@ -71,7 +71,7 @@ def test_switching(passes) -> None:
     passes.disable("unused")
     assert removed(optimized()) == {"identities": ("same",)}
     passes.enable("unused")
-    assert len(passes.enabled) == len(passes) - 3
+    assert len(passes.enabled) == len(passes) - 2
 
 
 def test_extending(passes) -> None:
@@ -86,7 +86,7 @@ def test_extending(passes) -> None:
     ("call", "kind", "text"),
     [
         (lambda: sol.passes.disable("nothing"), ValueError, "'nothing' is no pass: there are"),
-        (lambda: sol.passes.add(PASSES[0]), ValueError, "there is a pass 'dropout' already"),
+        (lambda: sol.passes.add(CPU_PASSES[0]), ValueError, "there is a pass 'dropout' already"),
         (lambda: sol.passes.add(len), TypeError, "expected an mx.graph.passes.Pass"),
         (lambda: sol.passes.add(NEGATIONS, "nothing"), ValueError, "'nothing' is no pass"),
         (lambda: sol.config["nothing"], KeyError, "is no setting: there are fallback"),
@@ -118,7 +118,7 @@ def test_entry_points(monkeypatch, passes) -> None:
     )
     from mx.sol.passes import PassList
 
-    assert PassList(PASSES).names[-1] == "negations"
+    assert PassList(CPU_PASSES).names[-1] == "negations"
     from mx.sol.frameworks import frameworks
 
     assert frameworks.names() == [*"torch tensorflow keras jax onnx mxnet numpy".split(), "absent"]

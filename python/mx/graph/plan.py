@@ -19,7 +19,7 @@ from ._spec import spec_of
 from .lowering import BACKENDS, Chooser
 from .lowering._lowering import ARRAY_DTYPES
 from .lowering._program import Program, Step
-from .passes import PASSES
+from .passes import CPU_PASSES
 from .profile import Profile, Recorder
 
 # What compiled plans take.
@@ -62,7 +62,7 @@ class Plan:
         """
         check_graph("Plan", graph)
         origin, graph = weakref.ref(graph), graph.copy()
-        for one in PASSES if optimize else ():
+        for one in CPU_PASSES if optimize else ():
             one.run(graph.model)
         self._program = Program(
             graph.model.graph,

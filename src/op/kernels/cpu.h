@@ -12,6 +12,8 @@
 #define MXNET_CPU_LEVELS 1
 // Without FMA: a product and a sum keep their two roundings, so that every level gives the same.
 #define MXNET_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+// What may differ between levels by the rounding of a sum: products of matrices, functions.
+#define MXNET_TARGET_AVX2_FMA __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
 #define MXNET_TARGET_AVX512 \
   __attribute__((           \
       target("avx2,fma,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))

@@ -72,7 +72,7 @@ EXPANDED = """agraph (float[2, 3, 8] x, float[8] m) => (float[2, 3, 8] y) {
 }"""
 ATTENTION = """agraph (float[1, 2, 8, 16] q, float[1, 2, 8, 16] k, float[8, 8] m) =>
     (float[a, b, c, d] y) {
-    y = Attention(q, k, q, m)
+    y = Attention <softcap = 5.0> (q, k, q, m)
 }"""
 
 

@@ -1,6 +1,6 @@
 """What makes graphs smaller without changing what they compute: named steps, in one order.
 
-mx.graph.passes.run(graph)                    # all of them, in the order of PASSES
+mx.graph.passes.run(graph)                    # all that suit any device, in the order of PASSES
 mx.graph.passes.run(graph, ["batch_norm"])    # some
 """
 
@@ -25,7 +25,7 @@ from .scales import SCALES
 from .transposes import TRANSPOSES
 from .unused import UNUSED
 
-__all__ = ["ON_DEMAND", "PASSES", "Pass", "Report", "run"]
+__all__ = ["CPU_PASSES", "FOR_CPU", "PASSES", "Pass", "Report", "run"]
 
 # Each after those whose results it can use.
 PASSES: tuple[Pass, ...] = (
@@ -42,9 +42,10 @@ PASSES: tuple[Pass, ...] = (
     ACTIVATIONS,
     UNUSED,
 )
-# Those that run where they are asked for: what they make is no faster unless somebody has a kernel
-# for it.
-ON_DEMAND: tuple[Pass, ...] = (ATTENTION,)
+# Those that make what the CPU has a kernel for: not for graphs that are differentiated, or executed
+# by a device that may have none.
+FOR_CPU: tuple[Pass, ...] = (ATTENTION,)
+CPU_PASSES: tuple[Pass, ...] = (*PASSES[:-1], *FOR_CPU, PASSES[-1])
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ class Report:
 
 
 def run(graph: Graph, names: Iterable[str] | None = None) -> Report:
-    """Runs passes over a graph, in place and in the order of PASSES, and says what they removed.
+    """Runs passes over a graph, in place, in the order of CPU_PASSES; says what they removed.
 
-    By default those of PASSES; names may be of ON_DEMAND, too, which run last.
+    By default those of PASSES; names may be of FOR_CPU, too.
 
     Raises ValueError for the name of no pass.
     """
-    known = {one.name: one for one in (*PASSES, *ON_DEMAND)}
+    known = {one.name: one for one in CPU_PASSES}
     wanted = {one.name for one in PASSES} if names is None else set(names)
     if wanted - known.keys():
         raise ValueError(

@@ -1,4 +1,7 @@
-"""Recognizes attention that models spell out: one node can be one kernel."""
+"""Recognizes attention that models spell out: one node can be one kernel.
+
+Where a mask leaves nothing to a query, Softmax gives NaN, and the operator 0.
+"""
 
 from __future__ import annotations
 

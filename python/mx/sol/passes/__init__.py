@@ -4,12 +4,11 @@ The passes are those of `mx.graph.passes`, and those that others add: by an entr
 `mx.sol.passes`, or by `sol.passes.add`.
 """
 
-from ...graph.passes import ON_DEMAND as _ON_DEMAND
-from ...graph.passes import PASSES as _OWN
+from ...graph.passes import CPU_PASSES as _OWN
 from ._list import PassList, Removed, run
 from .int8 import INT8
 
 __all__ = ["PASSES", "PassList", "Removed", "run"]
 
-_OFF = (*_ON_DEMAND, INT8)
+_OFF = (INT8,)
 PASSES = PassList([*_OWN[:-1], *_OFF, _OWN[-1]], off=[one.name for one in _OFF])

@@ -21,8 +21,6 @@ namespace {
 
 #if MXNET_CPU_LEVELS
 
-// Of products and sums only those that ask for it are rounded once.
-#define MXNET_TARGET_AVX2_FMA __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
 constexpr int kTowardsZero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
 template <typename T, CpuLevel level>

@@ -31,9 +31,6 @@ namespace {
 
 using Function = void (*)();
 
-// What calls a function of libmvec for AVX2 may use FMA, which the processor has, see cpu.cc.
-#define MXNET_TARGET_AVX2_FMA __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
-
 /*! \brief Registers of one width: how to fill one from memory and how to write one. */
 template <typename T, CpuLevel level>
 struct Registers;

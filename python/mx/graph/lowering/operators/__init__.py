@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401  their rules
     _activation,
+    _attention,
     _einsum,
     _elementwise,
     _movement,

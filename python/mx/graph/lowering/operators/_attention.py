@@ -1,0 +1,91 @@
+"""Attention as one kernel, of float32."""
+
+from __future__ import annotations
+
+import math
+
+import ffi
+
+from .... import numpy as np
+from .._lowering import Lowering
+from .._value import Declined, Value
+from ._backend import rule
+
+_kernel = ffi.get_global_func("mx.graph.attention")
+
+
+@rule("Attention", since=23)
+def _attention(
+    to: Lowering,
+    q: Value,
+    k: Value,
+    v: Value,
+    mask: Value | None = None,
+    *,
+    is_causal: int = 0,
+    kv_num_heads: int = 0,
+    q_num_heads: int = 0,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int = 1,
+) -> Value:
+    if any(value.dtype != "float32" for value in (q, k, v)) or softmax_precision != 1:
+        raise Declined("types other than float32")
+    if mask is not None and mask.dtype not in ("bool", "float32"):
+        raise Declined(f"a mask of {mask.dtype}")
+    if softcap or to.num_outputs > 1:
+        raise Declined("a bound of scores, or further outputs")
+    if is_causal and to.keep_nan:
+        raise Declined("keys behind a query are not all looked at, which may be NaN")
+    if 0 in (*q.shape, *k.shape, *v.shape):
+        raise Declined("no elements")
+    has_joined_heads = len(q.shape) == 3
+    if has_joined_heads:
+        q, k, v = (
+            _with_heads(to, value, heads)
+            for value, heads in ((q, q_num_heads), (k, kv_num_heads), (v, kv_num_heads))
+        )
+    if mask is not None and (not mask.shape or mask.shape[-1] != k.shape[2]):
+        raise Declined("a mask of fewer keys")
+    if scale is None:
+        scale = 1 / math.sqrt(q.shape[3])
+    if scale < 0:
+        raise Declined("a negative scale")
+    joins_heads = has_joined_heads or _are_heads_moved(to)
+    kernel = _kernel(
+        q.shape,
+        k.shape,
+        v.shape,
+        None if mask is None else mask.shape,
+        mask is not None and mask.dtype == "bool",
+        scale,
+        bool(is_causal),
+        joins_heads,
+    )
+    given = [to.plain(value) for value in (q, k, v, mask) if value is not None]
+    (made,) = to.step(kernel, given)
+    if has_joined_heads:
+        batch, positions, heads, size = made.shape
+        return to.reshape(made, (batch, positions, heads * size))
+    if joins_heads:
+        view: Value = to.call(np.transpose, made, (0, 2, 1, 3))
+        return view
+    return made
+
+
+def _with_heads(to: Lowering, value: Value, heads: int) -> Value:
+    """Batch, heads, positions, elements: a view of what has the elements of all heads in a row."""
+    batch, positions, size = value.shape
+    if heads <= 0 or size % heads:
+        raise Declined(f"{heads} heads of {size} elements")
+    apart = to.reshape(value, (batch, positions, heads, size // heads))
+    view: Value = to.call(np.transpose, apart, (0, 2, 1, 3))
+    return view
+
+
+def _are_heads_moved(to: Lowering) -> bool:
+    """Whether the next node has the heads behind the positions, which are written so then."""
+    follower = to.followers.get(0)
+    if follower is None or follower.operator != "Transpose":
+        return False
+    return list(follower.attributes.get("perm", ())) == [0, 2, 1, 3]
