@@ -28,6 +28,7 @@ namespace {
 using op::KernelOutput;
 using runtime::Any;
 using runtime::PackedFunc;
+using runtime::Tuple;
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
@@ -157,6 +158,26 @@ MXNET_REGISTER_CLASS(Kernel, "mx.graph.Kernel")
 MXNET_REGISTER_CLASS(Plan, "mx.graph.CompiledPlan")
     .describe("Kernels in order, and where in memory each reads and writes.")
     .def("run", &Plan::Run, "The outputs for these inputs, as new arrays.")
+    .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
+    .release_gil()
+    .def(
+        "run_as_tuple",
+        [](const Plan& plan, const std::vector<NDArray>& inputs) {
+          std::vector<Any> outputs;
+          for (NDArray& output : plan.Run(inputs)) {
+            outputs.push_back(runtime::details::ToAny(std::move(output)));
+          }
+          return Tuple(std::move(outputs));
+        },
+        "The same as a tuple, of which `returning` says what class the arrays have.")
+    .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
+    .release_gil()
+    .def(
+        "run_one",
+        [](const Plan& plan, const std::vector<NDArray>& inputs) {
+          return std::move(plan.Run(inputs).at(0));
+        },
+        "The first output.")
     .arg("inputs", "Arrays of the shapes and types that the plan was made for.")
     .release_gil()
     .def(

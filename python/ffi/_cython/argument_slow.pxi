@@ -131,7 +131,8 @@ cdef void* exchange_table(cls) except? NULL:
     if capsule is None or not PyCapsule_IsValid(capsule, "dlpack_exchange_api"):
         return NULL
     table = <MXNetDLPackExchange*>PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
-    if table.version.major != 1 or table.dltensor_from_py_object_no_sync == NULL:
+    if (table.version.major != 1 or table.dltensor_from_py_object_no_sync == NULL
+            or table.managed_tensor_to_py_object_no_sync == NULL):
         return NULL
     return table
 

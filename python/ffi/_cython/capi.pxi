@@ -43,6 +43,7 @@ cdef extern from "python_compat.h":
 
     ctypedef struct MXNetDLPackExchange:
         DLPackVersion version
+        int (*managed_tensor_to_py_object_no_sync)(DLManagedTensorVersioned* tensor, void** out) noexcept
         int (*dltensor_from_py_object_no_sync)(void* py_object, DLTensor* out) noexcept
 
 cdef extern from "free_threading.h":

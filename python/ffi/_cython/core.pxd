@@ -50,6 +50,7 @@ cdef class FunctionBase(ObjectBase):
     # The class of arrays among the results, and what makes one of an NDArray; None for no change.
     cdef object returned
     cdef object array_maker
+    cdef void* exchange
     cdef str name_
     cdef FunctionBase again(self, bint front_end)
 

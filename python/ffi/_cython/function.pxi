@@ -70,6 +70,7 @@ cdef class FunctionBase(ObjectBase):
         maker = protocols.array_maker(cls, NDArray)
         cdef FunctionBase func = self.again(self.is_front_end)
         func.array_maker = maker
+        func.exchange = NULL if maker is None else exchange_table(cls)
         func.returned = cls
         return func
 
@@ -80,6 +81,7 @@ cdef class FunctionBase(ObjectBase):
         read_info(func, front_end)
         func.returned = self.returned
         func.array_maker = self.array_maker
+        func.exchange = self.exchange
         return func
 
     @property

@@ -442,7 +442,7 @@ typedef struct {
   void* prev_api;
   void* managed_tensor_allocator;
   void* managed_tensor_from_py_object_no_sync;
-  void* managed_tensor_to_py_object_no_sync;
+  int (*managed_tensor_to_py_object_no_sync)(DLManagedTensorVersioned* tensor, void** out);
   int (*dltensor_from_py_object_no_sync)(void* py_object, DLTensor* out);
 } MXNetDLPackExchange;
 

@@ -183,6 +183,16 @@ cdef PyObject* make_borrowed(const MXNetValue* value, int code) noexcept:
     return make_ret(&owned, code)
 
 
+cdef object exchanged(MXNetDLPackExchange* exchange, MXNetNDArrayObject* array):
+    """The array as the class that has this exchange table of DLPack; they share the memory."""
+    cdef DLManagedTensorVersioned* shared = NULL
+    cdef void* made = NULL
+    check(MXNetNDArrayToDLPack(array, &shared))
+    if exchange.managed_tensor_to_py_object_no_sync(shared, &made) != 0:
+        made = NULL  # with an exception that is set
+    return MXNetPass(<PyObject*>made)
+
+
 cdef object returned_as(FunctionBase func, const MXNetValue* value, int code):
     """The Python value of a borrowed value, with arrays as the class that func returns."""
     cdef MXNetNDArrayObject* array
@@ -195,10 +205,13 @@ cdef object returned_as(FunctionBase func, const MXNetValue* value, int code):
         for i in range(items.size):
             made.append(returned_as(func, &items.data[i].value, items.data[i].type_code))
         return tuple(made)
+    array = <MXNetNDArrayObject*>value.v_handle
+    if (code == kMXNetNDArrayHandle and func.exchange != NULL and IsPlainTensor(array.tensor)
+            and not array.flags & (kMXNetNDArrayHasPeer | kMXNetNDArrayReadOnly)):
+        return exchanged(<MXNetDLPackExchange*>func.exchange, array)
     made = MXNetPass(make_borrowed(value, code))
     if code != kMXNetNDArrayHandle or isinstance(made, func.returned):
         return made
-    array = <MXNetNDArrayObject*>value.v_handle
     if array.flags & kMXNetNDArrayHasPeer:
         # An array of its own, since the peer is no instance of that class.
         check(MXNetNDArrayView(array, array.tensor.data, array.tensor.shape, array.tensor.strides,

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ...._cython.watch import Quick  # type: ignore[import-not-found]
 from ....graph import GraphError
 from ..._compiled import Compiled
 from ..._errors import SolWarning
@@ -23,8 +24,6 @@ _is_autocast_enabled = torch._C._is_any_autocast_enabled
 _to_tensor = torch._C._from_dlpack
 # Shapes of inputs for which it is known at once what executes them.
 _MOST_READY = 32
-# What says that a plan is not ready for arguments, or that they do not fit.
-_NOT_READY = (AttributeError, KeyError, TypeError, ValueError, BufferError)
 
 # Why torch executes a model.
 _AUTOCAST = "torch.autocast is on, and other precisions are not implemented yet"
@@ -41,7 +40,9 @@ class Runner:
         self.source: TorchSource = compiled.source
         assert self.source.state is not None
         self.state = self.source.state
-        self.ready: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+        self.ready: dict[Any, Callable[[Sequence[Any]], Any]] = {}
+        prevents = (_is_grad_enabled, _is_autocast_enabled)
+        self.quick = Quick(self.state, self.ready, prevents, torch.Tensor, NOT_READY).run
         self._warned: set[str] = set()
         self._lock = threading.Lock()
         self._refreshed = 0  # how often
@@ -69,6 +70,10 @@ class Runner:
             self.refresh()
         return self.slowly(args, kwargs)
 
+    def is_not_plain(self) -> bool:
+        """Whether something may have to be done besides running a plan."""
+        return _is_grad_enabled() or _is_autocast_enabled() or self.state.check() != ""
+
     def slowly(self, args: Any, kwargs: Any) -> Any:
         """What a plan gives for arguments of a kind that did not come before; errors name the
         argument."""
@@ -78,8 +83,8 @@ class Runner:
             return self.trainer.version(tensors)(tensors)
         tensors = [tensor.detach() for tensor in tensors]
         refreshed = self._refreshed
-        run = self.compiled.runner(tensors)
-        outputs = run(tensors)
+        run = self._run_for(tensors)
+        result = run(tensors)
         with self._lock:
             # Another thread may have seen other weights in the meantime.
             is_latest = refreshed == self._refreshed
@@ -87,7 +92,19 @@ class Runner:
                 while len(self.ready) >= _MOST_READY:
                     del self.ready[next(iter(self.ready))]
                 self.ready[tuple([tensor.shape for tensor in tensors])] = run
-        return source.unflatten([_tensor_of(output) for output in outputs])
+        return result
+
+    def _run_for(self, tensors: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
+        """What gives what the module returns for tensors of these shapes and types."""
+        unflatten = self.source.unflatten
+        plan = self.compiled.compiled_plan(tensors)
+        if plan is None:
+            compiled = self.compiled
+            return lambda args: unflatten([_tensor_of(one) for one in compiled.run(args)])
+        run_one, run_all = _runs_of(plan.__class__)
+        if self.is_single:
+            return functools.partial(run_one, plan)
+        return lambda args: unflatten(run_all(plan, args))
 
     def _tensors(self, args: Any, kwargs: Any) -> list[Any]:
         """The tensors among the arguments; errors name those that do not fit."""
@@ -150,28 +167,24 @@ class OptimizedModule:
     _sol: Runner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # The way of most calls, all of it here: each call of a function in Python costs as much as
-        # a tenth of a tiny model.
+        # The way of most calls: each call of a function in Python costs as much as a tenth of a
+        # tiny model.
         sol = self._sol
-        if _is_grad_enabled() or _is_autocast_enabled() or sol.state.check():
-            trains = sol.trains
-            if trains is not None and not kwargs:
-                result = trains(args)
+        if kwargs or sol.keywords:
+            if tuple(kwargs) == sol.keywords:
+                result = sol.quick(args + tuple(kwargs.values()))
                 if result is not NOT_READY:
                     return result
-            return sol.carefully(self, args, kwargs, hooks=True)
-        if kwargs or sol.keywords:
-            if tuple(kwargs) != sol.keywords:
-                return sol.slowly(args, kwargs)
-            args += tuple(kwargs.values())
-        try:
-            outputs = sol.ready[tuple([x.shape for x in args])](args)
-        except _NOT_READY:
-            given = len(args) - len(kwargs)
-            return sol.slowly(args[:given], kwargs)
-        if sol.is_single:
-            return _to_tensor(outputs[0].__dlpack__())
-        return sol.source.unflatten([_tensor_of(output) for output in outputs])
+        else:
+            result = sol.quick(args)
+            if result is not NOT_READY:
+                return result
+        trains = sol.trains
+        if trains is not None and not kwargs and sol.is_not_plain():
+            result = trains(args)
+            if result is not NOT_READY:
+                return result
+        return sol.carefully(self, args, kwargs, hooks=True)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the original returns, executed by its plan where no gradients are required."""
@@ -206,6 +219,12 @@ def _class_of(base: Any) -> Any:
         "__doc__": base.__doc__,
     }
     return type(base)(base.__name__, (OptimizedModule, base), names)
+
+
+@functools.cache
+def _runs_of(plan: Any) -> tuple[Any, Any]:
+    """What runs plans of a class: for one output, and for a tuple of all."""
+    return plan.run_one.returning(torch.Tensor), plan.run_as_tuple.returning(torch.Tensor)
 
 
 def _recipe(runner: Runner) -> tuple[Any, ...]:

@@ -5,23 +5,19 @@ from __future__ import annotations
 import re
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from operator import attrgetter, getitem, is_
 from typing import Any
 
-import numpy
 import torch
 from torch.nn.modules import module as _of_all_modules
 from torch.optim import optimizer as _of_optimizers
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from ...._cython.watch import Reader, Watch  # type: ignore[import-not-found]
 from ._exporting import HOOKS
 
-_version = attrgetter("_version")
-_training = attrgetter("training")
-_data_ptr = torch.Tensor.data_ptr
-_tobytes = numpy.ndarray.tobytes
+_READER = Reader(torch._C.TensorBase._version, torch._C.TensorBase.data_ptr)
 _NUMBER = re.compile(r"_\d+$")
 
 
@@ -116,46 +112,33 @@ class State:
         self._seen = self._objects()
         self._weights = self._seen[: len(self._names)]
         self._watched = self._seen[: len(self._names) + len(self._counters_in)]
-        self._pointers = list(map(_data_ptr, self._weights))
-        # Tensors made in inference mode count no versions.
-        is_counted = not any(tensor.is_inference() for tensor in self._watched)
-        self._version: Callable[[Any], int] = _version if is_counted else _version_of
-        self._versions = list(map(self._version, self._watched))
-        self.check = self._checker(self.all_hooks)
-        self.check_but_for_hooks = self._checker([])
+        self.watch = self._watch(self.all_hooks)
+        self._watch_but_for_hooks = self._watch([])
 
-    def _checker(self, hooks: Sequence[Any]) -> Callable[[], str]:
-        """A function that says in a word what keeps a plan of the state from being used, "" where
-        nothing does.
+    def check(self) -> str:
+        """What keeps a plan of the state from being used, in a word, "" where nothing does."""
+        found: str = self.watch.check()
+        return found
 
-        It is called for each call of the model, so all it reads is in variables of its own.
-        """
-        modules, dicts, keys = self._modules, self._dicts, self._keys
-        seen, weights, watched = self._seen, self._weights, self._watched
-        pointers, versions, version = self._pointers, self._versions, self._version
-        steps, before = self._steps, self._steps[0]
-        contents = self._uncounted_contents()
-        values = list(map(_tobytes, contents))
+    def check_but_for_hooks(self) -> str:
+        """The same where hooks do not matter."""
+        found: str = self._watch_but_for_hooks.check()
+        return found
 
-        def check() -> str:
-            if any(hooks):
-                return "hooks"
-            if any(map(_training, modules)):
-                return "training"
-            try:
-                if (
-                    all(map(is_, map(getitem, dicts, keys), seen))
-                    and list(map(version, watched)) == versions
-                    and list(map(_data_ptr, weights)) == pointers
-                    and steps[0] == before
-                    and list(map(_tobytes, contents)) == values
-                ):
-                    return ""
-            except KeyError:
-                return "changed"
-            return "changed"
-
-        return check
+    def _watch(self, hooks: Sequence[Any]) -> Watch:
+        """What compares the state with what it is now."""
+        return Watch(
+            _READER,
+            hooks=hooks,
+            modules=self._modules,
+            places=list(zip(self._dicts, self._keys, strict=True)),
+            seen=self._seen,
+            # Tensors made in inference mode count no versions.
+            counted=[tensor for tensor in self._watched if not tensor.is_inference()],
+            weights=self._weights,
+            contents=self._uncounted_contents(),
+            steps=self._steps,
+        )
 
     def _uncounted_contents(self) -> list[Any]:
         """The bytes of buffers that may be a running_mean of which nothing counts the calls."""
@@ -216,10 +199,6 @@ def has_hooks(modules: Sequence[Any], parameters: Sequence[Any]) -> bool:
         or any(getattr(one, kind) for one in modules for kind in HOOKS)
         or any(one._backward_hooks or one._post_accumulate_grad_hooks for one in parameters)
     )
-
-
-def _version_of(tensor: Any) -> int:
-    return 0 if tensor.is_inference() else int(tensor._version)
 
 
 def _has_counter(buffers: Mapping[str, Any]) -> bool:
