@@ -169,13 +169,11 @@ bool QuickContract(const MXNetArgs& args, int out, const DLTensor& a, ShapeView 
   return true;
 }
 
-/*! \brief Of a number of axes. */
 bool QuickTensorDot(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor* a = HostArray(args, 0);
   const DLTensor* b = HostArray(args, 1);
-  if (a == nullptr || b == nullptr || args.type_codes[2] != kMXNetInt) return false;
-  SummedAxes axes;
-  axes.count = args.values[2].v_int64;
+  if (a == nullptr || b == nullptr || a->dtype != b->dtype) return false;
+  const SummedAxes axes = SummedAxesReader(args[2], args.func, 2).Take();
   const AxisPairs pairs(axes, a->ndim, b->ndim);
   return QuickContract(args, -1, *a, pairs.a.view(), *b, pairs.b.view(), ret);
 }

@@ -201,12 +201,14 @@ namespace {
 
 int MXNetFuncCall(MXNetFunctionHandle func, const MXNetValue* arg_values, const int* type_codes,
                   int num_args, MXNetValue* ret_val, int* ret_type_code) {
-  if (__builtin_expect(func == nullptr || ret_val == nullptr || ret_type_code == nullptr, 0)) {
-    return RejectCall(func);
-  }
-  if (num_args != 0 &&
-      __builtin_expect(num_args < 0 || arg_values == nullptr || type_codes == nullptr, 0)) {
-    return RejectCall(func);
+  // One by one, as several in one condition are put together before they are branched upon.
+  if (__builtin_expect(func == nullptr, 0)) return RejectCall(func);
+  if (__builtin_expect(ret_val == nullptr, 0)) return RejectCall(func);
+  if (__builtin_expect(ret_type_code == nullptr, 0)) return RejectCall(func);
+  if (num_args != 0) {
+    if (__builtin_expect(num_args < 0, 0)) return RejectCall(func);
+    if (__builtin_expect(arg_values == nullptr, 0)) return RejectCall(func);
+    if (__builtin_expect(type_codes == nullptr, 0)) return RejectCall(func);
   }
   const auto* function = static_cast<const FunctionObject*>(func);
   if (__builtin_expect(!mxnet::runtime::HasStackRoom(), 0)) return RejectDepth(function);

@@ -56,6 +56,21 @@ struct StackEnd {
   return here - end->lowest >= end->margin;
 }
 
+/*! \brief An address in the caller's frame, without having it keep a frame pointer. */
+inline uintptr_t StackPointer() noexcept {
+#if defined(__x86_64__)
+  uintptr_t here;
+  asm volatile("mov %%rsp, %0" : "=r"(here));
+  return here;
+#elif defined(__aarch64__)
+  uintptr_t here;
+  asm volatile("mov %0, sp" : "=r"(here));
+  return here;
+#else
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+#endif
+}
+
 /*!
  * \brief False near the end of the calling thread's stack.
  *
@@ -64,7 +79,7 @@ struct StackEnd {
 inline bool HasStackRoom() noexcept {
   // The first margin is above every address, so that the first call sets another.
   static __thread StackEnd end MXNET_TLS_INITIAL_EXEC = {0, UINTPTR_MAX, false};
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const uintptr_t here = StackPointer();
   if (__builtin_expect(here - end.lowest >= end.margin, 1)) return true;
   return FindStackRoom(&end, here);
 }
