@@ -31,12 +31,12 @@ SECTIONS = (
     (EXTENSION, "What NumPy has no function for."),
 )
 
-# What a parameter is to an accelerator, by its type; all others are attributes.
+# What a parameter is to an accelerator, by its role; all others are attributes.
 ROLES = {
-    "ArrayLike": "input, or an attribute where no array is given",
-    "Sequence[ArrayLike]": "inputs name[0], name[1] ..., or an attribute where no array is given",
-    "Context": "device of the call",
-    "ndarray": "output",
+    "array": "input, or an attribute where no array is given",
+    "arrays": "inputs name[0], name[1] ..., or an attribute where no array is given",
+    "context": "device of the call",
+    "out": "output",
 }
 # The JSON types of an attribute, by the alternatives of its parameter's type.
 JSON_TYPES = {
@@ -114,13 +114,10 @@ def _described(namespace: Namespace, name: str, function: ffi.Function) -> dict[
 
 def _parameter(param: Any) -> dict[str, Any]:
     kinds = _alternatives(param.type)
-    # Numbers of repetitions may be an array, which is no output then.
-    roles = [ROLES[kind] for kind in kinds if kind in ROLES]
-    if "ndarray" in kinds and "int" in kinds:
-        roles = [ROLES["ArrayLike"]]
-    described = {"name": param.name, "role": roles[0] if roles else "attribute", "doc": param.doc}
+    role = ROLES.get(param.role, "attribute")
+    described = {"name": param.name, "role": role, "doc": param.doc}
     types = [text for kind in kinds for text in JSON_TYPES.get(kind, ())]
-    if not roles or "attribute" in roles[0]:
+    if "attribute" in role:
         described["json"] = list(dict.fromkeys(types))
     if param.optional:
         described["default"] = param.default

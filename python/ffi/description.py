@@ -1,8 +1,8 @@
 """Parameters, signature and help of a function, from the description it was registered with.
 
 A raw description is a dict: name, doc, returns, file, line, described, release_lock_bytes,
-params, a list of tuples (name, type, doc, flags, default), is_method, and overloads, a list of
-raw descriptions.
+params, a list of tuples (name, type, doc, flags, default), roles, the MXNetParamRole of each where
+they are known, is_method, and overloads, a list of raw descriptions.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ OPTIONAL = 1
 VARIADIC = 2
 FRONT_END = 4
 KEYWORD_ONLY = 8
+# The names of MXNetParamRole, in its order.
+ROLES = ("attribute", "array", "arrays", "out", "context", "dtype", "shape", "axes")
 
 # The type of a parameter that takes arrays; a NumPy scalar is a 0-d array there.
 ARRAY_LIKE = "ArrayLike"
@@ -81,7 +83,8 @@ class ParamInfo(_Frozen):
 
     A `variadic` parameter takes any number of further arguments, a `keyword_only` one is given by
     name. One of the `front_end` exists in the signature for people only and accepts its default
-    alone.
+    alone. `role` is what it is to an operator: "array", "arrays" (a sequence of them), "out",
+    "context", "dtype", "shape", "axes", or "attribute", as all other parameters are.
     """
 
     __slots__ = (
@@ -93,6 +96,7 @@ class ParamInfo(_Frozen):
         "front_end",
         "keyword_only",
         "default",
+        "role",
     )
     name: str
     type: str | None
@@ -102,9 +106,16 @@ class ParamInfo(_Frozen):
     front_end: bool
     keyword_only: bool
     default: Any
+    role: str
 
     def __init__(
-        self, name: str, type: str | None, doc: str | None, flags: int, default: Any
+        self,
+        name: str,
+        type: str | None,
+        doc: str | None,
+        flags: int,
+        default: Any,
+        role: int = 0,
     ) -> None:
         self._fill(
             name,
@@ -115,6 +126,7 @@ class ParamInfo(_Frozen):
             bool(flags & FRONT_END),
             bool(flags & KEYWORD_ONLY),
             default,
+            ROLES[role] if role < len(ROLES) else ROLES[0],
         )
 
     def __str__(self) -> str:
@@ -125,6 +137,12 @@ class ParamInfo(_Frozen):
         if self.optional:
             text += f" = {self.default!r}" if self.type else f"={self.default!r}"
         return text
+
+
+def _params(raw: dict[str, Any]) -> tuple[ParamInfo, ...]:
+    params: list[RawParam] = raw.get("params", [])
+    roles: list[int] = raw.get("roles") or [0] * len(params)
+    return tuple(ParamInfo(*param, role) for param, role in zip(params, roles, strict=True))
 
 
 class FunctionInfo(_Frozen):
@@ -166,7 +184,7 @@ class FunctionInfo(_Frozen):
             raw.get("returns"),
             raw.get("file"),
             raw.get("line", 0),
-            tuple(ParamInfo(*param) for param in raw.get("params", ())),
+            _params(raw),
             bool(raw.get("described", False)),
             raw.get("release_lock_bytes", -1),
             tuple(map(FunctionInfo, raw.get("overloads", ()))),

@@ -86,7 +86,7 @@ class Parameters:
         body = [param for param in operator.info.params if not param.front_end]
         bound = signature.bind_partial()
         bound.apply_defaults()
-        inputs = frozenset(param.name for param in body if "ArrayLike" in (param.type or ""))
+        inputs = frozenset(param.name for param in body if param.role == "array")
         return Parameters(signature, bound.arguments, [param.name for param in body], inputs)
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

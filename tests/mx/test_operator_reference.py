@@ -4,6 +4,9 @@ import json
 import runpy
 from pathlib import Path
 
+import pytest
+
+import ffi
 import mx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,3 +24,36 @@ def test_the_package_has_the_json():
     (add,) = [operator for operator in table["operators"] if operator["name"] == "add"]
     assert [parameter["name"] for parameter in add["parameters"]] == ["x1", "x2", "out"]
     assert add["parameters"][2]["role"] == "output"
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        ("sum", ["array", "axes", "dtype", "out", "attribute"]),
+        ("concatenate", ["arrays", "axes"]),
+        ("zeros", ["shape", "dtype", "attribute", "context"]),
+    ],
+)
+def test_the_registry_tells_roles(name, roles):
+    assert [param.role for param in getattr(mx.np, name).info.params] == roles
+
+
+@pytest.mark.parametrize(
+    ("annotation", "role"),
+    [
+        ("ArrayLike", "array"),
+        ("mx.np.ndarray | None", "array"),
+        ("None | ndarray", "array"),
+        ("Sequence[ndarray]", "attribute"),
+        ("ndarrays", "attribute"),
+        ("int", "attribute"),
+    ],
+)
+def test_annotations_tell_roles(annotation, role):
+    def body(a):
+        return a
+
+    body.__annotations__["a"] = annotation
+    operator = mx.op.register("tests.of_role", infer=lambda a: a)(body)
+    ffi.remove_global_func("tests.of_role")
+    assert operator.info.params[0].role == role

@@ -206,6 +206,7 @@ def raw_info_of(info: abi.MXNetFuncInfo) -> dict[str, Any]:
         "file": _text(info.file),
         "line": info.line,
         "params": [_raw_param(info.params[i]) for i in range(info.num_params)],
+        "roles": [info.params[i].role for i in range(info.num_params)],
         "described": bool(info.described),
         "release_lock_bytes": info.release_lock_bytes,
         "is_method": bool(info.flags & abi.FUNC_METHOD),

@@ -15,6 +15,7 @@ cdef dict plain_info(const MXNetFuncInfo* info):
     cdef MXNetAny* default
     cdef size_t i
     params = []
+    roles = []
     overloads = []
     for i in range(info.num_overloads):
         overloads.append(plain_info(info.overloads[i]))
@@ -24,10 +25,11 @@ cdef dict plain_info(const MXNetFuncInfo* info):
             if info.params[i].flags & kMXNetParamOptional else None
         params.append((info.params[i].name.decode(), text_or_none(info.params[i].type),
                        text_or_none(info.params[i].doc), info.params[i].flags, value))
+        roles.append(info.params[i].role)
     return {
         "name": info.name.decode("utf-8", "replace"), "doc": info.doc.decode("utf-8", "replace"),
         "returns": text_or_none(info.returns), "file": text_or_none(info.file),
-        "line": info.line, "described": bool(info.described), "params": params,
+        "line": info.line, "described": bool(info.described), "params": params, "roles": roles,
         "release_lock_bytes": info.release_lock_bytes,
         "is_method": bool(info.flags & kMXNetFuncMethod), "overloads": overloads,
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -173,12 +174,21 @@ class DefinedOperator {
   std::vector<bool> is_input_;
 };
 
-/*! \brief Whether a type expression is that of one array, which may be None. */
+/*!
+ * \brief Whether an annotation is that of one array, which may be None: where a function of Python
+ * says what role a parameter has.
+ */
 bool IsInput(const MXNetParamInfo& param) {
-  const std::string type = param.type == nullptr ? "" : param.type;
-  const bool is_array =
-      type.find("ArrayLike") != std::string::npos || type.find("ndarray") != std::string::npos;
-  return is_array && type.find('[') == std::string::npos;
+  const std::string_view type = param.type == nullptr ? "" : param.type;
+  if (type.find('[') != std::string_view::npos) return false;
+  for (size_t begin = 0; begin < type.size();) {
+    const size_t end = std::min(type.find(" | ", begin), type.size());
+    std::string_view one = type.substr(begin, end - begin);
+    one.remove_prefix(one.rfind('.') + 1);  // of what is not found, 0
+    if (one == "ArrayLike" || one == "ndarray") return true;
+    begin = end + 3;
+  }
+  return false;
 }
 
 PackedFunc DefinedOperator::Define(const std::string& name, const PackedFunc& body,
