@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,19 +11,14 @@ import pytest
 from onnx_ir.serde import SerdeError
 
 from mx.graph import Graph, GraphError
-from mx.sol import jits
 from mx.sol.backends.gen import Target
-from mx.sol.deployments._arena import lay_out, lay_out_weights
-from mx.sol.deployments._header import header
-from mx.sol.deployments._interface import interface_of
 from mx.sol.deployments._lower import lower
 from mx.sol.deployments._program import Program
-from mx.sol.deployments._source import source
-from mx.sol.deployments._weights import file_bytes
 from mx.sol.passes import PASSES, run
 from tests.graph.test_onnx_nodes import CASES, check_equal, content_of
 
-from .loaded import Array, aligned, pointer
+from .loaded import Array
+from .merged import Merged
 
 C = Target.named("c")
 # Libraries for all tests: functions that ctypes calls have at most 1024 arguments.
@@ -71,22 +65,6 @@ def chosen(part: int) -> Iterator[Any]:
             yield CASES[name]
 
 
-def in_one(programs: list[Program]) -> Program:
-    """One program that does what several do, with inputs and outputs of all."""
-    merged = Program("nodes", [], [])
-    for number, program in enumerate(programs):
-        for value in program.inputs:
-            value.name = f"x{number}"
-        for value in program.outputs:
-            value.name = f"y{number}"
-        merged.inputs += program.inputs
-        merged.outputs += program.outputs
-        merged.calls += program.calls
-    lay_out(merged)
-    lay_out_weights(merged)
-    return merged
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nodes(part: int) -> None:
     programs, inputs, cases = [], [], []
@@ -102,21 +80,7 @@ def test_nodes(part: int) -> None:
                 cases.append(case)
             break
     assert len(cases) > 100
-    merged = in_one(programs)
-    interface = interface_of(merged, "nodes", "predict", False, "the tests")
-    text = source(merged, interface, C).replace('#include "nodes.h"', header(interface))
-    # Nothing is optimized: to compile as much as this takes long.
-    library = jits.compiled(text, C, ("-std=gnu11", "-O0", "-Wall", "-Werror"), about="nodes")
-    outputs = [numpy.full(one.shape, 77, one.dtype) for one in merged.outputs]
-    weights = aligned(file_bytes(merged))
-    arena = numpy.full(interface.arena_bytes, 0xFF, "uint8")
-    arrays = [*map(pointer, [*map(numpy.ascontiguousarray, inputs), *outputs, arena])]
-    sizes = ctypes.c_size_t(arena.nbytes), pointer(weights), ctypes.c_size_t(weights.nbytes)
-    kinds = [ctypes.c_void_p] * len(arrays), [ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
-    function = ctypes.CFUNCTYPE(ctypes.c_int, *kinds[0], *kinds[1], ctypes.c_void_p)(
-        library.address("predict")
-    )
-    assert function(*arrays, *sizes, None) == 0
+    outputs = Merged(programs, C).call(inputs)
     for case, program in zip(cases, programs, strict=True):
         for expected in case.data_sets[0][1]:
             check_equal(outputs.pop(0), content_of(expected), case.rtol, max(case.atol, 1e-6))

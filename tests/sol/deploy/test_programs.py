@@ -39,7 +39,7 @@ def test_values_that_are_needed_together_lie_apart(name: str) -> None:
     program = lower(graph, C)
     lay_out(program)
     lives: dict[object, list[int]] = {}
-    for index, call in enumerate(program.calls):
+    for index, call in enumerate(program.steps):
         for value in (*call.inputs, *call.outputs):
             if value is not None and value.root in program.offsets:
                 lives.setdefault(value.root, []).append(index)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ._program import Program, Value, aligned
+from collections.abc import Sequence
+
+from ._program import Control, Program, Step, Value, aligned
 
 
 def lay_out(program: Program) -> None:
@@ -12,11 +14,15 @@ def lay_out(program: Program) -> None:
     """
     elsewhere = {value.root for value in (*program.inputs, *program.outputs)}
     lives: dict[Value, list[int]] = {}
-    for index, call in enumerate(program.calls):
-        for value in (*call.inputs, *call.outputs):
+    for index, step in enumerate(program.steps):
+        for value in (*step.inputs, *step.outputs):
             if value is None or value.root.known is not None or value.root in elsewhere:
                 continue
             lives.setdefault(value.root, [index, index])[1] = index
+    for begin, end in _loops(program.steps):
+        for life in lives.values():
+            if life[0] <= begin <= life[1]:  # the next turn needs it, too
+                life[1] = max(life[1], end)
     placed: list[tuple[Value, int, int]] = []  # with its begin and end in bytes
     for value in sorted(lives, key=lambda one: -one.nbytes):
         first, last = lives[value]
@@ -35,11 +41,24 @@ def lay_out(program: Program) -> None:
     program.arena_bytes = max((end for _, _, end in placed), default=0)
 
 
+def _loops(steps: Sequence[Step]) -> list[tuple[int, int]]:
+    """Where loops begin and end; those inside of others first."""
+    found, opened = [], []
+    for index, step in enumerate(steps):
+        kind = step.kind if isinstance(step, Control) else ""
+        if kind in ("if", "loop"):
+            opened.append((kind, index))
+        elif kind == "end":
+            opening, begin = opened.pop()
+            found += [(begin, index)] if opening == "loop" else []
+    return found
+
+
 def lay_out_weights(program: Program) -> None:
     """Fills in where constants are among the weights; equal ones are there once."""
     by_content: dict[tuple[str, bytes], int] = {}
-    for call in program.calls:
-        for value in call.inputs:
+    for step in program.steps:
+        for value in step.inputs:
             if value is None or value.root.known is None or value.root in program.weight_offsets:
                 continue
             root = value.root

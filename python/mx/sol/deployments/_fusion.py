@@ -31,6 +31,8 @@ def followers(
         uses = tuple(value.uses())
         if len(uses) != 1 or value.is_graph_output() or any(one.uses() for one in others):
             return
+        if uses[0].node.graph is not node.graph:  # which is executed at other times, or not at all
+            return
         node, position = uses[0].node, uses[0].idx
         given = [one for index, one in enumerate(node.inputs) if index != position]
         if node.domain or any(one is not None and one not in values for one in given):

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy
 import onnx_ir
 
 from ...graph import Graph, GraphError
-from ...graph.lowering._body import body_of
 from ...graph.lowering._host import HostNode
 from ...graph.lowering._node import attributes_of, describe, since_version
 from ...graph.lowering._value import Declined, Follower, Followers
-from ...graph.lowering._value import Value as Tensor
-from ..backends.gen import GenKernel, Target, emit
+from ..backends.gen import Target, emit
 from ..backends.gen._chain import Chain, longest
 from ..backends.gen._emit_group import is_in_groups
 from ..backends.gen._table import SINCE
-from ._aliases import UNKNOWN, alias_shape
+from ._bodies import by_body
+from ._control import control_of
 from ._fusion import Fused, followers
-from ._program import Call, Program, Value, constant_of
-
-# What gives other elements each time.
-_VARIES = frozenset(
-    "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial".split()
-)
-# Constants that follow from others are computed beforehand up to this size, or up to twice theirs.
-_MOST_BYTES = 1 << 20
+from ._known import alias, computed
+from ._program import Call, Control, Program, Step, Value, constant_of
+from ._reads import read_inputs
 
 # What emitters raise for arguments that they do not expect.
 _REJECTIONS = (TypeError, ValueError, ArithmeticError, LookupError)
@@ -44,16 +35,18 @@ def lower(graph: Graph, target: Target) -> Program:
     Raises GraphError, which names the node and its module, where an operator has no kernel, and
     where an input has a dimension that varies.
     """
-    return _Lowering(graph, target).program()
+    return Lowering(graph, target).program()
 
 
-class _Lowering:
+class Lowering:
+    """A graph on its way to steps."""
+
     def __init__(self, graph: Graph, target: Target) -> None:
         self._graph = graph.model.graph
         self._opset = {"": graph.opset, **graph.model.opset_imports}
         self._name = graph.name
         self._target = target
-        self._calls: list[Call] = []
+        self.steps: list[Step] = []
         self._label = ""
         self._done: set[onnx_ir.Node] = set()  # what kernels of nodes before compute
 
@@ -68,8 +61,8 @@ class _Lowering:
             if value.const_value is not None:
                 values[value] = constant_of(value.const_value.numpy())
         for node in self._graph:
-            self._lower(node, values)
-        program = Program(self._name, inputs, [], self._calls)
+            self._lower(node, values, self._opset)
+        program = Program(self._name, inputs, [], self.steps)
         for value in self._graph.outputs:
             if value not in values:
                 raise GraphError(f"{self._name}: the output {value.name!r} is nothing")
@@ -95,43 +88,71 @@ class _Lowering:
         if is_free and all(root is not other.root for other in program.outputs):
             value.name = root.name = name
             return value
-        copy = emit(self._target, "Identity", [value.spec])
         made = Value(value.shape, value.dtype, name=name)
-        self._calls.append(Call(copy, (value,), (made,), f"output {name}"))
+        self.copy(value, made, f"output {name}")
         return made
 
-    def _lower(self, node: onnx_ir.Node, values: Values) -> None:
+    def copy(self, value: Value, to: Value, label: str) -> None:
+        """Adds what copies all elements of a value into the memory of another."""
+        kernel = emit(self._target, "Identity", [value.spec])
+        self.steps.append(Call((value,), (to,), kernel, label))
+
+    def emitted(self, operator: str, value: Value, **attributes: Any) -> Value:
+        """Adds a node with one input, and gives its output."""
+        kernel = emit(self._target, operator, [value.spec], attributes)
+        return self._call(Fused(kernel, [value], 0), f"{self._label} + {operator}")[0]
+
+    def inner(
+        self,
+        graph: onnx_ir.Graph,
+        values: Values,
+        given: Sequence[Value],
+        opset: Mapping[str, int],
+    ) -> list[Value]:
+        """Adds the steps of a graph inside of a node, and gives its outputs.
+
+        `values` has what it sees of the graph around it, `given` are its inputs.
+        """
+        own = {**values, **dict(zip(graph.inputs, given, strict=True))}
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                own[value] = constant_of(value.const_value.numpy())
+        for node in graph:
+            self._lower(node, own, opset)
+        return [own[value] for value in graph.outputs]
+
+    def _lower(self, node: onnx_ir.Node, values: Values, opset: Mapping[str, int]) -> None:
         if node in self._done:
             return
-        inputs = [None if value is None else values[value] for value in node.inputs]
         self._label = _label_of(node)
-        behind = [] if node.domain else list(followers(node, values, self._opset))
+        behind = [] if node.domain else list(followers(node, values, opset))
         try:
-            outputs, taken = self._outputs(node, inputs, self._opset, behind)
+            outputs, taken = self.outputs(node, values, opset, behind)
         except Declined as error:
             raise GraphError(f"{describe(node)}: cannot be deployed: {error}") from None
         self._done.update(one for one, _ in behind[:taken])
         last = behind[taken - 1][0] if taken else node
         values.update(zip(last.outputs, outputs, strict=False))
 
-    def _outputs(
+    def outputs(
         self,
         node: onnx_ir.Node,
-        inputs: Sequence[Value | None],
+        values: Values,
         opset: Mapping[str, int],
         behind: Sequence[Behind] = (),
     ) -> tuple[Sequence[Value], int]:
         """What a node gives: known elements, the same memory, what kernels write; and how many of
         the nodes behind it these compute, too, which give that then."""
-        if _has_subgraphs(node):
-            raise Declined("it has subgraphs")
+        inputs = [None if value is None else values[value] for value in node.inputs]
         is_onnx = node.domain in ("", "ai.onnx")
+        if _has_subgraphs(node):
+            return control_of(self, node, inputs, values, opset), 0
         host = HostNode(node, opset)
-        computed = _computed(node, inputs, host) if is_onnx else None
-        if computed is not None:
-            return computed, 0
+        known = computed(node, inputs, host) if is_onnx else None
+        if known is not None:
+            return known, 0
         attributes = attributes_of(node)
-        same = _alias(node, inputs, attributes) if is_onnx else None
+        same = alias(node, inputs, attributes) if is_onnx else None
         if same is not None:
             return [same], 0
         try:
@@ -146,7 +167,7 @@ class _Lowering:
             names = [_label_of(one) for one, _ in behind[: fused.taken]]
             return self._call(fused, " + ".join([self._label, *names])), fused.taken
         try:
-            return self._by_body(inputs, host, len(node.outputs)), 0
+            return by_body(self, inputs, host, len(node.outputs)), 0
         except Declined as error:
             raise Declined(f"{reason}; {error}") from None
 
@@ -186,100 +207,20 @@ class _Lowering:
             value if read is None or index in read else None
             for index, value in enumerate((*inputs, *constants))
         ]
-        self._calls.append(Call(kernel, tuple(given), tuple(outputs), label))
+        self.steps.append(Call(tuple(given), tuple(outputs), kernel, label))
         return outputs
-
-    def _by_body(self, inputs: Sequence[Value | None], host: HostNode, count: int) -> list[Value]:
-        """What the nodes give that the operator is short for."""
-        tensors = [None if one is None else Tensor(one.shape, one.dtype) for one in inputs]
-        function = body_of(host.proto, tensors, host.opset)
-        before = len(self._calls)
-        values: dict[onnx_ir.Value | None, Value | None] = {None: None}
-        values.update(zip(function.inputs, inputs, strict=False))
-        opset = {**host.opset, **function.opset_imports}
-        try:
-            for node in function:
-                given = [values.get(value) for value in node.inputs]
-                made, _ = self._outputs(node, given, opset)
-                values.update(zip(node.outputs, made, strict=False))
-        except Declined as error:
-            del self._calls[before:]  # nothing is left of a body that is lowered in part
-            raise Declined(f"its body: {node.op_type}: {error}") from None
-        found = [values.get(value) for value in function.outputs[:count]]
-        return [value for value in found if value is not None]
-
-
-def read_inputs(kernel: GenKernel) -> set[int] | None:
-    """The inputs that a kernel reads, by position; None where its source does not show that.
-
-    Weights that are packed for a kernel are constants of it; the model's own are not needed then.
-    """
-    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", kernel.source, flags=re.S)
-    body = code.rpartition(f"void {kernel.symbol}(")[2].partition("{")[2]
-    indices = re.findall(r"\bin\[([^\]]*)\]", body)
-    handed_on = re.search(r"\bin\b(?!\[)", body.replace("(void)in;", ""))
-    if handed_on or not all(index.isdigit() for index in indices):
-        return None
-    return set(map(int, indices))
-
-
-def _computed(
-    node: onnx_ir.Node, inputs: Sequence[Value | None], host: HostNode
-) -> list[Value] | None:
-    """What a node gives that depends on no input of the model; None where that is large."""
-    if node.op_type in ("Shape", "Size") and inputs[0] is not None:
-        shape = numpy.array(inputs[0].shape, "int64")
-        if node.op_type == "Size":
-            return [constant_of(numpy.array(math.prod(inputs[0].shape), "int64"))]
-        begin: int = node.attributes.get_int("start", 0)
-        return [constant_of(shape[begin : node.attributes.get_int("end", None)])]
-    given = [value for value in inputs if value is not None]
-    if node.op_type == "CastLike" and given[0].constant is not None:
-        return [constant_of(given[0].constant.astype(numpy.dtype(given[1].dtype)))]
-    if node.op_type in _VARIES or any(value.known is None for value in given):
-        return None
-    if not given and node.op_type != "Constant":
-        return None
-    results = host.run([None if value is None else value.constant for value in inputs])
-    if not all(isinstance(result, numpy.ndarray | numpy.generic) for result in results):
-        return None
-    arrays = [numpy.asarray(result) for result in results]
-    most = max(_MOST_BYTES, 2 * sum(value.nbytes for value in given))
-    return list(map(constant_of, arrays)) if sum(one.nbytes for one in arrays) <= most else None
-
-
-def _alias(
-    node: onnx_ir.Node, inputs: Sequence[Value | None], attributes: Mapping[str, object]
-) -> Value | None:
-    first = inputs[0] if inputs else None
-    if first is None or len(node.outputs) != 1:
-        return None
-    if node.op_type in ("Cast", "CastLike"):
-        return first if _type_of_cast(node, inputs) == first.dtype else None
-    others = [None if value is None else _elements(value) for value in inputs[1:]]
-    shape = alias_shape(node.op_type, first.shape, others, dict(attributes))
-    return None if shape is None else first.reshaped(shape)
-
-
-def _elements(value: Value) -> Any:
-    return UNKNOWN if value.constant is None else value.constant
-
-
-def _type_of_cast(node: onnx_ir.Node, inputs: Sequence[Value | None]) -> str:
-    if node.op_type == "Cast":
-        return str(onnx_ir.DataType(node.attributes.get_int("to")).numpy())
-    return "" if inputs[1] is None else inputs[1].dtype
 
 
 def _drop_unused(program: Program) -> None:
-    """Removes calls of which nothing is used."""
+    """Removes steps of which nothing is used."""
     used = {value.root for value in program.outputs}
     kept = []
-    for call in reversed(program.calls):
-        if any(value.root in used for value in call.outputs):
-            used.update(value.root for value in call.inputs if value is not None)
-            kept.append(call)
-    program.calls = kept[::-1]
+    for step in reversed(program.steps):
+        is_frame = isinstance(step, Control) and step.kind
+        if is_frame or any(value.root in used for value in step.outputs):
+            used.update(value.root for value in step.inputs if value is not None)
+            kept.append(step)
+    program.steps = kept[::-1]
 
 
 def _label_of(node: onnx_ir.Node) -> str:

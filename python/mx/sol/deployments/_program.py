@@ -54,23 +54,41 @@ def constant_of(array: Array) -> Value:
 
 
 @dataclass(frozen=True)
-class Call:
-    """One kernel over values. Inputs that the kernel does not read are None."""
+class Step:
+    """What is done with values. Inputs that are not read are None."""
 
-    kernel: GenKernel
     inputs: tuple[Value | None, ...]
     outputs: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Call(Step):
+    """One kernel over values."""
+
+    kernel: GenKernel
     label: str  # the nodes that it executes, and where the model says that they came from
+
+
+@dataclass(frozen=True)
+class Control(Step):
+    """A line of C around calls; {0}, {1}, ... in it are the inputs, and the outputs behind them.
+
+    What begins with one of the kind "if" or "loop" is closed by one of the kind "end". The outputs
+    of these two are memory that is not to be used for anything else from there on.
+    """
+
+    text: str
+    kind: str = ""  # "if", "else", "loop", "end", and "" for what is done once
 
 
 @dataclass
 class Program:
-    """All calls of a model in order, and where each value is."""
+    """All steps of a model in order, and where each value is."""
 
     name: str
     inputs: list[Value]
     outputs: list[Value]
-    calls: list[Call] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     # Of values that are in the arena: where, in bytes.
     offsets: dict[Value, int] = field(default_factory=dict)
     arena_bytes: int = 0
@@ -78,6 +96,11 @@ class Program:
     weight_offsets: dict[Value, int] = field(default_factory=dict)
     weights: list[Value] = field(default_factory=list)
     weight_bytes: int = 0
+
+    @property
+    def calls(self) -> list[Call]:
+        """The steps that are kernels."""
+        return [step for step in self.steps if isinstance(step, Call)]
 
     @property
     def workspace(self) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..backends.gen import Target, prelude, signature
 from ._interface import STATUSES, Interface
 from ._names import C_TYPES
 from ._processors import check, guard
-from ._program import ALIGNMENT, Call, Program, Value
+from ._program import ALIGNMENT, Call, Control, Program, Value
 from ._runtime import CHECK_FILE, CRC, RUN_TILES
 from ._weights import HEADER, MAGIC, ORDER, VERSION, identity
 
@@ -69,9 +70,14 @@ def _function(program: Program, to: Interface) -> Iterator[str]:
     if program.weight_bytes:
         origin = f"{to.func_name}_weights" if to.is_inside else f"weights + {HEADER.size}"
         yield f"  const char *constants = (const char *){origin};"
-    where = _addresses(program, to)
-    for call in program.calls:
-        yield from _call(call, program, where)
+    where, depth = _addresses(program, to), 0
+    for step in program.steps:
+        if isinstance(step, Control):
+            depth -= step.kind in ("else", "end")
+            yield "  " * (depth + 1) + _control(step, where)
+            depth += step.kind in ("if", "else", "loop")
+        elif isinstance(step, Call):
+            yield from ("  " * depth + line for line in _call(step, program, where))
     yield f"  return {to.macro}_OK;"
     yield "}"
 
@@ -115,6 +121,13 @@ def _addresses(program: Program, to: Interface) -> dict[Value, str]:
     where |= {value: f"memory + {begin}" for value, begin in program.offsets.items()}
     where |= {value: f"constants + {begin}" for value, begin in program.weight_offsets.items()}
     return where
+
+
+def _control(step: Control, where: dict[Value, str]) -> str:
+    given = [
+        "NULL" if value is None else where[value.root] for value in (*step.inputs, *step.outputs)
+    ]
+    return re.sub(r"\{(\d+)\}", lambda match: f"({given[int(match[1])]})", step.text)
 
 
 def _call(call: Call, program: Program, where: dict[Value, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import zlib
 
 import numpy
 
-from ._program import ALIGNMENT, Program, aligned
+from ._program import ALIGNMENT, Call, Program, aligned
 
 MAGIC = b"mxsolwts"
 VERSION = 1
@@ -31,8 +31,9 @@ def content(program: Program) -> bytes:
 def identity(program: Program) -> int:
     """A number that differs between programs whose weights may not be exchanged."""
     digest = hashlib.sha256()
-    for call in program.calls:
-        digest.update(call.kernel.source.encode())
+    for step in program.steps:
+        text = step.kernel.source if isinstance(step, Call) else getattr(step, "text", "")
+        digest.update(text.encode())
     for value in program.weights:
         digest.update(f"{value.dtype} {value.shape}".encode())
     return int.from_bytes(digest.digest()[:8], "little")

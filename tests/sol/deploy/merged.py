@@ -1,0 +1,55 @@
+"""Many deployed graphs as one library, which is compiled once."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy
+
+from mx.sol import jits
+from mx.sol.backends.gen import Target
+from mx.sol.deployments._arena import lay_out, lay_out_weights
+from mx.sol.deployments._header import header
+from mx.sol.deployments._interface import interface_of
+from mx.sol.deployments._program import Program
+from mx.sol.deployments._source import source
+from mx.sol.deployments._weights import file_bytes
+
+from .loaded import Array, aligned, pointer
+
+
+class Merged:
+    """A function that does what several programs do, with inputs and outputs of all."""
+
+    def __init__(self, programs: Sequence[Program], target: Target) -> None:
+        self.program = Program("merged", [], [])
+        for number, one in enumerate(programs):
+            for value in one.inputs:
+                value.name = f"x{number}"
+            for value in one.outputs:
+                value.name = f"y{number}"
+            self.program.inputs += one.inputs
+            self.program.outputs += one.outputs
+            self.program.steps += one.steps
+        lay_out(self.program)
+        lay_out_weights(self.program)
+        self._interface = interface_of(self.program, "merged", "predict", False, "tests")
+        text = source(self.program, self._interface, target)
+        text = text.replace('#include "merged.h"', header(self._interface))
+        # Nothing is optimized: to compile as much as this takes long.
+        flags = ("-std=gnu11", "-O0", "-Wall", "-Werror")
+        self._library = jits.compiled(text, target, flags, about="tests")
+
+    def call(self, inputs: Sequence[Array]) -> list[Array]:
+        """All outputs, for all inputs."""
+        outputs = [numpy.full(one.shape, 77, one.dtype) for one in self.program.outputs]
+        weights = aligned(file_bytes(self.program))
+        arena = numpy.full(self._interface.arena_bytes, 0xFF, "uint8")
+        given = [numpy.array(one, order="C") for one in inputs]
+        pointers = [pointer(one) for one in (*given, *outputs, arena)]
+        sizes = [ctypes.c_size_t(arena.nbytes), pointer(weights), ctypes.c_size_t(weights.nbytes)]
+        arguments = [*pointers, *sizes, ctypes.c_void_p(None)]
+        function = ctypes.CFUNCTYPE(ctypes.c_int, *map(type, arguments))
+        assert function(self._library.address("predict"))(*arguments) == 0
+        return outputs
