@@ -189,6 +189,8 @@ def _onednn_libraries(root: Path) -> list[Target]:
             links=(RUNTIME_LIBRARY, _file_of("onednn-cpu-gomp", "libdnnl.so.3")),
             rpath=("../../ffi/lib",),
             link_flags=("-ldl",),
+            # For accelerators that compute with oneDNN, too.
+            exports=("mxnet_onednn_set_threads",),
         )
     ]
 

@@ -104,7 +104,9 @@ PLUGIN_PARTS = {
         "src/graph/memory_plan.h",
         "src/onednn/engine.h",
         "src/onednn/makers.h",
+        "src/onednn/openmp.h",
         "src/onednn/threads.h",
+        "src/op/parallel/thread_pool.h",
     ),
 }
 

@@ -1,10 +1,9 @@
 #include "threads.h"
 
-#include <mxnet/runtime/error.h>
-
 #include <algorithm>
 
-#include "../sdk/status.h"
+#include "onednn/openmp.h"
+#include "op/parallel/thread_pool.h"
 
 namespace {
 
@@ -20,18 +19,14 @@ namespace onednn {
 
 int NumThreads() { return threads_of_models; }
 
+op::ThreadPool* Pool() { return op::ThreadPool::Global(); }
+
 }  // namespace onednn
 }  // namespace mxnet
 
 namespace onednn {
 
-int FindThreads() {
-  try {
-    return mxnet::onednn::MaxThreads();
-  } catch (const mxnet::runtime::Error& error) {
-    throw mxacc::Failure(kMXAccFailed, error.message());
-  }
-}
+int FindThreads() { return mxnet::onednn::RegionThreads(); }
 
 int ThreadsFor(int64_t work, int limit) {
   return static_cast<int>(std::clamp<int64_t>(work / kWorkOfThread, 1, limit));

@@ -1,6 +1,6 @@
 /*!
  * \file threads.h
- * \brief How many threads oneDNN computes with here, which are those of OpenMP.
+ * \brief How many threads oneDNN computes with here, which are those of a pool.
  */
 #ifndef ONEDNN_THREADS_H_
 #define ONEDNN_THREADS_H_
@@ -13,7 +13,8 @@ namespace onednn {
 
 using mxnet::onednn::ThreadScope;
 
-/*! \brief How many threads OpenMP would take by itself; Failure where oneDNN does not use it. */
+/*! \brief How many threads are taken where nobody says so: what OMP_NUM_THREADS says, or one for
+ * each processor. */
 int FindThreads();
 
 /*! \brief How many threads are worth it for that many steps of arithmetic, of limit at most. */

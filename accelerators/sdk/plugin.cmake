@@ -1,6 +1,7 @@
 # add_accelerator(name libraries...): the accelerator of the calling folder, as sdk/plugin.mk
 # builds it. PARTS has the folders of the SDK that are compiled besides it, SOURCES further files of
-# the folder, SHARED_SOURCES files of MXNet that link to nothing of it, by their path below src/.
+# the folder, SHARED_SOURCES files of MXNet that link to nothing of it, by their path below src/,
+# EXPORTS another version script than the SDK's.
 set(ACCELERATORS_SDK ${CMAKE_CURRENT_LIST_DIR})
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -11,6 +12,9 @@ function(add_accelerator name)
   find_package(Threads REQUIRED)
   set(sdk ${ACCELERATORS_SDK})
   set(exports ${sdk}/exports.map)
+  if(EXPORTS)
+    set(exports ${EXPORTS})
+  endif()
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${sdk}/*.cc)
   foreach(part ${PARTS})
     list(APPEND patterns ${sdk}/${part}/*.cc)

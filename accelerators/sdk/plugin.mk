@@ -8,6 +8,7 @@
 #   MORE_OBJECTS  that their own rules make
 #   LIBS      what is linked
 #   INCLUDES  further flags of the preprocessor
+#   EXPORTS   another version script than the SDK's, which exports the entry of plugins alone
 #   MISSING   what is not there to build it, and how to get it; empty where all is
 OUT ?= .
 CXXFLAGS ?= -O2 -Wall -Wextra
@@ -24,12 +25,13 @@ OBJECTS += $(MORE_OBJECTS)
 FILE ?= lib$(NAME).so
 LIBRARY := $(OUT)/$(FILE)
 LINK = $(CXX) $(CXXFLAGS) -shared
-LINK_FLAGS = -Wl,--version-script=$(SDK)/exports.map -Wl,-z,defs -pthread
+EXPORTS ?= $(SDK)/exports.map
+LINK_FLAGS = -Wl,--version-script=$(EXPORTS) -Wl,-z,defs -pthread
 COMPILE = $(CXX) -std=c++17 $(CXXFLAGS) -fPIC -fvisibility=hidden -pthread -I../../include $(INCLUDES)
 
 .PHONY: missing
 ifeq ($(strip $(MISSING)),)
-$(LIBRARY): $(OBJECTS) $(SDK)/exports.map
+$(LIBRARY): $(OBJECTS) $(EXPORTS)
 	$(LINK) $(OBJECTS) $(LINK_FLAGS) $(LIBS) -o $@
 else
 .PHONY: $(LIBRARY)

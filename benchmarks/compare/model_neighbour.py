@@ -54,8 +54,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    # torch comes with the OpenMP that oneDNN uses, and is imported first: it reads this then.
-    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     for name in options.model or ("resnet50", "bert", "lenet"):
         for batch in options.batch or (1,):
             runners = contestants(name, batch, options.threads, set())

@@ -286,8 +286,6 @@ if TYPE_CHECKING:
 
 _PACKAGE = "onednn-cpu-gomp"
 _SONAME = "libdnnl.so.3"
-# Of looks for work, some tens of nanoseconds each: about as long as waking a thread takes.
-_SPIN_COUNT = "3000"
 _PATH = os.path.join(os.path.dirname(_library.PATH), "libmxnet_onednn.so")
 
 
@@ -305,23 +303,6 @@ def _find() -> str:
     raise ImportError(f"oneDNN cannot be used: the package {_PACKAGE} has lost its {_SONAME}")
 
 
-def _open(path: str) -> None:
-    """Loads oneDNN, and with it GNU OpenMP, unless somebody has, whose threads are to wait briefly.
-
-    By default they look for work for milliseconds before they sleep, and keep the processor from
-    others meanwhile, be it from the very thread that they wait for.
-    """
-    asked = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & set(os.environ)
-    if not asked:
-        os.environ["GOMP_SPINCOUNT"] = _SPIN_COUNT
-    try:
-        # For itself: the library of the makers finds it by its name, as it is there already.
-        ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
-    finally:
-        if not asked:
-            del os.environ["GOMP_SPINCOUNT"]
-
-
 @functools.cache
 def load() -> OneDNN:
     """Loads oneDNN and the makers. ImportError, with the reason, where one of them is missing."""
@@ -329,7 +310,8 @@ def load() -> OneDNN:
         raise ImportError(f"oneDNN cannot be used: mx is built without it, {_PATH} is missing")
     path = _find()
     try:
-        _open(path)
+        # For itself: the library of the makers finds it by its name, as it is there already.
+        ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
         library: Any = ffi.load_library(_PATH)
     except OSError as error:
         raise ImportError(f"oneDNN cannot be used: {error}") from error

@@ -102,17 +102,11 @@ class Maker {
 /*! \brief What body(&maker) makes; the errors of oneDNN, too, are those of the function. */
 template <typename Body>
 Primitive Make(const char* name, const Body& body) {
-  const auto make = [&] {
-    return Translated([&] {
-      Maker maker(name);
-      body(&maker);
-      return maker.Finish();
-    });
-  };
-  if (!HasLostThreads()) return make();
-  Primitive made;
-  CallElsewhere([&] { made = make(); });
-  return made;
+  return Translated([&] {
+    Maker maker(name);
+    body(&maker);
+    return maker.Finish();
+  });
 }
 
 }  // namespace onednn

@@ -151,11 +151,6 @@ void Steps::Run(const DLTensor* in, int num_in, DLTensor* out, int num_out, void
     MXNET_THROW("ValueError") << "a kernel of oneDNN: expected " << num_in_ << " inputs and "
                               << num_out_ << " outputs, got " << num_in << " and " << num_out;
   }
-  if (!HasLostThreads()) return RunHere(in, out, workspace);
-  CallElsewhere([&] { RunHere(in, out, workspace); });
-}
-
-void Steps::RunHere(const DLTensor* in, const DLTensor* out, void* workspace) const {
   for (const Copy& copy : copies_) {
     void* to = DataOf(out[copy.output]);
     const void* from = DataOf(in[copy.input]);

@@ -92,7 +92,6 @@ class Steps {
     size_t bytes;
   };
 
-  void RunHere(const DLTensor* in, const DLTensor* out, void* workspace) const;
   [[gnu::noinline]] Slot* MakeSlot() const;
   Slot* TakeSlot() const;
   void ReturnSlot(Slot* slot) const;

@@ -1,11 +1,9 @@
 /*!
  * \file threads.h
- * \brief The threads that oneDNN computes with, which are those of GNU OpenMP.
+ * \brief How many threads oneDNN computes with, which are those of a pool.
  */
 #ifndef MXNET_SRC_ONEDNN_THREADS_H_
 #define MXNET_SRC_ONEDNN_THREADS_H_
-
-#include <functional>
 
 namespace mxnet {
 namespace onednn {
@@ -14,14 +12,11 @@ namespace onednn {
  * for defines it: functions/ for plans, the accelerator for its models. */
 int NumThreads();
 
-/*! \brief How many OpenMP takes where it is told nothing; ImportError where oneDNN is without it.
- */
-int MaxThreads();
-
 /*!
  * \brief Has primitives that the calling thread makes or runs use that many threads.
  *
- * A primitive divides its work when it is made, so both take the same number.
+ * A primitive divides its work when it is made, so both take the same number. RuntimeError where
+ * the system has no more threads, ImportError where oneDNN is another one than these files know.
  */
 class ThreadScope {
  public:
@@ -33,13 +28,6 @@ class ThreadScope {
  private:
   int before_;
 };
-
-/*! \brief Whether the calling thread had threads of OpenMP once that a fork has left behind: it
- * would wait for them for ever. */
-bool HasLostThreads() noexcept;
-
-/*! \brief Calls work on a thread that has lost none, and throws what it throws. */
-void CallElsewhere(const std::function<void()>& work);
 
 }  // namespace onednn
 }  // namespace mxnet

@@ -29,11 +29,8 @@ Weight::Elements Weight::GetLocked() {
   if (elements_ == nullptr) {
     const Packing& packing = *Reversible();
     const Buffer buffer(packing.lies.get_size());
-    const auto unpack = [&] {
-      const ThreadScope scope(NumThreads());
-      Reorder(packing.wanted, packing.buffer.data(), packing.lies, buffer.data());
-    };
-    HasLostThreads() ? CallElsewhere(unpack) : unpack();
+    const ThreadScope scope(NumThreads());
+    Reorder(packing.wanted, packing.buffer.data(), packing.lies, buffer.data());
     elements_ = buffer.shared();
   }
   return elements_;

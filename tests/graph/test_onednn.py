@@ -949,7 +949,7 @@ def test_forks():
 
 
 def test_the_environment_is_left_alone():
-    """What is set for OpenMP while it is loaded is gone; `import mx` alone loads nothing."""
+    """Loading oneDNN sets nothing; `import mx` alone loads nothing."""
     script = (
         "import os, mx\n"
         "before = dict(os.environ)\n"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "onednn/openmp.h"
 #include "onednn/threads.h"
 
 namespace mxnet {
@@ -12,6 +13,12 @@ int NumThreads() {
   static const auto* get =
       new runtime::PackedFunc(runtime::PackedFunc::GetGlobal("mx.get_num_threads"));
   return static_cast<int>((*get)().As<int64_t>());
+}
+
+op::ThreadPool* Pool() {
+  static const auto get = reinterpret_cast<op::ThreadPool* (*)()>(
+      runtime::PackedFunc::GetGlobal("mx.thread_pool")().As<void*>());
+  return get();
 }
 
 namespace python {

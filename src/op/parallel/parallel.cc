@@ -111,6 +111,10 @@ MXNET_REGISTER_API("mx.set_num_threads")
     .arg("count", "At least 1, which is the calling thread alone.")
     .set_body_typed([](int64_t count) { SetNumThreads(count); });
 
+MXNET_REGISTER_API("mx.thread_pool")
+    .describe("The function of C++ that returns the pool of threads, for libraries of mx.")
+    .set_body_typed([] { return reinterpret_cast<void*>(&ThreadPool::Global); });
+
 }  // namespace
 }  // namespace op
 }  // namespace mxnet

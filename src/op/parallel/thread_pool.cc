@@ -4,6 +4,7 @@
  */
 #include "op/parallel/thread_pool.h"
 
+#include <mxnet/runtime/error.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -71,17 +72,35 @@ ThreadPool* ThreadPool::Global() {
 }
 
 bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
-  std::unique_lock<std::mutex> use(in_use_, std::try_to_lock);
-  if (!use.owns_lock()) return false;
+  if (!TryBegin(loop, threads)) return false;
+  End(loop);
+  return true;
+}
+
+bool ThreadPool::TryBegin(SharedLoop* loop, int threads) {
+  if (!in_use_.try_lock()) return false;
+  Publish(loop, threads);
+  return true;
+}
+
+void ThreadPool::Begin(SharedLoop* loop, int threads) {
+  in_use_.lock();
+  Publish(loop, threads);
+}
+
+void ThreadPool::Publish(SharedLoop* loop, int threads) {
   int asleep;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     Start(threads - 1);
     loop_ = loop;
-    wanted_ = std::min(threads - 1, started_);
+    wanted_ = std::min(threads - 1, started_.load());
     asleep = wanted_ - awake_;
   }
   for (; asleep > 0; --asleep) work_.notify_one();
+}
+
+void ThreadPool::End(SharedLoop* loop) {
   loop->TakePieces();
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -94,7 +113,18 @@ bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, is_done);
   }
-  return true;
+  in_use_.unlock();
+}
+
+void ThreadPool::Reserve(int workers) {
+  if (started_.load(std::memory_order_relaxed) >= workers) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  Start(workers);
+  if (started_ < workers) {
+    MXNET_THROW("RuntimeError") << "threads: " << workers
+                                << " are needed beside the calling one, and the system starts "
+                                << started_.load() << "; mx.set_num_threads takes fewer";
+  }
 }
 
 void ThreadPool::Start(int workers) noexcept {

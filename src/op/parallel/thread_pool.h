@@ -46,10 +46,25 @@ class ThreadPool {
   /*! \brief Does all items; false where the pool is at the loop of another thread. */
   bool TryRun(SharedLoop* loop, int threads);
 
+  // Virtual, as libraries that are not linked with this one call them, too.
+
+  /*! \brief Lets threads - 1 threads of the pool take pieces until End; false where the pool is at
+   * the loop of another thread. */
+  virtual bool TryBegin(SharedLoop* loop, int threads);
+  /*! \brief The same, but waits for the loop of another thread to end. */
+  virtual void Begin(SharedLoop* loop, int threads);
+  /*! \brief Takes what pieces are left, and waits for those that others have taken. By the thread
+   * that has begun. */
+  virtual void End(SharedLoop* loop);
+  /*! \brief Starts threads until there are so many; RuntimeError where the system has no more. */
+  virtual void Reserve(int workers);
+
   /*! \brief Whether a thread is awake that has no loop. */
   bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
  private:
+  virtual ~ThreadPool() = default;
+  void Publish(SharedLoop* loop, int threads);
   void Start(int workers) noexcept;
   void Work() noexcept;
 
@@ -61,7 +76,7 @@ class ThreadPool {
   std::atomic<int> wanted_{0}; /*!< threads that may still begin */
   std::atomic<int> active_{0}; /*!< threads at the loop, but for its own */
   std::atomic<int> awake_{0};  /*!< threads that wait without sleeping */
-  int started_{0};
+  std::atomic<int> started_{0};
 };
 
 }  // namespace op
