@@ -14,6 +14,7 @@ from .locations import (
     ONEDNN_LIBRARY,
     OPERATOR_LIBRARY,
     RUNTIME_LIBRARY,
+    WATCH_MODULE,
 )
 
 GOLDEN = (Path(__file__).parent / "exported_symbols.txt").read_text().split()
@@ -32,8 +33,9 @@ EXPORTS = {
     CHECK_LIBRARY: ["mxacc_check_stress"],
     CORE_MODULE: ["PyInit_core"],
     NDARRAY_MODULE: ["PyInit_ndarray"],
+    WATCH_MODULE: ["PyInit_watch"],
 }
-MODULES = (CORE_MODULE, NDARRAY_MODULE)
+MODULES = (CORE_MODULE, NDARRAY_MODULE, WATCH_MODULE)
 # Of the C and C++ libraries, by the version that each of their symbols has.
 SYSTEM = re.compile(r"\w+@@?(GLIBC|GLIBCXX|CXXABI|GCC)_[\w.]+$")
 # What the start-up code of every shared object asks for and does without.

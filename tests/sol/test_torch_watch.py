@@ -130,7 +130,7 @@ def test_what_is_watched_has_to_be_tensors() -> None:
             reader,
             hooks=[],
             modules=[],
-            places=[],
+            locations=[],
             seen=[],
             counted=[1],
             weights=[],

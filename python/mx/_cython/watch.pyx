@@ -86,7 +86,7 @@ cdef class Watch:
     """What a module was when it was looked at, to compare with.
 
     `hooks` are dictionaries that have to be empty, `modules` may not be in training mode, and each
-    of `places`, a dictionary and a key in it, has to hold the object of `seen` at its position.
+    of `locations`, a dictionary and a key in it, has to hold the object of `seen` at its position.
     `counted` are tensors that may not get another version, `weights` those that may not get another
     address, `contents` arrays of NumPy whose elements may not change, and `steps` a list whose first
     item may not.
@@ -101,18 +101,18 @@ cdef class Watch:
     def __cinit__(self):
         self.numbers = NULL
 
-    def __init__(self, Reader reader not None, *, hooks, modules, places, seen, counted, weights, contents,
+    def __init__(self, Reader reader not None, *, hooks, modules, locations, seen, counted, weights, contents,
                  list steps not None):
         self.reader = reader
         self.hooks, self.modules, self.seen = tuple(hooks), tuple(modules), tuple(seen)
-        self.dicts, self.keys = tuple([one for one, _ in places]), tuple([key for _, key in places])
+        self.dicts, self.keys = tuple([one for one, _ in locations]), tuple([key for _, key in locations])
         self.counted, self.weights = tuple(counted), tuple(weights)
         self.contents = tuple(contents)
         if len(self.seen) != len(self.dicts):
-            raise ValueError(f"Watch: {len(self.dicts)} places and {len(self.seen)} objects")
+            raise ValueError(f"Watch: {len(self.dicts)} locations and {len(self.seen)} objects")
         for one in self.dicts:
             if not isinstance(one, dict):
-                raise TypeError(f"Watch: places: expected dictionaries, got {type(one).__name__}")
+                raise TypeError(f"Watch: locations: expected dictionaries, got {type(one).__name__}")
         reader.check(self.counted + self.weights)
         self.values = tuple([one.tobytes() for one in self.contents])
         self.steps, self.before = steps, steps[0]

@@ -131,7 +131,7 @@ class State:
             _READER,
             hooks=hooks,
             modules=self._modules,
-            places=list(zip(self._dicts, self._keys, strict=True)),
+            locations=list(zip(self._dicts, self._keys, strict=True)),
             seen=self._seen,
             # Tensors made in inference mode count no versions.
             counted=[tensor for tensor in self._watched if not tensor.is_inference()],
