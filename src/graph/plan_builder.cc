@@ -126,17 +126,24 @@ void PlanBuilder::CheckInputs(const Kernel& kernel, const std::vector<int64_t>& 
                               << inputs.size();
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const PlanTensor& tensor = At(inputs[i], "an input of a step").tensor;
+    const Value& value = At(inputs[i], "an input of a step");
+    const PlanTensor& tensor = value.tensor;
     if (tensor.dtype != expected[i].dtype || tensor.shape != expected[i].shape) {
       MXNET_THROW("ValueError") << name << ": input " << i << " of the kernel: expected "
                                 << DataTypeName(expected[i].dtype)
                                 << ViewOf(expected[i].shape).str() << ", got "
                                 << DataTypeName(tensor.dtype) << ViewOf(tensor.shape).str();
     }
-    const bool is_plain = !values_[static_cast<size_t>(inputs[i])].is_blocked &&
-                          IsRowMajor(tensor.shape, tensor.strides);
+    const bool is_plain = !value.is_blocked && IsRowMajor(tensor.shape, tensor.strides);
     if (!is_plain && !expected[i].any_layout) {
       MXNET_THROW("ValueError") << name << ": input " << i << " of the kernel has to be row-major";
+    }
+    // Strides of a view were checked when it was added; a layout of the kernel's own has none.
+    const size_t given = roots_[static_cast<size_t>(value.root)].bytes - tensor.offset;
+    if (given < expected[i].bytes) {
+      MXNET_THROW("ValueError") << name << ": input " << i << " of the kernel: expected "
+                                << expected[i].bytes << " bytes in the layout of the kernel, got "
+                                << given;
     }
   }
 }

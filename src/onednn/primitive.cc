@@ -39,7 +39,8 @@ Argument Maker::Bind(int name, const Operand& operand, const Desc& lies, const D
   const Desc wanted = desc == lies ? operand.Offered() : desc.reshape(operand.shape);
   made_.input_layouts.push_back(LayoutOf(wanted, operand.dtype));
   const bool any_layout = made_.input_layouts.back().has_value();
-  made_.inputs.push_back({operand.dtype, operand.GivenShape(), any_layout});
+  const size_t bytes = any_layout ? wanted.get_size() : 0;
+  made_.inputs.push_back({operand.dtype, operand.GivenShape(), any_layout, bytes});
   return {name, desc, {Location::Kind::kInput, made_.inputs.size() - 1}};
 }
 

@@ -14,6 +14,8 @@ import mx
 from mx.op import Parameters, TensorSpec
 
 PlanBuilder = ffi.get_class("mx.graph.PlanBuilder")
+# Of elements in a layout of the caller's, of so many bytes.
+RELU_GRAD = ffi.get_global_func("mx.graph.training.relu_grad")
 operator_kernel = ffi.get_global_func("mx.graph.operator_kernel")
 view_layouts = ffi.get_global_func("mx.graph.view_layouts")
 function_kernel = ffi.get_global_func("mx.graph.function_kernel")
@@ -186,6 +188,11 @@ def test_inputs_that_do_not_fit(inputs, error, text):
     [
         (lambda b, x: b.add_step(NEGATE, [7], "n"), ValueError, "there is no value 7"),
         (lambda b, x: b.add_step(NEGATE, [-2], "n"), ValueError, "there is no value -2"),
+        (
+            lambda b, x: b.add_step(RELU_GRAD((2, 3), 64), [x, x], "n"),
+            ValueError,
+            "64 bytes .*got 24",
+        ),
         (lambda b, x: b.add_view(x, (2, 3), (3,), 0), ValueError, "2 extents has 1 strides"),
         (lambda b, x: b.add_view(x, (7,), (1,), 0), ValueError, "bytes 0 to 28 of 24"),
         (lambda b, x: b.add_view(x, (6,), (1,), 4), ValueError, "bytes 4 to 28 of 24"),

@@ -390,6 +390,16 @@ def test_gradients_in_jax() -> None:
         close(of_params["head"], of_head.T)
 
 
+@pytest.mark.parametrize(
+    "function", [jax.nn.relu6, jax.lax.erfc, functools.partial(jax.nn.gelu, approximate=False)]
+)
+def test_gradients_of_functions_of_jax(function) -> None:
+    x = jnp.array([-7.0, -0.3, 0, 0.4, 2, 6, 9])
+    fast = sol.optimize(jax.jit(function), x)
+    found, expected = (jax.grad(lambda x, one=one: one(x).sum())(x) for one in (fast, function))
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-7)
+
+
 def test_where_gradients_end() -> None:
     @jax.jit
     def of_jax(x):

@@ -22,6 +22,10 @@ struct KernelInput {
    * is told, or the layout that whoever made the kernel knows.
    */
   bool any_layout{false};
+  /*! \brief Of the memory that it reads, where that is in a layout which whoever made the kernel
+   * knows; 0 where strides are told.
+   */
+  size_t bytes{0};
 };
 
 /*! \brief What a kernel writes. */

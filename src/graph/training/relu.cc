@@ -50,7 +50,7 @@ Ref<Kernel> MakeReluGradient(const Shape& shape, int64_t bytes) {
   }
   const int64_t size = bytes == 0 ? SizeOf(shape) : bytes / int64_t{sizeof(float)};
   const bool any_layout = bytes != 0;
-  const KernelInput input{kFloat32, shape, any_layout};
+  const KernelInput input{kFloat32, shape, any_layout, static_cast<size_t>(bytes)};
   KernelOutput output{kFloat32, shape};
   output.bytes = static_cast<size_t>(bytes);
   output.in_place = 0;

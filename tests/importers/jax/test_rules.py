@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import jax
@@ -80,6 +81,7 @@ CASES = {
         for name in "relu relu6 elu selu gelu silu sigmoid softplus softmax log_softmax".split()
     },
     "erf": (lambda x: (lax.erf(x), lax.erfc(x), lax.rsqrt(abs(x) + 1)), X),
+    "erfc of half precision": (lambda x: lax.erfc(x.astype("float16")).astype("float32"), X),
     "powers": (lambda x: (x**3, x**-2, x**0, x**0.5), Y),
     "round": (lambda x: (jnp.round(x), lax.round(x)), X),
     "logic": (lambda x, y: (x & ~y, x | y, x ^ y), bools(5), bools(5)),
@@ -138,6 +140,26 @@ CASES = {
     "batch": (jax.vmap(lambda x, y: x @ y.T), X, Y),
     "gradient": (jax.grad(lambda x: (nn.relu(x) ** 2).sum()), X),
 }  # fmt: skip
+
+
+def test_gelu_is_one_node() -> None:
+    graph = mx.importers.jax.load(partial(nn.gelu, approximate=False), (X,))
+    mx.graph.passes.run(graph, ["activations", "unused"])
+    assert [node.op_type for node in graph.nodes if node.op_type != "Constant"] == ["Gelu"]
+
+
+@pytest.mark.parametrize(("x", "most"), [("float32", 8), ("float64", 32)])
+def test_erfc_has_all_digits(x, most) -> None:
+    with jax.enable_x64(True):
+        numbers = np.concatenate([np.linspace(-6, 9, 301), [26, 30, 1e30, np.inf, -np.inf, np.nan]])
+        numbers = numbers.astype(x)
+        graph = mx.importers.jax.load(lax.erfc, (jnp.asarray(numbers),))
+    found = mx.graph.Plan(graph).run({graph.inputs[0].name: mx.np.array(numbers)})[0].asnumpy()
+    expected = np.array([math.erfc(one) for one in numbers.astype("float64")])
+    # Beyond the smallest normal number digits go.
+    digits = most * np.maximum(np.spacing(abs(expected).astype(x)), np.finfo(x).tiny)
+    close = (abs(found - expected) <= digits) | (found == expected)
+    assert close[:-1].all() and np.isnan(found[-1]), numbers[~close]
 
 
 @pytest.mark.parametrize("name", CASES)

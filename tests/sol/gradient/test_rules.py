@@ -123,6 +123,19 @@ def test_torch(name: str) -> None:
         numpy.testing.assert_allclose(grads[f"i{index}"], wanted.numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("operator", ["Max", "Min"])
+def test_extremes_of_nan(operator: str) -> None:
+    nan = numpy.nan
+    arrays = [numpy.array([nan, 1, nan, 2, 3.0]), numpy.array([nan, nan, 3, 2, 1.0])]
+    graph = Case(operator, tuple(arrays), {}, None, 1, (), (), "", True, 1).graph()
+    feeds = {f"i{index}": array for index, array in enumerate(arrays)}
+    _, grads = gradients(graph, feeds, list(feeds), {"o0": numpy.ones(5)})
+    tensors = [torch.tensor(array, requires_grad=True) for array in arrays]
+    (torch.maximum if operator == "Max" else torch.minimum)(*tensors).sum().backward()
+    for found, tensor in zip(grads.values(), tensors, strict=True):
+        numpy.testing.assert_array_equal(found, tensor.grad)
+
+
 # Of these the elements of another input decide a shape, or a parameter has to be known before.
 _STATIC = {"AffineGrid", "DFT", "DFT-2", "DFT-3", "DeformConv", "STFT"}
 _STATIC |= {"CausalConvWithState", "LinearAttention"}

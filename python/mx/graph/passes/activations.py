@@ -21,6 +21,8 @@ def _run(model: onnx_ir.Model) -> list[str]:
             continue  # removed since
         if is_onnx(node, "Erf") and opset >= _GELU_SINCE:
             removed += _gelu(node)
+        elif node.metadata_props.get("mx.function") == "erfc" and opset >= _GELU_SINCE:
+            removed += _gelu_of_erfc(node)
         elif is_onnx(node, "Tanh") and opset >= _GELU_SINCE:
             removed += _gelu_of_tanh(node)
         elif is_onnx(node, "Sigmoid") and opset >= _SWISH_SINCE:
@@ -35,6 +37,21 @@ def _gelu(erf: onnx_ir.Node) -> list[str]:
     scaled = giver_of(erf.inputs[0])
     x = None if scaled is None else scaled_by(scaled, 1 / math.sqrt(2))
     return [] if x is None else _halved(erf, x, {})
+
+
+def _gelu_of_erfc(where: onnx_ir.Node) -> list[str]:
+    """x * 0.5 * erfc(-x / sqrt(2)), multiplied in any order; the last node of what importers write
+    for erfc is marked. The other one of its two ways begins with erf."""
+    near = giver_of(where.inputs[2], "Sub")
+    erf = None if near is None else giver_of(near.inputs[1], "Erf")
+    scaled = None if erf is None else giver_of(erf.inputs[0])
+    if scaled is None:
+        return []
+    x = scaled_by(scaled, -1 / math.sqrt(2))
+    if x is None:
+        negated = giver_of(scaled_by(scaled, 1 / math.sqrt(2)), "Neg")
+        x = None if negated is None else negated.inputs[0]
+    return [] if x is None else _half_of(where, x, {})
 
 
 def _gelu_of_tanh(tanh: onnx_ir.Node) -> list[str]:
@@ -81,6 +98,11 @@ def _halved(function: onnx_ir.Node, x: onnx_ir.Value, attributes: dict[str, str]
     shifted = only_user(function.outputs[0], "Add")
     if shifted is None or number(other(shifted, function.outputs[0])) != 1:
         return []
+    return _half_of(shifted, x, attributes)
+
+
+def _half_of(shifted: onnx_ir.Node, x: onnx_ir.Value, attributes: dict[str, str]) -> list[str]:
+    """x * 0.5 * what a node gives, multiplied in any order."""
     product = only_user(shifted.outputs[0], "Mul")
     if product is None:
         return []

@@ -10,6 +10,7 @@ import jax
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
+from ..._layout import elementwise
 from .._call import Builder, Equation, Unsupported, rule
 
 _BOOL = ir.DataType.BOOL
@@ -23,22 +24,26 @@ def call_function(b: Builder, call: Equation) -> Sequence[Any]:
     name = call.eqn.primitive.name
     if b.stops and name.startswith("custom_vjp"):
         raise Unsupported("a function with a gradient of its own (jax.custom_vjp)")
-    if b.stops and name == "custom_jvp_call" and not _is_of_jax(call.param("call_jaxpr")):
-        raise Unsupported("a function with a gradient of its own (jax.custom_jvp)")
+    if name == "custom_jvp_call":
+        function = _name_in_jax(call.param("call_jaxpr"))
+        if b.stops and function is None:
+            raise Unsupported("a function with a gradient of its own (jax.custom_jvp)")
+        if function == "relu6":
+            # Its gradient is that of Clip, 0 at both bounds, and not that of the body.
+            return [elementwise(b, lambda x: b.Clip(x, 0, 6), call[0])]
     names = ("jaxpr", "call_jaxpr", "fun_jaxpr")
     inner = next(one for one in map(call.param, names) if one is not None)
     return b.inline(inner, call.inputs, b)
 
 
-def _is_of_jax(closed: Any) -> bool:
-    """Whether a function is one of JAX's own, as jax.nn.relu, whose gradient is that of its body.
-
-    One whose definition is not known is taken for another's.
+def _name_in_jax(closed: Any) -> str | None:
+    """The name of a function that is one of JAX's own, as jax.nn.relu; the gradient of most is that
+    of their body. None for others; one whose definition is not known is taken for another's.
     """
     info = getattr(closed.jaxpr, "debug_info", None)
     # "relu at /.../jax/_src/nn/functions.py:71"
-    _, _, file = (getattr(info, "func_src_info", None) or "").partition(" at ")
-    return file.startswith(os.path.join(os.path.dirname(jax.__file__), ""))
+    name, _, file = (getattr(info, "func_src_info", None) or "").partition(" at ")
+    return name if file.startswith(os.path.join(os.path.dirname(jax.__file__), "")) else None
 
 
 def _body(b: Builder, name: str) -> tuple[ir.Graph, Builder]:

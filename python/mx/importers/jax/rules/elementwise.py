@@ -9,6 +9,7 @@ import jax
 import onnx_ir as ir
 
 from ..._builder import dtype_of, shape_of
+from ..._erfc import erfc as _erfc
 from ..._layout import elementwise, with_bias
 from .._call import Builder, Equation, Unsupported, known, rule
 
@@ -204,7 +205,7 @@ def expm1(b: Builder, call: Equation) -> ir.Value:
 
 @rule("erfc")
 def erfc(b: Builder, call: Equation) -> ir.Value:
-    return computed(b, call, lambda x: b.Sub(b.constant(1, dtype_of(x)), b.Erf(x)))
+    return computed(b, call, lambda x: _erfc(b, x))
 
 
 @rule("is_finite")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import onnx_ir as ir
 
 from ..._builder import dtype_of, rank_of, shape_of
+from ..._erfc import erfc as _erfc
 from ..._layout import elementwise, with_bias
 from .._call import Builder, Call, Unsupported, rule
 from .._origin import has_own_gradient
@@ -267,7 +268,7 @@ def expm1(b: Builder, call: Call) -> ir.Value:
 
 @rule("Erfc")
 def erfc(b: Builder, call: Call) -> ir.Value:
-    return unary(b, call[0], lambda x: b.Sub(b.constant(1, dtype_of(x)), b.Erf(x)))
+    return unary(b, call[0], lambda x: _erfc(b, x))
 
 
 @rule("IsFinite")

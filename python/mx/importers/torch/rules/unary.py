@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import onnx_ir as ir
 
+from ..._erfc import erfc as _erfc
 from .._builder import Builder, Number, dtype_of
 from .._dtypes import FLOATS, UNSIGNED
 from .._rule import Unsupported, rule
@@ -130,7 +131,7 @@ def exp2(b: Builder, x: ir.Value) -> ir.Value:
 
 @rule("erfc")
 def erfc(b: Builder, x: ir.Value) -> ir.Value:
-    return b.Sub(b.constant(1, b.out), b.Erf(b.cast(x, b.out)))
+    return _erfc(b, b.cast(x, b.out))
 
 
 @rule("isnan")

@@ -89,16 +89,18 @@ def _sum(to: Writer, call: Call) -> Grads:
 
 @gradient("Max", "Min")
 def _extreme(to: Writer, call: Call) -> Grads:
-    """Inputs that are equal to what came share its gradient."""
+    """Inputs that are equal to what came share its gradient; where that is NaN, each has it, as in
+    torch."""
     inputs = [call.input(i) for i in range(len(call.node.inputs))]
     assert call.y.dtype is not None
-    hits = [to.cast(to.Equal(x, call.y), call.y.dtype) for x in inputs]
-    if len(hits) == 1:
+    if len(inputs) == 1:
         return [call.dy]
+    misses = to.Less if call.node.op_type == "Max" else to.Greater
+    hits = [to.cast(to.Not(misses(x, call.y)), call.y.dtype) for x in inputs]
     count = hits[0]
     for hit in hits[1:]:
         count = to.Add(count, hit)
-    share = to.Div(call.dy, count)
+    share = to.where(to.IsNaN(call.y), call.dy, to.Div(call.dy, count))
     return [
         to.sum_to(to.Mul(share, hit), x, call.y) if call.wants(i) else None
         for i, (x, hit) in enumerate(zip(inputs, hits, strict=True))

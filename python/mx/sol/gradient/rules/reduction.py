@@ -139,15 +139,25 @@ def _cum_sum(to: Writer, call: Call) -> ir.Value:
 
 @gradient("CumProd")
 def _cum_prod(to: Writer, call: Call) -> ir.Value:
-    """By the logarithm's slope, so where an element is 0 there is none."""
-    axis = call.input(1)
-    total = to.CumSum(
-        to.Mul(call.dy, call.y),
-        axis,
-        exclusive=call.integer("exclusive", 0),
-        reverse=1 - call.integer("reverse", 0),
+    """By the logarithm's slope before the first 0 along the axis. At that, all products behind it
+    without it; behind it all products are 0 without one of their factors, too."""
+    axis, y = call.input(1), call.y
+    exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
+    dtype = call.x.dtype or ir.DataType.FLOAT
+
+    def along(products: ir.Value) -> ir.Value:
+        weighted = to.Mul(call.dy, products)
+        return to.CumSum(weighted, axis, exclusive=exclusive, reverse=1 - reverse)
+
+    is_zero = to.Equal(call.x, 0.0)
+    zeros = to.CumSum(to.cast(is_zero, dtype), axis, reverse=reverse)
+    is_first = to.And(is_zero, to.Equal(zeros, 1.0))
+    without = to.CumProd(
+        to.where(to.Not(is_first), call.x, 1.0), axis, exclusive=exclusive, reverse=reverse
     )
-    return to.Div(total, call.x)
+    before = to.Equal(zeros, 0.0)
+    slope = to.Div(along(y), to.where(before, call.x, 1.0))
+    return to.where(is_first, along(without), to.where(before, slope, 0.0))
 
 
 @gradient("LpNormalization")
