@@ -131,6 +131,18 @@ def test_large(size, dtype):
     np.testing.assert_allclose(mx.np.matmul(left, right).asnumpy(), left @ right, **tolerance)
 
 
+@pytest.mark.parametrize("shape", [(128, 1, 128), (122, 5, 150), (2, 32, 8200), (1100, 31, 16)])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_large_of_few_terms(shape, layout):
+    rows, terms, columns = shape
+    generator = np.random.default_rng(0)
+    left = LAYOUTS[layout](generator.standard_normal((rows, terms)).astype("float32"))
+    right = generator.standard_normal((terms, columns)).astype("float32")
+    for other in (right, LAYOUTS["wide rows"](right)):
+        made = mx.np.matmul(left, other).asnumpy()
+        np.testing.assert_allclose(made, left @ right, rtol=1e-4, atol=1e-4)
+
+
 def test_method_and_half_precision():
     left, right = sample((2, 3), "float64"), sample((3, 2), "float64", 1)
     assert_same(mx.np.array(left).dot(mx.np.array(right)), left.dot(right), exact=False)

@@ -14,6 +14,7 @@
 #include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/kernels/product/blas.h"
+#include "op/kernels/product/thin.h"
 #include "op/parallel/parallel.h"
 
 namespace mxnet {
@@ -308,6 +309,31 @@ T DotInBlocks(const BlasVector<T>& a, const BlasVector<T>& b, int64_t n) {
   return std::accumulate(sums.begin(), sums.end(), T(0));
 }
 
+#if MXNET_CPU_LEVELS
+/*! \brief Writes the elements of a product. */
+struct Written {
+  float* c;
+  int64_t n;
+
+  MXNET_TARGET_AVX512 MXNET_ALWAYS_INLINE void Take(int64_t row, int64_t column, __m512 sums,
+                                                    __mmask16 mask) const {
+    _mm512_mask_storeu_ps(c + row * n + column, mask, sums);
+  }
+  MXNET_ALWAYS_INLINE void Prefetch(int64_t, int64_t) const {}
+};
+#endif
+
+/*! \brief Whether it is a product of few terms, which it computes then. */
+bool ThinGemm([[maybe_unused]] const Operands<float>& p, [[maybe_unused]] float* c) {
+#if MXNET_CPU_LEVELS
+  if (p.b_column == 1 && thin::Suits(p.m, p.n, p.k)) {
+    thin::Product({p.m, p.n, p.k, p.a, p.a_row, p.a_column, p.b, p.b_row}, Written{c, p.n});
+    return true;
+  }
+#endif
+  return false;
+}
+
 template <typename T>
 void BlasGemm(const Operands<T>& p, T* c) {
   if (p.m == 1 && p.n == 1) {
@@ -346,6 +372,9 @@ void TypedGemm(const Operands<T>& p, T* c) {
   if (work <= (kIsHalfType<T> ? kSmallHalfWork : kSmallWork)) {
     if (!kIsHalfType<T> && p.n >= 4 && p.b_column == 1) return SumRows(p, c);
     return SumElements(p, c);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (ThinGemm(p, c)) return;
   }
   // The interface of BLAS counts in 32 bits.
   if (kByBlas && std::max({p.m, p.n, p.k}) <= INT32_MAX) {
