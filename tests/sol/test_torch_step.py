@@ -93,6 +93,22 @@ def test_optimizers(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("batch", [1, 6])
+def test_large_weights_and_small_batches(batch: int) -> None:
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(30, 600), nn.Tanh(), nn.Linear(600, 30))
+    other = copy.deepcopy(model)
+    options = {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01}
+    first, second = (torch.optim.SGD(m.parameters(), **options) for m in (model, other))
+    step = sol.training_step(model, F.mse_loss, first)
+    expected = torch_step(other, F.mse_loss, second)
+    x, y = torch.randn(batch, 30), torch.randn(batch, 30)
+    for _ in range(3):
+        torch.testing.assert_close(step(x, y), expected(x, y))
+    same_state(model, other)
+    same_optimizers(first, second)
+
+
 LOSSES = {
     "cross entropy": (nn.CrossEntropyLoss(label_smoothing=0.1), lambda y: y),
     "MSE": (F.mse_loss, lambda y: F.one_hot(y, 3).float()),

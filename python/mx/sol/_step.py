@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+import ffi
+
 from ..graph import Graph
 from ..graph.lowering._program import _used_by as used_by
 from .gradient import joint
 from .operators import DOMAIN, VERSION
+
+_thin_product = ffi.get_global_func("mx.graph.training.thin_product")
+
+# Steps that take two matrices whose product is the gradient.
+_OF_PRODUCT = {"SGDStep": "SGDProductStep"}
 
 
 @dataclass(frozen=True)
@@ -68,15 +75,19 @@ def step_graph(
             )
         own = [_like(state, weight) for state in update.state]
         states += own
+        factors = _few_terms(grad) if update.operator in _OF_PRODUCT else []
         node = ir.node(
-            update.operator,
-            [weight, grad, settings[update.settings], *own],
+            _OF_PRODUCT[update.operator] if factors else update.operator,
+            [weight, *(factors or [grad]), settings[update.settings], *own],
             dict(update.attributes),
             domain=DOMAIN,
             num_outputs=1 + max(len(own), 1),
             name=f"{name}.step",
         )
         _insert(inner, node, weight, grad)
+        product = grad.producer()
+        if factors and product is not None:
+            inner.remove(product, safe=True)
         for value, to in zip(node.outputs, [weight, *own], strict=False):
             value.name, value.type, value.shape = f"{to.name}.new", to.type, to.shape
             inner.outputs.append(value)
@@ -105,6 +116,27 @@ def _input(name: str, dtype: ir.DataType, shape: Sequence[int]) -> ir.Value:
 
 def _like(name: str, value: ir.Value) -> ir.Value:
     return ir.Value(name=name, type=value.type, shape=value.shape)
+
+
+def _few_terms(gradient: ir.Value) -> list[ir.Value]:
+    """Two matrices a and b, where the gradient is a^T b, of few terms, and nothing reads it: a step
+    that computes it reads and writes less. None of them otherwise."""
+    product = gradient.producer()
+    if product is None or product.op_type != "Gemm" or product.domain or gradient.uses():
+        return []
+    options = {name: one.value for name, one in product.attributes.items()}
+    flips = (options.get("transA", 0), options.get("transB", 0), options.get("alpha", 1.0))
+    pair = [value for value in product.inputs if value is not None]
+    extents = [extent for value in pair for extent in _extents(value)]
+    if flips != (1, 0, 1.0) or gradient.dtype != ir.DataType.FLOAT or len(extents) != 4:
+        return []
+    terms, rows, _, columns = extents
+    return pair if _thin_product(rows, columns, terms) else []
+
+
+def _extents(value: ir.Value) -> list[int]:
+    """The extents of a matrix, as far as they are known."""
+    return [] if value.shape is None else [one for one in value.shape if isinstance(one, int)]
 
 
 def _insert(graph: ir.Graph, node: ir.Node, weight: ir.Value, grad: ir.Value) -> None:

@@ -188,6 +188,7 @@ def test_largest_elements_with_positions(x: Any, attributes: dict[str, Any], spe
     check("MaxPoolGrad", [gradient, positions, ints(*x)], {}, "mx", TOLERANCE)
 
 
+SGD = numpy.array([0.1, 0.9, 0.01])
 ADAM = numpy.array([0.1, 0.9, 0.999, 1e-8, 0.01, 0.19, 0.0447])
 # Of each operator inputs and attributes.
 ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -216,9 +217,16 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("GatherGrad", [f(0, 5), ints(), ints(3, 5)], {}),
     ("ReluGrad", [f(3, 50), f(3, 50)], {}),
     ("ReluGrad", [f(100_000), f(100_000)], {}),
-    ("SGDStep", [f(3, 50), f(3, 50), numpy.array([0.1, 0.9, 0.01])], {}),
-    ("SGDStep", [f(3, 50), f(3, 50), numpy.array([0.1, 0.9, 0.01]), f(3, 50)], {}),
-    ("SGDStep", [f(99), f(99), numpy.array([0.1, 0.9, 0.01]), f(99)],
+    ("SGDStep", [f(3, 50), f(3, 50), SGD], {}),
+    ("SGDStep", [f(3, 50), f(3, 50), SGD, f(3, 50)], {}),
+    ("SGDStep", [f(99), f(99), SGD, f(99)],
+     {"nesterov": 1, "maximize": 1}),
+    # Small; large, with rests of rows and columns; of as many terms as there may be; of one more.
+    ("SGDProductStep", [f(3, 50), f(4, 3), f(4, 50), SGD], {}),
+    ("SGDProductStep", [f(122, 150), f(5, 122), f(5, 150), SGD, f(122, 150)], {}),
+    ("SGDProductStep", [f(50, 590), f(32, 50), f(32, 590), SGD],
+     {"nesterov": 1, "maximize": 1}),
+    ("SGDProductStep", [f(130, 160), f(33, 130), f(33, 160), SGD, f(130, 160)],
      {"nesterov": 1, "maximize": 1}),
     ("AdamStep", [f(3, 50), f(3, 50), ADAM, f(3, 50), f(3, 50) ** 2], {}),
     ("AdamStep", [f(99), f(99), ADAM, f(99), f(99) ** 2], {"decoupled": 1, "maximize": 1}),
@@ -420,3 +428,20 @@ def test_lstm(direction: str, are_given: bool, steps: int, batch: int, hidden: i
     for missing in ((), (1, 2), (0,)) if are_given else ((),):
         those = [None if i in missing else one for i, one in enumerate(gradients)]
         check("LSTMGrad", [*those, *inputs, y, saved], attributes, "onednn", 5e-5)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "backend"),
+    [((64, 1000), (1000, 2100), "mx"), ((8, 1000), (1000, 2100), "onednn"),
+     ((64, 1024), (1024, 2048), "onednn")],
+)  # fmt: skip
+def test_large_matrices_that_many_rows_are_multiplied_by(
+    left: tuple[int, ...], right: tuple[int, ...], backend: str
+) -> None:
+    if not has_onednn():
+        pytest.skip("there is no oneDNN")
+    inputs = [f(*left), f(*right)]
+    plan = plan_of("MatMul", inputs, {}, 1, domain="")
+    (made,) = plan(*inputs)
+    numpy.testing.assert_allclose(made.asnumpy(), inputs[0] @ inputs[1], rtol=1e-3, atol=1e-3)
+    assert {step.backend for step in plan.steps()} == {backend}

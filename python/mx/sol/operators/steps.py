@@ -40,6 +40,28 @@ def sgd_step(
     return w - rate * taken, new
 
 
+@operator("SGDProductStep", "new_w new_velocity", _sgd)
+def sgd_product_step(
+    w: Array,
+    a: Array,
+    b: Array,
+    settings: Array,
+    velocity: Array | None = None,
+    *,
+    nesterov: int = 0,
+    maximize: int = 0,
+) -> tuple[Array, ...]:
+    """SGDStep along the gradient a^T b, a product of two matrices.
+
+    Where they have few rows, as for small batches, the product is not written to memory.
+    """
+    gradient = (a.T @ b).astype(w.dtype)
+    made: tuple[Array, ...] = sgd_step(
+        w, gradient, settings, velocity, nesterov=nesterov, maximize=maximize
+    )
+    return made
+
+
 def _adam(call: Call) -> Sequence[Spec]:
     return [call.spec(0), call.spec(3), call.spec(4)]
 

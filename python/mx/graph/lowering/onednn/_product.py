@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import numpy
 
+import ffi
+
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import api, as_input, check_float, execute, operand, rule
 from ._posts import Posts
 
+_thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 
-def _check_shapes(a: Value, b: Value, rows: int, columns: int) -> None:
-    """Declined for what reads or writes a large matrix once, where none has been packed before."""
-    if a.known is None and b.known is None and len(a.shape) == 2 and len(b.shape) == 2:
-        if rows == 1 or columns == 1 or a.size == rows:
-            raise Declined("left to the operators of mx: a vector, and nothing is packed")
+# Elements of a matrix that are too many for the second cache, and rows that make up for a copy.
+_MANY = 1 << 21
+_FEW_ROWS = 64
+
+
+def _check_shapes(a: Value, b: Value, rows: int, columns: int, flip_b: bool = False) -> None:
+    """Declined for what the operators of mx are faster at, where nothing has been packed before.
+
+    oneDNN copies a matrix that many rows are multiplied by only where its own rows are as long as a
+    power of two; others it reads across, again for each block of rows.
+    """
+    if a.known is not None or b.known is not None or len(b.shape) != 2:
+        return
+    terms = b.size // columns
+    count = a.size // terms
+    is_across = not flip_b and b.size >= _MANY and columns & (columns - 1) != 0
+    if is_across and count >= _FEW_ROWS:
+        raise Declined("left to the operators of mx: a large matrix that is read across")
+    if len(a.shape) != 2:
+        return
+    if rows == 1 or columns == 1 or terms == 1:
+        raise Declined("left to the operators of mx: a vector, and nothing is packed")
+    if not flip_b and _thin_product(rows, columns, terms):
+        raise Declined("left to the operators of mx: few terms")
 
 
 @rule("MatMul")
@@ -51,7 +73,7 @@ def _gemm(
     columns = b.shape[0] if transB else b.shape[1]
     if a.size == 0 or b.size == 0:
         raise Declined("no elements")
-    _check_shapes(a, b, rows, columns)
+    _check_shapes(a, b, rows, columns, bool(transB))
     bias = None
     if c is not None and beta != 0:
         if beta != 1 or c.shape not in ((columns,), (1, columns)):

@@ -235,6 +235,28 @@ def _sgd_step(
     return add_step(to, kernel, w, g, settings, velocity)
 
 
+@rule(f"{DOMAIN}::SGDProductStep")
+def _sgd_product_step(
+    to: Lowering,
+    w: Value,
+    a: Value,
+    b: Value,
+    settings: Value,
+    velocity: Value | None = None,
+    *,
+    nesterov: int = 0,
+    maximize: int = 0,
+) -> list[Value]:
+    check_float(w, a, b, velocity)
+    has_velocity, nests, climbs = velocity is not None, bool(nesterov), bool(maximize)
+    if maker("thin_product")(*w.shape, a.shape[0]):
+        kernel = maker("sgd_product_step")(w.shape, a.shape[0], has_velocity, nests, climbs)
+        return add_step(to, kernel, w, a, b, settings, velocity)
+    gradient = to.call(np.matmul, to.call(np.transpose, a), b)
+    kernel = maker("sgd_step")(w.shape, has_velocity, nests, climbs)
+    return add_step(to, kernel, w, gradient, settings, velocity)
+
+
 @rule(f"{DOMAIN}::AdamStep")
 def _adam_step(
     to: Lowering,
