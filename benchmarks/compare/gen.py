@@ -146,6 +146,8 @@ def main() -> None:
     options = argument_parser.parse_args()
     mx.set_num_threads(options.threads)
     rounds = 10
+    print("| case | gen, us | others, us | gen / others | steps of gen | steps of others |")
+    print("|---" * 6 + "|")
     for case in CASES:
         if options.case and case.name not in options.case:
             continue
@@ -155,8 +157,8 @@ def main() -> None:
                 one.turn(options.seconds / 2 / rounds)
         ours, theirs = (statistics.median(both[name].times) for name in ("gen", "others"))
         steps = [" ".join(step[1] for step in both[name].plan.steps) for name in both]
-        row = f"{case.name:22} {ours:9.1f} {theirs:9.1f} us  {ours / theirs:5.2f}"
-        print(f"{row}  {steps[0]}  |  {steps[1]}", flush=True)
+        row = f"| {case.name} | {ours:.1f} | {theirs:.1f} | {ours / theirs:.2f}"
+        print(f"{row} | {steps[0]} | {steps[1]} |", flush=True)
     print(environment.of_models(options.threads))
 
 

@@ -23,8 +23,9 @@ INTRODUCTION = """\
 Written by `python -m benchmarks.compare.model_page`; do not edit.
 
 The models are ResNet-50, MobileNetV2, BERT-base's encoder at 128 tokens, LeNet, an LSTM and a small
-U-Net, with random weights, in float32, on two threads. A ratio is our time divided by the other's,
-of medians of runs in turns: below 1 ours is faster.
+U-Net, as modules of torch also one like EfficientNet, a decoder like GPT-2 at 128 tokens and dense
+layers; with random weights, in float32, on two threads where nothing else is said. A ratio is our
+time divided by the other's, of medians of runs in turns: below 1 ours is faster.
 """
 THREADS = 2
 MACHINE = environment.of_models(THREADS)
@@ -36,6 +37,25 @@ SECTIONS = (
     ("Beside a busy neighbour", "model_neighbour", (), (*SMALL, "--seconds", "0.5")),
     ("Planning, by the number of nodes", "model_growth", (), ("--nodes", "10", "100")),
     ("Modules of torch", "sol", ("--batch", "1", "--seconds", "1"), (*SMALL, "--seconds", "0.1")),
+    (
+        "Training of modules of torch",
+        "training",
+        ("--seconds", "2"),
+        ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
+    ),
+    (
+        "One model from three frameworks",
+        "frameworks",
+        ("--seconds", "2"),
+        ("--batch", "1", "--size", "32", "--seconds", "0.1"),
+    ),
+    (
+        "Deployed as C",
+        "deployed",
+        ("--seconds", "2"),
+        ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
+    ),
+    ("Generated code", "gen", (), ("--case", "gelu", "--seconds", "0.1")),
     (
         "Through OpenVINO",
         "openvino",

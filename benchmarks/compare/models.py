@@ -21,6 +21,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
+from benchmarks.models import MODELS
 
 # What the peers know of ONNX's operators; the models need nothing newer.
 PEER_OPSET = 24
@@ -218,7 +219,7 @@ def main() -> None:
     options = parser.parse_args()
     notes: set[str] = set()
     rows = []
-    for name in options.model or MODULES:
+    for name in options.model or MODELS:
         for batch in options.batch or (1, 16):
             row = measure(name, batch, options.seconds, options.threads, notes)
             rows.append(row)

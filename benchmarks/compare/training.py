@@ -2,9 +2,9 @@
 
 `python -m benchmarks.compare.training [--model NAME] [--batch N] [--seconds S] [--threads N]`
 prints a row for each model and batch: milliseconds of a step, which is forward, loss, backward and
-stochastic gradient descent with momentum, by `sol.optimize` with torch's loss and optimizer; ratios
-of medians, the time of others divided by ours, among them `sol.training_step`, which has all of a
-step in one plan; and MiB of memory at most (VmHWM of Linux) that a process of its own took for a
+stochastic gradient descent with momentum, by `sol.optimize` with torch's loss and optimizer, and by
+`sol.training_step`, which has all of a step in one plan; ratios, the time of each divided by the
+peer's, of medians; and MiB of memory at most (VmHWM of Linux) that a process of its own took for a
 few steps. The models and losses are those of benchmarks/models/training.py. The column of losses
 has the largest difference between ours and torch's within the first steps from the same weights.
 """
@@ -138,32 +138,28 @@ def memory_of(contestant: str, row: Row, threads: int) -> float:
 
 def text(rows: Sequence[Row]) -> str:
     """The rows as a table in Markdown, with geometric means of the ratios."""
-    peers = [name for name in CONTESTANTS if name != OURS]
-    lines = [
-        f"| model | batch | {OURS}, ms | "
-        + " | ".join(f"{peer} / {OURS}" for peer in peers)
-        + " | "
-        + " | ".join(f"MiB of {name}" for name in CONTESTANTS)
-        + " | losses |",
-        "|---|---|---|" + "---|" * (len(peers) + len(CONTESTANTS) + 1),
-    ]
-    ratios: dict[str, list[float]] = {peer: [] for peer in peers}
+    pairs = [(ours, peer) for ours in (OURS, STEP) for peer in (EAGER, COMPILED)]
+    heads = [f"{one}, ms" for one in (OURS, STEP)]
+    heads += [f"{ours} / {peer}" for ours, peer in pairs]
+    heads += [f"MiB of {name}" for name in CONTESTANTS]
+    lines = [f"| model | batch | {' | '.join(heads)} | losses |", "|---" * (len(heads) + 3) + "|"]
+    ratios: dict[tuple[str, str], list[float]] = {pair: [] for pair in pairs}
     for row in rows:
-        cells = []
-        for peer, found in ratios.items():
-            if OURS in row.seconds and peer in row.seconds:
-                found.append(row.seconds[peer] / row.seconds[OURS])
+        cells = [
+            f"{1e3 * row.seconds[one]:.2f}" if one in row.seconds else "" for one in (OURS, STEP)
+        ]
+        for (ours, peer), found in ratios.items():
+            if ours in row.seconds and peer in row.seconds:
+                found.append(row.seconds[ours] / row.seconds[peer])
                 cells.append(f"{found[-1]:.2f}")
             else:
                 cells.append("")
-        ours = f"{1e3 * row.seconds[OURS]:.2f}" if OURS in row.seconds else ""
-        memory = [f"{row.memory.get(key, math.nan):.0f}" for key in CONTESTANTS]
-        cells += [*memory, f"{row.difference:.0e}"]
-        lines.append(f"| {row.model} | {row.batch} | {ours} | {' | '.join(cells)} |")
+        cells += [f"{row.memory.get(key, math.nan):.0f}" for key in CONTESTANTS]
+        lines.append(f"| {row.model} | {row.batch} | {' | '.join(cells)} | {row.difference:.0e} |")
     means = [
         f"{statistics.geometric_mean(found):.2f}" if found else "" for found in ratios.values()
     ]
-    lines.append(f"| geometric mean | | | {' | '.join(means)} |" + " |" * (len(CONTESTANTS) + 1))
+    lines.append(f"| geometric mean | | | | {' | '.join(means)} |" + " |" * len(CONTESTANTS) + " |")
     return "\n".join(lines)
 
 
