@@ -131,6 +131,7 @@ if TYPE_CHECKING:
             dilations: Ints = None,
             groups: int = 1,
             post_ops: PostOps = None,
+            dtype: Any = None,
         ) -> Primitive: ...
         def deconvolution(
             self,
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
             alpha: float = 1.0,
             post_ops: PostOps = None,
             pack_b: bool = False,
+            dtype: Any = None,
         ) -> Primitive: ...
         def inner_product(
             self,
@@ -185,6 +187,7 @@ if TYPE_CHECKING:
         def binary(
             self, a: Operand, b: Operand, kind: str, post_ops: PostOps = None
         ) -> Primitive: ...
+        def has_bfloat16(self) -> bool: ...
         def reorder(self, x: Operand, to: Layout | None = None, dtype: Any = None) -> Primitive: ...
         def batch_normalization(
             self,

@@ -40,12 +40,12 @@ Desc BiasDesc(const std::optional<Operand>& bias, int64_t channels) {
 template <typename PrimitiveDesc>
 void Finish(const PrimitiveDesc& desc, const Operand& x, const Operand& weight,
             const Desc& weight_lies, const std::optional<Operand>& bias, const PostOps& posts,
-            const Dims& shape, Maker* maker) {
+            const Dims& shape, DLDataType dtype, Maker* maker) {
   std::vector<Argument> arguments{
       maker->Bind(DNNL_ARG_SRC, x, desc.src_desc()),
       maker->BindPacked(DNNL_ARG_WEIGHTS, weight, weight_lies, desc.weights_desc())};
   if (bias) arguments.push_back(maker->Bind(DNNL_ARG_BIAS, *bias, desc.bias_desc()));
-  const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), x.dtype, shape);
+  const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), dtype, shape);
   arguments.push_back(output);
   posts.Bind(desc, output, maker, &arguments);
   maker->Add(desc, std::move(arguments));
@@ -98,22 +98,25 @@ Primitive MakeConvolution(const ConvolutionArguments& given) {
     // A weight that changes is one that is trained: in layouts that gradients like as well.
     const auto kind = weight.is_constant() ? dnnl::prop_kind::forward_inference
                                            : dnnl::prop_kind::forward_training;
+    const DLDataType dtype = given.dtype.value_or(x.dtype);
+    CheckFloat(dtype, "dtype");
+    const DType type = TypeOf(dtype, "dtype");
     const auto make = [&](const Desc& output) {
       return dnnl::convolution_forward::primitive_desc(
           Engine(), kind, algorithm::convolution_direct, x.Wished(),
           WishedWeight(weight, grouped, shape, x.type), bias_desc, output, window.strides,
           window.dilation, window.begin, window.end, posts.Attributes());
     };
-    auto desc = make(AnyDesc(shape, x.type));
+    auto desc = make(AnyDesc(shape, type));
     if (IsMostlyPadding(desc.dst_desc())) {
       // Whoever reads it would copy it without the padding, or compute with that.
-      auto unpadded = make(ChannelsLast(shape, x.type));
+      auto unpadded = make(ChannelsLast(shape, type));
       const std::string implementation = desc.impl_info_str();
       if (implementation == unpadded.impl_info_str() && IsOffered(x, unpadded.src_desc())) {
         desc = std::move(unpadded);
       }
     }
-    Finish(desc, x, weight, weight.Offered().reshape(grouped), bias, posts, shape, maker);
+    Finish(desc, x, weight, weight.Offered().reshape(grouped), bias, posts, shape, dtype, maker);
   });
 }
 
@@ -158,7 +161,7 @@ Primitive MakeDeconvolution(const ConvolutionArguments& given, const GivenInts& 
         Engine(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, x.Wished(),
         weight.is_constant() ? AnyDesc(swapped, x.type) : lies, bias_desc, AnyDesc(shape, x.type),
         window.strides, window.dilation, window.begin, end, posts.Attributes());
-    Finish(desc, x, weight, lies, bias, posts, shape, maker);
+    Finish(desc, x, weight, lies, bias, posts, shape, x.dtype, maker);
   });
 }
 

@@ -29,6 +29,7 @@ struct ConvolutionArguments {
   GivenInts dilations;
   int64_t groups;
   GivenPostOps post_ops;
+  std::optional<DLDataType> dtype; /*!< of the result; that of x by default */
 };
 
 /*! \brief Of what a convolution is differentiated by; shape is that of the result. */
@@ -74,7 +75,8 @@ Primitive MakeConvolution(const ConvolutionArguments& given);
 Primitive MakeDeconvolution(const ConvolutionArguments& given, const GivenInts& output_padding);
 Primitive MakeMatMul(const GivenOperand& a, const GivenOperand& b,
                      const std::optional<GivenOperand>& bias, bool transpose_a, bool transpose_b,
-                     double alpha, const GivenPostOps& post_ops, bool pack_b = false);
+                     double alpha, const GivenPostOps& post_ops, bool pack_b = false,
+                     const std::optional<DLDataType>& dtype = std::nullopt);
 Primitive MakeInnerProduct(const GivenOperand& x, const GivenOperand& weight,
                            const std::optional<GivenOperand>& bias, const GivenPostOps& post_ops);
 Primitive MakeRecurrent(const RecurrentArguments& given);

@@ -53,7 +53,8 @@ Dims ProductShape(const Operand& a, const Matrices& first, const Operand& b,
 
 Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
                      const std::optional<GivenOperand>& given_bias, bool transpose_a,
-                     bool transpose_b, double alpha, const GivenPostOps& post_ops, bool pack_b) {
+                     bool transpose_b, double alpha, const GivenPostOps& post_ops, bool pack_b,
+                     const std::optional<DLDataType>& dtype) {
   return Make("matmul", [&](Maker* maker) {
     const Operand a(given_a, "a");
     const Operand b(given_b, "b");
@@ -64,6 +65,8 @@ Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
     CheckAxes(b, 2, DNNL_MAX_NDIMS);
     CheckSameType(a, data);
     CheckSameType(b, data);
+    const DLDataType result = dtype.value_or(data.dtype);
+    CheckFloat(result, "dtype");
     const auto ndim = static_cast<size_t>(std::max(a.ndim(), b.ndim()));
     Matrices first(a, transpose_a, ndim);
     Matrices second(b, transpose_b, ndim);
@@ -97,7 +100,7 @@ Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
     };
     const Desc left = wished(a, first.lies);
     const Desc right = pack_b ? AnyDesc(second.lies.get_dims(), data.type) : wished(b, second.lies);
-    const Desc product = PlainDesc(seen, data.type);
+    const Desc product = PlainDesc(seen, TypeOf(result, "dtype"));
     maker->Expect(
         TimeOfProducts(static_cast<double>(SizeOf(shape)) * static_cast<double>(first.columns())));
     const dnnl::primitive_attr attributes = posts.Attributes();
@@ -113,7 +116,7 @@ Primitive MakeMatMul(const GivenOperand& given_a, const GivenOperand& given_b,
       const Desc lies = bias->Offered().reshape(bias_desc.get_dims());
       arguments.push_back(maker->Bind(DNNL_ARG_BIAS, *bias, lies, bias_desc));
     }
-    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), data.dtype, shape);
+    const Argument output = maker->Output(DNNL_ARG_DST, desc.dst_desc(), result, shape);
     arguments.push_back(output);
     posts.Bind(desc, output, maker, &arguments);
     maker->Add(desc, std::move(arguments));

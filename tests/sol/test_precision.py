@@ -1,8 +1,11 @@
-"""Products in 8 bits: only when asked for, as ONNX defines them, with the error in the report."""
+"""Products in 8 bits and of bfloat16: only when asked for, with the error in the report."""
 
 from __future__ import annotations
 
 import copy
+import os
+import subprocess
+import sys
 
 import numpy
 import onnx_ir
@@ -11,7 +14,8 @@ import torch
 from onnx.reference import ReferenceEvaluator
 from torch import nn
 
-from mx import sol
+from mx import _onednn, sol
+from mx.sol.passes.bf16 import BF16
 from mx.sol.passes.int8 import INT8
 from tests.graph.build import graph_of
 
@@ -88,13 +92,104 @@ def test_the_setting() -> None:
     assert sol.report(sol.optimize(graph)).error is None
 
 
+def test_what_is_rejected() -> None:
+    expected = "precision: expected one of float32, int8, bf16, got 'int4'"
+    with pytest.raises(ValueError, match=expected):
+        sol.optimize(model(), torch.randn(4, 48), precision="int4")
+
+
+def has_bfloat16() -> bool:
+    try:
+        return _onednn.load().has_bfloat16()
+    except ImportError:
+        return False
+
+
+IMAGE = f"""float[32,4,2,4] f = {{{NUMBERS}}}, float[32] b = {{{", ".join(["0.5"] * 32)}}},
+float[32,1,1,32] e = {{{NUMBERS}}}"""
+# Of x of (6, 32), which is a batch of images, too; how many products are of bfloat16 then.
+ROUNDED = {
+    **{title: (body, count) for title, (body, count) in CASES.items() if "more" not in title},
+    "product with what follows": ("a = MatMul(x, w) c = Add(a, b) y = Relu(c)", 1),
+    "product of more axes": ("a = Unsqueeze(x, k) c = MatMul(a, w) y = Squeeze(c, k)", 1),
+    "turned weight": ("u = Transpose(w) y = MatMul(x, u)", 1),
+    "scaled": ("y = Gemm<alpha=0.5>(x, w, b)", 1),
+    "turned input": ("a = Transpose(x) y = Gemm<transA=1>(a, w)", 1),
+}
+
+
+@pytest.mark.parametrize(("body", "count"), ROUNDED.values(), ids=ROUNDED.keys())
+@pytest.mark.filterwarnings("ignore::mx.sol.SolWarning")
+def test_bfloat16_products(body, count) -> None:
+    graph = graph_of(
+        f"""g (float[6,32] x) => (float[] y) <{WEIGHTS}, int64[1] k = {{0}}, int64[1] z = {{0}},
+        int64[1] t = {{2}}, int64[1] o = {{1}}> {{ {body} }}"""
+    )
+    graph.infer()
+    x = numpy.random.default_rng(0).standard_normal((6, 32)).astype("float32")
+    check_rounding(graph, x, count)
+
+
 @pytest.mark.parametrize(
-    ("precision", "kind", "text"),
+    ("body", "count"),
     [
-        ("int4", ValueError, "precision: expected one of float32, int8, bf16, got 'int4'"),
-        ("bf16", NotImplementedError, "precision='bf16': not implemented yet"),
+        ("y = Conv(x, f, b)", 1),
+        ("a = Conv<pads=[1,1,1,1], strides=[2,2]>(x, f) c = Relu(a) y = Add(c, c)", 1),
+        ("a = Conv(x, f) c = Relu(a) y = Conv<group=32>(c, e)", 1),
     ],
 )
-def test_what_is_rejected(precision, kind, text) -> None:
-    with pytest.raises(kind, match=text):
-        sol.optimize(model(), torch.randn(4, 48), precision=precision)
+@pytest.mark.filterwarnings("ignore::mx.sol.SolWarning")
+def test_bfloat16_convolutions(body, count) -> None:
+    graph = graph_of(f"g (float[2,4,9,40] x) => (float[] y) <{IMAGE}> {{ {body} }}")
+    graph.infer()
+    x = numpy.random.default_rng(0).standard_normal((2, 4, 9, 40)).astype("float32")
+    check_rounding(graph, x, count)
+
+
+def check_rounding(graph, x, count) -> None:
+    """The error is that of factors of 8 bits, and there where factors are rounded only."""
+    (exact,) = ReferenceEvaluator(onnx_ir.to_proto(graph.model)).run(None, {"x": x})
+    fast = sol.optimize(graph, precision="bf16")
+    error = abs(fast(x) - exact).max() / abs(exact).max()
+    if count and has_bfloat16():
+        assert 1e-5 < error < 0.02
+        assert "Precision: bf16, largest error" in str(sol.report(fast))
+    else:
+        assert error < 1e-5
+    BF16.run(graph.model)
+    assert sum("mx.precision" in node.metadata_props for node in graph.nodes) == count
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="no AVX512_BF16")
+def test_bfloat16_is_added_up_in_float32() -> None:
+    """Of factors that are exact in bfloat16 the sum has more digits than that has."""
+    graph = graph_of(f"g (float[6,32] x) => (float[] y) <{WEIGHTS}> {{ y = MatMul(x, w) }}")
+    weights = numpy.ones((32, 32), "float32")
+    graph.model.graph.initializers["w"].const_value = onnx_ir.tensor(weights)
+    x = numpy.ones((6, 32), "float32")
+    x[:, 0] = 1024
+    assert (sol.optimize(graph, precision="bf16")(x) == 1024 + 31).all()
+
+
+def test_a_processor_without_bfloat16() -> None:
+    program = """
+import warnings, numpy
+from mx import sol
+from tests.sol.test_precision import WEIGHTS
+from tests.graph.build import graph_of
+graph = graph_of(f"g (float[6,32] x) => (float[] y) <{WEIGHTS}> {{ y = MatMul(x, w) }}")
+x = numpy.ones((6, 32), "float32")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    found = sol.optimize(graph, precision="bf16")(x)
+print(*(one.message for one in caught))
+numpy.testing.assert_array_equal(found, sol.optimize(graph)(x))
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "precision='bf16': the processor has no AVX512_BF16: the model computes in" in told

@@ -15,6 +15,7 @@ from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
 from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
 from ._config import config
+from ._precision import LESS_EXACT
 from .dims import Dimensions, VDims, choose
 from .frameworks import Holder, Source
 from .frameworks._framework import Weight
@@ -239,7 +240,7 @@ class Compiled:
     def error(self, arrays: Sequence[Any]) -> float | None:
         """By how much outputs for these inputs differ from those of the model's own precision, as a
         part of the largest element; None where it has that."""
-        exact = [one for one in self.passes if one.name != "int8"]
+        exact = [one for one in self.passes if one.name not in LESS_EXACT]
         if len(exact) == len(self.passes):
             return None
         key = self._key(_shapes_of(arrays))

@@ -43,8 +43,10 @@ def optimize(
     in the model that comes back; by default where the model has them. `dtype` is the data type of
     its inputs and outputs of floats. `batch_size` is the length of the first axis of its inputs.
 
-    `precision` is "float32", or "int8" for products with weights in 8 bits, less exact and often
-    faster; `sol.report` tells how much less.
+    `precision` is "float32", "int8" for products with weights in 8 bits, or "bf16" for products and
+    convolutions with weights of bfloat16, added up in float32: less exact and often faster;
+    `sol.report` tells how much less. Where the processor has no AVX512_BF16, models of "bf16"
+    compute in float32, with a SolWarning.
 
     Dimensions are as in the example. `vdims` says which others vary: True for all that may, or a
     list with an item for each, as `sol.report` numbers them: True, False, or a length to use.

@@ -11,6 +11,7 @@ from ._compiled import Compiled, Version
 from ._config import config
 from ._memory import inference_memory
 from ._optimize import parts_of
+from ._precision import LESS_EXACT
 from ._text import layer_of, shortened, table
 from .dims import Dimensions
 from .passes import Removed
@@ -45,6 +46,7 @@ class Report:
     # By how much outputs differ from those of float32 on the example, as a part of the largest;
     # None where that is the precision.
     error: float | None
+    precisions: tuple[str, ...] = ()  # in which some products are computed
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.nodes} nodes, {self.left} behind the passes", ""]
@@ -54,7 +56,8 @@ class Report:
         lines += ["", f"Layers, on {self.placement}:", *self._step_lines(), ""]
         lines += [str(self.tuning), ""] if self.tuning is not None else []
         if self.error is not None:
-            lines += [f"Precision: int8, largest error on the example: {self.error:.2%}", ""]
+            names = ", ".join(self.precisions)
+            lines += [f"Precision: {names}, largest error on the example: {self.error:.2%}", ""]
         if self.memory is not None:
             lines.append(str(self.memory))
         else:
@@ -116,6 +119,7 @@ def _report_of(compiled: Compiled, path: str) -> Report:
         inference_memory(compiled),
         compiled.tuning(arrays),
         compiled.error(arrays) if on_cpu else None,
+        tuple(one.name for one in compiled.passes if one.name in LESS_EXACT),
     )
 
 

@@ -15,13 +15,15 @@ MXNET_REGISTER_API("mx.onednn.convolution")
     .arg("dilations", nullptr, "By axis; 1 where None.")
     .arg("groups", 1, "Into which channels are divided.")
     .arg("post_ops", nullptr, "What is done to the result.")
+    .arg("dtype", nullptr, "Of the result; that of x by default.")
     .name_errors()
     .release_gil()
     .set_body_typed([](Operand x, Operand weight, std::optional<Operand> bias, GivenInts strides,
-                       GivenInts pads, GivenInts dilations, int64_t groups, PostOps post_ops) {
-      return Told(
-          MakeConvolution({Given(x), Given(weight), Given(bias), std::move(strides),
-                           std::move(pads), std::move(dilations), groups, Given(post_ops)}));
+                       GivenInts pads, GivenInts dilations, int64_t groups, PostOps post_ops,
+                       const std::optional<DLDataType>& dtype) {
+      return Told(MakeConvolution({Given(x), Given(weight), Given(bias), std::move(strides),
+                                   std::move(pads), std::move(dilations), groups, Given(post_ops),
+                                   dtype}));
     });
 
 MXNET_REGISTER_API("mx.onednn.deconvolution")
@@ -42,7 +44,7 @@ MXNET_REGISTER_API("mx.onednn.deconvolution")
                        GivenInts output_padding, PostOps post_ops) {
       return Told(
           MakeDeconvolution({Given(x), Given(weight), Given(bias), std::move(strides),
-                             std::move(pads), std::move(dilations), groups, Given(post_ops)},
+                             std::move(pads), std::move(dilations), groups, Given(post_ops), std::nullopt},
                             output_padding));
     });
 

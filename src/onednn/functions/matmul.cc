@@ -15,13 +15,14 @@ MXNET_REGISTER_API("mx.onednn.matmul")
     .arg("alpha", 1.0, "What the product is multiplied by.")
     .arg("post_ops", nullptr, "What is done to the result.")
     .arg("pack_b", false, "Whether b, which is no constant, has to come in the layout liked best.")
+    .arg("dtype", nullptr, "Of the result; that of a, or b where a is a constant, by default.")
     .name_errors()
     .release_gil()
     .set_body_typed([](const Operand& a, const Operand& b, const std::optional<Operand>& bias,
                        bool transpose_a, bool transpose_b, double alpha, const PostOps& post_ops,
-                       bool pack_b) {
+                       bool pack_b, const std::optional<DLDataType>& dtype) {
       return Told(MakeMatMul(Given(a), Given(b), Given(bias), transpose_a, transpose_b, alpha,
-                             Given(post_ops), pack_b));
+                             Given(post_ops), pack_b, dtype));
     });
 
 MXNET_REGISTER_API("mx.onednn.inner_product")

@@ -17,6 +17,15 @@ MXNET_REGISTER_API("mx.onednn.reorder")
       return Told(MakeReorder(Given(x), Given(to), dtype));
     });
 
+MXNET_REGISTER_API("mx.onednn.has_bfloat16")
+    .describe(
+        "Returns whether the processor has instructions for products of bfloat16, and oneDNN uses "
+        "them.")
+    .set_body_typed([]() {
+      const auto wanted = static_cast<int>(dnnl::cpu_isa::avx512_core_bf16);
+      return (static_cast<int>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+    });
+
 }  // namespace
 }  // namespace python
 }  // namespace onednn

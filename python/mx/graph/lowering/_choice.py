@@ -22,6 +22,7 @@ class Layer:
     attributes: dict[str, Any]
     num_outputs: int
     followers: Followers  # which the kernel of the node may compute, too
+    precision: str = ""  # as Lowering has it
 
 
 class Chooser:

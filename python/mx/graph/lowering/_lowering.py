@@ -43,6 +43,8 @@ class Lowering:
         self._plain: dict[Value, Value] = {}
         self.node_name = ""  # of the node that is being lowered
         self.num_outputs = 1  # of that node
+        # "bfloat16" where its kernel may round what it multiplies to that, "" where it may not.
+        self.precision = ""
         # Nodes behind the one that is being lowered, which its rule may compute at once: the first
         # of them, as many as it sets `taken` to.
         self.followers = Followers()

@@ -8,6 +8,9 @@ from typing import Any
 import onnx
 import onnx_ir
 
+# The name of a node's metadata that says in which precision it may be computed: "bfloat16".
+PRECISION = "mx.precision"
+
 
 def describe(node: onnx_ir.Node) -> str:
     """A node in messages: its name and operator, and where the model says that it came from."""

@@ -26,7 +26,7 @@ from ._constant import Constant
 from ._control_flow import control_flow
 from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
-from ._node import attributes_of, since_version
+from ._node import PRECISION, attributes_of, since_version
 from ._value import REJECTIONS, BackendFailed, Declined, Follower, Followers, NeedsElements, Value
 
 Environment = dict[onnx_ir.Value, Any]
@@ -451,6 +451,7 @@ class _Planner:
             raise Declined("it has subgraphs")
         inputs = [self._input(value) for value in node.inputs]
         self._to.node_name = node.name or node.op_type
+        self._to.precision = node.metadata_props.get(PRECISION, "")
         self._to.num_outputs = len(node.outputs)
         outputs, backend, reasons = self._choose(node, inputs)
         for read in inputs:
@@ -513,6 +514,7 @@ class _Planner:
             attributes,
             len(node.outputs),
             Followers(self._followers(node)),
+            self._to.precision,
         )
         for backend in chooser.order(layer):
             if backend.name in self._program.failed:

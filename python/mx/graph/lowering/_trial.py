@@ -75,6 +75,7 @@ class Trial:
         read = [*inputs, *(value for one in self._chain for value in one.inputs)]
         to.given = {value.number: n for n, value in enumerate(read) if value is not None}
         to.node_name, to.num_outputs, to.phase = layer.operator, layer.num_outputs, "kernel"
+        to.precision = layer.precision
         self._outputs = self._lower(
             backend, layer.operator, layer.version, inputs, layer.attributes, self._chain
         )

@@ -6,9 +6,10 @@ The passes are those of `mx.graph.passes`, and those that others add: by an entr
 
 from ...graph.passes import CPU_PASSES as _OWN
 from ._list import PassList, Removed, run
+from .bf16 import BF16
 from .int8 import INT8
 
 __all__ = ["PASSES", "PassList", "Removed", "run"]
 
-_OFF = (INT8,)
+_OFF = (INT8, BF16)
 PASSES = PassList([*_OWN[:-1], *_OFF, _OWN[-1]], off=[one.name for one in _OFF])

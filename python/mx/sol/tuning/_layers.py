@@ -37,7 +37,9 @@ class Noted:
             *[[one.operator, one.version, _attributes(one.attributes)] for one in self.chain],
         ]
         read = [_spec(value) for value in operands(self.layer, self.chain)]
-        text = json.dumps([nodes, read, self.layer.num_outputs, self.backend], sort_keys=True)
+        what = [nodes, read, self.layer.num_outputs, self.backend]
+        what += [self.layer.precision] if self.layer.precision else []
+        text = json.dumps(what, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

@@ -91,6 +91,23 @@ def operand(to: Lowering, value: Value) -> tuple[Any, Value | None]:
     return as_input(to, value)
 
 
+def rounds(to: Lowering, weight: Value) -> bool:
+    """Whether the product of the node with this weight is to be one of bfloat16."""
+    return to.precision == "bfloat16" and weight.known is not None and api().has_bfloat16()
+
+
+def as_bfloat16(to: Lowering, value: Value, wanted: Any) -> Value:
+    """The value rounded to bfloat16, in a layout of that, None for row-major; made once."""
+    if wanted is not None:
+        return reorder(to, value, wanted)
+    key = (value, "bfloat16")
+    if key not in to.reordered:
+        source, value = as_input(to, value)
+        to.reordered[key] = _step(to, api().reorder(source, None, "bfloat16"), [value])[0]
+    result: Value = to.reordered[key]
+    return result
+
+
 def reorder(to: Lowering, value: Value, layout: Any) -> Value:
     """The value in another layout of oneDNN, None for row-major; made once."""
     key = (value, layout)
@@ -102,20 +119,26 @@ def reorder(to: Lowering, value: Value, layout: Any) -> Value:
     return result
 
 
-def execute(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> Value:
+def execute(to: Lowering, primitive: Any, inputs: Sequence[Value], rounded: bool = False) -> Value:
     """The first output of `execute_all`."""
-    return execute_all(to, primitive, inputs)[0]
+    return execute_all(to, primitive, inputs, rounded)[0]
 
 
-def execute_all(to: Lowering, primitive: Any, inputs: Sequence[Value]) -> list[Value]:
-    """Adds a primitive as a step, its inputs brought to the layouts that it wants.
+def execute_all(
+    to: Lowering, primitive: Any, inputs: Sequence[Value], rounded: bool = False
+) -> list[Value]:
+    """Adds a primitive as a step, its inputs brought to the layouts that it wants; the first one to
+    bfloat16 where it is to be `rounded`.
 
     Declined where it is a reference implementation, which is slower than anything else.
     """
     if primitive.is_reference:
         raise Declined(f"only a reference implementation: {primitive.implementation}")
-    brought = []
+    brought: list[Value] = []
     for value, wanted in zip(inputs, primitive.inputs, strict=True):
+        if rounded and not brought:
+            brought.append(as_bfloat16(to, value, wanted))
+            continue
         has = offered_layout(to, value)
         brought.append(value if has == wanted else reorder(to, value, wanted))
     return _step(to, primitive, brought)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .._lowering import Lowering
 from .._value import Declined, Value
 from .._windows import extents_out, pads_of
-from ._backend import api, as_input, check_float, execute, operand, rule
+from ._backend import api, as_input, check_float, execute, operand, rounds, rule
 from ._posts import Posts
 
 
@@ -31,15 +31,16 @@ def _conv(
     gaps = list(dilations or [1] * len(spatial))
     around = pads_of(auto_pad, pads, spatial, kernel, steps, gaps)
     shape = (x.shape[0], weight.shape[0], *extents_out(spatial, kernel, steps, gaps, around))
-    source, x = as_input(to, x)
+    rounded = rounds(to, weight)
+    source, x = (api().Input(x.shape, "bfloat16"), x) if rounded else as_input(to, x)
     packed, weight_input = operand(to, weight)
     added, bias_input = (None, None) if bias is None else operand(to, bias)
     posts = Posts(to, shape)
     primitive = api().convolution(
-        source, packed, added, steps, around, gaps, group, posts.ops or None
+        source, packed, added, steps, around, gaps, group, posts.ops or None, "float32"
     )
     data = [value for value in (x, weight_input, bias_input) if value is not None]
-    return execute(to, primitive, [*data, *posts.inputs])
+    return execute(to, primitive, [*data, *posts.inputs], rounded)
 
 
 @rule("ConvTranspose", since=1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 import ffi
 
 from .._lowering import Lowering
 from .._value import Declined, Value
-from ._backend import api, as_input, check_float, execute, operand, rule
+from ._backend import api, as_input, check_float, execute, operand, rounds, rule
 from ._posts import Posts
 
 _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
@@ -39,6 +41,11 @@ def _check_shapes(a: Value, b: Value, rows: int, columns: int, flip_b: bool = Fa
         raise Declined("left to the operators of mx: few terms")
 
 
+def _factor(to: Lowering, a: Value, rounded: bool) -> tuple[Any, Value]:
+    """The first factor as makers take it: as it lies, or row-major of bfloat16."""
+    return (api().Input(a.shape, "bfloat16"), a) if rounded else as_input(to, a)
+
+
 @rule("MatMul")
 def _matmul(to: Lowering, a: Value, b: Value) -> Value:
     check_float(a, b)
@@ -48,12 +55,15 @@ def _matmul(to: Lowering, a: Value, b: Value) -> Value:
         raise Declined("no elements")
     _check_shapes(a, b, a.shape[-2], b.shape[-1])
     shape = (*numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    left, a_input = as_input(to, a)
+    rounded = rounds(to, b)
+    left, a_input = _factor(to, a, rounded)
     right, b_input = operand(to, b)
     posts = Posts(to, shape)
-    primitive = api().matmul(left, right, None, False, False, 1.0, posts.ops or None)
+    primitive = api().matmul(
+        left, right, None, False, False, 1.0, posts.ops or None, dtype="float32"
+    )
     data = [value for value in (a_input, b_input) if value is not None]
-    return execute(to, primitive, [*data, *posts.inputs])
+    return execute(to, primitive, [*data, *posts.inputs], rounded)
 
 
 @rule("Gemm", since=7)
@@ -79,12 +89,13 @@ def _gemm(
         if beta != 1 or c.shape not in ((columns,), (1, columns)):
             raise Declined("an addend that is no row")
         bias = c if c.shape == (columns,) else to.reshape(c, (columns,))
-    left, a_input = as_input(to, a)
+    rounded = rounds(to, b)
+    left, a_input = _factor(to, a, rounded)
     right, b_input = operand(to, b)
     added, bias_input = (None, None) if bias is None else operand(to, bias)
     posts = Posts(to, (rows, columns))
     primitive = api().matmul(
-        left, right, added, bool(transA), bool(transB), alpha, posts.ops or None
+        left, right, added, bool(transA), bool(transB), alpha, posts.ops or None, dtype="float32"
     )
     data = [value for value in (a_input, b_input, bias_input) if value is not None]
-    return execute(to, primitive, [*data, *posts.inputs])
+    return execute(to, primitive, [*data, *posts.inputs], rounded)
