@@ -21,9 +21,9 @@ MXNET_REGISTER_API("mx.onednn.convolution")
     .set_body_typed([](Operand x, Operand weight, std::optional<Operand> bias, GivenInts strides,
                        GivenInts pads, GivenInts dilations, int64_t groups, PostOps post_ops,
                        const std::optional<DLDataType>& dtype) {
-      return Told(MakeConvolution({Given(x), Given(weight), Given(bias), std::move(strides),
-                                   std::move(pads), std::move(dilations), groups, Given(post_ops),
-                                   dtype}));
+      return Told(
+          MakeConvolution({Given(x), Given(weight), Given(bias), std::move(strides),
+                           std::move(pads), std::move(dilations), groups, Given(post_ops), dtype}));
     });
 
 MXNET_REGISTER_API("mx.onednn.deconvolution")
@@ -42,10 +42,10 @@ MXNET_REGISTER_API("mx.onednn.deconvolution")
     .set_body_typed([](Operand x, Operand weight, std::optional<Operand> bias, GivenInts strides,
                        GivenInts pads, GivenInts dilations, int64_t groups,
                        GivenInts output_padding, PostOps post_ops) {
-      return Told(
-          MakeDeconvolution({Given(x), Given(weight), Given(bias), std::move(strides),
-                             std::move(pads), std::move(dilations), groups, Given(post_ops), std::nullopt},
-                            output_padding));
+      return Told(MakeDeconvolution(
+          {Given(x), Given(weight), Given(bias), std::move(strides), std::move(pads),
+           std::move(dilations), groups, Given(post_ops), std::nullopt},
+          output_padding));
     });
 
 }  // namespace
