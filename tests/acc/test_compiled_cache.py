@@ -65,7 +65,9 @@ def test_is_taken_again(load_refacc, folder, settings) -> None:
     ctx = load_refacc("kept", **settings)
     assert started(ctx, MIXED) == ["compiled", "compiled"]
     assert started(ctx, MIXED) == ["cache", "cache"]
-    assert len(files(folder)) == 2 and files(folder) == sorted(folder.iterdir())
+    assert len(files(folder)) == 2 and [*files(folder), folder / "secret"] == sorted(
+        folder.iterdir()
+    )
     assert started(ctx, MIXED, cache=False) == ["compiled", "compiled"]
     state = ctx.configure()
     assert (state["compiled"], state["imported"]) == ("4", "2")
@@ -191,7 +193,7 @@ def test_an_export_that_fails(load_refacc, folder, fault) -> None:
     ctx = load_refacc("kept", FAULTS=fault)
     with pytest.warns(CacheWarning, match=r"not kept: kept\(0\): \w+ failed"):
         assert started(ctx) == ["compiled"]
-    assert list(folder.iterdir()) == []
+    assert list(folder.iterdir()) == [folder / "secret"]
 
 
 # -- the folder --
@@ -214,7 +216,7 @@ def test_a_full_disk(load_refacc, folder) -> None:
         assert started(ctx) == started(ctx) == ["compiled"]
     (only,) = (each for each in told if each.category is CacheWarning)
     assert "are not kept in" in str(only.message) and "File too large" in str(only.message)
-    assert list(folder.iterdir()) == []
+    assert list(folder.iterdir()) == [folder / "secret"]
 
 
 @pytest.mark.parametrize("kind", ["a file", "written by all"])
@@ -298,7 +300,7 @@ def test_a_process_that_is_killed(load_refacc, accelerators, folder, when) -> No
     assert mx.cache.entries() == ()
     ctx = load_refacc("kept")
     assert started(ctx) == ["compiled"] and started(ctx) == ["cache"]
-    assert list(folder.iterdir()) == files(folder)
+    assert sorted(folder.iterdir()) == [*files(folder), folder / "secret"]
 
 
 # -- the command --

@@ -16,6 +16,7 @@
 #include "acc/device/accelerator.h"
 #include "acc/device/arrays.h"
 #include "acc/dispatch/attribute.h"
+#include "acc/partition/content_hash.h"
 #include "acc/partition/model.h"
 #include "acc/partition/model_graph.h"
 #include "acc/partition/pieces.h"
@@ -235,6 +236,29 @@ MXNET_REGISTER_API("mx.acc.models.checksum")
       const MappedPieces mapped(static_cast<int>(file), {{"", offset, size}});
       const MXAccPiece& piece = *mapped.data();
       return static_cast<int64_t>(ChecksumOf(piece.data, piece.size));
+    });
+
+MXNET_REGISTER_API("mx.acc.models.content_hash")
+    .describe("32 hexadecimal digits that tell contents apart, also of arrays that somebody chose.")
+    .arg("array", "On the host, row-major.")
+    .arg("key", "130 integers of uint64 that were drawn at random and are kept secret.")
+    .release_gil(0)
+    .set_body_typed([](const NDArray& array, const NDArray& key) {
+      const auto size_of = [](const NDArray& of) {
+        size_t size = (of.dtype().bits * size_t{of.dtype().lanes} + 7) / 8;
+        for (const int64_t extent : of.shape()) size *= static_cast<size_t>(extent);
+        return size;
+      };
+      for (const NDArray* one : {&array, &key}) {
+        if (one->ctx().device_type != kDLCPU || !runtime::IsContiguous(one->tensor())) {
+          MXNET_THROW("ValueError") << "expected row-major arrays on the host";
+        }
+      }
+      if (size_of(key) != kContentKeyWords * sizeof(uint64_t)) {
+        MXNET_THROW("ValueError") << "expected a key of " << kContentKeyWords << " uint64";
+      }
+      return ContentHash(runtime::TensorData(array.tensor()), size_of(array),
+                         static_cast<const uint64_t*>(runtime::TensorData(key.tensor())));
     });
 
 MXNET_REGISTER_API("mx.acc.models.configured")

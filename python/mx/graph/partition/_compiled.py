@@ -58,8 +58,10 @@ class Saved:
         key: str,
         models: Mapping[str, Sequence[str]],
         answers: Mapping[str, Sequence[tuple[int, str]]],
+        secret: bytes,
     ) -> None:
         self.file = file
+        self.secret = secret  # with which weights were hashed
         self.key = key  # what the library's modelKey was
         self.models = models  # names of the pieces, by digests
         self.answers = answers  # group and reason of each node, by `specs_key` of the inputs
@@ -202,7 +204,7 @@ class Compiler:
 def digest_of(
     json_text: str, onnx: bytes, weights: Sequence[tuple[str, str]], options: Mapping[str, Any]
 ) -> str:
-    """Of a graph, the names and checksums of its weights, and the options it is compiled with."""
+    """Of a graph, the names and hashes of its weights, and the options it is compiled with."""
     parts = [json_text, sha256(onnx).hexdigest(), list(weights), sorted(options.items())]
     return sha256(json.dumps(parts, default=repr).encode()).hexdigest()
 

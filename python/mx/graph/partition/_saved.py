@@ -52,6 +52,7 @@ def _write(writer: PieceWriter, plan: PartitionedPlan) -> dict[str, Any]:
         "accelerator": device.name,
         "key": key,
         "options": device.options,
+        "secret": device.secret.hex(),
         "models": models,
         "answers": {
             specs_key(specs): [[answer.group, answer.reason] for answer in placement.answers]
@@ -100,7 +101,8 @@ def load(
             str(specs): [(int(group), str(reason)) for group, reason in rows]
             for specs, rows in about["answers"].items()
         }
-        saved = Saved(file, str(about["key"]), models, answers)
+        secret = bytes.fromhex(about["secret"])
+        saved = Saved(file, str(about["key"]), models, answers, secret)
         options = dict(about["options"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{file.path} has a description that makes no sense: {error!r}") from None
