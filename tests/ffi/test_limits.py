@@ -66,7 +66,7 @@ def run():
         print(dive(5), call(len, "abc"))
 def turn():  # no Python inside: C++ that calls C++
     try:
-        call(*[call] * 1_000_000)
+        call(*[call] * 100_000)
     except RecursionError as error:
         print(error)
 sys.setrecursionlimit(10**6)
