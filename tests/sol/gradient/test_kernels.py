@@ -10,11 +10,13 @@ import onnx.parser
 import onnx_ir
 import pytest
 
+import ffi
 import mx
 from mx import _onednn
 from mx.graph import Graph, GraphError, Plan
 from mx.sol.operators import DOMAIN, OPERATORS, VERSION
 
+thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 RANDOM = numpy.random.default_rng(3)
 # Relative to the largest number that is expected.
 TOLERANCE = 3e-6
@@ -387,6 +389,43 @@ def test_layers_of_convolutions_stay_in_blocks(channels: int) -> None:
     for array, expected in zip(found, wanted, strict=True):
         bound = 2e-5 * float(numpy.abs(expected).max())
         numpy.testing.assert_allclose(array, expected, rtol=1e-4, atol=bound)
+
+
+@pytest.mark.skipif(not has_onednn(), reason="oneDNN is not there")
+@pytest.mark.parametrize("channels", [32, 21])
+@pytest.mark.parametrize(
+    ("kernel", "attributes"),
+    [
+        ((5, 5), {"pads": [2, 2, 2, 2]}),
+        ((5, 5), {"pads": [2, 2, 1, 1], "strides": [2, 2]}),
+        ((2, 7), {"pads": [0, 5, 1, 4], "dilations": [2, 2]}),
+    ],
+)
+def test_weights_of_channels_in_blocks(
+    channels: int, kernel: tuple[int, int], attributes: dict[str, Any]
+) -> None:
+    x, w, v = f(2, 8, 9, 11), f(channels, 8, 1, 1), f(channels, 8, 1, 1)
+    weight = (channels, 1, *kernel)
+    shape = result_shape((2, channels, 9, 11), weight, attributes)
+    y = f(2, 8, *shape[2:])
+    written = ", ".join(f"{name} = {items}" for name, items in attributes.items())
+    graph = parsed(
+        f"float[2,8,9,11] x, float[{channels},8,1,1] w, float{list(y.shape)} y, "
+        f"float[{channels},8,1,1] v",
+        "c, g, dw",
+        f"""c = Conv(x, w)
+        g = Conv(y, v)
+        shape = Constant<value_ints = {list(weight)}>()
+        dw = mxffi.sol.ConvGradWeight<group = {channels}, {written}>(c, g, shape)""",
+    )
+    plan = Plan(graph, optimize=False)
+    c, g, found = [numpy.asarray(array) for array in plan(x, w, y, v)]
+    described = OPERATORS["ConvGradWeight"].reference
+    expected = described(c, g, ints(*weight), group=channels, **attributes)
+    bound = 1e-5 * float(numpy.abs(expected).max())
+    numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=bound)
+    if thin_product(999, 999, 9):  # where blocks have 16 channels, as there is AVX-512
+        assert "training.depthwise_weight_grad" in implementations(plan, x, w, y, v)
 
 
 def parsed(inputs: str, outputs: str, nodes: str) -> Graph:

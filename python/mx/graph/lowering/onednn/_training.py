@@ -16,6 +16,7 @@ from ._backend import Blocked, api, as_input, check_float, execute, operand, reo
 _relu_gradient = ffi.get_global_func("mx.graph.training.relu_grad")
 _batch_norm = ffi.get_global_func("mx.graph.training.batch_norm")
 _batch_norm_gradient = ffi.get_global_func("mx.graph.training.batch_norm_grad")
+_depthwise_weight_gradient = ffi.get_global_func("mx.graph.training.depthwise_weight_grad")
 
 DOMAIN = "mxffi.sol"
 Ints = Sequence[int] | None
@@ -82,7 +83,42 @@ def _conv_grad_weight(
     primitive = api().convolution_weight_gradient(
         source, gradient, extents, strides, pads, dilations, group
     )
+    if "gemm" in primitive.implementation and x.shape[1] == group == extents[0]:
+        # By a matrix that is made for each channel, which takes a hundred times as long.
+        made = _depthwise_gradient(to, x, dy, extents, strides, pads, dilations)
+        if made is not None:
+            return made
     return execute(to, primitive, [x, dy])
+
+
+def _depthwise_gradient(
+    to: Lowering,
+    x: Value,
+    dy: Value,
+    extents: Sequence[int],
+    strides: Ints,
+    pads: Ints,
+    dilations: Ints,
+) -> Value | None:
+    """The gradient of a weight for each channel, where an image has its channels in blocks."""
+    if len(extents) != 4 or extents[3] not in (3, 5, 7):
+        return None
+    # Images of one shape are brought to one layout, others have to be in blocks of their own.
+    try:
+        if x.shape == dy.shape:
+            block, _, (x, dy) = _in_blocks(to, x, dy)
+            blocks = {block}
+        else:
+            blocks = {_in_blocks(to, value)[0] for value in (x, dy)}
+    except Declined:
+        return None
+    if blocks != {16}:
+        return None
+    kernel = _depthwise_weight_gradient(
+        x.shape, dy.shape, extents[2:], strides or (1, 1), (pads or (0, 0))[:2], dilations or (1, 1)
+    )
+    made: Value = to.step(kernel, [x, dy])[0]
+    return made
 
 
 @rule(f"{DOMAIN}::AveragePoolGrad")
