@@ -29,7 +29,7 @@ struct ConvolutionArguments {
   GivenInts dilations;
   int64_t groups;
   GivenPostOps post_ops;
-  std::optional<DLDataType> dtype; /*!< of the result; that of x by default */
+  std::optional<DLDataType> dtype{}; /*!< of the result; that of x by default */
 };
 
 /*! \brief Of what a convolution is differentiated by; shape is that of the result. */
