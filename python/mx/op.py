@@ -22,9 +22,10 @@ from . import _library  # noqa: F401  registers the operators
 TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 
 _infer = ffi.get_global_func("mx.op.infer")
+_cost = ffi.get_global_func("mx.op.cost")
 _define = ffi.get_global_func("mx.op.define")
 
-__all__ = ["TensorSpec", "infer", "register"]
+__all__ = ["Cost", "TensorSpec", "cost", "infer", "register"]
 
 
 def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
@@ -39,9 +40,34 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     NotImplementedError where `operator` is none that tells what it gives. What only elements or
     the memory that is left tell is for the call: an index out of bounds, MemoryError.
     """
+    return list(_infer(operator, *_arguments("infer", operator, args, kwargs)))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a call of an operator costs: numbers, or texts where extents have names."""
+
+    bytes: int | str
+    """Of the inputs, in the types that they are converted to, and of the outputs."""
+    operations: int | str
+    """Multiplications and additions of products; of others one for each element that they take, or
+    give where they are elementwise or take none; of views none."""
+
+
+def cost(operator: Any, /, *args: Any, **kwargs: Any) -> Cost:
+    """What `operator(*args, **kwargs)` costs, without computing it.
+
+    Arguments are those of `infer`, which raises the same.
+    """
+    return Cost(*_cost(operator, *_arguments("cost", operator, args, kwargs)))
+
+
+def _arguments(
+    name: str, operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[Any]:
     if not isinstance(operator, ffi.Function):
-        raise TypeError(f"infer: expected an operator, got {type(operator).__name__}")
-    return list(_infer(operator, *Parameters.of(operator).bind(args, kwargs)))
+        raise TypeError(f"{name}: expected an operator, got {type(operator).__name__}")
+    return Parameters.of(operator).bind(args, kwargs)
 
 
 def register(

@@ -149,7 +149,8 @@ typedef struct MXNetOperator {
    */
   int (*view)(void* self, const DLTensor* input, const void* attrs, DLTensor* outputs, int num_out,
               int* kind);
-  /*! Arithmetic operations of a run, for the choice between devices; may be NULL. */
+  /*! Arithmetic operations of a run, an extent that may be symbolic; NULL for one for each element,
+   *  of the outputs where the operator is elementwise or has no inputs, else of the inputs. */
   int (*operations)(void* self, const MXNetTensorSpec* inputs, int num_in, const void* attrs,
                     int64_t* count);
   /*! Reserved for the gradient; NULL. */

@@ -28,25 +28,6 @@ int64_t ExtentOf(const TensorSpec::Extent& extent) {
   return symbol;
 }
 
-/*! \brief More outputs than an operator commonly has are asked for a second time. */
-std::vector<TensorSpec> Infer(const MXNetArgs& args) {
-  const PackedFunc func = args[0].As<PackedFunc>();
-  int room = 4;
-  while (true) {
-    int count = room;
-    std::vector<DimBuffer> shapes(static_cast<size_t>(room));
-    std::vector<MXNetTensorSpec> specs;
-    for (DimBuffer& shape : shapes) specs.push_back({{}, {}, 0, kMXNetWeakNone, shape.data});
-    MXNET_CHECK_CALL(MXNetOperatorInfer(func.get(), args.values + 1, args.type_codes + 1,
-                                        args.size() - 1, specs.data(), &count));
-    if (count <= room) {
-      return std::vector<TensorSpec>(specs.begin(), specs.begin() + count);
-    }
-    CheckRoomFor(count, 2 * sizeof(DimBuffer));
-    room = count;
-  }
-}
-
 MXNET_REGISTER_CLASS(TensorSpec, "mx.TensorSpec")
     .describe("A tensor without its elements: a shape and an element type.")
     .def_init<std::vector<TensorSpec::Extent>, DLDataType>()
@@ -69,11 +50,30 @@ MXNET_REGISTER_API("mx.op.infer")
     .returns("Sequence[TensorSpec]")
     .set_body([](MXNetArgs args, MXNetRetValue* ret) {
       std::vector<Ref<TensorSpec>> specs;
-      for (const TensorSpec& spec : Infer(args)) specs.push_back(Ref<TensorSpec>::Make(spec));
+      for (const TensorSpec& spec : InferSpecs(args)) specs.push_back(Ref<TensorSpec>::Make(spec));
       *ret = Array<Ref<TensorSpec>>(specs);
     });
 
 }  // namespace
+
+std::vector<TensorSpec> InferSpecs(const MXNetArgs& args) {
+  const PackedFunc func = args[0].As<PackedFunc>();
+  // More outputs are asked for a second time.
+  int room = 4;
+  while (true) {
+    int count = room;
+    std::vector<DimBuffer> shapes(static_cast<size_t>(room));
+    std::vector<MXNetTensorSpec> specs;
+    for (DimBuffer& shape : shapes) specs.push_back({{}, {}, 0, kMXNetWeakNone, shape.data});
+    MXNET_CHECK_CALL(MXNetOperatorInfer(func.get(), args.values + 1, args.type_codes + 1,
+                                        args.size() - 1, specs.data(), &count));
+    if (count <= room) {
+      return std::vector<TensorSpec>(specs.begin(), specs.begin() + count);
+    }
+    CheckRoomFor(count, 2 * sizeof(DimBuffer));
+    room = count;
+  }
+}
 
 TensorSpec::TensorSpec(const std::vector<Extent>& shape, DLDataType dtype) : dtype_(dtype) {
   CheckedIndexOfDType(dtype);
@@ -92,10 +92,12 @@ int64_t TensorSpec::hash() const {
 
 std::vector<TensorSpec::Extent> TensorSpec::shape() const {
   std::vector<Extent> shape;
-  for (int64_t extent : shape_) {
-    shape.push_back(IsSymbolic(extent) ? Extent(ExtentText(extent)) : Extent(extent));
-  }
+  for (int64_t extent : shape_) shape.push_back(Written(extent));
   return shape;
+}
+
+TensorSpec::Extent TensorSpec::Written(int64_t extent) {
+  return IsSymbolic(extent) ? Extent(ExtentText(extent)) : Extent(extent);
 }
 
 }  // namespace op

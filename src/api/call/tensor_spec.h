@@ -8,6 +8,7 @@
 #include <mxnet/op/c_operator_api.h>
 #include <mxnet/runtime/class.h>
 #include <mxnet/runtime/data_type.h>
+#include <mxnet/runtime/packed_func.h>
 #include <mxnet/runtime/stl.h>
 
 #include <string>
@@ -35,6 +36,8 @@ class TensorSpec {
     return dtype_ == other.dtype_ && shape_ == other.shape_;
   }
   int64_t hash() const;
+  /*! \brief An extent as Python has it: a number, or the text of a symbolic one. */
+  static Extent Written(int64_t extent);
   /*! \brief The extents as infer has them. */
   const std::vector<int64_t>& extents() const { return shape_; }
 
@@ -42,6 +45,12 @@ class TensorSpec {
   DLDataType dtype_;
   std::vector<int64_t> shape_;
 };
+
+/*!
+ * \brief The specs of what an operator, the first argument, gives for the others. Throws what the
+ * call would throw.
+ */
+std::vector<TensorSpec> InferSpecs(const runtime::MXNetArgs& args);
 
 }  // namespace op
 }  // namespace mxnet

@@ -190,6 +190,15 @@ void InferContract(const MXNetTensorSpec& a, ShapeView a_axes, const MXNetTensor
   }
 }
 
+int64_t ContractOperations(const MXNetTensorSpec& a, const MXNetTensorSpec& b, ShapeView b_axes) {
+  int64_t count = MultiplyExtent(2, SizeOf(ShapeOf(a)));
+  for (int d = 0; d < b.ndim; ++d) {
+    const bool is_summed = std::find(b_axes.begin(), b_axes.end(), d) != b_axes.end();
+    if (!is_summed) count = MultiplyExtent(count, b.shape[d]);
+  }
+  return count;
+}
+
 void Contract(const DLTensor& a, ShapeView a_axes, const DLTensor& b, ShapeView b_axes,
               const DLTensor& out) {
   const DLDataType dtype = out.dtype;

@@ -19,6 +19,10 @@ namespace op {
 void InferContract(const MXNetTensorSpec& a, runtime::ShapeView a_axes, const MXNetTensorSpec& b,
                    runtime::ShapeView b_axes, MXNetTensorSpec* out);
 
+/*! \brief Multiplications and additions of such sums, which may be symbolic. */
+int64_t ContractOperations(const MXNetTensorSpec& a, const MXNetTensorSpec& b,
+                           runtime::ShapeView b_axes);
+
 /*! \brief Sums the products; all of one type, out row-major and apart from a and b. */
 void Contract(const DLTensor& a, runtime::ShapeView a_axes, const DLTensor& b,
               runtime::ShapeView b_axes, const DLTensor& out);

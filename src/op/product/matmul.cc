@@ -120,6 +120,14 @@ void InferMatMul(const InferCall& call, const NoAttributes&) {
   SetSpec(call.in[0].dtype, shape.view(), call.out);
 }
 
+int64_t MatMulOperations(const InferCall& call, const NoAttributes& attributes) {
+  DimBuffer shape;
+  MXNetTensorSpec out{{}, {}, 0, kMXNetWeakNone, shape.data};
+  InferMatMul({call.in, call.num_in, &out, 1, call.data}, attributes);
+  const int64_t summed = call.in[0].shape[call.in[0].ndim - 1];
+  return MultiplyExtent(2, MultiplyExtent(SizeOf(ShapeOf(out)), summed));
+}
+
 void RunMatMul(const RunCall& call, const NoAttributes&) {
   const DLTensor& out = call.out[0];
   auto* data = static_cast<char*>(TensorData(out));
@@ -170,6 +178,7 @@ MXNET_REGISTER_OPERATOR("_npi.matmul", NoAttributes)
     .types(kMXNetTypesCommon)
     .release_gil(kReleaseBytes)
     .infer(&InferMatMul)
+    .operations(&MatMulOperations)
     .run(&RunMatMul)
     .quick(&QuickMatMul);
 

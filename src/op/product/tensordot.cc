@@ -16,12 +16,33 @@ namespace mxnet {
 namespace op {
 namespace {
 
+/*! \brief Axes as they are given, of which few need no memory of the heap. */
+class GivenAxes {
+ public:
+  void Assign(ShapeView axes) {
+    size_ = axes.size();
+    if (size_ > kFew) {
+      many_.assign(axes.begin(), axes.end());
+    } else {
+      std::copy(axes.begin(), axes.end(), few_);
+    }
+  }
+  ShapeView view() const { return {size_ > kFew ? many_.data() : few_, size_}; }
+
+ private:
+  static constexpr size_t kFew = 8;
+
+  size_t size_{0};
+  int64_t few_[kFew];
+  std::vector<int64_t> many_;
+};
+
 /*! \brief The axes argument of tensordot, before it is known how many axes the arrays have. */
 struct SummedAxes {
   bool is_count{true};
   int64_t count{0}; /*!< the last axes of a with the first of b; none at all if negative */
-  std::vector<int64_t> a;
-  std::vector<int64_t> b;
+  GivenAxes a;
+  GivenAxes b;
 };
 
 class SummedAxesReader {
@@ -43,8 +64,8 @@ class SummedAxesReader {
  private:
   void Set(ShapeView a, ShapeView b) {
     axes_.is_count = false;
-    axes_.a.assign(a.begin(), a.end());
-    axes_.b.assign(b.begin(), b.end());
+    axes_.a.Assign(a);
+    axes_.b.Assign(b);
   }
 
   /*! \brief An integer array: a count, an axis of each, or a row of axes of each. */
@@ -118,8 +139,8 @@ struct AxisPairs {
       SetLast(axes.count, a_ndim, b_ndim);
       return;
     }
-    NormalizeAxes(ShapeView(axes.a.data(), axes.a.size()), a_ndim, &a, kRepeated);
-    NormalizeAxes(ShapeView(axes.b.data(), axes.b.size()), b_ndim, &b, kRepeated);
+    NormalizeAxes(axes.a.view(), a_ndim, &a, kRepeated);
+    NormalizeAxes(axes.b.view(), b_ndim, &b, kRepeated);
     if (a.ndim != b.ndim) {
       MXNET_THROW("ValueError") << "shape-mismatch for sum: " << a.ndim << " axes of a and "
                                 << b.ndim << " of b";
@@ -145,6 +166,11 @@ struct AxisPairs {
 void InferTensorDot(const InferCall& call, const TensorDotAttributes& attributes) {
   const AxisPairs axes(attributes.axes, call.in[0].ndim, call.in[1].ndim);
   InferContract(call.in[0], axes.a.view(), call.in[1], axes.b.view(), call.out);
+}
+
+int64_t TensorDotOperations(const InferCall& call, const TensorDotAttributes& attributes) {
+  const AxisPairs axes(attributes.axes, call.in[0].ndim, call.in[1].ndim);
+  return ContractOperations(call.in[0], call.in[1], axes.b.view());
 }
 
 void RunTensorDot(const RunCall& call, const TensorDotAttributes& attributes) {
@@ -211,6 +237,12 @@ void InferDot(const InferCall& call, const NoAttributes&) {
 }
 
 template <int kBAxisFromEnd>
+int64_t DotOperations(const InferCall& call, const NoAttributes&) {
+  const LastAxes axes(call.in[0].ndim, call.in[1].ndim, kBAxisFromEnd);
+  return ContractOperations(call.in[0], call.in[1], axes.of_b());
+}
+
+template <int kBAxisFromEnd>
 void RunDot(const RunCall& call, const NoAttributes&) {
   const LastAxes axes(call.in[0].ndim, call.in[1].ndim, kBAxisFromEnd);
   Contract(call.in[0], axes.of_a(), call.in[1], axes.of_b(), call.out[0]);
@@ -270,6 +302,10 @@ void InferOuter(const InferCall& call, const NoAttributes&) {
   SetSpec(call.in[0].dtype, ShapeView(shape, 2), call.out);
 }
 
+int64_t OuterOperations(const InferCall& call, const NoAttributes&) {
+  return MultiplyExtent(SizeOf(ShapeOf(call.in[0])), SizeOf(ShapeOf(call.in[1])));
+}
+
 void RunOuter(const RunCall& call, const NoAttributes&) {
   const Flat a(call.in[0]);
   const Flat b(call.in[1]);
@@ -281,6 +317,10 @@ void InferVDot(const InferCall& call, const NoAttributes&) {
   const int64_t b = SizeOf(ShapeOf(call.in[1]));
   if (AreDifferent(a, b)) ThrowNotAligned(ShapeView(&a, 1), 0, ShapeView(&b, 1), 0);
   SetSpec(call.in[0].dtype, ShapeView(), call.out);
+}
+
+int64_t VDotOperations(const InferCall& call, const NoAttributes&) {
+  return MultiplyExtent(2, SizeOf(ShapeOf(call.in[0])));
 }
 
 void RunVDot(const RunCall& call, const NoAttributes&) {
@@ -302,6 +342,7 @@ MXNET_REGISTER_OPERATOR("_npi.tensordot", TensorDotAttributes)
     .types(kMXNetTypesCommon)
     .release_gil(kReleaseBytes)
     .infer(&InferTensorDot)
+    .operations(&TensorDotOperations)
     .run(&RunTensorDot)
     .quick(&QuickTensorDot);
 
@@ -316,6 +357,7 @@ MXNET_REGISTER_OPERATOR("_npi.dot", NoAttributes)
     .types(kMXNetTypesCommon)
     .release_gil(kReleaseBytes)
     .infer(&InferDot<2>)
+    .operations(&DotOperations<2>)
     .run(&RunDot<2>)
     .quick(&QuickDot<2>);
 
@@ -326,6 +368,7 @@ MXNET_REGISTER_OPERATOR("_npi.inner", NoAttributes)
     .types(kMXNetTypesCommon)
     .release_gil(kReleaseBytes)
     .infer(&InferDot<1>)
+    .operations(&DotOperations<1>)
     .run(&RunDot<1>)
     .quick(&QuickDot<1>);
 
@@ -336,6 +379,7 @@ MXNET_REGISTER_OPERATOR("_npi.outer", NoAttributes)
     .types(kMXNetTypesCommon)
     .release_gil(kReleaseBytes)
     .infer(&InferOuter)
+    .operations(&OuterOperations)
     .run(&RunOuter);
 
 MXNET_REGISTER_OPERATOR("_npi.vdot", NoAttributes)
@@ -345,6 +389,7 @@ MXNET_REGISTER_OPERATOR("_npi.vdot", NoAttributes)
     .types(kMXNetTypesCommon)
     .release_gil(kReleaseBytes)
     .infer(&InferVDot)
+    .operations(&VDotOperations)
     .run(&RunVDot);
 
 }  // namespace
