@@ -60,7 +60,7 @@ CASES = {
                ax = Constant<value = int64[1] {{0}}>() r = ReduceSum<keepdims = 0>(c, ax) }}>""",
         ((X,),),
     ),
-    "until a limit, with states that change places": Case(
+    "until a limit, with states that are exchanged": Case(
         "float[2,3] x, float limit",
         "float[2,3] y, float[2,3] z",
         f"""{TRUE} e = Exp(x) y, z = Loop (, on, x, e) <

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy
+import onnx
 import onnx_ir
 import pytest
 from onnx_ir.serde import SerdeError
 
 from mx.graph import Graph, GraphError
 from mx.sol.backends.gen import Target
+from mx.sol.deployments._coverage import WITHOUT, coverage, table
 from mx.sol.deployments._lower import lower
 from mx.sol.deployments._program import Program
 from mx.sol.passes import PASSES, run
@@ -20,6 +23,7 @@ from tests.graph.test_onnx_nodes import CASES, check_equal, content_of
 from .loaded import Array
 from .merged import Merged
 
+PAGE = Path(__file__).parents[3] / "docs/guide/sol-deploy.md"
 C = Target.named("c")
 # Libraries for all tests: functions that ctypes calls have at most 1024 arguments.
 PARTS = 3
@@ -39,8 +43,8 @@ def program_of(case: Any, are_known: bool) -> tuple[Program, list[Array]]:
     All inputs but the first are constants of the graph where `are_known`: shapes, axes, numbers.
     """
     arrays = arrays_of(case)
-    if not all(isinstance(array, numpy.ndarray) for array in arrays):
-        raise GraphError("an input is no tensor")
+    if any(not isinstance(one, numpy.ndarray) or one.dtype == object for one in arrays):
+        raise GraphError("an input is no tensor of numbers")
     graph = Graph(onnx_ir.serde.deserialize_model(case.model))
     inside = graph.model.graph
     given = list(zip(list(inside.inputs), arrays, strict=True))
@@ -85,3 +89,15 @@ def test_nodes(part: int) -> None:
         for expected in case.data_sets[0][1]:
             check_equal(outputs.pop(0), content_of(expected), case.rtol, max(case.atol, 1e-6))
         assert len(program.outputs) == len(case.data_sets[0][1]), case.name
+        node, *others = case.model.graph.node
+        assert others or node.domain or node.op_type not in WITHOUT, case.name
+
+
+def test_every_operator_is_listed() -> None:
+    wanted = {one.name for one in onnx.defs.get_all_schemas() if one.domain == ""}
+    found = [name for names in coverage().values() for name in names]
+    assert sorted(found) == sorted(wanted)
+
+
+def test_the_page_has_the_table() -> None:
+    assert table() in PAGE.read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ class HostNode:
     """A node, as the reference evaluator executes it. `opset` has the versions by domain."""
 
     def __init__(self, node: onnx_ir.Node, opset: Mapping[str, int]) -> None:
-        self._node = node
+        self.node = node
         self.opset = {"": OPSET, node.domain: 1, **opset}
         if node.op_type in _RENAMED and node.domain == "":
             self.opset[""] = _RENAMED[node.op_type][1]
@@ -37,7 +37,7 @@ class HostNode:
     @functools.cached_property
     def proto(self) -> onnx.NodeProto:
         """The node, with inputs i0, i1 and outputs o0, o1."""
-        node, proto = self._node, onnx.NodeProto()
+        node, proto = self.node, onnx.NodeProto()
         proto.op_type, proto.domain = node.op_type, node.domain
         if node.op_type in _RENAMED and node.domain == "":
             proto.op_type = _RENAMED[node.op_type][0]
@@ -52,20 +52,20 @@ class HostNode:
         """The outputs; GraphError where the reference implementation fails, with its reason."""
         feeds = {name: value for name, value in zip(self.proto.input, inputs, strict=True) if name}
         try:
-            custom = find(self._node.domain, self._node.op_type)
+            custom = find(self.node.domain, self.node.op_type)
             if custom is not None:
-                given = {**custom.attributes, **attributes_of(self._node)}
+                given = {**custom.attributes, **attributes_of(self.node)}
                 with numpy.errstate(all="ignore"):
                     made = custom.reference(*inputs, **given)
                 return [numpy.asarray(one) for one in made[: len(self.proto.output)]]
-            if self._node.op_type == "Optional":  # of which the evaluator makes a list of one
+            if self.node.op_type == "Optional":  # of which the evaluator makes a list of one
                 return [inputs[0] if inputs else None]
             if self._evaluator is None:
                 self._evaluator = self._make()
             with numpy.errstate(all="ignore"):
                 results = self._evaluator.run(None, feeds)
         except Exception as error:
-            raise GraphError(f"{describe(self._node)}: {error}") from error
+            raise GraphError(f"{describe(self.node)}: {error}") from error
         named = map(_with_objects, results)
         return [next(named) if name else None for name in self.proto.output]
 
@@ -75,7 +75,7 @@ class HostNode:
 
         graph = onnx.GraphProto()
         graph.node.append(self.proto)
-        graph.name = self._node.op_type
+        graph.name = self.node.op_type
         for name in filter(None, self.proto.input):
             graph.input.add().name = name
         for name in filter(None, self.proto.output):
@@ -85,8 +85,8 @@ class HostNode:
     def infer(self, inputs: Sequence[Value | None]) -> list[tuple[tuple[int, ...], str]]:
         """Shapes and element types of the outputs. Declined where elements decide them."""
         try:
-            version = self.opset[self._node.domain]
-            schema = onnx.defs.get_schema(self.proto.op_type, version, self._node.domain)
+            version = self.opset[self.node.domain]
+            schema = onnx.defs.get_schema(self.proto.op_type, version, self.node.domain)
         except onnx.defs.SchemaError as error:
             raise Declined(f"no operator of that name: {error}") from error
         types, data = {}, {}

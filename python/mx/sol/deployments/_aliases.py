@@ -34,6 +34,11 @@ def alias_shape(
     return made
 
 
+def has_alias(operator: str) -> bool:
+    """Whether nodes of an operator may be the memory of their input."""
+    return operator in _RULES
+
+
 # What errors call the numbers that are an input.
 _WORDS = {
     "shape": "a shape that is",
@@ -117,6 +122,13 @@ def _pad(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) -> Sha
     return None if pads is None or numpy.any(pads) else shape
 
 
+def _reduce(shape: Shape, others: Sequence[Any], attributes: dict[str, Any]) -> Shape | None:
+    axes = _ints(others, 0, attributes, "axes")
+    if not attributes.get("noop_with_empty_axes", 0):
+        return None
+    return shape if axes is None or not numpy.size(axes) else None
+
+
 _RULES: dict[str, Rule] = {
     "Reshape": _reshape,
     "Flatten": _flatten,
@@ -126,4 +138,5 @@ _RULES: dict[str, Rule] = {
     "Transpose": _transpose,
     "Expand": _expand,
     "Pad": _pad,
+    **dict.fromkeys(("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"), _reduce),
 }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 40
 
 
-class _Place:
+class _Writing:
     """A node with graphs, and where its steps go."""
 
     def __init__(
@@ -68,16 +68,16 @@ def control_of(
     opset: Mapping[str, int],
 ) -> list[Value]:
     """What a node with graphs inside gives. Declined where elements decide a shape."""
-    place = _Place(to, inputs, values, opset)
+    writing = _Writing(to, inputs, values, opset)
     graphs = {name: attribute.value for name, attribute in node.attributes.items()}
     before = len(to.steps)
     try:
         if node.domain == "" and node.op_type == "If":
-            return _if(place, graphs["then_branch"], graphs["else_branch"])
+            return _if(writing, graphs["then_branch"], graphs["else_branch"])
         if node.domain == "" and node.op_type == "Loop":
-            return _loop(place, graphs["body"])
+            return _loop(writing, graphs["body"])
         if node.domain == "" and node.op_type == "Scan" and since_version(node, opset[""]) >= 9:
-            return _scan(place, graphs)
+            return _scan(writing, graphs)
     except Declined:
         del to.steps[before:]
         raise
@@ -90,39 +90,39 @@ def _given(value: Value | None) -> Value:
     return value
 
 
-def _if(place: _Place, then: Any, otherwise: Any) -> list[Value]:
-    condition = _given(place.inputs[0])
+def _if(writing: _Writing, then: Any, otherwise: Any) -> list[Value]:
+    condition = _given(writing.inputs[0])
     if condition.constant is not None:
-        return place.inner(then if condition.constant.all() else otherwise)
-    opening = place.add("if (*(const uint8_t *){0}) {", [condition], kind="if")
-    outputs = _branch(place, then, None)
-    place.keep(opening, outputs)
-    place.add("} else {", kind="else")
-    _branch(place, otherwise, outputs)
-    place.add("}", kind="end")
+        return writing.inner(then if condition.constant.all() else otherwise)
+    opening = writing.add("if (*(const uint8_t *){0}) {", [condition], kind="if")
+    outputs = _branch(writing, then, None)
+    writing.keep(opening, outputs)
+    writing.add("} else {", kind="else")
+    _branch(writing, otherwise, outputs)
+    writing.add("}", kind="end")
     return outputs
 
 
-def _branch(place: _Place, graph: Any, outputs: list[Value] | None) -> list[Value]:
+def _branch(writing: _Writing, graph: Any, outputs: list[Value] | None) -> list[Value]:
     """Adds a graph of an If, which writes what it gives into outputs; into new ones for None."""
-    results = place.inner(graph)
+    results = writing.inner(graph)
     outputs = [Value(one.shape, one.dtype) for one in results] if outputs is None else outputs
     for result, output in zip(results, outputs, strict=True):
         if result.spec != output.spec:
             raise Declined("graphs that give other shapes or types")
-        place.move(result, output)
+        writing.move(result, output)
     return outputs
 
 
 class _Turns:
     """A loop that is being written: its state, and what each turn adds to outputs."""
 
-    def __init__(self, place: _Place, states: Sequence[Value | None]) -> None:
-        self.place = place
+    def __init__(self, writing: _Writing, states: Sequence[Value | None]) -> None:
+        self.writing = writing
         self.states = [Value(one.shape, one.dtype) for one in map(_given, states)]
         for one, state in zip(states, self.states, strict=True):
-            place.move(_given(one), state)
-        self.turn = f"turn_{len(place.to.steps)}"
+            writing.move(_given(one), state)
+        self.turn = f"turn_{len(writing.to.steps)}"
         self._opening = 0
         self._more: list[Value] = []  # besides the state, what the next turn reads
 
@@ -130,7 +130,7 @@ class _Turns:
         """Begins the loop, `limit` is when it goes on."""
         self._more = list(more)
         head = f"for (int64_t {self.turn} = 0; {limit.replace('@', self.turn)}; ++{self.turn}) {{"
-        self._opening = self.place.add(head, inputs, kind="loop")
+        self._opening = self.writing.add(head, inputs, kind="loop")
 
     def collect(self, items: Sequence[Value], count: int, backwards: Sequence[bool]) -> list[Value]:
         """What each of `count` turns gives, along a new first axis."""
@@ -142,8 +142,8 @@ class _Turns:
             at = f"{count - 1} - {self.turn}" if is_backwards else self.turn
             if item.nbytes:
                 text = f"memcpy((char *){{1}} + ({at}) * {item.nbytes}, {{0}}, {item.nbytes});"
-                self.place.add(text, [item], [outputs[-1]])
-        self.place.keep(self._opening, outputs)
+                self.writing.add(text, [item], [outputs[-1]])
+        self.writing.keep(self._opening, outputs)
         return outputs
 
     def end(self, results: Sequence[Value]) -> None:
@@ -156,24 +156,24 @@ class _Turns:
                 continue
             if any(result.root is other.root for other in self.states):
                 copy = Value(result.shape, result.dtype)  # before that one changes
-                self.place.move(result, copy)
+                self.writing.move(result, copy)
                 result = copy
             moves.append((result, state))
         for result, state in moves:
-            self.place.move(result, state)
-        self.place.add("}", [*self.states, *self._more], kind="end")
+            self.writing.move(result, state)
+        self.writing.add("}", [*self.states, *self._more], kind="end")
 
 
-def _loop(place: _Place, body: Any) -> list[Value]:
-    most, going, *states = place.inputs
+def _loop(writing: _Writing, body: Any) -> list[Value]:
+    most, going, *states = writing.inputs
     if most is not None and most.constant is not None:
         count: int | None = max(int(most.constant.reshape(-1)[0]), 0)
     else:
         count = None
     begins = going is None or (going.constant is not None and bool(going.constant.all()))
-    turns = _Turns(place, states)
+    turns = _Turns(writing, states)
     turn, goes = Value((), "int64"), Value((), "bool")
-    place.move(going if going is not None else constant_of(numpy.array(True)), goes)
+    writing.move(going if going is not None else constant_of(numpy.array(True)), goes)
     limits = ["*(const uint8_t *){0}"]
     inputs = [goes]
     if count is not None:
@@ -182,31 +182,31 @@ def _loop(place: _Place, body: Any) -> list[Value]:
         limits.insert(0, "@ < *(const int64_t *){1}")
         inputs.append(most)
     turns.begin(" && ".join(limits), inputs, [goes])
-    place.add(f"*(int64_t *){{0}} = {turns.turn};", (), [turn])
-    on, *results = place.inner(body, [turn, goes, *turns.states])
+    writing.add(f"*(int64_t *){{0}} = {turns.turn};", (), [turn])
+    on, *results = writing.inner(body, [turn, goes, *turns.states])
     is_counted = begins and (on.root is goes or (on.constant is not None and on.constant.all()))
     items = results[len(states) :]
     if items and (count is None or not is_counted):
         raise Declined("elements decide how many turns it has, and so the shape of an output")
     outputs = turns.collect(items, count or 0, [False] * len(items))
     if on.root is not goes:
-        place.move(on, goes)
+        writing.move(on, goes)
     turns.end(results[: len(states)])
     return [*turns.states, *outputs]
 
 
-def _scan(place: _Place, attributes: Mapping[str, Any]) -> list[Value]:
+def _scan(writing: _Writing, attributes: Mapping[str, Any]) -> list[Value]:
     body, scanned = attributes["body"], int(attributes["num_scan_inputs"])
-    split = len(place.inputs) - scanned
+    split = len(writing.inputs) - scanned
     axes = attributes.get("scan_input_axes", [0] * scanned)
     sequences = [
-        _moved(place, _given(one), axis, 0)
-        for one, axis in zip(place.inputs[split:], axes, strict=True)
+        _moved(writing, _given(one), axis, 0)
+        for one, axis in zip(writing.inputs[split:], axes, strict=True)
     ]
     count = sequences[0].shape[0]
     if any(one.shape[0] != count for one in sequences):
         raise Declined("sequences of several lengths")
-    turns = _Turns(place, place.inputs[:split])
+    turns = _Turns(writing, writing.inputs[:split])
     turns.begin(f"@ < {count}")
     items = []
     directions = attributes.get("scan_input_directions", [0] * scanned)
@@ -216,19 +216,19 @@ def _scan(place: _Place, attributes: Mapping[str, Any]) -> list[Value]:
         size = item.nbytes
         if size:
             text = f"memcpy({{1}}, (const char *){{0}} + ({at}) * {size}, {size});"
-            place.add(text, [sequence], [item])
+            writing.add(text, [sequence], [item])
         items.append(item)
-    results = place.inner(body, [*turns.states, *items])
+    results = writing.inner(body, [*turns.states, *items])
     number = len(results) - split
     backwards = [bool(one) for one in attributes.get("scan_output_directions", [0] * number)]
     outputs = turns.collect(results[split:], count, backwards)
     turns.end(results[:split])
     axes = attributes.get("scan_output_axes", [0] * number)
-    moved = [_moved(place, one, 0, axis) for one, axis in zip(outputs, axes, strict=True)]
+    moved = [_moved(writing, one, 0, axis) for one, axis in zip(outputs, axes, strict=True)]
     return [*turns.states, *moved]
 
 
-def _moved(place: _Place, value: Value, axis: int, to: int) -> Value:
+def _moved(writing: _Writing, value: Value, axis: int, to: int) -> Value:
     """A value with an axis somewhere else."""
     rank = len(value.shape)
     axis, to = axis % rank, to % rank
@@ -236,4 +236,4 @@ def _moved(place: _Place, value: Value, axis: int, to: int) -> Value:
         return value
     order = [n for n in range(rank) if n != axis]
     order.insert(to, axis)
-    return place.to.emitted("Transpose", value, perm=order)
+    return writing.to.emitted("Transpose", value, perm=order)

@@ -34,16 +34,21 @@ def computed(
     given = [value for value in inputs if value is not None]
     if node.op_type == "CastLike" and given[0].constant is not None:
         return [constant_of(given[0].constant.astype(numpy.dtype(given[1].dtype)))]
-    if node.op_type in _VARIES or any(value.known is None for value in given):
+    if node.op_type in _VARIES or any(value.known is None and value.size for value in given):
         return None
     if not given and node.op_type != "Constant":
         return None
-    results = host.run([None if value is None else value.constant for value in inputs])
+    results = host.run([None if value is None else _elements_of(value) for value in inputs])
     if not all(isinstance(result, numpy.ndarray | numpy.generic) for result in results):
         return None
     arrays = [numpy.asarray(result) for result in results]
     most = max(_MOST_BYTES, 2 * sum(value.nbytes for value in given))
     return list(map(constant_of, arrays)) if sum(one.nbytes for one in arrays) <= most else None
+
+
+def _elements_of(value: Value) -> Any:
+    """Known elements, or none where there are none."""
+    return numpy.empty(value.shape, value.dtype) if value.constant is None else value.constant
 
 
 def alias(

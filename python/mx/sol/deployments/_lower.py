@@ -15,8 +15,9 @@ from ..backends.gen import Target, emit
 from ..backends.gen._chain import Chain, longest
 from ..backends.gen._emit_group import is_in_groups
 from ..backends.gen._table import SINCE
-from ._bodies import by_body
+from ._bodies import by_body, by_expansion
 from ._control import control_of
+from ._coverage import WITHOUT
 from ._fusion import Fused, followers
 from ._known import alias, computed
 from ._program import Call, Control, Program, Step, Value, constant_of
@@ -158,6 +159,8 @@ class Lowering:
         try:
             if since_version(node, opset.get(node.domain, 1)) < SINCE.get(node.op_type, 1):
                 raise Declined(f"version {SINCE[node.op_type]} of the operator is needed")
+            if node.op_type == "Split" and len(inputs) < 2 and "split" not in attributes:
+                attributes.setdefault("num_outputs", len(node.outputs))
             fused = self._fused(node, inputs, attributes, behind)
         except Declined as error:
             reason = str(error)
@@ -166,10 +169,14 @@ class Lowering:
         else:
             names = [_label_of(one) for one, _ in behind[: fused.taken]]
             return self._call(fused, " + ".join([self._label, *names])), fused.taken
-        try:
-            return by_body(self, inputs, host, len(node.outputs)), 0
-        except Declined as error:
-            raise Declined(f"{reason}; {error}") from None
+        reasons = [reason]
+        for nodes_of in (by_expansion, by_body):
+            try:
+                return nodes_of(self, host, inputs), 0
+            except Declined as error:
+                reasons.append(str(error))
+        without = WITHOUT.get(node.op_type) if is_onnx else None
+        raise Declined(without or "; ".join(reasons))
 
     def _fused(
         self,

@@ -119,7 +119,8 @@ def _addresses(program: Program, to: Interface) -> dict[Value, str]:
     """What each value is in C."""
     where = {one.value.root: one.parameter for one in to.arguments}
     where |= {value: f"memory + {begin}" for value, begin in program.offsets.items()}
-    where |= {value: f"constants + {begin}" for value, begin in program.weight_offsets.items()}
+    for value, begin in program.weight_offsets.items():
+        where[value] = f"constants + {begin}" if program.weight_bytes else "NULL"
     return where
 
 

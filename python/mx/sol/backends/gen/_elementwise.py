@@ -123,6 +123,7 @@ class _Rows:
             if strides[-1] == 0:
                 value = splat(is_vector, leaf.dtype, f"p{number}")
                 lines.append(f"const {value_type(is_vector, leaf.dtype)} s{number} = {value};")
+                lines.append(f"(void)s{number};")  # of known exponents some formulas read nothing
                 splats[leaf] = f"s{number}"
             else:
                 moving.append((number, leaf))

@@ -1,0 +1,125 @@
+"""Nodes of operators that have kernels, for nodes of operators that have none.
+
+Those that gradients go through are written by the rules of `mx.sol.gradient`; here are the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy
+import onnx_ir as ir
+
+from ...importers._builder import dtype_of
+from ..gradient import rules as _rules  # noqa: F401  which fill the table
+from ..gradient._rules import EXPANSIONS as OF_GRADIENTS
+from ..gradient._rules import Call
+from ..gradient._rules import Declined as NotExpanded
+from ..gradient._writer import Writer
+
+Expansion: TypeAlias = Callable[[Writer, Call], ir.Value | Sequence[ir.Value]]
+
+# Those written for gradients that deployments take, too: of operators without kernels.
+_SHARED = frozenset(
+    "AffineGrid DFT DeformConv GlobalLpPool GridSample LpPool RoiAlign STFT Upsample".split()
+)
+# The version since which operators mean what the nodes for them do, where that is not the first.
+_SINCE = {"DFT": 20, "Dropout": 7, "Gemm": 7, "RoiAlign": 16}
+_OWN: dict[str, Expansion] = {}
+_HALVES = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
+
+
+def expansion_of(operator: str, version: int) -> Expansion | None:
+    """What writes the nodes for one of an operator of ONNX, which is as it is since a version; None
+    where there is nothing."""
+    if version < _SINCE.get(operator, 1):
+        return None
+    return OF_GRADIENTS[operator] if operator in _SHARED else _OWN.get(operator)
+
+
+def _expansion(*names: str) -> Callable[[Expansion], Expansion]:
+    def add(function: Expansion) -> Expansion:
+        _OWN.update(dict.fromkeys(names, function))
+        return function
+
+    return add
+
+
+@_expansion("MatMul", "Conv", "ConvTranspose")
+def _in_float32(to: Writer, call: Call) -> ir.Value:
+    """Half precision: products are summed in float32, and rounded once."""
+    if dtype_of(call.x) not in _HALVES:
+        raise NotExpanded(f"only float32, float16 and bfloat16, got {dtype_of(call.x)}")
+    wide = [None if one is None else to.cast(one, ir.DataType.FLOAT) for one in call.node.inputs]
+    attributes = {name: one.value for name, one in call.node.attributes.items()}
+    made = to.op(call.node.op_type, *wide, dtype=ir.DataType.FLOAT, **attributes)[0]
+    return to.cast(made, dtype_of(call.x))
+
+
+@_expansion("Gemm")
+def _gemm(to: Writer, call: Call) -> ir.Value:
+    """A product, and a sum with factors other than 0 and 1."""
+    a, b = (
+        to.Transpose(one, perm=[1, 0]) if call.integer(flag, 0) else one
+        for one, flag in ((call.input(0), "transA"), (call.input(1), "transB"))
+    )
+    made = to.MatMul(a, b)
+    if call.number("alpha", 1.0) != 1.0:
+        made = to.Mul(made, call.number("alpha", 1.0))
+    c = call.optional(2)
+    return made if c is None else to.Add(made, to.Mul(c, call.number("beta", 1.0)))
+
+
+@_expansion("LpNormalization")
+def _lp_normalization(to: Writer, call: Call) -> ir.Value:
+    operator = "ReduceL1" if call.integer("p", 2) == 1 else "ReduceL2"
+    norm = to.op(operator, call.x, [call.integer("axis", -1)], keepdims=1)[0]
+    return to.Div(call.x, to.where(to.Not(to.Equal(norm, 0.0)), norm, 1.0))
+
+
+@_expansion("LRN")
+def _lrn(to: Writer, call: Call) -> ir.Value:
+    """The sum of squares over channels nearby: a mean of windows over an axis of its own."""
+    size, x = call.integer("size", 1), call.x
+    n, channels, *extents = (int(str(extent)) for extent in call.dims(0))
+    flat = to.Reshape(to.Mul(x, x), [n, 1, channels, -1])
+    pads = [(size - 1) // 2, 0, size // 2, 0]
+    mean = to.AveragePool(flat, kernel_shape=[size, 1], pads=pads, count_include_pad=1)
+    scaled = to.Add(to.Mul(mean, call.number("alpha", 0.0001)), call.number("bias", 1.0))
+    power = to.Pow(scaled, call.number("beta", 0.75))
+    return to.Div(x, to.Reshape(power, [n, channels, *extents]))
+
+
+@_expansion("Dropout")
+def _dropout(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """What it gives in inference, or where it drops nothing."""
+    ratio, training = call.optional(1), call.optional(2)
+    given = [ir.convenience.get_const_tensor(one) for one in (ratio, training) if one is not None]
+    chances = [one is None or one.numpy().any() for one in given]
+    if training is not None and all(chances):
+        raise NotExpanded("it drops other elements each time")
+    extents = [int(str(extent)) for extent in call.dims(0)]
+    return [to.Identity(call.x), to.constant(numpy.ones(extents, "bool"), ir.DataType.BOOL)]
+
+
+def _batch_first(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """A recurrent layer whose inputs and outputs have the batch in front."""
+    if not call.integer("layout", 0):
+        raise NotExpanded("there is nothing to move")
+    given = [call.optional(n) for n in range(len(call.node.inputs))]
+    moved = [
+        to.Transpose(one, perm=[1, 0, 2]) if one is not None and n in (0, 5, 6) else one
+        for n, one in enumerate(given)
+    ]
+    attributes = {name: one.value for name, one in call.node.attributes.items() if name != "layout"}
+    count = len(call.node.outputs)
+    outputs = to.op(
+        call.node.op_type, *moved, outputs=count, dtype=[dtype_of(call.x)] * count, **attributes
+    )
+    orders = ([2, 0, 1, 3], [1, 0, 2], [1, 0, 2])
+    return [to.Transpose(one, perm=order) for one, order in zip(outputs, orders, strict=False)]
+
+
+for _name in ("LSTM", "GRU", "RNN"):
+    _OWN[_name] = _batch_first
