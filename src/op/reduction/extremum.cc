@@ -52,6 +52,16 @@ struct DenseExtremum {
   }
 };
 
+template <bool kLargest, typename T>
+struct ExtremumRows {
+  using Run = void (*)(const char* const* rows, int64_t n, Computed<T>* total);
+  static Run Find() {
+    static_assert(kRowsOfExtremum == kRowsAtOnce);
+    if constexpr (kHasVectorExtremum<T>) return internal::VectorExtremumOf<kLargest, T>().rows;
+    return nullptr;
+  }
+};
+
 using MaxReducer = ExtremumReducer<reductions::max>;
 using MinReducer = ExtremumReducer<reductions::min>;
 
@@ -61,6 +71,10 @@ template <typename T>
 struct DenseReducer<MaxReducer, T> : DenseExtremum<true, T> {};
 template <typename T>
 struct DenseReducer<MinReducer, T> : DenseExtremum<false, T> {};
+template <typename T>
+struct DenseRows<MaxReducer, T> : ExtremumRows<true, T> {};
+template <typename T>
+struct DenseRows<MinReducer, T> : ExtremumRows<false, T> {};
 
 namespace {
 

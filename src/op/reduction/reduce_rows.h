@@ -68,6 +68,15 @@ struct CombineRowsBody {
   }
 };
 
+template <typename Reducer, typename T>
+using CombineRows = decltype(&CombineRowsBody<Reducer, T>::Run);
+
+/*! \brief What does it faster on this processor, where a Reducer has something for T, or NULL. */
+template <typename Reducer, typename T>
+struct DenseRows {
+  static CombineRows<Reducer, T> Find() { return nullptr; }
+};
+
 /*! \brief Rows of elements of T, which a reader may have to make, combined by columns. */
 template <typename Reducer, typename T>
 class RowCombiner {
@@ -76,13 +85,14 @@ class RowCombiner {
   using Acc = typename Column::Acc;
   // Rows are read whole where that is possible, for the sake of the memory they lie in.
   static constexpr int64_t kMost = 4 * kReadBlock;
-  // Extremes of floats ask for NaN each time, of which compilers make branches where rows chain.
-  static constexpr bool kCombinesRows =
-      Reducer::kReads || !kIsFloatType<T> || !std::is_same_v<Acc, Computed<T>>;
 
   /*! \brief Of n columns, of results from `result` on. */
   RowCombiner(const Reduction& r, int64_t stride, int64_t n, int64_t result)
-      : reader_(r.reader()), stride_(stride), n_(n), result_(result) {}
+      : reader_(r.reader()), stride_(stride), n_(n), result_(result) {
+    // Of long elements a vector has so few that bringing them together takes more than it saves.
+    static const bool gains = sizeof(T) <= 4 || DenseRows<Reducer, T>::Find() != nullptr;
+    gathers_ = gains;
+  }
 
   Acc* total() { return total_; }
 
@@ -90,11 +100,15 @@ class RowCombiner {
     if constexpr (Reducer::kReads) {
       if (__builtin_expect(reader_ != nullptr, 0)) return AddRead(x);
     }
-    if (!kCombinesRows || stride_ != sizeof(T)) return AddRow(x, stride_);
+    static const CombineRows<Reducer, T> run = FindCombineRows();
+    if (run == nullptr || (stride_ != sizeof(T) && !gathers_)) return AddRow(x, stride_);
     rows_[count_++] = x;
     if (count_ < kRowsAtOnce) return;
-    static const auto run = internal::ReduceFunction<CombineRowsBody<Reducer, T>, T>();
-    run(rows_, n_, total_);
+    if (stride_ == sizeof(T)) {
+      run(rows_, n_, total_);
+    } else {
+      CombineGathered(run);
+    }
     count_ = 0;
   }
 
@@ -105,6 +119,29 @@ class RowCombiner {
   }
 
  private:
+  static CombineRows<Reducer, T> FindCombineRows() {
+    if (const auto found = DenseRows<Reducer, T>::Find()) return found;
+    // Extremes of floats ask for NaN each time, of which compilers make branches where rows chain.
+    constexpr bool kGains =
+        Reducer::kReads || !kIsFloatType<T> || !std::is_same_v<Acc, Computed<T>>;
+    if constexpr (kGains) return internal::ReduceFunction<CombineRowsBody<Reducer, T>, T>();
+    return nullptr;
+  }
+
+  /*! \brief Combines rows whose elements lie apart: they are brought together first. */
+  [[gnu::noinline]] void CombineGathered(CombineRows<Reducer, T> run) {
+    ReadBuffer<T> buffers[kRowsAtOnce];
+    const char* gathered[kRowsAtOnce];
+    for (int i = 0; i < kRowsAtOnce; ++i) gathered[i] = buffers[i].bytes;
+    for (int64_t begin = 0; begin < n_; begin += kReadBlock) {
+      const int64_t count = std::min(kReadBlock, n_ - begin);
+      for (int i = 0; i < kRowsAtOnce; ++i) {
+        GatherStrided(rows_[i] + begin * stride_, stride_, sizeof(T), count, buffers[i].bytes);
+      }
+      run(gathered, count, total_ + begin);
+    }
+  }
+
   void AddRow(const char* x, int64_t stride) {
     static const auto run = internal::ReduceFunction<CombineRowBody<Reducer, T>, T>();
     run(x, stride, n_, total_);
@@ -119,6 +156,7 @@ class RowCombiner {
   int64_t stride_;
   int64_t n_;
   int64_t result_;
+  bool gathers_;
   int count_{0};
   const char* rows_[kRowsAtOnce];
   Acc total_[kMost];

@@ -135,6 +135,7 @@ struct Lanes<int32_t> : Lanes32 {
   MXNET_INLINE Mask Less(Vector a, Vector b) { return Bits(_mm256_cmpgt_epi32(b, a)); }
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return Bits(_mm256_cmpeq_epi32(a, b)) ^ 0xff; }
   MXNET_INLINE Mask Unordered(Vector, Vector) { return 0; }
+  MXNET_INLINE Vector NaNOr(Vector, Vector other) { return other; }
 };
 
 template <>
@@ -150,6 +151,7 @@ struct Lanes<int64_t> : Lanes64 {
   MXNET_INLINE Mask Less(Vector a, Vector b) { return Bits(_mm256_cmpgt_epi64(b, a)); }
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return Bits(_mm256_cmpeq_epi64(a, b)) ^ 0xf; }
   MXNET_INLINE Mask Unordered(Vector, Vector) { return 0; }
+  MXNET_INLINE Vector NaNOr(Vector, Vector other) { return other; }
 };
 
 template <>
@@ -171,6 +173,11 @@ struct Lanes<float> : Lanes32 {
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return Compare<_CMP_NEQ_UQ>(a, b); }
   /*! \brief Lanes in which one of both is NaN. */
   MXNET_INLINE Mask Unordered(Vector a, Vector b) { return Compare<_CMP_UNORD_Q>(a, b); }
+  /*! \brief x in lanes in which it is NaN, and other. */
+  MXNET_INLINE Vector NaNOr(Vector x, Vector other) {
+    const auto nan = _mm256_cmp_ps(Cast(x), Cast(x), _CMP_UNORD_Q);
+    return _mm256_castps_si256(_mm256_blendv_ps(Cast(other), Cast(x), nan));
+  }
 };
 
 template <>
@@ -192,6 +199,11 @@ struct Lanes<double> : Lanes64 {
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return Compare<_CMP_NEQ_UQ>(a, b); }
   /*! \brief Lanes in which one of both is NaN. */
   MXNET_INLINE Mask Unordered(Vector a, Vector b) { return Compare<_CMP_UNORD_Q>(a, b); }
+  /*! \brief x in lanes in which it is NaN, and other. */
+  MXNET_INLINE Vector NaNOr(Vector x, Vector other) {
+    const auto nan = _mm256_cmp_pd(Cast(x), Cast(x), _CMP_UNORD_Q);
+    return _mm256_castpd_si256(_mm256_blendv_pd(Cast(other), Cast(x), nan));
+  }
 };
 
 /*! \brief The lanes in which elements of T are partitioned. */

@@ -155,6 +155,7 @@ struct Lanes<int32_t> : Lanes32 {
   MXNET_INLINE Mask Less(Vector a, Vector b) { return _mm512_cmplt_epi32_mask(a, b); }
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return _mm512_cmpneq_epi32_mask(a, b); }
   MXNET_INLINE Mask Unordered(Vector, Vector) { return 0; }
+  MXNET_INLINE Vector NaNOr(Vector, Vector other) { return other; }
 };
 
 template <>
@@ -166,6 +167,7 @@ struct Lanes<int64_t> : Lanes64 {
   MXNET_INLINE Mask Less(Vector a, Vector b) { return _mm512_cmplt_epi64_mask(a, b); }
   MXNET_INLINE Mask Differ(Vector a, Vector b) { return _mm512_cmpneq_epi64_mask(a, b); }
   MXNET_INLINE Mask Unordered(Vector, Vector) { return 0; }
+  MXNET_INLINE Vector NaNOr(Vector, Vector other) { return other; }
 };
 
 template <>
@@ -191,6 +193,10 @@ struct Lanes<float> : Lanes32 {
   MXNET_INLINE Mask Unordered(Vector a, Vector b) {
     return _mm512_cmp_ps_mask(Cast(a), Cast(b), _CMP_UNORD_Q);
   }
+  /*! \brief x in lanes in which it is NaN, and other. */
+  MXNET_INLINE Vector NaNOr(Vector x, Vector other) {
+    return _mm512_castps_si512(_mm512_mask_mov_ps(Cast(other), Unordered(x, x), Cast(x)));
+  }
 };
 
 template <>
@@ -215,6 +221,10 @@ struct Lanes<double> : Lanes64 {
   /*! \brief Lanes in which one of both is NaN. */
   MXNET_INLINE Mask Unordered(Vector a, Vector b) {
     return _mm512_cmp_pd_mask(Cast(a), Cast(b), _CMP_UNORD_Q);
+  }
+  /*! \brief x in lanes in which it is NaN, and other. */
+  MXNET_INLINE Vector NaNOr(Vector x, Vector other) {
+    return _mm512_castpd_si512(_mm512_mask_mov_pd(Cast(other), Unordered(x, x), Cast(x)));
   }
 };
 

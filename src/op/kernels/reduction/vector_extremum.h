@@ -11,6 +11,9 @@
 namespace mxnet {
 namespace op {
 
+/*! \brief Rows that are combined at a time. */
+constexpr int kRowsOfExtremum = 4;
+
 /*! \brief What works on a span of n > 0 numbers; NULL on lesser processors. */
 template <typename T>
 struct VectorExtremum {
@@ -18,6 +21,11 @@ struct VectorExtremum {
   T (*extremum)(const T* x, int64_t n, bool* has_nan){nullptr};
   /*! \brief Position of the first that equals a value, which is there. */
   int64_t (*find)(const T* x, int64_t n, T value){nullptr};
+  /*!
+   * \brief Combines the addresses' kRowsOfExtremum rows of n elements with what their columns have
+   * so far; a NaN stays.
+   */
+  void (*rows)(const char* const* rows, int64_t n, T* total){nullptr};
 };
 
 /*! \brief Whether there are such for T. */
