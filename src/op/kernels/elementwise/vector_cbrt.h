@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "op/kernels/elementwise/vector_log.h"
+#include "op/kernels/elementwise/vector_log_float.h"
 
 namespace mxnet {
 namespace op {

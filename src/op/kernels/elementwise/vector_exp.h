@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "op/kernels/elementwise/vector_log.h"
+#include "op/kernels/elementwise/vector_log_float.h"
 
 namespace mxnet {
 namespace op {

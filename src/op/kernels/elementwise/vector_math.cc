@@ -24,6 +24,7 @@
 #include "op/kernels/elementwise/vector_cbrt.h"
 #include "op/kernels/elementwise/vector_exp.h"
 #include "op/kernels/elementwise/vector_log.h"
+#include "op/kernels/elementwise/vector_log_float.h"
 
 namespace mxnet {
 namespace op {
@@ -109,6 +110,9 @@ VectorUnary<T> FindVectorUnary(const char* name) noexcept {
     } else {
       if (std::strcmp(name, "cbrt") == 0) return {f, &Wide::template RunUnary<avx512::CbrtFloat>};
       if (std::strcmp(name, "exp") == 0) return {f, &Wide::template RunUnary<avx512::ExpFloat>};
+      if (std::strcmp(name, "log10") == 0) {
+        return {f, &Wide::template RunUnary<avx512::Log10Float>};
+      }
     }
     return {f, UnaryLoop<Wide, T>(name)};
   }
