@@ -143,6 +143,24 @@ def test_large_of_few_terms(shape, layout):
         np.testing.assert_allclose(made, left @ right, rtol=1e-4, atol=1e-4)
 
 
+STEPS = [(1, 1), (2, 2), (1, -1), (3, 1)]
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
+def test_sums_of_many_products_of_integers(dtype, steps):
+    """They wrap; elements that lie apart are brought together a part at a time."""
+    random = np.random.default_rng(0)
+    info = np.iinfo(dtype)
+    for size in (1, 65, 1024, 2100, 4100):
+        x, y = (random.integers(info.min, info.max, 3 * size, dtype, True) for _ in range(2))
+        x, y = x[:: steps[0]][:size], y[:: steps[1]][:size]
+        assert_same(mx.np.dot(x, y), np.dot(x, y))
+        rows = np.stack([x, y, x])
+        assert_same(mx.np.matmul(rows, y), np.matmul(rows, y))
+        assert_same(mx.np.matmul(y, rows.T), np.matmul(y, rows.T))
+
+
 def test_method_and_half_precision():
     left, right = sample((2, 3), "float64"), sample((3, 2), "float64", 1)
     assert_same(mx.np.array(left).dot(mx.np.array(right)), left.dot(right), exact=False)

@@ -1,0 +1,225 @@
+/*!
+ * \file plain_gemm.h
+ * \brief Products of matrices of any type: loops that are vector operations where they can be.
+ */
+#ifndef MXNET_SRC_OP_KERNELS_PRODUCT_PLAIN_GEMM_H_
+#define MXNET_SRC_OP_KERNELS_PRODUCT_PLAIN_GEMM_H_
+
+#include <algorithm>
+#include <complex>
+#include <memory>
+
+#include "op/kernels/cpu.h"
+#include "op/kernels/elementwise/gather.h"
+#include "op/semantics/dispatch.h"
+
+namespace mxnet {
+namespace op {
+namespace product {
+
+/*! \brief Rows of b that stay in the first cache while all rows of a go over them. */
+constexpr int64_t kBlockRows = 64;
+constexpr int64_t kBlockColumns = 1024;
+
+/*! \brief How products of T are summed: the type of the sum, and one step. */
+template <typename T, typename = void>
+struct Sum {
+  using Type = T;
+  static Type Step(Type sum, T a, T b) noexcept { return sum + a * b; }
+};
+/*! \brief A bool as its byte, which in a foreign array may be other than 0 and 1. */
+struct Flag {
+  uint8_t byte;
+};
+template <>
+struct Sum<Flag> {
+  using Type = Flag;
+  static Flag Step(Flag sum, Flag a, Flag b) noexcept {
+    return Flag{static_cast<uint8_t>(sum.byte | ((a.byte != 0) & (b.byte != 0)))};
+  }
+};
+template <typename T>
+struct Sum<T, std::enable_if_t<kIsHalfType<T>>> {
+  using Type = float;
+  static float Step(float sum, float a, float b) noexcept { return sum + a * b; }
+};
+template <typename T>
+struct Sum<T, std::enable_if_t<kIsIntType<T>>> {
+  using Type = T;
+  // Unsigned, and no narrower than int, so that wrapping is defined.
+  using Wide = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
+  static MXNET_ALWAYS_INLINE T Step(T sum, T a, T b) noexcept {
+    return static_cast<T>(static_cast<Wide>(sum) + static_cast<Wide>(a) * static_cast<Wide>(b));
+  }
+};
+template <typename T>
+struct Sum<T, std::enable_if_t<kIsComplexType<T>>> {
+  using Type = T;
+  // The operator of std::complex looks for infinities behind every NaN, which BLAS does not.
+  static T Step(T sum, T a, T b) noexcept {
+    return T(sum.real() + (a.real() * b.real() - a.imag() * b.imag()),
+             sum.imag() + (a.real() * b.imag() + a.imag() * b.real()));
+  }
+};
+
+template <typename T>
+struct Operands {
+  int64_t m, n, k;
+  const T* a;
+  int64_t a_row, a_column;
+  const T* b;
+  int64_t b_row, b_column;
+};
+
+/*! \brief One sum an element of c; for few columns. */
+template <typename T>
+void SumElements(const Operands<T>& p, T* c) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      const T* a = p.a + i * p.a_row;
+      const T* b = p.b + j * p.b_column;
+      typename Sum<T>::Type sum{};
+      for (int64_t l = 0; l < p.k; ++l) {
+        sum = Sum<T>::Step(sum, *a, *b);
+        a += p.a_column;
+        b += p.b_row;
+      }
+      c[i * p.n + j] = T(sum);
+    }
+  }
+}
+
+/*! \brief The sum of products of dense integers, of which the order does not matter. */
+template <typename T>
+struct DotBody {
+  static MXNET_ALWAYS_INLINE T Run(const T* a, const T* b, int64_t n) {
+    T sum{};
+    for (int64_t i = 0; i < n; ++i) sum = Sum<T>::Step(sum, a[i], b[i]);
+    return sum;
+  }
+};
+
+/*! \brief Elements of a vector as they are where they are dense, and else brought together. */
+template <typename T>
+const T* DenseChunk(const T* from, int64_t step, int64_t n, T* room) {
+  if (step == 1) return from;
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  GatherStrided(reinterpret_cast<const char*>(from), step * kItem, kItem, n,
+                reinterpret_cast<char*>(room));
+  return room;
+}
+
+/*! \brief A column of c, of integers: some elements are brought together at a time. */
+template <typename T>
+void SumColumn(const Operands<T>& p, T* c) {
+  static const auto dot = ForWideCpu<DotBody<T>>();
+  constexpr int64_t kChunk = 4096 / sizeof(T);
+  alignas(64) T room[2][kChunk];
+  std::fill_n(c, p.m, T{});
+  for (int64_t begin = 0; begin < p.k; begin += kChunk) {
+    const int64_t n = std::min(kChunk, p.k - begin);
+    const T* b = DenseChunk(p.b + begin * p.b_row, p.b_row, n, room[0]);
+    for (int64_t i = 0; i < p.m; ++i) {
+      const T* a = DenseChunk(p.a + i * p.a_row + begin * p.a_column, p.a_column, n, room[1]);
+      c[i] = Sum<T>::Step(c[i], dot(a, b, n), T{1});
+    }
+  }
+}
+
+/*! \brief Adds rows of b, each times a factor, to a part of a row of c. */
+template <typename T>
+struct AddRows {
+  static MXNET_ALWAYS_INLINE void Run(const T* factors, int64_t factor_step, const T* rows,
+                                      int64_t row_step, int64_t count, int64_t n, T* out) {
+    int64_t l = 0;
+    if constexpr (kIsIntType<T>) {
+      // Several at a time, of which the order does not matter.
+      for (; l + 4 <= count; l += 4) {
+        const T* row[4];
+        T factor[4];
+        for (int i = 0; i < 4; ++i) {
+          row[i] = rows + (l + i) * row_step;
+          factor[i] = factors[(l + i) * factor_step];
+        }
+#pragma GCC ivdep
+        for (int64_t j = 0; j < n; ++j) {
+          T sum = out[j];
+          for (int i = 0; i < 4; ++i) sum = Sum<T>::Step(sum, factor[i], row[i][j]);
+          out[j] = sum;
+        }
+      }
+    }
+    for (; l < count; ++l) {
+      const T factor = factors[l * factor_step];
+      const T* row = rows + l * row_step;
+      for (int64_t j = 0; j < n; ++j) out[j] = T(Sum<T>::Step(out[j], factor, row[j]));
+    }
+  }
+};
+
+/*! \brief One row of c at a time from rows of b, which must be dense; the inner loop is a vector
+ * operation. */
+template <typename T>
+void SumRows(const Operands<T>& p, T* c) {
+  auto add = &AddRows<T>::Run;
+  // Of floats AVX-512 would round products and sums once.
+  if constexpr (kIsIntType<T>) {
+    static const auto wide = ForWideCpu<AddRows<T>>();
+    add = wide;
+  }
+  std::fill_n(c, p.m * p.n, T{});
+  for (int64_t first = 0; first < p.n; first += kBlockColumns) {
+    const int64_t columns = std::min(kBlockColumns, p.n - first);
+    for (int64_t l0 = 0; l0 < p.k; l0 += kBlockRows) {
+      const int64_t l1 = std::min(p.k, l0 + kBlockRows);
+      for (int64_t i = 0; i < p.m; ++i) {
+        add(p.a + i * p.a_row + l0 * p.a_column, p.a_column, p.b + l0 * p.b_row + first, p.b_row,
+            l1 - l0, columns, c + i * p.n + first);
+      }
+    }
+  }
+}
+
+/*! \brief Uninitialized room for so many elements. */
+template <typename T>
+std::unique_ptr<T[]> Room(int64_t rows, int64_t columns) {
+  return std::unique_ptr<T[]>(new T[static_cast<size_t>(rows * columns)]);
+}
+
+/*! \brief A dense row-major copy of a matrix, as elements of another type or the same. */
+template <typename To, typename From>
+std::unique_ptr<To[]> Pack(const From* data, int64_t rows, int64_t columns, int64_t row_stride,
+                           int64_t column_stride) {
+  auto packed = Room<To>(rows, columns);
+  // In tiles, so that a transposing copy does not touch a new cache line with every element.
+  constexpr int64_t kTile = 16;
+  for (int64_t i0 = 0; i0 < rows; i0 += kTile) {
+    for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
+      for (int64_t i = i0; i < std::min(rows, i0 + kTile); ++i) {
+        for (int64_t j = j0; j < std::min(columns, j0 + kTile); ++j) {
+          packed[static_cast<size_t>(i * columns + j)] =
+              static_cast<To>(data[i * row_stride + j * column_stride]);
+        }
+      }
+    }
+  }
+  return packed;
+}
+
+template <typename T>
+void PlainGemm(Operands<T> p, T* c) {
+  std::unique_ptr<T[]> packed;
+  if (p.b_column != 1) {
+    packed = Pack<T>(p.b, p.k, p.n, p.b_row, p.b_column);
+    p.b = packed.get();
+    p.b_row = p.n;
+    p.b_column = 1;
+  }
+  SumRows(p, c);
+}
+
+}  // namespace product
+}  // namespace op
+}  // namespace mxnet
+
+#endif  // MXNET_SRC_OP_KERNELS_PRODUCT_PLAIN_GEMM_H_
