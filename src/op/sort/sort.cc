@@ -1,154 +1,22 @@
 /*!
  * \file sort.cc
- * \brief Elements in order: sort, argsort, unique.
+ * \brief Elements in order: sort, argsort.
  */
-#include "op/kernels/sort/sort.h"
-
 #include <mxnet/op/operator.h>
 
-#include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <string_view>
 
 #include "op/argument/operand.h"
 #include "op/argument/quick.h"
 #include "op/schema/describe.h"
-#include "op/semantics/order.h"
+#include "op/sort/lines.h"
 #include "op/tensor/axes.h"
 #include "op/tensor/cast.h"
-#include "op/tensor/views.h"
 
 namespace mxnet {
 namespace op {
 namespace {
-
-/*! \brief NumPy's order for sorting: NaN last; of complex numbers those with a NaN part. */
-template <typename T>
-bool SortsBefore(T a, T b) {
-  if constexpr (kIsComplexType<T>) {
-    if (IsNan(a.real()) != IsNan(b.real())) return IsNan(b.real());
-    if (IsNan(a.real()) || a.real() == b.real()) {
-      if (IsNan(a.imag()) != IsNan(b.imag())) return IsNan(b.imag());
-      return a.imag() < b.imag();
-    }
-    if (IsNan(a.imag()) != IsNan(b.imag())) return IsNan(b.imag());
-    return a.real() < b.real();
-  } else if constexpr (kIsFloatType<T>) {
-    return a < b || (IsNan(b) && !IsNan(a));
-  } else {
-    return a < b;
-  }
-}
-
-/*! \brief A foreign array's bools may be bytes other than 0 and 1, its are not. */
-void NormalizeBools(const DLTensor& copy) {
-  if (!IsBoolDType(copy.dtype)) return;
-  auto* bytes = static_cast<uint8_t*>(TensorData(copy));
-  for (int64_t i = 0, n = TensorSize(copy); i < n; ++i) bytes[i] = bytes[i] != 0;
-}
-
-/*! \brief The lines of a row-major array along an axis. */
-SortedLines LinesOf(ShapeView shape, int axis) {
-  SortedLines lines{1, 1, 1};
-  for (int d = 0; d < shape.ndim(); ++d) {
-    int64_t& factor = d < axis ? lines.outer : d == axis ? lines.extent : lines.inner;
-    factor *= shape[static_cast<size_t>(d)];
-  }
-  return lines;
-}
-
-/*! \brief Whether the kernels sort T: complex numbers have no key, and positions 32 bits. */
-template <typename T>
-bool HasKernel(const SortedLines& lines) {
-  return !kIsComplexType<T> && lines.extent <= INT32_MAX;
-}
-
-/*! \brief Calls f with the positions of the elements of each line. */
-template <typename F>
-void ForEachLine(const SortedLines& lines, F&& f) {
-  std::vector<int64_t> offsets(static_cast<size_t>(lines.extent));
-  for (int64_t line = 0; line < lines.count(); ++line) {
-    for (int64_t e = 0; e < lines.extent; ++e) {
-      offsets[static_cast<size_t>(e)] = lines.start(line) + e * lines.inner;
-    }
-    f(offsets);
-  }
-}
-
-/*! \brief Bytes that sorting lines, or their positions, takes beside the output. */
-template <bool kPositions>
-int64_t ScratchBytes(DLDataType dtype, const SortedLines& lines) {
-  return DispatchDType(dtype, [&](auto tag) -> int64_t {
-    using T = typename decltype(tag)::type;
-    if constexpr (!kIsComplexType<T>) {
-      if (lines.count() == 0 || lines.extent == 0 || !HasKernel<T>(lines)) return 0;
-      return kPositions ? ArgSortWorkspace<T>(lines) : SortWorkspace<T>(lines);
-    }
-    return 0;
-  });
-}
-
-/*! \brief Sorts a row-major array in place. */
-void SortInPlace(const DLTensor& array, const SortedLines& lines, void* scratch) {
-  if (TensorSize(array) == 0) return;
-  DispatchDType(array.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* data = static_cast<T*>(TensorData(array));
-    if constexpr (!kIsComplexType<T>) {
-      if (HasKernel<T>(lines)) return SortLines(data, lines, scratch);
-    }
-    std::vector<T> line(static_cast<size_t>(lines.extent));
-    ForEachLine(lines, [&](const std::vector<int64_t>& offsets) {
-      for (size_t e = 0; e < line.size(); ++e) line[e] = data[offsets[e]];
-      std::stable_sort(line.begin(), line.end(), SortsBefore<T>);
-      for (size_t e = 0; e < line.size(); ++e) data[offsets[e]] = line[e];
-    });
-  });
-}
-
-/*! \brief Positions that sort the lines of a row-major array. */
-void SortPositions(const DLTensor& array, const SortedLines& lines, int64_t* out, void* scratch) {
-  if (TensorSize(array) == 0) return;
-  DispatchDType(array.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* data = static_cast<const T*>(TensorData(array));
-    if constexpr (!kIsComplexType<T>) {
-      if (HasKernel<T>(lines)) return ArgSortLines(data, lines, out, scratch);
-    }
-    ForEachLine(lines, [&](const std::vector<int64_t>& offsets) {
-      std::vector<int64_t> positions(offsets.size());
-      std::iota(positions.begin(), positions.end(), int64_t{0});
-      std::stable_sort(positions.begin(), positions.end(), [&](int64_t a, int64_t b) {
-        return SortsBefore<T>(data[offsets[static_cast<size_t>(a)]],
-                              data[offsets[static_cast<size_t>(b)]]);
-      });
-      for (size_t e = 0; e < offsets.size(); ++e) out[offsets[e]] = positions[e];
-    });
-  });
-}
-
-NDArray Unique(const DLTensor& array) {
-  const NDArray sorted = Flattened(Contiguous(array));
-  NormalizeBools(sorted.tensor());
-  const SortedLines lines{1, sorted.size(), 1};
-  const int64_t bytes = ScratchBytes<false>(sorted.dtype(), lines);
-  SortInPlace(sorted.tensor(), lines, NDArray::Empty(ShapeView(&bytes, 1), kUInt8).data());
-  int64_t count = 0;
-  DispatchDType(sorted.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* data = sorted.data_as<T>();
-    if constexpr (kIsComplexType<T>) {
-      T* end = std::unique(data, data + sorted.size(),
-                           [](T a, T b) { return a == b || (IsNan(a) && IsNan(b)); });
-      count = end - data;
-    } else {
-      count = UniqueOfSorted(data, sorted.size());
-    }
-  });
-  if (count == sorted.size()) return sorted;
-  return Contiguous(RangeOfAxis(sorted, 0, 0, count).tensor());
-}
 
 /*! \brief The argument `kind`, which is checked, and of no consequence: the sort is stable. */
 struct SortKind {};
@@ -178,7 +46,7 @@ struct SortAttributes {
 };
 
 /*! \brief The lines that an array of a shape is sorted in. */
-SortedLines LinesOf(ShapeView shape, const SortAttributes& attributes) {
+SortedLines LinesToSort(ShapeView shape, const SortAttributes& attributes) {
   if (!attributes.axis || shape.ndim() == 0) return {1, SizeOf(shape), 1};
   return LinesOf(shape, NormalizeAxis(attributes.axis->value, shape.ndim()));
 }
@@ -195,7 +63,7 @@ void InferSorted(const InferCall& call, const SortAttributes& attributes, DLData
 
 template <bool kPositions>
 size_t SortScratch(const InferCall& call, const SortAttributes& attributes) {
-  const SortedLines lines = LinesOf(ShapeOf(call.in[0]), attributes);
+  const SortedLines lines = LinesToSort(ShapeOf(call.in[0]), attributes);
   return static_cast<size_t>(ScratchBytes<kPositions>(call.in[0].dtype, lines));
 }
 
@@ -211,7 +79,7 @@ void RunSort(const RunCall& call, const SortAttributes& attributes) {
   copy.strides = nullptr;
   CopyCast(call.in[0], copy);
   NormalizeBools(copy);
-  SortInPlace(copy, LinesOf(TensorShape(copy), attributes), call.workspace);
+  SortInPlace(copy, LinesToSort(TensorShape(copy), attributes), call.workspace);
 }
 
 void InferArgSort(const InferCall& call, const SortAttributes& attributes) {
@@ -222,7 +90,7 @@ void InferArgSort(const InferCall& call, const SortAttributes& attributes) {
 void RunArgSort(const RunCall& call, const SortAttributes& attributes) {
   const DLTensor& a = call.in[0];
   const NDArray copy = IsContiguous(a) ? NDArray() : Contiguous(a);
-  SortPositions(copy.defined() ? copy.tensor() : a, LinesOf(TensorShape(a), attributes),
+  SortPositions(copy.defined() ? copy.tensor() : a, LinesToSort(TensorShape(a), attributes),
                 static_cast<int64_t*>(TensorData(call.out[0])), call.workspace);
 }
 
@@ -316,41 +184,6 @@ MXNET_REGISTER_OPERATOR("_npi.argsort", SortAttributes)
     .workspace(&SortScratch<true>)
     .run(&RunArgSort)
     .quick(&QuickSort<true>);
-
-/*! \brief What measure has found for run. */
-struct UniqueAttributes {
-  mutable NDArray found;
-};
-
-void InferUnique(const InferCall& call, const UniqueAttributes&) {
-  const int64_t count = NewExtent("unique");
-  SetSpec(call.in[0].dtype, ShapeView(&count, 1), call.out);
-}
-
-void MeasureUnique(const MeasureCall& call, const UniqueAttributes& attributes) {
-  attributes.found = Unique(call.in[0]);
-  SetSpec(call.in[0].dtype, attributes.found.shape(), call.out);
-}
-
-void RunUnique(const RunCall& call, const UniqueAttributes& attributes) {
-  CopyCast(attributes.found.tensor(), call.out[0]);
-}
-
-bool QuickUnique(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = HostArray(args, 0);
-  if (array == nullptr) return false;
-  *ret = Unique(*array);
-  return true;
-}
-
-MXNET_REGISTER_OPERATOR("_npi.unique", UniqueAttributes)
-    .describe("The different elements of an array, sorted; all NaN count as one.")
-    .input("ar", kArrayDoc)
-    .release_gil(kReleaseBytes)
-    .infer(&InferUnique)
-    .measure(&MeasureUnique)
-    .run(&RunUnique)
-    .quick(&QuickUnique);
 
 }  // namespace
 }  // namespace op

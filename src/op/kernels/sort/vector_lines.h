@@ -69,7 +69,7 @@ int64_t MoveNanLast(T* x, int64_t n) {
 template <typename T>
 void SortFloats(T* x, int64_t n) {
   const VectorSort<T>& vectors = VectorSortOf<T>();
-  static const auto find_specials = ForCpu<FindSpecials<T>>();
+  static const auto find_specials = ForWideCpu<FindSpecials<T>>();
   auto* bits = reinterpret_cast<KeyOf<T>*>(x);
   const Specials specials = find_specials(bits, n);
   if (specials.has_nan) n = MoveNanLast(x, n);
