@@ -16,6 +16,7 @@ MADE_BY = "ndarray objects are made by mx.np.array, mx.np.zeros and their like"
 
 _array = front_end("array")
 _astype = front_end("astype")
+_copy = front_end("copy")
 _in_context = ffi.get_global_func("runtime.copy_to_context")
 _host_view = ffi.get_global_func("runtime.host_view")
 
@@ -137,12 +138,12 @@ def index(self: Any, /) -> int:
 
 def shallow_copy(self: Any, /) -> Any:
     """copy.copy(self): elements are copied, as NumPy does."""
-    return _array(self, ctx=self.ctx)
+    return _copy(self)
 
 
 def deep_copy(self: Any, memo: Any, /) -> Any:
     """copy.deepcopy(self)."""
-    return _array(self, ctx=self.ctx)
+    return _copy(self)
 
 
 def rebuild(elements: Any, ctx: str) -> Any:
