@@ -234,6 +234,17 @@ def test_one_power_of_many_in_a_row_is_as_in_c():
     np.testing.assert_array_equal(found[0], [np.inf, np.nan, 0.0, 2.0])
 
 
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if name[0] in "iu"])
+def test_one_power_of_integers_wraps(dtype, step):
+    info = np.iinfo(dtype)
+    array = np.array([0, 1, 2, 3, info.max, info.min, info.max // 3] * 30, dtype)[::step]
+    for power in (0, 1, 2, 3):
+        assert_same(mx.np.power(mx.np.array(array), power), np.power(array, power))
+        ours = mx.np.array(array[::-1])[::-1]
+        assert_same(ours ** mx.np.array(power, dtype=dtype), array ** np.array(power, dtype))
+
+
 def add_in_place(array):
     array += 1
 
