@@ -13,7 +13,7 @@ from mx.graph import GraphError
 from mx.sol.backends.gen import Target
 from mx.sol.deployments._arena import lay_out, lay_out_weights
 from mx.sol.deployments._lower import lower
-from mx.sol.deployments._names import identifier, shape_text, unique
+from mx.sol.deployments._names import identifier, library_name, shape_text, unique
 from mx.sol.deployments._program import Program
 from tests.graph.build import graph_of
 
@@ -175,6 +175,7 @@ ARGUMENTS = [
     ({"func_name": "lambda", "lib_type": "wheel"}, ValueError, "as C and Python have .* 'lambda'"),
     ({"lib_name": "lambda", "lib_type": "wheel"}, ValueError, "lib_name: .* 'lambda'"),
     ({"lib_name": "../x"}, ValueError, "lib_name: .* got '../x'"),
+    ({"lib_name": "math"}, ValueError, "lib_name: expected a name that no header .* got 'math'"),
     ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
     ({"weights": "none"}, ValueError, "weights: expected 'inside' or 'beside', got 'none'"),
     ({"target": "vax"}, ValueError, "target: expected one of c, avx2, avx512, neon, got 'vax'"),
@@ -231,6 +232,8 @@ def test_no_model(tmp_path) -> None:
 
 
 def test_names() -> None:
+    assert library_name("Net 2") == "net_2" and library_name("2") == "model_2"
+    assert library_name("math") == "math_model" and library_name("") == "model"
     assert identifier("output['a b']") == "output_a_b"
     assert identifier("0x/é") == "v_0x" and identifier("__x__") == "x" and identifier("") == "v"
     assert shape_text((1, 3, 8)) == "1x3x8" and shape_text(()) == "scalar"

@@ -22,7 +22,7 @@ from ._arena import lay_out, lay_out_weights
 from ._deployment import Build
 from ._interface import interface_of
 from ._lower import lower
-from ._names import check_function, check_name
+from ._names import check_function, check_library, library_name
 from ._processors import target_of, words
 
 
@@ -58,10 +58,10 @@ def deploy(
     `model` is what `sol.optimize` has returned, or an `mx.graph.Graph`; `shapes` has shapes of
     inputs by name, where they vary and are to be others than the example's. `lib_type` is
     "source", "static", "shared" or "wheel", for files in the folder `path`; "wheel" is a package
-    for Python, of `version`. `lib_name` begins names of files, `func_name` those of functions,
-    which the header describes; it may be none of libc and libm, nor begin as names of the source
-    do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file that the caller reads,
-    else part of the library.
+    for Python, of `version`. `lib_name` begins names of files and may be none of a header of C,
+    `func_name` those of functions, which the header describes; it may be none of libc and libm, nor
+    begin as names of the source do: mx, vf, vi, vu, vb. With `weights="beside"` these are a file
+    that the caller reads, else part of the library.
 
     `target` is "avx512", "avx2", "neon", "c" for processors without vectors, or a machine as zig
     calls it: "aarch64-linux-musl"; by default this machine's. `jit` is the compiler: "gcc", "clang"
@@ -79,8 +79,8 @@ def deploy(
         raise ValueError(f"sol.deploy: version: expected numbers as '1.0', got {version!r}")
     chosen = target_of(target)
     graph = _graph_of(model, shapes or {})
-    name = lib_name if lib_name is not None else _file_name(graph.name)
-    check_name("lib_name", name, in_python)
+    name = lib_name if lib_name is not None else library_name(graph.name)
+    check_library("lib_name", name, in_python)
     program = lower(graph, chosen)
     lay_out(program)
     lay_out_weights(program)
@@ -142,11 +142,6 @@ def _arrays_of(compiled: Any, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
         numpy.zeros(tuple(shapes[name]), str(array.dtype)) if name in shapes else array
         for name, array in zip(names, arrays, strict=True)
     ]
-
-
-def _file_name(text: str) -> str:
-    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").lower()
-    return name if name[:1].isalpha() else f"model_{name}".rstrip("_")
 
 
 def _move(source: Path, destination: Path) -> None:

@@ -32,6 +32,37 @@ _KEYWORDS = frozenset(
 )
 
 
+# Headers of C and POSIX: a file NAME.h in the folder of a program's headers would be found instead.
+_HEADERS = frozenset(
+    """
+    aio alloca assert byteswap complex cpio ctype dirent dlfcn elf endian errno error fcntl fenv
+    float fmtmsg fnmatch ftw getopt glob grp iconv ifaddrs inttypes iso646 langinfo libgen limits
+    link locale malloc math memory monetary mqueue ndbm netdb nl_types poll pthread pty pwd regex
+    sched search semaphore setjmp signal spawn stdalign stdarg stdatomic stdbit stdbool stdckdint
+    stddef stdint stdio stdlib stdnoreturn string strings stropts syslog tar termios tgmath
+    threads time trace uchar ucontext ulimit unistd utime utmpx wait wchar wctype wordexp
+    """.split()
+)
+
+
+def check_library(parameter: str, name: object, in_python: bool = False) -> str:
+    """The name, if it can be one in C that hides no header; TypeError or ValueError if not."""
+    found = check_name(parameter, name, in_python)
+    if found.lower() in _HEADERS:
+        raise ValueError(
+            f"sol.deploy: {parameter}: expected a name that no header of C has, got {name!r}"
+        )
+    return found
+
+
+def library_name(text: str) -> str:
+    """A name for files of a model, made of what it is called."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").lower()
+    if not name[:1].isalpha():
+        return f"model_{name}".rstrip("_")
+    return f"{name}_model" if name in _HEADERS else name
+
+
 def check_name(parameter: str, name: object, in_python: bool = False) -> str:
     """The name, if it can be one in C, and in Python; TypeError or ValueError if not."""
     if not isinstance(name, str):
