@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy
@@ -30,6 +32,8 @@ class Net(nn.Module):
         return self.head((hidden + self.second(hidden)).mean((2, 3)))
 
 
+X = torch.zeros(2, 3, 16, 16)
+SGD = torch.optim.SGD(Net().parameters(), lr=0.1)
 WEIGHTS = 4 * (3 * 16 * 9 + 16 + 16 * 16 * 9 + 16 + 16 * 5 + 5)
 AXES = 16  # bytes, of the mean
 
@@ -117,9 +121,63 @@ def test_the_search_ends_at_the_largest(peak, most) -> None:
     assert (found == 0 or peak(found) <= most) and peak(found + 1) > most
 
 
+class Chain(nn.Module):
+    """Keeps as many values for the backward pass as it has layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(16, 16) for _ in range(4))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.nn.functional.softplus(layer(x)) * torch.tanh(x)
+        return x
+
+
+def gradients_under(model: nn.Module, limit: int | str | None) -> tuple[Any, Any]:
+    """The memory of a step of training, and the gradients that it gives."""
+    x = torch.linspace(-1, 1, 512 * 16).reshape(512, 16)
+    model.zero_grad()
+    limited = sol.optimize(model, x, memory_limit=limit)
+    limited(x).square().mean().backward()
+    memory = sol.memory(limited, training=True)
+    return memory, [one.grad.clone() for one in model.parameters()]
+
+
+def test_a_limit_of_training() -> None:
+    model = Chain()
+    free, wanted = gradients_under(model, None)
+    memory, found = gradients_under(model, free.peak * 19 // 20)
+    assert memory.peak <= free.peak * 19 // 20 and memory.saved < free.saved
+    torch.testing.assert_close(found, wanted)
+    with pytest.raises(MemoryError, match="memory_limit: 64,000 bytes .* is the least") as raised:
+        gradients_under(model, "64KB")
+    least = int(str(raised.value).rpartition(": ")[2].partition(" ")[0].replace(",", ""))
+    assert gradients_under(model, least)[0].peak == least
+    again = copy.deepcopy(sol.optimize(model, torch.ones(512, 16), memory_limit="64KB"))
+    with pytest.raises(MemoryError, match="least"):
+        again(torch.ones(512, 16))
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
+        *(
+            (lambda model, one=one: sol.optimize(Net(), X, memory_limit=one), ValueError, text)
+            for one, text in {
+                -1: "memory_limit: expected bytes, or as '2GB', got -1",
+                True: "memory_limit: expected bytes",
+                1.5: "memory_limit: expected bytes",
+                "much": "sol.optimize: memory_limit: expected a size",
+            }.items()
+        ),
+        (
+            lambda model: sol.training_step(
+                sol.optimize(Net(), X, memory_limit="1GB"), nn.MSELoss(), SGD
+            ),
+            ValueError,
+            "without a memory_limit",
+        ),
         (lambda model: sol.largest_batch(model, "much"), ValueError, "expected a size"),
         (lambda model: sol.largest_batch(model, -1), ValueError, "limit: expected bytes"),
         (lambda model: sol.largest_batch(model, True), ValueError, "limit: expected bytes"),

@@ -56,6 +56,8 @@ class Compiled:
         self.passes = tuple(passes)
         # Whether the framework trains what cannot be trained here.
         self.fallback = False
+        # The bytes that a step of training may take.
+        self.memory_limit: int | None = None
         self.choice = None if self._is_as_example(vdims) else choose(source.dimensions(), vdims)
         self._parsed = source.parse(self.choice)
         self.inputs = list(self._parsed.graph.inputs)

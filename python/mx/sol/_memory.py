@@ -7,10 +7,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from .. import numpy as np
-from ..cache import bytes_of as bytes_of_text
-from ..graph import Graph, GraphError, Plan, ValueSpec
+from ..graph import ValueSpec
 from ._compiled import Compiled
+from ._limited import bytes_of_limit, planned
 from ._optimize import parts_of
 from .schedule import Memory, bytes_of, memory_of, training_memory
 
@@ -54,28 +53,14 @@ def _training_memory(part: Any) -> Memory | None:
     made, state = plans()
     if made.backward_graph is None:
         raise ValueError("sol.memory: training: no parameter of the model requires a gradient")
-    both = [_planned(graph, part.compiled) for graph in (made.forward_graph, made.backward_graph)]
+    if part.compiled.context.device_type != "cpu":
+        return None
+    passes = part.compiled.passes
+    both = [planned(graph, passes) for graph in (made.forward_graph, made.backward_graph)]
     (forward, first), (backward, second) = both
     if first is None or second is None:
         return None
     return training_memory((forward, first), (backward, second), made.saved, state)
-
-
-def _planned(graph: Graph, compiled: Compiled) -> tuple[Graph, Any | None]:
-    """A graph behind the passes, and a compiled plan of it."""
-    smaller = compiled.smaller(graph)
-    inputs = {
-        spec.name: np.zeros(_known(spec.shape), dtype=spec.dtype or "float32")
-        for spec in smaller.inputs
-    }
-    plan = Plan(smaller, optimize=False) if compiled.context.device_type == "cpu" else None
-    return smaller, None if plan is None else plan.compiled(inputs)
-
-
-def _known(shape: Any) -> tuple[int, ...]:
-    if shape is None or not all(isinstance(extent, int) for extent in shape):
-        raise GraphError("sol.memory: a graph of training has a shape that is not known")
-    return tuple(shape)
 
 
 def largest_batch(model: Any, limit: int | str) -> int:
@@ -88,9 +73,7 @@ def largest_batch(model: Any, limit: int | str) -> int:
     ValueError for a limit that is none, and for a model whose first dimension is fixed, with the
     reason; NotImplementedError as for `sol.memory`.
     """
-    most = bytes_of_text(limit) if isinstance(limit, str) else limit
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        raise ValueError(f"sol.largest_batch: limit: expected bytes, or as '2GB', got {limit!r}")
+    most = bytes_of_limit(limit, "sol.largest_batch: limit")
     models = [part.compiled.with_batch() for _, part in parts_of(model, "largest_batch")]
     if len(models) != 1:
         raise NotImplementedError("sol.largest_batch: of models that are optimized as one")

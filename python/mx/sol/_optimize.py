@@ -9,6 +9,7 @@ from ..graph import GraphError
 from . import _layers
 from ._compiled import Compiled
 from ._config import config
+from ._limited import bytes_of_limit
 from ._precision import passes_of
 from .devices import DeviceLike
 from .devices import device as _device
@@ -29,6 +30,7 @@ def optimize(
     dtype: str | None = None,
     batch_size: int | None = None,
     precision: str | None = None,
+    memory_limit: int | str | None = None,
 ) -> Any:
     """A model that gives what another gives, executed by a plan.
 
@@ -48,6 +50,10 @@ def optimize(
     `sol.report` tells how much less. Where the processor has no AVX512_BF16, models of "bf16"
     compute in float32, with a SolWarning.
 
+    `memory_limit`, in bytes or as "2GB", is what a step of training may take, by the measure of
+    `sol.memory(model, training=True)`: more is computed again in the backward pass, instead of
+    saved. The first step is a MemoryError where that does not suffice, with the least that does.
+
     Dimensions are as in the example. `vdims` says which others vary: True for all that may, or a
     list with an item for each, as `sol.report` numbers them: True, False, or a length to use.
 
@@ -65,6 +71,11 @@ def optimize(
     passes = passes_of(precision)
 
     fallback = config["fallback"] if fallback is None else fallback
+    limit = None
+    if memory_limit is not None:
+        limit = bytes_of_limit(memory_limit, "sol.optimize: memory_limit")
+        if context.device_type != "cpu":
+            raise NotImplementedError("sol.optimize: memory_limit: only on the CPU")
     conventions = Conventions(layout, dtype)
 
     def planned(parsed: Source) -> Compiled:
@@ -76,7 +87,7 @@ def optimize(
                 f"sol.optimize: framework={target.name!r}: {source.name} changes"
                 f" {', '.join(parsed.changes)} in a call, which only its own framework keeps"
             )
-        compiled.fallback = bool(fallback)
+        compiled.fallback, compiled.memory_limit = bool(fallback), limit
         return compiled
 
     try:

@@ -15,6 +15,7 @@ from ..graph.lowering._lowering import row_major_plan
 from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
+from ._limited import limited
 from ._stops import remove_stops
 from .gradient import training
 from .operators import DOMAIN
@@ -29,7 +30,8 @@ class TrainingPlans:
     `forward` takes arrays for all inputs of the graph; it gives its outputs without those of
     `stores`, which are written to the arrays of inputs, and behind them the values `saved`.
     `backward` takes arrays for `backward_inputs`: gradients of outputs ("grad." and the name), and
-    saved values, inputs and outputs by their names.
+    saved values, inputs and outputs by their names. With `memory_limit` both take no more bytes
+    than that.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class TrainingPlans:
         context: Context,
         passes: Sequence[Pass],
         stores: Mapping[str, str],
+        memory_limit: int | None = None,
     ) -> None:
         self._context, self._passes = context, passes
         self._lock = threading.Lock()
@@ -51,7 +54,10 @@ class TrainingPlans:
         self.saved: tuple[str, ...] = ()
         self.grads: dict[str, str] = {}
         if wrt:
-            found = training(graph, list(wrt))
+            if memory_limit is None:
+                found = training(graph, list(wrt))
+            else:
+                found = limited(graph, list(wrt), passes, memory_limit)
             self.forward_graph, self.backward_graph = found.forward, found.backward
             self.saved, self.grads = found.saved, found.grads
         self.differentiable = _differentiable(graph, wrt)

@@ -50,7 +50,9 @@ class Gradients:
         graph = as_inputs(compiled.source.parse_for_gradients(given), self.weights)
         names = [spec.name for spec in graph.inputs]
         wanted = [names[n] for n in wrt]
-        return TrainingPlans(graph, wanted, compiled.context, compiled.passes, {})
+        return TrainingPlans(
+            graph, wanted, compiled.context, compiled.passes, {}, compiled.memory_limit
+        )
 
 
 class GradientCall:

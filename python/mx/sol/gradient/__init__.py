@@ -4,6 +4,7 @@
 other packages are functions with the decorator `gradient`, which get a `Writer` and a `Call`.
 """
 
+from ._choice import LimitError
 from ._coverage import coverage
 from ._inputs import as_inputs
 from ._memory import TrainingMemory, memory_of
@@ -14,6 +15,7 @@ from ._writer import Writer
 __all__ = [
     "Call",
     "Declined",
+    "LimitError",
     "Training",
     "TrainingMemory",
     "Writer",

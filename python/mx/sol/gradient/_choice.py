@@ -39,6 +39,18 @@ _RANDOM = frozenset(
 _HEAVY = frozenset("Conv ConvTranspose Gemm MatMul Einsum LSTM GRU RNN Attention".split())
 
 
+class LimitError(GraphError):
+    """A limit on memory that cannot be kept, the least that was found, and what it is without one,
+    all in bytes."""
+
+    def __init__(self, name: str, limit: int, least: int, most: int) -> None:
+        super().__init__(
+            f"training: memory_limit: {limit:,} bytes are too few for {name}: {least:,} is the"
+            " least that was found"
+        )
+        self.least, self.most = least, most
+
+
 def choose(joint: Joint, memory_limit: int | None) -> list[ir.Value]:
     """The values of the forward pass that are saved, in its order."""
     saved = _fewest_bytes(joint)
@@ -93,15 +105,21 @@ def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
             *(value for node in joint.nodes for value in node.outputs if value.name),
         )
     }
-    peak = _peak(joint, saved, sizes)
+    most = peak = _peak(joint, saved, sizes)
     # Who runs the graph has its outputs anyway.
     outputs = set(joint.graph.model.graph.outputs)
+    # Equally cheap ones that follow each other are computed again from what lies far before them,
+    # so those go first that lie far apart: by the bits of their positions in reverse.
+    every = [value for node in joint.nodes for value in node.outputs if value in saved]
+    bits = len(every).bit_length()
+    order = {value: int(f"{n:0{bits}b}"[::-1], 2) for n, value in enumerate(every)}
     improved = True
     while peak > limit and improved:
         improved = False
         # What it takes to compute a value again depends on what else is.
         candidates = saved - outputs
-        for value in sorted(candidates, key=lambda one: _cost(one, sizes) / max(sizes[one], 1)):
+        price = {one: _cost(one, sizes) / max(sizes[one], 1) for one in candidates}
+        for value in sorted(candidates, key=lambda one: (price[one], order[one])):
             fewer = _without(joint, saved, value)
             if peak <= limit or fewer is None:
                 continue
@@ -109,10 +127,7 @@ def _within(joint: Joint, saved: set[ir.Value], limit: int) -> set[ir.Value]:
             if now < peak or (now == peak and _total(fewer, sizes) < _total(saved, sizes)):
                 saved, peak, improved = fewer, now, True
     if peak > limit:
-        raise GraphError(
-            f"training: memory_limit: {limit:,} bytes are too few for {joint.graph.file}: "
-            f"{peak:,} is the least that was found"
-        )
+        raise LimitError(joint.graph.file, limit, peak, most)
     return saved
 
 

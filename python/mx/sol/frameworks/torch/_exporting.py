@@ -7,9 +7,10 @@ import logging
 import os
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
+import onnx_ir
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
@@ -56,6 +57,28 @@ def told(module: Any, error: Exception) -> str:
     if isinstance(error, GuardOnDataDependentSymNode):
         text = "its Python code depends on the elements of a tensor"
     return f"{text} ({where})" if where else text
+
+
+def check_changes(name: str, changed: Sequence[onnx_ir.Value], own: Container[str]) -> None:
+    """NotImplementedError where a module writes to what is none of its own buffers: to arguments.
+
+    `changed` has the outputs of its graph that are new elements of something.
+    """
+    for value in changed:
+        target = value.metadata_props["mx.mutation"]
+        if target in own:
+            continue
+        made = value.producer()
+        if made is not None and "mx.source" not in made.metadata_props and made.inputs[0]:
+            made = made.inputs[0].producer() or made
+        noted = {} if made is None else made.metadata_props
+        path, line = noted.get("mx.module"), noted.get("mx.source")
+        where = ", ".join(part for part in (f"module {path!r}" if path else "", line) if part)
+        raise NotImplementedError(
+            f"sol.optimize: {name} changes its argument {target} in a call"
+            + (f" ({where})" if where else "")
+            + ": change a copy, or use fallback=True, which has torch execute the model"
+        )
 
 
 @contextlib.contextmanager

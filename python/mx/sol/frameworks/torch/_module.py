@@ -230,8 +230,8 @@ def _runs_of(plan: Any) -> tuple[Any, Any]:
 def _recipe(runner: Runner) -> tuple[Any, ...]:
     compiled, source = runner.compiled, runner.source
     names = [one.name for one in compiled.passes]
-    fallback = compiled.fallback
-    return source.args, source.kwargs, compiled.vdims, compiled.context, names, fallback
+    rest = compiled.fallback, compiled.memory_limit
+    return source.args, source.kwargs, compiled.vdims, compiled.context, names, *rest
 
 
 def _again(
@@ -242,10 +242,11 @@ def _again(
     context: Any,
     passes: Sequence[str],
     fallback: bool,
+    memory_limit: int | None = None,
 ) -> Any:
     chosen = [one for one in PASSES if one.name in passes]
     compiled = Compiled(TorchSource(module, args, kwargs), vdims, context, chosen)
-    compiled.fallback = fallback
+    compiled.fallback, compiled.memory_limit = fallback, memory_limit
     return optimized(compiled)
 
 

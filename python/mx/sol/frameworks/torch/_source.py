@@ -17,7 +17,7 @@ from ...dims import Choice, Dimensions
 from .._framework import Parsed, Source, Weight
 from ._dims import Analysis, Guards
 from ._dims import resized as _resized
-from ._exporting import export
+from ._exporting import check_changes, export
 from ._outputs import OutputTree
 from ._state import State
 
@@ -90,12 +90,7 @@ class TorchSource(Source):
         for value in changed:
             made.remove(value)
         self.changes = tuple(value.metadata_props["mx.mutation"] for value in changed)
-        inputs = set(self.changes) - {name for name, _ in self.module.named_buffers()}
-        if inputs:
-            raise NotImplementedError(
-                f"sol.optimize: {self.name} changes {', '.join(inputs)} in a call: models that"
-                " change their inputs are not implemented yet"
-            )
+        check_changes(self.name, changed, dict(self.module.named_buffers()))
         self.outputs = OutputTree(program)
         if self.state is None:
             self.state = State(self.module)

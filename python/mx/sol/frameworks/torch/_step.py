@@ -56,7 +56,13 @@ class TrainingStep:
         self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
     ) -> None:
         self._model, self._loss, self.optimizer = model, loss, optimizer
-        original = model._sol.source.module if isinstance(model, OptimizedModule) else model
+        is_optimized = isinstance(model, OptimizedModule)
+        if is_optimized and model._sol.compiled.memory_limit is not None:
+            raise ValueError(
+                "sol.training_step: model: expected one without a memory_limit, which a step in one"
+                " plan does not keep: train it by loss.backward()"
+            )
+        original = model._sol.source.module if is_optimized else model
         self._whole = WithLoss(original, loss)
         self._original = original
         self._passes = tuple(passes)

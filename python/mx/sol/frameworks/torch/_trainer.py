@@ -97,7 +97,10 @@ class Trainer:
                 for name, target in zip(made.state_inputs, made.state, strict=True)
                 if target in state and state[target].requires_grad
             ]
-        plans = TrainingPlans(made.graph, wrt, compiled.context, compiled.passes, made.stores)
+        limit = compiled.memory_limit
+        plans = TrainingPlans(
+            made.graph, wrt, compiled.context, compiled.passes, made.stores, limit
+        )
         return Version(source.module, made, plans, wrt)
 
     def ready(self, version: Version, tensors: Sequence[Any]) -> Ready:

@@ -13,7 +13,7 @@ from ....graph import Graph
 from ....importers.torch._export import decomposed
 from ....importers.torch._import import import_program
 from ....importers.torch._training import DOMAIN, SEED
-from ._exporting import export
+from ._exporting import check_changes, export
 from ._held import Constants
 from ._outputs import OutputTree
 
@@ -75,15 +75,11 @@ def _arranged(
         inner.inputs.remove(value)
     made = TrainingGraph(graph, tree, [value.name or "" for value in inner.inputs], constants)
     mutated = [value for value in inner.outputs if "mx.mutation" in value.metadata_props]
+    check_changes(graph.name, mutated, tensors)
     for value in mutated:
         inner.outputs.remove(value)
     for value in mutated:
         target = value.metadata_props["mx.mutation"]
-        if target not in tensors:
-            raise NotImplementedError(
-                f"sol.optimize: {graph.name} changes its argument {target} in a call, which is not"
-                " implemented yet"
-            )
         step = _counted(value)
         if step is not None:
             made.counters[target] = step
