@@ -512,6 +512,18 @@ def test_wrong_examples(args, text) -> None:
         sol.optimize(*args)
 
 
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda model: sol.optimize(model, image(), kwargs=[1]), "kwargs: expected .*got list"),
+        (lambda model: sol.tune(sol.optimize(model, image()), "x"), "seconds: .*number, got 'x'"),
+    ],
+)
+def test_wrong_types(small, call, text) -> None:
+    with pytest.raises(TypeError, match=text):
+        call(small)
+
+
 def test_frameworks(small) -> None:
     x = image()
     call = sol.optimize(small, x, framework="numpy")

@@ -65,6 +65,10 @@ def optimize(
     graph of models has no operator for, NotImplementedError for what is not implemented yet.
     """
     _layers.load()
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise TypeError(
+            f"sol.optimize: kwargs: expected arguments by name, got {type(kwargs).__name__}"
+        )
     reader = reader_of(model)
     target = frameworks.get(framework if framework is not None else reader.target)
     context = _device.find(device)

@@ -33,6 +33,8 @@ def tune(
     TypeError for what `optimize` has not returned, ValueError for no time, NotImplementedError for
     models on other devices than the CPU.
     """
+    if seconds is not None and not isinstance(seconds, int | float):
+        raise TypeError(f"sol.tune: seconds: expected a number, got {seconds!r}")
     if seconds is not None and not seconds > 0:
         raise ValueError(f"sol.tune: seconds: expected more than 0, got {seconds!r}")
     most = float(config["tuning_seconds"] if seconds is None else seconds)
