@@ -8,7 +8,7 @@ import numpy
 import onnx.parser
 import pytest
 
-from mx.graph import Graph, GraphError, load
+from mx.graph import Graph, GraphError, Plan, load
 from mx.sol.gradient import as_inputs, training
 
 from .test_rules import gradients
@@ -129,6 +129,21 @@ def test_choices_that_a_constant_has_made_are_left_out() -> None:
         ["x"],
     )
     assert operators(made.forward) == ["Exp", "Sin"]
+
+
+@pytest.mark.parametrize(
+    ("opset", "given", "axis"), [(19, "", 1), (19, "<axis = 2>", 2), (20, "", 2)]
+)
+def test_transforms_are_those_of_the_version(opset: int, given: str, axis: int) -> None:
+    text = f"g (double[2, 3, 4, 1] x) => (double[2, 3, 4, 2] y) {{ y = DFT {given} (x) }}"
+    head = f'<ir_version: 10, opset_import: ["" : {opset}]>'
+    graph = load(onnx.parser.parse_model(head + text).SerializeToString())
+    x = numpy.random.default_rng(0).standard_normal((2, 3, 4, 1))
+    (y, *_) = Plan(training(graph, ["x"]).forward)(x)
+    expected = numpy.fft.fft(x[..., 0], axis=axis)
+    numpy.testing.assert_allclose(
+        y.asnumpy(), numpy.stack([expected.real, expected.imag], -1), atol=1e-12
+    )
 
 
 def test_what_is_cheap_is_computed_again() -> None:

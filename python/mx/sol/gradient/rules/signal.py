@@ -13,6 +13,8 @@ from .._rules import Call, Declined, expansion, gradient
 from .._writer import Writer
 
 INT64 = ir.DataType.INT64
+# The version since which DFT has its axis as an input, and another one where there is none.
+_AXIS_IS_INPUT = 20
 
 
 @expansion("DFT")
@@ -20,8 +22,10 @@ def _dft(to: Writer, call: Call) -> ir.Value:
     """Products with matrices of cosines and sines, along an axis of known extent."""
     x, dims = call.x, call.dims(0)
     rank, width = len(dims), dims[-1]
-    axis = -2 if call.optional(2) is None else _number(call.optional(2), "the axis")
-    axis = axis % rank
+    if to.graph.opset_imports.get("", _AXIS_IS_INPUT) < _AXIS_IS_INPUT:
+        axis = call.integer("axis", 1) % rank
+    else:
+        axis = (-2 if call.optional(2) is None else _number(call.optional(2), "the axis")) % rank
     extent = dims[axis]
     if not isinstance(extent, int) or width not in (1, 2):
         raise Declined("an axis, or numbers, of an extent that varies")
