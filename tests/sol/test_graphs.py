@@ -86,6 +86,7 @@ def test_what_is_rejected(args, kwargs, kind, text) -> None:
         ({"vdims": [True]}, ValueError, "expected 2 items"),
         ({"framework": "onnx"}, NotImplementedError, "not implemented yet"),
         ({"framework": "caffe"}, ValueError, "none of the frameworks"),
+        ({"fallback": "yes"}, TypeError, "fallback: expected True or False, got 'yes'"),
         ({"layout": "CHW"}, ValueError, "layout: expected one of NCHW, NHWC, got 'CHW'"),
         ({"dtype": "int8"}, ValueError, "dtype: expected one of float16, bfloat16, float32"),
         ({"batch_size": 0}, ValueError, "batch_size: expected 1 or more, got 0"),

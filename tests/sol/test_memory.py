@@ -181,6 +181,7 @@ def test_a_limit_of_training() -> None:
         (lambda model: sol.largest_batch(model, "much"), ValueError, "expected a size"),
         (lambda model: sol.largest_batch(model, -1), ValueError, "limit: expected bytes"),
         (lambda model: sol.largest_batch(model, True), ValueError, "limit: expected bytes"),
+        (lambda model: sol.memory(FIXED, training="x"), TypeError, "training: expected True or"),
         (lambda model: sol.memory(FIXED, training=True), NotImplementedError, "modules of torch"),
         (lambda model: sol.largest_batch(FIXED, 9), ValueError, "axis 0 is fixed"),
         (lambda model: sol.largest_batch(nn.ReLU(), 9), TypeError, "what sol.optimize has"),

@@ -23,10 +23,13 @@ def memory(model: Any, training: bool = False) -> Memory:
     It is that for the shapes of the example: of inference, or of one step of training, forward and
     backward. `print(memory.table())` shows it over time, `memory.picture()` is an SVG of that.
 
+    TypeError where `training` is no bool or `optimize` has not returned the model,
     NotImplementedError where elements of arrays decide about shapes, so that a model takes several
     plans, on other devices than the CPU, and for training of models that are no modules of torch.
     """
     parts = parts_of(model, "memory")
+    if not isinstance(training, bool):
+        raise TypeError(f"sol.memory: training: expected True or False, got {training!r}")
     if training:
         found = [_training_memory(part) for _, part in parts]
     else:

@@ -75,6 +75,8 @@ def optimize(
     passes = passes_of(precision)
 
     fallback = config["fallback"] if fallback is None else fallback
+    if not isinstance(fallback, bool):
+        raise TypeError(f"sol.optimize: fallback: expected True or False, got {fallback!r}")
     limit = None
     if memory_limit is not None:
         limit = bytes_of_limit(memory_limit, "sol.optimize: memory_limit")
@@ -91,7 +93,7 @@ def optimize(
                 f"sol.optimize: framework={target.name!r}: {source.name} changes"
                 f" {', '.join(parsed.changes)} in a call, which only its own framework keeps"
             )
-        compiled.fallback, compiled.memory_limit = bool(fallback), limit
+        compiled.fallback, compiled.memory_limit = fallback, limit
         return compiled
 
     try:

@@ -178,6 +178,7 @@ ARGUMENTS = [
     ({"lib_name": "math"}, ValueError, "lib_name: expected a name that no header .* got 'math'"),
     ({"lib_name": 3}, TypeError, "lib_name: expected a text, got int"),
     ({"weights": "none"}, ValueError, "weights: expected 'inside' or 'beside', got 'none'"),
+    ({"path": 3}, TypeError, "path: expected the path of a folder, got 3"),
     ({"target": "vax"}, ValueError, "target: expected one of c, avx2, avx512, neon, got 'vax'"),
     ({"target": 3}, TypeError, "target: expected a name or a Target, got int"),
     ({"jit": "tcc"}, ValueError, "'tcc' is none of the jits"),

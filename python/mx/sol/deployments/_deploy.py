@@ -72,6 +72,8 @@ def deploy(
     """
     if weights not in ("inside", "beside"):
         raise ValueError(f"sol.deploy: weights: expected 'inside' or 'beside', got {weights!r}")
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"sol.deploy: path: expected the path of a folder, got {path!r}")
     kind = deployments.get(lib_type)
     in_python = kind.name == "wheel"
     check_function("func_name", func_name, in_python)
