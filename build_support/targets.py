@@ -190,7 +190,7 @@ def _onednn_libraries(root: Path) -> list[Target]:
             rpath=("../../ffi/lib",),
             link_flags=("-ldl",),
             # For accelerators that compute with oneDNN, too.
-            exports=("mxnet_onednn_set_threads",),
+            exports=("mxnet_onednn_share_threads",),
         )
     ]
 

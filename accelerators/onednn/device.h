@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../sdk/operators/blocks.h"
+#include "threads.h"
 
 namespace onednn {
 
@@ -38,11 +39,12 @@ class Device {
   /*! \brief Threads have no device of their own. */
   int Enter() const { return 0; }
 
+  const ThreadsInUse threads_in_use;
   mxacc::Blocks<Buffer> memory;
   std::atomic<uint64_t> runs{0};
   std::atomic<uint64_t> workspace{0}; /*!< bytes of the model that was compiled last */
   std::atomic<int> verbose{0};
-  std::atomic<int> threads;  /*!< the most that plans take; at first as many as OpenMP would */
+  std::atomic<int> threads;  /*!< the most that plans take; at first FindThreads() */
   const std::string version; /*!< of oneDNN, which is found at run time: "3.2.0" */
   const std::string isa;     /*!< that oneDNN takes the processor for: "AVX512_CORE" */
   const std::string driver;

@@ -1,6 +1,7 @@
 #include "threads.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "onednn/openmp.h"
 #include "op/parallel/thread_pool.h"
@@ -11,6 +12,9 @@ namespace {
 constexpr int64_t kWorkOfThread = int64_t{1} << 17;
 
 thread_local int threads_of_models = 1;
+
+std::mutex mutex_of_uses;
+int uses = 0;
 
 }  // namespace
 
@@ -25,6 +29,16 @@ op::ThreadPool* Pool() { return op::ThreadPool::Global(); }
 }  // namespace mxnet
 
 namespace onednn {
+
+ThreadsInUse::ThreadsInUse() {
+  const std::lock_guard<std::mutex> lock(mutex_of_uses);
+  ++uses;
+}
+
+ThreadsInUse::~ThreadsInUse() {
+  const std::lock_guard<std::mutex> lock(mutex_of_uses);
+  if (--uses == 0 && mxnet::onednn::LeaveOpenMP()) mxnet::op::ThreadPool::Release();
+}
 
 int FindThreads() { return mxnet::onednn::RegionThreads(); }
 

@@ -13,6 +13,18 @@ namespace onednn {
 
 using mxnet::onednn::ThreadScope;
 
+/*!
+ * \brief Who computes has one. When nobody does any more the threads end, so that the library can
+ * be unloaded.
+ */
+class ThreadsInUse {
+ public:
+  ThreadsInUse();
+  ~ThreadsInUse();
+  ThreadsInUse(const ThreadsInUse&) = delete;
+  ThreadsInUse& operator=(const ThreadsInUse&) = delete;
+};
+
 /*! \brief How many threads are taken where nobody says so: what OMP_NUM_THREADS says, or one for
  * each processor. */
 int FindThreads();

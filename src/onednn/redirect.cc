@@ -15,11 +15,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "onednn/openmp.h"
+#include "op/parallel/thread_pool.h"
 
 namespace mxnet {
 namespace onednn {
@@ -29,8 +35,22 @@ struct Slots {
   const void* base; /*!< of oneDNN in memory */
   void** of[kNumOpenMPFunctions];
   const void* expected; /*!< in the first slot: it is not written where another one is there */
+  void* former[kNumOpenMPFunctions];
   bool is_written;
 };
+
+/*! \brief What this library has written. */
+struct Redirection {
+  std::mutex mutex;
+  std::optional<Slots> slots;
+  bool is_shared{false};
+};
+
+/*! \brief Never destroyed, as threads may compute when the process ends. */
+Redirection& OfThisLibrary() {
+  static auto* redirection = new Redirection;
+  return *redirection;
+}
 
 /*! \brief An address of a dynamic section, which some dynamic linkers have made absolute. */
 uintptr_t Absolute(uintptr_t base, uintptr_t value) { return value < base ? base + value : value; }
@@ -92,15 +112,15 @@ bool Protect(const dl_phdr_info& info, const ElfW(Phdr) & segment, int protectio
 
 /*! \brief Calls visit(info) for oneDNN, while no other thread may do so. */
 template <typename Visit>
-void VisitOneDNN(Slots* slots, Visit visit) {
+void VisitOneDNN(const Slots& slots, Visit visit) {
   struct Call {
-    Slots* slots;
+    const void* base;
     Visit visit;
-  } call{slots, visit};
+  } call{slots.base, visit};
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* data) {
         auto* of = static_cast<Call*>(data);
-        if (reinterpret_cast<const void*>(info->dlpi_addr) != of->slots->base) return 0;
+        if (reinterpret_cast<const void*>(info->dlpi_addr) != of->base) return 0;
         of->visit(*info);
         return 1;
       },
@@ -115,7 +135,8 @@ void Find(const dl_phdr_info& info, Slots* slots) {
   }
 }
 
-void Write(const dl_phdr_info& info, Slots* slots) {
+/*! \brief Writes addresses where the first one is as expected; keeps the former ones. */
+void Write(const dl_phdr_info& info, void* const* addresses, Slots* slots) {
   if (*slots->of[0] != slots->expected) return;
   // Read only since it was linked.
   const ElfW(Phdr)* guarded = nullptr;
@@ -123,18 +144,32 @@ void Write(const dl_phdr_info& info, Slots* slots) {
     if (info.dlpi_phdr[i].p_type == PT_GNU_RELRO) guarded = &info.dlpi_phdr[i];
   }
   if (guarded != nullptr && !Protect(info, *guarded, PROT_READ | PROT_WRITE)) return;
-  for (size_t f = 0; f < kNumOpenMPFunctions; ++f) *slots->of[f] = kOpenMPFunctions[f].address;
+  for (size_t f = 0; f < kNumOpenMPFunctions; ++f) {
+    slots->former[f] = std::exchange(*slots->of[f], addresses[f]);
+  }
   if (guarded != nullptr) Protect(info, *guarded, PROT_READ);
   slots->is_written = true;
 }
 
-/*! \brief The function of that name of the library that has the address; nullptr without one. */
-void* OfLibraryWith(const void* address, const char* name) {
+/*! \brief What mxnet_onednn_share_threads of the library with the address gives; nullptr where it
+ * has no such function. */
+SetThreads SharedBy(const void* address) {
   Dl_info info;
   if (dladdr(address, &info) == 0) return nullptr;
-  // Stays loaded, as oneDNN calls it from now on.
-  void* library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-  return library == nullptr ? nullptr : dlsym(library, name);
+  void* library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* share = dlsym(library, "mxnet_onednn_share_threads");
+  const SetThreads set =
+      share == nullptr ? nullptr : reinterpret_cast<decltype(&mxnet_onednn_share_threads)>(share)();
+  // Not closed where oneDNN calls it from now on for this library, too.
+  if (set == nullptr) dlclose(library);
+  return set;
+}
+
+bool Set(int threads) {
+  SetRegionThreads(threads);
+  // Who is missing in a region would be waited for without end.
+  return threads <= 1 || Pool()->Reserve(threads - 1);
 }
 
 }  // namespace
@@ -146,28 +181,53 @@ SetThreads RedirectOpenMP() {
     MXNET_THROW("ImportError") << "oneDNN is in no library of this process";
   }
   slots.base = info.dli_fbase;
-  VisitOneDNN(&slots, [&](const dl_phdr_info& found) { Find(found, &slots); });
+  VisitOneDNN(slots, [&](const dl_phdr_info& found) { Find(found, &slots); });
+  void* own[kNumOpenMPFunctions];
   for (size_t f = 0; f < kNumOpenMPFunctions; ++f) {
+    own[f] = kOpenMPFunctions[f].address;
     if (slots.of[f] != nullptr) continue;
     MXNET_THROW("ImportError") << "oneDNN: " << info.dli_fname << " does not call "
                                << kOpenMPFunctions[f].name << " of GNU's OpenMP";
   }
-  while (true) {
+  Redirection& redirection = OfThisLibrary();
+  const std::lock_guard<std::mutex> lock(redirection.mutex);
+  if (redirection.slots) return &Set;
+  while (!slots.is_written) {
     slots.expected = *slots.of[0];
-    void* other = OfLibraryWith(slots.expected, "mxnet_onednn_set_threads");
-    if (other != nullptr) return reinterpret_cast<SetThreads>(other);
-    VisitOneDNN(&slots, [&](const dl_phdr_info& found) { Write(found, &slots); });
-    if (slots.is_written) break;
-    if (*slots.of[0] == slots.expected) {
+    if (const SetThreads others = SharedBy(slots.expected)) return others;
+    VisitOneDNN(slots, [&](const dl_phdr_info& found) { Write(found, own, &slots); });
+    if (!slots.is_written && *slots.of[0] == slots.expected) {
       MXNET_THROW("ImportError") << "oneDNN: the addresses of " << info.dli_fname
                                  << " cannot be written: " << std::strerror(errno);
     }
   }
-  OfLibraryWith(reinterpret_cast<void*>(&mxnet_onednn_set_threads), "mxnet_onednn_set_threads");
-  return &mxnet_onednn_set_threads;
+  redirection.slots = slots;
+  return &Set;
+}
+
+bool RestoreOpenMP() {
+  Redirection& redirection = OfThisLibrary();
+  const std::lock_guard<std::mutex> lock(redirection.mutex);
+  if (!redirection.slots) return true;
+  if (redirection.is_shared) return false;
+  Slots& slots = *redirection.slots;
+  slots.is_written = false;
+  slots.expected = *slots.of[0];
+  void* former[kNumOpenMPFunctions];
+  std::copy(std::begin(slots.former), std::end(slots.former), former);
+  VisitOneDNN(slots, [&](const dl_phdr_info& found) { Write(found, former, &slots); });
+  if (!slots.is_written) return false;
+  redirection.slots.reset();
+  return true;
 }
 
 }  // namespace onednn
 }  // namespace mxnet
 
-void mxnet_onednn_set_threads(int threads) { mxnet::onednn::SetRegionThreads(threads); }
+mxnet::onednn::SetThreads mxnet_onednn_share_threads() {
+  using mxnet::onednn::OfThisLibrary;
+  const std::lock_guard<std::mutex> lock(OfThisLibrary().mutex);
+  if (!OfThisLibrary().slots) return nullptr;
+  OfThisLibrary().is_shared = true;
+  return &mxnet::onednn::Set;
+}

@@ -8,20 +8,32 @@
 namespace mxnet {
 namespace onednn {
 
+/*! \brief Sets how many threads regions take that the calling thread begins; whether there are so
+ * many. */
+using SetThreads = bool (*)(int threads);
+
 /*!
  * \brief Has oneDNN call kOpenMPFunctions, unless another library of this project has it call its
- * own already.
+ * own already, which then stays loaded.
  *
- * \return The function that sets how many threads regions take that the calling thread begins.
+ * \return What sets the number of threads, of the library whose functions oneDNN calls.
  * \throws ImportError where oneDNN does not call GNU's OpenMP.
  */
-using SetThreads = void (*)(int threads);
 SetThreads RedirectOpenMP();
+
+/*!
+ * \brief Has oneDNN call GNU's OpenMP again, unless it calls another library's functions or other
+ * libraries rely on these. Nobody may be in a region.
+ *
+ * \return Whether this library may be unloaded.
+ */
+bool RestoreOpenMP();
 
 }  // namespace onednn
 }  // namespace mxnet
 
-/*! \brief SetRegionThreads, for another library of this project that finds oneDNN redirected. */
-extern "C" __attribute__((visibility("default"))) void mxnet_onednn_set_threads(int threads);
+/*! \brief For another library of this project that finds oneDNN redirected to this one. */
+extern "C" __attribute__((visibility("default"))) mxnet::onednn::SetThreads
+mxnet_onednn_share_threads();
 
 #endif  // MXNET_SRC_ONEDNN_REDIRECT_H_

@@ -29,6 +29,9 @@ class ThreadScope {
   int before_;
 };
 
+/*! \brief RestoreOpenMP, before this library is unloaded: whether its threads may end, too. */
+bool LeaveOpenMP();
+
 }  // namespace onednn
 }  // namespace mxnet
 

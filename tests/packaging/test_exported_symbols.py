@@ -29,7 +29,7 @@ def dynamic_symbols(library: Path, *options: str) -> list[str]:
 EXPORTS = {
     RUNTIME_LIBRARY: GOLDEN,
     OPERATOR_LIBRARY: [],
-    ONEDNN_LIBRARY: ["mxnet_onednn_set_threads"],
+    ONEDNN_LIBRARY: ["mxnet_onednn_share_threads"],
     CHECK_LIBRARY: ["mxacc_check_stress"],
     CORE_MODULE: ["PyInit_core"],
     NDARRAY_MODULE: ["PyInit_ndarray"],

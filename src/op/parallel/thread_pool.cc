@@ -4,7 +4,6 @@
  */
 #include "op/parallel/thread_pool.h"
 
-#include <mxnet/runtime/error.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -71,6 +70,17 @@ ThreadPool* ThreadPool::Global() {
   return pool;
 }
 
+void ThreadPool::Release() { delete global.exchange(nullptr, std::memory_order_acq_rel); }
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ends_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
 bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
   if (!TryBegin(loop, threads)) return false;
   End(loop);
@@ -116,22 +126,18 @@ void ThreadPool::End(SharedLoop* loop) {
   in_use_.unlock();
 }
 
-void ThreadPool::Reserve(int workers) {
-  if (started_.load(std::memory_order_relaxed) >= workers) return;
+bool ThreadPool::Reserve(int workers) noexcept {
+  if (started_.load(std::memory_order_relaxed) >= workers) return true;
   std::lock_guard<std::mutex> lock(mutex_);
   Start(workers);
-  if (started_ < workers) {
-    MXNET_THROW("RuntimeError") << "threads: " << workers
-                                << " are needed beside the calling one, and the system starts "
-                                << started_.load() << "; mx.set_num_threads takes fewer";
-  }
+  return started_ >= workers;
 }
 
 void ThreadPool::Start(int workers) noexcept {
   if (started_ >= workers) return;
   const BlockedSignals blocked;
   try {
-    for (; started_ < workers; ++started_) std::thread([this] { Work(); }).detach();
+    for (; started_ < workers; ++started_) threads_.emplace_back([this] { Work(); });
   } catch (const std::exception&) {
     // The threads that there are do the work.
   }
@@ -140,7 +146,8 @@ void ThreadPool::Start(int workers) noexcept {
 void ThreadPool::Work() noexcept {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return wanted_ > 0; });
+    work_.wait(lock, [this] { return wanted_ > 0 || ends_; });
+    if (ends_) return;
     --wanted_;
     ++active_;
     SharedLoop* loop = loop_;

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "op/parallel/parallel.h"
 
@@ -32,7 +34,7 @@ struct SharedLoop {
 };
 
 /*!
- * \brief Threads that wait for loops. Lives as long as the process.
+ * \brief Threads that wait for loops. Lives as long as the process, or until Release.
  *
  * The thread that has the loop takes pieces as well and waits for no thread that has not begun, so
  * that a machine whose other processors are busy loses no time. To be woken takes as long as many a
@@ -42,6 +44,10 @@ class ThreadPool {
  public:
   /*! \brief The pool of this process; another one after a fork, which takes no threads along. */
   static ThreadPool* Global();
+
+  /*! \brief Ends the pool of this process, if there is one, which nobody may be using: before the
+   * library that it is in is unloaded. */
+  static void Release();
 
   /*! \brief Does all items; false where the pool is at the loop of another thread. */
   bool TryRun(SharedLoop* loop, int threads);
@@ -56,14 +62,14 @@ class ThreadPool {
   /*! \brief Takes what pieces are left, and waits for those that others have taken. By the thread
    * that has begun. */
   virtual void End(SharedLoop* loop);
-  /*! \brief Starts threads until there are so many; RuntimeError where the system has no more. */
-  virtual void Reserve(int workers);
+  /*! \brief Starts threads until there are so many; false where the system has no more. */
+  virtual bool Reserve(int workers) noexcept;
 
   /*! \brief Whether a thread is awake that has no loop. */
   bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
  private:
-  virtual ~ThreadPool() = default;
+  virtual ~ThreadPool();
   void Publish(SharedLoop* loop, int threads);
   void Start(int workers) noexcept;
   void Work() noexcept;
@@ -77,6 +83,8 @@ class ThreadPool {
   std::atomic<int> active_{0}; /*!< threads at the loop, but for its own */
   std::atomic<int> awake_{0};  /*!< threads that wait without sleeping */
   std::atomic<int> started_{0};
+  std::vector<std::thread> threads_;
+  bool ends_{false};
 };
 
 }  // namespace op
