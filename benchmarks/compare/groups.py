@@ -26,11 +26,10 @@ from benchmarks.compare.model import OURS, QUICK, Effort, GroupResult
 from benchmarks.compare.operators import operators
 from benchmarks.compare.paths import paths
 from benchmarks.compare.scaling import CORES, scaling
-from benchmarks.compare.timing import LOOP, block_of, compare
+from benchmarks.compare.timing import LOOP, SETTLE_SECONDS, block_of, compare
 from benchmarks.peers import roster
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTLE_SECONDS = 0.05
 
 
 def compare_all(

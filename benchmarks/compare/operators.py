@@ -12,11 +12,11 @@ import argparse
 import gc
 import math
 import statistics
+import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy
@@ -24,6 +24,7 @@ import numpy
 from benchmarks.compare import operator_rows as rows
 from benchmarks.compare.model import QUICK, RATIO, CaseResult, Column, Effort, GroupResult
 from benchmarks.compare.operator_rows import DTYPES, LAYOUTS, SIZES, VIEWS, Row
+from benchmarks.compare.timing import SETTLE_SECONDS
 
 TITLE = "Every operator, method and index against NumPy: ours / NumPy"
 SLOW = 1.1
@@ -80,7 +81,7 @@ def block_of(text: str, names: dict[str, Any]) -> Block:
     exec(source, found)
     run = found["block"]
     values = tuple(names.values())
-    return lambda count: run(count, perf_counter, *values)
+    return lambda count: run(count, time.perf_counter, *values)
 
 
 def calibrated(block: Block) -> tuple[int, float]:
@@ -91,8 +92,8 @@ def calibrated(block: Block) -> tuple[int, float]:
     return max(1, math.ceil(count * BLOCK_SECONDS / max(taken, 1e-9))), taken / count
 
 
-def timed(sides: Sequence[Block], effort: Effort) -> tuple[float, ...]:
-    """The least seconds of a run of each side; they take turns."""
+def timed(sides: Sequence[Block], effort: Effort, settle_seconds: float = 0.0) -> tuple[float, ...]:
+    """The least seconds of a run of each side; they take turns, after a pause."""
     prepared = [calibrated(block) for block in sides]
     expected = sum(count * seconds for count, seconds in prepared)
     most = ROUNDS if effort is not QUICK else FEWEST_ROUNDS
@@ -101,7 +102,9 @@ def timed(sides: Sequence[Block], effort: Effort) -> tuple[float, ...]:
     for number in range(rounds):
         for side in range(len(sides)) if number % 2 else reversed(range(len(sides))):
             count = prepared[side][0]
+            time.sleep(settle_seconds)
             best[side] = min(best[side], sides[side](count) / count)
+    time.sleep(settle_seconds)
     return tuple(best)
 
 
@@ -143,7 +146,13 @@ def measure(
             failures.append(f"{row.text}, {setting.dtype}: {error}")
             continue
         sides = [block_of(row.text, of_ours), block_of(row.numpy_text, of_numpy)]
-        yield Measured(row, setting, *timed(sides, effort))
+        settle_seconds = SETTLE_SECONDS if is_of_blas(row, setting) else 0.0
+        yield Measured(row, setting, *timed(sides, effort, settle_seconds))
+
+
+def is_of_blas(row: Row, setting: Setting) -> bool:
+    """Whether NumPy runs it on threads of OpenBLAS, which take a processor from what comes next."""
+    return setting.size >= SIZES[2] and any(part in row.text for part in ("dot(", "matmul(", "@"))
 
 
 def all_rows() -> tuple[list[Row], list[str]]:

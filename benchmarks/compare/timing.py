@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.compare.model import OURS, Call, CaseResult, Column, Effort, Ratio
 
+SETTLE_SECONDS = 0.15
+"""Longer than OpenBLAS's threads look for work once they have had some, which is 0.1 seconds."""
+
 Block = Callable[[int], float]
 """Runs a contestant that many times and returns the seconds it took."""
 

@@ -19,42 +19,42 @@ constexpr bool kSupports = std::is_floating_point_v<T> || kIsComplexType<T>;
 /*! \brief c = op(a) op(b), row-major. */
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const float* a, blasint lda, const float* b, blasint ldb, float* c) {
-  Library::Get().sgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
+  Library::WithThreads().sgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
 }
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const double* a, blasint lda, const double* b, blasint ldb, double* c) {
-  Library::Get().dgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
+  Library::WithThreads().dgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
 }
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const Complex64* a, blasint lda, const Complex64* b, blasint ldb, Complex64* c) {
   const Complex64 one(1), zero(0);
-  Library::Get().cgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb, &zero, c, n);
+  Library::WithThreads().cgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb, &zero, c, n);
 }
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const Complex128* a, blasint lda, const Complex128* b, blasint ldb,
                  Complex128* c) {
   const Complex128 one(1), zero(0);
-  Library::Get().zgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb, &zero, c, n);
+  Library::WithThreads().zgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb, &zero, c, n);
 }
 
 /*! \brief y = op(a) x with a of m x n elements, row-major. */
 inline void Gemv(CBLAS_TRANSPOSE trans, blasint m, blasint n, const float* a, blasint lda,
                  const float* x, blasint incx, float* y) {
-  Library::Get().sgemv(CblasRowMajor, trans, m, n, 1, a, lda, x, incx, 0, y, 1);
+  Library::WithThreads().sgemv(CblasRowMajor, trans, m, n, 1, a, lda, x, incx, 0, y, 1);
 }
 inline void Gemv(CBLAS_TRANSPOSE trans, blasint m, blasint n, const double* a, blasint lda,
                  const double* x, blasint incx, double* y) {
-  Library::Get().dgemv(CblasRowMajor, trans, m, n, 1, a, lda, x, incx, 0, y, 1);
+  Library::WithThreads().dgemv(CblasRowMajor, trans, m, n, 1, a, lda, x, incx, 0, y, 1);
 }
 inline void Gemv(CBLAS_TRANSPOSE trans, blasint m, blasint n, const Complex64* a, blasint lda,
                  const Complex64* x, blasint incx, Complex64* y) {
   const Complex64 one(1), zero(0);
-  Library::Get().cgemv(CblasRowMajor, trans, m, n, &one, a, lda, x, incx, &zero, y, 1);
+  Library::WithThreads().cgemv(CblasRowMajor, trans, m, n, &one, a, lda, x, incx, &zero, y, 1);
 }
 inline void Gemv(CBLAS_TRANSPOSE trans, blasint m, blasint n, const Complex128* a, blasint lda,
                  const Complex128* x, blasint incx, Complex128* y) {
   const Complex128 one(1), zero(0);
-  Library::Get().zgemv(CblasRowMajor, trans, m, n, &one, a, lda, x, incx, &zero, y, 1);
+  Library::WithThreads().zgemv(CblasRowMajor, trans, m, n, &one, a, lda, x, incx, &zero, y, 1);
 }
 
 /*! \brief Sum of products, without conjugation. */
@@ -77,11 +77,11 @@ inline void Dot(blasint n, const Complex128* x, blasint incx, const Complex128* 
 /*! \brief The upper triangle of c = op(a) op(a)^T, n x n, row-major. */
 inline void Syrk(CBLAS_TRANSPOSE trans, blasint n, blasint k, const float* a, blasint lda,
                  float* c) {
-  Library::Get().ssyrk(CblasRowMajor, CblasUpper, trans, n, k, 1, a, lda, 0, c, n);
+  Library::WithThreads().ssyrk(CblasRowMajor, CblasUpper, trans, n, k, 1, a, lda, 0, c, n);
 }
 inline void Syrk(CBLAS_TRANSPOSE trans, blasint n, blasint k, const double* a, blasint lda,
                  double* c) {
-  Library::Get().dsyrk(CblasRowMajor, CblasUpper, trans, n, k, 1, a, lda, 0, c, n);
+  Library::WithThreads().dsyrk(CblasRowMajor, CblasUpper, trans, n, k, 1, a, lda, 0, c, n);
 }
 
 }  // namespace blas

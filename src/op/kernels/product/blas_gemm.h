@@ -115,8 +115,7 @@ T DotOf(const BlasVector<T>& a, const BlasVector<T>& b, int64_t begin, int64_t e
 
 /*!
  * \brief A sum of products in blocks, so short that OpenBLAS computes each on the calling thread:
- * its own threads spin while they wait, which takes a thousand times as long where a processor is
- * busy.
+ * pieces of a loop cannot share the threads that they are done by.
  */
 template <typename T>
 T DotInBlocks(const BlasVector<T>& a, const BlasVector<T>& b, int64_t n) {

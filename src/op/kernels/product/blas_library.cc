@@ -9,6 +9,7 @@
 #include <string>
 
 #include "op/parallel/parallel.h"
+#include "op/parallel/thread_pool.h"
 #include "runtime/library/dynamic_library.h"
 
 namespace mxnet {
@@ -30,7 +31,49 @@ void* Symbol(void* library, const char* name) {
   return address;
 }
 
+/*! \brief What the jobs of a routine are. */
+struct Jobs {
+  openblas_dojob_callback run;
+  char* data;
+  size_t bytes; /*!< from one job's data to the next one's */
+  int argument;
+};
+
+void RunJobs(const void* of, int64_t begin, int64_t end) {
+  const auto* jobs = static_cast<const Jobs*>(of);
+  for (int64_t i = begin; i < end; ++i) {
+    jobs->run(static_cast<int>(i), jobs->data + static_cast<size_t>(i) * jobs->bytes,
+              jobs->argument);
+  }
+}
+
+/*!
+ * \brief Does the jobs of a routine on the threads of operators. Those of the BLAS look for work
+ * for 0.1 seconds after each routine, and keep a processor busy.
+ *
+ * Jobs wait for each other, so each needs a thread; and no two routines may run at once, as their
+ * jobs share memory. Both are so for loops of the pool, whose pieces call no routine with jobs.
+ */
+void RunOnPool(int, openblas_dojob_callback run, int count, size_t bytes, void* data,
+               int argument) {
+  const Jobs jobs{run, static_cast<char*>(data), bytes, argument};
+  SharedLoop loop{&RunJobs, &jobs, count, 1, {0}};
+  ThreadPool* pool = ThreadPool::Global();
+  pool->Begin(&loop, count);
+  pool->End(&loop);
+}
+
 }  // namespace
+
+const Library& Library::WithThreads() {
+  const Library& library = Get();
+  const int threads = library.get_num_threads();
+  if (threads > 1 && !ThreadPool::Global()->Reserve(threads - 1)) {
+    MXNET_THROW("RuntimeError") << "a product of matrices: expected " << threads - 1
+                                << " threads beside the calling one, the system starts fewer";
+  }
+  return library;
+}
 
 Library Library::Load() {
   const std::string path = OwnFolder() + kFile;
@@ -45,8 +88,14 @@ Library Library::Load() {
   library.name = reinterpret_cast<decltype(library.name)>(Symbol(handle, "scipy_cblas_" #name));
   MXNET_BLAS_ROUTINES(MXNET_BLAS_LOAD)
 #undef MXNET_BLAS_LOAD
+  library.get_num_threads =
+      reinterpret_cast<int (*)()>(Symbol(handle, "scipy_openblas_get_num_threads"));
   static const auto set_num_threads =
       reinterpret_cast<void (*)(int)>(Symbol(handle, "scipy_openblas_set_num_threads"));
+  using SetCallback = decltype(&scipy_openblas_set_threads_callback_function);
+  const auto set_callback =
+      reinterpret_cast<SetCallback>(Symbol(handle, "scipy_openblas_set_threads_callback_function"));
+  set_callback(&RunOnPool);
   FollowNumThreads(set_num_threads);
   return library;
 }

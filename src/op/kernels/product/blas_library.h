@@ -36,12 +36,17 @@ struct Library {
 #define MXNET_BLAS_MEMBER(name) decltype(&scipy_cblas_##name) name;
   MXNET_BLAS_ROUTINES(MXNET_BLAS_MEMBER)
 #undef MXNET_BLAS_MEMBER
+  int (*get_num_threads)();
 
   /*! \brief The library; the first call loads it. ImportError where that fails. */
   static const Library& Get() {
     static const Library library = Load();
     return library;
   }
+
+  /*! \brief The library for a routine that may be shared among threads, once there are as many as
+   * it may take. RuntimeError where the system has no more. */
+  static const Library& WithThreads();
 
  private:
   static Library Load();
