@@ -149,3 +149,34 @@ def test_the_environment_says_how_many(variable, count):
         check=True,
     )
     assert int(done.stdout) == (count or len(os.sched_getaffinity(0)))
+
+
+# In a process of its own: threads of other tests' packages may be bound to processors, too.
+BOUND = """
+import os
+import mx
+
+def others():
+    threads = {int(name) for name in os.listdir("/proc/self/task")} - {os.getpid()}
+    return {thread: os.sched_getaffinity(thread) for thread in threads}
+
+allowed = os.sched_getaffinity(0)
+before = set(others())
+mx.set_num_threads(3)
+x = mx.np.arange(300_007, dtype="float64")
+for _ in range(3):
+    expected = mx.np.exp(x / 1e6).tolist()
+    own = [mask for thread, mask in others().items() if thread not in before]
+    assert len(own) == 2
+    if len(allowed) > 1:
+        assert all(mask < allowed and len(allowed - mask) == 1 for mask in own), own
+assert os.sched_getaffinity(0) == allowed
+os.sched_setaffinity(0, {min(allowed)})
+assert mx.np.exp(x / 1e6).tolist() == expected
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system binds no threads")
+def test_threads_keep_away_from_the_processor_of_the_caller():
+    done = subprocess.run([sys.executable, "-c", BOUND], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

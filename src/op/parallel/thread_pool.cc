@@ -5,12 +5,14 @@
 #include "op/parallel/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <utility>
 
 namespace mxnet {
 namespace op {
@@ -70,6 +72,13 @@ ThreadPool* ThreadPool::Global() {
   return pool;
 }
 
+struct ThreadPool::Worker {
+  std::thread thread;
+  int avoids{-1}; /*!< a processor that it does not run on; under the pool's mutex */
+};
+
+ThreadPool::ThreadPool() = default;
+
 void ThreadPool::Release() { delete global.exchange(nullptr, std::memory_order_acq_rel); }
 
 ThreadPool::~ThreadPool() {
@@ -78,7 +87,7 @@ ThreadPool::~ThreadPool() {
     ends_ = true;
   }
   work_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (const std::unique_ptr<Worker>& worker : workers_) worker->thread.join();
 }
 
 bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
@@ -106,6 +115,7 @@ void ThreadPool::Publish(SharedLoop* loop, int threads) {
     loop_ = loop;
     wanted_ = std::min(threads - 1, started_.load());
     asleep = wanted_ - awake_;
+    if (asleep > 0) KeepAway();
   }
   for (; asleep > 0; --asleep) work_.notify_one();
 }
@@ -137,10 +147,36 @@ void ThreadPool::Start(int workers) noexcept {
   if (started_ >= workers) return;
   const BlockedSignals blocked;
   try {
-    for (; started_ < workers; ++started_) threads_.emplace_back([this] { Work(); });
+    for (; started_ < workers; ++started_) {
+      auto worker = std::make_unique<Worker>();
+      workers_.reserve(workers_.size() + 1);
+      worker->thread = std::thread([this] { Work(); });
+      workers_.push_back(std::move(worker));
+    }
   } catch (const std::exception&) {
     // The threads that there are do the work.
   }
+}
+
+/*!
+ * \brief Has threads that are asleep wake on other processors than the calling one's.
+ *
+ * Some systems wake a thread where the one runs that wakes it although another processor is idle.
+ * The two would take turns on a loop that they share.
+ */
+void ThreadPool::KeepAway() noexcept {
+#if defined(__linux__)
+  const int here = sched_getcpu();
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->avoids == here) continue;
+    cpu_set_t others;
+    if (sched_getaffinity(0, sizeof(others), &others) != 0) return;
+    CPU_CLR(here, &others);
+    if (CPU_COUNT(&others) == 0) return;
+    pthread_setaffinity_np(worker->thread.native_handle(), sizeof(others), &others);
+    worker->avoids = here;
+  }
+#endif
 }
 
 void ThreadPool::Work() noexcept {

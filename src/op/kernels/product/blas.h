@@ -19,22 +19,26 @@ constexpr bool kSupports = std::is_floating_point_v<T> || kIsComplexType<T>;
 /*! \brief c = op(a) op(b), row-major. */
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const float* a, blasint lda, const float* b, blasint ldb, float* c) {
-  Library::WithThreads().sgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
+  Library::WithThreads().sgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c,
+                               n);
 }
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const double* a, blasint lda, const double* b, blasint ldb, double* c) {
-  Library::WithThreads().dgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
+  Library::WithThreads().dgemm(CblasRowMajor, trans_a, trans_b, m, n, k, 1, a, lda, b, ldb, 0, c,
+                               n);
 }
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const Complex64* a, blasint lda, const Complex64* b, blasint ldb, Complex64* c) {
   const Complex64 one(1), zero(0);
-  Library::WithThreads().cgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb, &zero, c, n);
+  Library::WithThreads().cgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb,
+                               &zero, c, n);
 }
 inline void Gemm(CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m, blasint n, blasint k,
                  const Complex128* a, blasint lda, const Complex128* b, blasint ldb,
                  Complex128* c) {
   const Complex128 one(1), zero(0);
-  Library::WithThreads().zgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb, &zero, c, n);
+  Library::WithThreads().zgemm(CblasRowMajor, trans_a, trans_b, m, n, k, &one, a, lda, b, ldb,
+                               &zero, c, n);
 }
 
 /*! \brief y = op(a) x with a of m x n elements, row-major. */
