@@ -148,8 +148,8 @@ void ThreadPool::Start(int workers) noexcept {
   const BlockedSignals blocked;
   try {
     for (; started_ < workers; ++started_) {
+      workers_.reserve(static_cast<size_t>(workers));  // so that nothing fails once it has begun
       auto worker = std::make_unique<Worker>();
-      workers_.reserve(workers_.size() + 1);
       worker->thread = std::thread([this] { Work(); });
       workers_.push_back(std::move(worker));
     }
@@ -167,12 +167,14 @@ void ThreadPool::Start(int workers) noexcept {
 void ThreadPool::KeepAway() noexcept {
 #if defined(__linux__)
   const int here = sched_getcpu();
+  const auto is_away = [here](const auto& worker) { return worker->avoids == here; };
+  cpu_set_t others;
+  if (std::all_of(workers_.begin(), workers_.end(), is_away)) return;
+  if (sched_getaffinity(0, sizeof(others), &others) != 0) return;
+  CPU_CLR(here, &others);
+  if (CPU_COUNT(&others) == 0) return;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->avoids == here) continue;
-    cpu_set_t others;
-    if (sched_getaffinity(0, sizeof(others), &others) != 0) return;
-    CPU_CLR(here, &others);
-    if (CPU_COUNT(&others) == 0) return;
+    if (is_away(worker)) continue;
     pthread_setaffinity_np(worker->thread.native_handle(), sizeof(others), &others);
     worker->avoids = here;
   }
