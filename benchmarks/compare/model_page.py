@@ -40,7 +40,7 @@ SECTIONS = (
     (
         "Training of modules of torch",
         "training",
-        ("--seconds", "2"),
+        ("--batch", "1", "--seconds", "1"),
         ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
     ),
     (
