@@ -83,8 +83,6 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_products(case):
-    if "fork" in case and not hasattr(os, "fork"):
-        pytest.skip("this system cannot fork")
     script = HEAD + textwrap.dedent(CASES[case])
     # A variable of the user's may ask for more threads of the BLAS than operators have.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "6"}

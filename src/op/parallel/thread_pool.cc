@@ -12,7 +12,6 @@
 #include <chrono>
 #include <exception>
 #include <thread>
-#include <utility>
 
 namespace mxnet {
 namespace op {
@@ -72,13 +71,6 @@ ThreadPool* ThreadPool::Global() {
   return pool;
 }
 
-struct ThreadPool::Worker {
-  std::thread thread;
-  int avoids{-1}; /*!< a processor that it does not run on; under the pool's mutex */
-};
-
-ThreadPool::ThreadPool() = default;
-
 void ThreadPool::Release() { delete global.exchange(nullptr, std::memory_order_acq_rel); }
 
 ThreadPool::~ThreadPool() {
@@ -87,7 +79,7 @@ ThreadPool::~ThreadPool() {
     ends_ = true;
   }
   work_.notify_all();
-  for (const std::unique_ptr<Worker>& worker : workers_) worker->thread.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 bool ThreadPool::TryRun(SharedLoop* loop, int threads) {
@@ -147,12 +139,9 @@ void ThreadPool::Start(int workers) noexcept {
   if (started_ >= workers) return;
   const BlockedSignals blocked;
   try {
-    for (; started_ < workers; ++started_) {
-      workers_.reserve(static_cast<size_t>(workers));  // so that nothing fails once it has begun
-      auto worker = std::make_unique<Worker>();
-      worker->thread = std::thread([this] { Work(); });
-      workers_.push_back(std::move(worker));
-    }
+    // New ones run wherever the calling thread may.
+    avoided_ = -1;
+    for (; started_ < workers; ++started_) threads_.emplace_back([this] { Work(); });
   } catch (const std::exception&) {
     // The threads that there are do the work.
   }
@@ -167,17 +156,14 @@ void ThreadPool::Start(int workers) noexcept {
 void ThreadPool::KeepAway() noexcept {
 #if defined(__linux__)
   const int here = sched_getcpu();
-  const auto is_away = [here](const auto& worker) { return worker->avoids == here; };
   cpu_set_t others;
-  if (std::all_of(workers_.begin(), workers_.end(), is_away)) return;
-  if (sched_getaffinity(0, sizeof(others), &others) != 0) return;
+  if (here == avoided_ || sched_getaffinity(0, sizeof(others), &others) != 0) return;
   CPU_CLR(here, &others);
   if (CPU_COUNT(&others) == 0) return;
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (is_away(worker)) continue;
-    pthread_setaffinity_np(worker->thread.native_handle(), sizeof(others), &others);
-    worker->avoids = here;
+  for (std::thread& thread : threads_) {
+    pthread_setaffinity_np(thread.native_handle(), sizeof(others), &others);
   }
+  avoided_ = here;
 #endif
 }
 

@@ -7,8 +7,8 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "op/parallel/parallel.h"
@@ -69,10 +69,7 @@ class ThreadPool {
   bool IsAwake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
  private:
-  ThreadPool();
   virtual ~ThreadPool();
-  struct Worker;
-
   void Publish(SharedLoop* loop, int threads);
   void Start(int workers) noexcept;
   void Work() noexcept;
@@ -87,7 +84,8 @@ class ThreadPool {
   std::atomic<int> active_{0}; /*!< threads at the loop, but for its own */
   std::atomic<int> awake_{0};  /*!< threads that wait without sleeping */
   std::atomic<int> started_{0};
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+  int avoided_{-1}; /*!< the processor that no thread runs on; -1 where some may run anywhere */
   bool ends_{false};
 };
 

@@ -2,8 +2,8 @@
  * \file blas_library.h
  * \brief The BLAS, loaded when a product first needs it.
  *
- * Its threads start, and spin, as soon as it is loaded. A program that multiplies nothing, or has
- * yet to finish its imports, is spared them.
+ * Its own threads start, and spin, as soon as it is loaded, although they get no work. A program
+ * that multiplies nothing, or has yet to finish its imports, is spared them.
  */
 #ifndef MXNET_SRC_OP_KERNELS_PRODUCT_BLAS_LIBRARY_H_
 #define MXNET_SRC_OP_KERNELS_PRODUCT_BLAS_LIBRARY_H_
