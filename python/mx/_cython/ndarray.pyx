@@ -102,6 +102,7 @@ cdef object positive = function_of("__pos__")
 cdef object absolute = function_of("__abs__")
 cdef object invert = function_of("__invert__")
 cdef object imaginary = _methods._imag
+cdef object sort_in_place = _methods._sort_in_place
 cdef object squeeze = _methods.METHODS["squeeze"]
 cdef object get_item = _indexing._getitem
 cdef object set_item = _indexing._setitem
@@ -326,6 +327,20 @@ cdef class ndarray(NDArray):
         """Sets every element to value."""
         if not fill_few(self, value):
             set_item(self, whole, value)
+
+    def sort(self, axis=-1, kind=None):
+        """Sorts the elements along an axis, in place; the sort is stable, NaN comes last."""
+        cdef PyObject* args[2]
+        cdef int overflow = 0
+        cdef long long number
+        if kind is None and type(axis) is int:
+            number = PyLong_AsLongLongAndOverflow(<PyObject*>axis, &overflow)
+            if overflow == 0 and -64 <= number < 64:
+                args[0] = <PyObject*>self
+                args[1] = <PyObject*>axis
+                if call(sort_in_place, args, 2):
+                    return
+        _methods.sort(self, axis, kind)
 
     def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self):
