@@ -70,7 +70,7 @@ class Device:
         # Hashes of weights are as fast as reading them, and nobody can choose equal ones who does
         # not know this.
         self.secret = _secret.secret() if saved is None else saved.secret
-        self._hash_key = _secret.words_of(self.secret)
+        self.hash_key = _secret.words_of(self.secret)
         self._weights: dict[int, tuple[Any, Any, str]] = {}
 
     def answers(
@@ -131,7 +131,7 @@ class Device:
             # A copy, so that what is compiled is what the digest is of.
             with cpu():
                 array = np.array(wiring.elements(value))
-            digest = str(_content_hash(array, self._hash_key))
+            digest = str(_content_hash(array, self.hash_key))
             self._weights[id(key)] = (key, array, digest)
         _, array, digest = self._weights[id(key)]
         return array, digest

@@ -5,6 +5,7 @@ protobuf would hold the whole file, and what it makes of it, at once.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -36,6 +37,13 @@ class Aside:
     elements: dict[bytes, Bytes] = field(default_factory=dict)
     # Nobody who writes a file knows it.
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+
+    def digest(self, light: bytes) -> str:
+        """A checksum of a model without these elements, of which it has their sizes."""
+        sizes = [elements.nbytes for elements in self.elements.values()]
+        digest = hashlib.sha256(repr(sizes).encode())
+        digest.update(light.replace(self._secret, bytes(len(self._secret))))
+        return digest.hexdigest()
 
     def add(self, elements: Bytes) -> bytes:
         """Keeps elements; returns what stands for them."""
