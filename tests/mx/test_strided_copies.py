@@ -1,4 +1,4 @@
-"""Copies and fills of elements at any steps: what lies between them is not written."""
+"""Copies, fills and indices at any steps: what lies between elements is not written."""
 
 import numpy as np
 import pytest
@@ -101,3 +101,41 @@ def test_negative_powers_of_integers_change_nothing(size, step):
         with pytest.raises(ValueError, match="negative integer powers"):
             bases **= mx.np.array(exponents)[::step][:size]
         assert bases.tolist() == list(range(size))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("step", [1, 2, 3, -1])
+def test_indices(dtype, step):
+    """More of them than are brought together at a time, and some that count from the end."""
+    extent = 50
+    for size in (1, 9, 512, 1300):
+        keys = np.arange(room(size)) * 31 % (2 * extent) - extent
+        key, our_key = keys[line(size, step)], mx.np.array(keys)[line(size, step)]
+        for step_from in (1, 2, -1):
+            array = numbers(room(extent), dtype)
+            ours = mx.np.array(array)
+            here = line(extent, step_from)
+            assert_same(ours[here][our_key], array[here][key])
+            array[here][key], ours[here][our_key] = 1, 1
+            assert_same(ours, array)
+            values = numbers(size, dtype)
+            array[here][key], ours[here][our_key] = values, mx.np.array(values)
+            assert_same(ours, array)
+        columns = mx.np.array(np.stack([keys, keys], 1))[line(size, step)].T
+        assert_same(ours[here][columns], array[here][np.stack([key, key])])
+
+
+@pytest.mark.parametrize("wrong", [50, -51, 2**62])
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_an_index_out_of_bounds_changes_nothing(step, wrong):
+    size = 1300
+    array = mx.np.arange(50)
+    for at in (0, 511, 512, size - 1):
+        keys = np.zeros(room(size), "int64")
+        keys[line(size, step)][at] = wrong
+        key = mx.np.array(keys)[line(size, step)]
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds"):
+            array[key]
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds"):
+            array[key] = 7
+        assert array.tolist() == list(range(50))
