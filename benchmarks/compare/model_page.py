@@ -62,6 +62,7 @@ SECTIONS = (
         ("--batch", "1", "--seconds", "1"),
         (*SMALL, "--seconds", "0.1"),
     ),
+    ("The second start", "starts", (), (*SMALL, "--rounds", "1")),
 )
 
 
