@@ -34,7 +34,7 @@ def build() -> Path:
         "make",
         "-s",
         "-C",
-        ROOT / "accelerators",
+        str(ROOT / "accelerators"),
         f"OUT={BUILT}",
         f"PYTHON={sys.executable}",
     ]

@@ -63,7 +63,8 @@ def measure(
     """The row of a model, of medians, and how many times as fast the second start is."""
     path = folder / f"{name}.onnx"
     models.MODELS[name]().save(path)
-    first, second = [], []
+    first: list[Any] = []
+    second: list[Any] = []
     for number in range(options.rounds):
         cache = folder / f"{name}-{number}"
         for rows in (first, second):
