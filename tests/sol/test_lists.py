@@ -114,7 +114,7 @@ def test_entry_points(monkeypatch, passes) -> None:
         importlib.metadata.EntryPoint("absent", "no_such_package:FRAMEWORK", "mx.sol.frameworks"),
     ]
     monkeypatch.setattr(
-        _registry, "entry_points", lambda group: [one for one in points if one.group == group]
+        _registry, "points_of", lambda group: [one for one in points if one.group == group]
     )
     from mx.sol.passes import PassList
 

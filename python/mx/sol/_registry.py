@@ -7,7 +7,9 @@ is imported when it is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
@@ -52,8 +54,19 @@ class Registry(Generic[Plugin]):
 
     def _points(self) -> dict[str, EntryPoint]:
         own = {name: EntryPoint(name, target, self.group) for name, target in self._own.items()}
-        others = {point.name: point for point in entry_points(group=self.group)}
+        others = {point.name: point for point in points_of(self.group)}
         return {**own, **{name: point for name, point in others.items() if name not in own}}
+
+
+def points_of(group: str) -> Sequence[EntryPoint]:
+    """What packages that are installed list under a group."""
+    return tuple(_installed(tuple(sys.path)).select(group=group))
+
+
+@lru_cache(maxsize=1)
+def _installed(path: tuple[str, ...]) -> Any:
+    """What all packages of a path list: a look at one group reads the files of all of them."""
+    return entry_points()
 
 
 def registry_of(kind: str, own: Mapping[str, str]) -> Registry[Any]:
