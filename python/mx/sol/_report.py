@@ -47,9 +47,11 @@ class Report:
     # None where that is the precision.
     error: float | None
     precisions: tuple[str, ...] = ()  # in which some products are computed
+    origin: str = ""  # where the graph is from, of models that are captured
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.nodes} nodes, {self.left} behind the passes", ""]
+        lines = [f"{self.name}: {self.nodes} nodes, {self.left} behind the passes"]
+        lines += [f"Graph: {self.origin}"] * bool(self.origin) + [""]
         lines += [str(self.dimensions), f"vdims:   {list(self.vdims)}", ""]
         lines += ["Passes:", *(f"  {one}" for one in self.removed)]
         lines += ["  nothing removed"] * (not self.removed)
@@ -120,6 +122,7 @@ def _report_of(compiled: Compiled, path: str) -> Report:
         compiled.tuning(arrays),
         compiled.error(arrays) if on_cpu else None,
         tuple(one.name for one in compiled.passes if one.name in LESS_EXACT),
+        compiled.source.origin,
     )
 
 

@@ -175,8 +175,7 @@ MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   info->alignment = given.alignment;
   info->memory_total = given.memory_total;
   info->memory_free = given.memory_free;
-  info->kind = given.kind;
-  for (const char** text : {&info->name, &info->vendor, &info->driver, &info->reason, &info->bus}) {
+  for (const char** text : {&info->name, &info->vendor, &info->driver, &info->reason}) {
     *text = Keep(answer.OptionalText());
   }
   return nullptr;

@@ -53,6 +53,11 @@ def rules() -> list[object]:
     return list(_rules)
 
 
+def all_functions() -> list[Rule]:
+    """The functions that are rules."""
+    return list(dict.fromkeys(_rules.values()))
+
+
 def key_of(target: object) -> object:
     """What an operator is called in the table: its full name, or the function itself."""
     if hasattr(target, "_schema") and hasattr(target, "overloadpacket"):

@@ -54,6 +54,8 @@ class Source(Holder, ABC):
     example: Sequence[Any] | None
     # Buffers of the model that a call changes.
     changes: Sequence[str] = ()
+    # Where the graph that was parsed last is from, for reports; "" where that is known anyway.
+    origin: str = ""
     # Where images have their channels: "NCHW" or "NHWC".
     layout: str = "NCHW"
 

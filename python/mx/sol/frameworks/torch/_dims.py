@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 _OWN = os.path.dirname(torch.__file__)
 
 
-def resized(tensor: Any, shape: Sequence[int]) -> Any:
-    """The tensor, or zeros of its type where it has another shape."""
-    return tensor if tuple(tensor.shape) == tuple(shape) else tensor.new_zeros(tuple(shape))
-
-
 @dataclass(frozen=True)
 class Guards:
     """What torch has assumed of the lengths of dimensions while it exported a module."""

@@ -7,20 +7,18 @@ import logging
 import os
 import traceback
 from collections import OrderedDict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-import onnx_ir
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ....graph import GraphError
 from ....importers.torch import _export
+from ._hooks import HOOKS
 
 _TORCH = os.path.dirname(torch.__file__)
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
-# Where a module has its hooks.
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 # Loggers that tell what torch.export assumes, which the report tells.
 _LOGGERS = ("torch._export.non_strict_utils", "torch.fx.experimental.symbolic_shapes")
 
@@ -57,28 +55,6 @@ def told(module: Any, error: Exception) -> str:
     if isinstance(error, GuardOnDataDependentSymNode):
         text = "its Python code depends on the elements of a tensor"
     return f"{text} ({where})" if where else text
-
-
-def check_changes(name: str, changed: Sequence[onnx_ir.Value], own: Container[str]) -> None:
-    """NotImplementedError where a module writes to what is none of its own buffers: to arguments.
-
-    `changed` has the outputs of its graph that are new elements of something.
-    """
-    for value in changed:
-        target = value.metadata_props["mx.mutation"]
-        if target in own:
-            continue
-        made = value.producer()
-        if made is not None and "mx.source" not in made.metadata_props and made.inputs[0]:
-            made = made.inputs[0].producer() or made
-        noted = {} if made is None else made.metadata_props
-        path, line = noted.get("mx.module"), noted.get("mx.source")
-        where = ", ".join(part for part in (f"module {path!r}" if path else "", line) if part)
-        raise NotImplementedError(
-            f"sol.optimize: {name} changes its argument {target} in a call"
-            + (f" ({where})" if where else "")
-            + ": change a copy, or use fallback=True, which has torch execute the model"
-        )
 
 
 @contextlib.contextmanager

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from ....graph import Graph
-from ....importers.torch._export import decomposed
-from ....importers.torch._import import import_program
 from ....importers.torch._tensors import tensor_of
 from ...dims import Choice, Dimensions
 from .._framework import Parsed, Source, Weight
-from ._dims import Analysis, Guards
-from ._dims import resized as _resized
-from ._exporting import check_changes, export
+from ._captured import Captured, imported
 from ._outputs import OutputTree
 from ._state import State
+from .kept import capture
+
+if TYPE_CHECKING:
+    from ._dims import Analysis
 
 
 class TorchSource(Source):
@@ -66,44 +66,44 @@ class TorchSource(Source):
         args, kwargs = self.resized(analysis.shapes(choice))
         if not choice.varying:
             return Parsed(self._graph(args, kwargs), lambda shapes: True)
+        from ._dims import Guards
+        from ._exporting import export
+
         program, names = export(self.module, args, kwargs, analysis.named(choice, args, kwargs))
         guards = Guards.of(program, self.positions)
-        return Parsed(self._import(program, names), guards.hold)
+        graph = self._take(imported(program, names, self.module, self.name))
+        self.origin = "captured, not kept: dimensions of its inputs vary"
+        return Parsed(graph, guards.hold)
 
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph of an example of these shapes."""
         return self._graph(*self.resized(shapes))
 
     def _analyse(self) -> Analysis:
+        # What torch exports with is imported where something is exported.
+        from ._dims import Analysis
+
         if self._analysis is None:
             self._analysis = Analysis.of(self)
         return self._analysis
 
     def _graph(self, args: Any, kwargs: Any) -> Graph:
-        program, names = export(self.module, args, kwargs, None)
-        return self._import(program, names)
+        found, self.origin = capture(self.module, args, kwargs, self.name)
+        return self._take(found)
 
-    def _import(self, program: Any, names: Any) -> Graph:
-        graph = import_program(decomposed(program), names, self.name)
-        made = graph.model.graph.outputs
-        changed = [value for value in made if "mx.mutation" in value.metadata_props]
-        for value in changed:
-            made.remove(value)
-        self.changes = tuple(value.metadata_props["mx.mutation"] for value in changed)
-        check_changes(self.name, changed, dict(self.module.named_buffers()))
-        self.outputs = OutputTree(program)
+    def _take(self, captured: Captured) -> Graph:
+        self.changes, self.outputs = captured.changes, captured.outputs
         if self.state is None:
             self.state = State(self.module)
-        # What a call changes is read at each call, and no reason to look at the weights again.
-        watched = [name for name in graph.weights if name not in self.changes]
-        self.state.add(watched, program.constants)
-        return graph
+        self.state.add(captured.watched, captured.constants)
+        return captured.graph
 
     def resized(self, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
         """The arguments of the example, their tensors in other shapes."""
         leaves = list(self.leaves)
         for n, shape in zip(self.positions, shapes, strict=True):
-            leaves[n] = _resized(leaves[n], shape)
+            if tuple(leaves[n].shape) != tuple(shape):
+                leaves[n] = leaves[n].new_zeros(tuple(shape))
         args, kwargs = pytree.tree_unflatten(leaves, self.structure)
         return args, kwargs
 

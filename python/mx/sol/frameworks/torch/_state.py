@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch.optim import optimizer as _of_optimizers
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ...._cython.watch import Reader, Watch  # type: ignore[import-not-found]
-from ._exporting import HOOKS
+from ._hooks import HOOKS
 
 _READER = Reader(torch._C.TensorBase._version, torch._C.TensorBase.data_ptr)
 _NUMBER = re.compile(r"_\d+$")
@@ -85,8 +85,7 @@ class State:
             )
         )
         for name in names:
-            # One that has the name of an input got a number in the graph.
-            target = name if name in tensors or name in constants else _NUMBER.sub("", name)
+            target = target_of(name, tensors, constants)
             if target in tensors:
                 path, _, key = target.rpartition(".")
                 owner = self._root.get_submodule(path)
@@ -190,6 +189,12 @@ class State:
                     f" {dtype} {tuple(shape)} when the model was optimized: optimize it again"
                 )
         return {**dict(zip(self._names, tensors, strict=True)), **self._constants}
+
+
+def target_of(name: str, tensors: Container[str], constants: Container[str]) -> str:
+    """What a module calls a weight of its graph."""
+    # One that has the name of an input got a number in the graph.
+    return name if name in tensors or name in constants else _NUMBER.sub("", name)
 
 
 def has_hooks(modules: Sequence[Any], parameters: Sequence[Any]) -> bool:

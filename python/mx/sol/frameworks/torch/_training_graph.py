@@ -10,10 +10,8 @@ import torch
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from ....graph import Graph
-from ....importers.torch._export import decomposed
-from ....importers.torch._import import import_program
 from ....importers.torch._training import DOMAIN, SEED
-from ._exporting import check_changes, export
+from ._captured import check_changes
 from ._held import Constants
 from ._outputs import OutputTree
 
@@ -48,9 +46,14 @@ class TrainingGraph:
 
 def training_graph(module: Any, args: Any, kwargs: Any) -> TrainingGraph:
     """The graph of a module as it is now. GraphError where torch or the graph cannot have it."""
+    # Models that are not trained need none of what these import.
+    from ....importers.torch._export import decomposed
+    from ....importers.torch._import import import_program
+    from ._exporting import export
+
     name = type(module).__name__
     program, names = export(module, args, kwargs, None, training=True)
-    tree = OutputTree(program)
+    tree = OutputTree.of(program)
     tensors = dict(module.named_parameters(remove_duplicate=False))
     tensors.update(module.named_buffers(remove_duplicate=False))
     constants = Constants(

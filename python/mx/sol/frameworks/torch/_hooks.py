@@ -1,0 +1,3 @@
+"""Where a module has its hooks."""
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
