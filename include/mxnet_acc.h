@@ -242,8 +242,8 @@ typedef struct MXAccRuntime {
   size_t struct_size;
   int32_t abi_major; /*!< MXACC_ABI_MAJOR that MXNet was compiled with */
   int32_t abi_minor;
-  const char* release;      /*!< of MXNet, "0.1.0" */
-  int32_t operator_set;     /*!< version of the operators' meaning; see accGetExecutor */
+  const char* release;  /*!< of MXNet, "0.1.0" */
+  int32_t operator_set; /*!< version of the operators' meaning; see MXAccApi::operator_set_min */
   const char* library_path; /*!< absolute, of the library itself, to find its files beside it */
   void* context;            /*!< goes with every call of the functions below */
   MXAccLog log;             /*!< tells the user, through MXNet's log */
@@ -621,7 +621,9 @@ typedef struct MXAccApi {
   void* self;          /*!< the first argument of every function below; may be NULL */
   /*! \brief The versions of the operators' meaning that the library knows,
    * MXAccRuntime::operator_set being what this MXNet has; outside of them it is not loaded. Both 0:
-   * the library does not say.
+   * the library does not say. The number rises where an operator's result or attributes change
+   * their meaning; operators and attributes that are new do not raise it, as a library rejects what
+   * it does not know.
    */
   int32_t operator_set_min;
   int32_t operator_set_max;

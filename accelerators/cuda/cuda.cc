@@ -65,6 +65,7 @@ struct Backend {
   static void Describe(const Device& device, MXAccDeviceInfo* info) {
     info->flags = kMXAccStrides;
     info->alignment = kAlignment;
+    info->kind = kMXAccGPUDevice;
     info->name = device.traits.name.c_str();
     info->vendor = "NVIDIA";
     info->driver = device.traits.driver.c_str();

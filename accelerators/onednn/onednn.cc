@@ -110,6 +110,7 @@ struct Backend {
     info->alignment = 64;
     info->memory_total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
     info->memory_free = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
+    info->kind = kMXAccCPUDevice;
     info->name = "CPU";
     info->vendor = "oneDNN";
     info->driver = device.driver.c_str();

@@ -33,6 +33,8 @@ struct Backend {
 
   static void Describe(const Device& device, MXAccDeviceInfo* info) {
     const DeviceTraits& traits = device.traits;
+    if ((traits.type & CL_DEVICE_TYPE_CPU) != 0) info->kind = kMXAccCPUDevice;
+    if ((traits.type & CL_DEVICE_TYPE_GPU) != 0) info->kind = kMXAccGPUDevice;
     info->flags = kMXAccStrides;
     info->name = traits.name.c_str();
     info->vendor = traits.vendor.c_str();

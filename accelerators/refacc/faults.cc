@@ -40,7 +40,7 @@ constexpr const char* kCalls[] = {
     "recordEvent",   "waitEvent",     "accGetExecutor", "configure",     "supportsImperative",
     "run",           "work",          "finalize",       "supportedOps",  "loadModel",
     "infer",         "inferShapes",   "unloadModel",    "listOptions",   "modelKey",
-    "checkModel",    "exportModel",   "exportPiece",    "importModel",
+    "checkModel",    "exportModel",   "exportPiece",    "exportWeights", "importModel",
 };
 
 [[noreturn]] void Reject(const std::string& item, const std::string& why) {

@@ -85,6 +85,15 @@ Model::~Model() {
   }
 }
 
+/*! \brief Where the elements of a weight are on the device; NULL where there are none. */
+char* Model::AddressOfWeight(size_t number) const {
+  if (weights[number] == nullptr) return nullptr;
+  MXAccDLTensor weight = weight_values[number].tensor().tensor;
+  weight.data = weights[number];
+  weight.device = MXAccDevice{2, dev_id};
+  return device().memory.AddressOf(weight);
+}
+
 void Model::Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
                   const char* what) const {
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -120,10 +129,7 @@ void Model::Run(Device* on, const MXTensor* in, const MXTensor* out,
       return memory.AddressOf(out[buffer.index].tensor);
     }
     if (buffer.kind == mxacc::Buffer::Kind::kInner) return scratch + plan.buffers[number];
-    MXAccDLTensor weight = weight_values[buffer.index].tensor().tensor;
-    weight.data = weights[buffer.index];
-    weight.device = MXAccDevice{2, dev_id};
-    return memory.AddressOf(weight);
+    return AddressOfWeight(buffer.index);
   };
   std::vector<char*> bases;
   for (size_t i = 0; i < steps.buffers().size(); ++i) bases.push_back(address_of(i));

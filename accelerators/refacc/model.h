@@ -35,6 +35,7 @@ struct Model {
   void MakeOperators();
   void Negate(const GraphNode& node);
   void CopyWeights();
+  char* AddressOfWeight(size_t number) const;
   void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
              const char* what) const;
   void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace) const;

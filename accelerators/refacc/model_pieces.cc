@@ -1,11 +1,15 @@
 /*!
  * \file model_pieces.cc
- * \brief Models as pieces: the graph's JSON, and which nodes were to be wrong when it was compiled.
- * The weights are those that an import is given.
+ * \brief Models as pieces: the graph's JSON, which nodes were to be wrong when it was compiled, and
+ * the weights where an import is not given them.
  */
 #include <cstring>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "../sdk/graph/pieces.h"
 #include "model.h"
@@ -16,6 +20,33 @@ namespace {
 std::string KeyOf(const Settings& settings) {
   return "refacc 1, graphs 1" + (settings.wrong.empty() ? "" : ", wrong " + settings.wrong);
 }
+
+std::string PieceOfWeight(size_t number) { return "weight." + std::to_string(number); }
+
+/*! \brief The weights of a graph that are among the pieces. */
+class WeightsOfPieces {
+ public:
+  WeightsOfPieces(const Graph& graph, const PieceReader& reader) {
+    for (size_t i = 0; i < graph.weights.size(); ++i) {
+      const GraphEntry& entry = graph.entries[static_cast<size_t>(graph.weights[i])];
+      const MXAccPiece& piece = reader.At(PieceOfWeight(i));
+      const Value& value = values_.emplace_back(
+          Value{0, 0, entry.dtype, entry.shape, mxacc::RowMajorStrides(entry.shape)});
+      if (!entry.is_static() || value.bytes() != piece.size) {
+        throw Failure(kMXAccBadArgument, "importModel: the weight '" + entry.name +
+                                             "' has another number of bytes than its shape says");
+      }
+      tensors_.push_back(value.tensor());
+      tensors_.back().tensor.data = const_cast<void*>(piece.data);
+    }
+  }
+  const MXTensor* data() const { return tensors_.data(); }
+  int32_t size() const { return static_cast<int32_t>(tensors_.size()); }
+
+ private:
+  std::deque<Value> values_;
+  std::vector<MXTensor> tensors_;
+};
 
 /*! \brief What pieces are given to, which the settings may have fail in the middle of one. */
 struct FaultyTake {
@@ -73,7 +104,14 @@ MXAccStatus ImportModel(void* self, int32_t dev_id, const char* key, const MXAcc
     Settings compiled = settings;
     compiled.wrong = reader.Text("wrong");
     std::string json = reader.Text("graph");
-    Graph graph = ReadGraph(json.c_str(), weights, num_weights);
+    Graph graph = ReadGraph(json.c_str());
+    std::optional<WeightsOfPieces> kept;
+    if (num_weights != 0) {
+      GiveWeights(weights, num_weights, &graph);
+    } else {
+      kept.emplace(graph, reader);
+      GiveWeights(kept->data(), kept->size(), &graph);
+    }
     auto model = std::make_unique<Model>(self, dev_id, std::move(graph), std::move(json), compiled);
     Tell(model.get(), out, settings);
     model.release();
@@ -87,11 +125,15 @@ MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void*
   const auto* model = static_cast<const Model*>(state);
   return OnDevice("exportModel", model->self, model->dev_id,
                   [&](Device&, const Settings& settings) {
-                    if (weights != 0) Unsupported("models are exported without their weights");
+                    if (weights != 0) settings.faults.Reach("exportWeights");
                     FaultyTake faulty{take, context, &settings};
                     PieceWriter writer(KeyOf(settings).c_str(), &FaultyTake::Take, &faulty);
                     writer.Write("graph", model->json.data(), model->json.size());
                     writer.Write("wrong", model->wrong_nodes.data(), model->wrong_nodes.size());
+                    for (size_t i = 0; weights != 0 && i < model->weights.size(); ++i) {
+                      writer.Write(PieceOfWeight(i), model->AddressOfWeight(i),
+                                   model->weight_values[i].bytes());
+                    }
                     writer.Finish();
                   });
 }

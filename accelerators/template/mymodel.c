@@ -16,6 +16,8 @@ static const MXAccError kUnsupported = {sizeof(MXAccError), kMXAccUnsupported,
                                         "only graphs of Relu with one input are done here", 0, 0};
 static const MXAccError kNewer = {sizeof(MXAccError), kMXAccUnsupported,
                                   "a version of graphs that is not known here", 0, 0};
+static const MXAccError kNoOptions = {sizeof(MXAccError), kMXAccBadArgument,
+                                      "models take no options here", 0, 0};
 static const MXAccError kNoMemory = {sizeof(MXAccError), kMXAccOutOfMemory, "malloc has no more", 0,
                                      0};
 static const MXAccError kLongName = {sizeof(MXAccError), kMXAccBadArgument, "no room for it", 0, 0};
@@ -93,8 +95,9 @@ static MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph
                              MXAccModel* out) {
   Model* model;
   const char* at = graph->json;
-  (void)self, (void)dev_id, (void)options, (void)num_options, (void)call;
+  (void)self, (void)dev_id, (void)options, (void)call;
   if (graph->version > MXACC_GRAPH_VERSION) return &kNewer;
+  if (num_options != 0) return &kNoOptions; /* those that listOptions lacks, which is all of them */
   for (int32_t i = 0; i < graph->num_nodes; ++i) {
     int is_relu = 0;
     at = at == NULL ? NULL : NextOperator(at, &is_relu);

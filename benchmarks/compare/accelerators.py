@@ -142,7 +142,7 @@ def graphs(mx: Any, context: Any) -> dict[str, Call]:
 
 def loads(mx: Any, path: Path) -> dict[str, Call]:
     """A library that is not loaded, nor anything on it; beside it what the system takes."""
-    opens = {"dlopen": _ctypes.dlopen, "dlclose": _ctypes.dlclose}  # type: ignore[attr-defined]
+    opens = {"dlopen": _ctypes.dlopen, "dlclose": _ctypes.dlclose}
     return {
         OURS: Call(
             "load(path)\nunload(name)",

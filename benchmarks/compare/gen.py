@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -32,7 +33,7 @@ class Case:
     """A group of nodes: its name, the shapes of its inputs by name, and the nodes as text."""
 
     name: str
-    shapes: dict[str, tuple[int, ...]]
+    shapes: Mapping[str, tuple[int, ...]]
     output: tuple[int, ...]
     nodes: str
 

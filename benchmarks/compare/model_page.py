@@ -52,8 +52,8 @@ SECTIONS = (
     (
         "Deployed as C",
         "deployed",
-        ("--seconds", "2"),
-        ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
+        ("--threads", "1", "--seconds", "2"),
+        ("--model", "mlp", "--threads", "1", "--batch", "1", "--seconds", "0.1"),
     ),
     ("Generated code", "gen", (), ("--case", "gelu", "--seconds", "0.1")),
     (
@@ -62,6 +62,7 @@ SECTIONS = (
         ("--batch", "1", "--seconds", "1"),
         (*SMALL, "--seconds", "0.1"),
     ),
+    ("The second start", "starts", (), (*SMALL, "--rounds", "1")),
 )
 
 

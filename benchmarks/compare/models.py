@@ -156,7 +156,7 @@ def measure_all(
     expected = numpy.asarray(runners[0].run()[0])
     (got,) = (numpy.asarray(one.run()[0]) for one in runners if one.name == ours)
     error = float(abs(got - expected).max() / abs(expected).max())
-    blocks = {one.name: [] for one in runners}
+    blocks: dict[str, list[float]] = {one.name: [] for one in runners}
     repeats = {}
     for one in runners:
         begin = perf_counter()

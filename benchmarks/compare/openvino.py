@@ -2,19 +2,16 @@
 
 `python -m benchmarks.compare.openvino [--model NAME] [--batch N] [--seconds S] [--threads N]`
 prints a row for each model and batch: milliseconds of a run through the accelerator, and its ratio
-to OpenVINO's own, of medians, with the same settings; then the seconds of a first start, to the
-first answer, and how many times as fast the second is, which takes what was compiled from mx.cache.
-The models are those of benchmarks/models.
+to OpenVINO's own, of medians, with the same settings. The models are those of benchmarks/models;
+benchmarks.compare.starts measures how long they take to start.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -37,20 +34,12 @@ def build() -> Path:
         "make",
         "-s",
         "-C",
-        ROOT / "accelerators",
+        str(ROOT / "accelerators"),
         f"OUT={BUILT}",
         f"PYTHON={sys.executable}",
     ]
     subprocess.run([*command, "openvino"], check=True)
     return BUILT / "libopenvinoacc.so"
-
-
-def started(graph: Any, ctx: Any, inputs: dict[str, Any]) -> tuple[float, Any]:
-    """Seconds from the graph to the first answer, and the plan."""
-    begin = perf_counter()
-    plan = mx.graph.PartitionedPlan(graph, ctx)
-    plan.run(inputs)
-    return perf_counter() - begin, plan
 
 
 def medians(runs: Sequence[Callable[[], Any]], seconds: float) -> list[float]:
@@ -79,18 +68,13 @@ def row(name: str, batch: int, ctx: Any, seconds: float, threads: int) -> tuple[
     graph = MODELS[name]()
     inputs = example(graph, batch)
     arrays = {key: mx.np.array(array, ctx=mx.cpu()) for key, array in inputs.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["MXNET_CACHE_DIR"] = folder
-        first, plan = started(graph, ctx, arrays)
-        second, again = started(graph, ctx, arrays)
-    origins = {model.origin for model in again.models()}
-    assert origins == {"cache"}, origins
+    plan = mx.graph.PartitionedPlan(graph, ctx, cache=False)
     graph.infer({key: array.shape for key, array in inputs.items()})
     direct = openvino_of(saved(graph), inputs, threads)
     for ours, theirs in zip(plan.run(arrays), direct(), strict=True):
         numpy.testing.assert_allclose(ours.asnumpy(), theirs, 1e-3, 1e-4)
     ours, theirs = medians([lambda: plan.run(arrays), direct], seconds)
-    cells = f"{1e3 * ours:.3f} | {ours / theirs:.3f} | {first:.2f} | {first / second:.1f}x"
+    cells = f"{1e3 * ours:.3f} | {ours / theirs:.3f}"
     return f"| {name} | {batch} | {plan.summary()} | {cells} |", ours / theirs
 
 
@@ -104,15 +88,15 @@ def main() -> None:
     options = parser.parse_args()
     ctx = mx.load_acc(build())
     ctx.configure(num_threads=options.threads)
-    print("| model | batch | where | run, ms | / OpenVINO | first start, s | second start |")
-    print("|---|---|---|---|---|---|---|")
+    print("| model | batch | where | run, ms | / OpenVINO |")
+    print("|---|---|---|---|---|")
     ratios = []
     for name in options.model or MODELS:
         for batch in options.batch or (1, 16):
             line, ratio = row(name, batch, ctx, options.seconds, options.threads)
             ratios.append(ratio)
             print(line, flush=True)
-    print(f"| geometric mean | | | | {statistics.geometric_mean(ratios):.3f} | | |\n")
+    print(f"| geometric mean | | | | {statistics.geometric_mean(ratios):.3f} |\n")
     print(environment.of_models(options.threads))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .plugin import Array, Memory
+from .plugin import Array, HostMemory, Memory
 from .suite import Run
 
 CANARY = 0xA5
@@ -14,6 +14,8 @@ CANARY = 0xA5
 
 class Tensors:
     """Tensors like arrays on the device, with their elements or without; leave them by `free`.
+
+    Where the library has no memory they are in that of the host.
 
     With a stream all that is copied is given to that; what came is there when it has been waited
     for.
@@ -50,16 +52,19 @@ class Tensors:
             laid: Array = np.ndarray(array.shape, array.dtype, image, first, array.strides)
             laid[...] = array
         plugin, device = self.run.plugin, self.run.device
-        whole = plugin.to_device(image, device, self.stream, alignment=self.alignment)
+        if plugin.has("mx_alloc"):
+            whole = plugin.to_device(image, device, self.stream, alignment=self.alignment)
+        else:
+            whole = HostMemory(plugin, image.copy())
         view = Memory(plugin, device, whole.handle, array)
-        view.byte_offset = first
+        view.device_type, view.byte_offset = whole.device_type, first
         self.wholes.append(whole)
         self.views.append(view)
         self.given.append(image)
 
     def fetch(self) -> None:
         """Copies what is there now back."""
-        self.came = [self.run.plugin.to_host(whole, self.stream) for whole in self.wholes]
+        self.came = [whole.fetch(self.stream) for whole in self.wholes]
 
     def _laid(self, number: int, image: Array) -> Array:
         array, view = self.arrays[number], self.views[number]

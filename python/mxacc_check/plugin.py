@@ -74,6 +74,8 @@ def _malformed(error: abi.MXAccError, text: bytes | None, known: bool) -> str | 
 class Memory:
     """Memory of a device, seen as an array."""
 
+    device_type = ACC_DEVICE
+
     def __init__(self, plugin: Plugin, dev_id: int, handle: int | None, array: Array):
         self.plugin, self.dev_id, self.handle = plugin, dev_id, handle
         # Of the array only shape, strides and dtype count; byte_offset is where the view begins.
@@ -91,8 +93,28 @@ class Memory:
         result.byte_offset = self.byte_offset + first
         return result
 
+    def fetch(self, stream: int | None = None) -> Array:
+        """What is there now."""
+        return self.plugin.to_host(self, stream)
+
     def free(self) -> None:
         self.plugin.free(self.dev_id, self.handle)
+
+
+class HostMemory(Memory):
+    """Memory of the host, which a library without memory of its own is given."""
+
+    device_type = abi.HOST
+
+    def __init__(self, plugin: Plugin, image: Array):
+        super().__init__(plugin, 0, image.ctypes.data, image)
+
+    def fetch(self, stream: int | None = None) -> Array:
+        array: Array = self.array.copy()
+        return array
+
+    def free(self) -> None:
+        pass
 
 
 def data_type(dtype: np.dtype[Any]) -> abi.MXAccDataType:
@@ -110,7 +132,7 @@ def dl_tensor(array: Array | Memory, dtype: abi.MXAccDataType | None = None) -> 
         array.ctypes.data if isinstance(array, np.ndarray) else array.handle,
         abi.MXAccDevice(abi.HOST, 0)
         if isinstance(array, np.ndarray)
-        else abi.MXAccDevice(ACC_DEVICE, array.dev_id),
+        else abi.MXAccDevice(array.device_type, array.dev_id),
         shape.ndim,
         dtype or data_type(shape.dtype),
         extents(*shape.shape),

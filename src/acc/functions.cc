@@ -144,14 +144,14 @@ MXNET_REGISTER_API("mx.acc.operator_set")
     .set_body_typed([] { return kOperatorSet; });
 
 MXNET_REGISTER_API("mx.acc.device_info")
-    .describe("What a device says of itself: (name, vendor, driver, reason, flags).")
+    .describe("What a device says of itself: (name, vendor, driver, reason, flags, kind, bus).")
     .arg("ctx", "The device.")
     .returns("tuple[Any, ...]")
     .set_body_typed([](Context ctx) {
       const InUse used(SlotOf(ctx));
       const MXAccDeviceInfo& info = used->device(ctx.device_id)->info();
       return Tuple({Text(info.name), Text(info.vendor), Text(info.driver), Text(info.reason),
-                    Number(info.flags)});
+                    Number(info.flags), Any::Of(int64_t{info.kind}), Text(info.bus)});
     });
 
 MXNET_REGISTER_API("mx.acc.memory")

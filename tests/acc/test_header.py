@@ -43,6 +43,28 @@ def compiles(compiler: str, standard: str, file: Path, *flags: object) -> None:
     assert done.returncode == 0, done.stderr
 
 
+# Where one table is made of another, and nothing is used.
+WRAPPERS = ("plugin/guard.cc", "plugin/adapter.cc", "plugin/functions_library.cc")
+WRAPPERS += ("isolated/library.cc",)
+
+
+def test_the_guide_lists_what_mxnet_does_not_use():
+    folder = ROOT / "src" / "acc"
+    sources = [p for p in folder.rglob("*") if str(p.relative_to(folder)) not in WRAPPERS]
+    text = "".join(path.read_text() for path in sources if path.suffix in (".cc", ".h"))
+    structs = (abi.MXAccApi, abi.MXAccRuntime, abi.MXAccModel)
+    members = {name for struct in structs for name, kind in struct._fields_ if _is_function(kind)}
+    members |= {name for name, _ in (*abi.MXAccTensorInfo._fields_, *abi.MXAccDeviceInfo._fields_)}
+    unused = {name for name in members if not re.search(rf"(\.|->){name}\b", text)}
+    guide = (ROOT / "docs" / "guide" / "accelerators.md").read_text()
+    section = guide.split("### What MXNet does not use yet\n")[1].split("\n#")[0]
+    assert members & set(re.findall(r"`(\w+)`", section)) == unused
+
+
+def _is_function(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, ctypes._CFuncPtr)
+
+
 @pytest.mark.parametrize(("compiler", "standard"), COMPILERS)
 def test_the_header_alone(tmp_path, compiler, standard):
     source = tmp_path / ("alone.cc" if standard.startswith("c++") else "alone.c")

@@ -36,6 +36,17 @@ def same(model: Any, ctx: mx.Context) -> None:
         np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-6)
 
 
+def test_comes_back_with_its_weights(load_refacc, file) -> None:
+    ctx = load_refacc("pieces")
+    graph = graph_of()
+    rows = graph.load(ctx, [], []).export(file, 0, weights=True)
+    assert [row[0] for row in rows] == ["graph", "wrong", "weight.0", "seal"]
+    same(graph.import_model(ctx, key_of(ctx), file, rows, weights=False), ctx)
+    few = graph.load(ctx, [], []).export(file, 1 << 16)
+    with pytest.raises(ValueError, match="importModel failed: .*weight.0"):
+        graph.import_model(ctx, key_of(ctx), file, few, weights=False)
+
+
 @pytest.mark.parametrize("settings", [{}, {"STREAMS": "1"}, {"THREADS": "one"}])
 def test_comes_back(load_refacc, file, settings) -> None:
     ctx = load_refacc("pieces", **settings)

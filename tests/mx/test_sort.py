@@ -114,9 +114,12 @@ def test_long_lines(dtype):
         assert_same(mx.np.unique(ours), np.unique(array))
 
 
-@pytest.mark.parametrize("shape", [(300, 9), (17, 33), (9, 300), (3, 100, 20), (1000, 3)])
+@pytest.mark.parametrize(
+    "shape", [(300, 9), (17, 33), (9, 300), (3, 100, 20), (1000, 3), (130, 270)]
+)
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "float32", "float64"])
 def test_lines_across(dtype, shape):
+    """The last shape is of so many elements that its lines are shared by threads."""
     array = elements(shape, dtype, "many")
     ours = mx.np.array(array, dtype=dtype)
     for axis in range(len(shape)):
@@ -156,5 +159,7 @@ def test_sort_in_place(dtype):
         ours.sort(kind="other")
     with pytest.raises(ValueError, match="out of bounds"):
         ours.sort(3)
+    with pytest.raises(OverflowError):
+        ours.sort(2**70)
     with pytest.raises(ValueError, match="read-only"):
         mx.np.broadcast_to(ours[:1], (2, 3, 2)).sort()

@@ -132,7 +132,7 @@ std::vector<int64_t> GraphNode::Integers(const char* key) const {
   return integers;
 }
 
-Graph ReadGraph(const char* text, const MXTensor* weights, int32_t num_weights) {
+Graph ReadGraph(const char* text) {
   const Json json = ReadJson(text);
   Graph graph;
   for (const Json& entry : json.At("entries", Kind::kArray).items) {
@@ -145,14 +145,17 @@ Graph ReadGraph(const char* text, const MXTensor* weights, int32_t num_weights) 
   for (const Json& node : json.At("nodes", Kind::kArray).items) {
     graph.nodes.push_back(ReadNode(node, entries));
   }
-  if (!Has(graph.weights, num_weights)) Reject("has another number of weights than its JSON");
-  for (size_t i = 0; i < graph.weights.size(); ++i) {
-    GraphEntry& entry = graph.entries[static_cast<size_t>(graph.weights[i])];
+  CheckOrigins(graph);
+  return graph;
+}
+
+void GiveWeights(const MXTensor* weights, int32_t num_weights, Graph* graph) {
+  if (!Has(graph->weights, num_weights)) Reject("has another number of weights than its JSON");
+  for (size_t i = 0; i < graph->weights.size(); ++i) {
+    GraphEntry& entry = graph->entries[static_cast<size_t>(graph->weights[i])];
     CheckWeight(entry, weights[i].tensor);
     entry.weight = weights + i;
   }
-  CheckOrigins(graph);
-  return graph;
 }
 
 Graph ReadGraph(const MXAccGraph& given) {
@@ -160,8 +163,8 @@ Graph ReadGraph(const MXAccGraph& given) {
     throw Failure(kMXAccUnsupported, "a graph of version " + std::to_string(given.version) +
                                          ", this knows " + std::to_string(MXACC_GRAPH_VERSION));
   }
-  Graph graph =
-      ReadGraph(given.json, given.data + given.num_inputs, given.num_data - given.num_inputs);
+  Graph graph = ReadGraph(given.json);
+  GiveWeights(given.data + given.num_inputs, given.num_data - given.num_inputs, &graph);
   const bool is_right = Has(graph.inputs, given.num_inputs) &&
                         Has(graph.outputs, given.num_outputs) && Has(graph.nodes, given.num_nodes);
   if (graph.outputs.empty()) Reject("has no outputs");

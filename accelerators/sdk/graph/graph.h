@@ -52,8 +52,10 @@ struct Graph {
 
 /*! \brief Reads a graph; Failure where it is none, or of a version that is too new. */
 Graph ReadGraph(const MXAccGraph& graph);
-/*! \brief The same of its JSON and its weights alone, as importModel has them. */
-Graph ReadGraph(const char* json, const MXTensor* weights, int32_t num_weights);
+/*! \brief The same of its JSON alone. Its weights have no data until GiveWeights. */
+Graph ReadGraph(const char* json);
+/*! \brief Gives a graph its weights, in its order, which stay; Failure where they do not fit. */
+void GiveWeights(const MXTensor* weights, int32_t num_weights, Graph* graph);
 
 }  // namespace mxacc
 

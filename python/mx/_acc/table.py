@@ -36,7 +36,11 @@ class MemoryInfo:
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """A device: what it says of itself, and why it cannot be used, if so."""
+    """A device: what it says of itself, and why it cannot be used, if so.
+
+    kind is "cpu", "gpu" or "npu", bus the address by which other tools know the device, such as
+    "0000:3b:00.0". What a device does not say is "".
+    """
 
     context: Context
     name: str
@@ -44,6 +48,8 @@ class DeviceInfo:
     driver: str
     reason: str
     host_visible: bool
+    kind: str
+    bus: str
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,8 @@ class Accelerators(tuple[Accelerator, ...]):
 
 
 _HOST_VISIBLE = 1
+# By MXAccDeviceInfo::kind.
+_KINDS = ("", "cpu", "gpu", "npu")
 
 
 def _discovery() -> Discovery:
@@ -132,8 +140,10 @@ def find_attribute(name: str) -> Callable[..., Context]:
 
 def device_info(context: Context) -> DeviceInfo:
     """What a device says of itself. ValueError where the context is no accelerator's."""
-    name, vendor, driver, reason, flags = _device_info(context)
-    return DeviceInfo(context, name, vendor, driver, reason, bool(flags & _HOST_VISIBLE))
+    name, vendor, driver, reason, flags, number, bus = _device_info(context)
+    kind = _KINDS[number] if 0 <= number < len(_KINDS) else ""
+    visible = bool(flags & _HOST_VISIBLE)
+    return DeviceInfo(context, name, vendor, driver, reason, visible, kind, bus)
 
 
 def memory_info(context: Context) -> MemoryInfo:

@@ -10,6 +10,7 @@ mx.ndarray, which the class of the ctypes path is made from as well.
 
 cimport cython
 import numpy
+from types import GetSetDescriptorType
 
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
@@ -71,11 +72,16 @@ cdef extern from *:
       PyType_Modified((PyTypeObject*)type);
       return 0;
     }
+    /* The same property for a class that derives from its own, which Python then need not look up. */
+    static inline PyObject* MXNetOwnProperty(PyObject* type, PyObject* property) {
+      return PyDescr_NewGetSet((PyTypeObject*)type, ((PyGetSetDescrObject*)property)->d_getset);
+    }
     """
     object MXNetPass(PyObject* obj)
     PyObject** PyTuple_ITEMS "MXNetItemsOf"(PyObject* obj) noexcept
     void MXNetSetTypeName(object cls, const char* name) noexcept
     int MXNetSetMember(object cls, object name, object value) except -1
+    object MXNetOwnProperty(object cls, object property)
 
 # The functions behind the operators, which live as long as the module.
 cdef object function_of(str special):
@@ -102,6 +108,7 @@ cdef object positive = function_of("__pos__")
 cdef object absolute = function_of("__abs__")
 cdef object invert = function_of("__invert__")
 cdef object imaginary = _methods._imag
+cdef object sort_in_place = _methods._sort_in_place
 cdef object squeeze = _methods.METHODS["squeeze"]
 cdef object get_item = _indexing._getitem
 cdef object set_item = _indexing._setitem
@@ -172,8 +179,29 @@ cdef inline bint is_read_by_numpy(NDArray self) noexcept:
             and tensor.dtype.bits in (8, 16, 32, 64))
 
 
-# NumPy's dtypes that arrays were asked for, by type code and bytes; only types of one lane.
-cdef PyObject* dtypes[8][17]
+# NumPy's dtypes that arrays were asked for, by bits and type code; only types of one lane.
+cdef PyObject* dtypes[256 * 8]
+
+
+cdef inline PyObject** kept_dtype(const DLDataType* dtype) noexcept:
+    """Where that is kept; NULL for types that are not."""
+    return &dtypes[dtype.bits * 8 + dtype.code] if dtype.lanes == 1 and dtype.code < 8 else NULL
+
+
+cdef object find_dtype(NDArray self):
+    """The dtype of an array, which is kept for others of the type."""
+    cdef PyObject** kept
+    found = _dtypes.as_numpy(NDArray.dtype.__get__(self))
+    kept = kept_dtype(&(<MXNetNDArrayObject*>self.chandle).tensor.dtype)
+    if kept != NULL and kept[0] == NULL:
+        Py_INCREF(found)
+        kept[0] = <PyObject*>found
+    return found
+
+
+# Behind a pointer, so that it is not made a part of the property, which then has no registers to keep.
+cdef object (*find_new_dtype)(NDArray self)
+find_new_dtype = find_dtype
 
 
 cdef class ndarray(NDArray):
@@ -185,18 +213,12 @@ cdef class ndarray(NDArray):
     @property
     def dtype(self):
         """The element type. ImportError for bfloat16 without ml_dtypes."""
-        cdef DLDataType dtype
-        if self.chandle == NULL:
-            return _dtypes.as_numpy(NDArray.dtype.__get__(self))
-        dtype = (<MXNetNDArrayObject*>self.chandle).tensor.dtype
-        cdef bint is_kept = dtype.code < 8 and dtype.bits <= 128 and dtype.bits % 8 == 0 and dtype.lanes == 1
-        if is_kept and dtypes[dtype.code][dtype.bits // 8] != NULL:
-            return <object>dtypes[dtype.code][dtype.bits // 8]
-        found = _dtypes.as_numpy(NDArray.dtype.__get__(self))
-        if is_kept:
-            Py_INCREF(found)
-            dtypes[dtype.code][dtype.bits // 8] = <PyObject*>found
-        return found
+        cdef PyObject** kept
+        if self.chandle != NULL:
+            kept = kept_dtype(&(<MXNetNDArrayObject*>self.chandle).tensor.dtype)
+            if kept != NULL and kept[0] != NULL:
+                return <object>kept[0]
+        return find_new_dtype(self)
 
     @property
     def T(self):
@@ -327,6 +349,20 @@ cdef class ndarray(NDArray):
         if not fill_few(self, value):
             set_item(self, whole, value)
 
+    def sort(self, axis=-1, kind=None):
+        """Sorts the elements along an axis, in place; the sort is stable, NaN comes last."""
+        cdef PyObject* args[2]
+        cdef int overflow = 0
+        cdef long long number
+        if kind is None and type(axis) is int:
+            number = PyLong_AsLongLongAndOverflow(<PyObject*>axis, &overflow)
+            if overflow == 0 and -64 <= number < 64:
+                args[0] = <PyObject*>self
+                args[1] = <PyObject*>axis
+                if call(sort_in_place, args, 2):
+                    return
+        _methods.sort(self, axis, kind)
+
     def __delitem__(self, key): _indexing.delitem(self, key)
     def __len__(self):
         if self.chandle == NULL or (<MXNetNDArrayObject*>self.chandle).tensor.ndim == 0:
@@ -396,6 +432,7 @@ cdef class ndarray(NDArray):
 
     conj = conjugate
 
+    @cython.always_allow_keywords(False)
     def __complex__(self):
         """complex(self), for an array without axes."""
         number = only_complex(self)
@@ -415,5 +452,8 @@ cdef class ndarray(NDArray):
 
 
 MXNetSetTypeName(ndarray, "mx.np.ndarray")
+for name, member in vars(NDArray).items():
+    if type(member) is GetSetDescriptorType and name not in vars(ndarray):
+        MXNetSetMember(ndarray, name, MXNetOwnProperty(ndarray, member))
 # The type's dictionary now has the names of all methods above, which are not to be replaced.
 _install.install(ndarray, native=frozenset(vars(ndarray)), setattr=MXNetSetMember)

@@ -35,17 +35,24 @@ cdef inline int64_t elements_of(const DLTensor* tensor) noexcept:
 cdef inline void fill_dense(char* to, const char* element, int64_t item, int64_t n) noexcept:
     """Writes an element n times, one after the other."""
     cdef int64_t i
+    cdef int64_t done = n if n < 16 else 16
     if item == 1:
         memset(to, element[0], n)
-    elif item == 4:
-        for i in range(n):
+        return
+    if item == 4:
+        for i in range(done):
             memcpy(to + 4 * i, element, 4)
     elif item == 8:
-        for i in range(n):
+        for i in range(done):
             memcpy(to + 8 * i, element, 8)
     else:
-        for i in range(n):
+        for i in range(done):
             memcpy(to + item * i, element, item)
+    # What is there is copied behind itself.
+    while done < n:
+        i = done if done < n - done else n - done
+        memcpy(to + item * done, to, item * i)
+        done += i
 
 
 # Up to so many strided elements are copied here one by one; more are left to NumPy, which is faster.

@@ -58,6 +58,10 @@ class Store:
             os.utime(path)
         return file
 
+    def has(self, key: str) -> bool:
+        """Whether there is an entry, damaged or not."""
+        return os.path.exists(self._path(key, _ENTRY))
+
     def write(self, key: str, write: Callable[[PieceWriter], dict[str, Any]]) -> int:
         """Makes an entry; whoever calls it has the lock of the key. Its size."""
         return write_whole(self._path(key, _ENTRY), self._path(key, _PARTIAL), write)

@@ -47,6 +47,11 @@ class Cache:
             warn(f"compiled models are not kept in {path}: {error}", once=path)
             return None
 
+    @staticmethod
+    def has(key: str) -> bool:
+        """Whether something is kept under a key, for those who would make nothing otherwise."""
+        return _settings.is_on() and Store(_settings.folder()).has(key)
+
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
         """Keeps others from compiling the same meanwhile, where that can be done."""

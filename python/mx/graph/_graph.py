@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import onnx_ir
 
@@ -11,7 +13,10 @@ from . import _bind, _inference, _picture, _saving, _summary
 from ._inference import Inference
 from ._opset import OPSET
 from ._spec import Dim, ValueSpec, spec_of
+from ._unread import Unread
 from ._weights import Weights
+
+_reading = threading.Lock()
 
 
 def check_graph(function: str, graph: object) -> None:
@@ -36,24 +41,56 @@ class Graph:
     def __init__(self, model: onnx_ir.Model, file: str | None = None) -> None:
         if not isinstance(model, onnx_ir.Model):
             raise TypeError(f"Graph: model: expected an onnx_ir.Model, got {type(model).__name__}")
-        self.model = model
+        self._model: onnx_ir.Model | None = model
+        self._unread: Unread | None = None
         self.file = file if file is not None else model.graph.name or "graph"
+
+    @classmethod
+    def _of_file(cls, unread: Unread, model: onnx_ir.Model | None, file: str) -> Graph:
+        """What a file has; without a model it is read when somebody asks for it."""
+        graph = cls.__new__(cls)
+        graph._model, graph._unread, graph.file = model, unread, file
+        return graph
+
+    @property
+    def model(self) -> onnx_ir.Model:
+        """The model itself."""
+        model = self._read()
+        self._unread = None  # as whoever has the model may change it
+        return model
+
+    @model.setter
+    def model(self, model: onnx_ir.Model) -> None:
+        self._model, self._unread = model, None
+
+    def unread(self) -> Unread | None:
+        """The file that it is of, as long as nobody was given the model who may have changed it."""
+        return self._unread
+
+    def _read(self) -> onnx_ir.Model:
+        """The model, for those who do not change it."""
+        model, unread = self._model, self._unread
+        if model is None and unread is not None:
+            model = unread.read()
+            with _reading:  # of several threads that have read it all get the same
+                model = self._model = self._model or model
+        return cast(onnx_ir.Model, model)
 
     @property
     def name(self) -> str:
         """What the model is called."""
-        return self.model.graph.name or "graph"
+        return self._read().graph.name or "graph"
 
     @property
     def inputs(self) -> tuple[ValueSpec, ...]:
         """Name, dtype and shape of what a call has to give; weights are none of it."""
-        values = self.model.graph.inputs
+        values = self._read().graph.inputs
         return tuple(spec_of(value) for value in values if not value.is_initializer())
 
     @property
     def outputs(self) -> tuple[ValueSpec, ...]:
         """Name, dtype and shape of what a call gives."""
-        return tuple(spec_of(value) for value in self.model.graph.outputs)
+        return tuple(spec_of(value) for value in self._read().graph.outputs)
 
     @property
     def weights(self) -> Weights:
@@ -68,7 +105,7 @@ class Graph:
     @property
     def opset(self) -> int:
         """The version of ONNX's operators that the nodes are of."""
-        return self.model.opset_imports.get("", OPSET)
+        return self._read().opset_imports.get("", OPSET)
 
     def infer(self, shapes: Mapping[str, Sequence[Dim]] | None = None) -> Inference:
         """Finds dtype and shape of all values from those of the inputs, in place.
@@ -95,7 +132,7 @@ class Graph:
 
     def copy(self) -> Graph:
         """A graph that can be changed without this one; they share the elements of the weights."""
-        return Graph(self.model.clone(), self.file)
+        return Graph(self._read().clone(), self.file)
 
     def save(self, path: str | os.PathLike[str], external_data: bool | str | None = None) -> None:
         """Writes the graph as an ONNX file.
@@ -103,7 +140,7 @@ class Graph:
         `external_data` says whether the weights go into a file of their own beside it, or what that
         is called; by default they do where one file would be too large for the format (2 GB).
         """
-        _saving.save(self.model, path, external_data, self.file)
+        _saving.save(self._read(), path, external_data, self.file)
 
     def summary(self, placement: Mapping[str, str] | None = None) -> str:
         """A table of the nodes with their outputs' shapes and numbers of parameters, and totals.
@@ -120,7 +157,7 @@ class Graph:
         same color.
         """
         _check_mapping("picture", "placement", placement)
-        return _picture.picture(self.model.graph, placement)
+        return _picture.picture(self._read().graph, placement)
 
     def _repr_svg_(self) -> str:
         """What notebooks show."""
@@ -129,4 +166,4 @@ class Graph:
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
         outputs = ", ".join(map(str, self.outputs))
-        return f"<Graph {self.name!r}: {len(self.model.graph)} nodes, ({inputs}) -> ({outputs})>"
+        return f"<Graph {self.name!r}: {len(self._read().graph)} nodes, ({inputs}) -> ({outputs})>"

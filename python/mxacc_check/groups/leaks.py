@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import abi, cases, resources
 from ..cases import Case
+from ..chains import Chain, X, infer, loaded, supported
 from ..plugin import AccError, Array, Executor, Memory
 from ..suite import Group, Run
 from ..trials import Trial, executor_of, need_operators, simple_case
@@ -179,6 +180,24 @@ def runs(run: Run) -> None:
             one.free()
     if stream is not None:
         run.plugin.destroy("Stream", stream, run.device)
+
+
+@group.check("models", "Frees state; no infer is under way, in a stream neither.")
+def models(run: Run) -> None:
+    """Models that come and go, and their runs"""
+    chain = Chain(supported(run)[:1])
+
+    def once() -> None:
+        with loaded(run, chain):
+            pass
+
+    _loop(run, f"a model of {chain.operators[0]}", once)
+    with loaded(run, chain) as model:
+        _loop(run, f"a run of a model of {chain.operators[0]}", lambda: _infer(run, model))
+
+
+def _infer(run: Run, model: abi.MXAccModel) -> None:
+    infer(run, model, X, 0)
 
 
 @group.check("errors", FREED)

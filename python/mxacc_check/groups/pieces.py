@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import abi
+from ..chains import WEIGHT, Chain, X, expect_equal, infer, loaded, supported
 from ..plugin import AccError, tensors
 from ..suite import Run
-from .graphs import LOADS, WEIGHT, Chain, X, expect_equal, group, infer, loaded, supported
+from .graphs import LOADS, group
 from .models import key_of
 
 # Name and bytes of each, in order.

@@ -125,8 +125,9 @@ void Device::ReadInfo() {
   if (api().getDeviceInfo != nullptr) {
     Check(api().getDeviceInfo(api().self, id_, &info_), accelerator_->name(), "getDeviceInfo");
   }
-  const char** given[] = {&info_.name, &info_.vendor, &info_.driver, &info_.reason};
-  for (int i = 0; i < 4; ++i) {
+  const char** given[kTexts] = {&info_.name, &info_.vendor, &info_.driver, &info_.reason,
+                                &info_.bus};
+  for (int i = 0; i < kTexts; ++i) {
     texts_[i] = TextOf(*given[i]);
     *given[i] = texts_[i].c_str();
   }

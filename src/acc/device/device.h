@@ -183,7 +183,8 @@ class Device {
   std::unique_ptr<AnswerCache> answers_;
   size_t alignment_{64};
   MXAccDeviceInfo info_{};
-  std::string texts_[4];
+  static constexpr int kTexts = 5;
+  std::string texts_[kTexts]; /*!< of info_ */
   /*! \brief Held around every call where the device takes one at a time; a library may call back
    * for memory. */
   std::recursive_mutex calls_;

@@ -175,7 +175,8 @@ MXAccStatus Library::GetDeviceInfo(int32_t dev_id, MXAccDeviceInfo* info) {
   info->alignment = given.alignment;
   info->memory_total = given.memory_total;
   info->memory_free = given.memory_free;
-  for (const char** text : {&info->name, &info->vendor, &info->driver, &info->reason}) {
+  info->kind = given.kind;
+  for (const char** text : {&info->name, &info->vendor, &info->driver, &info->reason, &info->bus}) {
     *text = Keep(answer.OptionalText());
   }
   return nullptr;

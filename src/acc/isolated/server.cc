@@ -155,7 +155,7 @@ class Server {
     }
     Writer answer = StatusOnly(nullptr);
     answer.Number(info);
-    for (const char* text : {info.name, info.vendor, info.driver, info.reason}) {
+    for (const char* text : {info.name, info.vendor, info.driver, info.reason, info.bus}) {
       answer.OptionalText(text == nullptr ? nullptr : TextOf(text).c_str());
     }
     return answer;

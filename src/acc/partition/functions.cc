@@ -165,7 +165,7 @@ Ref<Model> LoadModel(const ModelGraph& graph, Context ctx, const std::vector<std
 }
 
 Ref<Model> ImportModel(const ModelGraph& graph, Context ctx, const std::string& key, int64_t file,
-                       const std::vector<PieceRow>& rows) {
+                       const std::vector<PieceRow>& rows, bool weights) {
   const InUse used(ctx);
   Device* device = used->device(ctx.device_id);
   CheckHas(device->api().importModel, *device, "importModel");
@@ -178,7 +178,8 @@ Ref<Model> ImportModel(const ModelGraph& graph, Context ctx, const std::string& 
     DeviceCall lock(device);
     const MXAccStatus status = device->api().importModel(
         device->api().self, device->id(), key.c_str(), pieces->data(), pieces->size(),
-        view.weights(), static_cast<int32_t>(graph.weights().size()), &model);
+        weights ? view.weights() : nullptr,
+        weights ? static_cast<int32_t>(graph.weights().size()) : 0, &model);
     Check(status, device->name(), "importModel");
   }
   return ModelOf(used, device, model, graph, "importModel", std::move(pieces));
@@ -317,6 +318,7 @@ MXNET_REGISTER_CLASS(ModelGraph, "mx.acc.ModelGraph")
     .arg("key", "What the device's key was when the model was compiled.")
     .arg("file", "Descriptor of the file.")
     .arg("rows", "Name, offset and size of each piece, as export gave them.")
+    .arg("weights", true, "Whether it was exported without the graph's weights, which it is given.")
     .release_gil();
 
 MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
@@ -331,6 +333,7 @@ MXNET_REGISTER_CLASS(Model, "mx.acc.Model")
          "Writes the compiled model into a file; the name, offset and size of each piece.")
     .arg("file", "Descriptor of the file.")
     .arg("offset", "Where the first piece may begin.")
+    .arg("weights", false, "Whether the pieces are to have all weights.")
     .release_gil()
     .def_property(
         "flags", [](const Model& model) { return static_cast<int64_t>(model.loaded().flags()); },

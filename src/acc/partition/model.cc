@@ -449,7 +449,7 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
   return results;
 }
 
-void LoadedModel::Export(PieceSink* sink) {
+void LoadedModel::Export(bool weights, PieceSink* sink) {
   if (model_.exportModel == nullptr) {
     MXNET_THROW("NotImplementedError") << device_->name() << " does not export this model";
   }
@@ -459,7 +459,7 @@ void LoadedModel::Export(PieceSink* sink) {
   MXAccStatus status;
   DeviceCall lock(device_);
   try {
-    status = model_.exportModel(model_.state, 0, &PieceSink::Take, sink);
+    status = model_.exportModel(model_.state, weights ? 1 : 0, &PieceSink::Take, sink);
   } catch (...) {
     status = StatusOfException();
   }
@@ -491,11 +491,11 @@ std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {
   return loaded_->Infer(inputs);
 }
 
-std::vector<PieceRow> Model::Export(int64_t file, int64_t offset) const {
+std::vector<PieceRow> Model::Export(int64_t file, int64_t offset, bool weights) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
   PieceSink sink(static_cast<int>(file), offset);
-  loaded_->Export(&sink);
+  loaded_->Export(weights, &sink);
   return sink.rows();
 }
 

@@ -43,10 +43,10 @@ class LoadedModel : public Attachment {
   /*! \brief The shapes of the outputs, -1 where the elements decide. */
   std::vector<std::vector<int64_t>> InferShapes(const std::vector<std::vector<int64_t>>& inputs);
   /*!
-   * \brief Gives the compiled model out without its weights. NotImplementedError where the library
-   * does not export it, and what other failures map to.
+   * \brief Gives the compiled model out, with its weights or without them. NotImplementedError
+   * where the library does not export it so, and what other failures map to.
    */
-  void Export(PieceSink* sink);
+  void Export(bool weights, PieceSink* sink);
   uint32_t flags() const { return model_.flags; }
   uint64_t workspace_bytes() const { return model_.workspace_bytes; }
   uint64_t weight_bytes() const { return model_.weight_bytes; }
@@ -98,8 +98,9 @@ class Model {
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;
-  /*! \brief Writes the pieces of the model into a file from an offset on; which these are. */
-  std::vector<PieceRow> Export(int64_t file, int64_t offset) const;
+  /*! \brief Writes the pieces of the model into a file from an offset on, with the weights or
+   * without; which these are. */
+  std::vector<PieceRow> Export(int64_t file, int64_t offset, bool weights) const;
   const LoadedModel& loaded() const { return *loaded_; }
 
  private:

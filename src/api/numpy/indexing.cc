@@ -270,10 +270,16 @@ const DLTensor* RowMajor(const DLTensor* tensor, NDArray* copy) {
   return &copy->tensor();
 }
 
-void CheckPlainIndex(const DLTensor& array, const DLTensor& key, int64_t count) {
-  const auto* indices = static_cast<const int64_t*>(TensorData(key));
-  const int64_t out = FindOutOfBounds(indices, count, array.shape[0]);
-  if (out != count) ThrowOutOfBounds(indices[out], 0, array.shape[0]);
+/*! \brief The indices of a key, checked; of several axes that are not row-major *copy keeps them.
+ */
+Indices PlainIndices(const DLTensor& array, const DLTensor& key, NDArray* copy) {
+  const bool is_line = key.ndim == 1;
+  const DLTensor& from = is_line ? key : *RowMajor(&key, copy);
+  const Indices indices{static_cast<const int64_t*>(TensorData(from)), TensorSize(key),
+                        is_line ? key.strides[0] : 1};
+  const int64_t out = FindOutOfBounds(indices, array.shape[0]);
+  if (out != indices.size) ThrowOutOfBounds(indices[out], 0, array.shape[0]);
+  return indices;
 }
 
 /*! \brief a[key] of one array of indices or a mask, where nothing has to be brought into shape. */
@@ -282,14 +288,11 @@ bool TryGetPlain(const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor* key = HostTensor(args, 1);
   NDArray copies[2];
   if (IsPlainIndex(array, key)) {
-    key = RowMajor(key, &copies[0]);
-    const int64_t count = TensorSize(*key);
-    CheckPlainIndex(*array, *key, count);
+    const Indices indices = PlainIndices(*array, *key, &copies[0]);
     NDArray taken = NDArray::Empty(TensorShape(*key), array->dtype, array->device);
     const int64_t item = ItemSize(array->dtype);
     TakeElements(static_cast<const char*>(TensorData(*array)), array->strides[0] * item,
-                 array->shape[0], item, static_cast<const int64_t*>(TensorData(*key)), count,
-                 static_cast<char*>(taken.data()));
+                 array->shape[0], item, indices, static_cast<char*>(taken.data()));
     *ret = std::move(taken);
     return true;
   }
@@ -317,25 +320,22 @@ bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   if (!IsPlainIndex(array, key) || MayOverlap(*key, tensor)) return false;
   const DLTensor* value = HostTensor(args, 2);
   const bool is_number = IsNumber(args.type_codes[2]);
-  const int64_t count = TensorSize(*key);
   if (!is_number && (value == nullptr || value->dtype != tensor.dtype ||
                      TensorShape(*value) != TensorShape(*key) || MayOverlap(*value, tensor))) {
     return false;
   }
   NDArray copies[2];
-  key = RowMajor(key, &copies[0]);
   // Values of one axis are read where they lie.
   const bool is_line = !is_number && value->ndim == 1;
   if (!is_number && !is_line) value = RowMajor(value, &copies[1]);
-  CheckPlainIndex(tensor, *key, count);
+  const Indices indices = PlainIndices(tensor, *key, &copies[0]);
   ElementBuffer number;
   if (is_number) StoreNumber(args.values[2], args.type_codes[2], tensor.dtype, &number);
   const int64_t item = ItemSize(tensor.dtype);
   const void* values = is_number ? &number : TensorData(*value);
   const int64_t step = is_number ? 0 : is_line ? value->strides[0] * item : item;
   PutElements(static_cast<char*>(TensorData(tensor)), tensor.strides[0] * item, tensor.shape[0],
-              item, static_cast<const int64_t*>(TensorData(*key)), count,
-              static_cast<const char*>(values), step);
+              item, indices, static_cast<const char*>(values), step);
   return true;
 }
 

@@ -40,7 +40,7 @@ NDArray ReadyIndices(const NDArray& indices) {
 
 void CheckBounds(const AxisIndices& axis, const NDArray& indices) {
   const int64_t* values = indices.data_as<int64_t>();
-  const int64_t out = FindOutOfBounds(values, indices.size(), axis.extent);
+  const int64_t out = FindOutOfBounds({values, indices.size()}, axis.extent);
   if (out != indices.size()) ThrowOutOfBounds(values[out], axis.axis, axis.extent);
 }
 

@@ -2,8 +2,7 @@
  * \file fill.cc
  * \brief Filling arrays with one element.
  */
-#include <algorithm>
-#include <cstring>
+#include "op/kernels/elementwise/fill.h"
 
 #include "op/creation/creation.h"
 #include "op/tensor/axes.h"
@@ -20,25 +19,7 @@ void SetMade(DLDataType dtype, ShapeView shape, MXNetTensorSpec* out) {
 }
 
 void FillElements(const DLTensor& tensor, const void* value) {
-  const int64_t size = TensorSize(tensor);
-  void* data = TensorData(tensor);
-  switch (ItemSize(tensor.dtype)) {
-    case 1:
-      std::memset(data, *static_cast<const unsigned char*>(value), static_cast<size_t>(size));
-      return;
-    case 2:
-      std::fill_n(static_cast<uint16_t*>(data), size, *static_cast<const uint16_t*>(value));
-      return;
-    case 4:
-      std::fill_n(static_cast<uint32_t*>(data), size, *static_cast<const uint32_t*>(value));
-      return;
-    case 8:
-      std::fill_n(static_cast<uint64_t*>(data), size, *static_cast<const uint64_t*>(value));
-      return;
-    default:
-      std::fill_n(static_cast<ElementBuffer*>(data), size,
-                  *static_cast<const ElementBuffer*>(value));
-  }
+  FillDense(value, ItemSize(tensor.dtype), TensorSize(tensor), TensorData(tensor));
 }
 
 void FillNumber(const DLTensor& tensor, const MXNetValue& number, int type_code) {

@@ -3,6 +3,7 @@
  * \brief power, of which some exponents are instructions.
  */
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "op/elementwise/elementwise.h"
@@ -97,21 +98,21 @@ struct IntegerPowerBody {
   static MXNET_ALWAYS_INLINE void Run(char* const* data, const int64_t* strides, int64_t n) {
     for (int64_t done = 0; done < n; done += kChunk) {
       const int64_t count = n - done < kChunk ? n - done : kChunk;
+      const char* exponents = data[2] + done * strides[2];
+      if (AreTwos(exponents, strides[2], count)) {
+        char* const pair[2] = {data[0] + done * strides[0], data[1] + done * strides[1]};
+        UnaryBody<formulas::square, T>::Run(pair, strides, count);
+        continue;
+      }
       U base[kChunk];
       U left[kChunk];
       U result[kChunk];
       Read(data[1] + done * strides[1], strides[1], count, base);
-      Read(data[2] + done * strides[2], strides[2], count, left);
+      Read(exponents, strides[2], count, left);
       U any = 0;
-      U differs = 0;
       for (int64_t i = 0; i < count; ++i) {
         result[i] = (left[i] & 1) != 0 ? base[i] : U(1);
         any |= left[i];
-        differs |= left[i] ^ U(2);
-      }
-      if (differs == 0) {
-        for (int64_t i = 0; i < count; ++i) result[i] = Product(base[i], base[i]);
-        any = 0;
       }
       while ((any = static_cast<U>(any >> 1)) != 0) {
         for (int64_t i = 0; i < count; ++i) {
@@ -126,6 +127,19 @@ struct IntegerPowerBody {
   }
 
  private:
+  static MXNET_ALWAYS_INLINE bool AreTwos(const char* from, int64_t stride, int64_t n) {
+    U differs = 0;
+    if (stride == sizeof(U)) {
+      auto* x = reinterpret_cast<const U*>(from);
+      for (int64_t i = 0; i < n; ++i) differs = static_cast<U>(differs | (x[i] ^ U(2)));
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        differs = static_cast<U>(differs | (*reinterpret_cast<const U*>(from + i * stride) ^ U(2)));
+      }
+    }
+    return differs == 0;
+  }
+
   static MXNET_ALWAYS_INLINE U Product(U a, U b) {
     return static_cast<U>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
@@ -181,9 +195,12 @@ struct AnyNegative {
   static MXNET_ALWAYS_INLINE bool Run(const char* x, int64_t stride, int64_t n) {
     // Of all of them or-ed the sign is that of any.
     T all(0);
+    auto* numbers = reinterpret_cast<const T*>(x);
+    // Steps that the compiler knows it can vectorize.
     if (stride == sizeof(T)) {
-      auto* dense = reinterpret_cast<const T*>(x);
-      for (int64_t i = 0; i < n; ++i) all = static_cast<T>(all | dense[i]);
+      for (int64_t i = 0; i < n; ++i) all = static_cast<T>(all | numbers[i]);
+    } else if (stride == 2 * sizeof(T)) {
+      for (int64_t i = 0; i < n; ++i) all = static_cast<T>(all | numbers[2 * i]);
     } else {
       for (int64_t i = 0; i < n; ++i, x += stride) {
         all = static_cast<T>(all | *reinterpret_cast<const T*>(x));
@@ -200,11 +217,13 @@ void RejectNegative(const BinaryOp&, const DLTensor& x2) {
   DispatchDType(x2.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsIntType<T>) {
-      static const auto is_any = ForCpu<AnyNegative<T>>();
-      walk.Run([&](char* const* data, const int64_t* strides, int64_t n) {
-        if (!is_any(data[0], strides[0], n)) return;
-        MXNET_THROW("ValueError") << "Integers to negative integer powers are not allowed.";
+      static const auto is_any = ForWideCpu<AnyNegative<T>>();
+      std::atomic<bool> found{false};
+      walk.RunParallel([&](char* const* data, const int64_t* strides, int64_t n) {
+        if (is_any(data[0], strides[0], n)) found.store(true, std::memory_order_relaxed);
       });
+      if (!found) return;
+      MXNET_THROW("ValueError") << "Integers to negative integer powers are not allowed.";
     }
   });
 }

@@ -101,7 +101,7 @@ class Positions {
 
  private:
   void CheckBounds(int64_t extent, int axis) const {
-    const int64_t out = FindOutOfBounds(data_, size_, extent);
+    const int64_t out = FindOutOfBounds({data_, size_}, extent);
     if (out == size_) return;
     MXNET_THROW("IndexError") << "index " << data_[out] << " is out of bounds for axis " << axis
                               << " with size " << extent;
@@ -167,7 +167,7 @@ void RunTake(const RunCall& call, const TakeAttributes& attributes) {
   const int64_t item = ItemSize(a.dtype);
   const int64_t stride = a.strides == nullptr ? 1 : a.strides[0];
   TakeElements(static_cast<const char*>(TensorData(a)), stride * item, extent, item,
-               positions.data(), positions.size(), out);
+               {positions.data(), positions.size()}, out);
 }
 
 MXNET_REGISTER_OPERATOR("_npi.take", TakeAttributes)

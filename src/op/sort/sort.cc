@@ -9,6 +9,7 @@
 
 #include "op/argument/operand.h"
 #include "op/argument/quick.h"
+#include "op/kernels/elementwise/gather.h"
 #include "op/schema/describe.h"
 #include "op/sort/lines.h"
 #include "op/tensor/axes.h"
@@ -131,6 +132,28 @@ bool QuickSort(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
   return true;
 }
 
+/*! \brief Sorts a short line of elements that lie apart, by way of the stack; whether it is one. */
+bool SortShortLine(const DLTensor& array) {
+  constexpr int64_t kMostBytes = 512;
+  const int64_t item = ItemSize(array.dtype);
+  if (array.ndim != 1 || IsComplexDType(array.dtype) || !IsAligned(array)) return false;
+  const int64_t n = array.shape[0];
+  if (n > kMostBytes / item) return false;
+  alignas(64) char elements[kMostBytes];
+  auto* data = static_cast<char*>(TensorData(array));
+  const int64_t step = array.strides[0] * item;
+  DLTensor dense = array;
+  dense.data = elements;
+  dense.byte_offset = 0;
+  dense.strides = nullptr;
+  GatherStrided(data, step, item, n, elements);
+  NormalizeBools(dense);
+  const SortedLines lines{1, n, 1};
+  SortInPlace(dense, lines, Scratch(ScratchBytes<false>(dense.dtype, lines)).data());
+  ScatterStrided(elements, item, n, data, step);
+  return true;
+}
+
 /*! \brief Sorts an array of the host where it is; false, and nothing done, for all others. */
 void SortWhereItIs(MXNetArgs args, MXNetRetValue* ret) {
   *ret = false;
@@ -139,7 +162,12 @@ void SortWhereItIs(MXNetArgs args, MXNetRetValue* ret) {
   const int64_t given = args[1].As<int64_t>();
   const int64_t axis = given < 0 ? given + array->ndim : given;
   if (axis < 0 || axis >= array->ndim) return;
-  const NDArray copy = IsContiguous(*array) ? NDArray() : Contiguous(*array);
+  const bool is_dense = IsContiguous(*array);
+  if (!is_dense && SortShortLine(*array)) {
+    *ret = true;
+    return;
+  }
+  const NDArray copy = is_dense ? NDArray() : Contiguous(*array);
   const DLTensor& elements = copy.defined() ? copy.tensor() : *array;
   const SortedLines lines = LinesOf(TensorShape(elements), static_cast<int>(axis));
   NormalizeBools(elements);

@@ -2,10 +2,12 @@
  * \file cast_loops.cc
  * \brief The inner loops that convert every element type to every other.
  */
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "op/kernels/cpu.h"
+#include "op/kernels/elementwise/fill.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/tensor/cast.h"
 
@@ -94,18 +96,6 @@ void CastRun(char* const* data, const int64_t* strides, int64_t n) {
   CastBody<From, To>::Run(data, strides, n);
 }
 
-/*! \brief Writes one element n times, one after the other. */
-template <int64_t Size>
-void FillRun(char* to, const char* from, int64_t n) {
-  if (Size == 1) {
-    std::memset(to, *from, static_cast<size_t>(n));
-    return;
-  }
-  char element[Size];
-  std::memcpy(element, from, Size);
-  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * Size, element, Size);
-}
-
 /*! \brief Whether elements can be read as integers; a foreign array's may lie anywhere. */
 template <int64_t Size>
 bool IsAlignedRun(const char* from, int64_t stride) {
@@ -114,21 +104,43 @@ bool IsAlignedRun(const char* from, int64_t stride) {
   return (bits & (kUnit - 1)) == 0;
 }
 
+/*!
+ * \brief Writes to every other element, by registers where the processor has stores for that: what
+ * lies apart, or is one element, is brought together first.
+ */
+template <int64_t Size>
+void MoveToEveryOther(char* to, const char* from, int64_t step_from, int64_t n) {
+  constexpr int64_t kChunk = 256;
+  alignas(64) char chunk[kChunk * Size];
+  if (step_from == 0) FillDense(from, Size, std::min(kChunk, n), chunk);
+  for (int64_t begin = 0; begin < n; begin += kChunk) {
+    const int64_t count = std::min(kChunk, n - begin);
+    const char* dense = step_from == Size ? from + begin * Size : chunk;
+    if (step_from != Size && step_from != 0) {
+      GatherStrided(from + begin * step_from, step_from, Size, count, chunk);
+    }
+    ScatterStrided(dense, Size, count, to + begin * 2 * Size, 2 * Size);
+  }
+}
+
 /*! \brief Moves elements of Size bytes, whatever their type and alignment. */
 template <int64_t Size>
 void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
   char* to = data[0];
   const char* from = data[1];
-  if (strides[0] == Size && strides[1] == Size) {
+  const int64_t step = strides[0];
+  const int64_t step_from = strides[1];
+  if (step == Size && step_from == Size) {
     std::memcpy(to, from, static_cast<size_t>(n * Size));
     return;
   }
-  if (strides[0] == Size && strides[1] == 0) return FillRun<Size>(to, from, n);
-  if (strides[0] == Size && IsAlignedRun<Size>(from, strides[1])) {
-    return GatherStrided(from, strides[1], Size, n, to);
+  if (step == Size && step_from == 0) return FillDense(from, Size, n, to);
+  if (IsAlignedRun<Size>(from, step_from)) {
+    if (step == Size) return GatherStrided(from, step_from, Size, n, to);
+    if (step == 2 * Size && n >= kFewElements && IsAlignedRun<Size>(to, step)) {
+      return MoveToEveryOther<Size>(to, from, step_from, n);
+    }
   }
-  const int64_t step = strides[0];
-  const int64_t step_from = strides[1];
 #pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i, to += step, from += step_from) std::memcpy(to, from, Size);
 }

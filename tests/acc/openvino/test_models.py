@@ -145,6 +145,21 @@ def test_threads(ctx) -> None:
     assert wrong == []
 
 
+def test_second_start(ctx, tmp_path, monkeypatch) -> None:
+    """Of a file whose model is kept: its nodes are not read."""
+    monkeypatch.setenv("MXNET_CACHE", "1")
+    monkeypatch.setenv("MXNET_CACHE_DIR", str(tmp_path / "cache"))
+    graph = MODELS["lenet"](width=0.5)
+    graph.save(tmp_path / "lenet.onnx")
+    for batch in (1, 3):
+        inputs = example(graph, batch)
+        for origin in ("compiled", "cache"):
+            plan = PartitionedPlan(mx.graph.load(tmp_path / "lenet.onnx"), ctx)
+            same(plan.run(inputs), Plan(graph).run(inputs))
+            assert (plan._graph is None) == (origin == "cache")
+    assert [model.origin for model in plan.models()] == ["cache"]
+
+
 def test_export_and_import(ctx, tmp_path) -> None:
     graph = graph_of("g (float[2,3] x) => (float[2,3] y, float[2,3] z) { y = Exp(x) z = Neg(y) }")
     graph.infer()

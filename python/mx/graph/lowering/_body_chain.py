@@ -32,6 +32,8 @@ def followers_in(
         )
         if node.domain or any(attribute.is_ref() for attribute in node.attributes.values()):
             return
+        if any(one.uses() or one in outputs for one in node.outputs[1:]):
+            return  # of a follower one output is written
         if not all(is_there):
             return
         inputs = tuple(

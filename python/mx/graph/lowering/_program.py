@@ -477,6 +477,9 @@ class _Planner:
             node, position = uses[0].node, uses[0].idx
             if node not in self._program.own or node.domain or _has_subgraphs(node):
                 return
+            # Of a follower one output is written.
+            if any(one.uses() or one.is_graph_output() for one in node.outputs[1:]):
+                return
             inputs = []
             for other in node.inputs:
                 if other is not None and other is not value and not self._is_there(other):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import time
@@ -77,14 +78,45 @@ class Compiler:
         self._options = dict(options)
         self._use_cache = use_cache
         self._saved = saved
+        self._whole: set[str] = set()  # digests of models that the cache has with their weights
+        self._known: dict[str, Loaded] = {}  # models that are loaded before it is known of what
 
     def load(self, source: Source) -> Loaded:
         """A model: from the file or the cache where it fits, else compiled, and kept."""
+        known = self._known.pop(source.digest, None)
+        if known is not None:
+            return known
         begin = time.perf_counter()
         model, origin = self._from_file(source), "file"
         if model is None:
             model, origin = self._cached(source)
         return Loaded(model, source.digest, source.nodes, origin, time.perf_counter() - begin)
+
+    def load_kept(self, graph: Any, digest: str, nodes: int) -> Loaded | None:
+        """The model of a digest where the cache has it whole, for a graph of which only inputs and
+        outputs are known. `load` of that digest gives the same."""
+        begin = time.perf_counter()
+        cache, identity = self.cache()
+        source = Source(graph, digest, nodes, "")
+        model = None
+        if cache is not None and identity is not None:
+            model = self._from_cache(cache, _entry_of(digest, identity), source, whole=True)
+        if model is None:
+            return None
+        loaded = Loaded(model, digest, nodes, "cache", time.perf_counter() - begin)
+        self._known[digest] = loaded
+        return loaded
+
+    def has_whole(self, digest: str) -> bool:
+        """Whether the cache has the model of a digest with its weights, as far as was seen."""
+        return digest in self._whole
+
+    def cache(self) -> tuple[Cache | None, dict[str, Any] | None]:
+        """The cache, and what models there depend on besides their graphs; None where it cannot be
+        used."""
+        cache = Cache.find() if self._use_cache and _exports(self._ctx) else None
+        identity = self._identity() if cache is not None else None
+        return (None, None) if identity is None else (cache, identity)
 
     def compile(self, source: Source) -> Any:
         """A model that is compiled now and not kept."""
@@ -124,12 +156,10 @@ class Compiler:
         return None
 
     def _cached(self, source: Source) -> tuple[Any, str]:
-        cache = Cache.find() if self._use_cache and _exports(self._ctx) else None
-        identity = self._identity() if cache is not None else None
+        cache, identity = self.cache()
         if cache is None or identity is None:
             return self.compile(source), "compiled"
-        text = json.dumps([source.digest, identity], sort_keys=True)
-        entry = sha256(text.encode()).hexdigest()[:40]
+        entry = _entry_of(source.digest, identity)
         model = self._from_cache(cache, entry, source)
         if model is not None:
             return model, "cache"
@@ -147,10 +177,11 @@ class Compiler:
                 "nodes": source.nodes,
                 "seconds": time.perf_counter() - begin,
             }
-            self._keep(cache, entry, model, about)
+            self._keep(cache, entry, model, source.digest, about)
         return model, "compiled"
 
-    def _from_cache(self, cache: Cache, entry: str, source: Source) -> Any:
+    def _from_cache(self, cache: Cache, entry: str, source: Source, whole: bool = False) -> Any:
+        """With `whole` only a model whose weights are in the cache, too."""
         file = cache.open(entry)
         if file is None:
             return None
@@ -158,24 +189,38 @@ class Compiler:
             key = str(file.about.get("key"))
             try:
                 # The key is part of the entry's, but the library has the last word.
-                if _check(self._ctx, key) != "fits":
+                is_whole = file.about.get("weights") is True
+                if whole > is_whole or _check(self._ctx, key) != "fits":
                     return None
-                return self._import(source, file, key, list(file.rows))
+                model = self._import(source, file, key, list(file.rows), not is_whole)
             except FAILURES as error:
                 cache.remove(entry)
                 warn(f"a compiled model that was kept is compiled anew: {error}")
                 return None
+            if is_whole:
+                self._whole.add(source.digest)
+            return model
 
-    def _import(self, source: Source, file: PieceFile, key: str, names: Sequence[str]) -> Any:
-        """Makes the model of pieces whose names in the file are `NUMBER/NAME`."""
+    def _import(
+        self, source: Source, file: PieceFile, key: str, names: Sequence[str], weights: bool = True
+    ) -> Any:
+        """Makes the model of pieces whose names in the file are `NUMBER/NAME`, and of the graph's
+        weights where those are to be given."""
         rows = [file.rows[name] for name in names]
         pieces = [(row.name.partition("/")[2], row.offset, row.size) for row in rows]
-        return source.graph.import_model(self._ctx, key, file.fileno(), pieces)
+        return source.graph.import_model(self._ctx, key, file.fileno(), pieces, weights)
 
-    def _keep(self, cache: Cache, entry: str, model: Any, about: dict[str, Any]) -> None:
+    def _keep(
+        self, cache: Cache, entry: str, model: Any, digest: str, about: dict[str, Any]
+    ) -> None:
         def write(writer: PieceWriter) -> dict[str, Any]:
-            writer.add_all("0/", model.export)
-            return about
+            try:
+                writer.add_all("0/", functools.partial(model.export, weights=True))
+                self._whole.add(digest)
+                return {**about, "weights": True}
+            except NotImplementedError:  # not with its weights
+                writer.add_all("0/", model.export)
+                return {**about, "weights": False}
 
         try:
             cache.write(entry, write)
@@ -199,6 +244,12 @@ class Compiler:
         except (*FAILURES, OSError, StopIteration) as error:
             warn(f"compiled models are not kept: {error}", once=f"{self._ctx.device_type} identity")
             return None
+
+
+def _entry_of(digest: str, identity: Mapping[str, Any]) -> str:
+    """The key of a model in the cache."""
+    text = json.dumps([digest, identity], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:40]
 
 
 def digest_of(

@@ -25,6 +25,7 @@ _content_hash = ffi.get_global_func("mx.acc.models.content_hash")
 
 # Weights of fewer bytes are copied and hashed sooner than a thread is told to.
 _BYTES_OF_THREAD = 1 << 16
+_ALIGNMENT = 64
 
 # What the answers of libraries say, by MXAccNodeSupport::why.
 WHYS = (
@@ -70,7 +71,7 @@ class Device:
         # Hashes of weights are as fast as reading them, and nobody can choose equal ones who does
         # not know this.
         self.secret = _secret.secret() if saved is None else saved.secret
-        self._hash_key = _secret.words_of(self.secret)
+        self.hash_key = _secret.words_of(self.secret)
         self._weights: dict[int, tuple[Any, Any, str]] = {}
 
     def answers(
@@ -128,13 +129,23 @@ class Device:
         # Copies of a graph, one for each shape of its inputs, share the tensors of its weights.
         key = value.const_value if value.const_value is not None else value
         if id(key) not in self._weights:
-            # A copy, so that what is compiled is what the digest is of.
-            with cpu():
-                array = np.array(wiring.elements(value))
-            digest = str(_content_hash(array, self._hash_key))
+            array: Any = wiring.elements(value)
+            if not _is_fixed(array):
+                # A copy, so that what is compiled is what the digest is of.
+                with cpu():
+                    array = np.array(array)
+            digest = str(_content_hash(array, self.hash_key))
             self._weights[id(key)] = (key, array, digest)
         _, array, digest = self._weights[id(key)]
         return array, digest
+
+
+def _is_fixed(array: Any) -> bool:
+    """Whether nobody can change an array, as one of a file, and libraries can read it as it is."""
+    flags = array.flags
+    is_plain = array.dtype.isbuiltin == 1 and array.dtype.isnative
+    is_aligned = array.ctypes.data % _ALIGNMENT == 0
+    return is_plain and is_aligned and bool(flags.c_contiguous) and not flags.writeable
 
 
 def _answer_of(row: Sequence[Any]) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import onnx_ir
 
@@ -23,6 +23,7 @@ from ..profile import Profile, Recorder
 from ._compiled import Loaded, Saved
 from ._device import Answer, Device
 from ._placement import Placement, warn
+from ._starts import Start, Starts
 from ._verify import Tolerance
 
 _fallback = ffi.get_global_func("mx.acc.fallback")
@@ -85,20 +86,27 @@ class PartitionedPlan(Plan):
             raise ValueError(
                 f"PartitionedPlan: fallback: expected one of {MODES}, got {fallback!r}"
             )
-        self._graph = graph.copy()
-        for one in PASSES if optimize else ():
-            one.run(self._graph.model)
-        weights = set(self._graph.model.graph.initializers.values())
-        inputs = self._graph.model.graph.inputs
-        self._set_inputs([value for value in inputs if value not in weights])
+        self._optimize = optimize
+        self._source = graph.unread()
+        self._graph: Graph | None = None
+        if self._source is None or self._source.interface is None:
+            self._graph = self._prepared(graph.copy())
+            inputs = self._graph.model.graph.inputs
+            self._set_inputs([value for value in inputs if not value.is_initializer()])
+        else:
+            self._file = graph.file
+            self._set_inputs(self._source.interface.input_values())
         self._fallback = fallback
         self._costs = costs
         self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
         self._device = Device(ctx, options or {}, cache, saved)
-        self._placements: OrderedDict[Any, Placement] = OrderedDict()
+        self._starts: Starts | None = None
+        if self._source is not None and cache and saved is None:
+            self._starts = Starts(self._source, self._device, (optimize, costs))
+        self._placements: OrderedDict[Any, Placement | Start] = OrderedDict()
         self._placing = threading.Lock()  # held while the library compiles
         self._lock = threading.Lock()  # of the placements
-        self._latest: Placement | None = None
+        self._latest: Any = None  # the key of the placement of the latest run
         self._is_static = all(
             value.dtype is not None and value.shape is not None and value.shape.is_static()
             for value in self._inputs
@@ -125,10 +133,11 @@ class PartitionedPlan(Plan):
 
     def placement(self) -> Placement:
         """Where the nodes run: for the latest shapes, or for any before there were some."""
-        if self._latest is None:
+        key = self._latest
+        if key is None:
             with self._placing:
                 return self._placed(())
-        return self._latest
+        return self._whole(key)
 
     def models(self) -> list[Loaded]:
         """The models of the device in all placements so far: how many nodes each has, how many
@@ -139,7 +148,17 @@ class PartitionedPlan(Plan):
     @property
     def graph(self) -> Graph:
         """The graph that is executed, after the passes."""
-        return self._graph
+        source = self._source
+        if self._graph is None and source is not None:
+            graph = self._prepared(Graph(source.read(), self._file))
+            with self._lock:  # of several threads that have made it all get the same
+                self._graph = self._graph or graph
+        return cast(Graph, self._graph)
+
+    def _prepared(self, graph: Graph) -> Graph:
+        for one in PASSES if self._optimize else ():
+            one.run(graph.model)
+        return graph
 
     @property
     def device(self) -> Device:
@@ -149,7 +168,8 @@ class PartitionedPlan(Plan):
     def placements(self) -> dict[Any, Placement]:
         """Where the nodes run, by shapes and types of inputs, for those that came so far."""
         with self._lock:
-            return dict(self._placements)
+            keys = list(self._placements)
+        return {key: self._whole(key) for key in keys}
 
     def _mode(self) -> str:
         return self._fallback or str(_fallback(""))
@@ -171,7 +191,8 @@ class PartitionedPlan(Plan):
         """
         self.run(inputs)  # so that nothing is compiled while time is taken
         given = self._check(inputs)
-        placement = self._placement(given)
+        self._placement(given)
+        placement = self.placement()
         recorder = Recorder()
         outputs = placement.run(dict(zip(placement.inputs, given, strict=True)), recorder)
         return Profile(tuple(recorder.steps), tuple(outputs))
@@ -180,24 +201,43 @@ class PartitionedPlan(Plan):
         """Where each node that is on the CPU was executed, in the plans made so far."""
         return [step for each in self.placements().values() for step in each.steps()]
 
-    def _placement(self, given: Any) -> Placement:
+    def _placement(self, given: Any) -> Placement | Start:
         return self._placement_for(() if self._is_static else tuple(map(_spec_of, given)))
 
-    def _placement_for(self, key: tuple[Any, ...]) -> Placement:
+    def _placement_for(self, key: tuple[Any, ...]) -> Placement | Start:
         found = self._kept(key)
         if found is None:
             with self._placing:
-                found = self._kept(key) or self._keep(key, self._placed(key))
-        self._latest = found
+                found = self._kept(key) or self._keep(key, self._started(key) or self._placed(key))
+        self._latest = key
         return found
 
-    def _kept(self, key: Any) -> Placement | None:
+    def _whole(self, key: tuple[Any, ...]) -> Placement:
+        """The placement of inputs of a key, with all that can be asked of one."""
+        found = self._kept(key)
+        if not isinstance(found, Placement):
+            with self._placing:
+                found = self._kept(key)
+                if not isinstance(found, Placement):
+                    found = self._placed(key)
+                    self._keep(key, found)
+        return found
+
+    def _started(self, key: tuple[Any, ...]) -> Start | None:
+        """What a second start needs of a placement, where the cache has it."""
+        if self._starts is None or self._verify or self._mode() == "whole":
+            return None
+        if self._source is None or self._source.interface is None:
+            return None
+        return self._starts.find(key, self._inputs, lambda: self._whole(key))
+
+    def _kept(self, key: Any) -> Placement | Start | None:
         with self._lock:
             if key in self._placements:
                 self._placements.move_to_end(key)
             return self._placements.get(key)
 
-    def _keep(self, key: Any, placement: Placement) -> Placement:
+    def _keep(self, key: Any, placement: Placement | Start) -> Placement | Start:
         with self._lock:
             self._placements[key] = placement
             if len(self._placements) > _MOST_PLACEMENTS:
@@ -205,7 +245,7 @@ class PartitionedPlan(Plan):
         return placement
 
     def _placed(self, specs: tuple[Any, ...]) -> Placement:
-        graph = self._graph.copy()
+        graph = self.graph.copy()
         inputs = {value.name: value for value in graph.model.graph.inputs}
         known: dict[str, tuple[int, ...]] = {}
         for name, (shape, dtype) in zip(self._names, specs, strict=False):
@@ -221,7 +261,11 @@ class PartitionedPlan(Plan):
             warn(f"{error}. Nodes whose shapes that leaves unknown run on the CPU")
         saved = self._device.compiler.saved_answers(specs)
         answers = None if saved is None else [Answer(*answer) for answer in saved]
-        return Placement(graph, self._device, self._mode(), self._costs, self._verify, answers)
+        mode = self._mode()
+        placement = Placement(graph, self._device, mode, self._costs, self._verify, answers)
+        if self._starts is not None and not self._verify and mode != "whole":
+            self._starts.keep(specs, placement, self.graph.model.graph)
+        return placement
 
 
 def _is_tolerance(verify: object) -> bool:

@@ -13,8 +13,11 @@ from ._tensors import bytes_of, size_of
 from ._walk import tensors_of
 
 
-def check(proto: onnx.ModelProto, folder: Path | None, file: str) -> None:
-    """Raises GraphError for tensors in files elsewhere, in none, or beyond the end of one."""
+def check(proto: onnx.ModelProto, folder: Path | None, file: str) -> bool:
+    """Whether there are tensors in other files.
+
+    Raises GraphError for those in files elsewhere, in none, or beyond the end of one.
+    """
     sizes: dict[str, int] = {}
     for tensor, where in tensors_of(proto.graph, file):
         if isinstance(tensor, onnx.SparseTensorProto):
@@ -44,6 +47,7 @@ def check(proto: onnx.ModelProto, folder: Path | None, file: str) -> None:
                 f"{file}: {where} ends at byte {offset + length:,} of {location!r}, which has "
                 f"{sizes[location]:,}: is the file cut short?"
             )
+    return bool(sizes)
 
 
 def _size_of_file(location: str, folder: Path, where: str, file: str) -> int:

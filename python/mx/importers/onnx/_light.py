@@ -5,6 +5,7 @@ protobuf would hold the whole file, and what it makes of it, at once.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -25,6 +26,12 @@ _LENGTH_DELIMITED = 2
 _FIXED = {0: 0, 1: 8, 5: 4}
 
 
+# Several weights share one piece of memory of this size: NumPy asks for huge pages for large ones
+# alone, without which a new page for each 4 KB takes longer than reading them.
+_ROOM = 1 << 25
+_ALIGNMENT = 64
+
+
 class _Unusual(Exception):
     """What only protobuf has an error for, or a meaning."""
 
@@ -34,8 +41,26 @@ class Aside:
     """The elements of big weights, by what stands in the model in their stead."""
 
     elements: dict[bytes, Bytes] = field(default_factory=dict)
+    left: int = 0  # bytes of the file, of which elements may come
+    _room: Bytes = field(default_factory=lambda: numpy.empty(0, "uint8"))
     # Nobody who writes a file knows it.
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+
+    def digest(self, light: bytes) -> str:
+        """A checksum of a model without these elements, of which it has their sizes."""
+        sizes = [elements.nbytes for elements in self.elements.values()]
+        digest = hashlib.sha256(repr(sizes).encode())
+        digest.update(light.replace(self._secret, bytes(len(self._secret))))
+        return digest.hexdigest()
+
+    def room(self, size: int) -> Bytes:
+        """Memory for elements."""
+        taken = -(-size // _ALIGNMENT) * _ALIGNMENT
+        if taken > self._room.size:
+            self._room = _aligned(max(taken, min(_ROOM, self.left)))
+        self.left -= size
+        room, self._room = self._room[:size], self._room[taken:]
+        return room
 
     def add(self, elements: Bytes) -> bytes:
         """Keeps elements; returns what stands for them."""
@@ -46,9 +71,9 @@ class Aside:
 
 def read(file: BufferedIOBase) -> tuple[bytes, Aside]:
     """The bytes of a model as protobuf takes them, and what is not in them."""
-    aside = Aside()
     begin = file.tell()
     end = file.seek(0, os.SEEK_END)
+    aside = Aside(left=end - begin)
     file.seek(begin)
     if end - begin < _FEW:
         return file.read(), aside
@@ -57,6 +82,12 @@ def read(file: BufferedIOBase) -> tuple[bytes, Aside]:
     except _Unusual:
         file.seek(begin)
         return file.read(), Aside()
+
+
+def _aligned(size: int) -> Bytes:
+    memory = numpy.empty(size + _ALIGNMENT, "uint8")
+    first = -memory.ctypes.data % _ALIGNMENT
+    return memory[first : first + size]
 
 
 def _message(
@@ -85,7 +116,7 @@ def _message(
         if len(path) > 1:
             inside = b"".join(_message(file, behind, path[1:], aside))
         else:
-            elements = numpy.empty(length, "uint8")
+            elements = aside.room(length)
             if file.readinto(elements.data) != length:
                 raise _Unusual
             inside = aside.add(elements)

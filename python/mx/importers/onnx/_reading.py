@@ -10,11 +10,14 @@ from typing import BinaryIO, TypeAlias
 
 import google.protobuf.message
 import onnx
+import onnx_ir
 from onnx_ir import serde
 
+from ...graph import _inference, _interfaces
 from ...graph._errors import GraphError, GraphWarning
 from ...graph._graph import Graph
 from ...graph._opset import OPSET
+from ...graph._unread import Unread
 from . import _attributes, _converting, _external, _functions, _light, _names, _structure, _tensors
 
 Source: TypeAlias = str | os.PathLike[str] | bytes | BinaryIO
@@ -33,6 +36,26 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
     no file. Takes memory as large as the file and the weights that it has, at most.
     """
     light, aside, file, beside = _light_of(source, folder)
+    structure = _interfaces.structure_of(aside.digest(light))
+    interface = _interfaces.find(structure)
+
+    def unread() -> Unread:
+        """What is kept of the file beside the graph, or in its stead."""
+        weights = list(aside.elements.values())
+        return Unread(
+            structure, weights, lambda: _model_of(light, aside, file, beside)[0], interface
+        )
+
+    if interface is not None:
+        return Graph._of_file(unread(), None, file)
+    model, is_whole = _model_of(light, aside, file, beside)
+    return Graph._of_file(unread(), model, file) if is_whole else Graph(model, file)
+
+
+def _model_of(
+    light: bytes, aside: _light.Aside, file: str, beside: Path | None
+) -> tuple[onnx_ir.Model, bool]:
+    """The model of a file, and whether all that it depends on is in these bytes and is silent."""
     try:
         proto = onnx.load_model_from_string(light)
     except (google.protobuf.message.DecodeError, ValueError) as error:
@@ -40,7 +63,7 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
     _check_header(proto, file)
     _structure.check(proto, file)
     _tensors.check(proto, aside, file)
-    _external.check(proto, beside, file)
+    is_whole = not _external.check(proto, beside, file)
     _functions.write_out(proto, file)
     _structure.sort(proto.graph, file)
     _attributes.check(proto, file)
@@ -58,10 +81,9 @@ def read(source: Source, folder: str | os.PathLike[str] | None = None) -> Graph:
         raise GraphError(f"{file}: it is no valid model: {_first_line(error)}") from None
     if reason is not None:
         message = f"{file}: its nodes stay of operator set {model.opset_imports.get('')}: {reason}"
-        warnings.warn(message, GraphWarning, stacklevel=3)
-    graph = Graph(model, file)
-    graph.infer()
-    return graph
+        warnings.warn(message, GraphWarning, stacklevel=4)
+    _inference.infer(model, file)
+    return model, is_whole and reason is None
 
 
 def _light_of(

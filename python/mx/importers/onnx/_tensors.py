@@ -173,7 +173,7 @@ def _tensor_of(
     tensor: onnx.TensorProto, aside: Aside, folder: Path | None
 ) -> onnx_ir.TensorProtocol:
     """A weight as onnx-ir has it."""
-    elements = aside.elements.pop(tensor.raw_data, None)
+    elements = aside.elements.get(tensor.raw_data)
     if elements is None:
         return serde.deserialize_tensor(tensor, "" if folder is None else str(folder))
     kind = onnx_ir.DataType(tensor.data_type)

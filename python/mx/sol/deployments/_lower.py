@@ -20,6 +20,7 @@ from ._control import control_of
 from ._coverage import WITHOUT
 from ._fusion import Fused, followers
 from ._known import alias, computed
+from ._last import TO_FIRST, first_of, fused_last
 from ._program import Call, Control, Program, Step, Value, constant_of
 from ._reads import read_inputs
 
@@ -46,10 +47,14 @@ class Lowering:
         self._graph = graph.model.graph
         self._opset = {"": graph.opset, **graph.model.opset_imports}
         self._name = graph.name
-        self._target = target
+        self.target = target
         self.steps: list[Step] = []
         self._label = ""
         self._done: set[onnx_ir.Node] = set()  # what kernels of nodes before compute
+        # Values whose elements lie elsewhere only, with their channels last; branches and loops
+        # would need others in each.
+        self._pending: set[Value] = set()
+        self._may_be_last = not any(map(_has_subgraphs, self._graph))
 
     def program(self) -> Program:
         values: Values = {}
@@ -84,6 +89,7 @@ class Lowering:
 
     def _output(self, value: Value, name: str, program: Program) -> Value:
         """What a graph gives as a value of its own, which a kernel writes."""
+        value = self.first(value)
         root = value.root
         is_free = root.known is None and root not in program.inputs
         if is_free and all(root is not other.root for other in program.outputs):
@@ -93,14 +99,25 @@ class Lowering:
         self.copy(value, made, f"output {name}")
         return made
 
+    def first(self, value: Value) -> Value:
+        """A value whose elements lie as its shape says: where they do not yet, adds what moves
+        them there."""
+        if value in self._pending:
+            self._pending.remove(value)
+            assert value.last is not None
+            kernel = emit(self.target, "Transpose", [value.last.spec], {"perm": list(TO_FIRST)})
+            self.steps.append(Call((value.last,), (value,), kernel, f"{self._label}: channels"))
+        return value
+
     def copy(self, value: Value, to: Value, label: str) -> None:
         """Adds what copies all elements of a value into the memory of another."""
-        kernel = emit(self._target, "Identity", [value.spec])
+        value = self.first(value)
+        kernel = emit(self.target, "Identity", [value.spec])
         self.steps.append(Call((value,), (to,), kernel, label))
 
     def emitted(self, operator: str, value: Value, **attributes: Any) -> Value:
         """Adds a node with one input, and gives its output."""
-        kernel = emit(self._target, operator, [value.spec], attributes)
+        kernel = emit(self.target, operator, [value.spec], attributes)
         return self._call(Fused(kernel, [value], 0), f"{self._label} + {operator}")[0]
 
     def inner(
@@ -153,6 +170,11 @@ class Lowering:
         if known is not None:
             return known, 0
         attributes = attributes_of(node)
+        if is_onnx and self._may_be_last:
+            made = self._last_outputs(node, inputs, attributes, behind)
+            if made is not None:
+                return made
+        inputs = [None if value is None else self.first(value) for value in inputs]
         same = alias(node, inputs, attributes) if is_onnx else None
         if same is not None:
             return [same], 0
@@ -167,8 +189,7 @@ class Lowering:
         except _REJECTIONS as error:
             reason = f"{type(error).__name__}: {error}"
         else:
-            names = [_label_of(one) for one, _ in behind[: fused.taken]]
-            return self._call(fused, " + ".join([self._label, *names])), fused.taken
+            return self._call(fused, self._names(fused, behind)), fused.taken
         reasons = [reason]
         for nodes_of in (by_expansion, by_body):
             try:
@@ -177,6 +198,28 @@ class Lowering:
                 reasons.append(str(error))
         without = WITHOUT.get(node.op_type) if is_onnx else None
         raise Declined(without or "; ".join(reasons))
+
+    def _last_outputs(
+        self,
+        node: onnx_ir.Node,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+        behind: Sequence[Behind],
+    ) -> tuple[Sequence[Value], int] | None:
+        """As `outputs`, of kernels that write tensors with their channels last; None without."""
+        try:
+            fused = fused_last(self, node, inputs, attributes, behind)
+        except (Declined, *_REJECTIONS):
+            return None
+        if fused is None:
+            return None
+        values = [first_of(value) for value in self._call(fused, self._names(fused, behind))]
+        self._pending.update(value for value in values if value.of is None)
+        return values, fused.taken
+
+    def _names(self, fused: Fused, behind: Sequence[Behind]) -> str:
+        names = [_label_of(one) for one, _ in behind[: fused.taken]]
+        return " + ".join([self._label, *names])
 
     def _fused(
         self,
@@ -189,7 +232,7 @@ class Lowering:
         rest = Followers(follower for _, follower in behind)
         if is_in_groups(node.op_type) and len(node.outputs) == 1:
             first = Chain().with_node(node.op_type, inputs, attributes)
-            kernel, chain = longest(self._target, first, rest)
+            kernel, chain = longest(self.target, first, rest)
             given = [value for value in chain.inputs if isinstance(value, Value)]
             return Fused(kernel, given, len(chain) - 1)
         known = {
@@ -198,7 +241,7 @@ class Lowering:
             if value is not None and value.constant is not None
         }
         specs = [None if value is None else value.spec for value in inputs]
-        kernel = emit(self._target, node.op_type, specs, attributes, known)
+        kernel = emit(self.target, node.op_type, specs, attributes, known)
         for output in node.outputs[len(kernel.outputs) :]:
             if output.uses() or output.is_graph_output():
                 raise Declined(f"{len(node.outputs)} outputs")
@@ -209,7 +252,7 @@ class Lowering:
         constants = list(map(constant_of, kernel.constants))
         outputs = [Value(spec.shape, spec.dtype) for spec in kernel.outputs]
         read = read_inputs(kernel)
-        inputs = [value for value in fused.inputs if value is not None]
+        inputs = [self.first(value) for value in fused.inputs if value is not None]
         given = [
             value if read is None or index in read else None
             for index, value in enumerate((*inputs, *constants))

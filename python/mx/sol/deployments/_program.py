@@ -26,6 +26,7 @@ class Value(Tensor):
 
     of: Value | None = None
     name: str = ""
+    last: Value | None = None  # the same elements where these have their channels last
 
     @property
     def root(self) -> Value:

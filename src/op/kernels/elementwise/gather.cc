@@ -105,21 +105,6 @@ void Scatter(const char* dense, int64_t n, char* to, int64_t stride) {
   ScatterRun<T>(dense, n, to, stride);
 }
 
-void ScatterStrided(const char* dense, int64_t item, int64_t n, char* to, int64_t stride) {
-  switch (item) {
-    case 1:
-      return Scatter<uint8_t>(dense, n, to, stride);
-    case 2:
-      return Scatter<uint16_t>(dense, n, to, stride);
-    case 4:
-      return Scatter<uint32_t>(dense, n, to, stride);
-    case 8:
-      return Scatter<uint64_t>(dense, n, to, stride);
-    default:
-      return Scatter<Wide>(dense, n, to, stride);
-  }
-}
-
 }  // namespace
 
 void GatherStrided(const char* from, int64_t stride, int64_t item, int64_t n, char* dense) {
@@ -134,6 +119,21 @@ void GatherStrided(const char* from, int64_t stride, int64_t item, int64_t n, ch
       return Gather<uint64_t>(from, stride, n, dense);
     default:
       return Gather<Wide>(from, stride, n, dense);
+  }
+}
+
+void ScatterStrided(const char* dense, int64_t item, int64_t n, char* to, int64_t stride) {
+  switch (item) {
+    case 1:
+      return Scatter<uint8_t>(dense, n, to, stride);
+    case 2:
+      return Scatter<uint16_t>(dense, n, to, stride);
+    case 4:
+      return Scatter<uint32_t>(dense, n, to, stride);
+    case 8:
+      return Scatter<uint64_t>(dense, n, to, stride);
+    default:
+      return Scatter<Wide>(dense, n, to, stride);
   }
 }
 

@@ -13,6 +13,9 @@ namespace op {
 /*! \brief Copies n elements of `item` bytes, 1, 2, 4, 8 or 16, that are `stride` bytes apart. */
 void GatherStrided(const char* from, int64_t stride, int64_t item, int64_t n, char* dense);
 
+/*! \brief Writes n dense elements `stride` bytes apart, and nothing between them. */
+void ScatterStrided(const char* dense, int64_t item, int64_t n, char* to, int64_t stride);
+
 /*!
  * \brief Runs a loop of `count` operands, 0 being what is written, on chunks that are brought
  * together first, so that the loop is that of dense elements; a result that lies apart is written

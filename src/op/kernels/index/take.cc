@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "op/kernels/cpu.h"
+#include "op/kernels/elementwise/gather.h"
 #include "op/parallel/parallel.h"
 
 namespace mxnet {
@@ -53,10 +54,34 @@ void Take(const char* data, int64_t stride, int64_t extent, const int64_t* indic
 template <typename T>
 void Put(char* data, int64_t stride, int64_t extent, const int64_t* indices, int64_t n,
          const char* values, int64_t value_stride) {
+  if (value_stride == 0) {
+    const T value = *reinterpret_cast<const T*>(values);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<T*>(data + FromFront(indices[i], extent) * stride) = value;
+    }
+    return;
+  }
 #pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i, values += value_stride) {
     *reinterpret_cast<T*>(data + FromFront(indices[i], extent) * stride) =
         *reinterpret_cast<const T*>(values);
+  }
+}
+
+void PutSome(char* data, int64_t stride, int64_t extent, int64_t item, const int64_t* indices,
+             int64_t n, const char* values, int64_t value_stride) {
+  switch (item) {
+    case 1:
+      return Put<uint8_t>(data, stride, extent, indices, n, values, value_stride);
+    case 2:
+      return Put<uint16_t>(data, stride, extent, indices, n, values, value_stride);
+    case 4:
+      return Put<uint32_t>(data, stride, extent, indices, n, values, value_stride);
+    case 8:
+      return Put<uint64_t>(data, stride, extent, indices, n, values, value_stride);
+    default:
+      return Put<Wide>(data, stride, extent, indices, n, values, value_stride);
   }
 }
 
@@ -76,42 +101,59 @@ void TakeSome(const char* data, int64_t stride, int64_t extent, int64_t item,
   }
 }
 
+/*!
+ * \brief Calls f(dense indices, the first one's number, how many) for indices from begin on, before
+ * end: those that lie apart are brought together, as many at a time as stay in the nearest cache.
+ */
+template <typename F>
+void ForEachChunk(const Indices& indices, int64_t begin, int64_t end, const F& f) {
+  if (indices.step == 1) return f(indices.data + begin, begin, end - begin);
+  constexpr int64_t kChunk = 512;
+  constexpr int64_t kWord = sizeof(int64_t);
+  alignas(64) int64_t chunk[kChunk];
+  for (; begin < end; begin += kChunk) {
+    const int64_t n = std::min(kChunk, end - begin);
+    GatherStrided(reinterpret_cast<const char*>(indices.data + begin * indices.step),
+                  indices.step * kWord, kWord, n, reinterpret_cast<char*>(chunk));
+    f(chunk, begin, n);
+  }
+}
+
 }  // namespace
 
-int64_t FindOutOfBounds(const int64_t* indices, int64_t n, int64_t extent) {
+int64_t FindOutOfBounds(const Indices& indices, int64_t extent) {
   static const auto find_range = ForWideCpu<Range>();
-  if (n == 0) return n;
-  int64_t range[2];
-  find_range(indices, n, range);
-  if (range[0] >= -extent && range[1] < extent) return n;
-  return std::find_if(indices, indices + n,
-                      [extent](int64_t index) { return index < -extent || index >= extent; }) -
-         indices;
+  const int64_t size = indices.size;
+  if (size == 0) return size;
+  int64_t range[2] = {indices[0], indices[0]};
+  ForEachChunk(indices, 0, size, [&](const int64_t* chunk, int64_t, int64_t n) {
+    int64_t of_chunk[2];
+    find_range(chunk, n, of_chunk);
+    range[0] = std::min(range[0], of_chunk[0]);
+    range[1] = std::max(range[1], of_chunk[1]);
+  });
+  if (range[0] >= -extent && range[1] < extent) return size;
+  int64_t first = 0;
+  while (indices[first] >= -extent && indices[first] < extent) ++first;
+  return first;
 }
 
 void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item,
-                  const int64_t* indices, int64_t n, char* out) {
+                  const Indices& indices, char* out) {
   const auto take = [&](int64_t begin, int64_t end) {
-    TakeSome(data, stride, extent, item, indices + begin, end - begin, out + begin * item);
+    ForEachChunk(indices, begin, end, [&](const int64_t* chunk, int64_t first, int64_t n) {
+      TakeSome(data, stride, extent, item, chunk, n, out + first * item);
+    });
   };
-  if (n < kFewForThreads) return take(0, n);
-  InParallel(n, kElementsTimed, take);
+  if (indices.size < kFewForThreads) return take(0, indices.size);
+  InParallel(indices.size, kElementsTimed, take);
 }
 
-void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const int64_t* indices,
-                 int64_t n, const char* values, int64_t value_stride) {
-  switch (item) {
-    case 1:
-      return Put<uint8_t>(data, stride, extent, indices, n, values, value_stride);
-    case 2:
-      return Put<uint16_t>(data, stride, extent, indices, n, values, value_stride);
-    case 4:
-      return Put<uint32_t>(data, stride, extent, indices, n, values, value_stride);
-    case 8:
-      return Put<uint64_t>(data, stride, extent, indices, n, values, value_stride);
-    default:
-      return Put<Wide>(data, stride, extent, indices, n, values, value_stride);
-  }
+void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const Indices& indices,
+                 const char* values, int64_t value_stride) {
+  ForEachChunk(indices, 0, indices.size, [&](const int64_t* chunk, int64_t first, int64_t n) {
+    PutSome(data, stride, extent, item, chunk, n, values + first * value_stride, value_stride);
+  });
 }
 
 }  // namespace op

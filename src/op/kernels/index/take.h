@@ -10,20 +10,29 @@
 namespace mxnet {
 namespace op {
 
-/*! \brief The number of the first of n indices that is not from -extent to extent - 1; n if none.
+/*! \brief Positions that are `step` words apart; negative ones count from the end. */
+struct Indices {
+  const int64_t* data;
+  int64_t size;
+  int64_t step{1};
+
+  int64_t operator[](int64_t i) const noexcept { return data[i * step]; }
+};
+
+/*! \brief The number of the first index that is not from -extent to extent - 1; their size if none.
  */
-int64_t FindOutOfBounds(const int64_t* indices, int64_t n, int64_t extent);
+int64_t FindOutOfBounds(const Indices& indices, int64_t extent);
 
 /*!
- * \brief out[i] = data[indices[i]] for elements of `item` bytes, 1, 2, 4, 8 or 16; negative indices
- * count from the end. data is `stride` bytes from one element to the next.
+ * \brief out[i] = data[indices[i]] for elements of `item` bytes, 1, 2, 4, 8 or 16. data is `stride`
+ * bytes from one element to the next.
  */
 void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item,
-                  const int64_t* indices, int64_t n, char* out);
+                  const Indices& indices, char* out);
 
 /*! \brief data[indices[i]] = values[i], in this order; the values step by `value_stride` bytes. */
-void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const int64_t* indices,
-                 int64_t n, const char* values, int64_t value_stride);
+void PutElements(char* data, int64_t stride, int64_t extent, int64_t item, const Indices& indices,
+                 const char* values, int64_t value_stride);
 
 }  // namespace op
 }  // namespace mxnet

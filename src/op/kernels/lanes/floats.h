@@ -59,6 +59,14 @@ struct Floats {
     return reinterpret_cast<Vector>((reinterpret_cast<Integers>(a) & first) |
                                     (reinterpret_cast<Integers>(b) & ~first));
   }
+  /*! \brief Every second lane of a and then of b, from the first on. */
+  static MXNET_ALWAYS_INLINE Vector Evens(Vector a, Vector b) {
+    return Vector{a[0], a[2], b[0], b[2]};
+  }
+  /*! \brief The same from the second lane on. */
+  static MXNET_ALWAYS_INLINE Vector Odds(Vector a, Vector b) {
+    return Vector{a[1], a[3], b[1], b[3]};
+  }
   /*! \brief v, and 0 in lanes where x is less than a bound. */
   static MXNET_ALWAYS_INLINE Vector ZeroBelow(Vector x, Vector bound, Vector v) {
     return reinterpret_cast<Vector>(reinterpret_cast<Integers>(v) & ~(x < bound));
@@ -126,6 +134,12 @@ struct Floats {
   MXNET_INLINE Vector Mul(Vector a, Vector b) { return _mm256_mul_ps(a, b); }
   MXNET_INLINE Vector Fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
   MXNET_INLINE Vector Max(Vector a, Vector b) { return _mm256_max_ps(a, b); }
+  MXNET_INLINE Vector Evens(Vector a, Vector b) { return InOrder(_mm256_shuffle_ps(a, b, 0x88)); }
+  MXNET_INLINE Vector Odds(Vector a, Vector b) { return InOrder(_mm256_shuffle_ps(a, b, 0xdd)); }
+  /*! \brief What has been taken from two registers by halves of them, one after the other. */
+  MXNET_INLINE Vector InOrder(Vector v) {
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0xd8));
+  }
   MXNET_INLINE Vector ZeroBelow(Vector x, Vector bound, Vector v) {
     return _mm256_andnot_ps(_mm256_cmp_ps(x, bound, _CMP_LT_OQ), v);
   }
@@ -167,6 +181,16 @@ struct Floats {
   MXNET_INLINE Vector Mul(Vector a, Vector b) { return _mm512_mul_ps(a, b); }
   MXNET_INLINE Vector Fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
   MXNET_INLINE Vector Max(Vector a, Vector b) { return _mm512_max_ps(a, b); }
+  MXNET_INLINE Vector Evens(Vector a, Vector b) {
+    const __m512i from =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_ps(a, from, b);
+  }
+  MXNET_INLINE Vector Odds(Vector a, Vector b) {
+    const __m512i from =
+        _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(a, from, b);
+  }
   MXNET_INLINE Vector ZeroBelow(Vector x, Vector bound, Vector v) {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, bound, _CMP_NLT_UQ), v);
   }

@@ -5,10 +5,14 @@
 #include "op/kernels/sort/sort.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
 
 #include "op/kernels/sort/across_lines.h"
 #include "op/kernels/sort/single_line.h"
 #include "op/kernels/sort/vector_lines.h"
+#include "op/parallel/parallel.h"
 
 namespace mxnet {
 namespace op {
@@ -59,19 +63,23 @@ void ScatterBlock(const T* block, const SortedLines& lines, int64_t count, T* x)
   }
 }
 
-/*! \brief Calls f(first line, how many) for lines that lie beside each other. */
+/*! \brief Blocks of lines that lie beside each other. */
+int64_t BlocksAcross(const SortedLines& lines) { return (lines.inner + kBlock - 1) / kBlock; }
+int64_t BlockCount(const SortedLines& lines) { return lines.outer * BlocksAcross(lines); }
+
+/*! \brief Calls f(first line, how many) for blocks from begin on, before end. */
 template <typename F>
-void ForEachBlock(const SortedLines& lines, F&& f) {
-  for (int64_t line = 0; line < lines.count();) {
-    const int64_t count = std::min(kBlock, lines.inner - line % lines.inner);
-    f(line, count);
-    line += count;
+void ForEachBlock(const SortedLines& lines, int64_t begin, int64_t end, F&& f) {
+  const int64_t across = BlocksAcross(lines);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t first = i % across * kBlock;
+    f(i / across * lines.inner + first, std::min(kBlock, lines.inner - first));
   }
 }
 
 template <typename T>
-void SortBlocks(T* data, const SortedLines& lines, T* block) {
-  ForEachBlock(lines, [&](int64_t line, int64_t count) {
+void SortBlocks(T* data, const SortedLines& lines, int64_t begin, int64_t end, T* block) {
+  ForEachBlock(lines, begin, end, [&](int64_t line, int64_t count) {
     T* x = data + lines.start(line);
     if (lines.inner == 1) return SortInVectors(x, lines.extent);
     GatherBlock(x, lines, count, block);
@@ -80,12 +88,32 @@ void SortBlocks(T* data, const SortedLines& lines, T* block) {
   });
 }
 
+/*! \brief Sorts all blocks: many on several threads, each of which needs room of its own. */
+template <typename T>
+void SortAllBlocks(T* data, const SortedLines& lines, T* block) {
+  const int64_t count = BlockCount(lines);
+  const int64_t size = lines.count() * lines.extent;
+  if (size < kFewForThreads) return SortBlocks(data, lines, 0, count, block);
+  std::atomic<bool> lacks_memory{false};
+  InParallel(count, std::max<int64_t>(1, kElementsTimed * count / size),
+             [&](int64_t begin, int64_t end) {
+               try {
+                 std::unique_ptr<T[]> own;
+                 if (lines.inner > 1) own.reset(new T[static_cast<size_t>(kBlock * lines.extent)]);
+                 SortBlocks(data, lines, begin, end, own.get());
+               } catch (const std::bad_alloc&) {
+                 lacks_memory = true;
+               }
+             });
+  if (lacks_memory) throw std::bad_alloc();
+}
+
 template <typename T>
 void ArgSortBlocks(const KeyOf<T>* bits, const SortedLines& lines, int64_t* out, int64_t* words) {
   const int64_t n = lines.extent;
   int64_t* positions = words + n;
   auto* block = reinterpret_cast<KeyOf<T>*>(positions + kBlock * n);
-  ForEachBlock(lines, [&](int64_t line, int64_t count) {
+  ForEachBlock(lines, 0, BlockCount(lines), [&](int64_t line, int64_t count) {
     const int64_t start = lines.start(line);
     if (lines.inner == 1) return ArgSortInVectors<T>(bits + start, n, out + start, words);
     GatherBlock(bits + start, lines, count, block);
@@ -126,7 +154,9 @@ void SortLines(T* data, const SortedLines& lines, void* workspace) {
   const bool in_vectors = SortsElementsInVectors<T>();
   const bool in_network = SuitNetwork(lines, in_vectors);
   if constexpr (kSortsInVectors<T>) {
-    if (in_vectors && !in_network) return SortBlocks(data, lines, static_cast<T*>(workspace));
+    if (in_vectors && !in_network) {
+      return SortAllBlocks(data, lines, static_cast<T*>(workspace));
+    }
   }
   const ZerosInOrder<T> zeros(bits, lines);
   if (in_network) {

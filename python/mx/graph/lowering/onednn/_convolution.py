@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._lowering import Lowering
+from .._small_convolution import small_convolution
 from .._value import Declined, Value
 from .._windows import extents_out, pads_of
 from ._backend import api, as_input, check_float, execute, operand, rounds, rule
-from ._posts import Posts
+from ._posts import Posts, may_take
 
 
 @rule("Conv", since=1)
@@ -30,6 +31,9 @@ def _conv(
     steps = list(strides or [1] * len(spatial))
     gaps = list(dilations or [1] * len(spatial))
     around = pads_of(auto_pad, pads, spatial, kernel, steps, gaps)
+    small = small_convolution(to, x, weight, bias, steps, around, gaps, group)
+    if small is not None and (small.pools or not may_take(to, small.taken)):
+        raise Declined("left to the operators of mx: small images of few channels")
     shape = (x.shape[0], weight.shape[0], *extents_out(spatial, kernel, steps, gaps, around))
     rounded = rounds(to, weight)
     source, x = (api().Input(x.shape, "bfloat16"), x) if rounded else as_input(to, x)

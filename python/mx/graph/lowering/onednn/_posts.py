@@ -74,6 +74,12 @@ _UNARY: dict[str, Callable[[Follower], tuple[str, float | None, float | None]]] 
 _BINARY = {"Add": "add", "Mul": "mul", "Sub": "sub", "Div": "div"}
 
 
+def may_take(to: Lowering, index: int) -> bool:
+    """Whether a follower is of an operator that kernels do, looked at no further."""
+    follower = to.followers.get(index)
+    return follower is not None and (follower.operator in _UNARY or follower.operator in _BINARY)
+
+
 def _post_of(to: Lowering, follower: Follower, shape: tuple[int, ...]) -> tuple[Any, Value | None]:
     ONEDNN.check_nan(to, follower.operator)
     if follower.operator in _UNARY:

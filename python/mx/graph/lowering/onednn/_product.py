@@ -9,9 +9,10 @@ import numpy
 import ffi
 
 from .._lowering import Lowering
+from .._small_product import small_product
 from .._value import Declined, Value
 from ._backend import api, as_input, check_float, execute, operand, rounds, rule
-from ._posts import Posts
+from ._posts import Posts, may_take
 
 _thin_product = ffi.get_global_func("mx.graph.training.thin_product")
 
@@ -83,6 +84,9 @@ def _gemm(
     columns = b.shape[0] if transB else b.shape[1]
     if a.size == 0 or b.size == 0:
         raise Declined("no elements")
+    small = small_product(to, a, b, c, alpha, beta, bool(transA), bool(transB))
+    if small is not None and not may_take(to, small.taken):
+        raise Declined("left to the operators of mx: a few rows and a small matrix")
     _check_shapes(a, b, rows, columns, bool(transB))
     bias = None
     if c is not None and beta != 0:

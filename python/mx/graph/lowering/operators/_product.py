@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .... import numpy as np
 from .._lowering import Lowering
+from .._small_product import small_product
 from .._value import Declined, Value
 from ._backend import rule
 from ._elementwise import FLOATS, cast, widened
@@ -35,6 +36,9 @@ def _gemm(
 ) -> Value:
     if a.dtype not in FLOATS:
         raise Declined(f"products of {a.dtype}")
+    small = small_product(to, a, b, c, alpha, beta, bool(transA), bool(transB))
+    if small is not None:
+        return small.lower(to)
     dtype, a, b = a.dtype, widened(to, a), widened(to, b)
     left = to.call(np.transpose, a) if transA else a
     right = to.call(np.transpose, b) if transB else b

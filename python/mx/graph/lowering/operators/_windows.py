@@ -15,6 +15,7 @@ import numpy
 
 from .... import numpy as np
 from .._lowering import Lowering
+from .._small_convolution import small_convolution
 from .._value import Declined, Value
 from .._windows import extents_out, pads_of
 from ._backend import rule
@@ -211,6 +212,9 @@ def _conv(
     if x.dtype not in FLOATS or len(x.shape) < 3:
         raise Declined(f"{x.dtype}{x.shape}")
     windows = _windows(x, w.shape[2:], auto_pad, pads, strides, dilations)
+    small = small_convolution(to, x, w, b, windows.steps, windows.pads, windows.gaps, group)
+    if small is not None:
+        return small.lower(to)
     made = _convolved(to, widened(to, x), widened(to, w), windows, group)
     if b is not None:
         made = to.call(np.add, made, to.reshape(widened(to, b), (-1, *(1,) * len(windows.kernel))))

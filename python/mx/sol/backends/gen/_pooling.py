@@ -30,7 +30,8 @@ class _Windows:
     after: tuple[int, ...]
 
 
-def _windows(x: Spec, attributes: dict[str, Any]) -> _Windows:
+def windows_of(x: Spec, attributes: dict[str, Any]) -> _Windows:
+    """The windows of a pooling operator. Declined for what kernels do not take."""
     spatial, kernel = x.shape[2:], attributes["kernel_shape"]
     axes = len(spatial)
     strides = attributes.get("strides") or [1] * axes
@@ -140,7 +141,7 @@ def _widths(windows: _Windows, with_pads: bool) -> list[int]:
 
 def _pool(name: str, inputs: Inputs, attributes: dict[str, Any], is_max: bool) -> GenKernel:
     x = first(inputs)
-    windows, kind = _windows(x, attributes), _FLOATS[x.dtype]
+    windows, kind = windows_of(x, attributes), _FLOATS[x.dtype]
     with_pads = bool(attributes.get("count_include_pad", 0))
     head = []
     if not is_max:

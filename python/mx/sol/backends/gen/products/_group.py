@@ -11,15 +11,19 @@ from .._table import Known
 from .._target import Target
 from ._epilogue import Extra, Step
 from ._inputs import Positions
+from .channels_last import CONV_LAST, convolution_last
 from .convolution import convolution
 from .matmul import gemm, matmul
 from .transposed import transposed_convolution
+from .transposed_last import TRANSPOSED_LAST, transposed_convolution_last
 
 PRODUCTS: dict[str, Callable[..., GenKernel]] = {
     "MatMul": matmul,
     "Gemm": gemm,
     "Conv": convolution,
+    CONV_LAST: convolution_last,
     "ConvTranspose": transposed_convolution,
+    TRANSPOSED_LAST: transposed_convolution_last,
 }
 
 

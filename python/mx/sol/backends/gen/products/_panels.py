@@ -11,6 +11,11 @@ from ._tile import choose, split
 
 # Of the depth, in one call of a register tile: a panel that high stays in the first cache.
 DEPTH = 320
+# The same of weights, which are packed beforehand: reading these from the second cache takes less
+# than loading and storing sums.
+PACKED_DEPTH = 1024
+# Weights of more bytes, which the second cache does not hold, are to be read as rarely as can be.
+MOST_WEIGHTS = 1 << 20
 # Rows whose elements of a stay in the second cache beside the panels.
 ROWS = 128
 # Multiplications that are worth a tile of their own, for a thread to take.
@@ -105,11 +110,20 @@ class Panels:
         return numpy.concatenate(parts) if parts else padded.reshape(-1)
 
 
-def depth_block(depth: int, unit: int = 1) -> int:
-    """The depth of a block, a multiple of `unit`: equal parts of at most DEPTH."""
+def depth_block(depth: int, unit: int = 1, most: int = DEPTH) -> int:
+    """The depth of a block, a multiple of `unit`: equal parts of at most `most`."""
     units = max(1, depth // unit)
-    parts = split(units, max(1, DEPTH // unit))
+    parts = split(units, max(1, most // unit))
     return parts[0] * unit
+
+
+def fetches(weights: int, width: int, tiles: int) -> int:
+    """For each row of a panel of that width that a register tile reads, the elements of the next
+    panel to fetch, so that all tiles that read it fetch the next one; 0 where the caches hold as
+    many weights, and where there is one tile, for which the processor fetches ahead as well."""
+    if 4 * weights <= MOST_WEIGHTS or tiles == 1:
+        return 0
+    return -(-width // tiles)
 
 
 def tile_parts(total_work: int, most: int) -> int:

@@ -12,8 +12,9 @@ from ._copy import copy_function
 from ._finish import finish_call, finish_function
 from ._kernels import ConvolutionKernel
 from ._panels import WORK, Panels, depth_block
+from ._pixel_tile import Shape, tile_shape
 from ._text import fill
-from ._tile import Tile, cost, fits, panel, split
+from ._tile import Tile, panel, sizes
 from ._turn import turn_function
 from ._window import Rows, Window
 
@@ -55,44 +56,13 @@ $finish_call    }
 """
 
 
-@dataclasses.dataclass(frozen=True)
-class Shape:
-    """A register tile: rows and columns of pixels, vectors of results; and cycles of all."""
-
-    high: int
-    wide: int
-    vectors: int
-    cycles: float
-
-
 def pixel_shape(window: Window, target: Target) -> Shape:
-    """The register tile with which all results take the least."""
+    """The register tile with which all results take the least; its cycles with those of turning
+    results."""
+    shape = tile_shape(window, target)
     total = -(-window.results // target.lanes)
-    best = Shape(1, 1, 1, float("inf"))
-    for vectors in range(1, min(total, 8) + 1):
-        parts = split(total, vectors)
-        if parts[0] != vectors:
-            continue
-        for columns in range(1, window.out_wide + 1):
-            wide = split(window.out_wide, columns)[0]
-            if wide != columns or not fits(wide, vectors, target):
-                continue
-            most = (target.registers - 1 - vectors) // (vectors * wide)
-            high = min(window.out_high, max(1, most)) if wide == window.out_wide else 1
-            whole, rest = divmod(window.out_wide, wide)
-            full, fewer = divmod(window.out_high, high)
-            cycles = sum(
-                (cost(h * w, v) + 0.5) * h_count * w_count
-                for v in parts
-                for h, h_count in ((high, full), (fewer, 1))
-                for w, w_count in ((wide, whole), (rest, 1))
-                if h and w
-            )
-            if cycles < best.cycles:
-                best = Shape(high, wide, vectors, cycles)
-    depth = max(1, window.channels * window.taps)
     turned = 8 * target.lanes * total * -(-window.pixels // target.lanes)
-    return Shape(best.high, best.wide, best.vectors, best.cycles * depth + turned)
+    return dataclasses.replace(shape, cycles=shape.cycles + turned)
 
 
 def has_tiles(window: Window, target: Target) -> bool:
@@ -221,8 +191,8 @@ class PixelConvolution(ConvolutionKernel):
         ]
         functions: list[str] = []
         calls: list[str] = []
-        heights = _sizes(window.out_high, shape.high, "row")
-        widths = _sizes(window.out_wide, shape.wide, "column")
+        heights = sizes(window.out_high, shape.high, "row")
+        widths = sizes(window.out_wide, shape.wide, "column")
         for condition, vectors, _ in self.panels.kinds():
             for high, is_high in heights:
                 for across, is_wide in widths:
@@ -251,11 +221,3 @@ class PixelConvolution(ConvolutionKernel):
                         f"            {head}if ({condition} && {is_high} && {is_wide}) {call}\n"
                     )
         return "\n".join(functions), "".join(calls)
-
-
-def _sizes(extent: int, size: int, variable: str) -> list[tuple[int, str]]:
-    """Lengths of the parts of an extent, each with the C condition on where it begins."""
-    rest = extent % size
-    if not rest:
-        return [(size, "1")]
-    return [(rest, f"{variable} + {size} > {extent}"), (size, "1")]

@@ -11,8 +11,18 @@ from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._target import Target
 from ._epilogue import Operand, Step
 from ._inputs import nothing
-from ._panels import ROWS, WORK, Panels, depth_block, pick, tile_parts
-from ._text import fill
+from ._panels import (
+    DEPTH,
+    PACKED_DEPTH,
+    ROWS,
+    WORK,
+    Panels,
+    depth_block,
+    fetches,
+    pick,
+    tile_parts,
+)
+from ._text import fill, table_of
 from ._tile import Tile, panel
 
 
@@ -42,15 +52,6 @@ class Product:
     operands: tuple[Operand, ...] = ()
 
 
-def _offset(name: str, offsets: Sequence[int]) -> tuple[str, str]:
-    """C of a table, and of the offset of matrix z: a product where the offsets are that regular."""
-    step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
-    if all(offset == offsets[0] + z * step for z, offset in enumerate(offsets)):
-        return "", f"z * {step}" if step else "0"
-    numbers = ", ".join(map(str, offsets))
-    return f"static const int64_t {name}[{len(offsets)}] = {{{numbers}}};\n", f"{name}[z]"
-
-
 _BODY = """\
 $tiles
 $tables
@@ -71,8 +72,8 @@ $signature {
       const int64_t depth = $depth - k0 < $kc ? $depth - k0 : $kc;
 $pack_a      for (int64_t p = p_begin; p < p_end; ++p) {
         const int64_t n = $start;
-$pack_b        for (int64_t m = m_begin; m < m_end; m += $mr) {
-$calls        }
+$pack_b$fetched        for (int64_t m = m_begin; m < m_end; m += $mr) {
+$calls$on        }
       }
     }
   }
@@ -94,7 +95,8 @@ class _Emission:
         self.target, self.product = target, product
         self.mr, vectors = pick(product.rows, product.columns, target)
         self.panels = Panels.of(product.columns, vectors, target)
-        self.kc = depth_block(product.depth) or 1
+        most = DEPTH if product.weights is None else PACKED_DEPTH
+        self.kc = depth_block(product.depth, most=most) or 1
         self.is_blocked = product.depth > self.kc
         self.batch = len(product.a_at)
         self._cut()
@@ -102,6 +104,9 @@ class _Emission:
         several = self.m_step > 2 * self.mr
         self.packs_b = product.weights is None and (several or product.b_transposed)
         self.packs_a = product.a_transposed
+        size = product.depth * product.columns if product.weights is not None else 0
+        tiles = -(-min(self.m_step, product.rows) // self.mr)
+        self.fetches = fetches(size, self.panels.width, tiles)
 
     def _cut(self) -> None:
         """The tiles for threads: blocks of rows, and of panels where those are too few."""
@@ -120,8 +125,8 @@ class _Emission:
     def kernel(self) -> GenKernel:
         """The kernel."""
         product, panels = self.product, self.panels
-        a_table, a_offset = _offset(f"{NAME}_a_at", product.a_at)
-        b_table, b_offset = _offset(f"{NAME}_b_at", product.b_at)
+        a_table, a_offset = table_of(f"{NAME}_a_at", product.a_at)
+        b_table, b_offset = table_of(f"{NAME}_b_at", product.b_at)
         constants = []
         b_position = product.b
         if product.weights is not None:
@@ -154,6 +159,8 @@ class _Emission:
             pack_b=self._pack_b() if self.packs_b else "",
             mr=self.mr,
             calls=calls,
+            fetched=self._fetched() if self.fetches else "",
+            on=f"          next += {self.fetches} * depth;\n" if self.fetches else "",
         )
         return make_kernel(
             product.name,
@@ -192,6 +199,7 @@ class _Emission:
                     },
                     "depth",
                     f"k0 == 0, k0 + depth == {product.depth}",
+                    fetched="next",
                 )
                 head = "" if not calls else "else "
                 calls.append(f"          {head}if ({condition} && {when}) {call}\n")
@@ -212,8 +220,23 @@ class _Emission:
             else f"({vectors} * VW)",
             str(product.columns),
             is_blocked=self.is_blocked,
+            fetches=self.fetches,
             steps=product.steps,
             operands=product.operands,
+        )
+
+    def _fetched(self) -> str:
+        """Where the panel of weights begins that tiles fetch while they read the one before."""
+        panels = self.panels
+        return fill(
+            """\
+        const int64_t following = p + 1 < $panels ? p + 1 : p;
+        const float *next = b + $start * $depth + k0 * $width;
+""",
+            panels=panels.count,
+            start=panels.start_text("following"),
+            depth=self.product.depth,
+            width=panels.width_text("following"),
         )
 
     def _a_text(self) -> str:

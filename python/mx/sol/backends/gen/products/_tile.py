@@ -38,7 +38,8 @@ class Tile:
     Element (row i, depth k) of a lies at a[i * a_row + k * a_step], b's row at b + k * b_step, and
     results at c + i * c_row. With taps, the depth counts channels: each has one row of b for every
     tap, at b + k * b_step + tap, and as many elements of a behind each other. With `a_at` it is a
-    that has taps: elements at a + k * a_step + tap + a_at[i], and rows of b lie behind each other.
+    that has taps: elements at a + k * a_step + tap + a_at[i], and rows of b lie behind each other;
+    with `walks_taps` those of all depths of a tap, else those of all taps at a depth.
     """
 
     rows: int
@@ -49,6 +50,8 @@ class Tile:
     c_row: str
     taps: Sequence[int] = ()
     a_at: Sequence[int] = ()
+    walks_taps: bool = False
+    fetches: int = 0  # elements at `next` to fetch into the second cache for each row of b
     is_blocked: bool = False  # the depth is walked in several calls: first, final
     steps: Sequence[Step] = ()
     operands: Sequence[Operand] = ()
@@ -62,6 +65,8 @@ class Tile:
             names += ["int first", "int final"]
         if any(column.lanes == "lanes" for column in self.columns):
             names.append("int64_t lanes")
+        if self.fetches:
+            names.append("const float *next")
         return names
 
     def call(
@@ -74,6 +79,7 @@ class Tile:
         depth: str,
         block: str = "",
         lanes: str = "",
+        fetched: str = "",
     ) -> str:
         """C of a call; `offsets` has what to add to operands, by kind."""
         given = [a, b, c]
@@ -84,6 +90,8 @@ class Tile:
             given.append(block)
         if any(column.lanes == "lanes" for column in self.columns):
             given.append(lanes)
+        if self.fetches:
+            given.append(fetched)
         return f"{name}({', '.join(given)});"
 
     def source(self, name: str) -> str:
@@ -114,6 +122,19 @@ class Tile:
         return lines
 
     def _walk(self) -> list[str]:
+        if self.walks_taps:
+            offsets = ", ".join(map(str, self.taps))
+            return [
+                f"  static const int32_t taps[{len(self.taps)}] = {{{offsets}}};",
+                f"  for (int t = 0; t < {len(self.taps)}; ++t) {{",
+                "    const float *p = a + taps[t];",
+                "    for (int64_t k = 0; k < depth; ++k) {",
+                "    const float *q = b;",
+                *self._sums(),
+                f"    b += {self.b_step}, p += {self.a_step};",
+                "    }",
+                "  }",
+            ]
         lines = ["  for (int64_t k = 0; k < depth; ++k) {"]
         if self.a_at:
             offsets = ", ".join(map(str, self.taps))
@@ -136,13 +157,20 @@ class Tile:
                 f"    const float *q = b + k * {self.b_step};",
                 f"    const float *p = a + k * {self.a_step};",
             ]
+        return [*lines, *self._sums(), "    }" if self.taps else "", "  }"]
+
+    def _sums(self) -> list[str]:
+        """Adds a row of b, at q, times elements of a, behind p."""
+        lines = []
+        if self.fetches:
+            lines += ["    __builtin_prefetch(next, 0, 2);", f"    next += {self.fetches};"]
         for j, column in enumerate(self.columns):
             lines.append(f"    const vf b{j} = {self._load(f'q + {column.b}', column.loads)};")
         for i in range(self.rows):
             sums = " ".join(f"c{i}_{j} += s * b{j};" for j in range(len(self.columns)))
             at = self.a_at[i] if self.a_at else f"{i} * {self.a_row}"
             lines.append(f"    {{ const vf s = vf_set1(p[{at}]); {sums} }}")
-        return [*lines, "    }" if self.taps else "", "  }"]
+        return lines
 
     def _finish(self) -> list[str]:
         lines = []
@@ -186,6 +214,14 @@ def split(extent: int, most: int) -> list[int]:
     count = max(1, -(-extent // most))
     base, longer = divmod(extent, count)
     return [base + 1] * longer + [base] * (count - longer)
+
+
+def sizes(extent: int, size: int, variable: str) -> list[tuple[int, str]]:
+    """Lengths of the parts of an extent, each with the C condition on where it begins."""
+    rest = extent % size
+    if not rest:
+        return [(size, "1")]
+    return [(rest, f"{variable} + {size} > {extent}"), (size, "1")]
 
 
 def fits(rows: int, vectors: int, target: Target) -> bool:

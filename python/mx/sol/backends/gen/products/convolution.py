@@ -13,9 +13,10 @@ from ._depthwise import DepthwiseConvolution
 from ._epilogue import Step
 from ._gather import GatherConvolution, cycles_of
 from ._inputs import Positions, needed, nothing, operands_of
+from ._kernels import ConvolutionKernel
 from ._pixels import MOST_PIXELS, PixelConvolution, has_tiles, pixel_shape
 from ._rows import RowConvolution, shape_of
-from ._window import window_of
+from ._window import Window, window_of
 
 
 @emits("Conv", since=1)
@@ -46,12 +47,23 @@ def convolution(
     if is_depthwise and window.taps <= 49:
         kind: Any = DepthwiseConvolution
     else:
-        costs = {
-            RowConvolution: shape_of(window, target).cycles,
-            GatherConvolution: cycles_of(window, target),
-        }
-        if window.pixels <= MOST_PIXELS and has_tiles(window, target):
-            costs[PixelConvolution] = pixel_shape(window, target).cycles
+        costs = _costs(window, target)
         kind = min(costs, key=costs.__getitem__)
     made: GenKernel = kind(target, window, known[1], result, steps, operands, positions).kernel()
     return made
+
+
+def _costs(window: Window, target: Target) -> dict[type[ConvolutionKernel], float]:
+    """Cycles for an image by each way to compute it."""
+    costs: dict[type[ConvolutionKernel], float] = {
+        RowConvolution: shape_of(window, target).cycles,
+        GatherConvolution: cycles_of(window, target),
+    }
+    if window.pixels <= MOST_PIXELS and has_tiles(window, target):
+        costs[PixelConvolution] = pixel_shape(window, target).cycles
+    return costs
+
+
+def cycles_of_first(window: Window, target: Target) -> float:
+    """Cycles for an image by the best way that reads and writes tensors as ONNX has them."""
+    return min(_costs(window, target).values())

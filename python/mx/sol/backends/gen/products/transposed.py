@@ -43,7 +43,8 @@ class Axis:
         return begin, max(begin, end), begin * self.stride + shift
 
 
-def _axes(x: Spec, w: Spec, attributes: dict[str, Any]) -> list[Axis]:
+def axes_of(x: Spec, w: Spec, attributes: dict[str, Any]) -> list[Axis]:
+    """The spatial dimensions of a ConvTranspose of ONNX. Declined for shapes that do not fit."""
     count = len(x.shape) - 2
     strides = ints(attributes.get("strides"), count, 1)
     dilations = ints(attributes.get("dilations"), count, 1)
@@ -136,7 +137,7 @@ def transposed_convolution(
     groups = int(attributes.get("group", 1))
     if groups < 1 or x.shape[1] != w.shape[0] or w.shape[0] % groups:
         raise Declined(f"weights of shape {w.shape} for {x.shape[1]} channels")
-    axes = _axes(x, w, attributes)
+    axes = axes_of(x, w, attributes)
     shape = (x.shape[0], w.shape[1] * groups, *(axis.out for axis in axes))
     result = Spec(shape, "float32")
     steps = list(epilogue)

@@ -1,0 +1,159 @@
+"""Second starts: plans whose model of the device is kept, made without reading the graph's nodes.
+
+Where a device executes a whole graph as one model that the cache has, all that a run needs is that
+model and the graph's inputs. Under a key of the file's bytes, the options and the library the cache
+knows which model that is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import onnx_ir
+
+import ffi
+
+from ...cache._use import Cache
+from .. import _interfaces
+from .._unread import Interface, Unread
+from ..plan import own_arrays
+from ..profile import Recorder
+from ._compiled import FAILURES, Loaded, specs_key
+from ._describe import dtype_of, extents_of
+from ._device import Device
+from ._placement import Placement
+from ._wiring import Part
+
+_ModelGraph = ffi.get_class("mx.acc.ModelGraph")
+
+
+class Start:
+    """A graph that is one model of the device, of which nothing else is known."""
+
+    def __init__(
+        self,
+        device: Device,
+        inputs: Sequence[onnx_ir.Value],
+        loaded: Loaded,
+        placement: Callable[[], Placement],
+    ) -> None:
+        """`placement` makes the whole placement, which knows what to do after a failure."""
+        self._device = device
+        self._loaded = loaded
+        self._placement = placement
+        self.inputs = list(inputs)
+
+    def run(
+        self, given: Mapping[onnx_ir.Value, Any], recorder: Recorder | None = None
+    ) -> list[Any]:
+        """The graph's outputs for its inputs."""
+        contents = list(given.values())
+        try:
+            outputs = self._loaded.model.infer([self._device.array(each) for each in contents])
+        except FAILURES:
+            return self._placement().run(
+                dict(zip(self._placement().inputs, contents, strict=True)), recorder
+            )
+        return own_arrays(list(outputs), contents)
+
+    def single_model(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """What executes the graph for its inputs in order, of arrays."""
+        infer = self._loaded.model.infer
+
+        def run(arrays: Sequence[Any]) -> Sequence[Any]:
+            try:
+                outputs: Sequence[Any] = infer(arrays)
+                return outputs
+            except FAILURES:
+                return self.run(dict(zip(self.inputs, arrays, strict=True)))
+
+        return run
+
+
+class Starts:
+    """The starts of one plan that the cache has."""
+
+    def __init__(self, unread: Unread, device: Device, plan_options: Sequence[Any]) -> None:
+        """`plan_options` are those of the plan that decide what the device executes."""
+        self._unread = unread
+        self._device = device
+        self._hashes: list[str] | None = None
+        self._plan_options = list(plan_options)
+
+    def find(
+        self,
+        specs: Sequence[Any],
+        inputs: Sequence[onnx_ir.Value],
+        placement: Callable[[], Placement],
+    ) -> Start | None:
+        """For inputs of these shapes and types; None where the cache has none."""
+        cache, key = self._entry(specs)
+        file = cache.open(key) if cache is not None and Cache.has(key) else None
+        if file is None:
+            return None
+        with file:
+            about = file.about
+        try:
+            graph = _ModelGraph("", int(about["nodes"]), b"")
+            for add, rows in ((graph.add_input, "inputs"), (graph.add_output, "outputs")):
+                for name, dtype, shape, symbols in about[rows]:
+                    add(name, dtype, shape, symbols)
+            digest, nodes = str(about["digest"]), int(about["nodes"])
+        except (KeyError, *FAILURES):
+            return None
+        loaded = self._device.compiler.load_kept(graph, digest, nodes)
+        return None if loaded is None else Start(self._device, inputs, loaded, placement)
+
+    def keep(self, specs: Sequence[Any], placement: Placement, graph: onnx_ir.Graph) -> None:
+        """Keeps what `find` gives, where the placement is one model that the cache has whole."""
+        models = placement.models()
+        interface = self._unread.interface or Interface.of(graph)
+        if len(models) != 1 or placement.single_model() is None or interface is None:
+            return
+        (loaded,) = models
+        cache, key = self._entry(specs)
+        if cache is None or not self._device.compiler.has_whole(loaded.digest):
+            return
+        name = graph.name or "graph"
+        if not Cache.has(key):
+            about = {
+                "accelerator": self._device.name,
+                "graph": f"{name}: start",
+                "nodes": loaded.nodes,
+                "seconds": loaded.seconds,
+                "digest": loaded.digest,
+                **_rows_of(placement.pieces[0].part),
+            }
+            with cache.locked(key):
+                cache.write(key, lambda writer: about)
+        _interfaces.keep(cache, self._unread.structure, interface, name)
+
+    def _entry(self, specs: Sequence[Any]) -> tuple[Cache | None, str]:
+        """The cache, and the key there; None where it cannot be used."""
+        cache, identity = self._device.compiler.cache()
+        if cache is None:
+            return None, ""
+        if self._hashes is None:
+            self._hashes = self._unread.hashes(self._device.hash_key)
+        parts = [
+            "start",
+            self._unread.structure,
+            self._hashes,
+            identity,
+            sorted(self._device.options.items()),
+            self._plan_options,
+            specs_key(specs),
+        ]
+        text = json.dumps(parts, default=repr)
+        return cache, sha256(text.encode()).hexdigest()[:40]
+
+
+def _rows_of(part: Part) -> dict[str, list[Any]]:
+    """Inputs and outputs of a model, as mx.acc.ModelGraph takes them."""
+    return {
+        name: [[value.name or "", dtype_of(value), *extents_of(value)] for value in values]
+        for name, values in (("inputs", part.inputs), ("outputs", part.outputs))
+    }

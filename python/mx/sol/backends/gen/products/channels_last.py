@@ -1,0 +1,94 @@
+"""Conv of tensors whose channels are last, which the passes of deployments make of Conv."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known
+from .._target import Target
+from ._depthwise_last import DepthwiseLast
+from ._epilogue import Step
+from ._inputs import Positions, needed, nothing, operands_of
+from ._last import FirstToLastConvolution, LastConvolution
+from ._pixel_tile import tile_shape
+from ._problem import Product, emit_product
+from ._window import Window, window_of
+
+# The name of the operator in groups. Its input is of the shape (N, H, W, C), or, with the attribute
+# READS_FIRST, of (N, C, H, W); weights are as Conv has them; the output is of (N, H, W, C).
+CONV_LAST = "ConvChannelsLast"
+READS_FIRST = "reads_first"
+
+
+def convolution_last(
+    target: Target,
+    inputs: Sequence[Spec | None],
+    attributes: dict[str, Any],
+    known: Known,
+    epilogue: Sequence[Step] = (),
+    positions: Positions | None = None,
+) -> GenKernel:
+    """Conv of two spatial dimensions with constant weights, then the epilogue."""
+    x, w = needed(inputs, 2)
+    positions = positions or Positions.of(inputs, epilogue)
+    if 1 not in known:
+        raise Declined("weights that are no constant")
+    if len(x.shape) != 4:
+        raise Declined(f"only 2 spatial dimensions, got shape {x.shape}")
+    attributes = dict(attributes)
+    reads_first = bool(attributes.pop(READS_FIRST, False))
+    shape = x.shape if reads_first else tuple(x.shape[axis] for axis in (0, 3, 1, 2))
+    window, (batch, count, *spatial) = window_of(Spec(shape, x.dtype), w.shape, attributes)
+    result = Spec((batch, *spatial, count), "float32")
+    steps = list(epilogue)
+    bias = inputs[2] if len(inputs) > 2 else None
+    if bias is not None:
+        steps.insert(0, Step.binary("Add", bias, positions.at[2]))
+    operands = operands_of(steps, 2 + (bias is not None), result, -1, 3)
+    if not result.size or not x.size:
+        return nothing("conv", (result,))
+    if is_depthwise(window) and not reads_first:
+        kind: Any = DepthwiseLast
+    elif window.groups > 1:
+        raise Declined("groups of channels")
+    elif not reads_first and _is_product(window):
+        matrix = known[1].reshape(window.results, window.channels)
+        return emit_product(
+            target,
+            Product(
+                "conv",
+                window.batch * window.pixels,
+                window.results,
+                window.channels,
+                (result,),
+                positions.count,
+                positions.at[0],
+                weights=matrix.T.astype(numpy.float32, copy=False),
+                steps=tuple(steps),
+                operands=operands,
+            ),
+        )
+    else:
+        kind = FirstToLastConvolution if reads_first else LastConvolution
+    made: GenKernel = kind(target, window, known[1], result, steps, operands, positions).kernel()
+    return made
+
+
+def is_depthwise(window: Window) -> bool:
+    """Whether each channel is convolved on its own."""
+    return window.channels == window.results == 1 and window.groups > 1
+
+
+def _is_product(window: Window) -> bool:
+    """Whether pixels are rows of a matrix, one behind the other."""
+    return window.taps == 1 and window.strides == (1, 1) and window.is_inside
+
+
+def cycles_of_last(window: Window, target: Target) -> float:
+    """Cycles for an image."""
+    return tile_shape(window, target).cycles

@@ -1,0 +1,114 @@
+/*!
+ * \file small_convolution.cc
+ * \brief Convolutions of small images on the registers that the processor has.
+ */
+#include "op/kernels/convolution/small_convolution.h"
+
+#include <algorithm>
+
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12 warns of the undefined registers that its own intrinsics start from.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include "op/kernels/lanes/floats.h"
+
+namespace mxnet {
+namespace op {
+
+#define MXNET_LEVEL baseline
+#define MXNET_TARGET
+#include "op/kernels/convolution/small_convolution.inc"
+
+#if MXNET_CPU_LEVELS
+#define MXNET_LEVEL avx2
+#define MXNET_TARGET MXNET_TARGET_AVX2_FMA
+#include "op/kernels/convolution/small_convolution.inc"
+
+#define MXNET_LEVEL avx512
+#define MXNET_TARGET MXNET_TARGET_AVX512
+#include "op/kernels/convolution/small_convolution.inc"
+#endif
+
+namespace {
+
+/*! \brief Elements of the largest tile of columns, which may begin at the last one of an image. */
+constexpr int64_t kBehind = 64;
+/*! \brief Elements of a line of the cache, which each part of the memory begins with. */
+constexpr int64_t kAligned = sizeof(SmallConvolution::Line) / sizeof(float);
+
+int64_t Aligned(int64_t size) { return (size + kAligned - 1) / kAligned * kAligned; }
+
+SmallConvolution::Parts PartsOf(const SmallConvolutionShape& shape, const float* weight,
+                                const float* bias) {
+  SmallConvolution::Parts parts{};
+  parts.shape = shape;
+  parts.loops = LoopsOf(shape);
+  for (size_t axis = 0; axis < 2; ++axis) {
+    parts.result[axis] = shape.Result(axis);
+    parts.windows[axis] = shape.pools ? 2 * parts.result[axis] : shape.Windows(axis);
+  }
+  const auto& [height, width] = shape.image;
+  const int64_t stride = shape.strides[1];
+  const bool is_as_given = stride == 1 && shape.pads == std::array<int64_t, 4>{};
+  parts.copies = !is_as_given || parts.loops.lanes == ConvolutionLanes::kColumns;
+  parts.plane_rows = height + shape.pads[0] + shape.pads[2];
+  parts.phase = (width + shape.pads[1] + shape.pads[3] + stride - 1) / stride;
+  const int64_t row = stride * parts.phase;
+  parts.row_step = shape.strides[0] * row;
+  parts.image_size = Aligned(shape.channels * parts.plane_rows * row + kBehind);
+  for (int64_t channel = 0; channel < shape.channels; ++channel) {
+    for (int64_t i = 0; i < shape.kernel[0]; ++i) {
+      for (int64_t j = 0; j < shape.kernel[1]; ++j) {
+        const int64_t column = j * shape.dilations[1];
+        parts.offsets.push_back((channel * parts.plane_rows + i * shape.dilations[0]) * row +
+                                column % stride * parts.phase + column / stride);
+      }
+    }
+  }
+  const int64_t block = parts.loops.block;
+  const auto taps = static_cast<int64_t>(parts.offsets.size());
+  const int64_t padded = (shape.out_channels + block - 1) / block * block;
+  parts.weight.resize(static_cast<size_t>(Aligned(padded * taps) / kAligned));
+  parts.bias.resize(static_cast<size_t>(Aligned(padded) / kAligned));
+  for (int64_t channel = 0; channel < shape.out_channels; ++channel) {
+    float* const to = parts.weight.front().of + channel / block * block * taps + channel % block;
+    for (int64_t tap = 0; tap < taps; ++tap) to[tap * block] = weight[channel * taps + tap];
+    if (bias != nullptr) parts.bias.front().of[channel] = bias[channel];
+  }
+  return parts;
+}
+
+}  // namespace
+
+ConvolutionLoops LoopsOf(const SmallConvolutionShape& shape) noexcept {
+#if MXNET_CPU_LEVELS
+  if (HostCpuLevel() >= CpuLevel::kAvx512) return avx512::Convolution::LoopsOf(shape);
+  if (HostCpuLevel() >= CpuLevel::kAvx2) return avx2::Convolution::LoopsOf(shape);
+#endif
+  return baseline::Convolution::LoopsOf(shape);
+}
+
+SmallConvolution::SmallConvolution(const SmallConvolutionShape& shape, const float* weight,
+                                   const float* bias)
+    : parts_(PartsOf(shape, weight, bias)) {}
+
+size_t SmallConvolution::workspace() const {
+  int64_t size = parts_.copies ? parts_.image_size : 0;
+  if (parts_.loops.lanes == ConvolutionLanes::kChannels) {
+    size += parts_.result[0] * parts_.result[1] * parts_.loops.block;
+  }
+  return static_cast<size_t>(size) * sizeof(float);
+}
+
+void SmallConvolution::Run(const float* x, float* y, void* work) const noexcept {
+  auto* const memory = static_cast<float*>(work);
+#if MXNET_CPU_LEVELS
+  if (HostCpuLevel() >= CpuLevel::kAvx512) return avx512::Convolution::Run(parts_, x, y, memory);
+  if (HostCpuLevel() >= CpuLevel::kAvx2) return avx2::Convolution::Run(parts_, x, y, memory);
+#endif
+  baseline::Convolution::Run(parts_, x, y, memory);
+}
+
+}  // namespace op
+}  // namespace mxnet
