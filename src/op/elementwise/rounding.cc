@@ -6,6 +6,7 @@
 
 #include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
+#include "op/kernels/elementwise/number_classes.h"
 #include "op/semantics/order.h"
 
 namespace mxnet {
@@ -21,6 +22,8 @@ struct Rint : formulas::rint {
 };
 
 struct IsNanOp : formulas::isnan {
+  static constexpr int kClasses = kClassNan;
+  static constexpr bool kIsNone = false;
   using formulas::isnan::Apply;
   template <typename Part>
   static bool Apply(std::complex<Part> x) {
@@ -29,6 +32,8 @@ struct IsNanOp : formulas::isnan {
 };
 
 struct IsInf : formulas::isinf {
+  static constexpr int kClasses = kClassInfinity;
+  static constexpr bool kIsNone = false;
   using formulas::isinf::Apply;
   template <typename Part>
   static bool Apply(std::complex<Part> x) {
@@ -37,6 +42,8 @@ struct IsInf : formulas::isinf {
 };
 
 struct IsFinite : formulas::isfinite {
+  static constexpr int kClasses = kClassNan | kClassInfinity;
+  static constexpr bool kIsNone = true;
   using formulas::isfinite::Apply;
   template <typename Part>
   static bool Apply(std::complex<Part> x) {
@@ -44,13 +51,26 @@ struct IsFinite : formulas::isfinite {
   }
 };
 
+/*! \brief A test for classes of floats. */
+template <typename Op>
+UnaryOp ClassTestOf() {
+  LoopTable table = UnaryFormulaLoops<Op, ComplexTypes>();
+#if MXNET_CPU_LEVELS
+  if (HostCpuLevel() >= CpuLevel::kAvx512) {
+    table.loops[kIndexFloat32] = &WideClassTest<Op, float>;
+    table.loops[kIndexFloat64] = &WideClassTest<Op, double>;
+  }
+#endif
+  return {table, Op::kRule, Op::kResult};
+}
+
 const UnaryOp kFloor = UnaryOf<formulas::floor>();
 const UnaryOp kCeil = UnaryOf<formulas::ceil>();
 const UnaryOp kTrunc = UnaryOf<formulas::trunc>();
 const UnaryOp kRint = UnaryOf<Rint, ComplexTypes>();
-const UnaryOp kIsNan = UnaryOf<IsNanOp, ComplexTypes>();
-const UnaryOp kIsInf = UnaryOf<IsInf, ComplexTypes>();
-const UnaryOp kIsFinite = UnaryOf<IsFinite, ComplexTypes>();
+const UnaryOp kIsNan = ClassTestOf<IsNanOp>();
+const UnaryOp kIsInf = ClassTestOf<IsInf>();
+const UnaryOp kIsFinite = ClassTestOf<IsFinite>();
 const UnaryOp kLogicalNot = UnaryOf<formulas::logical_not, ComplexTypes>();
 const UnaryOp kInvert = UnaryOf<formulas::invert>();
 
