@@ -34,7 +34,10 @@ LOOPS = Levels(
     ("baseline", "avx2", "avx512"),
     "import mx; print(mx.test_utils.cpu_level())",
     (
-        *(f"tests/mx/test_elementwise.py::test_{name}" for name in ("binary", "layouts")),
+        *(
+            f"tests/mx/test_elementwise.py::test_{name}"
+            for name in ("binary", "layouts", "classes_of_floats")
+        ),
         *(f"tests/mx/test_elementwise.py::test_unary{name}" for name in ("", "_at_special_values")),
         *(f"tests/mx/test_reductions.py::test_{name}" for name in ("position", "nan_wins")),
         "tests/mx/test_formulas.py",

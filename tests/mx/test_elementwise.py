@@ -110,6 +110,22 @@ def test_unary_at_special_values(name):
             check(name, [given], exact=False)
 
 
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_classes_of_floats(name, dtype):
+    """Of all exponents and signs, quiet and signaling NaN among them, at any steps."""
+    bits = np.dtype(dtype).itemsize * 8
+    patterns = np.arange(2**12, dtype=f"uint{bits}") << np.array(bits - 12, f"uint{bits}")
+    given = np.concatenate([patterns, patterns | np.array(1, patterns.dtype)]).view(dtype)
+    for count in (1, 63, 64, 65, 8192):
+        for step in (1, 2, -1):
+            array, ours = given[-count:][::step], mx.np.array(given[-count:])[::step]
+            expected = getattr(np, name)(array)
+            assert_same(getattr(mx.np, name)(ours), expected)
+            out = mx.np.zeros(3 * array.size, dtype="bool")[::3]
+            assert_same(getattr(mx.np, name)(ours, out=out), expected)
+
+
 SHAPE_PAIRS = [
     ((), (3,)),
     ((4,), ()),

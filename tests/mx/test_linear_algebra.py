@@ -168,3 +168,16 @@ def test_method_and_half_precision():
         halves = [mx.np.array(x).astype(dtype) for x in (left, right)]
         wide = halves[0].asnumpy().astype("float32") @ halves[1].asnumpy().astype("float32")
         assert_same(mx.np.matmul(*halves), wide.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if name[0] in "biu"])
+def test_outer_of_integers(dtype):
+    """Of few elements and of so many that threads share the rows, which wrap."""
+    for m, n in ((2, 33), (300, 5), (130, 301)):
+        a, b = (np.arange(2 * size).astype(dtype) for size in (m, n))
+        for step in (1, 2, -1):
+            left, right = a[::step][:m], b[::-step][:n]
+            expected = np.outer(left, right)
+            ours = mx.np.array(a)[::step][:m], mx.np.array(b)[::-step][:n]
+            assert_same(mx.np.outer(*ours), expected)
+            assert_same(mx.np.matmul(ours[0][:, None], ours[1][None]), expected)

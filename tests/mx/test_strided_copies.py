@@ -139,3 +139,12 @@ def test_an_index_out_of_bounds_changes_nothing(step, wrong):
         with pytest.raises(IndexError, match=f"index {wrong} is out of bounds"):
             array[key] = 7
         assert array.tolist() == list(range(50))
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tobytes(dtype, step):
+    for size in (1, 300, 5000):
+        values = numbers(room(size), dtype)
+        ours = mx.np.array(values)[line(size, step)]
+        assert ours.tobytes() == values[line(size, step)].tobytes()

@@ -44,6 +44,8 @@ cdef extern from "Python.h":
     PyObject* PyFloat_FromDouble(double value) noexcept
     PyObject* PyLong_FromLongLong(long long value) noexcept
     char* PyBytes_AS_STRING(object made) noexcept
+    int PyBUF_WRITE
+    object PyMemoryView_FromMemory(char* memory, Py_ssize_t size, int flags)
     object PyBytes_FromStringAndSize(const char* data, Py_ssize_t size)
     ctypedef struct PySliceObject:
         PyObject* start
@@ -413,9 +415,11 @@ cdef class ndarray(NDArray):
         cdef const char* data = <const char*>tensor.data + tensor.byte_offset
         if n <= 1 or tensor.strides[0] == 1:
             return PyBytes_FromStringAndSize(data, n * item)
-        if n > FEW_ELEMENTS:
-            return _conversion.tobytes(self, order)
         made = PyBytes_FromStringAndSize(NULL, n * item)
+        if n > FEW_ELEMENTS:
+            memory = PyMemoryView_FromMemory(PyBytes_AS_STRING(made), n * item, PyBUF_WRITE)
+            set_item(numpy.frombuffer(memory, self.dtype), whole, self)
+            return made
         copy_strided(PyBytes_AS_STRING(made), data, tensor.strides[0] * item, item, n)
         return made
 

@@ -55,7 +55,7 @@ cdef inline void fill_dense(char* to, const char* element, int64_t item, int64_t
         done += i
 
 
-# Up to so many strided elements are copied here one by one; more are left to NumPy, which is faster.
+# Up to so many strided elements are copied here one by one; the operator copies more in less time.
 cdef enum:
     FEW_ELEMENTS = 4096
 

@@ -11,6 +11,7 @@
 
 #include "op/kernels/cpu.h"
 #include "op/kernels/elementwise/gather.h"
+#include "op/parallel/parallel.h"
 #include "op/semantics/dispatch.h"
 
 namespace mxnet {
@@ -124,6 +125,25 @@ void SumColumn(const Operands<T>& p, T* c) {
       c[i] = Sum<T>::Step(c[i], dot(a, b, n), T{1});
     }
   }
+}
+
+/*! \brief A row of numbers, each times a factor. */
+template <typename T>
+struct ScaledRow {
+  static MXNET_ALWAYS_INLINE void Run(const T* row, T factor, int64_t n, T* out) {
+    for (int64_t j = 0; j < n; ++j) out[j] = Sum<T>::Step(T{}, factor, row[j]);
+  }
+};
+
+/*! \brief c of sums of one product, of integers and a dense row of b: each row is written once. */
+template <typename T>
+void OuterProduct(const Operands<T>& p, T* c) {
+  static const auto scale = ForWideCpu<ScaledRow<T>>();
+  const auto rows = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) scale(p.b, p.a[i * p.a_row], p.n, c + i * p.n);
+  };
+  if (p.m * p.n < kFewForThreads) return rows(0, p.m);
+  InParallel(p.m, std::max<int64_t>(1, kElementsTimed / p.n), rows);
 }
 
 /*! \brief Adds rows of b, each times a factor, to a part of a row of c. */
