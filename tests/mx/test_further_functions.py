@@ -114,3 +114,15 @@ def test_flags():
     assert array.flags.c_contiguous and array.flags["WRITEABLE"]
     assert array.T.flags.f_contiguous
     assert not mx.np.broadcast_to(array, (2, 2, 3)).flags.writeable
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (), [1]])
+def test_size(axis):
+    expected = CUBE.size if axis is None else int(np.prod(np.take(CUBE.shape, axis)))
+    assert mx.np.size(mx.np.array(CUBE), axis) == mx.np.size(CUBE, axis) == expected
+
+
+@pytest.mark.parametrize(("axis", "kind"), [(3, np.exceptions.AxisError), ((0, 0), ValueError)])
+def test_size_of_axes_that_are_not_there(axis, kind):
+    with pytest.raises(kind, match="axis"):
+        mx.np.size(CUBE, axis)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import ffi
 
@@ -69,9 +71,16 @@ def ndim(a: Any) -> int:
     return len(shape(a))
 
 
-def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements of an array, or its extent along one axis."""
-    return int(numpy.prod(shape(a))) if axis is None else shape(a)[axis]
+def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
+    """The number of elements of an array, or of those along one axis or several.
+
+    Raises AxisError for an axis the array has not, ValueError for one given twice.
+    """
+    extents = shape(a)
+    if axis is None:
+        return math.prod(extents)
+    axes = normalize_axis_tuple(axis, len(extents))
+    return math.prod(extents[each] for each in axes)
 
 
 def array_equal(a1: Any, a2: Any) -> bool:
