@@ -1,10 +1,9 @@
 #include "onednn/threads.h"
 
-#include <mxnet/runtime/error.h>
-
 #include <atomic>
 
 #include "onednn/redirect.h"
+#include "op/parallel/thread_pool.h"
 
 namespace mxnet {
 namespace onednn {
@@ -27,8 +26,7 @@ bool Set(int threads) {
 ThreadScope::ThreadScope(int threads) : before_(of_scope) {
   if (threads == before_ || Set(threads)) return;
   Set(before_);
-  MXNET_THROW("RuntimeError") << "oneDNN: expected " << threads - 1
-                              << " threads beside the calling one, the system starts fewer";
+  op::ThrowTooFewThreads("oneDNN", threads - 1);
 }
 
 ThreadScope::~ThreadScope() {

@@ -69,6 +69,20 @@ CASES = {
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         check()
     """,
+    "an error where the system starts fewer threads": """
+        import resource
+
+        mx.set_num_threads(64)
+        size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + (40 << 20), -1))
+        try:
+            mx.np.dot(a, b)
+        except RuntimeError as error:
+            words = "a product of matrices: expected 63 threads beside the calling one"
+            assert words in str(error), error
+        else:
+            raise AssertionError("no error")
+    """,
     # The BLAS's own threads would look for work for 0.1 seconds.
     "idle afterwards": """
         time.sleep(0.3)

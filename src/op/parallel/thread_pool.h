@@ -5,6 +5,8 @@
 #ifndef MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_
 #define MXNET_SRC_OP_PARALLEL_THREAD_POOL_H_
 
+#include <mxnet/runtime/error.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -15,6 +17,13 @@
 
 namespace mxnet {
 namespace op {
+
+/*! \brief What is thrown where Reserve could not: `what` needs so many threads besides. Inline, as
+ * libraries that are not linked with this one throw it, too. */
+[[noreturn, gnu::cold]] inline void ThrowTooFewThreads(const char* what, int workers) {
+  MXNET_THROW("RuntimeError") << what << ": expected " << workers
+                              << " threads beside the calling one, the system starts fewer";
+}
 
 /*! \brief Items of a loop, which threads take by the piece until none are left. */
 struct SharedLoop {

@@ -69,8 +69,7 @@ const Library& Library::WithThreads() {
   const Library& library = Get();
   const int threads = library.get_num_threads();
   if (threads > 1 && !ThreadPool::Global()->Reserve(threads - 1)) {
-    MXNET_THROW("RuntimeError") << "a product of matrices: expected " << threads - 1
-                                << " threads beside the calling one, the system starts fewer";
+    ThrowTooFewThreads("a product of matrices", threads - 1);
   }
   return library;
 }
