@@ -12,7 +12,7 @@ from ._copy import copy_function
 from ._kernels import ConvolutionKernel
 from ._panels import WORK, Panels
 from ._text import fill
-from ._tile import Column, Tile, cost, fits, split
+from ._tile import Column, Tile, cost, fits, sizes, split
 from ._window import Rows, Window
 
 _BODY = """\
@@ -162,8 +162,8 @@ class RowConvolution(ConvolutionKernel):
         taps = self.rows.taps(window, self.block_rows)
         functions: list[str] = []
         calls: list[str] = []
-        heights = _sizes(window.out_high, self.high, "row", str(window.out_high))
-        counts = _sizes(window.results, self.mr, "m", str(window.results))
+        heights = sizes(window.out_high, self.high, "row")
+        counts = sizes(window.results, self.mr, "m")
         where = f"m * {window.pixels} + row * {window.out_wide} + n"
         for condition, vectors, lanes in self.panels.kinds():
             for high, is_high in heights:
@@ -198,16 +198,6 @@ class RowConvolution(ConvolutionKernel):
                         f"          {head}if ({condition} && {is_high} && {is_count}) {call}\n"
                     )
         return "\n".join(functions), "".join(calls)
-
-
-def _sizes(extent: int, size: int, variable: str, end: str) -> list[tuple[int, str]]:
-    """Lengths of the parts of an extent, each with the C condition on where it begins."""
-    rest = extent % size
-    if not rest:
-        return [(size, "1")]
-    if rest == extent:
-        return [(rest, "1")]
-    return [(rest, f"{variable} + {size} > {end}"), (size, "1")]
 
 
 def pack_results(weights: numpy.ndarray, window: Window, mr: int) -> numpy.ndarray:

@@ -219,8 +219,8 @@ def split(extent: int, most: int) -> list[int]:
 def sizes(extent: int, size: int, variable: str) -> list[tuple[int, str]]:
     """Lengths of the parts of an extent, each with the C condition on where it begins."""
     rest = extent % size
-    if not rest:
-        return [(size, "1")]
+    if not rest or rest == extent:
+        return [(rest or size, "1")]
     return [(rest, f"{variable} + {size} > {extent}"), (size, "1")]
 
 
