@@ -18,7 +18,8 @@ from ._graph import Graph, check_graph
 from ._spec import spec_of
 from .lowering import BACKENDS, Chooser
 from .lowering._lowering import ARRAY_DTYPES
-from .lowering._program import Program, Step
+from .lowering._program import Program
+from .lowering._segment import Step
 from .passes import CPU_PASSES
 from .profile import Profile, Recorder
 

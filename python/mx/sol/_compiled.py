@@ -12,7 +12,7 @@ import numpy
 from .. import numpy as np
 from ..context import Context, cpu
 from ..graph import Graph, PartitionedPlan, Plan, ValueSpec
-from ..graph.lowering._program import to_numpy
+from ..graph.lowering._contents import to_numpy
 from ..graph.passes import Pass
 from ._config import config
 from ._precision import LESS_EXACT

@@ -11,7 +11,7 @@ import onnx_ir as ir
 import ffi
 
 from ..graph import Graph
-from ..graph.lowering._program import _used_by as used_by
+from ..graph.lowering._node import used_by
 from .gradient import joint
 from .operators import DOMAIN, VERSION
 

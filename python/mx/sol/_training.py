@@ -11,8 +11,8 @@ import onnx_ir
 
 from ..context import Context
 from ..graph import Graph, GraphError, PartitionedPlan, Plan
+from ..graph.lowering._contents import to_numpy
 from ..graph.lowering._lowering import row_major_plan
-from ..graph.lowering._program import to_numpy
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
 from ._limited import limited

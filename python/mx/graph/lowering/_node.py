@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import onnx
@@ -45,3 +46,35 @@ def _since_version(operator: str, opset: int, domain: str) -> int:
         return int(onnx.defs.get_schema(operator, opset, domain).since_version)
     except onnx.defs.SchemaError:
         return 0
+
+
+def is_constant(node: onnx_ir.Node) -> bool:
+    """Whether it is a Constant that has its elements as a tensor."""
+    return node.op_type == "Constant" and node.domain == "" and "value" in node.attributes
+
+
+def subgraphs_of(node: onnx_ir.Node) -> Iterator[onnx_ir.Graph]:
+    """The graphs among a node's attributes, as control flow has them."""
+    for attribute in node.attributes.values():
+        if attribute.type == onnx_ir.AttributeType.GRAPH:
+            yield attribute.as_graph()
+        elif attribute.type == onnx_ir.AttributeType.GRAPHS:
+            yield from attribute.as_graphs()
+
+
+def has_subgraphs(node: onnx_ir.Node) -> bool:
+    """Whether a node has graphs among its attributes."""
+    return any(True for _ in subgraphs_of(node))
+
+
+def used_by(node: onnx_ir.Node) -> list[onnx_ir.Value]:
+    """The values that a node reads, with those that its subgraphs take from around them, in order.
+
+    What a subgraph reads of its own is among them.
+    """
+    used = [value for value in node.inputs if value is not None]
+    for graph in subgraphs_of(node):
+        for inner in graph:
+            used += used_by(inner)
+        used += list(graph.outputs)
+    return used

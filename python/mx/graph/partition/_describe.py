@@ -12,8 +12,8 @@ import onnx_ir
 from onnx_ir import serde
 
 from ..lowering._lowering import ARRAY_DTYPES
-from ..lowering._node import since_version
-from ._wiring import Part, subgraphs_of
+from ..lowering._node import has_subgraphs, since_version
+from ._wiring import Part
 
 VERSION = 1
 # Attributes that are tensors are lists of numbers to libraries, up to that size.
@@ -26,7 +26,7 @@ class NotOffered(Exception):
 
 def check_offered(node: onnx_ir.Node, opset: Mapping[str, int]) -> None:
     """Raises NotOffered for a node that the description of graphs has no form for."""
-    if next(subgraphs_of(node), None) is not None:
+    if has_subgraphs(node):
         raise NotOffered("it has subgraphs")
     if not since_version(node, opset.get(node.domain, 1)):
         raise NotOffered("onnx does not know its operator")

@@ -19,7 +19,8 @@ from .._graph import Graph
 from ..lowering import BACKENDS, Chooser
 from ..lowering._lowering import ARRAY_DTYPES
 from ..lowering._node import describe as text_of
-from ..lowering._program import Program, Step
+from ..lowering._program import Program
+from ..lowering._segment import Step
 from ..plan import own_arrays
 from ..profile import Recorder
 from ._compiled import FAILURES, Loaded

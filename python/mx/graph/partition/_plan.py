@@ -16,7 +16,7 @@ from ...context import Context
 from .._errors import GraphError
 from .._graph import Graph, check_graph
 from .._spec import dims_of
-from ..lowering._program import Step
+from ..lowering._segment import Step
 from ..passes import PASSES
 from ..plan import Plan
 from ..profile import Profile, Recorder

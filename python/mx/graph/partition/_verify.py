@@ -12,8 +12,9 @@ import onnx_ir
 from ...context import cpu
 from .._errors import MismatchError
 from ..lowering import BACKENDS, Chooser
+from ..lowering._contents import to_numpy
 from ..lowering._node import describe as text_of
-from ..lowering._program import Program, to_numpy
+from ..lowering._program import Program
 from ._device import Device
 from ._wiring import Part, Wiring
 

@@ -11,24 +11,7 @@ import numpy
 import onnx_ir
 
 from .._errors import GraphError
-
-
-def values_used_by(node: onnx_ir.Node) -> Iterator[onnx_ir.Value]:
-    """What a node reads, with what its subgraphs take from around them, in order."""
-    yield from (value for value in node.inputs if value is not None)
-    for graph in subgraphs_of(node):
-        for inner in graph:
-            yield from values_used_by(inner)
-        yield from graph.outputs
-
-
-def subgraphs_of(node: onnx_ir.Node) -> Iterator[onnx_ir.Graph]:
-    """The subgraphs among a node's attributes."""
-    for attribute in node.attributes.values():
-        if attribute.type == onnx_ir.AttributeType.GRAPH:
-            yield attribute.as_graph()
-        elif attribute.type == onnx_ir.AttributeType.GRAPHS:
-            yield from attribute.as_graphs()
+from ..lowering._node import used_by
 
 
 @dataclass
@@ -64,7 +47,7 @@ class Wiring:
         self._makers = {
             value: position for position, node in enumerate(self.nodes) for value in node.outputs
         }
-        self._used = [list(dict.fromkeys(values_used_by(node))) for node in self.nodes]
+        self._used = [list(dict.fromkeys(used_by(node))) for node in self.nodes]
         self._users: dict[onnx_ir.Value, list[int]] = {}
         for position, used in enumerate(self._used):
             for value in used:

@@ -8,8 +8,9 @@ from typing import Any
 import onnx_ir
 
 from ...graph import Graph, GraphError
+from ...graph.lowering._followers import followers_of
 from ...graph.lowering._host import HostNode
-from ...graph.lowering._node import attributes_of, describe, since_version
+from ...graph.lowering._node import attributes_of, describe, has_subgraphs, since_version
 from ...graph.lowering._value import Declined, Follower, Followers
 from ..backends.gen import Target, emit
 from ..backends.gen._chain import Chain, longest
@@ -18,7 +19,7 @@ from ..backends.gen._table import SINCE
 from ._bodies import by_body, by_expansion
 from ._control import control_of
 from ._coverage import WITHOUT
-from ._fusion import Fused, followers
+from ._fusion import Fused
 from ._known import alias, computed
 from ._last import TO_FIRST, first_of, fused_last
 from ._program import Call, Control, Program, Step, Value, constant_of
@@ -54,7 +55,7 @@ class Lowering:
         # Values whose elements lie elsewhere only, with their channels last; branches and loops
         # would need others in each.
         self._pending: set[Value] = set()
-        self._may_be_last = not any(map(_has_subgraphs, self._graph))
+        self._may_be_last = not any(map(has_subgraphs, self._graph))
 
     def program(self) -> Program:
         values: Values = {}
@@ -143,7 +144,9 @@ class Lowering:
         if node in self._done:
             return
         self._label = _label_of(node)
-        behind = [] if node.domain else list(followers(node, values, opset))
+        behind: list[Behind] = []
+        if not node.domain:
+            behind += followers_of(node, values.get, lambda node: opset.get(node.domain, 1))
         try:
             outputs, taken = self.outputs(node, values, opset, behind)
         except Declined as error:
@@ -163,7 +166,7 @@ class Lowering:
         the nodes behind it these compute, too, which give that then."""
         inputs = [None if value is None else values[value] for value in node.inputs]
         is_onnx = node.domain in ("", "ai.onnx")
-        if _has_subgraphs(node):
+        if has_subgraphs(node):
             return control_of(self, node, inputs, values, opset), 0
         host = HostNode(node, opset)
         known = computed(node, inputs, host) if is_onnx else None
@@ -276,8 +279,3 @@ def _drop_unused(program: Program) -> None:
 def _label_of(node: onnx_ir.Node) -> str:
     source = node.metadata_props.get("mx.source")
     return f"{node.name or node.op_type} ({node.op_type})" + (f", {source}" if source else "")
-
-
-def _has_subgraphs(node: onnx_ir.Node) -> bool:
-    kinds = (onnx_ir.AttributeType.GRAPH, onnx_ir.AttributeType.GRAPHS)
-    return any(attribute.type in kinds for attribute in node.attributes.values())

@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from ...graph import GraphError
 from ...graph._spec import dims_of
-from ...graph.lowering._program import _used_by as used_by
+from ...graph.lowering._node import used_by
 from ._cut import Cut
 from ._joint import Joint
 from ._memory import peak_of, size_of

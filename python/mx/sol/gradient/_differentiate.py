@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import onnx_ir as ir
 
 from ...graph import GraphError
-from ...graph.lowering._node import describe
-from ...graph.lowering._program import _used_by as used_by
+from ...graph.lowering._node import describe, used_by
 from ._rules import (
     DETACHED,
     GRAPH_RULES,

@@ -9,7 +9,7 @@ from functools import cached_property
 import onnx_ir as ir
 
 from ...graph import Graph, ValueSpec
-from ...graph.lowering._program import _used_by as used_by
+from ...graph.lowering._node import used_by
 from ._copies import let_go
 
 

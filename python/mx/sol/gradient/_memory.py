@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from ...graph import Graph, GraphError
 from ...graph._spec import dims_of, dtype_of
-from ...graph.lowering._program import _used_by as used_by
+from ...graph.lowering._node import used_by
 
 # Its output is the memory of its input.
 _VIEWS = frozenset("Flatten Identity Reshape Squeeze Unsqueeze".split())

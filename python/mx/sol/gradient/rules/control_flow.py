@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from ....graph.lowering._program import _used_by as used_by
+from ....graph.lowering._node import used_by
 from .._copies import Copy, give, writer_inside
 from .._differentiate import differentiate
 from .._rules import GRAPH_RULES, Call
