@@ -34,6 +34,8 @@ HIGHEST = "the highest row"
 # Of a row: the least of so many blocks of each, which take turns, and how long a block takes.
 ROUNDS = 7
 BLOCK_SECONDS = 0.0002
+# After a pause: a thread that was asleep takes up to a millisecond to come, of either side.
+WARM_UP_SECONDS = 0.005
 # A row that takes longer has fewer rounds.
 ROW_SECONDS = 0.03
 FEWEST_ROUNDS = 2
@@ -63,6 +65,9 @@ class Measured:
         return self.ours / self.numpys
 
 
+# What NumPy hands to OpenBLAS.
+OF_BLAS = ("dot(", "inner(", "matmul(", "@")
+
 Block = Callable[[int], float]
 
 
@@ -87,9 +92,17 @@ def block_of(text: str, names: dict[str, Any]) -> Block:
 def calibrated(block: Block) -> tuple[int, float]:
     """How many runs make a block, and the seconds of one."""
     count = 1
+    block(count)  # what happens at first only
     while (taken := block(count)) < BLOCK_SECONDS / 2 and count < 1 << 20:
         count *= 4
     return max(1, math.ceil(count * BLOCK_SECONDS / max(taken, 1e-9))), taken / count
+
+
+def warm_up(block: Block, count: int) -> None:
+    """Runs a block until its threads, which a pause has put to sleep, are back at work."""
+    end = time.perf_counter() + WARM_UP_SECONDS
+    while time.perf_counter() < end:
+        block(count)
 
 
 def timed(sides: Sequence[Block], effort: Effort, settle_seconds: float = 0.0) -> tuple[float, ...]:
@@ -102,7 +115,9 @@ def timed(sides: Sequence[Block], effort: Effort, settle_seconds: float = 0.0) -
     for number in range(rounds):
         for side in range(len(sides)) if number % 2 else reversed(range(len(sides))):
             count = prepared[side][0]
-            time.sleep(settle_seconds)
+            if settle_seconds:
+                time.sleep(settle_seconds)
+                warm_up(sides[side], count)
             best[side] = min(best[side], sides[side](count) / count)
     time.sleep(settle_seconds)
     return tuple(best)
@@ -152,7 +167,7 @@ def measure(
 
 def is_of_blas(row: Row, setting: Setting) -> bool:
     """Whether NumPy runs it on threads of OpenBLAS, which take a processor from what comes next."""
-    return setting.size >= SIZES[2] and any(part in row.text for part in ("dot(", "matmul(", "@"))
+    return setting.size >= SIZES[2] and any(part in row.text for part in OF_BLAS)
 
 
 def all_rows() -> tuple[list[Row], list[str]]:
