@@ -87,6 +87,23 @@ def test_positions_in_lines(dtype):
                     assert_same(getattr(mx.np, name)(ours), expected)
 
 
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if name[0] != "c"])
+def test_positions_in_rows_that_lie_apart(dtype):
+    """Short rows, which are brought together first, and longer ones; of floats some have NaN."""
+    random = np.random.default_rng(0)
+    for length in (5, 17, 64, 128, 129):
+        array = random.integers(0, 9, (2, 4, 2 * length)).astype(dtype)
+        if array.dtype.kind == "f":
+            array[1, ::2, length::3] = np.nan
+        for view in (lambda x: x[..., ::2], lambda x: x[..., ::-2], lambda x: x[:, 1:3, 1::2]):
+            for axis in (-1, 2, 1):
+                for name in ("argmax", "argmin"):
+                    expected = getattr(np, name)(view(array), axis)
+                    assert_same(getattr(mx.np, name)(view(mx.np.array(array)), axis), expected)
+                    found = getattr(mx.np, name)(view(mx.np.array(array)), axis, keepdims=True)
+                    assert_same(found, np.expand_dims(expected, axis))
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 0)])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])

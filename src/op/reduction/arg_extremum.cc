@@ -169,6 +169,15 @@ void InferFind(const InferCall& call, const FindAttributes& attributes) {
   }
 }
 
+/*! \brief Whether lines of n elements that lie apart, along the last axis of a small array, are so
+ * short that all are better brought together at once. */
+bool IsOfShortLines(const DLTensor& a, int64_t axis, int64_t n) {
+  constexpr int64_t kShort = 128;
+  const bool is_last = axis == -1 || axis == a.ndim - 1;
+  return is_last && n > kFewFound && n <= kShort && a.strides[a.ndim - 1] != 1 &&
+         TensorSize(a) > n && TensorSize(a) < kFewForThreads;
+}
+
 void RunFind(const RunCall& call, const FindAttributes& attributes) {
   const auto& search = *static_cast<const Search*>(call.data);
   const DLTensor* elements = call.in;
@@ -193,6 +202,13 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
         find_columns(x, step, columns, stride, n, out + result);
       });
     });
+  }
+  const bool is_dense = IsContiguous(*elements);
+  if (!is_dense && attributes.axis && IsOfShortLines(*elements, *attributes.axis, n)) {
+    const NDArray dense = Contiguous(*elements);
+    RunCall again = call;
+    again.in = &dense.tensor();
+    return RunFind(again, attributes);
   }
   ForResults(r, 1, [&](int64_t begin, int64_t end) {
     int64_t* to = out + begin;
