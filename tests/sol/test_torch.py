@@ -504,7 +504,10 @@ def test_the_parts_that_can_be_are_optimized() -> None:
         ((nn.ReLU(), None), "an example of the arguments with a tensor"),
         ((nn.ReLU(), torch.ones(2, device="meta")), "expected a tensor on the CPU"),
         ((nn.ReLU(), torch.ones(2), torch.ones(2)), "too many positional arguments"),
-        ((3, torch.ones(2)), "model: expected a torch.nn.Module; .*got int"),
+        (
+            (3, torch.ones(2)),
+            "model: expected a torch.nn.Module or a torch.export.ExportedProgram; .*got int",
+        ),
     ],
 )
 def test_wrong_examples(args, text) -> None:

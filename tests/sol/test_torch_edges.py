@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import warnings
 
 import pytest
 import torch
@@ -92,3 +94,61 @@ def test_tensors_with_gradients_that_are_no_parameters() -> None:
     fast = sol.optimize(Applies(lambda x: x * scale), torch.ones(3))
     with pytest.raises(GraphError, match="a tensor that is no parameter needs a gradient"):
         fast(x)
+
+
+X = torch.randn(2, 4)
+
+
+@dataclasses.dataclass
+class Pair:
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+def pair(x: torch.Tensor) -> Pair:
+    return Pair(x, x + 1)
+
+
+# A model and an example, and what is said of them.
+UNSUPPORTED = {
+    "script": (lambda: (torch.jit.script(nn.Linear(4, 3)), X), "it is a torch.jit.ScriptModule"),
+    "trace inside": (
+        lambda: (nn.Sequential(torch.jit.trace(nn.Linear(4, 3), X)), X),
+        "the module '0' is a torch.jit.ScriptModule",
+    ),
+    "quantized": (
+        lambda: (torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(4, 3))), X),
+        "the module '0' is a Linear with weights that torch.ao has quantized",
+    ),
+    "meta": (lambda: (nn.Linear(4, 3, device="meta"), X), "the parameter 'weight' is on meta"),
+    "lazy": (lambda: (nn.LazyLinear(3), X), "the parameter 'weight' has no shape yet"),
+    "nested": (
+        lambda: (nn.Linear(4, 3), torch.nested.nested_tensor([X, X])),
+        "'input': expected a dense tensor, got a nested",
+    ),
+    "dataclass": (lambda: (Applies(pair), X), r"it returns a Pair.*register_dataclass\(Pair\)"),
+    "library's line": (
+        lambda: (nn.Linear(5, 3), X),
+        r"Linear cannot be exported by torch: [^(]*\[2, 4\] X \[5, 3\]\.$",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_what_torch_has_no_words_for(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    make, said = UNSUPPORTED[name]
+    with warnings.catch_warnings():  # of torch, that some are deprecated
+        warnings.simplefilter("ignore")
+        model, example = make()
+    with pytest.raises((TypeError, ValueError, GraphError), match=said):
+        sol.optimize(model, example)
+    assert capfd.readouterr().err == ""
+
+
+def test_exported_programs() -> None:
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+    program = torch.export.export(model, (X,))
+    for fast in (sol.optimize(program), sol.optimize(program.module(), X)):
+        torch.testing.assert_close(fast(X), model(X))
+        fast(X).sum().backward()
+        assert all(one.grad is not None for one in fast.parameters())

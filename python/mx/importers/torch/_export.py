@@ -65,7 +65,8 @@ def _for_inference(module: Any) -> Iterator[None]:
 
     training = [one for one in module.modules() if one.training]
     fast = torch.backends.mha.get_fastpath_enabled()
-    module.eval()
+    with contextlib.suppress(NotImplementedError):  # of a program, which has no other mode
+        module.eval()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         with _without_warnings():

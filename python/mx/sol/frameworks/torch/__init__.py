@@ -20,19 +20,23 @@ class Torch(Framework):
     """PyTorch. Nothing of it is imported before a model of it comes."""
 
     name = "torch"
-    models = "a torch.nn.Module"
+    models = "a torch.nn.Module or a torch.export.ExportedProgram"
     target = "torch"
 
     def reads(self, model: object) -> bool:
-        """Whether it is a module of torch."""
+        """Whether it is a module of torch, or a program that it exported."""
         torch = sys.modules.get("torch")
-        return torch is not None and isinstance(model, torch.nn.Module)
+        if torch is None:
+            return False
+        return isinstance(model, (torch.nn.Module, torch.export.ExportedProgram))
 
     def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
-        """What torch.export makes of a module and an example."""
+        """What torch.export makes of a module and an example, which programs have."""
         from ._source import TorchSource
 
-        return TorchSource(model, tuple(args), dict(kwargs))
+        if not args and not kwargs:
+            args, kwargs = getattr(model, "example_inputs", None) or ((), {})
+        return TorchSource(_module_of(model), tuple(args), dict(kwargs))
 
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """A module of the same class and with the same state; for models of other frameworks, and
@@ -52,7 +56,7 @@ class Torch(Framework):
         """A module of which torch executes what cannot be optimized, and plans the parts."""
         from ._fallback import in_parts
 
-        return in_parts(model, args, kwargs, how, error)
+        return in_parts(_module_of(model), args, kwargs, how, error)
 
     def training_step(
         self, model: Any, loss: Any, optimizer: Any, context: Context, passes: Sequence[Pass]
@@ -79,7 +83,8 @@ class Torch(Framework):
 
     def parts(self, model: Any) -> list[tuple[str, Any]] | None:
         """The module, or modules inside it."""
-        if not self.reads(model):
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(model, torch.nn.Module):
             return None
         from ._foreign import ForeignModule
         from ._module import OptimizedModule
@@ -92,6 +97,13 @@ class Torch(Framework):
     def missing(self) -> str:
         """What to install."""
         return "" if find_spec("torch") else "pip install torch"
+
+
+def _module_of(model: Any) -> Any:
+    """A module: the one that a program is of."""
+    import torch
+
+    return model.module() if isinstance(model, torch.export.ExportedProgram) else model
 
 
 FRAMEWORK = Torch()

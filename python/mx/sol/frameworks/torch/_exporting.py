@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import traceback
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -19,8 +20,12 @@ from ._hooks import HOOKS
 
 _TORCH = os.path.dirname(torch.__file__)
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 # Loggers that tell what torch.export assumes, which the report tells.
 _LOGGERS = ("torch._export.non_strict_utils", "torch.fx.experimental.symbolic_shapes")
+# One that tells of errors, which are raised, too.
+_ERRORS = "torch._subclasses.fake_tensor"
+_UNKNOWN = re.compile(r"Found <class '([\w.]*?)(\w+)'> in output, which is not a known type")
 
 
 def export(
@@ -48,10 +53,17 @@ def told(module: Any, error: Exception) -> str:
         code = frame.f_code
         owner = frame.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
         path = names.get(id(owner), "") or path
-        if not code.co_filename.startswith((_TORCH, _OWN)):
+        if not code.co_filename.startswith((_TORCH, _OWN, _STANDARD, "<")):
             line = f"{code.co_filename}:{number}"
     where = ", ".join(part for part in (f"module {path!r}" if path else "", line) if part)
     text = str(error).split("\n")[0]
+    unknown = _UNKNOWN.match(text)
+    if unknown:
+        text = (
+            f"it returns a {unknown[2]}, a class whose parts torch does not know: call"
+            f" torch.export.register_dataclass({unknown[2]}) for a dataclass, or"
+            " torch.utils._pytree.register_pytree_node"
+        )
     if isinstance(error, GuardOnDataDependentSymNode):
         text = "its Python code depends on the elements of a tensor"
     return f"{text} ({where})" if where else text
@@ -71,10 +83,10 @@ def _without_hooks(module: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers = [logging.getLogger(name) for name in (*_LOGGERS, _ERRORS)]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(logging.ERROR)
+        logger.setLevel(logging.CRITICAL if logger.name == _ERRORS else logging.ERROR)
     try:
         yield
     finally:

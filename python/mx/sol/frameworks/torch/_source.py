@@ -16,6 +16,7 @@ from .._framework import Parsed, Source, Weight
 from ._captured import Captured, imported
 from ._outputs import OutputTree
 from ._state import State
+from ._unsupported import check_argument, check_module
 from .kept import capture
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class TorchSource(Source):
     example: list[Any]
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        check_module(module)
         self.module = module
         self.name = type(module).__name__
         bound = self._bound(args, kwargs)
@@ -45,7 +47,7 @@ class TorchSource(Source):
         paths, _ = pytree.tree_flatten_with_path(bound)
         self.paths = [_path_text(path) for path, _ in paths]
         for n in self.positions:
-            _check_tensor(self.paths[n], self.leaves[n])
+            check_argument(self.paths[n], self.leaves[n])
         # Whether each argument is a tensor.
         self.is_flat = len(self.positions) == len(args) + len(kwargs)
         self.outputs: OutputTree | None = None
@@ -185,18 +187,9 @@ def check_tensor(name: str, tensor: Any, example: Any) -> None:
     """TypeError or ValueError for a tensor that is none of the CPU, or of another type."""
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"input {name!r}: expected a tensor, got {type(tensor).__name__}")
-    _check_tensor(name, tensor)
+    check_argument(name, tensor)
     if tensor.dtype != example.dtype:
         raise TypeError(f"input {name!r}: expected {example.dtype}, got {tensor.dtype}")
-
-
-def _check_tensor(name: str, tensor: Any) -> None:
-    if tensor.device.type != "cpu":
-        raise ValueError(
-            f"input {name!r}: expected a tensor on the CPU, got one on {tensor.device}"
-        )
-    if tensor.layout != torch.strided:
-        raise ValueError(f"input {name!r}: expected a dense tensor, got {tensor.layout}")
 
 
 def _is_same(one: Any, other: Any) -> bool:
