@@ -506,7 +506,7 @@ def test_the_parts_that_can_be_are_optimized() -> None:
         ((nn.ReLU(), torch.ones(2), torch.ones(2)), "too many positional arguments"),
         (
             (3, torch.ones(2)),
-            "model: expected a torch.nn.Module or a torch.export.ExportedProgram; .*got int",
+            "model: expected a torch.nn.Module or .*ExportedProgram; .*got int",
         ),
     ],
 )
