@@ -16,8 +16,16 @@ from ._framework import Parsed, Source
 class GraphSource(Source):
     """A graph with an example of its inputs, or without one."""
 
-    def __init__(self, graph: Graph, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        is_inferred: bool = False,
+    ) -> None:
+        """`is_inferred` is whether the graph has all that follows from the shapes of its inputs."""
         self.graph = graph
+        self._is_inferred = is_inferred
         self.name = graph.name
         self.names = [spec.name for spec in graph.inputs]
         self.example = None
@@ -95,7 +103,9 @@ class GraphSource(Source):
     def parse_for(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The graph for these shapes."""
         bound = self.graph.copy()
-        bound.infer(dict(zip(self.names, shapes, strict=True)))
+        own = [spec.shape for spec in bound.inputs]
+        if not self._is_inferred or own != [tuple(shape) for shape in shapes]:
+            bound.infer(dict(zip(self.names, shapes, strict=True)))
         return bound
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

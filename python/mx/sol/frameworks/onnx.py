@@ -27,7 +27,9 @@ class Onnx(Framework):
 
     def parse(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
         """The graph of the file."""
-        return GraphSource(model if isinstance(model, Graph) else load(model), args, kwargs)
+        if isinstance(model, Graph):
+            return GraphSource(model, args, kwargs)
+        return GraphSource(load(model), args, kwargs, is_inferred=True)
 
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """NotImplementedError: no optimized model is a file."""
