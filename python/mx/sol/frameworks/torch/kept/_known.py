@@ -150,7 +150,7 @@ def tensor_class() -> list[tuple[str, str]]:
 def original_names(function: FunctionType, checked: set[CodeType]) -> Iterator[tuple[str, str]]:
     """The names in a function of torch and what they stand for, also in those that it calls.
 
-    NotDescribedError where it uses what somebody else has put in the place of a part of torch.
+    NotDescribedError where it uses what somebody else has put there instead of a part of torch.
     `checked` has the code that was seen before.
     """
     code = function.__code__
