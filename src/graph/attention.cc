@@ -32,6 +32,7 @@ using runtime::kFloat32;
 using runtime::Ref;
 using training::CheckShape;
 using training::Shape;
+using training::TextOf;
 
 /*! \brief Queries that have a part of a head's keys packed once for all of them. */
 constexpr int64_t kQueries = 128;
@@ -96,14 +97,6 @@ struct Attention {
     });
   }
 };
-
-std::string TextOf(const Shape& shape) {
-  std::string text = "(";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + ")";
-}
 
 /*! \brief ValueError for another number of axes, for an empty one, and for extents that do not go
  * together with those of the others. */

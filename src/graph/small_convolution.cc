@@ -31,18 +31,11 @@ using op::SmallConvolutionShape;
 using runtime::kFloat32;
 using runtime::NDArray;
 using runtime::Ref;
-using runtime::operator!=;
 using training::CheckNumbers;
 using training::CheckShape;
+using training::CheckWeight;
 using training::Shape;
-
-std::string TextOf(const Shape& shape) {
-  std::string text = "(";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + ")";
-}
+using training::TextOf;
 
 void CheckCount(const char* argument, const Shape& numbers, size_t count, int64_t least) {
   if (numbers.size() != count) {
@@ -50,16 +43,6 @@ void CheckCount(const char* argument, const Shape& numbers, size_t count, int64_
                               << numbers.size();
   }
   CheckNumbers(argument, numbers, least);
-}
-
-void CheckArray(const char* argument, const NDArray& array) {
-  if (array.ctx().device_type != kDLCPU) {
-    MXNET_THROW("ValueError") << argument << ": expected an array on the CPU";
-  }
-  if (array.dtype() != kFloat32) {
-    MXNET_THROW("TypeError") << argument << ": expected float32, got "
-                             << runtime::DataTypeName(array.dtype());
-  }
 }
 
 /*! \brief Looked at only for what does not fit together: whether it is small is asked apart. */
@@ -120,8 +103,8 @@ Ref<op::Kernel> MakeSmallConvolution(const Shape& x, const NDArray& weight,
   SmallConvolutionShape shape = ShapeOf(x, of_weight, strides, pads, dilations);
   shape.relu = relu;
   shape.pools = pools;
-  CheckArray("weight", weight);
-  if (bias) CheckArray("bias", *bias);
+  CheckWeight("weight", weight);
+  if (bias) CheckWeight("bias", *bias);
   if (bias && (bias->shape().size() != 1 || bias->shape()[0] != shape.out_channels)) {
     MXNET_THROW("ValueError") << "bias: expected the shape (" << shape.out_channels << "), got "
                               << bias->shape().str();

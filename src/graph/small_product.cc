@@ -24,8 +24,8 @@ using op::SmallProduct;
 using runtime::kFloat32;
 using runtime::NDArray;
 using runtime::Ref;
-using runtime::operator!=;
 using training::CheckNumbers;
+using training::CheckWeight;
 
 struct Product {
   int64_t rows;
@@ -36,16 +36,6 @@ struct Product {
   }
 };
 
-void CheckArray(const char* argument, const NDArray& array) {
-  if (array.ctx().device_type != kDLCPU) {
-    MXNET_THROW("ValueError") << argument << ": expected an array on the CPU";
-  }
-  if (array.dtype() != kFloat32) {
-    MXNET_THROW("TypeError") << argument << ": expected float32, got "
-                             << runtime::DataTypeName(array.dtype());
-  }
-}
-
 bool SuitsSmallProduct(int64_t rows, int64_t columns, int64_t terms) {
   CheckNumbers("extents", {rows, columns, terms}, 0);
   return SmallProduct::Suits(rows, columns, terms);
@@ -53,8 +43,8 @@ bool SuitsSmallProduct(int64_t rows, int64_t columns, int64_t terms) {
 
 Ref<op::Kernel> MakeSmallProduct(int64_t rows, const NDArray& matrix,
                                  const std::optional<NDArray>& bias, bool transposed, bool relu) {
-  CheckArray("matrix", matrix);
-  if (bias) CheckArray("bias", *bias);
+  CheckWeight("matrix", matrix);
+  if (bias) CheckWeight("bias", *bias);
   if (matrix.shape().size() != 2) {
     MXNET_THROW("ValueError") << "matrix: expected two axes, got the shape "
                               << matrix.shape().str();

@@ -6,15 +6,38 @@
 #define MXNET_SRC_GRAPH_TRAINING_CHECKS_H_
 
 #include <mxnet/runtime/error.h>
+#include <mxnet/runtime/ndarray.h>
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "graph/training/lines.h"
 
 namespace mxnet {
 namespace graph {
 namespace training {
+
+/*! \brief A shape in an error. */
+inline std::string TextOf(const Shape& shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  }
+  return text + ")";
+}
+
+/*! \brief ValueError for an array that is not on the CPU, TypeError for one not of float32. */
+inline void CheckWeight(const char* argument, const runtime::NDArray& array) {
+  using runtime::operator!=;
+  if (array.ctx().device_type != kDLCPU) {
+    MXNET_THROW("ValueError") << argument << ": expected an array on the CPU";
+  }
+  if (array.dtype() != runtime::kFloat32) {
+    MXNET_THROW("TypeError") << argument << ": expected float32, got "
+                             << runtime::DataTypeName(array.dtype());
+  }
+}
 
 /*! \brief ValueError for numbers below `least`, or so large that products of two are not int64. */
 inline void CheckNumbers(const char* argument, const Shape& numbers, int64_t least) {

@@ -34,10 +34,6 @@ namespace {
 
 /*! \brief Elements of the largest tile of columns, which may begin at the last one of an image. */
 constexpr int64_t kBehind = 64;
-/*! \brief Elements of a line of the cache, which each part of the memory begins with. */
-constexpr int64_t kAligned = sizeof(SmallConvolution::Line) / sizeof(float);
-
-int64_t Aligned(int64_t size) { return (size + kAligned - 1) / kAligned * kAligned; }
 
 SmallConvolution::Parts PartsOf(const SmallConvolutionShape& shape, const float* weight,
                                 const float* bias) {
@@ -56,7 +52,7 @@ SmallConvolution::Parts PartsOf(const SmallConvolutionShape& shape, const float*
   parts.phase = (width + shape.pads[1] + shape.pads[3] + stride - 1) / stride;
   const int64_t row = stride * parts.phase;
   parts.row_step = shape.strides[0] * row;
-  parts.image_size = Aligned(shape.channels * parts.plane_rows * row + kBehind);
+  parts.image_size = Lines::RoundUp(shape.channels * parts.plane_rows * row + kBehind);
   for (int64_t channel = 0; channel < shape.channels; ++channel) {
     for (int64_t i = 0; i < shape.kernel[0]; ++i) {
       for (int64_t j = 0; j < shape.kernel[1]; ++j) {
@@ -69,12 +65,12 @@ SmallConvolution::Parts PartsOf(const SmallConvolutionShape& shape, const float*
   const int64_t block = parts.loops.block;
   const auto taps = static_cast<int64_t>(parts.offsets.size());
   const int64_t padded = (shape.out_channels + block - 1) / block * block;
-  parts.weight.resize(static_cast<size_t>(Aligned(padded * taps) / kAligned));
-  parts.bias.resize(static_cast<size_t>(Aligned(padded) / kAligned));
+  parts.weight = Lines(padded * taps);
+  parts.bias = Lines(padded);
   for (int64_t channel = 0; channel < shape.out_channels; ++channel) {
-    float* const to = parts.weight.front().of + channel / block * block * taps + channel % block;
+    float* const to = parts.weight.data() + channel / block * block * taps + channel % block;
     for (int64_t tap = 0; tap < taps; ++tap) to[tap * block] = weight[channel * taps + tap];
-    if (bias != nullptr) parts.bias.front().of[channel] = bias[channel];
+    if (bias != nullptr) parts.bias.data()[channel] = bias[channel];
   }
   return parts;
 }

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "op/kernels/lanes/lines.h"
+
 namespace mxnet {
 namespace op {
 
@@ -72,11 +74,6 @@ class SmallConvolution {
    * not told: where pools is set a NaN may get lost, else none does. */
   void Run(const float* x, float* y, void* work) const noexcept;
 
-  /*! \brief A line of the cache, so that no register is loaded from two. */
-  struct alignas(64) Line {
-    float of[16];
-  };
-
   /*! \brief What the loops of all levels read. */
   struct Parts {
     SmallConvolutionShape shape;
@@ -89,8 +86,8 @@ class SmallConvolution {
     int64_t row_step;   /*!< from the windows of one row to those of the next */
     int64_t image_size; /*!< elements of the copy with what vectors read behind it */
     std::vector<int64_t> offsets; /*!< of the elements of a window from its first one */
-    std::vector<Line> weight;     /*!< [channels / block][offset][block] */
-    std::vector<Line> bias;       /*!< padded with zeros to whole blocks */
+    Lines weight;                 /*!< [channels / block][offset][block] */
+    Lines bias;                   /*!< padded with zeros to whole blocks */
   };
 
  private:

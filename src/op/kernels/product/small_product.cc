@@ -44,12 +44,6 @@ auto WithLoops(const Body& body) noexcept {
   return body(baseline::Products());
 }
 
-std::vector<SmallProduct::Line> Lines(int64_t elements) {
-  constexpr auto kElements = static_cast<int64_t>(sizeof(SmallProduct::Line) / sizeof(float));
-  return std::vector<SmallProduct::Line>(
-      static_cast<size_t>((elements + kElements - 1) / kElements));
-}
-
 }  // namespace
 
 bool SmallProduct::Suits(int64_t rows, int64_t columns, int64_t terms) noexcept {
@@ -64,10 +58,10 @@ SmallProduct::SmallProduct(const SmallProductOperands& operands)
   parts_.width = WithLoops([&](auto loops) { return loops.Padded(operands.columns); });
   parts_.matrix = Lines(parts_.width * operands.terms);
   parts_.bias = Lines(parts_.width);
-  float* const packed = parts_.matrix.front().of;
+  float* const packed = parts_.matrix.data();
   WithLoops([&](auto loops) { loops.Pack(operands, packed); });
   if (operands.bias == nullptr) return;
-  std::copy_n(operands.bias, operands.columns, parts_.bias.front().of);
+  std::copy_n(operands.bias, operands.columns, parts_.bias.data());
 }
 
 size_t SmallProduct::workspace(int64_t rows) const noexcept {

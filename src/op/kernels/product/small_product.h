@@ -8,7 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "op/kernels/lanes/lines.h"
 
 namespace mxnet {
 namespace op {
@@ -48,19 +49,14 @@ class SmallProduct {
   /*! \brief c = a matrix + bias, of dense rows; work is aligned to 64 bytes. A NaN stays one. */
   void Run(const float* a, int64_t rows, float* c, void* work) const noexcept;
 
-  /*! \brief A line of the cache, so that no register is loaded from two. */
-  struct alignas(64) Line {
-    float of[16];
-  };
-
   /*! \brief What the loops of all levels read. */
   struct Parts {
     int64_t terms;
     int64_t columns;
     int64_t width; /*!< columns, padded to whole registers */
     bool relu;
-    std::vector<Line> matrix;
-    std::vector<Line> bias; /*!< padded with zeros */
+    Lines matrix;
+    Lines bias; /*!< padded with zeros */
   };
 
  private:
