@@ -13,10 +13,12 @@ from mx import sol
 from mx.graph import Graph
 from mx.sol.backends.gen import Target
 from mx.sol.deployments._lower import lower
+from tests.graph.build import graph_of
 
 from .loaded import Library
 
 SHAPE = (1, 6, 9, 10)
+WEIGHTS = ", ".join(str(n % 7 / 7) for n in range(96))
 PADS = [1, 1, 1, 1]
 
 
@@ -124,3 +126,24 @@ def test_values(tmp_path: Path) -> None:
     assert Library(made.files[0]).call([x, *results]) == 0
     for name, came, wanted in zip(outputs, results, expected, strict=True):
         numpy.testing.assert_allclose(came, wanted, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+BRANCH = """
+g (float[1,6,4,4] x, bool[1] where) => (float[1,16,4,4] y) {
+  h = Conv(x, w)
+  y = If<then_branch = a () => (float[1,16,4,4] s) { s = Softmax<axis = 1>(h) },
+         else_branch = b () => (float[1,16,4,4] t) { t = Softmax<axis = 2>(h) }>(where)
+}
+"""
+
+
+@pytest.mark.parametrize("where", [True, False])
+def test_branches(tmp_path: Path, where: bool) -> None:
+    """What one branch needs in another order is there for the other one, too."""
+    graph = graph_of(BRANCH.replace("{\n", "<float[16,6,1,1] w = {" + WEIGHTS + "}> {\n", 1))
+    x, chosen = numpy.ones((1, 6, 4, 4), "float32"), numpy.array([where])
+    expected = sol.optimize(graph, x, chosen)(x, chosen)
+    made = sol.deploy(graph, path=tmp_path, target="c")
+    result = numpy.full(expected.shape, 7, "float32")
+    assert Library(made.files[0]).call([x, chosen, result]) == 0
+    numpy.testing.assert_allclose(result, expected, rtol=1e-5)

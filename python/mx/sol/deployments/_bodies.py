@@ -11,7 +11,7 @@ import onnx_ir
 from ...graph import OPSET
 from ...graph.lowering._body import body_of
 from ...graph.lowering._host import HostNode
-from ...graph.lowering._node import since_version
+from ...graph.lowering._node import has_subgraphs, since_version
 from ...graph.lowering._value import REJECTIONS, Declined
 from ...graph.lowering._value import Value as Tensor
 from ...importers._builder import Names
@@ -78,7 +78,8 @@ def _lower_all(
     opset: Mapping[str, int],
     where: str,
 ) -> None:
-    before = len(to.steps)
+    before, may_be_last = len(to.steps), to.may_be_last
+    to.may_be_last = may_be_last and not any(map(has_subgraphs, nodes))
     try:
         for node in nodes:
             made, _ = to.outputs(node, values, opset)
@@ -86,3 +87,5 @@ def _lower_all(
     except Declined as error:
         del to.steps[before:]  # nothing is left of what is lowered in part
         raise Declined(f"{where}: {node.op_type}: {error}") from None
+    finally:
+        to.may_be_last = may_be_last

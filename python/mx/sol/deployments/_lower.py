@@ -55,7 +55,8 @@ class Lowering:
         # Values whose elements lie elsewhere only, with their channels last; branches and loops
         # would need others in each.
         self._pending: set[Value] = set()
-        self._may_be_last = not any(map(has_subgraphs, self._graph))
+        # Branches and loops would need others in each.
+        self.may_be_last = not any(map(has_subgraphs, self._graph))
 
     def program(self) -> Program:
         values: Values = {}
@@ -173,7 +174,7 @@ class Lowering:
         if known is not None:
             return known, 0
         attributes = attributes_of(node)
-        if is_onnx and self._may_be_last:
+        if is_onnx and self.may_be_last:
             made = self._last_outputs(node, inputs, attributes, behind)
             if made is not None:
                 return made
