@@ -13,26 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "acc/partition/model_tensor.h"
 #include "acc/plugin/status.h"
 
 namespace mxnet {
 namespace acc {
-
-/*! \brief Name, type and extents of a tensor of a graph or model; -1 where one is not known. */
-struct ModelTensor {
-  std::string name;
-  DLDataType dtype;
-  std::vector<int64_t> shape;
-  bool has_rank{true};
-  bool on_host{false}; /*!< the library reads or writes memory of the host */
-
-  bool is_static() const {
-    for (const int64_t extent : shape) {
-      if (extent < 0) return false;
-    }
-    return has_rank;
-  }
-};
 
 /*! \brief A graph with its weights. It does not change once a library was asked about it. */
 class ModelGraph {
