@@ -63,6 +63,16 @@ UnaryOp UnaryOf(const char* hint = "") {
   return {UnaryFormulaLoops<Op, Lists...>(), Op::kRule, Op::kResult, hint};
 }
 
+/*! \brief The same of an operator that keeps integers as they are: those are copied as memory. */
+template <typename Op, typename... Lists>
+UnaryOp UnaryKeepingIntegers() {
+  LoopTable table = UnaryFormulaLoops<Op, Lists...>();
+  for (int i = 0; i < kNumDTypes; ++i) {
+    if (IsIntDType(kDTypes[i])) table.loops[i] = CastLoop(i, i);
+  }
+  return {table, Op::kRule, Op::kResult};
+}
+
 /* ---- the functions of operators, whose data is a BinaryOp or a UnaryOp ---- */
 
 void InferBinary(const InferCall& call, const NoAttributes&);

@@ -64,9 +64,9 @@ UnaryOp ClassTestOf() {
   return {table, Op::kRule, Op::kResult};
 }
 
-const UnaryOp kFloor = UnaryOf<formulas::floor>();
-const UnaryOp kCeil = UnaryOf<formulas::ceil>();
-const UnaryOp kTrunc = UnaryOf<formulas::trunc>();
+const UnaryOp kFloor = UnaryKeepingIntegers<formulas::floor>();
+const UnaryOp kCeil = UnaryKeepingIntegers<formulas::ceil>();
+const UnaryOp kTrunc = UnaryKeepingIntegers<formulas::trunc>();
 const UnaryOp kRint = UnaryOf<Rint, ComplexTypes>();
 const UnaryOp kIsNan = ClassTestOf<IsNanOp>();
 const UnaryOp kIsInf = ClassTestOf<IsInf>();

@@ -82,12 +82,12 @@ struct Conjugate : formulas::conjugate {
 };
 
 const UnaryOp kNegative = UnaryOf<Negative, ComplexTypes>("; use invert or logical_not for bool");
-const UnaryOp kPositive = UnaryOf<formulas::positive, ComplexTypes>();
+const UnaryOp kPositive = UnaryKeepingIntegers<formulas::positive, ComplexTypes>();
 const UnaryOp kAbsolute = UnaryOf<Absolute, ComplexTypes>();
 const UnaryOp kSign = UnaryOf<Sign, ComplexTypes>();
 const UnaryOp kSquare = UnaryOf<Square, ComplexTypes>();
 const UnaryOp kReciprocal = UnaryOf<Reciprocal, ComplexTypes>();
-const UnaryOp kConjugate = UnaryOf<Conjugate, ComplexTypes>();
+const UnaryOp kConjugate = UnaryKeepingIntegers<Conjugate, ComplexTypes>();
 const UnaryOp kRelu = UnaryOf<formulas::relu>();
 
 MXNET_REGISTER_UNARY("negative", "-x. Integers wrap; bool has no negative.", kNegative);

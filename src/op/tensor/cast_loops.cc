@@ -131,7 +131,7 @@ void MoveRun(char* const* data, const int64_t* strides, int64_t n) {
   const int64_t step = strides[0];
   const int64_t step_from = strides[1];
   if (step == Size && step_from == Size) {
-    std::memcpy(to, from, static_cast<size_t>(n * Size));
+    if (to != from) std::memcpy(to, from, static_cast<size_t>(n * Size));
     return;
   }
   if (step == Size && step_from == 0) return FillDense(from, Size, n, to);
