@@ -74,7 +74,6 @@ void TypedGemm(const Operands<T>& p, T* c) {
   }
   if constexpr (kIsIntType<T>) {
     if (p.n == 1) return SumColumn(p, c);
-    if (p.k == 1 && p.b_column == 1) return OuterProduct(p, c);
   }
   if (kIsHalfType<T> || p.n == 1) return SumElements(p, c);
   PlainGemm(p, c);

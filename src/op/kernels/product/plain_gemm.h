@@ -235,6 +235,9 @@ void PlainGemm(Operands<T> p, T* c) {
     p.b_row = p.n;
     p.b_column = 1;
   }
+  if constexpr (kIsIntType<T>) {
+    if (p.k == 1) return OuterProduct(p, c);
+  }
   SumRows(p, c);
 }
 
