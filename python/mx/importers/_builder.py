@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx_ir as ir
@@ -40,6 +40,9 @@ class Names:
             if numbered not in self._taken:
                 self._taken[numbered] = 0
                 return numbered
+
+
+B = TypeVar("B", bound="Builder")
 
 
 class Builder:
@@ -106,6 +109,19 @@ class Builder:
             output.type = ir.TensorType(types if isinstance(types, ir.DataType) else types[i])
         self.graph.append(node)
         return node.outputs
+
+    def body(self: B, name: str, inputs: Sequence[ir.Value] = ()) -> tuple[ir.Graph, B]:
+        """A subgraph for an attribute of that name, and a builder that writes its nodes."""
+        graph = ir.Graph(
+            inputs,
+            [],
+            nodes=[],
+            opset_imports=self.graph.opset_imports,
+            name=self.names.new(f"{self.prefix}.{name}"),
+        )
+        inner = type(self)(graph, self.names, self, self.prefix)
+        inner.metadata = self.metadata
+        return graph, inner
 
     def set_outputs(self, results: Sequence[ir.Value], names: Sequence[str]) -> None:
         """Makes values the outputs of the graph, by these names. What is an input or a constant, or

@@ -25,7 +25,9 @@ class Builder(_Builder):
     ) -> None:
         super().__init__(graph, names, parent, prefix)
         # Imports an expression, with values for its inputs, into a builder's graph.
-        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = None
+        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = (
+            None if parent is None else parent.inline
+        )
 
 
 class Equation:

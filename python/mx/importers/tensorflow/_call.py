@@ -26,7 +26,9 @@ class Builder(_Builder):
     ) -> None:
         super().__init__(graph, names, parent, prefix)
         # Imports a function of TensorFlow, with values for its inputs, into a builder's graph.
-        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = None
+        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = (
+            None if parent is None else parent.inline
+        )
 
 
 def known(value: Any) -> np.ndarray[Any, Any] | None:

@@ -45,7 +45,9 @@ class Builder(_builder.Builder):
         # What torch knows of the results of the node that is being imported.
         self.results: list[Any] = []
         # Imports a graph of torch, with values for its inputs, into this one.
-        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = None
+        self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = (
+            None if parent is None else parent.inline
+        )
         # None where the graph is imported for inference.
         self.training: Training | None = parent.training if parent else None
 

@@ -46,19 +46,6 @@ def _name_in_jax(closed: Any) -> str | None:
     return name if file.startswith(os.path.join(os.path.dirname(jax.__file__), "")) else None
 
 
-def _body(b: Builder, name: str) -> tuple[ir.Graph, Builder]:
-    graph = ir.Graph(
-        [],
-        [],
-        nodes=[],
-        opset_imports=b.graph.opset_imports,
-        name=b.names.new(f"{b.prefix}.{name}"),
-    )
-    inner = Builder(graph, b.names, b, b.prefix)
-    inner.inline, inner.metadata = b.inline, b.metadata
-    return graph, inner
-
-
 def _outputs(b: Builder, results: Sequence[ir.Value]) -> list[ir.Value]:
     """Results as outputs of a body: each a node's of its own."""
     found: list[ir.Value] = []
@@ -93,7 +80,7 @@ def _choice(
         return b.inline(jaxprs[0], operands, b)
     graphs = []
     for name, chosen in (("then", jaxprs[:1]), ("else", jaxprs[1:])):
-        graph, inner = _body(b, name)
+        graph, inner = b.body(name)
         results = _choice(inner, _less(inner, which), chosen, operands)
         if any(one is None for one in results):
             return []  # what cannot be imported has been noted
@@ -127,7 +114,7 @@ def loop(b: Builder, call: Equation) -> Sequence[ir.Value]:
     others = call.inputs[of_condition : of_condition + of_body]
     carried = call.inputs[of_condition + of_body :]
     condition, body = call.param("cond_jaxpr"), call.param("body_jaxpr")
-    graph, inner = _body(b, "body")
+    graph, inner = b.body("body")
     own = [_input(inner, "carried", dtype_of(x), shape_of(x)) for x in carried]
     graph.inputs.extend(
         [_input(inner, "iteration", _INT64, []), _input(inner, "condition", _BOOL, []), *own]
@@ -160,7 +147,7 @@ def scan(b: Builder, call: Equation) -> Sequence[ir.Value]:
     consts = call.inputs[:consts_count]
     carried = call.inputs[consts_count : consts_count + carry_count]
     arrays = call.inputs[consts_count + carry_count :]
-    graph, inner = _body(b, "body")
+    graph, inner = b.body("body")
     turn = _input(inner, "iteration", _INT64, [])
     condition = _input(inner, "condition", _BOOL, [])
     own = [_input(inner, "carried", dtype_of(x), shape_of(x)) for x in carried]

@@ -32,19 +32,6 @@ def function_call(b: Builder, call: Call) -> Sequence[Any]:
     return b.inline(function, call.inputs, b)
 
 
-def _body(b: Builder, name: str) -> tuple[ir.Graph, Builder]:
-    graph = ir.Graph(
-        [],
-        [],
-        nodes=[],
-        opset_imports=b.graph.opset_imports,
-        name=b.names.new(f"{b.prefix}.{name}"),
-    )
-    inner = Builder(graph, b.names, b, b.prefix)
-    inner.inline, inner.metadata = b.inline, b.metadata
-    return graph, inner
-
-
 def _outputs(b: Builder, results: Sequence[Any]) -> list[ir.Value]:
     """Results as outputs of a body: each a node's of its own."""
     found: list[ir.Value] = []
@@ -65,7 +52,7 @@ def branches(b: Builder, call: Call) -> Sequence[ir.Value]:
     assert b.inline is not None
     graphs: list[ir.Graph] = []
     for name, attribute in (("then", "then_branch"), ("else", "else_branch")):
-        graph, inner = _body(b, name)
+        graph, inner = b.body(name)
         results = b.inline(_function(call, attribute), call.inputs[1:], inner)
         if any(one is None for one in results):
             return []  # what cannot be imported has been noted
@@ -95,7 +82,7 @@ def loop(b: Builder, call: Call) -> Sequence[ir.Value]:
         or _is_input(given[n], tensor)
     }
     carried = [n for n in range(len(call.inputs)) if n not in fixed]
-    graph, inner = _body(b, "body")
+    graph, inner = b.body("body")
     turn = _input(inner, "iteration", ir.DataType.INT64, [])
     goes_on = _input(inner, "condition", _BOOL, [])
     operands: list[Any] = list(call.inputs)

@@ -14,19 +14,6 @@ _BOOL = ir.DataType.BOOL
 _INT64 = ir.DataType.INT64
 
 
-def _body(b: Builder, name: str, inputs: Sequence[ir.Value] = ()) -> tuple[ir.Graph, Builder]:
-    graph = ir.Graph(
-        inputs,
-        [],
-        nodes=[],
-        opset_imports=b.graph.opset_imports,
-        name=b.names.new(f"{b.prefix}.{name}"),
-    )
-    inner = Builder(graph, b.names, b, b.prefix)
-    inner.inline, inner.metadata = b.inline, b.metadata
-    return graph, inner
-
-
 def _outputs(b: Builder, results: Sequence[Any]) -> list[ir.Value]:
     """Results as outputs of a body: each a node's of its own."""
     found: list[ir.Value] = []
@@ -53,7 +40,7 @@ def cond(
     results = b.results
     branches: list[ir.Graph] = []
     for name, module in (("then", true_graph), ("else", false_graph)):
-        graph, inner = _body(b, name)
+        graph, inner = b.body(name)
         graph.outputs.extend(_outputs(inner, b.inline(module, operands, inner)))
         branches.append(graph)
     condition = b.cast(predicate, _BOOL)
@@ -79,7 +66,7 @@ def while_loop(
 ) -> Sequence[ir.Value]:
     assert b.inline is not None
     values = [one if isinstance(one, ir.Value) else b.constant(one, _INT64) for one in carried]
-    graph, inner = _body(b, "body")
+    graph, inner = b.body("body")
     inputs = [_input(inner, "iteration", _INT64), _input(inner, "condition", _BOOL)]
     own = []
     for value in values:
