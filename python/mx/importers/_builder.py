@@ -9,6 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from ._rules import Unsupported
+from ._training import Training
 
 Number = bool | int | float
 # A number that is known, or one that the model computes: a 0-d value.
@@ -64,6 +65,8 @@ class Builder:
         self._parent = parent
         # Whether gradients of the graph are wanted: then what ends them is a node.
         self.stops: bool = parent is not None and parent.stops
+        # None where the graph is imported for inference.
+        self.training: Training | None = parent.training if parent else None
         self._constants: dict[tuple[Any, ...], ir.Value] = {}
 
     def __getattr__(self, operator: str) -> Callable[..., ir.Value]:

@@ -212,6 +212,11 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("DropoutTraining", [f(5), ints(3)], {"ratio": 1.0}),
     ("DropoutTraining", [f(0), ints(3)], {}),
     ("DropoutGrad", [f(3, 50), f(3, 50) > 0], {"ratio": 0.25}),
+    ("RandomUniformTraining", [ints(7), ints(3, 50)], {}),
+    ("RandomUniformTraining", [ints(2**62 + 5, -3), ints(1001)], {"low": -2.0, "high": 0.5}),
+    ("RandomNormalTraining", [ints(7), ints(3, 25)], {}),
+    ("RandomNormalTraining", [ints(2**62 + 5, -3), ints(40_001)], {"mean": 3.0, "scale": 0.5}),
+    ("RandomNormalTraining", [ints(7), ints(0)], {}),
     ("GatherGrad", [f(2, 3, 5), ints(0, 3, -1, 3, 1, 0).reshape(2, 3), ints(4, 5)], {}),
     ("GatherGrad", [f(2, 6, 5), ints(0, 3, -1, 3, 1, 0), ints(2, 4, 5)], {"axis": 1}),
     ("GatherGrad", [f(2, 6), ints(0, 3, -1, 3, 1, 0), ints(2, 4)], {"axis": -1}),
@@ -242,6 +247,16 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(("name", "inputs", "attributes"), ROWS)
 def test_rows(name: str, inputs: list[Any], attributes: dict[str, Any]) -> None:
     check(name, inputs, attributes, "mx", 1e-5)
+
+
+def test_normal_numbers_are_normal() -> None:
+    (found,) = plan_of("RandomNormalTraining", [ints(3), ints(200_000)], {}, 1)(
+        ints(3), ints(200_000)
+    )
+    x = numpy.asarray(found, "float64")
+    for power, moment in ((1, 0), (2, 1), (3, 0), (4, 3)):
+        assert abs((x**power).mean() - moment) < 0.05
+    assert abs((x[::2] * x[1::2]).mean()) < 0.01
 
 
 @pytest.mark.parametrize("shape", [(2, 16, 5, 6), (3, 7, 4), (2, 3, 4, 5, 6), (6, 5), (1, 3, 1)])

@@ -45,6 +45,8 @@ WRONG: list[tuple[str, tuple[Any, ...], str]] = [
     ("dropout", ([-2], [1], 0.5), "shape: expected extents .*, got -2"),
     ("dropout", ([2], [-1, -1], 0.5), "seed: expected extents .*, got -1"),
     ("dropout_grad", ([-2], 0.5), "shape: expected extents .*, got -2"),
+    ("random_uniform", ([-2], [1], 0.0, 1.0), "shape: expected extents .*, got -2"),
+    ("random_normal", ([2], [3], 0.0, 1.0), "seed: expected one or two elements, got 3"),
     ("sgd_step", ([-2], True, False, False), "shape: expected extents .*, got -2"),
     ("adam_step", ([-2], False, False), "shape: expected extents .*, got -2"),
 ]

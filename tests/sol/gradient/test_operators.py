@@ -50,6 +50,8 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "RMSNormGrad": ([f(2, 3), f(2, 3), f(3), f(2, 1)], {}),
     "DropoutTraining": ([f(2, 3), shape(7, 1)], {"ratio": 0.25}),
     "DropoutGrad": ([f(2, 3), MASK], {"ratio": 0.25}),
+    "RandomUniformTraining": ([shape(7, 1), shape(2, 3)], {"low": -1.0, "high": 3.0}),
+    "RandomNormalTraining": ([shape(7, 1), shape(3, 3)], {"mean": 1.0, "scale": 2.0}),
     "StopGradient": ([f(2, 3)], {}),
     "SumTo": ([f(4, 2, 3), shape(2, 1)], {}),
     "GatherGrad": ([f(2, 2, 3), numpy.array([[0, -1], [1, 1]]), shape(4, 3)], {}),

@@ -20,7 +20,6 @@ from .._builder import (
 )
 from ._dimensions import known_length
 from ._dtypes import type_of
-from ._training import Training
 
 __all__ = [
     "Builder",
@@ -48,8 +47,6 @@ class Builder(_builder.Builder):
         self.inline: Callable[[Any, Sequence[Any], Builder], list[Any]] | None = (
             None if parent is None else parent.inline
         )
-        # None where the graph is imported for inference.
-        self.training: Training | None = parent.training if parent else None
 
     @property
     def out(self) -> ir.DataType:

@@ -12,13 +12,13 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from mx.graph import OPSET, Graph, GraphError
 
+from .._training import Training
 from . import _rule, rules
 from ._builder import Builder, Names
 from ._dimensions import NamedDimensions, known_length
 from ._dtypes import type_of
 from ._origin import describe, metadata_of
 from ._tensors import tensor_of
-from ._training import Training
 
 assert rules.FAMILIES  # their import fills the table
 

@@ -1,49 +1,9 @@
-"""What only models in training have: random elements, statistics, and values without gradients.
-
-ONNX has no operators for them, so they are nodes of the domain `mxffi.sol`.
-"""
+"""What programs of torch do without gradients, which models in training have to know."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import onnx_ir as ir
-
-if TYPE_CHECKING:
-    from ._builder import Builder
-
-DOMAIN = "mxffi.sol"
-# The input of a graph from which all its random elements follow.
-SEED = "seed"
-
-
-class Training:
-    """What the builders of one graph share when it is imported for training."""
-
-    def __init__(self, graph: ir.Graph) -> None:
-        self._graph = graph
-        self._count = 0
-        self.seed: ir.Value | None = None
-        graph.opset_imports[DOMAIN] = 1
-
-    def stream(self, b: Builder) -> ir.Value:
-        """The seed of one node: the graph's own, with the number of the node beside it."""
-        if self.seed is None:
-            self.seed = ir.Value(
-                name=b.names.new(SEED), shape=ir.Shape([2]), type=ir.TensorType(ir.DataType.INT64)
-            )
-            self.seed.metadata_props["mx.role"] = SEED
-            self._graph.inputs.append(self.seed)
-        number, self._count = self._count, self._count + 1
-        if number == 0:
-            return self.seed
-        # The graph's seed is two random numbers, so that the sums of all calls and nodes differ.
-        offset = b.constant(np.array([0, number << 32]), ir.DataType.INT64)
-        own = b.Add(self.seed, offset)
-        own.shape = ir.Shape([2])
-        return own
+from typing import Any
 
 
 def detach_without_gradients(program: Any) -> None:

@@ -14,6 +14,7 @@ from . import lstm as _lstm  # noqa: F401
 from . import matrices as _matrices  # noqa: F401
 from . import movement as _movement  # noqa: F401
 from . import normalization as _normalization  # noqa: F401
+from . import random as _random  # noqa: F401
 from . import rnn as _rnn  # noqa: F401
 from . import steps as _steps  # noqa: F401
 from . import windows as _windows  # noqa: F401

@@ -203,6 +203,22 @@ def _dropout_grad(to: Lowering, dy: Value, mask: Value, *, ratio: float = 0.5) -
     return add_step(to, maker("dropout_grad")(dy.shape, ratio), dy, mask)[0]
 
 
+@rule(f"{DOMAIN}::RandomUniformTraining")
+def _random_uniform(
+    to: Lowering, seed: Value, shape: Value, *, low: float = 0.0, high: float = 1.0
+) -> Value:
+    kernel = maker("random_uniform")(to.ints(shape), seed.shape, low, high)
+    return add_step(to, kernel, cast(to, seed, "int64"))[0]
+
+
+@rule(f"{DOMAIN}::RandomNormalTraining")
+def _random_normal(
+    to: Lowering, seed: Value, shape: Value, *, mean: float = 0.0, scale: float = 1.0
+) -> Value:
+    kernel = maker("random_normal")(to.ints(shape), seed.shape, mean, scale)
+    return add_step(to, kernel, cast(to, seed, "int64"))[0]
+
+
 @rule(f"{DOMAIN}::SumTo")
 def _sum_to(to: Lowering, x: Value, shape: Value) -> Value:
     extents = tuple(to.ints(shape))

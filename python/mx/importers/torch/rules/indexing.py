@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from ..._training import DOMAIN
 from .._builder import Builder, Number, Size, dtype_of, rank_of, shape_of
 from .._promotion import promoted
 from .._rule import Unsupported, rule
-from .._training import DOMAIN
 from .binary import floor_divided
 
 _BOOL = ir.DataType.BOOL

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from ..._training import DOMAIN
 from .._builder import Builder, Size, dtype_of, rank_of
 from .._rule import Unsupported, rule
-from .._training import DOMAIN
 from .reduction import variance
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from ..._training import DOMAIN
 from .._builder import Builder, dtype_of
 from .._rule import rule
-from .._training import DOMAIN
 
 
 @rule("native_dropout")

@@ -10,7 +10,7 @@ import torch
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from ....graph import Graph
-from ....importers.torch._training import DOMAIN, SEED
+from ....importers._training import DOMAIN, SEED
 from ._captured import check_changes
 from ._held import Constants
 from ._outputs import OutputTree

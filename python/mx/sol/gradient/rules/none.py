@@ -27,6 +27,10 @@ without(
     """,
 )
 without("it draws random numbers", "Bernoulli Multinomial")
+without(
+    "its elements follow from a seed",
+    "mxffi.sol::RandomNormalTraining mxffi.sol::RandomUniformTraining",
+)
 without("it is there to end gradients", "mxffi.sol::StopGradient")
 without(
     "its inputs are no numbers",
