@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from mx.graph import OPSET, Graph, GraphError
 
-from .._builder import Names
+from .._builder import Names, dtype_of
+from .._training import DOMAIN, Training
 from . import rules
 from ._call import Builder, Call, Unsupported, rule
 from ._dtypes import type_of
@@ -23,6 +24,14 @@ _IR_VERSION = 11
 # Of more elements constants are weights.
 _MOST_IN_A_NODE = 1024
 # What has no result that a model's outputs depend on.
+_ASSIGNMENTS = {"AssignVariableOp": "", "AssignAddVariableOp": "Add", "AssignSubVariableOp": "Sub"}
+# The attributes of operations that are functions.
+_FUNCTIONS = {
+    "PartitionedCall": ("f",),
+    "StatefulPartitionedCall": ("f",),
+    "If": ("then_branch", "else_branch"),
+    "While": ("cond", "body"),
+}
 _WITHOUT_RESULTS = frozenset(("NoOp", "Assert", "PrintV2", "Print", "StringFormat"))
 
 
@@ -33,15 +42,20 @@ def import_function(
     variables: Mapping[int, str],
     name: str,
     stops: bool = False,
+    training: bool = False,
 ) -> Graph:
     """The graph of a concrete function of tensors.
 
     `inputs` has names and shapes for the function's arguments, `outputs` names for its results,
     `variables` a name for each variable, by the id of its handle. With `stops` what ends gradients
-    is a node of the domain mxffi.sol.
+    is a node of the domain mxffi.sol. For `training` see `Traced.graph_of`; otherwise variables
+    that the function assigns to, and that keep their elements, are "mx.assigned" of the model's
+    metadata.
     """
     started = _Import(function, inputs, outputs, variables, name)
     started.builder.stops = stops
+    if training:
+        started.builder.training = Training(started.builder.graph)
     return started.run()
 
 
@@ -72,6 +86,8 @@ class _Import:
         self.builder = Builder(self._graph, self._names)
         self.builder.inline = self._inline
         self._weights: dict[str, ir.Value] = {}
+        # What variables have after they were assigned to.
+        self._assigned: dict[str, ir.Value] = {}
 
     def run(self) -> Graph:
         graph = self._function.graph
@@ -93,12 +109,26 @@ class _Import:
         if self._wrong:
             raise GraphError("mx.importers.tensorflow cannot import " + _listed(self._wrong))
         self.builder.set_outputs(results, outputs)
+        if self.builder.training:
+            self._set_assigned()
         model = ir.Model(self._graph, ir_version=_IR_VERSION, producer_name="mxffi")
+        if self._assigned and not self.builder.training:
+            model.metadata_props["mx.assigned"] = ", ".join(self._assigned)
         RemoveUnusedNodesPass()(model)
         _forget(self._graph)
         result = Graph(model)
         result.infer()
         return result
+
+    def _set_assigned(self) -> None:
+        """Makes what is assigned to variables outputs of the graph, which have no gradients."""
+        for name, value in self._assigned.items():
+            if dtype_of(value).is_floating_point():
+                shape = value.shape
+                value = self.builder.op("StopGradient", value, domain=DOMAIN)[0]
+                value.shape = shape
+            self.builder.set_outputs([value], [self._names.new(f"{name}.new")])
+            self._graph.outputs[-1].metadata_props["mx.mutation"] = name
 
     # Weights --------------------------------------------------------------------------------------
 
@@ -144,7 +174,7 @@ class _Import:
         self, graph: Any, outputs: Sequence[Any], environment: dict[Any, Any], builder: Builder
     ) -> list[Any]:
         """Imports the operations that outputs depend on; gives the outputs."""
-        needed = _needed(outputs)
+        needed = _needed([*(tensor.op for tensor in outputs), *_assigning(graph)])
         for op in graph.get_operations():
             if op not in needed or op.type in _WITHOUT_RESULTS:
                 continue
@@ -168,9 +198,11 @@ class _Import:
             except ValueError as error:  # texts, of which only what is left out makes use
                 return self._fail(op, str(error))
         if op.type in ("ReadVariableOp", "ResourceGather") and isinstance(inputs[0], Variable):
-            inputs[0] = self._weight(inputs[0])
+            inputs[0] = self._elements(inputs[0])
             if op.type == "ReadVariableOp":
                 return [inputs[0]]
+        if op.type in _ASSIGNMENTS:
+            return self._assign(op, inputs, builder)
         if any(one is None for one in inputs):
             return [None] * len(op.outputs)  # of an operation that has been noted already
         function = rule.get(op.type)
@@ -193,6 +225,23 @@ class _Import:
                 f"mx.importers.tensorflow: the rule of {describe(op)} fails:"
                 f" {type(error).__name__}: {error}"
             ) from error
+
+    def _elements(self, variable: Variable) -> ir.Value:
+        """What a variable has where the walk has come to."""
+        return self._assigned.get(variable.name) or self._weight(variable)
+
+    def _assign(self, op: Any, inputs: Sequence[Any], builder: Builder) -> list[None]:
+        variable, value = inputs
+        if isinstance(variable, Variable) and isinstance(value, ir.Value):
+            if builder.graph is not self._graph:
+                return self._fail(op, "a variable is assigned to in a branch or a loop")
+            operator = _ASSIGNMENTS[op.type]
+            if operator:
+                shape = value.shape
+                value = builder.op(operator, self._elements(variable), value)[0]
+                value.shape = shape
+            self._assigned[variable.name] = value
+        return []
 
     def _fail(self, op: Any, why: str) -> list[None]:
         self._wrong.append(f"{describe(op)}: {why}")
@@ -223,10 +272,22 @@ class _Import:
         return results
 
 
-def _needed(outputs: Sequence[Any]) -> set[Any]:
-    """The operations that tensors depend on."""
+def _assigning(graph: Any) -> list[Any]:
+    """The operations that assign to variables, and calls of functions that do."""
+    found = []
+    for op in graph.get_operations():
+        if op.type in _ASSIGNMENTS:
+            found.append(op)
+        for attribute in _FUNCTIONS.get(op.type, ()):
+            if _assigning(graph._get_function(op.get_attr(attribute).name).graph):
+                found.append(op)
+    return found
+
+
+def _needed(operations: Iterable[Any]) -> set[Any]:
+    """The operations that others depend on; these are among them."""
     found: set[Any] = set()
-    waiting = [tensor.op for tensor in outputs]
+    waiting = list(operations)
     while waiting:
         op = waiting.pop()
         if op not in found:

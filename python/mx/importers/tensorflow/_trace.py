@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +17,7 @@ from mx.graph import Graph
 
 from ._import import import_function
 from ._layers import whole_layers
+from ._training_layers import training_layers
 
 Axes = Sequence[str | int | None]
 
@@ -46,8 +49,13 @@ class Traced:
                 f"mx.importers.tensorflow.load: {self.name}: expected an example of the arguments"
                 " with a tensor among them"
             )
+        # What parameters are that a call leaves out.
+        self.defaults: dict[str, Any] = {}
         self.paths = self._paths()
+        # Whether the model does something else in training, as an argument says.
+        self.takes_training = _takes_training(model)
         self.outputs: Any = None  # the structure of what the model returns
+        self.losses: list[str] = []  # the layers of Keras that add losses of their own in a call
 
     def _built_for(self) -> tuple[Any, ...]:
         """Specifications of the inputs that a Keras model was built for."""
@@ -66,7 +74,10 @@ class Traced:
         call = getattr(call, "python_function", call)
         bound: Mapping[str, Any]
         try:
-            bound = dict(inspect.signature(call).bind(*self.args, **self.kwargs).arguments)
+            signature = inspect.signature(call)
+            parameters = signature.parameters.values()
+            self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+            bound = dict(signature.bind(*self.args, **self.kwargs).arguments)
         except (TypeError, ValueError):
             bound = {f"input_{n}": one for n, one in enumerate(self.args)} | self.kwargs
         names = {}
@@ -103,8 +114,12 @@ class Traced:
                 )
         return self.graph_of(axes)
 
-    def graph_of(self, axes: Sequence[Axes], stops: bool = False) -> Graph:
-        """The graph of inputs with these axes: a length, or the name of one that varies."""
+    def graph_of(self, axes: Sequence[Axes], stops: bool = False, training: bool = False) -> Graph:
+        """The graph of inputs with these axes: a length, or the name of one that varies.
+
+        For `training` what the model assigns to variables are more outputs, with the name of the
+        variable as "mx.mutation" of their metadata, and random numbers follow from another input.
+        """
         named = [
             [f"{name}_{i}" if one is None else one for i, one in enumerate(shape)]
             for name, shape in zip(self.paths, axes, strict=True)
@@ -116,8 +131,10 @@ class Traced:
             )
             for n, shape in zip(self.positions, named, strict=True)
         ]
-        with whole_layers():
-            function = tf.function(self._flat).get_concrete_function(*specs)
+        with whole_layers(), training_layers() if training else contextlib.nullcontext():
+            traced = tf.function(functools.partial(self._flat, training))
+            function = traced.get_concrete_function(*specs)
+        self.losses = _forget_losses(self.model)
         names = _names_of(self.outputs)
         return import_function(
             function,
@@ -126,16 +143,17 @@ class Traced:
             {id(variable.handle): name for name, variable in self.variables().items()},
             self.name,
             stops,
+            training,
         )
 
-    def _flat(self, *tensors: Any) -> list[Any]:
+    def _flat(self, training: bool, *tensors: Any) -> list[Any]:
         """The model as a function of the tensors alone, which gives a list."""
         leaves = list(self.leaves)
         for n, tensor in zip(self.positions, tensors, strict=True):
             leaves[n] = tensor
         args, kwargs = nest.pack_sequence_as((self.args, self.kwargs), leaves)
-        if _takes_training(self.model) and "training" not in kwargs:
-            kwargs = {**kwargs, "training": False}
+        if self.takes_training and "training" not in kwargs:
+            kwargs = {**kwargs, "training": training}
         result = self.model(*args, **kwargs)
         self.outputs = result
         return [tf.identity(one) for one in nest.flatten(result) if is_array(one)]
@@ -155,6 +173,16 @@ class Traced:
                 unique = f"{name}_{number}"
             found[unique] = variable
         return found
+
+
+def _forget_losses(model: Any) -> list[str]:
+    """The layers that have added losses; these are tensors of a function that has been traced."""
+    if not is_keras(model):
+        return []
+    found = [layer for layer in model._flatten_layers() if layer._losses]
+    for layer in found:
+        layer._clear_losses()
+    return [str(layer.name) for layer in found]
 
 
 def is_variable(one: object) -> bool:

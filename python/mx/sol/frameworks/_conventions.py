@@ -162,6 +162,10 @@ class ConventionSource(Source):
             result.type = onnx_ir.TensorType(_DTYPES[self._dtype])
         graph.outputs[number] = result
 
+    def differs_in_training(self) -> bool:
+        """See Source."""
+        return self._source.differs_in_training()
+
     def base(self) -> Source:
         """See Source."""
         return self._source.base()

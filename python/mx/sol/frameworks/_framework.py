@@ -29,6 +29,21 @@ class Parsed:
     holds: Callable[[Sequence[tuple[int, ...]]], bool]
 
 
+@dataclass(frozen=True)
+class InTraining:
+    """What a model does in training, for inputs of known shapes.
+
+    The graph takes the inputs of the model, then the elements of `weights`, then, with `has_seed`,
+    two integers that all random elements follow from. Behind the outputs of the model it gives what
+    the weights become that `writes` names.
+    """
+
+    graph: Graph
+    weights: tuple[str, ...]
+    writes: tuple[str, ...]
+    has_seed: bool
+
+
 class Holder:
     """What has the weights of a model, and notices when they are written."""
 
@@ -74,6 +89,10 @@ class Source(Holder, ABC):
     def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same with nodes where the model ends gradients."""
         return self.parse_for(shapes)
+
+    def differs_in_training(self) -> bool:
+        """Whether layers do something else in training: batch normalization and dropout."""
+        return False
 
     def base(self) -> Source:
         """What a model was parsed to before conventions of others were applied: itself here."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
+from ...graph import Graph
 from .._compiled import Compiled, as_array, on_host
 from .._training import TrainingPlans
 from ..gradient import as_inputs
 
+Parse = Callable[[Sequence[tuple[int, ...]]], Graph]
 Key = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 
 # Kinds of calls whose plans are kept; of more the oldest go.
@@ -21,9 +23,14 @@ _MOST = 16
 class Gradients:
     """Calls of an optimized model that can be differentiated, by inputs and by weights."""
 
-    def __init__(self, compiled: Compiled, weights: Sequence[str]) -> None:
+    def __init__(
+        self, compiled: Compiled, weights: Sequence[str], parse: Parse | None = None
+    ) -> None:
+        """`parse` gives the graph for shapes of all that `forward` takes, where that is not the one
+        of the model with its weights behind its inputs."""
         self.compiled = compiled
         self.weights = list(weights)
+        self._parse = parse or self._with_weights
         self._plans: dict[Key, TrainingPlans] = {}
         self._lock = threading.Lock()
 
@@ -45,14 +52,17 @@ class Gradients:
 
     def _made(self, shapes: Sequence[tuple[int, ...]], wrt: Sequence[int]) -> TrainingPlans:
         compiled = self.compiled
-        given = tuple(shapes[: len(compiled.inputs)])
-        compiled.check(given)
-        graph = as_inputs(compiled.source.parse_for_gradients(given), self.weights)
+        compiled.check(tuple(shapes[: len(compiled.inputs)]))
+        graph = self._parse(shapes)
         names = [spec.name for spec in graph.inputs]
         wanted = [names[n] for n in wrt]
         return TrainingPlans(
             graph, wanted, compiled.context, compiled.passes, {}, compiled.memory_limit
         )
+
+    def _with_weights(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
+        given = shapes[: len(self.compiled.inputs)]
+        return as_inputs(self.compiled.source.parse_for_gradients(given), self.weights)
 
 
 class GradientCall:
@@ -75,7 +85,8 @@ class GradientCall:
 
     def backward(self, grads: Sequence[Any]) -> list[Any]:
         """The gradients of all inputs and weights, for gradients of the outputs, of which None is
-        zero. They are None for those that nothing depends on, or that were not asked for."""
+        zero, and those that are left out at the end. They are None for those that nothing depends
+        on, or that were not asked for."""
         plans = self._plans
         found: list[Any] = [None] * len(self._arrays)
         if plans.backward_graph is None or not plans.grads:
@@ -83,7 +94,11 @@ class GradientCall:
         values = dict(zip(plans.inputs, self._arrays, strict=True))
         names = [spec.name for spec in plans.outputs]
         values.update(zip([*names, *plans.saved], self._made, strict=True))
-        for spec, output, grad in zip(plans.outputs, self.outputs, grads, strict=True):
+        wanted = frozenset(plans.backward_inputs)
+        every = [*grads, *[None] * (len(self.outputs) - len(grads))]
+        for spec, output, grad in zip(plans.outputs, self.outputs, every, strict=True):
+            if f"grad.{spec.name}" not in wanted:
+                continue
             if grad is None:
                 grad = numpy.zeros(output.shape, spec.dtype)
             values[f"grad.{spec.name}"] = as_array(grad)

@@ -108,6 +108,11 @@ class GraphSource(Source):
             bound.infer(dict(zip(self.names, shapes, strict=True)))
         return bound
 
+    def differs_in_training(self) -> bool:
+        """See Source."""
+        nodes = self.graph.model.graph.all_nodes()
+        return any(node.op_type in ("BatchNormalization", "Dropout") for node in nodes)
+
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """Inputs by position, then by name."""
         if len(args) > len(self.names):

@@ -10,6 +10,8 @@ import onnx_ir as ir
 from ..._builder import dtype_of
 from .._call import Builder, Call, Unsupported, rule
 from .._layers import BACKWARD, GRU, LSTM
+from .._training_layers import BATCH_NORM, DROPOUT, SEED
+from .random import Seed, batch_norm, dropout
 from .recurrent import recurrence
 
 _BOOL = ir.DataType.BOOL
@@ -29,6 +31,13 @@ def function_call(b: Builder, call: Call) -> Sequence[Any]:
     if stands_for.startswith((LSTM, GRU)):
         kind = "LSTM" if stands_for.startswith(LSTM) else "GRU"
         return recurrence(b, kind, stands_for.endswith(BACKWARD), call.inputs)
+    kind, *settings = stands_for.split(" ")
+    if kind == SEED:
+        return [Seed()]
+    if kind == DROPOUT:
+        return dropout(b, settings, call[0])
+    if kind == BATCH_NORM:
+        return batch_norm(b, settings, call.inputs)
     return b.inline(function, call.inputs, b)
 
 

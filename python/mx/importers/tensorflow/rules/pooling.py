@@ -8,6 +8,7 @@ from ..._builder import dtype_of, rank_of, shape_of
 from ..._layout import permuted
 from .._call import Builder, Call, Unsupported, rule
 from .convolution import behind_images, explicit, first, is_last, last, pads_of, spatial
+from .random import training_norm
 
 
 @rule("MaxPool", "MaxPool3D", "AvgPool", "AvgPool3D")
@@ -85,10 +86,23 @@ def local_response(b: Builder, call: Call) -> ir.Value:
 
 @rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def batch_norm(b: Builder, call: Call) -> list[ir.Value]:
-    if call.attr("is_training"):
-        raise Unsupported("statistics of the batch: the model is in training mode")
     x = call[0]
     images = permuted(b, x, first(rank_of(x))) if is_last(call) else x
-    assert dtype_of(x) is not None
-    result = b.BatchNormalization(images, *call.inputs[1:5], epsilon=float(call.attr("epsilon")))
+    epsilon = float(call.attr("epsilon"))
+    if call.attr("is_training"):
+        if b.training is None:
+            raise Unsupported("statistics of the batch: the model is in training mode")
+        return _of_batch(b, call, images, epsilon)
+    result = b.BatchNormalization(images, *call.inputs[1:5], epsilon=epsilon)
     return [behind_images(b, call, result)]
+
+
+def _of_batch(b: Builder, call: Call, images: ir.Value, epsilon: float) -> list[ir.Value]:
+    """Normalized by the statistics of the batch, and the moving ones with a share of these."""
+    share = float(call.attr("exponential_avg_factor"))
+    scale, offset, *given = call.inputs[1:5]
+    if share == 1:  # then there may be none of before
+        given = [b.full(b.sizes(scale), 0, dtype_of(scale))] * 2
+    values = [images, scale, offset, *given]
+    result, mean, variance = training_norm(b, values, share, epsilon, unbiased=True)
+    return [behind_images(b, call, result), mean, variance]

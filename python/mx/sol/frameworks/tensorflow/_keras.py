@@ -31,13 +31,15 @@ class OptimizedModel(keras.Model):  # type: ignore[misc]
         else:
             variables = _add_weights(self, compiled)
             hold(compiled, variables)
-        self._sol = Runner(compiled, variables)
+        self._sol = Runner(compiled, variables, accepts_mode=True)
         # Plans are no operations of XLA.
         self.supports_jit = False
         self.built = True
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
-        """What the model returns."""
+    def call(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
+        """What the model returns; in training layers do what they do then, as in the original."""
+        if training is not None:
+            kwargs["training"] = training
         return self._sol(args, kwargs)
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:

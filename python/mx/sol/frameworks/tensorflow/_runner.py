@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,15 +12,26 @@ import tensorflow as tf
 from tensorflow.python.eager.record import could_possibly_record, stop_recording
 
 from ..._compiled import Compiled
+from ..._errors import SolWarning
 from .._gradients import Gradients
 from .._part import Part
+from ._arrays import dense, tensor_of, without_second
+from ._source import TensorFlowSource
+from ._trained import Trained
 
 
 class Runner(Part):
     """Runs an optimized model whose weights are variables."""
 
-    def __init__(self, compiled: Compiled, variables: Mapping[str, Any]) -> None:
+    def __init__(
+        self, compiled: Compiled, variables: Mapping[str, Any], accepts_mode: bool = False
+    ) -> None:
+        """`accepts_mode` is whether calls may say `training`, whatever the model takes."""
         super().__init__(compiled)
+        self._accepts_mode = accepts_mode
+        self._has_warned = False
+        self._in_training: dict[tuple[bool, ...], Trained] = {}
+        self._lock = threading.Lock()
         # In the order of names.
         self.variables = dict(variables)
         self._gradients = Gradients(compiled, list(self.variables))
@@ -26,15 +39,64 @@ class Runner(Part):
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the model returns; errors name the argument."""
         compiled = self.compiled
+        is_training, kwargs = self._mode(kwargs)
         given = compiled.source.flatten(args, kwargs)
         tensors = [_checked(x, spec) for x, spec in zip(given, compiled.inputs, strict=True)]
-        if any(map(tf.is_symbolic_tensor, tensors)):
-            outputs = self._in_graph(tensors)
-        elif could_possibly_record():
-            outputs = self._recorded(tensors)
+        if is_training:
+            outputs = self._trained(tensors)
         else:
-            outputs = self.run(tensors)
+            outputs = self._as_in_inference(tensors)
         return compiled.source.unflatten(outputs)
+
+    def _as_in_inference(self, tensors: Sequence[Any]) -> list[Any]:
+        if any(map(tf.is_symbolic_tensor, tensors)):
+            return self._in_graph(tensors)
+        return self._recorded(tensors) if could_possibly_record() else self.run(tensors)
+
+    def _warn_of_mode(self) -> None:
+        """A SolWarning, once, where layers do in training what they do in inference."""
+        if not self._has_warned and self.compiled.source.differs_in_training():
+            self._has_warned = True
+            text = "in training its layers do what they do in inference: dropout nothing, and batch"
+            text += " normalization keeps its statistics"
+            name = self.compiled.source.name
+            warnings.warn(f"{name}: {text}", SolWarning, stacklevel=5)
+
+    def _mode(self, kwargs: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
+        """Whether a call is one in training, and its keywords without what says so."""
+        source = self.compiled.source.base()
+        if isinstance(source, TensorFlowSource):
+            if not source.traced.takes_training:
+                return False, kwargs
+            told = kwargs.get("training")
+            if tf.is_symbolic_tensor(told):
+                raise TypeError(f"{source.name}: training: expected True or False, got a tensor")
+            is_training = source.is_training if told is None else bool(told)
+        elif self._accepts_mode and "training" in kwargs:
+            is_training = bool(kwargs["training"])
+        else:
+            return False, kwargs
+        return is_training, {name: one for name, one in kwargs.items() if name != "training"}
+
+    def _trained(self, tensors: Sequence[Any]) -> list[Any]:
+        """The outputs in training."""
+        source = self.compiled.source
+        if not isinstance(source, TensorFlowSource):
+            self._warn_of_mode()
+            return self._as_in_inference(tensors)
+        key = source.modes()
+        with self._lock:
+            if key not in self._in_training:
+                axes = [
+                    [f"{spec.name}_{n}" if one is None else one for n, one in enumerate(x.shape)]
+                    for x, spec in zip(tensors, self.compiled.inputs, strict=True)
+                ]
+                with tf.init_scope():
+                    self._in_training[key] = Trained(self.compiled, source, axes)
+            trained = self._in_training[key]
+        if any(map(tf.is_symbolic_tensor, tensors)):
+            return trained.in_graph(tensors)
+        return trained.run(tensors, could_possibly_record())
 
     def run(self, tensors: Sequence[Any]) -> list[Any]:
         """The outputs for eager tensors."""
@@ -61,8 +123,9 @@ class Runner(Part):
                 output.set_shape([n if isinstance(n, int) else None for n in spec.shape or ()])
 
             def gradient(*grads: Any) -> Any:
-                dense = _dense(grads)
-                return self._without_second(self._gradient_in_graph(given, dense), [*given, *dense])
+                own = dense(grads)
+                found = self._gradient_in_graph(given, own)
+                return without_second(compiled.source.name, found, [*given, *own])
 
             return outputs, gradient
 
@@ -79,11 +142,11 @@ class Runner(Part):
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def call(*_: Any) -> Any:
             def gradient(*grads: Any) -> list[Any]:
-                dense = _dense(grads)
+                own = dense(grads)
                 with stop_recording():
-                    found = recorded.backward(dense)
+                    found = recorded.backward(own)
                     made = [None if one is None else tensor_of(one) for one in found]
-                return self._without_second(made, [*given, *dense])
+                return without_second(self.compiled.source.name, made, [*given, *own])
 
             return outputs, gradient
 
@@ -109,27 +172,6 @@ class Runner(Part):
             result[n] = one
         return result
 
-    def _without_second(self, grads: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
-        """Gradients, which depend on the sources, as what NotImplementedError is differentiated
-        by: another tape would find no gradient of them, without an error."""
-        name = self.compiled.source.name
-        which = [n for n, one in enumerate(grads) if one is not None]
-        if not which:
-            return list(grads)
-
-        @tf.custom_gradient  # type: ignore[untyped-decorator]
-        def call(*_: Any) -> Any:
-            def second(*_: Any) -> Any:
-                text = "an optimized model has no second gradients: differentiate the original"
-                raise NotImplementedError(f"{name}: {text}")
-
-            return [tf.identity(grads[n]) for n in which], second
-
-        result = list(grads)
-        for n, one in zip(which, call(*sources), strict=True):
-            result[n] = one
-        return result
-
     def _read(self) -> list[Any]:
         """The elements of the variables, as tapes see them read."""
         return [tf.identity(one) for one in self.variables.values()]
@@ -138,16 +180,6 @@ class Runner(Part):
 def _floats(tensors: Sequence[Any]) -> list[int]:
     """The numbers of tensors that can have gradients."""
     return [n for n, one in enumerate(tensors) if one.dtype.is_floating]
-
-
-def _dense(grads: Sequence[Any]) -> list[Any]:
-    """Gradients as tensors; those of what rows were gathered from come as tf.IndexedSlices."""
-    return [None if one is None else tf.convert_to_tensor(one) for one in grads]
-
-
-def tensor_of(array: Any) -> Any:
-    """An array of a plan as a tensor, in the same memory."""
-    return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 
 def _checked(tensor: Any, spec: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,12 @@ import tensorflow as tf
 from tensorflow import nest
 
 from ....graph import Graph, GraphError
+from ....importers._training import SEED
 from ....importers.tensorflow._trace import Traced, is_array, is_keras
+from ..._errors import SolWarning
 from ...dims import Choice, Dimensions
-from .._framework import Parsed, Source, Weight
+from ...gradient import as_inputs
+from .._framework import InTraining, Parsed, Source, Weight
 from .._graph_source import GraphSource
 from ._variables import Watched
 
@@ -24,6 +28,9 @@ class TensorFlowSource(Source):
 
     def __init__(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self.model = model
+        # What a call does that does not say whether it is one in training.
+        self.is_training = bool(kwargs.get("training"))
+        kwargs = {name: one for name, one in kwargs.items() if name != "training"}
         self.traced = Traced(model, args, kwargs)
         self.name = self.traced.name
         self.layout = "NHWC"
@@ -59,6 +66,58 @@ class TensorFlowSource(Source):
     def parse_for_gradients(self, shapes: Sequence[tuple[int, ...]]) -> Graph:
         """The same with nodes where the model ends gradients."""
         return self._noted(self.traced.graph_of(list(shapes), stops=True))
+
+    def parse_for_training(self, shapes: Sequence[Axes]) -> InTraining:
+        """What the model does in training; axes that vary have names.
+
+        GraphError for what cannot be imported, and for what it returns in training alone.
+        """
+        before = self.traced.outputs
+        graph = self.traced.graph_of(list(shapes), stops=True, training=True)
+        self._check_structure(before)
+        if self.traced.losses:
+            raise GraphError(
+                f"{self.name}: {', '.join(self.traced.losses)}: a loss that a layer adds in a call"
+                " (add_loss, activity_regularizer) is not trained by optimized models"
+            )
+        inner = graph.model.graph
+        known = self.traced.variables()
+        weights = tuple(name for name in graph.weights if name in known)
+        seeds = [one for one in inner.inputs if one.metadata_props.get("mx.role") == SEED]
+        writes = [one.metadata_props.get("mx.mutation") for one in inner.outputs]
+        graph = as_inputs(graph, weights)
+        inner = graph.model.graph
+        for seed in [one for one in inner.inputs if one.metadata_props.get("mx.role") == SEED]:
+            inner.inputs.remove(seed)
+            inner.inputs.append(seed)
+        return InTraining(graph, weights, tuple(filter(None, writes)), bool(seeds))
+
+    def _check_structure(self, before: Any) -> None:
+        """GraphError where a model returns another structure in training than in inference."""
+        if before is None:
+            return
+        try:
+            nest.assert_same_structure(before, self.traced.outputs)
+        except (TypeError, ValueError):
+            self.traced.outputs, found = before, self.traced.outputs
+            raise GraphError(
+                f"{self.name}: returns {_structure(found)} in training, and {_structure(before)} in"
+                " inference: a model has to return the same structure"
+            ) from None
+
+    def differs_in_training(self) -> bool:
+        """See Source."""
+        if not is_keras(self.model):
+            return self.traced.takes_training
+        layers = self.model._flatten_layers()
+        return any(hasattr(one, "seed_generator") or hasattr(one, "moving_mean") for one in layers)
+
+    def modes(self) -> tuple[bool, ...]:
+        """What decides what layers do in training: whether variables and layers are trained."""
+        trained = [one.trainable for one in self.traced.variables().values()]
+        if is_keras(self.model):
+            trained += [layer.trainable for layer in self.model._flatten_layers()]
+        return tuple(trained)
 
     def _of_any_size(self) -> GraphSource:
         if self._free is None:
@@ -101,6 +160,13 @@ class TensorFlowSource(Source):
         return found
 
     def _noted(self, graph: Graph) -> Graph:
+        assigned = graph.model.metadata_props.get("mx.assigned")
+        if assigned:
+            warnings.warn(
+                f"{self.name}: assigns to {assigned} in a call, which the optimized model does not",
+                SolWarning,
+                stacklevel=6,
+            )
         variables = self.traced.variables()
         names = [name for name in graph.weights if name in variables]
         known = {} if self.watched is None else self.watched.variables
@@ -129,7 +195,7 @@ class TensorFlowSource(Source):
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The arrays among the arguments; the others have to be as in the example."""
         traced = self.traced
-        kwargs = {name: one for name, one in kwargs.items() if name in traced.kwargs}
+        kwargs = self._without_defaults(kwargs)
         try:
             nest.assert_same_structure((traced.args, traced.kwargs), (tuple(args), kwargs))
         except (TypeError, ValueError) as error:
@@ -146,6 +212,25 @@ class TensorFlowSource(Source):
                 )
         return [leaves[n] for n in traced.positions]
 
+    def _without_defaults(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The keywords without those that the example lacks, which have to be defaults."""
+        traced, kept = self.traced, {}
+        for name, value in kwargs.items():
+            if name in traced.kwargs:
+                kept[name] = value
+            elif name == "training" and traced.takes_training:
+                if value is not None and value is not False:
+                    raise NotImplementedError(
+                        f"{self.name}: training={value!r}: only models that are optimized for"
+                        " TensorFlow or Keras are executed as in training"
+                    )
+            elif name not in traced.defaults or traced.defaults[name] is not value:
+                raise TypeError(
+                    f"{self.name}: there is no argument {name!r} in the example that the model was"
+                    f" optimized with: add {name}= to the `kwargs` of sol.optimize"
+                )
+        return kept
+
     def unflatten(self, outputs: Sequence[Any]) -> Any:
         """What the model returns."""
         given = iter(outputs)
@@ -153,6 +238,11 @@ class TensorFlowSource(Source):
             next(given) if is_array(leaf) else leaf for leaf in nest.flatten(self.traced.outputs)
         ]
         return nest.pack_sequence_as(self.traced.outputs, leaves)
+
+
+def _structure(outputs: Any) -> str:
+    """The structure of what a model returns, in an error."""
+    return str(nest.map_structure(lambda one: "*" if is_array(one) else one, outputs))
 
 
 def _array_of(one: Any) -> Any:

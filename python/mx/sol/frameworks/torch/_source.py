@@ -134,6 +134,11 @@ class TorchSource(Source):
 
     # -- arguments --
 
+    def differs_in_training(self) -> bool:
+        """See Source."""
+        kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
+        return any(isinstance(one, kinds) for one in self.module.modules())
+
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The tensors among the arguments; the others have to be as in the example."""
         leaves, structure = pytree.tree_flatten((tuple(args), dict(kwargs)))

@@ -1,0 +1,142 @@
+"""Optimized models in training: batch statistics, dropout, and what they assign to variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import tensorflow as tf
+from tensorflow.python.eager.record import stop_recording
+
+from ..._compiled import Compiled
+from .._framework import InTraining
+from .._gradients import GradientCall, Gradients
+from ._arrays import dense, tensor_of, without_second
+from ._seeds import draw_seed
+from ._source import Axes, TensorFlowSource
+
+# Calls inside of functions whose gradients have not been asked for yet; of more the oldest go.
+_MOST = 4
+
+
+class Trained:
+    """A model in training, with its variables as they are trained now."""
+
+    def __init__(self, compiled: Compiled, source: TensorFlowSource, axes: Sequence[Axes]) -> None:
+        """`axes` are those of a first call, with names for lengths that are not known."""
+        self._compiled, self._source = compiled, source
+        self._first = tuple(map(tuple, axes))
+        self._form: InTraining = source.parse_for_training(axes)
+        variables = source.traced.variables()
+        self._variables = [variables[name] for name in self._form.weights]
+        self._written = [variables[name] for name in self._form.writes]
+        self._gradients = Gradients(compiled, self._form.weights, self._parse)
+        self._calls: dict[tuple[int, ...], GradientCall] = {}
+
+    def _parse(self, shapes: Sequence[tuple[int, ...]]) -> Any:
+        own = tuple(shapes[: len(self._compiled.inputs)])
+        if own == self._first:
+            return self._form.graph
+        return self._source.parse_for_training(own).graph
+
+    def _wrt(self, count: int) -> list[int]:
+        """The numbers of what may have gradients: of `count` inputs, and of variables."""
+        inputs, every = self._compiled.inputs, list(range(count))
+        found = [n for n in every if tf.as_dtype(inputs[n].dtype).is_floating]
+        return found + [count + n for n, one in enumerate(self._variables) if one.trainable]
+
+    def _given(self, arrays: Sequence[Any], seed: Any) -> list[Any]:
+        return [*arrays, seed] if self._form.has_seed else list(arrays)
+
+    def run(self, tensors: Sequence[Any], recorded: bool) -> list[Any]:
+        """The outputs for eager tensors; with `recorded` tapes can differentiate them."""
+        given = [*tensors, *(tf.identity(one) for one in self._variables)]
+        with stop_recording():
+            wrt = self._wrt(len(tensors)) if recorded else []
+            made = self._gradients.forward(self._given(given, draw_seed()), wrt)
+            every = [tensor_of(one) for one in made.outputs]
+            outputs = self._assigned(every)
+        if not recorded:
+            return outputs
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def call(*_: Any) -> Any:
+            def gradient(*grads: Any) -> list[Any]:
+                own = dense(grads)
+                with stop_recording():
+                    found = made.backward(own)[: len(given)]
+                    tensors = [None if one is None else tensor_of(one) for one in found]
+                return without_second(self._source.name, tensors, [*given, *own])
+
+            return outputs, gradient
+
+        return list(call(*given))
+
+    def _assigned(self, every: Sequence[Any]) -> list[Any]:
+        """The outputs of the model among those of the graph; variables get the others."""
+        count = len(every) - len(self._written)
+        for variable, value in zip(self._written, every[count:], strict=True):
+            variable.assign(tf.cast(value, variable.dtype))
+        return list(every[:count])
+
+    def in_graph(self, tensors: Sequence[Any]) -> list[Any]:
+        """The outputs for tensors of a tf.function: an operation that runs the plan."""
+        wrt = self._wrt(len(tensors))
+        specs = self._form.graph.outputs
+        # Whether anybody has asked for gradients when the function was traced.
+        is_wanted = [False]
+
+        def run(*arrays: Any) -> list[Any]:
+            seed = draw_seed()
+            made = self._gradients.forward(self._given(arrays, seed), wrt if is_wanted[0] else [])
+            if is_wanted[0]:
+                self._keep(seed, made)
+            return [*map(numpy.asarray, made.outputs), seed]
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def call(*given: Any) -> Any:
+            types = [tf.as_dtype(spec.dtype) for spec in specs]
+            *outputs, seed = tf.numpy_function(run, given, [*types, tf.int64], name="training")
+            for output, spec in zip(outputs, specs, strict=True):
+                output.set_shape([n if isinstance(n, int) else None for n in spec.shape or ()])
+
+            def gradient(*grads: Any) -> list[Any]:
+                is_wanted[0] = True
+                own = dense(grads[: len(specs) - len(self._written)])
+                found = self._gradient_in_graph(seed, given, wrt, own)
+                return without_second(self._source.name, found, [*given, *own])
+
+            return outputs, gradient
+
+        return self._assigned(call(*tensors, *(tf.identity(one) for one in self._variables)))
+
+    def _keep(self, seed: Any, made: GradientCall) -> None:
+        while len(self._calls) >= _MOST:
+            self._calls.pop(next(iter(self._calls)), None)
+        self._calls[tuple(seed.tolist())] = made
+
+    def _gradient_in_graph(
+        self, seed: Any, given: Sequence[Any], wrt: Sequence[int], grads: Sequence[Any]
+    ) -> list[Any]:
+        """Gradients as an operation, for the call that drew a seed."""
+        count = len(given)
+
+        def run(seed: Any, *arrays: Any) -> list[Any]:
+            own, grads = arrays[:count], arrays[count:]
+            made = self._calls.pop(tuple(seed.tolist()), None)
+            if made is None:  # asked for a second time, or after many other calls
+                made = self._gradients.forward(self._given(own, seed), wrt)
+            found = made.backward(grads)
+            return [
+                numpy.zeros_like(own[n]) if found[n] is None else numpy.asarray(found[n])
+                for n in wrt
+            ]
+
+        types = [given[n].dtype for n in wrt]
+        made = tf.numpy_function(run, [seed, *given, *grads], types, name="training_gradient")
+        result: list[Any] = [None] * count
+        for n, one in zip(wrt, made, strict=True):
+            one.set_shape(given[n].shape)
+            result[n] = one
+        return result

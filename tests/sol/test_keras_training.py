@@ -1,0 +1,273 @@
+"""Training of models of Keras and TensorFlow: batch statistics, dropout, what is assigned."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import mx
+from mx import sol
+from tests.importers.tensorflow.running import keras, tf
+
+layers = keras.layers
+_random = np.random.default_rng(3)
+IMAGES = _random.standard_normal((12, 6, 6, 3)).astype("float32")
+ROWS = _random.standard_normal((12, 10)).astype("float32")
+SEQUENCES = _random.standard_normal((12, 5, 4)).astype("float32")
+LABELS = _random.integers(0, 4, 12)
+
+
+@pytest.fixture(autouse=True)
+def seeds():
+    keras.utils.set_random_seed(1)
+    yield
+    sol.set_seed(None)
+
+
+def images(p: float, **norm) -> list:
+    return [
+        layers.Conv2D(8, 3, padding="same", use_bias=False),
+        layers.BatchNormalization(momentum=0.8, **norm),
+        layers.ReLU(),
+        layers.SpatialDropout2D(p),
+        layers.GlobalAveragePooling2D(),
+        layers.Dense(4),
+    ]
+
+
+def rows(p: float, **norm) -> list:
+    return [
+        layers.Dense(16),
+        layers.BatchNormalization(**norm),
+        layers.Dropout(p),
+        layers.Dense(4),
+    ]
+
+
+def frozen(p: float) -> list:
+    made = rows(p)
+    made[1].trainable = False
+    return made
+
+
+def sequences(p: float) -> list:
+    return [
+        layers.LSTM(6, return_sequences=True, dropout=p),
+        layers.BatchNormalization(axis=1),
+        layers.GRU(5),
+        layers.Dropout(p),
+        layers.Dense(4),
+    ]
+
+
+MODELS = {
+    "images": (lambda: images(0, scale=False, center=False), IMAGES),
+    "rows": (lambda: rows(0), ROWS),
+    "frozen": (lambda: frozen(0), ROWS),
+    "renormalized": (lambda: rows(0, renorm=True), ROWS),
+    "sequences": (lambda: sequences(0), SEQUENCES),
+}
+
+
+def model_of(made: list, x: np.ndarray):
+    keras.utils.set_random_seed(1)
+    return keras.Sequential([keras.Input(x.shape[1:]), *made], name="network")
+
+
+def losses_of(model, x: np.ndarray, eager: bool = False, epochs: int = 3) -> list[float]:
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.SGD(0.1), loss, run_eagerly=eager, jit_compile=False)
+    # The last batch of an epoch is a smaller one.
+    told = model.fit(x, LABELS, epochs=epochs, batch_size=5, verbose=0, shuffle=False)
+    return told.history["loss"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_curves(name) -> None:
+    make, x = MODELS[name]
+    curves, variables = [], []
+    for optimized in (False, True):
+        model = model_of(make(), x)
+        before = [one.numpy() for one in model.weights]
+        fast = sol.optimize(model, x[:5], vdims=[True]) if optimized else model
+        curves.append(losses_of(fast, x, eager=name == "rows"))
+        variables.append([one.numpy() for one in model.weights])
+        curves[-1].append(float(np.abs(fast.predict(x, verbose=0)).sum()))
+    np.testing.assert_allclose(curves[1], curves[0], rtol=2e-4)
+    assert curves[0][2] < curves[0][0]
+    for path, first, got, wanted in zip(
+        [one.path for one in model.weights], before, *variables, strict=True
+    ):
+        np.testing.assert_allclose(got, wanted, rtol=2e-4, atol=2e-5, err_msg=path)
+        if "seed" not in path and not (name == "frozen" and "norm" in path):
+            assert (first != wanted).any(), path
+
+
+@pytest.mark.parametrize(
+    "kind, eager",
+    [
+        ("Dropout", False),
+        ("SpatialDropout1D", True),
+        ("GaussianNoise", True),
+        ("AlphaDropout", False),
+    ],
+)
+def test_random_layers(kind, eager) -> None:
+    x = np.ones((64, 20, 30), "float32")
+    layer = getattr(layers, kind)(0.25)
+    fast = sol.optimize(model_of([layer], x), x)
+    call = (lambda x: fast(x, training=True)) if eager else tf.function(fast.call)
+    given = {} if eager else {"training": True}
+    sol.set_seed(5)
+    first, second = call(x, **given).numpy(), call(x, **given).numpy()
+    assert (first != second).any()
+    sol.set_seed(5)
+    np.testing.assert_array_equal(call(x, **given), first)
+    np.testing.assert_array_equal(fast(x), x)
+    wanted = layer(x, training=True).numpy()
+    for of in (np.mean, np.std):
+        assert abs(of(first) - of(wanted)) < 0.03, (kind, of(first), of(wanted))
+    if kind == "SpatialDropout1D":
+        assert (first == first[:, :1]).all()
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_dropout_in_gradients(eager) -> None:
+    x = tf.ones((40, 50))
+    fast = sol.optimize(model_of([layers.Dropout(0.5)], x), x)
+
+    def step(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = fast(x, training=True)
+        return y, tape.gradient(y, x), tape.gradient(y, x)
+
+    for _ in range(3):
+        y, first, again = (step if eager else tf.function(step))(x)
+        np.testing.assert_array_equal(first, y)  # what the forward pass has dropped
+        np.testing.assert_array_equal(again, y)
+    tf.random.set_seed(4)
+    first = fast(x, training=True)
+    tf.random.set_seed(4)
+    np.testing.assert_array_equal(fast(x, training=True), first)
+
+
+class Counting(tf.Module):
+    """Normalizes by statistics of the batch, which it collects, and counts calls."""
+
+    def __init__(self) -> None:
+        super().__init__(name="counting")
+        self.mean, self.variance = tf.Variable(tf.zeros(3), False), tf.Variable(tf.ones(3), False)
+        self.scale, self.calls = tf.Variable(tf.ones(3)), tf.Variable(0, trainable=False)
+
+    def __call__(self, x, training=False):
+        if not training:
+            return tf.nn.batch_normalization(x, self.mean, self.variance, None, self.scale, 1e-3)
+        self.calls.assign_add(1)
+        y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, self.scale, tf.zeros(3))
+        self.mean.assign(0.75 * self.mean + 0.25 * mean)
+        self.variance.assign(0.75 * self.variance + 0.25 * variance)
+        return y + 0 * self.mean[0]
+
+
+@pytest.mark.parametrize("example", [{}, {"training": True}])
+def test_modules_of_tensorflow(example) -> None:
+    x, found = tf.constant(IMAGES), []
+    for optimized in (False, True):
+        module = Counting()
+        fast = sol.optimize(module, x, kwargs=example) if optimized else module
+        for _ in range(3):
+            with tf.GradientTape() as tape:
+                called = fast(x) if example and optimized else fast(x, training=True)
+                loss = tf.reduce_sum(called**3)
+            found.append([loss, tape.gradient(loss, module.scale), module.calls])
+        found.append([module.mean, module.variance, fast(x, training=False)])
+    for got, wanted in zip(found[4:], found[:4], strict=True):
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
+
+
+class Choosing(keras.Model):
+    def call(self, x, training=False, double=False, factor=1.0):
+        y = x * 2 if double else x * 1
+        return {"scores": y} if training and factor > 1 else y
+
+
+class Noisy(keras.Model):
+    def call(self, x, training=False):
+        return x + keras.random.normal((10,), seed=3) if training else x * 1
+
+
+ERRORS = {
+    "a keyword that the example lacks": (
+        lambda: sol.optimize(Choosing(), ROWS)(ROWS, double=True), TypeError,
+        "no argument 'double' in the example",
+    ),
+    "an unknown keyword": (
+        lambda: sol.optimize(Choosing(), ROWS)(ROWS, triple=True), TypeError, "'triple'",
+    ),
+    "training where there is none": (
+        lambda: sol.optimize(tf.function(lambda x: x + 1), ROWS)(ROWS, training=True), TypeError,
+        "'training'",
+    ),
+    "training elsewhere": (
+        lambda: sol.optimize(Choosing(), ROWS, framework="numpy")(ROWS, training=True),
+        NotImplementedError, "training=True",
+    ),
+    "another structure": (
+        lambda: sol.optimize(Choosing(), ROWS, kwargs={"factor": 2.0})(
+            ROWS, factor=2.0, training=True
+        ),
+        mx.graph.GraphError, "in training, and .* in inference",
+    ),
+    "losses of layers": (
+        lambda: losses_of(
+            sol.optimize(model_of([layers.Dense(4, activity_regularizer="l2")], ROWS), ROWS), ROWS
+        ),
+        mx.graph.GraphError, "dense.*activity_regularizer",
+    ),
+    "a seed that never changes": (
+        lambda: sol.optimize(Noisy(), ROWS)(ROWS, training=True), mx.graph.GraphError,
+        "a seed that the model has",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name) -> None:
+    call, kind, text = ERRORS[name]
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_defaults_may_be_given() -> None:
+    fast = sol.optimize(Choosing(), ROWS)
+    np.testing.assert_array_equal(fast(ROWS, double=False, training=False), ROWS)
+
+
+def test_models_of_others_warn() -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(10, 4), torch.nn.Dropout(0.5)).eval()
+    fast = sol.optimize(module, torch.tensor(ROWS), framework="keras", vdims=[True])
+    with pytest.warns(sol.SolWarning, match="Sequential: in training its layers do what they do"):
+        fast(ROWS, training=True)
+    plain = sol.optimize(module[0], torch.tensor(ROWS), framework="keras", vdims=[True])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sol.SolWarning)
+        plain(ROWS, training=True)
+
+
+def test_assigned_in_inference() -> None:
+    class Count(tf.Module):
+        def __init__(self) -> None:
+            super().__init__(name="count")
+            self.calls = tf.Variable(0.0)
+
+        def __call__(self, x):
+            return x + self.calls.assign_add(1.0)
+
+    with pytest.warns(sol.SolWarning, match="assigns to calls in a call"):
+        fast = sol.optimize(Count(), ROWS)
+    np.testing.assert_array_equal(fast(ROWS), ROWS + 1)
