@@ -331,7 +331,7 @@ def test_constants_do_not_grow_without_end() -> None:
 
 
 def test_no_pass() -> None:
-    with pytest.raises(ValueError, match="names: 'magic' is no pass: there are dropout, constants"):
+    with pytest.raises(ValueError, match="names: 'magic' is no pass: there are dropout, einsum"):
         passes.run(graph_of("g (float x) => (float y) { y = Neg(x) }"), ["magic"])
 
 

@@ -18,6 +18,7 @@ from .batch_norm import BATCH_NORM
 from .common import COMMON
 from .constants import CONSTANTS
 from .dropout import DROPOUT
+from .einsum import EINSUM
 from .identities import IDENTITIES
 from .normalizations import NORMALIZATIONS
 from .pads import PADS
@@ -30,6 +31,7 @@ __all__ = ["CPU_PASSES", "FOR_CPU", "PASSES", "Pass", "Report", "run"]
 # Each after those whose results it can use.
 PASSES: tuple[Pass, ...] = (
     DROPOUT,
+    EINSUM,
     CONSTANTS,
     IDENTITIES,
     ALGEBRA,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from .... import numpy as np
+from ..._einsum import NotWritten, terms_of
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
@@ -14,7 +15,10 @@ from ._elementwise import cast, widened
 
 @rule("Einsum", since=12)
 def _einsum(to: Lowering, *inputs: Value, equation: str) -> Value:
-    operands, wanted = _labels(equation.replace(" ", ""), [len(x.shape) for x in inputs])
+    try:
+        operands, wanted = terms_of(equation, [len(x.shape) for x in inputs])
+    except NotWritten as error:
+        raise Declined(str(error)) from None
     extents: dict[str, int] = {}
     for labels, x in zip(operands, inputs, strict=True):
         if len(set(labels)) != len(labels):
@@ -31,32 +35,6 @@ def _einsum(to: Lowering, *inputs: Value, equation: str) -> Value:
     have = [label for label in have if label in wanted]
     made = to.call(np.transpose, result, tuple(have.index(label) for label in wanted))
     return cast(to, made, inputs[0].dtype)
-
-
-def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
-    """The labels of the axes of each operand and of the result; "0", "1", ... for an ellipsis."""
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if len(terms) != len(ranks):
-        raise Declined(f"{len(terms)} terms for {len(ranks)} inputs")
-    hidden = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks, strict=True)]
-    named = [term for term in terms if "..." in term]
-    counts = {count for term, count in zip(terms, hidden, strict=True) if "..." in term}
-    if len(counts) > 1 or any(
-        count for term, count in zip(terms, hidden, strict=True) if "..." not in term
-    ):
-        raise Declined("ellipses of several numbers of axes")
-    between = [str(index) for index in range(counts.pop() if named else 0)]
-    if not arrow:
-        letters = left.replace(",", "").replace("...", "")
-        right = "..." * bool(named)
-        right += "".join(sorted(one for one in set(letters) if letters.count(one) == 1))
-
-    def expand(term: str) -> list[str]:
-        before, dots, after = term.partition("...")
-        return [*before, *(between if dots else ()), *after]
-
-    return [expand(term) for term in terms], expand(right)
 
 
 def _summed(to: Lowering, labels: Sequence[str], x: Value, kept: set[str]) -> Value:
