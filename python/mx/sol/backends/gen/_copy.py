@@ -36,11 +36,12 @@ def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def item_type(dtype: str) -> str:
-    """A type in C that is as large as an element."""
+    """A type in C that is as large as an element, and may be read and written where other kernels
+    have elements of their own types."""
     size = 2 if dtype == "bfloat16" else numpy.dtype(dtype).itemsize
     if dtype.startswith("complex") or size not in (1, 2, 4, 8):
         raise Declined(f"elements of type {dtype}")
-    return f"uint{8 * size}_t"
+    return f"mx_item{8 * size}"
 
 
 def copy_kernel(name: str, pieces: Sequence[Piece], outputs: Sequence[Spec]) -> GenKernel:

@@ -6,6 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Elements whose type does not matter. What moves them may be compiled into one function with what
+ * computes with them: without the attribute the compiler may change the order of the two. */
+typedef uint8_t mx_item8;
+typedef uint16_t mx_item16 __attribute__((may_alias));
+typedef uint32_t mx_item32 __attribute__((may_alias));
+typedef uint64_t mx_item64 __attribute__((may_alias));
+
 /* -- float16 and bfloat16 by their bits -- */
 
 MX_INLINE uint32_t mx_bits(float a) {
