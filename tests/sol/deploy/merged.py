@@ -22,7 +22,7 @@ from .loaded import Array, aligned, pointer
 class Merged:
     """A function that does what several programs do, with inputs and outputs of all."""
 
-    def __init__(self, programs: Sequence[Program], target: Target) -> None:
+    def __init__(self, programs: Sequence[Program], target: Target, optimized: str = "-O0") -> None:
         self.program = Program("merged", [], [])
         for number, one in enumerate(programs):
             for value in one.inputs:
@@ -37,8 +37,8 @@ class Merged:
         self._interface = interface_of(self.program, "merged", "predict", False, "tests")
         text = source(self.program, self._interface, target)
         text = text.replace('#include "merged.h"', header(self._interface))
-        # Nothing is optimized: to compile as much as this takes long.
-        flags = ("-std=gnu11", "-O0", "-Wall", "-Werror")
+        # Nothing is optimized, unless it is asked for: to compile as much as this takes long.
+        flags = ("-std=gnu11", optimized, "-Wall", "-Werror")
         self._library = jits.compiled(text, target, flags, about="tests")
 
     def call(self, inputs: Sequence[Array]) -> list[Array]:

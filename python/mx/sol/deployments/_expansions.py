@@ -6,12 +6,15 @@ Those that gradients go through are written by the rules of `mx.sol.gradient`; h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy
 import onnx_ir as ir
 
+from ...graph._einsum import NotWritten, write_einsum
+from ...graph._spec import Dim
 from ...importers._builder import dtype_of
+from ..backends.gen import PLAIN_PRODUCT
 from ..gradient import rules as _rules  # noqa: F401  which fill the table
 from ..gradient._rules import EXPANSIONS as OF_GRADIENTS
 from ..gradient._rules import Call
@@ -48,9 +51,12 @@ def _expansion(*names: str) -> Callable[[Expansion], Expansion]:
 
 @_expansion("MatMul", "Conv", "ConvTranspose")
 def _in_float32(to: Writer, call: Call) -> ir.Value:
-    """Half precision: products are summed in float32, and rounded once."""
+    """Half precision: products are summed in float32, and rounded once. Of other types there are
+    products of matrices alone."""
     if dtype_of(call.x) not in _HALVES:
-        raise NotExpanded(f"only float32, float16 and bfloat16, got {dtype_of(call.x)}")
+        if call.node.op_type != "MatMul" or dtype_of(call.x) == ir.DataType.FLOAT:
+            raise NotExpanded(f"only float32, float16 and bfloat16, got {dtype_of(call.x)}")
+        return to.op(PLAIN_PRODUCT, *call.node.inputs, dtype=dtype_of(call.x))[0]
     wide = [None if one is None else to.cast(one, ir.DataType.FLOAT) for one in call.node.inputs]
     attributes = {name: one.value for name, one in call.node.attributes.items()}
     made = to.op(call.node.op_type, *wide, dtype=ir.DataType.FLOAT, **attributes)[0]
@@ -69,6 +75,43 @@ def _gemm(to: Writer, call: Call) -> ir.Value:
         made = to.Mul(made, call.number("alpha", 1.0))
     c = call.optional(2)
     return made if c is None else to.Add(made, to.Mul(c, call.number("beta", 1.0)))
+
+
+@_expansion("Einsum")
+def _einsum(to: Writer, call: Call) -> ir.Value:
+    """Products of matrices and sums; those of half precision in float32, and rounded once."""
+    given, dtype = call.node.inputs, dtype_of(call.x)
+    if dtype in _HALVES:
+        given = [None if one is None else to.cast(one, ir.DataType.FLOAT) for one in given]
+    wide = ir.DataType.FLOAT if dtype in _HALVES else dtype
+
+    def write(
+        operator: str,
+        *inputs: ir.Value | Sequence[int],
+        shape: Sequence[Dim],
+        **attributes: int | Sequence[int],
+    ) -> ir.Value:
+        given: dict[str, Any] = attributes
+        made = to.op(operator, *inputs, dtype=wide, **given)[0]
+        made.shape = ir.Shape(shape)
+        return made
+
+    try:
+        return to.cast(write_einsum(write, call.string("equation", ""), given), dtype)
+    except NotWritten as error:
+        raise NotExpanded(str(error)) from None
+
+
+@_expansion("Compress")
+def _compress(to: Writer, call: Call) -> ir.Value:
+    """Where the condition is known: what is at the positions where it holds."""
+    tensor = ir.convenience.get_const_tensor(call.input(1))
+    if tensor is None:
+        raise NotExpanded("elements decide the shape of its output")
+    positions = to.constant(numpy.flatnonzero(tensor.numpy()), ir.DataType.INT64)
+    if "axis" in call.node.attributes:
+        return to.Gather(call.x, positions, axis=call.integer("axis", 0))
+    return to.Gather(to.Reshape(call.x, [-1]), positions, axis=0)
 
 
 @_expansion("LpNormalization")

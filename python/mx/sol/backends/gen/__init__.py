@@ -6,6 +6,7 @@ from . import (  # noqa: F401  their emitters
     _arguments,
     _gather,
     _masks,
+    _matrices,
     _movement,
     _order,
     _pooling,
@@ -13,6 +14,7 @@ from . import (  # noqa: F401  their emitters
     _quantization,
     _resize,
     _scatter,
+    _unpool,
     products,
 )
 from ._backend import GEN, GenBackend
@@ -20,6 +22,7 @@ from ._elementwise import emit_elementwise
 from ._emit_group import emit_group
 from ._group import GroupNode
 from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from ._matrices import PLAIN_PRODUCT
 from ._source import FLAGS, library_source, prelude
 from ._table import EMITTERS, Emitter, Known, emit, emits
 from ._target import TARGETS, Target
@@ -29,6 +32,7 @@ __all__ = [
     "FLAGS",
     "GEN",
     "NAME",
+    "PLAIN_PRODUCT",
     "TARGETS",
     "Declined",
     "Emitter",

@@ -28,7 +28,7 @@ def _operands(inputs: Inputs) -> tuple[Spec, Spec]:
     return x, updates
 
 
-def _joined(reduction: str, dtype: str, old: str, new: str) -> str:
+def joined(reduction: str, dtype: str, old: str, new: str) -> str:
     """The statement that writes an element, or joins it with what is there."""
     if reduction == "none":
         return f"{old} = {new};"
@@ -76,7 +76,7 @@ def _scatter_elements(
         "int64_t at = positions[i];",
         *inside(x.shape[axis]),
         "if (!ok) continue;",
-        _joined(reduction, x.dtype, to, "updates[i]"),
+        joined(reduction, x.dtype, to, "updates[i]"),
     ]
     return _written("scatter_elements", x, index_type, indices.size, lines, reduction, "i")
 
@@ -96,7 +96,7 @@ def _scatter_nd(
         lines += [f"memcpy(y + from, updates + row * {inner}, {inner} * sizeof *y);"]
     else:
         lines += [f"for (int64_t j = 0; j < {inner}; ++j) {{"]
-        lines += [_joined(reduction, x.dtype, "y[from + j]", f"updates[row * {inner} + j]"), "}"]
+        lines += [joined(reduction, x.dtype, "y[from + j]", f"updates[row * {inner} + j]"), "}"]
     rows = math.prod(indices.shape[:-1])
     return _written("scatter_nd", x, index_type, rows, lines, reduction, "row")
 

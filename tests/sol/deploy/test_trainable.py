@@ -1,0 +1,163 @@
+"""What can be trained can be deployed: operators that plans leave to others, and the few that are
+not deployed, each with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import onnx_ir
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from mx.graph import Graph, GraphError
+from mx.sol.backends.gen import Target
+from mx.sol.deployments._coverage import WITHOUT
+from mx.sol.deployments._coverage import coverage as deployed
+from mx.sol.deployments._lower import lower
+from mx.sol.gradient._coverage import coverage as trained
+from tests.graph.build import graph_of
+from tests.graph.test_einsum import EQUATIONS, graph, operands
+
+from .merged import Merged
+
+C = Target.named("c")
+Array = numpy.ndarray[Any, Any]
+# Operators with gradients that C has no function for: not those of a layer, but of how the shape of
+# a tensor is computed, which a function with arrays of fixed shapes has no room for.
+NOT_DEPLOYED = {
+    "Compress": "elements decide the shape of its output",
+    "Range": "it is computed beforehand only, of inputs that are known",
+}
+
+
+def test_what_is_trained_is_deployed() -> None:
+    trainable = {*trained()["rule"], *trained()["body"]}
+    rest = trainable & {*deployed()["error"]}
+    assert {name: WITHOUT[name] for name in rest} == NOT_DEPLOYED
+
+
+@dataclass(frozen=True)
+class Case:
+    """Nodes for inputs x, y, z, of whose shapes and types the graph is."""
+
+    inputs: tuple[Array, ...]
+    nodes: str  # the last of which gives out
+
+    def graph(self) -> Graph:
+        """The nodes as a graph."""
+        kinds = {"float32": "float", "float64": "double"}
+        given = ", ".join(
+            f"{kinds.get(str(one.dtype), one.dtype)}[{','.join(map(str, one.shape))}] {name}"
+            for name, one in zip("xyz", self.inputs, strict=False)
+        )
+        return graph_of(f"g ({given}) => ({self._kind()}[] out) {{ {self.nodes} }}")
+
+    def _kind(self) -> str:
+        return {"float32": "float", "float64": "double"}.get(
+            str(self.inputs[0].dtype), str(self.inputs[0].dtype)
+        )
+
+    def expected(self) -> Array:
+        """What onnx computes."""
+        proto = onnx_ir.to_proto(self.graph().model)
+        given = dict(zip("xyz", self.inputs, strict=False))
+        found: Array = ReferenceEvaluator(proto).run(None, given)[0]
+        return found
+
+
+def some(*shape: int, dtype: str = "float32") -> Array:
+    random = numpy.random.default_rng(len(shape))
+    return (3 * random.standard_normal(shape)).astype(dtype)
+
+
+def ints(*numbers: int) -> str:
+    return f"Constant<value = int64[{len(numbers)}] {{{','.join(map(str, numbers))}}}>()"
+
+
+def col2im(x: Array, image: Sequence[int], block: Sequence[int], attributes: str = "") -> Case:
+    given = f"<{attributes}>" if attributes else ""
+    nodes = f"i = {ints(*image)} b = {ints(*block)} out = Col2Im{given}(x, i, b)"
+    return Case((x,), nodes)
+
+
+SINGULAR = numpy.array([[[0, 2, 1], [0, 4, 3], [0, 1, 1]], [[0, 2, 1], [3, 4, 3], [1, 1, 1]]])
+POSITIONS = numpy.array([[[[3, 6], [12, 15]]]], "int64")
+UNPOOL = "out = MaxUnpool<kernel_shape = [2,2], strides = [2,2]>(x, y)"
+CASES = {
+    "col2im": col2im(some(2, 8, 9), (4, 4), (2, 2)),
+    "col2im with holes": col2im(
+        some(1, 12, 9), (5, 5), (2, 3), "strides = [2,1], dilations = [1,2], pads = [1,0,1,2]"
+    ),
+    "col2im of one axis": col2im(some(2, 6, 4, dtype="float64"), (6,), (3,)),
+    "max unpool": Case((some(1, 1, 2, 2), POSITIONS), UNPOOL),
+    "max unpool into more": Case(
+        (some(1, 1, 2, 2), POSITIONS),
+        f"s = {ints(1, 1, 5, 5)} {UNPOOL.replace('(x, y)', '(x, y, s)')}",
+    ),
+    "det": Case((some(2, 3, 5, 5),), "out = Det(x)"),
+    "det of one": Case((some(4, 1, 1, dtype="float64"),), "out = Det(x)"),
+    "det of a singular matrix": Case((SINGULAR.astype("float32"),), "out = Det(x)"),
+    "matmul": Case(
+        (some(2, 1, 3, 4, dtype="float64"), some(5, 4, 6, dtype="float64")), "out = MatMul(x, y)"
+    ),
+    "matmul of transposes": Case(
+        (some(3, 4, dtype="float64"), some(2, 3, dtype="float64"), some(4, 5, dtype="float64")),
+        "a = Transpose(x) b = Transpose(y) c = MatMul(a, b) d = Transpose(c) out = MatMul(d, z)",
+    ),
+    "matmul of vectors": Case(
+        (some(4, dtype="int32"), some(4, 3, dtype="int32")), "out = MatMul(x, y)"
+    ),
+    "gemm": Case(
+        (some(3, 4, dtype="float64"), some(5, 4, dtype="float64"), some(5, dtype="float64")),
+        "out = Gemm<transB = 1, alpha = 0.5, beta = 2.0>(x, y, z)",
+    ),
+    "compress": Case(
+        (some(3, 4),), "c = Constant<value = bool[3] {1, 0, 1}>() out = Compress<axis = 1>(x, c)"
+    ),
+    "compress of all": Case(
+        (some(3, 4),), "c = Constant<value = bool[5] {0, 1, 1, 0, 1}>() out = Compress(x, c)"
+    ),
+}  # fmt: skip
+
+
+def test_as_the_reference() -> None:
+    """All in one library, without the passes, which do the same to Einsum."""
+    programs, inputs, expected = [], [], {}
+    for equation, shapes, *_ in EQUATIONS:
+        for dtype in ("float32", "float64"):
+            arrays = operands(shapes, dtype)
+            programs.append(lower(graph(equation, shapes, dtype), C))
+            inputs += arrays
+            expected[f"{equation} of {dtype}"] = numpy.einsum(equation, *arrays)
+    for name, case in CASES.items():
+        made = case.graph()
+        made.infer()
+        programs.append(lower(made, C))
+        inputs += case.inputs
+        expected[name] = case.expected()
+    outputs = Merged(programs, C).call(inputs)
+    for (name, wanted), came in zip(expected.items(), outputs, strict=True):
+        assert came.shape == wanted.shape and came.dtype == wanted.dtype, name
+        numpy.testing.assert_allclose(came, wanted, rtol=2e-4, atol=1e-5, err_msg=name)
+
+
+def test_elements_are_read_behind_what_moves_them() -> None:
+    """Where the compiler puts both into one function, and knows types that are not the same."""
+    case = CASES["matmul of transposes"]
+    (came,) = Merged([lower(case.graph(), C)], C, "-O3").call(case.inputs)
+    numpy.testing.assert_allclose(came, case.expected(), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ("b = Cast<to = 9>(y) out = Compress(x, b)", "elements decide the shape"),
+        ("out = RandomNormalLike(x)", "other numbers each time"),
+    ],
+)
+def test_what_is_rejected(nodes: str, reason: str) -> None:
+    with pytest.raises(GraphError, match=reason):
+        lower(graph_of(f"g (float[3] x, int64[3] y) => (float[] out) {{ {nodes} }}"), C)
