@@ -13,7 +13,7 @@ from ._aliases import has_alias
 from ._expansions import expansion_of
 
 _REASONS = {
-    "elements decide the shape of its output": "Compress NonMaxSuppression NonZero Unique",
+    "elements decide the shape of its output": "NonMaxSuppression NonZero Unique",
     "sequences and optionals have no type in C": "ConcatFromSequence Optional OptionalGetElement "
     "OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert "
     "SequenceLength SequenceMap SplitToSequence",
