@@ -779,7 +779,8 @@ typedef struct MXAccApi {
                          MXAccStream stream, uint64_t work);
 
   /*! \brief Begins to give records of what is done on a device to sink; ends with sink NULL, after
-   * which none comes. */
+   * which none comes. MXNet asks for those of one run of a model, shows the work of each node, and
+   * takes work of other calls for none of the model's. */
   MXAccStatus (*profile)(void* self, int32_t dev_id, MXAccProfileSink sink, void* context);
   /*!
    * \brief What the library offers under a name, "vendor.something.1", which says what it points

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../sdk/skeleton/memory.h"
+#include "../sdk/skeleton/profile.h"
 #include "../sdk/skeleton/step_models.h"
 #include "../sdk/skeleton/streams.h"
 #include "work.h"
@@ -110,5 +111,5 @@ struct Backend {
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using namespace mxacc;
   return GiveTable<cudaacc::Backend, MemoryMembers, CopyMembers, StreamMembers, OperatorMembers,
-                   StepModelMembers>(api);
+                   StepModelMembers, ProfileMembers>(api);
 }

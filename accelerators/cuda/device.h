@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "../sdk/profiler.h"
 #include "blas.h"
 #include "dnn.h"
 #include "memory.h"
@@ -33,6 +34,7 @@ class Device {
   OnDeviceOf Enter() const { return OnDeviceOf(id); }
   void* Alloc(size_t size, size_t alignment) { return memory.Alloc(size, alignment); }
   Memory memory;
+  mxacc::Profiler profiler;
   std::atomic<bool> allows_tf32{false};
   std::atomic<uint64_t> gemms{0};     /*!< products that cuBLAS has done */
   std::atomic<uint64_t> softmaxes{0}; /*!< that cuDNN has done */

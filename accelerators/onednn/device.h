@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../sdk/operators/blocks.h"
+#include "../sdk/profiler.h"
 #include "threads.h"
 
 namespace onednn {
@@ -41,6 +42,7 @@ class Device {
 
   const ThreadsInUse threads_in_use;
   mxacc::Blocks<Buffer> memory;
+  mxacc::Profiler profiler;
   std::atomic<uint64_t> runs{0};
   std::atomic<uint64_t> workspace{0}; /*!< bytes of the model that was compiled last */
   std::atomic<int> verbose{0};

@@ -15,6 +15,7 @@
 #include "../sdk/skeleton/executor.h"
 #include "../sdk/skeleton/memory.h"
 #include "../sdk/skeleton/models.h"
+#include "../sdk/skeleton/profile.h"
 #include "device.h"
 #include "models/compiled_model.h"
 #include "operators.h"
@@ -155,6 +156,6 @@ struct Backend {
 
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using namespace mxacc;
-  return GiveTable<onednn::Backend, MemoryMembers, HostCopyMembers, OperatorMembers, ModelMembers>(
-      api);
+  return GiveTable<onednn::Backend, MemoryMembers, HostCopyMembers, OperatorMembers, ModelMembers,
+                   ProfileMembers>(api);
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "../sdk/profiler.h"
 #include "memory.h"
 #include "program.h"
 #include "runtime.h"
@@ -50,6 +51,7 @@ class Device {
   cl_command_queue queue() const { return queue_.get(); }
   Programs& programs() { return *programs_; }
   Memory memory;
+  mxacc::Profiler profiler;
   std::atomic<uint64_t> gemms{0};  /*!< products that CLBlast has done */
   std::atomic<uint64_t> copies{0}; /*!< between the host and the device */
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../sdk/skeleton/memory.h"
+#include "../sdk/skeleton/profile.h"
 #include "../sdk/skeleton/step_models.h"
 #include "../sdk/skeleton/streams.h"
 #include "gemm.h"
@@ -72,5 +73,5 @@ struct Backend {
 MXAccStatus mxacc_get_api(const MXAccRuntime*, MXAccApi* api) {
   using namespace mxacc;
   return GiveTable<opencl::Backend, MemoryMembers, CopyMembers, StreamMembers, OperatorMembers,
-                   StepModelMembers>(api);
+                   StepModelMembers, ProfileMembers>(api);
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "../sdk/instance.h"
+#include "../sdk/profiler.h"
 #include "counter.h"
 #include "memory.h"
 #include "sdk.h"
@@ -52,6 +53,7 @@ struct Device {
 
   Memory memory;
   InUse workspaces;
+  Profiler profiler;
   const std::string name;
   Counter runs;
   Counter copies;

@@ -20,13 +20,13 @@ Model::Model(void* given_self, int32_t given_dev_id, Graph read, std::string tex
       if (!settings.HasNode(node.op)) Unsupported(node.op + " is left out by 'nodes'");
       steps.Add(node);
       if (settings.IsWrong(node.op)) Negate(node);
-      MakeOperators();
+      MakeOperators(node.id);
     } catch (const Failure& failure) {
       throw Failure(failure.code(), failure.what(), 0, node.id);
     }
   }
   steps.Finish();
-  MakeOperators();
+  MakeOperators(0);
   // What an operator gives is copied to its output at the end.
   plan = PlanMemory(steps, std::vector<StepMemory>(operators.size(), StepMemory{0, true}));
   const auto add = [&](const Value& value, int64_t entry, std::vector<MXTensor>* tensors) {
@@ -39,7 +39,8 @@ Model::Model(void* given_self, int32_t given_dev_id, Graph read, std::string tex
   CopyWeights();
 }
 
-void Model::MakeOperators() {
+void Model::MakeOperators(int64_t node) {
+  nodes.resize(steps.steps().size(), node);
   while (operators.size() < steps.steps().size()) {
     const StepRequest request(steps.steps()[operators.size()], dev_id);
     operators.push_back(std::make_unique<Operator>(runtime, request.op()));
@@ -105,8 +106,8 @@ void Model::Check(const MXTensor* tensors, const std::vector<MXTensor>& expected
   }
 }
 
-void Model::Run(Device* on, const MXTensor* in, const MXTensor* out,
-                const MXTensor* workspace) const {
+void Model::Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace,
+                MXAccStream stream) const {
   Memory& memory = on->memory;
   char* scratch = workspace == nullptr ? nullptr : memory.AddressOf(workspace->tensor);
   if (workspace != nullptr && !on->workspaces.Enter(workspace->tensor.data)) {
@@ -137,13 +138,17 @@ void Model::Run(Device* on, const MXTensor* in, const MXTensor* out,
     if (value.bytes() == 0) return nullptr;
     return bases[value.buffer] + value.offset * ItemSize(value.dtype);
   };
+  const bool is_profiled = on->profiler.is_on();
   for (size_t i = 0; i < operators.size(); ++i) {
+    const int64_t begin_ns = is_profiled ? Profiler::Now() : 0;
     const Step& step = steps.steps()[i];
     std::vector<char*> addresses;
     for (const Argument& argument : step.inputs) addresses.push_back(address(argument.value));
     addresses.push_back(address(step.output));
     const MXTensor written = step.output.tensor();
     operators[i]->Run(&written, addresses.data(), nullptr);
+    if (!is_profiled) continue;
+    on->profiler.Tell(step.op.c_str(), nodes[i], out[0].work, stream, begin_ns);
   }
   if (workspace != nullptr) memory.CheckZones(workspace->tensor);
   for (size_t i = 0; i < outputs.size(); ++i) memory.CheckZones(out[i].tensor);

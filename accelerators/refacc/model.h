@@ -32,13 +32,15 @@ struct Model {
   Model& operator=(const Model&) = delete;
 
   Device& device() const { return LibraryOf(self).device(dev_id); }
-  void MakeOperators();
+  /*! \brief Those of the steps that were added, of that node. */
+  void MakeOperators(int64_t node);
   void Negate(const GraphNode& node);
   void CopyWeights();
   char* AddressOfWeight(size_t number) const;
   void Check(const MXTensor* tensors, const std::vector<MXTensor>& expected,
              const char* what) const;
-  void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace) const;
+  void Run(Device* on, const MXTensor* in, const MXTensor* out, const MXTensor* workspace,
+           MXAccStream stream) const;
   void MakeOutputs(MXTensor* out, void* call) const;
 
   void* const self;
@@ -49,6 +51,7 @@ struct Model {
   Steps steps;
   const Runtime runtime;
   std::vector<std::unique_ptr<Operator>> operators; /*!< of the steps */
+  std::vector<int64_t> nodes;                       /*!< that the steps are of; 0 for none */
   MemoryPlan plan;
   std::vector<Value> weight_values;
   std::vector<void*> weights; /*!< handles of their memory; NULL where there are no elements */

@@ -49,7 +49,7 @@ MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor*
     };
     if (stream == nullptr) {
       wait();
-      return model->Run(&on, inputs, outputs, workspace);
+      return model->Run(&on, inputs, outputs, workspace, nullptr);
     }
     struct Work {
       TensorCopies inputs;
@@ -59,12 +59,12 @@ MXAccStatus Infer(void* state, const MXTensor* inputs, int32_t num_in, MXTensor*
     auto work =
         std::make_shared<Work>(Work{TensorCopies(inputs, num_in), TensorCopies(outputs, num_out),
                                     TensorCopies(workspace, workspace == nullptr ? 0 : 1)});
-    GiveWork(stream, outputs[0].work, settings, [model, work, wait, &on] {
+    GiveWork(stream, outputs[0].work, settings, [model, work, wait, stream, &on] {
       wait();
       try {
         const bool has_workspace = work->workspace.size() != 0;
         model->Run(&on, work->inputs.data(), work->outputs.data(),
-                   has_workspace ? work->workspace.data() : nullptr);
+                   has_workspace ? work->workspace.data() : nullptr, stream);
       } catch (const Rejection& rejection) {
         throw rejection.InStream();
       }
@@ -219,6 +219,11 @@ MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph,
   });
 }
 
+MXAccStatus Profile(void* self, int32_t dev_id, MXAccProfileSink sink, void* context) {
+  return OnDevice("profile", self, dev_id,
+                  [&](Device& on, const Settings&) { on.profiler.Set(sink, context); });
+}
+
 MXAccStatus ListOptions(void* self, const MXAccOption** options, int32_t* count) {
   return StatusOf([&] {
     LibraryOf(self).settings().faults.Reach("listOptions");
@@ -233,6 +238,7 @@ void SetModelFunctions(MXAccApi* api) {
   api->supportedOps = SupportedOps;
   api->loadModel = LoadModel;
   api->listOptions = ListOptions;
+  api->profile = Profile;
   SetPieceFunctions(api);
 }
 

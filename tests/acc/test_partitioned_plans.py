@@ -168,9 +168,11 @@ def test_the_latest_shapes_are_kept(load_refacc) -> None:
     del first
 
 
-def test_profile(load_refacc) -> None:
-    """Groups, copies and what the CPU executes are steps, one after another."""
-    ctx = load_refacc("plans", STREAMS="1", SLOW="2000")
+@pytest.mark.parametrize("streams", ["0", "1"])
+def test_profile(load_refacc, streams) -> None:
+    """Groups, copies and what the CPU executes are steps, one after another; the nodes of a group
+    are its parts."""
+    ctx = load_refacc("plans", STREAMS=streams, SLOW="2000")
     plan = PartitionedPlan(graph_of(MIXED), ctx)
     profile = plan.profile({"x": X})
     same(list(profile.outputs), Plan(graph_of(MIXED))(X))
@@ -186,6 +188,32 @@ def test_profile(load_refacc) -> None:
     assert group.shapes == ((2, 3), (2, 4)) and group.duration_ns > 2_000_000
     ends = [(step.begin_ns, step.begin_ns + step.duration_ns) for step in profile.steps]
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+    assert [(part.name, part.implementation, part.shapes) for part in group.parts] == [
+        ("first", "plans 0: matmul, add", ((2, 3),)),
+        ("second", "plans 0: relu", ((2, 3),)),
+        ("Abs", "plans 0: absolute", ((2, 4),)),
+    ]
+    inside = [(part.begin_ns, part.begin_ns + part.duration_ns) for part in group.parts]
+    assert ends[1][0] <= inside[0][0] and inside[-1][1] <= ends[1][1]
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(inside))
+    lines = profile.table().splitlines()
+    assert "  first " in lines[3] and lines[2].split()[2] == "first,"
+    assert {line.split()[2] for line in profile.table(100).splitlines()[1:-1]} >= {"first", "Abs"}
+    assert ctx.configure()["violations"] == "0"
+
+
+def test_profile_of_a_library_that_fails_to(load_refacc) -> None:
+    """It is told, and the group is one step."""
+    ctx = load_refacc("plans")
+    for faults, told in (("profile@1", True), ("profile@2", True), ("profile=unsupported", False)):
+        ctx.configure(faults=faults)
+        plan = PartitionedPlan(graph_of(MIXED), ctx)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            groups = [step for step in plan.profile({"x": X}).steps if step.parts == ()]
+        texts = [str(each.message) for each in warned if each.category is RuntimeWarning]
+        assert ["plans(0): profile failed" in text for text in texts] == [True] * told, texts
+        assert any(step.implementation == "plans 0" for step in groups) is (faults != "profile@2")
 
 
 def test_the_node_that_cannot_be_loaded_is_left_out(load_refacc) -> None:

@@ -45,7 +45,7 @@ CompiledModel::CompiledModel(Device* device, const Graph& graph, const mxacc::Mo
 void CompiledModel::Run(const MXTensor* inputs, const MXTensor* outputs,
                         const MXTensor* workspace) const {
   try {
-    model_.Run(inputs, outputs, workspace);
+    model_.Run(inputs, outputs, workspace, &device_->profiler);
   } catch (const mxnet::runtime::Error& error) {
     throw Failure(kMXAccFailed, error.message());
   }

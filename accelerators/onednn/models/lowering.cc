@@ -129,7 +129,7 @@ Value Lowering::Brought(const Value& value, const MaybeLayout& layout) {
 }
 
 Value Lowering::Run(Primitive made, const std::vector<Value>& inputs) {
-  ModelStep step{std::move(made), {}, 0};
+  ModelStep step{std::move(made), {}, 0, node_};
   const Primitive& primitive = step.primitive;
   if (inputs.size() != primitive.inputs.size()) {
     throw Failure(kMXAccFailed, primitive.name + " takes " +
@@ -187,6 +187,7 @@ void Lowering::Add(const GraphNode& node) {
   // What is fused, or comes in blocks, may leave oneDNN without fast code: then it is done apart.
   static constexpr Attempt kAttempts[] = {{true, true}, {true, false}, {false, false}};
   const Mark before = Now();
+  node_ = node.id;
   for (const Attempt& attempt : kAttempts) {
     const bool is_last = asks_ || &attempt == std::end(kAttempts) - 1;
     try {
@@ -220,6 +221,7 @@ void Lowering::BindOutput(size_t index) {
 
 Model Lowering::Compile() {
   for (const GraphNode& node : graph_.nodes) Add(node);
+  node_ = 0;
   Translate([&] {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) BindOutput(i);
   });

@@ -104,6 +104,7 @@ class Lowering {
   /*! \brief By memory: values in it, with what they are in other layouts. */
   std::map<size_t, std::vector<std::pair<Value, Value>>> brought_;
   std::map<int64_t, std::vector<const GraphNode*>> users_;
+  int64_t node_{0};                 /*!< whose steps are made */
   std::set<const GraphNode*> done_; /*!< as parts of the primitives of others */
 };
 

@@ -59,7 +59,9 @@ std::vector<std::string> Model::StepNames() const {
   return names;
 }
 
-void Model::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const {
+void Model::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace,
+                mxacc::Profiler* profiler) const {
+  const bool is_profiled = profiler->is_on();
   char* scratch = workspace == nullptr ? nullptr : FirstByte(*workspace);
   const auto tensor_of = [&](size_t position) {
     const ModelMemory& memory = memories_[position];
@@ -82,11 +84,14 @@ void Model::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor*
   };
   std::vector<DLTensor> read;
   for (const ModelStep& step : steps_) {
+    const int64_t begin_ns = is_profiled ? mxacc::Profiler::Now() : 0;
     read.clear();
     for (const size_t input : step.inputs) read.push_back(tensor_of(input));
     DLTensor written = tensor_of(step.output);
     step.primitive.steps->Run(read.data(), static_cast<int>(read.size()), &written, 1,
                               scratch + step.workspace);
+    if (!is_profiled) continue;
+    profiler->Tell(step.primitive.name.c_str(), step.node, outputs[0].work, nullptr, begin_ns);
   }
 }
 

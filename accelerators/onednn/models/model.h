@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../../sdk/profiler.h"
 #include "onednn/makers.h"
 
 namespace onednn {
@@ -31,6 +32,7 @@ struct ModelStep {
   mxnet::onednn::Primitive primitive;
   std::vector<size_t> inputs;
   size_t output;
+  int64_t node;        /*!< of the graph; 0 for none */
   size_t workspace{0}; /*!< of its own: bytes into that of the model */
 };
 
@@ -45,7 +47,8 @@ class Model {
   /*! \brief The names of the primitives, in order: "onednn.convolution jit:avx512_core". */
   std::vector<std::string> StepNames() const;
   /*! \brief Tensors are row-major, and of the specs that it was made for. */
-  void Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace) const;
+  void Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace,
+           mxacc::Profiler* profiler) const;
 
  private:
   /*! \brief Decides where in the workspace all that lies there is. */

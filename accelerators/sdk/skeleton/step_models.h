@@ -2,7 +2,8 @@
  * \file step_models.h
  * \brief Models: graphs as the works of their steps, and the members of the table for them.
  *
- * A backend that has ExecutorOf, see executor.h, and CopyMembers, see memory.h, needs nothing more.
+ * A backend that has ExecutorOf, see executor.h, CopyMembers, see memory.h, and ProfileMembers, see
+ * profile.h, needs nothing more. While a device is profiled, a model waits for each of its steps.
  */
 #ifndef MXACC_SDK_SKELETON_STEP_MODELS_H_
 #define MXACC_SDK_SKELETON_STEP_MODELS_H_
@@ -16,6 +17,7 @@
 #include "../graph/steps/support.h"
 #include "executor.h"
 #include "memory.h"
+#include "profile.h"
 
 namespace mxacc {
 
@@ -33,13 +35,13 @@ class ModelOf {
     for (const GraphNode& node : graph_.nodes) {
       try {
         steps_.Add(node);
-        MakeWorks(dev_id);
+        MakeWorks(dev_id, node.id);
       } catch (const Failure& failure) {
         throw Failure(failure.code(), failure.what(), 0, node.id);
       }
     }
     steps_.Finish();
-    MakeWorks(dev_id);
+    MakeWorks(dev_id, 0);
     std::vector<StepMemory> memories;
     for (const auto& work : works_) memories.push_back({work->workspace_bytes(), work->in_place()});
     plan_ = PlanMemory(steps_, memories);
@@ -126,7 +128,9 @@ class ModelOf {
 
   static constexpr size_t kAlignment = 64;
 
-  void MakeWorks(int32_t dev_id) {
+  /*! \brief Those of the steps that were added, of that node. */
+  void MakeWorks(int32_t dev_id, int64_t node) {
+    nodes_.resize(steps_.steps().size(), node);
     while (works_.size() < steps_.steps().size()) {
       const StepRequest request(steps_.steps()[works_.size()], dev_id);
       works_.push_back(Backend::MakeWork(device_, request.op()));
@@ -200,8 +204,12 @@ class ModelOf {
     [[maybe_unused]] const auto entered = device_->Enter();
     Commands commands(device_, reinterpret_cast<typename Backend::Stream*>(stream),
                       outputs[0].work);
+    Profiler& profiler = device_->profiler;
+    const bool is_profiled = profiler.is_on();
+    if (is_profiled) commands.Wait();
     std::vector<Location> locations;
     for (size_t i = 0; i < works_.size(); ++i) {
+      const int64_t begin_ns = is_profiled ? Profiler::Now() : 0;
       const Step& step = steps_.steps()[i];
       locations.clear();
       for (const Argument& argument : step.inputs) locations.push_back(location(argument.value));
@@ -210,6 +218,9 @@ class ModelOf {
         locations.push_back(Further(room, plan_.workspaces[i]));
       }
       works_[i]->Run(&commands, locations.data());
+      if (!is_profiled) continue;
+      commands.Wait();
+      profiler.Tell(step.op.c_str(), nodes_[i], outputs[0].work, stream, begin_ns);
     }
     commands.Finish();
   }
@@ -218,6 +229,7 @@ class ModelOf {
   const Graph graph_; /*!< its weights have data until the constructor returns */
   Steps steps_;
   std::vector<std::unique_ptr<Work>> works_; /*!< of the steps */
+  std::vector<int64_t> nodes_;               /*!< that the steps are of; 0 for none */
   MemoryPlan plan_;
   Specs inputs_;
   Specs outputs_;

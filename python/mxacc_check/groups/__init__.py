@@ -21,6 +21,7 @@ from . import (
     versions,
 )
 from . import pieces as pieces  # its checks are of the group of graphs
+from . import profiles as profiles  # and so are its
 
 # What must succeed before anything else is tried.
 LOADING = load.group

@@ -146,12 +146,28 @@ MXAccStatus LoadedModel::GiveOrCall(Run* run) {
                       sources.data(),    sources.size(), targets.data() + 1,
                       targets.size() - 1};
   return device_->Give(access, [&](uint64_t work) {
-    for (size_t i = 0; i < run->outputs().size(); ++i) run->output_tensors()[i].work = work;
+    run->set_work(work);
     return Call(run, device_->stream());
   });
 }
 
 std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
+  uint64_t work = 0;
+  return Infer(given, &work);
+}
+
+ProfiledRun LoadedModel::InferProfiled(const std::vector<NDArray>& given) {
+  Profiling profiling(device_);
+  ProfiledRun run;
+  uint64_t work = 0;
+  run.outputs = Infer(given, &work);
+  device_->Settle();
+  run.records = profiling.End(work);
+  run.problem = profiling.problem();
+  return run;
+}
+
+std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given, uint64_t* work) {
   if (given.size() != inputs_.size()) {
     MXNET_THROW("TypeError") << "infer: expected " << inputs_.size() << " inputs, got "
                              << given.size();
@@ -170,6 +186,7 @@ std::vector<NDArray> LoadedModel::Infer(const std::vector<NDArray>& given) {
     device_->TrimPool();
     Check(GiveOrCall(&run), device_->name(), "infer");
   }
+  *work = run.work();
   std::vector<NDArray> results = run.outputs();
   results.resize(num_results_);
   for (size_t i = 0; i < num_results_; ++i) {
@@ -220,6 +237,12 @@ std::vector<NDArray> Model::Infer(const std::vector<NDArray>& inputs) const {
   const InUse used(slot_);
   CheckLoaded(*loaded_, *slot_);
   return loaded_->Infer(inputs);
+}
+
+ProfiledRun Model::InferProfiled(const std::vector<NDArray>& inputs) const {
+  const InUse used(slot_);
+  CheckLoaded(*loaded_, *slot_);
+  return loaded_->InferProfiled(inputs);
 }
 
 std::vector<PieceRow> Model::Export(int64_t file, int64_t offset, bool weights) const {

@@ -19,11 +19,20 @@
 #include "acc/device/attachments.h"
 #include "acc/device/table.h"
 #include "acc/partition/model_graph.h"
+#include "acc/partition/model_profile.h"
 #include "acc/partition/pieces.h"
 #include "acc/plugin/bytes.h"
 
 namespace mxnet {
 namespace acc {
+
+/*! \brief The outputs of a run, what the library has told of its work, and why nothing where it
+ * gives records and failed to; else "". */
+struct ProfiledRun {
+  std::vector<NDArray> outputs;
+  std::vector<WorkRecord> records;
+  std::string problem;
+};
 
 /*! \brief A model of a library as long as that is loaded. Any thread may call. */
 class LoadedModel : public Attachment {
@@ -40,6 +49,8 @@ class LoadedModel : public Attachment {
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
 
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs);
+  /*! \brief The same, done when it returns, with what the library tells of its work. */
+  ProfiledRun InferProfiled(const std::vector<NDArray>& inputs);
   /*! \brief The shapes of the outputs, -1 where the elements decide. */
   std::vector<std::vector<int64_t>> InferShapes(const std::vector<std::vector<int64_t>>& inputs);
   /*!
@@ -63,6 +74,8 @@ class LoadedModel : public Attachment {
   std::vector<ModelTensor> AskedOutputs(const MXTensor* inputs);
   MXAccStatus Call(Run* run, MXAccStream stream);
   MXAccStatus GiveOrCall(Run* run);
+  /*! \brief The outputs, and in *work the number that the run had in the stream; 0 without one. */
+  std::vector<NDArray> Infer(const std::vector<NDArray>& inputs, uint64_t* work);
   void Free();
 
   Device* device_;
@@ -96,6 +109,7 @@ class Model {
    * library was unloaded, and what its failures map to.
    */
   std::vector<NDArray> Infer(const std::vector<NDArray>& inputs) const;
+  ProfiledRun InferProfiled(const std::vector<NDArray>& inputs) const;
   std::vector<std::vector<int64_t>> InferShapes(
       const std::vector<std::vector<int64_t>>& inputs) const;
   /*! \brief Writes the pieces of the model into a file from an offset on, with the weights or

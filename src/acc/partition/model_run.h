@@ -41,6 +41,12 @@ class LoadedModel::Run : public ModelCall {
   bool is_dynamic() const { return is_dynamic_; }
   const std::vector<NDArray>& inputs() const { return inputs_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
+  /*! \brief The number that the run has in the stream; 0 where it is in none. */
+  uint64_t work() const { return work_; }
+  void set_work(uint64_t work) {
+    work_ = work;
+    for (size_t i = 0; i < outputs_.size(); ++i) output_tensors()[i].work = work;
+  }
   MXTensor* output_tensors() { return tensors_.data() + inputs_.size(); }
 
   MXAccStatus Infer(const MXAccModel& model, MXAccStream stream);
@@ -61,6 +67,7 @@ class LoadedModel::Run : public ModelCall {
   MXTensor workspace_{};
   std::vector<MXTensor> tensors_; /*!< the inputs, then the outputs */
   bool is_dynamic_{false};
+  uint64_t work_{0};
 };
 
 }  // namespace acc

@@ -314,3 +314,12 @@ def test_random_graphs(device, drawn, count) -> None:
         values.append(add_step(b, kind, values[one % len(values)], values[other % len(values)]))
     outputs = {f"y{n}": value for n, value in enumerate(values[1:][-count:])}
     check(b.finish(**outputs), device, floats(1, 8, 5, 5), tolerance=1e-4)
+
+
+def test_profiles_tell_of_each_primitive(device) -> None:
+    """Those of several nodes are the first's."""
+    graph = graph_of("g (float[2,4] x) => (float[2,4] y) { [first] a = Softmax(x) y = Neg(a) }")
+    profile = PartitionedPlan(graph, device).profile({"x": floats(2, 4)})
+    (group,) = [step for step in profile.steps if step.parts]
+    assert group.parts[0].name == "first" and ": onednn.softmax" in group.parts[0].implementation
+    assert sum(part.duration_ns for part in group.parts) <= group.duration_ns

@@ -71,6 +71,16 @@ def test_only_inputs_and_outputs_are_copied(device) -> None:
     assert copies_of(device) == before
 
 
+def test_profiles_tell_of_each_node(device) -> None:
+    graph = convolutional.lenet(0.5)
+    profile = PartitionedPlan(graph, device).profile({"data": images(1, 1, 28)})
+    (group,) = [step for step in profile.steps if step.implementation == "oclmodels 0"]
+    named = {node.name or node.op_type for node in graph.model.graph}
+    assert len(group.parts) > 4 and {part.name for part in group.parts} <= named
+    assert sum(part.duration_ns for part in group.parts) <= group.duration_ns
+    assert all(part.duration_ns > 0 for part in group.parts)
+
+
 # Views; outputs that are inputs, weights or one another; and what is not done here.
 GRAPHS = {
     "views": (

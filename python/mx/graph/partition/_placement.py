@@ -28,6 +28,7 @@ from ._costs import why_not_worth
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
 from ._groups import CPU, find_groups, in_order
+from ._records import parts_of
 from ._values import Values
 from ._verify import Tolerance, Verifier
 from ._wiring import Part, Wiring
@@ -319,12 +320,10 @@ class Placement:
     def _infer(self, piece: Piece, values: Values, recorder: Recorder | None) -> bool:
         try:
             inputs = values.on_device(piece.part.inputs)
-            begin = perf_counter_ns()
-            outputs = piece.model.infer(inputs)
-            if recorder is not None:
-                waitall()  # for the work that is in a stream
-                shapes = [output.shape for output in outputs]
-                recorder.add(_names_of(piece), self.where(piece.positions[0]), shapes, begin)
+            if recorder is None:
+                outputs = piece.model.infer(inputs)
+            else:
+                outputs = self._infer_profiled(piece, inputs, recorder)
         except FAILURES as error:
             self._give_up(piece, error)
             return False
@@ -333,6 +332,19 @@ class Placement:
             self._verifier.check(piece.positions, inputs, outputs)
         values.there.update(zip(piece.part.outputs, outputs, strict=True))
         return True
+
+    def _infer_profiled(self, piece: Piece, inputs: Sequence[Any], recorder: Recorder) -> Any:
+        """The model's outputs once they are there. A recorder is told of its nodes, too, where the
+        library tells."""
+        waitall()  # for the work that is in a stream
+        begin = perf_counter_ns()
+        outputs, records, problem = piece.model.infer_profiled(inputs)
+        shapes = [output.shape for output in outputs]
+        where = self.where(piece.positions[0])
+        recorder.add(_names_of(piece), where, shapes, begin, parts_of(self.nodes, records, where))
+        if problem:
+            warnings.warn(f"{problem}. The profile may lack nodes", RuntimeWarning, users_level())
+        return outputs
 
     def _give_up(self, piece: Piece, error: Exception) -> None:
         """Leaves a piece to the CPU after its model failed, of which nothing is visible yet; with
