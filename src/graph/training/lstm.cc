@@ -171,18 +171,8 @@ struct LstmGradient {
   }
 };
 
-Sequence SequenceOf(const Shape& extents, bool is_reversed) {
-  if (extents.size() != 3) {
-    MXNET_THROW("ValueError") << "extents: expected steps, batch and hidden, got " << extents.size()
-                              << " numbers";
-  }
-  CheckNumbers("extents", extents, 1);
-  CheckShape("extents, of what is saved", {5, extents[0], extents[1], extents[2]});
-  return {extents[0], extents[1], extents[2], is_reversed};
-}
-
 Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed, const Ref<Kernel>& product) {
-  const Sequence of = SequenceOf(extents, is_reversed);
+  const Sequence of = SequenceOf(extents, is_reversed, 5);
   auto state =
       std::unique_ptr<Lstm>(new Lstm{of, Product(product, of.batch, of.hidden, 4 * of.hidden)});
   const Shape one{of.batch, of.hidden};
@@ -200,7 +190,7 @@ Ref<Kernel> MakeLstm(const Shape& extents, bool is_reversed, const Ref<Kernel>& 
 
 Ref<Kernel> MakeLstmGradient(const Shape& extents, bool is_reversed, const Ref<Kernel>& product,
                              bool has_dy) {
-  const Sequence of = SequenceOf(extents, is_reversed);
+  const Sequence of = SequenceOf(extents, is_reversed, 5);
   auto state = std::unique_ptr<LstmGradient>(
       new LstmGradient{of, Product(product, of.batch, 4 * of.hidden, of.hidden), has_dy});
   const Shape one{of.batch, of.hidden};

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/training/checks.h"
 #include "graph/training/lines.h"
 #include "op/kernels/elementwise/vector_math.h"
 #include "op/kernels/softmax/softmax_loops.h"
@@ -28,6 +29,18 @@ struct Sequence {
   /*! \brief The step that is taken as number `position`. */
   int64_t step(int64_t position) const { return is_reversed ? steps - 1 - position : position; }
 };
+
+/*! \brief The sequence of these extents, of whose steps `saved` times the state is saved;
+ * ValueError for others. */
+inline Sequence SequenceOf(const Shape& extents, bool is_reversed, int64_t saved) {
+  if (extents.size() != 3) {
+    MXNET_THROW("ValueError") << "extents: expected steps, batch and hidden, got " << extents.size()
+                              << " numbers";
+  }
+  CheckNumbers("extents", extents, 1);
+  CheckShape("extents, of what is saved", {saved, extents[0], extents[1], extents[2]});
+  return {extents[0], extents[1], extents[2], is_reversed};
+}
 
 /*! \brief Rows times a matrix, which is in the layout that the kernel wants. */
 class Product {

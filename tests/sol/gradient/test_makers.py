@@ -45,6 +45,9 @@ WRONG: list[tuple[str, tuple[Any, ...], str]] = [
     ("dropout", ([-2], [1], 0.5), "shape: expected extents .*, got -2"),
     ("dropout", ([2], [-1, -1], 0.5), "seed: expected extents .*, got -1"),
     ("dropout_grad", ([-2], 0.5), "shape: expected extents .*, got -2"),
+    ("resize_grad", ([2, 3], 2, 4, [0] * 4, [1.0] * 4), "axis: expected 0 to 1, got 2"),
+    ("resize_grad", ([2, 3], 1, 0, [], []), "extent: expected 1 to .*, got 0"),
+    ("resize_grad", ([2, 3], 1, 4, [0] * 3, [1.0] * 3), "indices and weights: .* multiple of 4"),
     ("random_uniform", ([-2], [1], 0.0, 1.0), "shape: expected extents .*, got -2"),
     ("random_normal", ([2], [3], 0.0, 1.0), "seed: expected one or two elements, got 3"),
     ("sgd_step", ([-2], True, False, False), "shape: expected extents .*, got -2"),
@@ -73,11 +76,27 @@ def test_wrong_arguments(name: str, arguments: tuple[Any, ...], message: str) ->
 )
 def test_wrong_layers(extents: list[int], message: str) -> None:
     product = maker("relu_grad")([2, 3])
-    for name, rest in (("lstm", ()), ("lstm_grad", (True,))):
+    names = {
+        "lstm": (), "lstm_grad": (True,), "gru": (None,), "gru_grad": (None, True),
+        "rnn_grad": ("Tanh", True),
+    }  # fmt: skip
+    for name, rest in names.items():
         with pytest.raises(ValueError, match=rf"^mx\.graph\.training\.{name}: {message}"):
             maker(name)(extents, False, product, *rest)
         with pytest.raises(TypeError):
             maker(name)(extents, False, None, *rest)
+
+
+def test_wrong_kernels_of_layers() -> None:
+    other = maker("relu_grad")([2, 3])
+    product = _onednn.load().matmul
+    rows, square = (_onednn.load().Input(shape) for shape in ((3, 4), (4, 4)))
+    fits = product(rows, square).kernel
+    wide = product(rows, _onednn.load().Input((4, 8))).kernel
+    with pytest.raises(ValueError, match="activation: expected Tanh, Relu or Sigmoid, got 'Elu'"):
+        maker("rnn_grad")([2, 3, 4], False, fits, "Elu", True)
+    with pytest.raises(ValueError, match="product: expected a kernel of float32 .*relu_grad"):
+        maker("gru")([2, 3, 4], False, wide, other)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

@@ -3,6 +3,7 @@
 from . import (  # noqa: F401  their rules
     _convolution,
     _elementwise,
+    _gru_training,
     _normalization,
     _pooling,
     _product,

@@ -18,7 +18,7 @@ _lstm_gradient = ffi.get_global_func("mx.graph.training.lstm_grad")
 _REVERSED = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
 
-def _check(direction: str, x: Value, *others: Value | None) -> tuple[bool, ...]:
+def check(direction: str, x: Value, *others: Value | None) -> tuple[bool, ...]:
     """Whether each direction begins with the last step. Declined for what has no kernel."""
     check_float(x, *others)
     if x.size == 0:
@@ -28,7 +28,7 @@ def _check(direction: str, x: Value, *others: Value | None) -> tuple[bool, ...]:
     return _REVERSED[direction]
 
 
-def _of_direction(to: Lowering, value: Value, number: int, axis: int = 0) -> Value:
+def of_direction(to: Lowering, value: Value, number: int, axis: int = 0) -> Value:
     """What a direction has of a value, whose axis `axis` is that of directions."""
     shape = (*value.shape[:axis], *value.shape[axis + 1 :])
     if value.shape[axis] > 1:
@@ -38,14 +38,14 @@ def _of_direction(to: Lowering, value: Value, number: int, axis: int = 0) -> Val
     return to.reshape(to.row_major(value), shape)
 
 
-def _joined(to: Lowering, parts: Sequence[Value], axis: int = 0) -> Value:
+def joined(to: Lowering, parts: Sequence[Value], axis: int = 0) -> Value:
     """One value of those of all directions, which are a new axis."""
     rows = [to.reshape(one, (*one.shape[:axis], 1, *one.shape[axis:])) for one in parts]
     made: Value = rows[0] if len(rows) == 1 else to.call(np.concatenate, rows, axis=axis)
     return made
 
 
-def _product(to: Lowering, a: Value, b: Value, bias: Value | None = None, **turned: bool) -> Value:
+def product(to: Lowering, a: Value, b: Value, bias: Value | None = None, **turned: bool) -> Value:
     left, a = as_input(to, a)
     right, b = as_input(to, b)
     added, row = (None, None) if bias is None else as_input(to, bias)
@@ -55,7 +55,7 @@ def _product(to: Lowering, a: Value, b: Value, bias: Value | None = None, **turn
     return execute(to, primitive, [a, b] if row is None else [a, b, row])
 
 
-def _step_product(to: Lowering, batch: int, matrix: Value) -> tuple[Any, Value]:
+def step_product(to: Lowering, batch: int, matrix: Value) -> tuple[Any, Value]:
     """A kernel of (batch, rows of the matrix) times the matrix, and that as the kernel wants it.
 
     It is packed once for all steps.
@@ -70,12 +70,12 @@ def _step_product(to: Lowering, batch: int, matrix: Value) -> tuple[Any, Value]:
     return primitive.kernel, packed
 
 
-def _state(to: Lowering, given: Value | None, number: int, shape: tuple[int, int]) -> Value:
+def state(to: Lowering, given: Value | None, number: int, shape: tuple[int, int]) -> Value:
     """A state, or its gradient, of a direction; zeros where it is not given."""
     if given is None:
         zeros: Value = to.call(np.zeros, shape, dtype="float32")
         return zeros
-    return _of_direction(to, given, number)
+    return of_direction(to, given, number)
 
 
 @rule(f"{DOMAIN}::LSTMTraining")
@@ -91,7 +91,7 @@ def _lstm_training(
     direction: str = "forward",
     hidden_size: int = 0,
 ) -> list[Value]:
-    are_reversed = _check(direction, x, w, r, b, initial_h, initial_c)
+    are_reversed = check(direction, x, w, r, b, initial_h, initial_c)
     steps, batch, inputs = x.shape
     hidden = r.shape[2]
     rows = to.reshape(to.row_major(x), (steps * batch, inputs))
@@ -99,25 +99,25 @@ def _lstm_training(
     for number, is_reversed in enumerate(are_reversed):
         bias = None
         if b is not None:
-            both = to.reshape(_of_direction(to, b, number), (2, 4 * hidden))
+            both = to.reshape(of_direction(to, b, number), (2, 4 * hidden))
             bias = to.call(np.sum, both, axis=0)
-        weight = _of_direction(to, w, number)
-        linear = _product(to, rows, weight, bias, transpose_b=True)
-        again = to.call(np.transpose, _of_direction(to, r, number))
-        product, packed = _step_product(to, batch, again)
-        kernel = _lstm((steps, batch, hidden), is_reversed, product)
+        weight = of_direction(to, w, number)
+        linear = product(to, rows, weight, bias, transpose_b=True)
+        again = to.call(np.transpose, of_direction(to, r, number))
+        of_step, packed = step_product(to, batch, again)
+        kernel = _lstm((steps, batch, hidden), is_reversed, of_step)
         given = [
             to.reshape(linear, (steps, batch, 4 * hidden)),
             packed,
-            to.row_major(_state(to, initial_h, number, (batch, hidden))),
-            to.row_major(_state(to, initial_c, number, (batch, hidden))),
+            to.row_major(state(to, initial_h, number, (batch, hidden))),
+            to.row_major(state(to, initial_c, number, (batch, hidden))),
         ]
         made.append(to.step(kernel, given))
     y, last_h, last_c, saved = zip(*made, strict=True)
-    return [_joined(to, y, 1), _joined(to, last_h), _joined(to, last_c), _joined(to, saved)]
+    return [joined(to, y, 1), joined(to, last_h), joined(to, last_c), joined(to, saved)]
 
 
-def _before(to: Lowering, y: Value, first: Value, is_reversed: bool) -> Value:
+def before_steps(to: Lowering, y: Value, first: Value, is_reversed: bool) -> Value:
     """The state in front of each step, of those behind all steps and the first one."""
     first = to.reshape(first, (1, *first.shape))
     kept = slice(1, None) if is_reversed else slice(0, -1)
@@ -147,7 +147,7 @@ def _lstm_grad(
 ) -> list[Value]:
     if x is None or w is None or r is None or y is None or saved is None:
         raise Declined("an input that is missing")
-    are_reversed = _check(direction, x, dy, dy_h, dy_c, w, r, b, initial_h, initial_c, y, saved)
+    are_reversed = check(direction, x, dy, dy_h, dy_c, w, r, b, initial_h, initial_c, y, saved)
     steps, batch, inputs = x.shape
     hidden = r.shape[2]
     one = (batch, hidden)
@@ -155,34 +155,34 @@ def _lstm_grad(
     d_x: Value | None = None
     made: list[list[Value]] = []
     for number, is_reversed in enumerate(are_reversed):
-        product, packed = _step_product(to, batch, _of_direction(to, r, number))
-        kernel = _lstm_gradient((steps, batch, hidden), is_reversed, product, dy is not None)
+        of_step, packed = step_product(to, batch, of_direction(to, r, number))
+        kernel = _lstm_gradient((steps, batch, hidden), is_reversed, of_step, dy is not None)
         given = [
-            to.row_major(_state(to, dy_h, number, one)),
-            to.row_major(_state(to, dy_c, number, one)),
-            _of_direction(to, saved, number),
-            to.row_major(_state(to, initial_c, number, one)),
+            to.row_major(state(to, dy_h, number, one)),
+            to.row_major(state(to, dy_c, number, one)),
+            of_direction(to, saved, number),
+            to.row_major(state(to, initial_c, number, one)),
             packed,
         ]
         if dy is not None:
-            given.append(_of_direction(to, dy, number, 1))
+            given.append(of_direction(to, dy, number, 1))
         gates, d_h, d_c = to.step(kernel, given)
         gates = to.reshape(gates, (steps * batch, 4 * hidden))
-        first = _state(to, initial_h, number, one)
-        before = _before(to, _of_direction(to, y, number, 1), first, is_reversed)
+        first = state(to, initial_h, number, one)
+        before = before_steps(to, of_direction(to, y, number, 1), first, is_reversed)
         before = to.reshape(before, (steps * batch, hidden))
-        share = _product(to, gates, _of_direction(to, w, number))
+        share = product(to, gates, of_direction(to, w, number))
         d_x = share if d_x is None else to.call(np.add, d_x, share)
         sums = to.call(np.sum, gates, axis=0)
         made.append(
             [
-                _product(to, gates, rows, transpose_a=True),
-                _product(to, gates, before, transpose_a=True),
+                product(to, gates, rows, transpose_a=True),
+                product(to, gates, before, transpose_a=True),
                 to.call(np.concatenate, [sums, sums], axis=0),
                 d_h,
                 d_c,
             ]
         )
     assert d_x is not None
-    joined = [_joined(to, parts) for parts in zip(*made, strict=True)]
-    return [to.reshape(d_x, x.shape), *joined]
+    parts = [joined(to, parts) for parts in zip(*made, strict=True)]
+    return [to.reshape(d_x, x.shape), *parts]

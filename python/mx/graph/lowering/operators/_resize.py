@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy
+
 from .... import numpy as np
 from .._lowering import Lowering
 from .._taps import Kind, Positions, extent_of, taps_of
 from .._value import Declined, Value
 from ._backend import rule
 from ._elementwise import cast, widened
+from ._training import add_step, check_float, maker
 
 
 @rule("Resize", since=11)
@@ -85,3 +88,47 @@ def _weighted(
         total = part if total is None else to.call(np.add, total, part)
     assert total is not None
     return total
+
+
+@rule("mxffi.sol::ResizeGrad")
+def _resize_grad(
+    to: Lowering,
+    dy: Value,
+    shape: Value,
+    roi: Value | None = None,
+    scales: Value | None = None,
+    *,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "half_pixel",
+    nearest_mode: str = "round_prefer_floor",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    axes: Sequence[int] | None = None,
+    antialias: int = 0,
+    keep_aspect_ratio_policy: str = "stretch",
+) -> Value:
+    if antialias or coordinate_transformation_mode == "tf_crop_and_resize":
+        raise Declined("antialias, or a part of the tensor")
+    check_float(dy)
+    extents = to.ints(shape)
+    resized = list(range(len(extents))) if axes is None else [axis % len(extents) for axis in axes]
+    factors = None if scales is None else [float(one) for one in to.elements(scales)]
+    kind = Kind(
+        mode, coordinate_transformation_mode, nearest_mode, cubic_coeff_a, bool(exclude_outside)
+    )
+    found = dy
+    for number, axis in enumerate(resized):
+        old, extent = extents[axis], dy.shape[axis]
+        factor = extent / max(old, 1) if factors is None else factors[number]
+        if factor == 1 and old == extent:
+            continue
+        taps = taps_of(kind, extent, old, factor)
+        indices = numpy.concatenate([index for index, _ in taps])
+        parts = [numpy.ones(extent) if weight is None else weight for _, weight in taps]
+        before = [*found.shape[:axis], old, *found.shape[axis + 1 :]]
+        kernel = maker("resize_grad")(
+            before, axis, extent, indices.tolist(), numpy.concatenate(parts).tolist()
+        )
+        found = add_step(to, kernel, found)[0]
+    return found
