@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,13 +16,18 @@ from ..graph.lowering._contents import to_numpy
 from ..graph.lowering._lowering import row_major_plan
 from ..graph.passes import Pass
 from ._compiled import as_array, on_host
+from ._errors import SolWarning
 from ._limited import limited
 from ._stops import remove_stops
+from ._text import layer_of
 from .gradient import training
 from .operators import DOMAIN
 from .passes import run
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
+
+# Layers that a warning names.
+_MOST_NAMED = 5
 
 
 class TrainingPlans:
@@ -43,7 +49,7 @@ class TrainingPlans:
         stores: Mapping[str, str],
         memory_limit: int | None = None,
     ) -> None:
-        self._context, self._passes = context, passes
+        self._context, self._passes, self._name = context, passes, graph.name
         self._lock = threading.Lock()
         self.plans: dict[str, Plan] = {}  # on the CPU, by "forward" and "backward"
         self.backward: Run = self._first_backward
@@ -90,7 +96,9 @@ class TrainingPlans:
             return _elsewhere(graph, self._context, stores)
         plan = Plan(graph, optimize=False, stores=stores, any_layout=self.saved)
         self.plans["forward"] = plan
-        self._planned_forward = Planned(plan, functools.partial(setattr, self, "forward"))
+        self._planned_forward = Planned(
+            plan, functools.partial(setattr, self, "forward"), self._name
+        )
         return self._planned_forward
 
     def _backward_runner(self, arrays: Sequence[Any]) -> Run:
@@ -106,13 +114,16 @@ class TrainingPlans:
             plan = Plan(graph, optimize=False, layouts=layouts)
             compiled = _compiled(plan, arrays)
             if compiled is not None:
+                warn_of_reference(plan, self._name)
                 self.plans["backward"] = plan
                 made: Run = compiled.run
                 return made
         plan = self.plans["backward"] = Plan(graph, optimize=False)
         if layouts:
-            return _Rows({names.index(name): one for name, one in layouts.items()}, plan)
-        return Planned(plan, functools.partial(setattr, self, "backward"))
+            return _Rows(
+                {names.index(name): one for name, one in layouts.items()}, plan, self._name
+            )
+        return Planned(plan, functools.partial(setattr, self, "backward"), self._name)
 
     def _smaller(self, graph: Graph) -> Graph:
         """A copy of a graph behind the passes."""
@@ -134,20 +145,37 @@ def _compiled(plan: Plan, arrays: Sequence[Any]) -> Any | None:
     return compiled
 
 
+def warn_of_reference(plan: Plan, name: str) -> None:
+    """A SolWarning where NumPy computes layers of a model of that name, which is slow."""
+    found = [step.node for step in plan.steps() if step.backend == "reference"]
+    if not found:
+        return
+    layers = dict.fromkeys(f"{layer_of(node, '')} ({node.op_type})" for node in found)
+    listed = ", ".join(list(layers)[:_MOST_NAMED])
+    more = f", and {len(layers) - _MOST_NAMED} more" if len(layers) > _MOST_NAMED else ""
+    warnings.warn(
+        f"{name}: NumPy executes layers of a step of training, for which there are no"
+        f" kernels: {listed}{more}",
+        SolWarning,
+        stacklevel=2,
+    )
+
+
 class Planned:
     """Runs a plan for inputs of known shapes.
 
     `tell` gets what does so from the first run on: the one compiled plan, where it is one.
     """
 
-    def __init__(self, plan: Plan, tell: Callable[[Run], None]) -> None:
-        self._plan, self._tell = plan, tell
+    def __init__(self, plan: Plan, tell: Callable[[Run], None], name: str) -> None:
+        self._plan, self._tell, self._name = plan, tell, name
         # Of outputs that are not row-major, as the plan may let them be; known from the first run.
         self.layouts: dict[str, Any] = {}
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         named = dict(zip(self._plan.input_names, map(as_array, arrays), strict=True))
         compiled = self._plan.compiled(named)
+        warn_of_reference(self._plan, self._name)
         if compiled is not None:
             # Saved values and gradients are large, come at each step, and go before the next one.
             compiled.keep_outputs()
@@ -164,11 +192,11 @@ class Planned:
 class _Rows:
     """Runs what takes row-major arrays for some in other layouts."""
 
-    def __init__(self, layouts: Mapping[int, Any], plan: Plan) -> None:
+    def __init__(self, layouts: Mapping[int, Any], plan: Plan, name: str) -> None:
         """`layouts` are those of the arrays, by number."""
         self._layouts = layouts
         self._plans: dict[int, Any] = {}
-        self._inner: Run = Planned(plan, functools.partial(setattr, self, "_inner"))
+        self._inner: Run = Planned(plan, functools.partial(setattr, self, "_inner"), name)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         given = list(arrays)

@@ -75,7 +75,42 @@ class NodeLowering:
             return self._by_body(node, host, inputs), "body", reasons
         except Declined as error:
             reasons.append(f"body: {error}")
+        if any(value is not None and value.dtype in _HALVES for value in inputs):
+            widened = self._widened(layer, host, inputs)
+            if widened is not None:
+                return *widened, reasons
         return self._by_reference(node, host, inputs), "reference", reasons
+
+    def _widened(
+        self, layer: Layer, host: HostNode, inputs: list[Value | None]
+    ) -> tuple[list[Value], str] | None:
+        """What a kernel of float32 gives for numbers of 16 bits, in the type that the operator has;
+        None where there is none."""
+        try:
+            specs = host.infer(inputs)
+        except Declined:
+            return None
+        to = self._to
+        given = [
+            to.call(np.astype, one, "float32") if one is not None and one.dtype in _HALVES else one
+            for one in inputs
+        ]
+        for backend in self._nodes.chooser.backends:
+            if backend.name in self._nodes.failed:
+                continue
+            to.taken, to.followers = 0, Followers()
+            try:
+                made = backend.lower(to, layer.operator, layer.version, given, layer.attributes)
+            except (Declined, *REJECTIONS):
+                continue
+            pairs = [(one, dtype) for one, (_, dtype) in zip(made, specs, strict=False)]
+            if any(one.dtype != dtype and dtype not in _HALVES for one, dtype in pairs):
+                continue
+            return [
+                one if one.dtype == dtype else to.call(np.astype, one, dtype)
+                for one, dtype in pairs
+            ], backend.name
+        return None
 
     def _by_body(
         self, node: onnx_ir.Node, host: HostNode, inputs: list[Value | None]
@@ -202,6 +237,7 @@ def _may_compute(node: onnx_ir.Node, inputs: list[Value | None]) -> bool:
     return True
 
 
+_HALVES = frozenset(("float16", "bfloat16"))
 # What gives other elements each time, and what may give many of few.
 _VARIES = frozenset(
     "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial "

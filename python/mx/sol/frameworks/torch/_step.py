@@ -210,7 +210,7 @@ class _StepPlan:
         remove_stops(graph)
         run(passes, graph)
         self.plan = Plan(graph, optimize=False, stores=made.stores)
-        self._run: Run = Planned(self.plan, functools.partial(setattr, self, "_run"))
+        self._run: Run = Planned(self.plan, functools.partial(setattr, self, "_run"), graph.name)
         self._optimizer, self._known = optimizer, known
         self._has_seed = training.has_seed
         self._state = StateArrays(module, training.state)
