@@ -186,15 +186,16 @@ def load_compiled(
     *,
     fallback: str | None = None,
     verify: bool | tuple[float, float] = False,
+    keep_nan: bool = False,
     cache: bool = True,
 ) -> PartitionedPlan:
     """The plan of a file that `save_compiled` has written.
 
     `ctx` is a device of the accelerator, by default the first of the one that the file names. What
     does not fit its library, driver or device is compiled again, which a `mx.cache.CacheWarning`
-    tells. `fallback`, `verify` and `cache` are those of PartitionedPlan. The file holds code of the
-    device: load only those that you trust. The plan may read it as long as it lives: replace it by
-    a rename, as `save_compiled` does, and do not write into it.
+    tells. `fallback`, `verify`, `keep_nan` and `cache` are those of PartitionedPlan. The file holds
+    code of the device: load only those that you trust. The plan may read it as long as it lives:
+    replace it by a rename, as `save_compiled` does, and do not write into it.
 
     Raises OSError where the file cannot be read, `mx.cache.FileError`, a ValueError, where it is
     another file, of another version or damaged, and RuntimeError where the accelerator is not
@@ -208,4 +209,4 @@ def load_compiled(
                 "loaded: mx.load_acc(LIBRARY) loads it; ctx names another device"
             )
         ctx = acc(name)
-    return partition.load(path, ctx, fallback, verify, cache)
+    return partition.load(path, ctx, fallback, verify, keep_nan, cache)

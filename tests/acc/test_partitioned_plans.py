@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mx
-from mx.graph import MismatchError, PartitionedPlan, Plan, explain
+from mx.graph import PartitionedPlan, Plan, explain
 from tests.graph.build import graph_of
 
 MIXED = """g (float[N,4] x) => (float[N,3] y, float[N,4] z)
@@ -343,33 +343,6 @@ def test_threads(load_refacc) -> None:
 
 UNARY = ["Relu", "Neg", "Abs", "Tanh", "Sigmoid", "Erf", "Identity", "Softmax", "Elu"]
 BINARY = ["Add", "Sub", "Mul", "Max", "MatMul"]
-
-
-@pytest.mark.parametrize("verify", [True, (1e-3, 1e-3)])
-def test_verify_says_nothing_where_all_agree(load_refacc, verify) -> None:
-    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans"), verify=verify)
-    for rows in (2, 3):
-        x = numpy.resize(X, (rows, 4))
-        same(plan(x), Plan(graph_of(MIXED))(x))
-
-
-@pytest.mark.parametrize(
-    ("operator", "node", "output"),
-    [("Gemm", "first", "h"), ("Relu", "second", "r"), ("Softmax", "fourth", "s"), ("Abs", "", "z")],
-)
-def test_verify_names_the_first_node_that_differs(load_refacc, operator, node, output) -> None:
-    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans", WRONG=operator), verify=True)
-    with pytest.raises(MismatchError) as raised:
-        plan(X)
-    text = str(raised.value)
-    assert f"node {node!r}" in text or not node
-    assert f"({operator})" in text and f"output {output!r} differs in" in text
-    assert "there," in text and "on the CPU (tolerance: relative 0.001" in text
-
-
-def test_without_verify_nobody_notices(load_refacc) -> None:
-    plan = PartitionedPlan(graph_of(MIXED), load_refacc("plans", WRONG="Abs"))
-    assert (plan(X)[1].asnumpy() <= 0).all()
 
 
 @st.composite

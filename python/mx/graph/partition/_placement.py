@@ -89,6 +89,7 @@ class Placement:
         costs: bool,
         verify: Tolerance | bool = False,
         answers: Sequence[Answer] | None = None,
+        keep_nan: bool = False,
     ) -> None:
         """`answers` has those that the library gave at another time; by default it is asked."""
         self._opset = dict(graph.model.opset_imports)
@@ -96,6 +97,7 @@ class Placement:
         self._device = device
         self._mode = mode
         self._costs = costs
+        self._keep_nan = keep_nan
         self._wiring = Wiring(graph.model.graph)
         self._sources = self._wiring.sources()
         self._ids = {node: number for number, node in enumerate(self._wiring.nodes, 1)}
@@ -110,7 +112,9 @@ class Placement:
         self._verifier: Verifier | None = None
         if verify:
             tolerance = verify if isinstance(verify, Tolerance) else None
-            self._verifier = Verifier(self._wiring, device, self._ids, self._opset, tolerance)
+            self._verifier = Verifier(
+                self._wiring, device, self._ids, self._opset, tolerance, keep_nan
+            )
         device.forget_weights()
 
     @property
@@ -360,7 +364,9 @@ class Placement:
     def _run_here(self, piece: Piece, values: Values, recorder: Recorder | None) -> None:
         if piece.program is None:
             graph = cast(onnx_ir.Graph, piece.part)
-            piece.program = Program(graph, self._opset, Chooser(BACKENDS))
+            piece.program = Program(
+                graph, self._opset, Chooser(BACKENDS), keep_nan=self._keep_nan
+            )
         inputs = values.on_host(piece.part.inputs)
         with cpu():
             outputs = piece.program.run(inputs, record=recorder)

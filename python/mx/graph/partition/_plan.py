@@ -54,6 +54,9 @@ class PartitionedPlan(Plan):
     With `verify` the CPU executes everything, too, and a group's result that differs is a
     MismatchError, which names the first node that does, with both values: by more than a tolerance
     for its type, or than the pair of a relative one and one of the largest element.
+
+    `keep_nan` is that of Plan, for what the CPU executes. A device may make a number of a NaN where
+    kernels of the CPU may; with `verify` and `keep_nan` that is a difference.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class PartitionedPlan(Plan):
         options: Mapping[str, Any] | None = None,
         costs: bool = True,
         verify: bool | tuple[float, float] = False,
+        keep_nan: bool = False,
         cache: bool = True,
         saved: Saved | None = None,
     ) -> None:
@@ -99,6 +103,7 @@ class PartitionedPlan(Plan):
         self._fallback = fallback
         self._costs = costs
         self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
+        self._keep_nan = keep_nan
         self._device = Device(ctx, options or {}, cache, saved)
         self._starts: Starts | None = None
         if self._source is not None and cache and saved is None:
@@ -262,7 +267,9 @@ class PartitionedPlan(Plan):
         saved = self._device.compiler.saved_answers(specs)
         answers = None if saved is None else [Answer(*answer) for answer in saved]
         mode = self._mode()
-        placement = Placement(graph, self._device, mode, self._costs, self._verify, answers)
+        placement = Placement(
+            graph, self._device, mode, self._costs, self._verify, answers, self._keep_nan
+        )
         if self._starts is not None and not self._verify and mode != "whole":
             self._starts.keep(specs, placement, self.graph.model.graph)
         return placement

@@ -86,7 +86,12 @@ def accelerator_of(path: str | os.PathLike[str]) -> str:
 
 
 def load(
-    path: str | os.PathLike[str], ctx: Context, fallback: str | None, verify: Any, use_cache: bool
+    path: str | os.PathLike[str],
+    ctx: Context,
+    fallback: str | None,
+    verify: Any,
+    keep_nan: bool,
+    use_cache: bool,
 ) -> PartitionedPlan:
     """The plan that was saved, on a device. Raises OSError and FileError."""
     file = PieceFile(path)
@@ -115,6 +120,7 @@ def load(
         fallback=fallback,
         options=options,
         verify=verify,
+        keep_nan=keep_nan,
         cache=use_cache,
         saved=saved,
     )
