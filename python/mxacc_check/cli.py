@@ -53,6 +53,12 @@ def _positive(kind: type) -> object:
     return read
 
 
+def _seed(given: str) -> int:
+    if not given.isdecimal():
+        raise argparse.ArgumentTypeError(f"{given} is no number of at least 0")
+    return int(given)
+
+
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="mxacc-check",
@@ -96,6 +102,13 @@ def parser() -> argparse.ArgumentParser:
         default=1.0,
         metavar="FACTOR",
         help="by how much more results of operators may be off (1)",
+    )
+    made.add_argument(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="of the first random graph; the next one has the seed N + 1 (0)",
     )
     return made
 
@@ -149,6 +162,7 @@ def _run(arguments: argparse.Namespace, library: str) -> Report:
         arguments.quick,
         arguments.loads,
         arguments.tolerance,
+        arguments.seed,
     )
     chosen = _chosen(arguments.only)
     runner = Runner(options, arguments.timeout, _show if sys.stderr.isatty() else lambda step: None)

@@ -33,6 +33,7 @@ class Options:
     quick: bool = False
     loads: int = 200
     tolerance: float = 1.0
+    seed: int = 0  # of the first random graph
 
 
 @dataclass(frozen=True)

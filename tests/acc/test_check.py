@@ -444,6 +444,8 @@ def test_who_reads_the_list_may_stop():
         (["x.so", "--only", "copies", "--only", "nothing"], "there is no group or check nothing"),
         (["x.so", "--timeout", "0"], "0 is not above 0"),
         (["x.so", "--loads", "many"], "invalid int value: 'many'"),
+        (["x.so", "--seed", "-1"], "-1 is no number of at least 0"),
+        (["x.so", "--seed", "1.5"], "1.5 is no number of at least 0"),
     ],
 )
 def test_wrong_arguments(capsys, arguments, words):

@@ -19,10 +19,12 @@ from ..chains import (
     answers_of,
     expect_equal,
     infer,
+    infer_all,
     loaded,
     supported,
 )
-from ..plugin import AccError, attribute_structs, data_type
+from ..plugin import AccError, Array, attribute_structs, data_type
+from ..random_nets import Part, random_net, random_parts
 from ..suite import Group, Run
 
 group = Group("graphs", "graphs, and models of them", on_devices=True)
@@ -31,6 +33,7 @@ OPTIONS = "Options that are not among those of listOptions are kMXAccBadArgument
 THREADS = 4
 TURNS = 50
 LOADS = 50
+GRAPHS = 100
 
 
 @group.check("answers", "Says of each of graph->num_nodes nodes whether it runs here.")
@@ -65,6 +68,53 @@ def results(run: Run) -> None:
                     # The second time elsewhere: data and byte_offset are those of the call.
                     for x, margin in ((X, 0), (X[::-1].copy(), MARGIN)):
                         expect_equal(run, infer(run, model, x, margin), chain.expected(x))
+
+
+@group.check("random", INFER)
+def random(run: Run) -> None:
+    """Random graphs, with branches and several inputs and outputs, in parts cut at random"""
+    operators = supported(run)
+    done = 0
+    seeds = range(run.options.seed, run.options.seed + (GRAPHS // 4 if run.quick else GRAPHS))
+    for seed in seeds:
+        net, inputs = random_net(seed, operators)
+        expected = net.values(inputs)
+        largest = max(float(np.abs(value).max()) for value in expected)
+        for number, part in enumerate(random_parts(seed, net)):
+            with run.step(f"seed {seed}, part {number}: {_text(part)}"):
+                given = [expected[value] for value in part.inputs]
+                for value, got in zip(part.outputs, _computed(run, part, given), strict=False):
+                    done += 1
+                    expect_equal(run, got, expected[value], largest)
+    if not done:
+        run.skip(f"the library takes no part of the graphs of the seeds {seeds[0]} to {seeds[-1]}")
+
+
+def _computed(run: Run, part: Part, given: list[Array]) -> list[Array]:
+    """What the library gives for a part; nothing where it does not execute that."""
+    if any(node.id < 0 for node in answers_of(run, part.net)):
+        return []
+    try:
+        with loaded(run, part.net) as model:
+            counts = (model.num_in, model.num_out)
+            wanted = (len(part.inputs), len(part.outputs))
+            if run.expect(counts == wanted, f"{wanted} inputs and outputs", counts):
+                return infer_all(run, model, given, len(part.outputs))
+    except AccError as error:
+        if error.code != "unsupported" or error.function != "loadModel":
+            raise
+        run.rejected(_text(part), error.message or "")
+    return []
+
+
+def _text(part: Part) -> str:
+    """A graph of a few nodes in a line: x0, w0 -> v0 = Add(x0, w0), v1 = Relu(v0)."""
+    names = part.net.names
+    rows = [
+        f"{names[part.net.first + number]} = {operator}({', '.join(names[v] for v in taken)})"
+        for number, (operator, taken) in enumerate(part.net.nodes)
+    ]
+    return f"{', '.join(rows)} -> {', '.join(names[value] for value in part.net.outputs)}"
 
 
 @group.check("tensors", "These belong to the model")
