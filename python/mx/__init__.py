@@ -15,7 +15,13 @@ from . import context, ndarray, numpy, numpy_extension, op, test_utils
 from . import numpy as np
 from . import numpy_extension as npx
 from ._acc.attribute import offer as _offer_accelerators
-from ._acc.fallback import AccFallbackWarning, acc_fallback, acc_stats, waitall
+from ._acc.fallback import (
+    AccFallbackWarning,
+    AccPlacementWarning,
+    acc_fallback,
+    acc_stats,
+    waitall,
+)
 from ._acc.loading import load_acc, unload_acc
 from ._acc.loading import use_namespace as _use_namespace
 from ._acc.table import acc, accelerators, device_info, empty_cache, memory_info
@@ -43,6 +49,7 @@ else:
 
 __all__ = [
     "AccFallbackWarning",
+    "AccPlacementWarning",
     "Context",
     "acc",
     "acc_fallback",

@@ -210,6 +210,24 @@ MXNET_REGISTER_API("mx.acc.stats")
       *ret = Tuple(std::move(rows));
     });
 
+MXNET_REGISTER_API("mx.acc.count_fallbacks")
+    .describe("Counts nodes of a graph that the CPU has executed instead of a device.")
+    .add_argument("ctx", "Context", "The device.")
+    .add_variadic("nodes", "Any", "Operator, reason, number of nodes, operator, ...")
+    .returns("None")
+    .set_body([](MXNetArgs args, MXNetRetValue*) {
+      const InUse used(SlotOf(args[0].As<Context>()));
+      for (int i = 1; i + 2 < args.size(); i += 3) {
+        const auto count = args[i + 2].As<int64_t>();
+        if (count <= 0) {
+          MXNET_THROW("ValueError") << "mx.acc.count_fallbacks: argument " << i + 2
+                                    << ": expected a number above 0, got " << count;
+        }
+        OperatorStats* stats = used->stats().Of(args[i].As<std::string>().c_str());
+        stats->CountFallback(args[i + 1].As<std::string>(), static_cast<uint64_t>(count));
+      }
+    });
+
 MXNET_REGISTER_API("mx.acc.reset_stats")
     .describe("Sets all counts of mx.acc.stats to zero.")
     .set_body_typed([]() {

@@ -56,6 +56,16 @@ def test_the_same_as_the_cpu(load_refacc, options) -> None:
     assert (state["violations"], state["live"]) == ("0", "0"), state
 
 
+def test_inputs_on_another_device(load_refacc) -> None:
+    ctx = load_refacc("plans")
+    graph = graph_of(MIXED)
+    plan = PartitionedPlan(graph, ctx)
+    for context in (mx.acc("plans", 1), mx.cpu()):
+        outputs = plan(mx.np.array(X, ctx=context))
+        assert all(output.ctx == ctx for output in outputs)
+        same(outputs, Plan(graph)(X))
+
+
 def test_explain(load_refacc) -> None:
     ctx = load_refacc("plans")
     found = explain(graph_of(MIXED), ctx, {"x": (2, 4)})

@@ -22,6 +22,10 @@ class AccFallbackWarning(RuntimeWarning):
     """An operator on arrays of an accelerator runs on the CPU, with copies."""
 
 
+class AccPlacementWarning(AccFallbackWarning):
+    """Nodes of a graph for an accelerator run on the CPU, as its library does not execute them."""
+
+
 @ffi.register_func("mx.acc.warn", override=True)
 def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
     text = (
@@ -50,6 +54,10 @@ class OperatorStats:
     for what the accelerator had been given before, which is no cost of this operator, and
     cpu_seconds into the operator on the CPU. How long the accelerator itself computes is not
     measured. reasons has each reason why calls were on the CPU, with their number.
+
+    A node of a graph that the CPU executes in a run of a PartitionedPlan is a call, too, of an
+    operator by ONNX's name; what of those goes into copies `PartitionedPlan.profile` tells. Nodes
+    that are executed on the accelerator in models are not counted.
     """
 
     accelerator: str

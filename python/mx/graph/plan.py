@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
@@ -14,6 +13,8 @@ import numpy
 import onnx_ir
 
 from .. import numpy as np
+from . import _told
+from ._explanation import Explanation, row_of
 from ._graph import Graph, check_graph
 from ._spec import spec_of
 from .lowering import BACKENDS, Chooser
@@ -191,14 +192,23 @@ class Plan:
 
     def summary(self) -> str:
         """How many nodes are executed by which backend; the operators of those by reference."""
+        steps = self.steps()
+        return f"cpu: {_told.backends_of(steps)}{_told.in_python(steps)}"
+
+    def explain(self) -> Explanation:
+        """Which backend executes each node, and why those before it do not.
+
+        Of the shapes that came last, in the plans made so far: there is none before the first run.
+        A backend is a source of kernels; "body" means those of what the operator is short for,
+        "constant" that nothing is left to compute, "reference" and "alone" that Python executes it.
+        Nodes are those that the passes have left.
+        """
         steps = {step.node: step for step in self.steps()}.values()
-        counts = Counter(step.backend for step in steps)
-        slow = Counter(
-            step.node.op_type for step in steps if step.backend in ("reference", "alone")
+        return Explanation(
+            (row_of(step.node, step.backend, "; ".join(step.reasons)) for step in steps),
+            self.summary(),
+            ("node", "operator", "backend", "why none before it"),
         )
-        text = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-        operators = ", ".join(f"{name} x{count}" for name, count in slow.most_common())
-        return f"cpu: {text}" + (f"; in Python: {operators}" if operators else "")
 
 
 def _stores(graph: Graph, stores: Mapping[str, str]) -> dict[onnx_ir.Value, onnx_ir.Value]:

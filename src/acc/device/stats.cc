@@ -9,7 +9,7 @@
 namespace mxnet {
 namespace acc {
 
-bool OperatorStats::CountFallback(const std::string& reason) {
+bool OperatorStats::CountFallback(const std::string& reason, uint64_t count) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto known = [&](const std::string& text) {
     return std::find_if(reasons_.begin(), reasons_.end(),
@@ -23,8 +23,9 @@ bool OperatorStats::CountFallback(const std::string& reason) {
       found = reasons_.insert(found, {is_room ? reason : "other reasons", 0});
     }
   }
-  ++found->second;
-  return ++on_cpu_ == 1;
+  found->second += count;
+  on_cpu_ += count;
+  return on_cpu_ == count;
 }
 
 void OperatorStats::AddCost(const CallCost& cost) {

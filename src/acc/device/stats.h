@@ -59,8 +59,8 @@ class OperatorStats {
 
   const std::string& name() const { return name_; }
   void CountRun() { on_accelerator_.Add(); }
-  /*! \brief Counts a call on the CPU; true for the first of this operator. */
-  bool CountFallback(const std::string& reason);
+  /*! \brief Counts calls on the CPU; true for the first ones of this operator. */
+  bool CountFallback(const std::string& reason, uint64_t count = 1);
   void AddCost(const CallCost& cost);
 
   /*! \brief Why calls were on the CPU, and how many for each reason, in the order they came. */

@@ -13,7 +13,6 @@ import ffi
 import mx
 from benchmarks.models import MODELS, example
 from mx.graph import PartitionedPlan, Plan, explain
-from mx.graph.partition import Explanation
 from mx.graph.partition._device import Device
 from mx.graph.partition._wiring import Wiring
 from tests.graph.build import graph_of
@@ -39,7 +38,7 @@ def test_models(ctx, name) -> None:
     for batch in (1, 3):
         inputs = example(graph, batch)
         same(plan.run(inputs), expected.run(inputs))
-        on_cpu = {row.operator for row in Explanation(plan.placement()) if row.where == "cpu"}
+        on_cpu = {row.operator for row in plan.explain() if row.where == "cpu"}
         assert on_cpu == ({"Unsqueeze", "Cast"} if name == "bert" else set())
 
 

@@ -13,8 +13,11 @@ from typing import Any, cast
 
 import onnx_ir
 
-from ..._acc.fallback import AccFallbackWarning, users_level, waitall
+import ffi
+
+from ..._acc.fallback import AccFallbackWarning, AccPlacementWarning, users_level, waitall
 from ...context import cpu
+from .. import _told
 from .._graph import Graph
 from ..lowering import BACKENDS, Chooser
 from ..lowering._lowering import ARRAY_DTYPES
@@ -33,7 +36,11 @@ from ._values import Values
 from ._verify import Tolerance, Verifier
 from ._wiring import Part, Wiring
 
+_count_fallbacks = ffi.get_global_func("mx.acc.count_fallbacks")
+
 _AT_NODE = re.compile(r" failed at node (\d+)")
+# Operators that the warning names, so that it stays a line.
+_MOST_NAMED = 4
 
 
 # A model that failed rests for so many runs; for twice as many when it fails again.
@@ -102,12 +109,14 @@ class Placement:
         self._sources = self._wiring.sources()
         self._ids = {node: number for number, node in enumerate(self._wiring.nodes, 1)}
         self._models: dict[tuple[int, ...], Loaded] = {}
-        self._failures: set[str] = set()
+        self._failures: set[str] = set()  # with the names of nodes, as warnings tell them
+        self._failure_reasons: set[str] = set()
         is_known = answers is not None and len(answers) == len(self._wiring.nodes)
         self.answers = list(answers or ()) if is_known and mode != "whole" else self._ask()
         self.groups: list[int] = []
         self.pieces: list[Piece] = []
         self._assign()
+        self.is_whole = CPU not in self.groups  # on the device
         self._check_mode()
         self._verifier: Verifier | None = None
         if verify:
@@ -149,6 +158,7 @@ class Placement:
                 given = self._device.answers(self._wiring, part, self._ids, self._opset)
             except FAILURES as error:
                 self._failures.add(str(error))
+                self._failure_reasons.add(str(error))
                 given = [Answer(CPU, str(error))] * len(offered)
         taken = iter(given)
         return [next(taken) if answer is None else answer for answer in answers]
@@ -193,6 +203,7 @@ class Placement:
                 at = int(found[1]) - 1 if found else -1
                 self._leave((at,) if at in piece.positions else piece.positions, str(error))
                 self._failures.add(self._named(str(error)))
+                self._failure_reasons.add(str(error))
                 return False
         piece.model = self._models[piece.positions].model
         return True
@@ -259,9 +270,31 @@ class Placement:
             if group == CPU or position in failed
         ]
         text = f"{self._device.name}: {len(self.nodes) - len(left)} of {len(self.nodes)} nodes"
-        names = ", ".join(f"{name} x{count}" for name, count in Counter(left).most_common())
-        text += f"; on cpu: {names}" if names else ""
-        return text + (f"; {len(failed)} of them since their model failed" if failed else "")
+        text += f"; on cpu: {_told.names_of(left)}" if left else ""
+        text += f"; {len(failed)} of them since their model failed" if failed else ""
+        return text + _told.in_python(self.steps())
+
+    def warn(self) -> bool:
+        """Warns that the CPU executes some nodes: how many, of which operators, and why. Returns
+        whether there was a reason to: of what failed another warning has told."""
+        found: dict[str, list[str]] = {}
+        for node, group, answer in zip(self.nodes, self.groups, self.answers, strict=True):
+            if group == CPU and answer.reason not in self._failure_reasons:
+                found.setdefault(node.op_type, []).append(answer.reason)
+        if not found:
+            return False
+        total = sum(map(len, found.values()))
+        named = sorted(found.items(), key=lambda item: -len(item[1]))
+        told = [_reasons_of(operator, reasons) for operator, reasons in named[:_MOST_NAMED]]
+        if len(named) > _MOST_NAMED:
+            told.append(f"and {len(named) - _MOST_NAMED} more")
+        warn(
+            f"{self._device.name} does not execute {total} of {len(self.nodes)} nodes of the "
+            f"graph, which run on the CPU, with copies: {', '.join(told)}. mx.graph.explain tells "
+            "of each",
+            AccPlacementWarning,
+        )
+        return True
 
     def _failed(self) -> dict[int, str]:
         """The nodes whose models rest after a failure, and what that was."""
@@ -364,13 +397,22 @@ class Placement:
     def _run_here(self, piece: Piece, values: Values, recorder: Recorder | None) -> None:
         if piece.program is None:
             graph = cast(onnx_ir.Graph, piece.part)
-            piece.program = Program(
-                graph, self._opset, Chooser(BACKENDS), keep_nan=self._keep_nan
-            )
+            piece.program = Program(graph, self._opset, Chooser(BACKENDS), keep_nan=self._keep_nan)
         inputs = values.on_host(piece.part.inputs)
+        self._count(piece)
         with cpu():
             outputs = piece.program.run(inputs, record=recorder)
         values.here.update(zip(piece.part.outputs, outputs, strict=True))
+
+    def _count(self, piece: Piece) -> None:
+        """Has `mx.acc_stats` tell what the CPU executes."""
+        positions = piece.positions
+        reasons = [piece.failure or self.answers[position].reason for position in positions]
+        counts = Counter(zip((node.op_type for node in piece.part.nodes), reasons, strict=True))
+        rows = (
+            item for (operator, why), count in counts.items() for item in (operator, why, count)
+        )
+        _count_fallbacks(self._device.ctx, *rows)
 
     def _outputs(self, values: Values, given: Sequence[Any]) -> list[Any]:
         return own_arrays([self._output(value, values) for value in self._graph.outputs], given)
@@ -391,6 +433,13 @@ def _names_of(piece: Piece) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} ... {names[-1]} ({len(names)})"
 
 
-def warn(text: str) -> None:
+def _reasons_of(operator: str, reasons: Sequence[str]) -> str:
+    """An operator with its number of nodes, and why they are on the CPU."""
+    (first, count), *others = Counter(reasons).most_common()
+    more = f" in {count} cases, and {len(others)} other reasons" if others else ""
+    return f"{operator} x{len(reasons)} ({first}{more})"
+
+
+def warn(text: str, category: type[AccFallbackWarning] = AccFallbackWarning) -> None:
     """Tells the user why the CPU executes something."""
-    warnings.warn(text, AccFallbackWarning, stacklevel=users_level())
+    warnings.warn(text, category, stacklevel=users_level())

@@ -14,6 +14,7 @@ import ffi
 from ... import numpy as np
 from ...context import Context
 from .._errors import GraphError
+from .._explanation import Explanation, row_of
 from .._graph import Graph, check_graph
 from .._spec import dims_of
 from ..lowering._segment import Step
@@ -44,9 +45,11 @@ class PartitionedPlan(Plan):
     with "error" a node that would run on the CPU is NotImplementedError, which names all of those,
     and so is what fails there. In the other modes a library's failure is an AccFallbackWarning
     with its reason, and the CPU executes that group of nodes; `summary` tells so, and after some
-    runs, twice as many each time, the library is tried again. `options` are what the library
-    compiles with; `costs` says whether groups stay on the CPU for which the library tells costs
-    above those of the CPU, and `optimize` whether passes make the graph smaller before.
+    runs, twice as many each time, the library is tried again. With "auto" one AccPlacementWarning
+    a plan tells how many nodes of which operators the CPU executes, and why; `mx.acc_stats` counts
+    those of each run. `options` are what the library compiles with; `costs` says whether groups
+    stay on the CPU for which the library tells costs above those of the CPU, and `optimize`
+    whether passes make the graph smaller before.
 
     What a library has compiled and exports is kept in `mx.cache`, where the next plan of the same
     takes it from, also in another process; not with `cache` False.
@@ -55,8 +58,8 @@ class PartitionedPlan(Plan):
     MismatchError, which names the first node that does, with both values: by more than a tolerance
     for its type, or than the pair of a relative one and one of the largest element.
 
-    `keep_nan` is that of Plan, for what the CPU executes. A device may make a number of a NaN where
-    kernels of the CPU may; with `verify` and `keep_nan` that is a difference.
+    `keep_nan` is that of Plan, for what the CPU executes. A device may make a number of a NaN in
+    operators of which kernels of the CPU may; with `verify` and `keep_nan` that is a difference.
     """
 
     def __init__(
@@ -77,19 +80,7 @@ class PartitionedPlan(Plan):
         check_graph("PartitionedPlan", graph)
         if not isinstance(ctx, Context):
             raise TypeError(f"PartitionedPlan: ctx: expected a Context, got {type(ctx).__name__}")
-        if options is not None and not isinstance(options, Mapping):
-            raise TypeError(
-                f"PartitionedPlan: options: expected a mapping, got {type(options).__name__}"
-            )
-        if not isinstance(verify, bool) and not _is_tolerance(verify):
-            raise TypeError(
-                "PartitionedPlan: verify: expected a bool, or a pair of a relative tolerance and "
-                f"one of the largest element, got {verify!r}"
-            )
-        if fallback is not None and fallback not in MODES:
-            raise ValueError(
-                f"PartitionedPlan: fallback: expected one of {MODES}, got {fallback!r}"
-            )
+        check_options("PartitionedPlan", fallback, options, verify, keep_nan)
         self._optimize = optimize
         self._source = graph.unread()
         self._graph: Graph | None = None
@@ -111,6 +102,7 @@ class PartitionedPlan(Plan):
         self._placements: OrderedDict[Any, Placement | Start] = OrderedDict()
         self._placing = threading.Lock()  # held while the library compiles
         self._lock = threading.Lock()  # of the placements
+        self._has_warned = False  # that nodes are on the CPU
         self._latest: Any = None  # the key of the placement of the latest run
         self._is_static = all(
             value.dtype is not None and value.shape is not None and value.shape.is_static()
@@ -135,6 +127,17 @@ class PartitionedPlan(Plan):
     def summary(self) -> str:
         """How many nodes the device executes, and the operators of the others."""
         return self.placement().summary()
+
+    def explain(self) -> Explanation:
+        """Where each node runs, and why not on the device: for shapes as of `placement`."""
+        placement = self.placement()
+        return Explanation(
+            (
+                row_of(node, placement.where(position), placement.why(position))
+                for position, node in enumerate(placement.nodes)
+            ),
+            placement.summary(),
+        )
 
     def placement(self) -> Placement:
         """Where the nodes run: for the latest shapes, or for any before there were some."""
@@ -183,6 +186,9 @@ class PartitionedPlan(Plan):
         given = self._check(inputs)
         placement = self._placement(given)
         outputs = placement.run(dict(zip(placement.inputs, given, strict=True)))
+        if not self._has_warned and isinstance(placement, Placement) and not placement.is_whole:
+            # Where the user did not say that the CPU is to execute them.
+            self._has_warned = self._mode() == "auto" and placement.warn()
         # Inputs of varying shapes have placements that go when others come.
         if self._is_static and key is not None and all(one[0] is np.ndarray for one in key):
             self._ready[key] = placement.single_model()
@@ -273,6 +279,23 @@ class PartitionedPlan(Plan):
         if self._starts is not None and not self._verify and mode != "whole":
             self._starts.keep(specs, placement, self.graph.model.graph)
         return placement
+
+
+def check_options(
+    function: str, fallback: object, options: object, verify: object, keep_nan: object
+) -> None:
+    """TypeError or ValueError, of a function, for what plans do not take."""
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"{function}: options: expected a mapping, got {type(options).__name__}")
+    if not isinstance(verify, bool) and not _is_tolerance(verify):
+        raise TypeError(
+            f"{function}: verify: expected a bool, or a pair of a relative tolerance and one of "
+            f"the largest element, got {verify!r}"
+        )
+    if not isinstance(keep_nan, bool):
+        raise TypeError(f"{function}: keep_nan: expected a bool, got {keep_nan!r}")
+    if fallback is not None and fallback not in MODES:
+        raise ValueError(f"{function}: fallback: expected one of {MODES}, got {fallback!r}")
 
 
 def _is_tolerance(verify: object) -> bool:

@@ -31,8 +31,12 @@ class Values:
         self.here: Contents = {}
         self.there: Contents = {}
         for value, content in given.items():
-            is_there = isinstance(content, np.ndarray) and content.ctx == device.memory
-            (self.there if is_there else self.here)[value] = content
+            if not isinstance(content, np.ndarray):
+                self.here[value] = content
+            elif content.ctx == device.memory:
+                self.there[value] = content
+            else:
+                self.here[value] = content.to_device(cpu())  # of another device, or itself
 
     def on_device(self, values: Sequence[onnx_ir.Value]) -> list[Any]:
         """The contents of values on the device."""
