@@ -54,3 +54,45 @@ def test_batches_from_anywhere(checkpoint, load_refacc):
     numpy.testing.assert_allclose(
         of_iterator.as_in_ctx(mx.cpu()), of_array.as_in_ctx(mx.cpu()), rtol=1e-5
     )
+
+
+def bound(checkpoint, contexts, **options):
+    mod = mx.mod.Module.load(checkpoint, 1, context=contexts, **options)
+    mod.bind(data_shapes=[("data", SHAPE)])
+    return mod
+
+
+def test_several_contexts(checkpoint, load_refacc):
+    """The rows of a batch on two devices and the CPU at once; what comes out is on the first."""
+    first = load_refacc("modules", NODES="!Conv")
+    contexts = [first, mx.acc("modules", 1), mx.cpu()]
+    images = numpy.random.default_rng(2).random((7, *SHAPE[1:]), "float32")
+    mod = bound(checkpoint, contexts)
+    for _ in range(3):
+        mod.forward(Batch([mx.np.array(images, ctx=first)]))
+    output, (parts,) = mod.get_outputs()[0], mod.get_outputs(merge_multi_context=False)
+    assert output.ctx == first and [part.ctx for part in parts] == contexts
+    assert [part.shape[0] for part in parts] == [2, 2, 3]
+    expected = bound(checkpoint, mx.cpu()).predict(images)
+    numpy.testing.assert_allclose(output.as_in_ctx(mx.cpu()), expected, rtol=1e-5)
+    assert mod.summary().startswith(
+        "modules(0): modules: 4 of 5 nodes; on cpu: Conv x1; modules(1)"
+    )
+
+
+def test_options_of_plans(checkpoint, load_refacc):
+    refacc = load_refacc("modules", NODES="!Conv", WRONG="Gemm")
+    batch = Batch([numpy.full(SHAPE, 1000, "float32")])
+    with pytest.raises(mx.graph.MismatchError, match=r"\(Gemm\) on modules: output 'fc"):
+        bound(checkpoint, refacc, verify=True).forward(batch)
+    bound(checkpoint, refacc, verify=(100.0, 100.0)).forward(batch)
+    with pytest.raises(
+        NotImplementedError, match=r"does not execute 1 of 5 nodes: node .*\(Conv\)"
+    ):
+        bound(checkpoint, refacc, fallback="error").forward(batch)
+    mod = bound(checkpoint, refacc, fallback="whole")
+    mod.forward(batch)
+    assert mod.summary().startswith("modules: 0 of 5 nodes")
+    # As a PartitionedPlan: the library does not compile with an option that it does not have.
+    with pytest.warns(mx.AccFallbackWarning, match="loadModel failed"):
+        bound(checkpoint, [refacc], options={"no_such_option": 1}).forward(batch)

@@ -183,12 +183,6 @@ def ready():
             r"'data': expected shape \(N, 3, 12, 12\), got \(1, 2, 12, 12\)",
         ),
         (lambda: 5, lambda m: mx.mod.Module(m), TypeError, "expected a Symbol or a Graph, got int"),
-        (
-            network,
-            lambda m: mx.mod.Module(m, context=[mx.cpu(0), mx.cpu(1)]),
-            ValueError,
-            "expected one context, got 2",
-        ),
         (network, lambda m: mx.mod.Module(m, ["x"]), ValueError, "no input 'x'"),
     ],
 )

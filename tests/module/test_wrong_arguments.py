@@ -22,8 +22,16 @@ WRONG = [
     (lambda: save({1: numpy.ones(2)}, {}), TypeError, "arg_params: expected arrays by name"),
     (lambda: save({}, [1]), TypeError, "save_checkpoint: aux_params: expected arrays by name"),
     (lambda: mx.model.from_graph(NET), TypeError, "from_graph: graph: expected a Graph"),
-    (lambda: mx.mod.Module(NET, context="cpu"), TypeError, "context: expected a Context, got"),
-    (lambda: mx.mod.Module(NET, context=3), TypeError, "context: expected a Context, got 3"),
+    (
+        lambda: mx.mod.Module(NET, context="cpu"),
+        TypeError,
+        "context: expected a Context or a list of those, got",
+    ),
+    (
+        lambda: mx.mod.Module(NET, context=3),
+        TypeError,
+        "context: expected a Context or a list of those, got 3",
+    ),
     (
         lambda: mx.mod.Module(NET).bind([("data", (1.5, 4))]),
         TypeError,

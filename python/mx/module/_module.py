@@ -13,9 +13,11 @@ import numpy
 
 from .. import numpy as np
 from ..context import Context, cpu
-from ..graph import Graph, PartitionedPlan, Plan
+from ..graph import Graph
+from ..graph.partition import check_options
 from ..io import DataBatch, DataDesc, DataIter
 from ..symbol import Symbol
+from ._executors import Executors, PlanOptions, is_cpu, merged, on_cpu
 
 Arrays = dict[str, Any]
 
@@ -35,20 +37,27 @@ class Module:
         label_names: Sequence[str] | None = ("softmax_label",),
         logger: Any = logging,
         context: Context | Sequence[Context] | None = None,
+        *,
+        fallback: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        verify: bool | tuple[float, float] = False,
+        keep_nan: bool = False,
     ) -> None:
-        """`context` is one context, or a sequence of one; the CPU where it is None."""
+        """`context` is one context, or a sequence of those, which share the rows of each batch: as
+        many one as the other, at the same time. The CPU where it is None.
+
+        `fallback`, `options` and `verify` are those of PartitionedPlan, for contexts of
+        accelerators; `keep_nan` is that of plans on all contexts.
+        """
         if not isinstance(symbol, (Symbol, Graph)):
             raise TypeError(
                 f"Module: symbol: expected a Symbol or a Graph, got {type(symbol).__name__}"
             )
-        contexts = [context] if isinstance(context, Context) else context or [cpu()]
-        if not isinstance(contexts, (list, tuple)) or not all(
-            isinstance(one, Context) for one in contexts
-        ):
-            raise TypeError(f"Module: context: expected a Context, got {context!r}")
-        if len(contexts) != 1:
-            raise ValueError(f"Module: context: expected one context, got {len(contexts)}")
-        self._context = contexts[0]
+        self._contexts = _contexts_of(context)
+        check_options("Module", fallback, options, verify, keep_nan)
+        if options and all(map(is_cpu, self._contexts)):
+            raise ValueError("Module: options: the CPU has no options to compile with")
+        self._plan_options = PlanOptions(fallback, options, verify, keep_nan)
         self._symbol = symbol
         self.logger = logger
         known = _argument_names(symbol)
@@ -65,8 +74,8 @@ class Module:
         self._arg_params: Arrays = {}
         self._aux_params: Arrays = {}
         self.params_initialized = False
-        self._plan: Plan | None = None
-        self._outputs: list[Any] | None = None
+        self._executors: Executors | None = None
+        self._outputs: list[list[Any]] | None = None  # of each context
         if isinstance(symbol, Graph):
             self._arg_params = {name: symbol.weights[name] for name in symbol.weights}
             self.params_initialized = True
@@ -160,9 +169,15 @@ class Module:
             raise ValueError(
                 f"Module.bind: data_shapes: expected shapes of {self._data_names}, got {names}"
             )
+        for item in described if len(self._contexts) > 1 else ():
+            if item.layout.find("N") > 0:
+                raise ValueError(
+                    f"Module.bind: data_shapes: several contexts share rows along the first axis, "
+                    f"which is not that of the batch in the layout {item.layout} of {item.name!r}"
+                )
         self._data_shapes = described
         self._label_shapes = [_described(item) for item in label_shapes] if label_shapes else None
-        self._plan = None
+        self._executors = None
         self._outputs = None
 
     def reshape(
@@ -236,7 +251,7 @@ class Module:
             raise ValueError(f"Module.set_params: no parameter {', '.join(missing)} is given")
         self._arg_params, self._aux_params = merged, states
         self.params_initialized = True
-        self._plan = None
+        self._executors = None
 
     def get_params(self) -> tuple[Arrays, Arrays]:
         """The parameters and the auxiliary states, by name."""
@@ -282,13 +297,22 @@ class Module:
             )
         order = [item.name for item in self._data_shapes or ()]
         inputs = dict(zip(order, data, strict=True))
-        self._outputs = self._ready_plan().run(self._as_inputs(inputs, data_batch))
+        self._outputs = self._ready().run(self._as_inputs(inputs, data_batch))
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """What the last `forward` gave, in order. RuntimeError where there was none."""
+        """What the last `forward` gave, in order. RuntimeError where there was none.
+
+        Rows of several contexts are one behind the other, on the first of them; of each output a
+        list with one array a context where `merge_multi_context` is false. ValueError for an output
+        without rows, which cannot be merged.
+        """
         if self._outputs is None:
             raise RuntimeError("Module.get_outputs: call forward first")
-        return list(self._outputs)
+        by_output = [list(parts) for parts in zip(*self._outputs, strict=True)]
+        if not merge_multi_context:
+            return by_output
+        names = self.output_names
+        return [merged(parts, name) for parts, name in zip(by_output, names, strict=True)]
 
     def predict(
         self,
@@ -354,26 +378,24 @@ class Module:
         for name, shape in zip(names, auxiliary or (), strict=True):
             yield name, tuple(int(extent) for extent in shape), True
 
-    def _ready_plan(self) -> Plan:
+    def _ready(self) -> Executors:
         if not self.params_initialized:
             raise RuntimeError("Module.forward: there are no parameters: call set_params")
-        if self._plan is None:
-            graph = self._make_graph()
-            is_cpu = self._context.device_type == "cpu"
-            self._plan = Plan(graph) if is_cpu else PartitionedPlan(graph, self._context)
-        return self._plan
+        if self._executors is None:
+            self._executors = Executors(self._make_graph(), self._contexts, self._plan_options)
+        return self._executors
 
     def summary(self) -> str:
         """In one line, where the nodes were executed. RuntimeError before the first `forward`."""
         if self._outputs is None:
             raise RuntimeError("Module.summary: call forward first")
-        return self._ready_plan().summary()
+        return self._ready().summary()
 
     def _make_graph(self) -> Graph:
         if isinstance(self._symbol, Graph):
             graph = self._symbol.copy()
             for name, array in self._arg_params.items():
-                graph.weights[name] = numpy.asarray(_on_cpu(array))
+                graph.weights[name] = numpy.asarray(on_cpu(array))
             return graph
         # The first axis varies, so that batches of other sizes need no other graph.
         shapes: dict[str, list[int | str | None]] = {
@@ -388,9 +410,7 @@ class Module:
         labels = getattr(batch, "label", None) or ()
         for item, label in zip(self._label_shapes or (), labels, strict=False):
             inputs[item.name] = label
-        needed = self._ready_plan().input_names
-        bring = _on_cpu if self._context.device_type == "cpu" else _as_array
-        return {name: bring(inputs[name]) for name in needed if name in inputs}
+        return {name: inputs[name] for name in self._ready().input_names if name in inputs}
 
     def _batches(self, eval_data: Any, reset: bool) -> Iterable[Any]:
         if isinstance(eval_data, (numpy.ndarray, np.ndarray)):
@@ -399,6 +419,18 @@ class Module:
             eval_data.reset()
         batches: Iterable[Any] = eval_data
         return batches
+
+
+def _contexts_of(context: Any) -> list[Context]:
+    contexts = [context] if isinstance(context, Context) else context
+    contexts = [cpu()] if contexts is None else contexts
+    if not isinstance(contexts, (list, tuple)) or not all(
+        isinstance(one, Context) for one in contexts
+    ):
+        raise TypeError(f"Module: context: expected a Context or a list of those, got {context!r}")
+    if not contexts:
+        raise ValueError("Module: context: expected at least one context, got an empty list")
+    return list(contexts)
 
 
 def _argument_names(symbol: Symbol | Graph) -> list[str]:
@@ -421,23 +453,13 @@ def _described(item: Any) -> DataDesc:
     return DataDesc(str(name), extents, *rest)
 
 
-def _on_cpu(array: Any) -> Any:
-    """An array of mx that is on the CPU; what is none is made one."""
-    return array.as_in_ctx(cpu()) if isinstance(array, np.ndarray) else np.asarray(array)
-
-
 def _copied(array: Any) -> Any:
     """A new array of mx on the CPU with the same elements."""
-    return np.array(_on_cpu(array))
-
-
-def _as_array(array: Any) -> Any:
-    """An array of mx, wherever it is."""
-    return array if isinstance(array, np.ndarray) else np.asarray(array)
+    return np.array(on_cpu(array))
 
 
 def _as_numpy(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: numpy.asarray(_on_cpu(array)) for name, array in arrays.items()}
+    return {name: numpy.asarray(on_cpu(array)) for name, array in arrays.items()}
 
 
 def _count(eval_data: Any, num_batch: int | None) -> int | None:
