@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import mx
+from mx._cli import main
 from mx.graph import PartitionedPlan, Plan, explain
 from tests.graph.build import graph_of
 
@@ -163,3 +164,38 @@ def test_explanations(load_refacc) -> None:
     assert plan.explain() == explain(graph, ctx, {"x": (2, 4)})
     assert plan.explain().summary == plan.summary()
     same(plan(X), Plan(graph)(X))
+
+
+# What a command is given besides a model and the device, how it ends, and what it says.
+COMMANDS = {
+    "run": (["run"], 0, "told: 2 of 3 nodes; on cpu: Trilu x1"),
+    "verified": (["run", "--verify"], 0, "told: 2 of 3 nodes"),
+    "another result": (["run", "--verify"], 1, "run: node 'r' (Relu) on told: output 'b' differs"),
+    "nothing there": (["run", "--fallback", "whole"], 0, "told: 0 of 3 nodes"),
+    "all there": (["run", "--fallback", "error"], 1, "does not execute 1 of 3 nodes: node 't'"),
+    "explain": (["explain"], 0, "t     Trilu     cpu     there is no rule for Trilu"),
+    "explain nothing": (["explain", "--fallback", "whole"], 0, "the fallback is 'whole'"),
+    "explain all": (["explain", "--fallback", "error"], 1, "does not execute 1 of 3 nodes"),
+    "bench": (["bench", "--seconds", "0", "--fallback", "whole", "--keep-nan"], 0, "of 1 runs"),
+}
+
+
+@pytest.mark.parametrize(("words", "status", "text"), COMMANDS.values(), ids=COMMANDS)
+def test_commands(load_refacc, request, tmp_path, capsys, words, status, text) -> None:
+    wrong = {"WRONG": "Relu"} if "another result" in request.node.name else {}
+    load_refacc("told", **wrong)
+    model = tmp_path / "model.onnx"
+    graph_of(
+        """g (float[2,2] x) => (float[2,2] y)
+        { [t] a = Trilu(x) [r] b = Relu(a) [e] y = Exp(b) }"""
+    ).save(model)
+    command, *more = words
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if status == 0:
+            assert not main([command, str(model), "--ctx", "told(0)", *more])
+        else:
+            with pytest.raises(SystemExit) as ended:
+                main([command, str(model), "--ctx", "told(0)", *more])
+            assert ended.value.code == status
+    assert text in "".join(capsys.readouterr())

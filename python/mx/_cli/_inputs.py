@@ -32,13 +32,30 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
 
 
-def add_context_argument(parser: argparse.ArgumentParser, required: bool = False) -> None:
-    """Where the model is executed."""
+def add_context_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the model is executed, and how."""
     parser.add_argument(
         "--ctx",
-        required=required,
         metavar="LIBRARY",
-        help="the library of an accelerator, or a context such as 'foo(0)'",
+        help="the library of an accelerator, or a context such as 'foo(0)' (default: the CPU)",
+    )
+    parser.add_argument(
+        "--fallback",
+        choices=("auto", "whole", "error"),
+        help="of --ctx: what happens to nodes that the library does not execute (default: auto, "
+        "they run on the CPU)",
+    )
+    parser.add_argument(
+        "--keep-nan",
+        action="store_true",
+        help="leaves out kernels of the CPU that make a number of a NaN",
+    )
+
+
+def add_threads_argument(parser: argparse.ArgumentParser) -> None:
+    """How much of the CPU it uses."""
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="how many threads a kernel of the CPU uses"
     )
 
 
@@ -53,13 +70,22 @@ def context_of(options: argparse.Namespace) -> Any:
 
 
 def plan_of(graph: Graph, options: argparse.Namespace) -> Plan:
-    """What executes a model where --ctx says."""
+    """What executes a model where --ctx says. ValueError for options that need another --ctx."""
     from .. import graph as graphs
+    from .. import set_num_threads
 
+    verify = getattr(options, "verify", False)
+    if getattr(options, "threads", None) is not None:
+        set_num_threads(options.threads)
     ctx = context_of(options)
     if ctx is None or ctx.device_type == "cpu":
-        return graphs.Plan(graph)
-    return graphs.PartitionedPlan(graph, ctx)
+        for name, given in (("--verify", verify), ("--fallback", options.fallback)):
+            if given:
+                raise ValueError(f"{name}: needs an accelerator: give --ctx its library")
+        return graphs.Plan(graph, keep_nan=options.keep_nan)
+    return graphs.PartitionedPlan(
+        graph, ctx, fallback=options.fallback, verify=verify, keep_nan=options.keep_nan
+    )
 
 
 def shapes_of(graph: Graph, options: argparse.Namespace) -> dict[str, tuple[int, ...]]:

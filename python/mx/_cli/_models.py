@@ -37,14 +37,20 @@ def model_of(options: argparse.Namespace) -> Graph:
     from .. import graph as graphs
 
     path, shapes = options.model, dict(_shape_of(text) for text in options.shape)
-    if found := _PARAMS.fullmatch(str(path)):
-        return _of_checkpoint(found["prefix"], int(found["epoch"]), shapes)
+    if (checkpoint := checkpoint_of(path)) is not None:
+        return _of_checkpoint(*checkpoint, shapes)
     if str(path).endswith(("-symbol.json", ".params")):
         raise ValueError(f"{path}: a checkpoint of MXNet is named by its PREFIX-0001.params")
     graph = _of_torch(path) if path.suffix == ".pt2" else graphs.load(path)
     if shapes:
         graph.infer(shapes)
     return graph
+
+
+def checkpoint_of(path: Path) -> tuple[str, int] | None:
+    """Prefix and epoch of a checkpoint of MXNet, by the file of its parameters."""
+    found = _PARAMS.fullmatch(str(path))
+    return None if found is None else (found["prefix"], int(found["epoch"]))
 
 
 def _of_checkpoint(prefix: str, epoch: int, shapes: dict[str, tuple[Dim, ...]]) -> Graph:

@@ -7,14 +7,21 @@ import statistics
 import time
 from collections import Counter
 
-from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
+from ._inputs import (
+    add_context_arguments,
+    add_input_arguments,
+    add_threads_argument,
+    inputs_of,
+    plan_of,
+)
 from ._models import model_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_input_arguments(parser)
-    add_context_argument(parser)
+    add_context_arguments(parser)
+    add_threads_argument(parser)
     parser.add_argument(
         "--seconds", type=float, default=3.0, help="how long runs are repeated (default: 3)"
     )

@@ -9,14 +9,26 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ._inputs import add_context_argument, add_input_arguments, inputs_of, plan_of
+from ._inputs import (
+    add_context_arguments,
+    add_input_arguments,
+    add_threads_argument,
+    inputs_of,
+    plan_of,
+)
 from ._models import model_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_input_arguments(parser)
-    add_context_argument(parser)
+    add_context_arguments(parser)
+    add_threads_argument(parser)
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="of --ctx: compares with what the CPU computes, and names the first node that differs",
+    )
     parser.add_argument("--output", type=Path, metavar="FILE.npz", help="writes the outputs")
     parser.add_argument("--profile", action="store_true", help="shows how long each step took")
     parser.add_argument("--most", type=int, metavar="N", help="of --profile: the N slowest steps")
