@@ -466,9 +466,11 @@ typedef struct MXAccNodeSupport {
   int32_t id;          /*!< kMXAccNodeUnsupported, kMXAccNodeAnyGroup, or the number of a group */
   int32_t why;         /*!< kMXAccWhyOther ..., where it is unsupported */
   MXAccDataType dtype; /*!< see kMXAccWhyType; all 0 for none */
-  float cost;          /*!< estimated microseconds of the node in its group; 0 for unknown */
+  float cost;          /*!< estimated microseconds of the node in its group; 0 for unknown, as if
+                        *   it took no time */
   float group_cost;    /*!< microseconds that each run of its group costs besides; 0 for unknown */
-  float byte_cost;     /*!< nanoseconds for each byte that is copied to it or from it; 0: unknown */
+  float byte_cost;     /*!< nanoseconds for each byte that is copied to it or from it; 0: unknown,
+                        *   which MXNet measures */
   const char* layout;  /*!< see kMXAccWhyLayout; valid as reason is; may be NULL */
   const char* reason;  /*!< why it is unsupported, for people; valid until the thread's next call;
                         *   may be NULL */

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../sdk/profiler.h"
+#include "../sdk/rate.h"
 #include "blas.h"
 #include "dnn.h"
 #include "memory.h"
@@ -35,6 +36,7 @@ class Device {
   void* Alloc(size_t size, size_t alignment) { return memory.Alloc(size, alignment); }
   Memory memory;
   mxacc::Profiler profiler;
+  mxacc::WriteRate write_rate;
   std::atomic<bool> allows_tf32{false};
   std::atomic<uint64_t> gemms{0};     /*!< products that cuBLAS has done */
   std::atomic<uint64_t> softmaxes{0}; /*!< that cuDNN has done */

@@ -17,6 +17,7 @@
 
 #include "../sdk/operators/blocks.h"
 #include "../sdk/profiler.h"
+#include "../sdk/rate.h"
 #include "threads.h"
 
 namespace onednn {
@@ -43,6 +44,7 @@ class Device {
   const ThreadsInUse threads_in_use;
   mxacc::Blocks<Buffer> memory;
   mxacc::Profiler profiler;
+  mxacc::WriteRate write_rate;
   std::atomic<uint64_t> runs{0};
   std::atomic<uint64_t> workspace{0}; /*!< bytes of the model that was compiled last */
   std::atomic<int> verbose{0};

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "../sdk/profiler.h"
+#include "../sdk/rate.h"
 #include "memory.h"
 #include "program.h"
 #include "runtime.h"
@@ -52,6 +53,7 @@ class Device {
   Programs& programs() { return *programs_; }
   Memory memory;
   mxacc::Profiler profiler;
+  mxacc::WriteRate write_rate;
   std::atomic<uint64_t> gemms{0};  /*!< products that CLBlast has done */
   std::atomic<uint64_t> copies{0}; /*!< between the host and the device */
 

@@ -156,7 +156,8 @@ MXAccStatus SupportedOps(void* self, int32_t dev_id, const MXAccGraph* graph,
       if (claim == kMXAccNodeUnsupported) Unsupported("it is left out by 'claims'");
       return claim;
     };
-    TellSupport(*graph, nodes, check, [&](const char* text) { return LibraryOf(self).Keep(text); });
+    TellSupport(*graph, nodes, 0, check,
+                [&](const char* text) { return LibraryOf(self).Keep(text); });
   });
 }
 

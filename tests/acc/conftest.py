@@ -28,6 +28,15 @@ def pytest_collection_modifyitems(items) -> None:
             item.add_marker(pytest.mark.filterwarnings("ignore::mx.AccFallbackWarning"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def costs_do_not_count() -> Iterator[None]:
+    """The device executes what it can, however small: what that costs is no matter of most tests,
+    and measuring it calls the library. Others give PartitionedPlan `costs`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MXNET_ACC_COSTS", "0")
+        yield
+
+
 def build(folder: Path, *targets: str) -> None:
     """Runs make in accelerators/; the libraries are in the folder then."""
     sanitizers = os.environ.get("MXFFI_SANITIZE")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import re
 import threading
 import warnings
 import weakref
@@ -270,12 +271,60 @@ def test_costs(load_refacc) -> None:
     """A group that is slower there stays on the CPU, if the library says what it costs."""
     ctx = load_refacc("plans", COSTS="0.001,0.001,0.00001")
     graph = graph_of(MIXED)
-    assert explain(graph, ctx, {"x": (2, 4)}).summary.startswith("plans: 6 of 7")
+    assert explain(graph, ctx, {"x": (2, 4)}, costs=True).summary.startswith("plans: 6 of 7")
     ctx.configure(costs="1,1000,1")
-    found = explain(graph, ctx, {"x": (2, 4)})
+    found = explain(graph, ctx, {"x": (2, 4)}, costs=True)
     assert found.summary.startswith("plans: 0 of 7")
     assert "its group would take" in found[0].why and found[0].why.endswith("here")
     assert explain(graph, ctx, {"x": (2, 4)}, costs=False).summary.startswith("plans: 6 of 7")
+
+
+# Trilu and Hardmax are on the CPU.
+BETWEEN = """g (float[N,N] x) => (float[N,N] y)
+{ [before] a = Trilu(x)  [between] b = MatMul(a, a)  [after] y = Hardmax(b) }"""
+
+
+def test_copies_are_measured(load_refacc, monkeypatch) -> None:
+    """Where the library tells no costs: a group between nodes of the CPU stays there if its copies
+    take longer than it does; what needs no other copies than its outputs is on the device."""
+    ctx = load_refacc("plans", SLOW="4000")
+    graph = graph_of(BETWEEN)
+
+    def where(rows: int, **options: bool) -> list[str]:
+        found = explain(graph, ctx, {"x": (rows, rows)}, **options)
+        return [row.name for row in found if row.where != "cpu"]
+
+    assert where(4, costs=True) == []
+    why = explain(graph, ctx, {"x": (4, 4)}, costs=True)[1].why
+    assert re.fullmatch(
+        r"its group would take (\S+) us there, \1 of them copies, and \S+ here", why
+    )
+    assert where(4, costs=False) == ["between"] == where(4)
+    monkeypatch.setenv("MXNET_ACC_COSTS", "1")
+    assert where(4) == []
+    assert explain(graph_of(MIXED), ctx, {"x": (2, 4)}).summary.startswith("plans: 6 of 7")
+    # What takes longer than copies do, which are measured anew after configure.
+    ctx.configure(slow="0")
+    assert where(1024) == ["between"]
+
+
+def test_copies_are_measured_once(load_refacc) -> None:
+    ctx = load_refacc("plans", SLOW="1000")
+    graph = graph_of(BETWEEN)
+    explain(graph, ctx, {"x": (4, 4)}, costs=True)
+    before = int(ctx.configure()["copies"])
+    assert "copies" in explain(graph, ctx, {"x": (8, 8)}, costs=True)[1].why
+    assert int(ctx.configure()["copies"]) - before == 0
+
+
+@pytest.mark.parametrize("faults", ["copyToAcc", "copyFromAcc", "mx_alloc=memory"])
+def test_copies_that_cannot_be_measured(load_refacc, faults) -> None:
+    """Then nobody can say that a group is not worth them."""
+    ctx = load_refacc("plans")
+    ctx.configure(faults=faults)
+    found = explain(graph_of(BETWEEN), ctx, {"x": (4, 4)}, costs=True)
+    assert [row.name for row in found if row.where != "cpu"] == ["between"]
+    ctx.configure(faults="")
 
 
 def test_control_flow_and_what_is_no_tensor(load_refacc) -> None:

@@ -50,6 +50,9 @@ struct Graph {
   std::vector<GraphNode> nodes;
 };
 
+/*! \brief Bytes that a node reads and writes; those of unknown extents do not count. */
+double BytesOf(const Graph& graph, const GraphNode& node);
+
 /*! \brief Reads a graph; Failure where it is none, or of a version that is too new. */
 Graph ReadGraph(const MXAccGraph& graph);
 /*! \brief The same of its JSON alone. Its weights have no data until GiveWeights. */

@@ -8,6 +8,7 @@
  *   Model(&device, graph, options)  with Run(inputs, outputs, workspace), workspace_bytes() and
  *                                   weight_bytes(); any thread may run it. Failure, with the id of
  *                                   the node, where it cannot be compiled
+ *   Device                          with write_rate, a WriteRate: its memory is that of the host
  *   Ask(&device, graph, node)       Failure, kMXAccUnsupported, with the reason where a node is not
  *                                   executed
  */
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "../graph/graph.h"
+#include "../rate.h"
 #include "../tensor.h"
 #include "devices.h"
 
@@ -137,11 +139,17 @@ struct ModelMembers {
                                   MXAccNodeSupport* nodes) {
     return OnDevice<Backend>(self, dev_id, [&](Device& device) {
       const Graph read = ReadGraph(*graph);
+      std::vector<char> room;
+      const double rate = device.write_rate.Get([&](size_t size) {
+        room.resize(WriteRate::kBytes);  // once
+        std::memset(room.data(), 0, size);
+      });
       for (size_t i = 0; i < read.nodes.size(); ++i) {
         nodes[i].id = kMXAccNodeAnyGroup;
         try {
           CheckNode(read, read.nodes[i]);
           Backend::Ask(&device, read, read.nodes[i]);
+          nodes[i].cost = CostOf(BytesOf(read, read.nodes[i]), rate);
         } catch (const Failure& failure) {
           if (failure.code() != kMXAccUnsupported) throw;
           nodes[i].id = kMXAccNodeUnsupported;

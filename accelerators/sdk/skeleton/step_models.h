@@ -2,6 +2,8 @@
  * \file step_models.h
  * \brief Models: graphs as the works of their steps, and the members of the table for them.
  *
+ * The Device has write_rate, a WriteRate.
+ *
  * A backend that has ExecutorOf, see executor.h, CopyMembers, see memory.h, and ProfileMembers, see
  * profile.h, needs nothing more. While a device is profiled, a model waits for each of its steps.
  */
@@ -250,7 +252,8 @@ struct StepModelMembers {
         return static_cast<int32_t>(kMXAccNodeAnyGroup);
       };
       const auto keep = [&](const char* text) { return Devices<Backend>::Of(self).Keep(text); };
-      TellSupport(*graph, nodes, check, keep);
+      const double rate = device.write_rate.Get([&](size_t size) { Zero(&device, dev_id, size); });
+      TellSupport(*graph, nodes, rate, check, keep);
     });
   }
   static MXAccStatus LoadModel(void* self, int32_t dev_id, const MXAccGraph* graph,
@@ -264,6 +267,20 @@ struct StepModelMembers {
       model->Tell(out);
       model.release();
     });
+  }
+
+  /*! \brief Zeroes new memory of the device. */
+  static void Zero(Device* device, int32_t dev_id, size_t size) {
+    struct Room {
+      Room(Device* on, size_t bytes) : device(on), handle(on->Alloc(bytes, 64)) {}
+      ~Room() { device->memory.Free(handle); }
+      Device* device;
+      void* handle;
+    } const room(device, size);
+    const Bytes bytes(dev_id, room.handle, 0, size);
+    typename Backend::Commands commands(device, nullptr, 0);
+    commands.Zero({device->memory.Find(bytes.tensor, SpanOf(bytes.tensor)), 0}, size);
+    commands.Finish();
   }
 
   static void Set(MXAccApi* api) {

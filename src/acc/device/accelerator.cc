@@ -99,6 +99,7 @@ Pairs Accelerator::Configure(int device, const Pairs& options) {
   }
   // The library may answer otherwise about operators now.
   configured->answers()->Clear();
+  if (!options.empty()) configured->copies()->Clear();
   const std::lock_guard<std::mutex> lock(configured_mutex_);
   for (const auto& [key, value] : options) configured_[{device, key}] = value;
   return emitted;

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "acc/device/copy_costs.h"
 #include "acc/device/device_pool.h"
 #include "acc/device/settling.h"
 #include "acc/plugin/status.h"
@@ -124,6 +125,8 @@ class Device {
   /*! \brief Answers of the library about operators. */
   AnswerCache* answers() { return answers_.get(); }
 
+  MeasuredCopies* copies() { return &copies_; }
+
   /*! \brief The description of the device by the library; strings are copied. */
   const MXAccDeviceInfo& info() const { return info_; }
   /*! \brief Whether calls have to wait for one another; see DeviceCall. */
@@ -189,6 +192,7 @@ class Device {
    * for memory. */
   std::recursive_mutex calls_;
   DevicePool pool_;
+  MeasuredCopies copies_;
 
   friend class DeviceCall;
 };

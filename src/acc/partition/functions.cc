@@ -373,6 +373,22 @@ MXNET_REGISTER_API("mx.acc.models.context")
       return used->device(ctx.device_id)->api().mx_alloc == nullptr ? kHost : ctx;
     });
 
+MXNET_REGISTER_API("mx.acc.models.copy_costs")
+    .describe(
+        "What copies to a device and from it take, measured once: microseconds of a copy and of "
+        "each byte to it, and the same from it; none where models work on memory of the host.")
+    .arg("ctx", "The device.")
+    .release_gil(0)
+    .set_body_typed([](Context ctx) {
+      const InUse used(ctx);
+      Device* device = used->device(ctx.device_id);
+      std::vector<double> row;
+      if (device->api().mx_alloc == nullptr) return row;
+      const CopyCosts costs = device->copies()->Get(device);
+      return std::vector<double>{costs.to_device.base, costs.to_device.per_byte, costs.to_host.base,
+                                 costs.to_host.per_byte};
+    });
+
 MXNET_REGISTER_API("mx.acc.models.options")
     .describe("The options of models: (name, default as JSON, description, choices) of each.")
     .arg("ctx", "The device.")

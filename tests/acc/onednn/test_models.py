@@ -316,6 +316,16 @@ def test_random_graphs(device, drawn, count) -> None:
     check(b.finish(**outputs), device, floats(1, 8, 5, 5), tolerance=1e-4)
 
 
+def test_tells_costs(device) -> None:
+    """Of 4 MiB at least what it takes to write them."""
+    text = "g (float[N] x) => (float[N] y, float[N] z) { y = Neg(x) z = Relu(x) }"
+    for rows, least in ((1, 0), (1 << 20, 10)):
+        plan = PartitionedPlan(graph_of(text), device, optimize=False)
+        plan.prepare({"x": (rows,)})
+        plan(floats(rows))
+        assert all(answer.cost > least for answer in plan.placement().answers)
+
+
 def test_profiles_tell_of_each_primitive(device) -> None:
     """Those of several nodes are the first's."""
     graph = graph_of("g (float[2,4] x) => (float[2,4] y) { [first] a = Softmax(x) y = Neg(a) }")

@@ -81,6 +81,19 @@ def test_profiles_tell_of_each_node(device) -> None:
     assert all(part.duration_ns > 0 for part in group.parts)
 
 
+def test_costs(device) -> None:
+    """What is small stays on the CPU between nodes of the CPU; whole models do not."""
+    graph = graph_of(
+        "g (float[4,4] x) => (float[4,4] y) { a = Trilu(x) b = Exp(a) y = Hardmax(b) }"
+    )
+    for costs, expected in ((True, "cpu"), (False, "oclmodels 0")):
+        assert explain(graph, device, costs=costs)[1].where == expected
+    placement = PartitionedPlan(convolutional.lenet(0.5), device, costs=True)
+    placement(images(1, 1, 28))
+    assert "cpu" not in placement.summary()
+    assert all(answer.cost > 0 for answer in placement.placement().answers)
+
+
 # Views; outputs that are inputs, weights or one another; and what is not done here.
 GRAPHS = {
     "views": (

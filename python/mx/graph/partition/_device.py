@@ -21,6 +21,7 @@ from ._wiring import Part, Wiring
 
 _ModelGraph: Any = ffi.get_class("mx.acc.ModelGraph")
 _context = ffi.get_global_func("mx.acc.models.context")
+_copy_costs = ffi.get_global_func("mx.acc.models.copy_costs")
 _content_hash = ffi.get_global_func("mx.acc.models.content_hash")
 
 # Weights of fewer bytes are copied and hashed sooner than a thread is told to.
@@ -53,6 +54,14 @@ class Answer:
     byte_cost: float = 0.0  # nanoseconds for each byte that is copied to it or from it
 
 
+@dataclass(frozen=True)
+class CopyCost:
+    """What a copy takes, in microseconds: any, and each byte besides."""
+
+    base: float
+    per_byte: float
+
+
 class Device:
     """A device that runs models, with the options that they are compiled with."""
 
@@ -80,6 +89,14 @@ class Device:
         """What the library says of the nodes of a part, in order."""
         rows = self.source(wiring, part, ids, opset).graph.supported(self.ctx)
         return [_answer_of(row) for row in rows]
+
+    def copy_costs(self) -> dict[bool, CopyCost]:
+        """Those of copies to the device, under True, and from it, measured once for each device.
+
+        RuntimeError, MemoryError: what copies of 1 MiB fail with.
+        """
+        row = list(_copy_costs(self.ctx)) or [0.0] * 4
+        return {True: CopyCost(*row[:2]), False: CopyCost(*row[2:])}
 
     def array(self, content: Any) -> Any:
         """An array where models take them from."""

@@ -27,7 +27,7 @@ from ..lowering._segment import Step
 from ..plan import own_arrays
 from ..profile import Recorder
 from ._compiled import FAILURES, Loaded
-from ._costs import why_not_worth
+from ._costs import Costs
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
 from ._groups import CPU, find_groups, in_order
@@ -98,12 +98,12 @@ class Placement:
         answers: Sequence[Answer] | None = None,
         keep_nan: bool = False,
     ) -> None:
-        """`answers` has those that the library gave at another time; by default it is asked."""
+        """`answers` has those that the library gave at another time, less what was too costly then;
+        by default it is asked."""
         self._opset = dict(graph.model.opset_imports)
         self._graph = graph.model.graph
         self._device = device
         self._mode = mode
-        self._costs = costs
         self._keep_nan = keep_nan
         self._wiring = Wiring(graph.model.graph)
         self._sources = self._wiring.sources()
@@ -112,6 +112,7 @@ class Placement:
         self._failures: set[str] = set()  # with the names of nodes, as warnings tell them
         self._failure_reasons: set[str] = set()
         is_known = answers is not None and len(answers) == len(self._wiring.nodes)
+        self._costs = costs and not is_known
         self.answers = list(answers or ()) if is_known and mode != "whole" else self._ask()
         self.groups: list[int] = []
         self.pieces: list[Piece] = []
@@ -214,12 +215,13 @@ class Placement:
         for position, group in enumerate(self.groups):
             if group != CPU:
                 members.setdefault(group, []).append(position)
+        costs = Costs(self._wiring, self._device, self.answers, self.groups)
         dropped = False
-        for positions in members.values():
-            answers = [self.answers[position] for position in positions]
-            reason = why_not_worth(self._wiring.part(positions), answers)
+        for number, positions in members.items():
+            reason = costs.why_not_worth(number, positions)
             if reason:
-                self._leave(positions, reason + " here")
+                self._leave(positions, reason)
+                costs.leave(number, positions)
                 dropped = True
         return dropped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -48,8 +49,9 @@ class PartitionedPlan(Plan):
     runs, twice as many each time, the library is tried again. With "auto" one AccPlacementWarning
     a plan tells how many nodes of which operators the CPU executes, and why; `mx.acc_stats` counts
     those of each run. `options` are what the library compiles with; `costs` says whether groups
-    stay on the CPU for which the library tells costs above those of the CPU, and `optimize`
-    whether passes make the graph smaller before.
+    stay on the CPU that are slower on the device, as copies between the two take longer than they
+    save or the library tells so: by default they do, unless the variable MXNET_ACC_COSTS is 0.
+    `optimize` says whether passes make the graph smaller before.
 
     What a library has compiled and exports is kept in `mx.cache`, where the next plan of the same
     takes it from, also in another process; not with `cache` False.
@@ -70,7 +72,7 @@ class PartitionedPlan(Plan):
         optimize: bool = True,
         fallback: str | None = None,
         options: Mapping[str, Any] | None = None,
-        costs: bool = True,
+        costs: bool | None = None,
         verify: bool | tuple[float, float] = False,
         keep_nan: bool = False,
         cache: bool = True,
@@ -92,13 +94,13 @@ class PartitionedPlan(Plan):
             self._file = graph.file
             self._set_inputs(self._source.interface.input_values())
         self._fallback = fallback
-        self._costs = costs
+        self._costs = os.environ.get("MXNET_ACC_COSTS") != "0" if costs is None else costs
         self._verify = Tolerance(*verify) if isinstance(verify, tuple) else verify
         self._keep_nan = keep_nan
         self._device = Device(ctx, options or {}, cache, saved)
         self._starts: Starts | None = None
         if self._source is not None and cache and saved is None:
-            self._starts = Starts(self._source, self._device, (optimize, costs))
+            self._starts = Starts(self._source, self._device, (optimize, self._costs))
         self._placements: OrderedDict[Any, Placement | Start] = OrderedDict()
         self._placing = threading.Lock()  # held while the library compiles
         self._lock = threading.Lock()  # of the placements

@@ -73,6 +73,18 @@ class Wiring:
             for used in self._used
         ]
 
+    def used(self, position: int) -> list[onnx_ir.Value]:
+        """The values that a node uses, each once."""
+        return self._used[position]
+
+    def maker(self, value: onnx_ir.Value) -> int | None:
+        """The position of the node whose result a value is."""
+        return self._makers.get(value)
+
+    def is_result(self, value: onnx_ir.Value) -> bool:
+        """Whether a value is an output of the graph."""
+        return value in self._results
+
     def part(self, positions: Iterable[int]) -> Part:
         """The part of a graph that has these nodes, which are in order."""
         members = list(positions)
