@@ -94,6 +94,16 @@ CASES = {
         (some(1, 1, 2, 2), POSITIONS),
         f"s = {ints(1, 1, 5, 5)} {UNPOOL.replace('(x, y)', '(x, y, s)')}",
     ),
+    "max pool with positions": Case(
+        (some(2, 3, 5, 6),),
+        """a, i = MaxPool<kernel_shape = [2,3], strides = [1,2], pads = [1,0,0,1],
+        dilations = [2,1], storage_order = 1>(x) out = Cast<to = 1>(i)""",
+    ),
+    "what is pooled, put back": Case(
+        (some(2, 3, 4, 6, dtype="float64"),),
+        """a, i = MaxPool<kernel_shape = [2,3], strides = [2,3]>(x) b = Neg(a)
+        out = MaxUnpool<kernel_shape = [2,3], strides = [2,3]>(b, i)""",
+    ),
     "det": Case((some(2, 3, 5, 5),), "out = Det(x)"),
     "det of one": Case((some(4, 1, 1, dtype="float64"),), "out = Det(x)"),
     "det of a singular matrix": Case((SINGULAR.astype("float32"),), "out = Det(x)"),

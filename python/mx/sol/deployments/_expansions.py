@@ -14,7 +14,7 @@ import onnx_ir as ir
 from ...graph._einsum import NotWritten, write_einsum
 from ...graph._spec import Dim
 from ...importers._builder import dtype_of
-from ..backends.gen import PLAIN_PRODUCT
+from ..backends.gen import PLAIN_PRODUCT, POOL_WITH_POSITIONS
 from ..gradient import rules as _rules  # noqa: F401  which fill the table
 from ..gradient._rules import EXPANSIONS as OF_GRADIENTS
 from ..gradient._rules import Call
@@ -28,7 +28,7 @@ _SHARED = frozenset(
     "AffineGrid DFT DeformConv GlobalLpPool GridSample LpPool RoiAlign STFT Upsample".split()
 )
 # The version since which operators mean what the nodes for them do, where that is not the first.
-_SINCE = {"DFT": 20, "Dropout": 7, "Gemm": 7, "RoiAlign": 16}
+_SINCE = {"DFT": 20, "Dropout": 7, "Gemm": 7, "MaxPool": 8, "RoiAlign": 16}
 _OWN: dict[str, Expansion] = {}
 _HALVES = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 
@@ -61,6 +61,14 @@ def _in_float32(to: Writer, call: Call) -> ir.Value:
     attributes = {name: one.value for name, one in call.node.attributes.items()}
     made = to.op(call.node.op_type, *wide, dtype=ir.DataType.FLOAT, **attributes)[0]
     return to.cast(made, dtype_of(call.x))
+
+
+@_expansion("MaxPool")
+def _max_pool(to: Writer, call: Call) -> Sequence[ir.Value]:
+    """With the positions that MaxUnpool reads, or of types that have no vectors."""
+    attributes = {name: one.value for name, one in call.node.attributes.items()}
+    types = [dtype_of(call.x), ir.DataType.INT64]
+    return to.op(POOL_WITH_POSITIONS, call.x, outputs=2, dtype=types, **attributes)
 
 
 @_expansion("Gemm")

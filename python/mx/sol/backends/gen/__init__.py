@@ -6,7 +6,6 @@ from . import (  # noqa: F401  their emitters
     _arguments,
     _gather,
     _masks,
-    _matrices,
     _movement,
     _order,
     _pooling,
@@ -14,7 +13,6 @@ from . import (  # noqa: F401  their emitters
     _quantization,
     _resize,
     _scatter,
-    _unpool,
     products,
 )
 from ._backend import GEN, GenBackend
@@ -26,6 +24,7 @@ from ._matrices import PLAIN_PRODUCT
 from ._source import FLAGS, library_source, prelude
 from ._table import EMITTERS, Emitter, Known, emit, emits
 from ._target import TARGETS, Target
+from ._unpool import POOL_WITH_POSITIONS
 
 __all__ = [
     "EMITTERS",
@@ -33,6 +32,7 @@ __all__ = [
     "GEN",
     "NAME",
     "PLAIN_PRODUCT",
+    "POOL_WITH_POSITIONS",
     "TARGETS",
     "Declined",
     "Emitter",

@@ -1,4 +1,5 @@
-"""Operators that put windows back where they came from: Col2Im and MaxUnpool."""
+"""Operators that put windows back where they came from, Col2Im and MaxUnpool; and the largest
+elements of windows with their positions, which the latter reads."""
 
 from __future__ import annotations
 
@@ -11,10 +12,14 @@ from ._copy import item_type
 from ._each import coordinates, each, inside, position, whole
 from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first, ints
+from ._pooling import windows_of
 from ._scatter import joined
 from ._table import Known, emits
 from ._target import Target
 from ._types import type_of
+
+# No operator of ONNX: a MaxPool whose positions are asked for, or of a type without vectors.
+POOL_WITH_POSITIONS = "MaxPoolWithPositions"
 
 
 @emits("Col2Im")
@@ -97,3 +102,45 @@ def _max_unpool(
             "}",
         ],
     )
+
+
+@emits(POOL_WITH_POSITIONS, since=0)
+def _pool_with_positions(
+    target: Target, inputs: Inputs, attributes: dict[str, Any], known: Known
+) -> GenKernel:
+    """As MaxPool; positions count elements of the whole tensor. A NaN is larger than all others."""
+    x = first(inputs)
+    windows, kind = windows_of(Spec(x.shape, "float32"), attributes), type_of(x.dtype)
+    axes, counts, spatial = range(len(windows.counts)), windows.counts, windows.spatial
+    at = [f"i{n}" for n in axes]
+    if attributes.get("storage_order", 0):  # of the axes of a window the first one counts on
+        column = position(at[::-1], spatial[::-1])
+    else:
+        column = position(at, spatial)
+    value = kind.load(f"x[{position(at, spatial)}]")
+    lines = [
+        f"const {kind.memory} *const x = (const {kind.memory} *)in[0]"
+        f" + i / {math.prod(counts)} * {math.prod(spatial)};",
+        f"const int64_t window = i % {math.prod(counts)};",
+        f"{kind.value} top = 0;",
+        "int64_t found = -1;",
+        *(f"for (int64_t k{n} = 0; k{n} < {windows.kernel[n]}; ++k{n})" for n in axes),
+        "{",
+        *(
+            f"  const int64_t i{n} = ({one}) * {windows.strides[n]} - {windows.before[n]}"
+            f" + k{n} * {windows.dilations[n]};"
+            for n, one in enumerate(coordinates("window", counts))
+        ),
+        f"  if ({' || '.join(f'i{n} < 0 || i{n} >= {spatial[n]}' for n in axes)}) continue;",
+        f"  const {kind.value} value = {value};",
+        "  if (found < 0 || value > top || (value != value && top == top)) {",
+        "    top = value;",
+        f"    found = {column};",
+        "  }",
+        "}",
+        f"(({kind.memory} *)out[0])[i] = {kind.store('top')};",
+        f"((int64_t *)out[1])[i] = i / {math.prod(counts)} * {math.prod(spatial)} + found;",
+    ]
+    shape = (*x.shape[:2], *counts)
+    outputs = [Spec(shape, x.dtype), Spec(shape, "int64")]
+    return each("max_pool", outputs, math.prod(shape), lines, size=math.prod(windows.kernel))
