@@ -383,7 +383,11 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 def as_array(array: Any) -> Any:
     """An array of any framework as one that plans take, without a copy."""
-    return array if isinstance(array, np.ndarray) else np.from_dlpack(array)
+    # Of NumPy's, those of texts and of types of numbers that NumPy itself lacks have no other way.
+    is_special = isinstance(array, numpy.ndarray) and (
+        array.dtype.isbuiltin != 1 or array.dtype.kind not in "biufc"
+    )
+    return array if is_special or isinstance(array, np.ndarray) else np.from_dlpack(array)
 
 
 def _shapes_of(arrays: Sequence[Any]) -> Shapes:

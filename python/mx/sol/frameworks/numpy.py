@@ -25,7 +25,7 @@ class ArrayModel:
             compiled.refresh()
         given = zip(compiled.source.flatten(args, kwargs), compiled.inputs, strict=True)
         outputs = compiled.run([_checked(array, spec) for array, spec in given])
-        return compiled.source.unflatten([numpy.asarray(one) for one in outputs])
+        return compiled.source.unflatten([_plain(one) for one in outputs])
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.compiled.inputs))
@@ -38,10 +38,21 @@ class ArrayModel:
 
 def _checked(array: Any, spec: Any) -> Any:
     """An array as plans take it; TypeError where it is of another type than the model's."""
+    if spec.dtype is not None and "(" in spec.dtype:
+        raise TypeError(f"input {spec.name!r}: only tensors can be given, got {spec.dtype}")
     array = numpy.asarray(array)
+    if spec.dtype == "string" and array.dtype.kind in "OU":
+        return array.astype(object)
     if spec.dtype is not None and str(array.dtype) != spec.dtype:
         raise TypeError(f"input {spec.name!r}: expected {spec.dtype}, got {array.dtype}")
     return array
+
+
+def _plain(output: Any) -> Any:
+    """An output as NumPy has it: an array, or a list of them for a sequence."""
+    if output is None:
+        return None
+    return list(map(_plain, output)) if isinstance(output, list) else numpy.asarray(output)
 
 
 class NumPy(Framework):
