@@ -84,7 +84,11 @@ def test_what_is_rejected(args, kwargs, kind, text) -> None:
     [
         ({"vdims": [False, True]}, ValueError, "no example that has a length for #0"),
         ({"vdims": [True]}, ValueError, "expected 2 items"),
-        ({"framework": "onnx"}, NotImplementedError, "not implemented yet"),
+        (
+            {"framework": "mxnet"},
+            ValueError,
+            "no optimized model is a symbol: use framework='numpy'",
+        ),
         ({"framework": "caffe"}, ValueError, "none of the frameworks"),
         ({"fallback": "yes"}, TypeError, "fallback: expected True or False, got 'yes'"),
         ({"layout": "CHW"}, ValueError, "layout: expected one of NCHW, NHWC, got 'CHW'"),
@@ -98,6 +102,13 @@ def test_what_is_rejected(args, kwargs, kind, text) -> None:
 def test_wrong_options(options, kind, text) -> None:
     with pytest.raises(kind, match=text):
         sol.optimize(graph_of(TEXT), **options)
+
+
+def test_as_a_file_of_onnx(tmp_path) -> None:
+    made = sol.optimize(graph_of(TEXT), vdims=[True, 3], framework="onnx")
+    assert [spec.shape for spec in made.inputs] == [("N", 4), (3, 4)]
+    made.save(tmp_path / "model.onnx")
+    check(sol.optimize(str(tmp_path / "model.onnx")), X, Y)
 
 
 def test_symbols() -> None:

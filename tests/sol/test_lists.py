@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import re
+import subprocess
+import sys
 
 import pytest
 
 from mx import sol
 from mx.graph.passes import CPU_PASSES, Pass
-from mx.sol import _registry
+from mx.sol import _registry, jits
 from tests.graph.build import graph_of
 
 TEXT = """g (float[N,4] x) => (float[N,4] y) {
@@ -124,6 +128,67 @@ def test_entry_points(monkeypatch, passes) -> None:
     assert frameworks.names() == [*"torch tensorflow keras jax onnx mxnet numpy".split(), "absent"]
     with pytest.raises(ImportError, match="no_such_package"):
         frameworks.get("absent")
+
+
+BROKEN = [
+    ("frameworks", "absent", "no_such_package:FRAMEWORK", "ModuleNotFoundError: No module named"),
+    ("backends", "raises", f"{__name__}:NOTHING", "AttributeError: module"),
+    ("jits", "text", f"{__name__}:TEXT", "TypeError: .*: expected an instance of Jit, got str"),
+    ("layers", "text", f"{__name__}:TEXT", "TypeError: .* expected an instance of module"),
+    ("deployments", "text", f"{__name__}:TEXT", "TypeError: .* instance of Deployment, got str"),
+    ("passes", "text", f"{__name__}:TEXT", "TypeError: .* expected an instance of Pass, got str"),
+    (
+        "passes",
+        "dropout",
+        f"{__name__}:DROPOUT",
+        "ValueError: .* there is a pass 'dropout' already",
+    ),
+]
+DROPOUT = Pass("dropout", "has a name that is taken", lambda model: [])
+BROKEN_PLUGINS = """
+import importlib.metadata, sys, warnings
+from tests.sol import test_lists
+from mx.sol import _registry, jits
+points = [
+    importlib.metadata.EntryPoint(name, value, f"mx.sol.{group}")
+    for group, name, value, _ in test_lists.BROKEN
+]
+_registry.points_of = lambda group: [one for one in points if one.group == group]
+warnings.simplefilter("always")
+from mx.sol.__main__ import main
+main()
+import numpy
+from mx import sol
+with warnings.catch_warnings(record=True) as told:
+    x = numpy.ones((2, 4), "float32")
+    y = sol.optimize(test_lists.graph_of("g (float[2,4] x) => (float[2,4] y) { y = Neg(x) }"))(x)
+assert (y == -1).all()
+"""
+
+
+def test_broken_plugins() -> None:
+    """Each is listed with its reason, and models are optimized without them."""
+    done = subprocess.run(
+        [sys.executable, "-c", BROKEN_PLUGINS],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr
+    for _, name, _, reason in BROKEN:
+        assert re.search(rf"^  {name} +broken: {reason}", done.stdout, re.M), done.stdout
+    assert re.search(r"^  cuda +(missing|\d)", done.stdout, re.M)
+
+
+def test_a_broken_plugin_is_told_once(monkeypatch) -> None:
+    registry = _registry.Registry("jits", {}, jits.Jit)
+    point = importlib.metadata.EntryPoint("text", f"{__name__}:TEXT", "mx.sol.jits")
+    monkeypatch.setattr(_registry, "points_of", lambda group: [point])
+    with pytest.warns(sol.SolWarning, match="mx.sol.jits: 'text' is broken, and left out") as told:
+        assert list(registry) == [] and list(registry) == []
+    assert len(told) == 1
+    with pytest.raises(TypeError, match="expected an instance of Jit"):
+        registry.get("text")
 
 
 def test_the_command(capsys) -> None:

@@ -256,6 +256,12 @@ class Compiled:
             errors.append(difference / most if most else difference)
         return max(errors)
 
+    def graph(self) -> Graph:
+        """What is executed, as ONNX: the graph behind the passes, with the weights of now."""
+        graph, _ = self._optimized(None)
+        graph.infer()
+        return graph
+
     def smaller(self, graph: Graph) -> Graph:
         """A copy of a graph behind the passes."""
         copy = graph.copy()

@@ -10,9 +10,9 @@ from types import ModuleType
 
 from ._registry import Registry, registry_of
 
-layers: Registry[ModuleType] = registry_of("layers", {})
+layers: Registry[ModuleType] = registry_of("layers", {}, ModuleType)
 
 
 def load() -> list[ModuleType]:
-    """Imports them, once; ImportError as they raise."""
+    """Imports them, once; those that cannot be are left out with a SolWarning."""
     return list(layers)

@@ -38,8 +38,9 @@ def optimize(
     `jax.jit`, the path or the bytes of an ONNX file, an `mx.graph.Graph`, or an `mx.sym.Symbol`;
     `example` and `kwargs` are arguments of it, of which shapes and data types matter. What comes
     back is of the same framework, or of `framework`: "torch", "tensorflow", "keras", "jax" or
-    "numpy". A module of torch comes back as a module of the same class, with the same parameters
-    and buffers; a model that comes back in another framework has weights of its own there.
+    "numpy"; "onnx" is the graph behind the passes, which `save` writes as a file. A module of torch
+    comes back as a module of the same class, with the same parameters and buffers; a model that
+    comes back in another framework has weights of its own there.
 
     `layout` is "NCHW" or "NHWC": where inputs and outputs of four and five axes have their channels
     in the model that comes back; by default where the model has them. `dtype` is the data type of

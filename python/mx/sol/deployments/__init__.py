@@ -15,4 +15,5 @@ deployments: Registry[Deployment] = registry_of(
         name: f"mx.sol.deployments.{name}:DEPLOYMENT"
         for name in ("source", "static", "shared", "wheel")
     },
+    Deployment,
 )

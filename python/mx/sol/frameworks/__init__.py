@@ -22,6 +22,7 @@ frameworks: Registry[Framework] = registry_of(
         "mxnet": "mx.sol.frameworks.mxnet:FRAMEWORK",
         "numpy": "mx.sol.frameworks.numpy:FRAMEWORK",
     },
+    Framework,
 )
 
 

@@ -44,9 +44,10 @@ class MXNet(Framework):
         return GraphSource(graph, args, kwargs)
 
     def wrap(self, compiled: Compiled, model: Any) -> Any:
-        """NotImplementedError: no optimized model is a symbol."""
-        raise NotImplementedError(
-            "sol.optimize: framework='mxnet': optimized models as symbols are not implemented yet"
+        """ValueError: symbols have no nodes for what passes make."""
+        raise ValueError(
+            "sol.optimize: framework='mxnet': no optimized model is a symbol: use"
+            " framework='numpy', a function of arrays, or 'onnx', a graph that can be saved"
         )
 
     def missing(self) -> str:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Onnx(Framework):
-    """Models in ONNX's format. Optimized they are functions of NumPy's arrays."""
+    """Models in ONNX's format. Optimized they are functions of NumPy's arrays; models of others
+    become their graph, which `save` writes as a file."""
 
     name = "onnx"
     models = "the path or the bytes of an ONNX file, or an mx.graph.Graph"
@@ -31,11 +32,9 @@ class Onnx(Framework):
             return GraphSource(model, args, kwargs)
         return GraphSource(load(model), args, kwargs, is_inferred=True)
 
-    def wrap(self, compiled: Compiled, model: Any) -> Any:
-        """NotImplementedError: no optimized model is a file."""
-        raise NotImplementedError(
-            "sol.optimize: framework='onnx': optimized models as ONNX files are not implemented yet"
-        )
+    def wrap(self, compiled: Compiled, model: Any) -> Graph:
+        """The graph behind the passes, with the weights as they are now."""
+        return compiled.graph()
 
     def missing(self) -> str:
         """Nothing: it comes with what graphs need."""

@@ -12,7 +12,7 @@ CLANG = Jit("clang", ("clang",))
 ZIG = Jit("zig", ("-m", "ziglang", "cc"))
 
 JITS: Registry[Jit] = registry_of(
-    "jits", {name: f"{__name__}:{name.upper()}" for name in ("gcc", "clang", "zig")}
+    "jits", {name: f"{__name__}:{name.upper()}" for name in ("gcc", "clang", "zig")}, Jit
 )
 
 

@@ -36,7 +36,8 @@ class PassList(Sequence[Pass]):
         """`off` has the names of those that are off until somebody switches them on."""
         self._passes = list(passes)
         self._off = set(off)
-        self._plugins: Registry[Pass] | None = registry_of("passes", {})
+        self._plugins: Registry[Pass] | None = registry_of("passes", {}, Pass)
+        self._broken: list[tuple[str, str]] = []
 
     @property
     def names(self) -> list[str]:
@@ -47,6 +48,12 @@ class PassList(Sequence[Pass]):
     def enabled(self) -> tuple[Pass, ...]:
         """Those that are on."""
         return tuple(one for one in self._all() if one.name not in self._off)
+
+    @property
+    def broken(self) -> list[tuple[str, str]]:
+        """The names of plugins that are left out, each with the reason."""
+        self._all()
+        return list(self._broken)
 
     def enable(self, *names: str) -> None:
         """Switches passes on. ValueError for a name of none."""
@@ -112,8 +119,13 @@ class PassList(Sequence[Pass]):
         """All passes; those of other packages are looked for when they are first asked for."""
         if self._plugins is not None:
             plugins, self._plugins = self._plugins, None
-            for one in plugins:
-                self.add(one)
+            for name, one, _ in plugins.look():
+                try:
+                    if one is not None:
+                        self.add(one)
+                except ValueError as error:  # a name that is taken
+                    plugins.leave_out(name, error)
+            self._broken = [(name, reason) for name, _, reason in plugins.look() if reason]
         return self._passes
 
 
