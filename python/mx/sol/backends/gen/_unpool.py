@@ -118,6 +118,7 @@ def _pool_with_positions(
     else:
         column = position(at, spatial)
     value = kind.load(f"x[{position(at, spatial)}]")
+    larger = " || (value != value && top == top)" if kind.is_float else ""
     lines = [
         f"const {kind.memory} *const x = (const {kind.memory} *)in[0]"
         f" + i / {math.prod(counts)} * {math.prod(spatial)};",
@@ -133,7 +134,7 @@ def _pool_with_positions(
         ),
         f"  if ({' || '.join(f'i{n} < 0 || i{n} >= {spatial[n]}' for n in axes)}) continue;",
         f"  const {kind.value} value = {value};",
-        "  if (found < 0 || value > top || (value != value && top == top)) {",
+        f"  if (found < 0 || value > top{larger}) {{",
         "    top = value;",
         f"    found = {column};",
         "  }",
