@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy
+
 from benchmarks.models import bert, lenet, lstm
 from benchmarks.models._builder import Builder
 from mx.graph import Graph
+from tests.graph.build import graph_of
 
 
 def residual() -> Graph:
@@ -57,6 +60,43 @@ def attention() -> Graph:
     return b.finish(output=b.op("Attention", *parts, mask))
 
 
+def choice() -> Graph:
+    """A loop whose turns are a branch or another, and a matrix."""
+    weights = ", ".join(str(n % 7 / 8 - 0.25) for n in range(64))
+    return graph_of(
+        """choice (float[2,8] data) => (float[2,8] output)
+        <float[8,8] w = {WEIGHTS}> {
+          n = Constant<value = int64 {5}>() on = Constant<value = bool {1}>()
+          last = Loop(n, on, data) <body = b (int64 i, bool k, float[2,8] a)
+            => (bool q, float[2,8] c) {
+              q = Identity(k) two = Constant<value = int64 {2}>() m = Mod(i, two)
+              t = Cast<to = 9>(m)
+              c = If(t) <then_branch = u () => (float[2,8] d) { p = MatMul(a, w) d = Tanh(p) },
+                else_branch = v () => (float[2,8] d) { d = Softmax(a) }> }>
+          output = Relu(last)
+        }""".replace("WEIGHTS", weights)
+    )
+
+
+def int8() -> Graph:
+    """A matrix and a convolution in 8 bits, between floats."""
+    b = Builder("int8")
+    x = b.input("data", ("N", 3, 8, 8))
+    scale, zero = b.number(0.05), b.constant("zero", numpy.array(3, "int8"))
+    q = b.op("QuantizeLinear", x, scale, zero)
+    random = numpy.random.default_rng(0)
+    weight = b.constant("weight", random.integers(-9, 9, (8, 3, 3, 3), "int8"))
+    none = b.constant("none", numpy.array(0, "int8"))
+    args = (q, scale, zero, weight, scale, none, scale, zero)
+    y = b.op("QLinearConv", *args, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    y = b.op("Relu", b.op("DequantizeLinear", y, scale, zero))
+    flat = b.op("Flatten", y)
+    matrix = b.constant("matrix", random.integers(-9, 9, (512, 10), "int8"))
+    quantized = b.op("QuantizeLinear", flat, scale, zero)
+    args = (quantized, scale, zero, matrix, scale, none, scale, zero)
+    return b.finish(output=b.op("DequantizeLinear", b.op("QLinearMatMul", *args), scale, zero))
+
+
 MODELS: dict[str, Callable[[], Graph]] = {
     "lenet": lambda: lenet(0.5),
     "residual": residual,
@@ -64,5 +104,7 @@ MODELS: dict[str, Callable[[], Graph]] = {
     "unet": small_unet,
     "transformer": lambda: bert(1 / 12, layers=1, sequence=9),
     "attention": attention,
+    "int8": int8,
+    "choice": choice,
     "lstm": lambda: lstm(0.04, layers=2, sequence=5),
 }
