@@ -1,5 +1,7 @@
 """Convolutions of oneDNN against NumPy, with what is computed in the same kernel."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -122,15 +124,32 @@ def test_post_ops_of_products(posts, shape):
     check(primitive, [data, *inputs], expected)
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def primitive_of(make, *given):
+    """A primitive; None where oneDNN has none of that type for this processor, or a slow one."""
+    try:
+        made = make(*given)
+    except NotImplementedError as error:
+        assert "oneDNN" in str(error)
+        return None
+    return None if made.is_reference else made
+
+
+# Instructions with which oneDNN has fast primitives of a type for certain.
+INSTRUCTIONS = {"bfloat16": "avx512_bf16", "float16": "avx512_fp16"}
+
+
+@pytest.mark.parametrize("dtype", INSTRUCTIONS)
 def test_types_of_16_bits(dtype):
     data, weights, bias = normal(1, 16, 9, 9), normal(32, 16, 3, 3), normal(32)
-    expected = layers.convolution(data, weights, bias)
-    made = dnn.convolution(Input(data.shape, dtype), array(weights), array(bias))
-    if not made.is_reference:
-        assert list(made.kernel.dtypes) == [dtype]
-        check(made, [data], expected, dtype)
     left, right = normal(5, 64), normal(64, 9)
-    made = dnn.matmul(Input(left.shape, dtype), array(right), array(bias[:9]))
-    if not made.is_reference:
-        check(made, [left], np.float64(left) @ right + bias[:9], dtype)
+    convolution = primitive_of(
+        dnn.convolution, Input(data.shape, dtype), array(weights), array(bias)
+    )
+    product = primitive_of(dnn.matmul, Input(left.shape, dtype), array(right), array(bias[:9]))
+    if INSTRUCTIONS[dtype] in Path("/proc/cpuinfo").read_text():
+        assert convolution is not None and product is not None
+    if convolution is not None:
+        assert list(convolution.kernel.dtypes) == [dtype]
+        check(convolution, [data], layers.convolution(data, weights, bias), dtype)
+    if product is not None:
+        check(product, [left], np.float64(left) @ right + bias[:9], dtype)
