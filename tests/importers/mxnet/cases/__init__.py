@@ -1,0 +1,1 @@
+"""What operators of MXNet give: tables of operator, parameters, operands and result, by subject."""
