@@ -51,12 +51,12 @@ cdef tuple encode_items(tuple items):
     return encoded
 
 
-cdef object fetch(object self, object key):
-    plain = plain_item(self, key)
-    return fetch_any(self, key) if plain is None else plain
+cdef inline object fetch(NDArray self, object key):
+    cdef PyObject* plain = plain_item(self, <PyObject*>key)
+    return fetch_any(self, key) if is_not_made(plain) else MXNetPass(plain)
 
 
-cdef object fetch_any(object self, object key):
+cdef object fetch_any(NDArray self, object key):
     """self[key] by the operator."""
     cdef PyObject* args[2]
     encoded = encode_key(key)

@@ -80,6 +80,8 @@ cdef extern from *:
     }
     """
     object MXNetPass(PyObject* obj)
+    PyObject* Py_NewRef(object obj) noexcept
+    PyObject* PyErr_Occurred() noexcept
     PyObject** PyTuple_ITEMS "MXNetItemsOf"(PyObject* obj) noexcept
     void MXNetSetTypeName(object cls, const char* name) noexcept
     int MXNetSetMember(object cls, object name, object value) except -1
@@ -225,39 +227,39 @@ cdef class ndarray(NDArray):
     @property
     def T(self):
         """View with the axes reversed."""
-        view = reversed_axes(self)
-        return _methods.transposed(self) if view is None else view
+        cdef PyObject* view = reversed_axes(self)
+        return _methods.transposed(self) if is_not_made(view) else MXNetPass(view)
 
     @property
     def mT(self):
         """View with the last two axes exchanged. ValueError for fewer than two."""
-        view = swapped_axes(self, -1, -2)
-        return _methods.matrix_transposed(self) if view is None else view
+        cdef PyObject* view = swapped_axes(self, -1, -2)
+        return _methods.matrix_transposed(self) if is_not_made(view) else MXNetPass(view)
 
     def transpose(self, *axes):
         """A view with the axes permuted, given as one tuple or as integers; reversed without them."""
-        view = None
+        cdef PyObject* view = NULL
         if call_observers[0] == 0:
             if not axes:
                 view = reversed_axes(self)
             else:
                 view = permuted_axes(self, PyTuple_ITEMS(<PyObject*>axes), len(axes))
-        return _methods.transpose(self, *axes) if view is None else view
+        return _methods.transpose(self, *axes) if is_not_made(view) else MXNetPass(view)
 
     def reshape(self, *shape, order="C"):
         """The elements in another shape, given as one tuple or as integers; a view where possible."""
-        view = None
+        cdef PyObject* view = NULL
         items = shape
         if call_observers[0] == 0 and order == "C":
             if len(shape) == 1 and type(shape[0]) is tuple:
                 items = shape[0]
             view = in_shape(self, PyTuple_ITEMS(<PyObject*>items), PyTuple_GET_SIZE(<PyObject*>items))
-        return _methods.reshape(self, *shape, order=order) if view is None else view
+        return _methods.reshape(self, *shape, order=order) if is_not_made(view) else MXNetPass(view)
 
     def squeeze(self, axis=None):
         """A view without axes of one element, of all or of those given; ValueError where one has more."""
-        view = squeezed(self) if axis is None and call_observers[0] == 0 else None
-        return squeeze(self, axis) if view is None else view
+        cdef PyObject* view = squeezed(self) if axis is None and call_observers[0] == 0 else NULL
+        return squeeze(self, axis) if is_not_made(view) else MXNetPass(view)
 
     @property
     def real(self):

@@ -117,20 +117,30 @@ cdef inline bint take_ellipsis(ViewLayout* view, const DLTensor* tensor, PyObjec
     return True
 
 
-cdef object view_of(void* base, const DLTensor* tensor, ViewLayout* view):
-    """The view; None where it cannot be made."""
+# The functions that make arrays give a new reference, or NULL: the operator, which is called then, makes what is
+# not made here, or says what is wrong. An exception is set only where memory for the Python object has run out.
+
+cdef inline bint is_not_made(PyObject* made) except -1:
+    """Whether the operator has to make it; raises what is set."""
+    if made != NULL:
+        return False
+    return -1 if PyErr_Occurred() != NULL else True
+
+
+cdef inline PyObject* view_of(void* base, const DLTensor* tensor, ViewLayout* view) noexcept:
+    """The view; NULL where it cannot be made."""
     cdef MXNetNDArrayHandle made = NULL
     if MXNetNDArrayView(base, view.data, view.shape, view.strides, view.ndim, tensor.dtype, &made) != 0:
-        return None
-    return MXNetPass(wrap_array(made))
+        return NULL
+    return wrap_array(made)
 
 
-cdef object element_of(const DLTensor* tensor, const char* data):
-    """A new array of one element; None where it cannot be made."""
+cdef inline PyObject* element_of(const DLTensor* tensor, const char* data) noexcept:
+    """A new array of one element; NULL where it cannot be made."""
     cdef MXNetNDArrayHandle made = NULL
     cdef void* element
     if MXNetNDArrayCreate(NULL, 0, tensor.dtype, tensor.device, 0, &made) != 0:
-        return None
+        return NULL
     element = (<MXNetNDArrayObject*>made).tensor.data
     if tensor.dtype.bits == 64:
         memcpy(element, data, 8)
@@ -138,61 +148,60 @@ cdef object element_of(const DLTensor* tensor, const char* data):
         memcpy(element, data, 4)
     else:
         memcpy(element, data, tensor.dtype.bits * tensor.dtype.lanes // 8)
-    return MXNetPass(wrap_array(made))
+    return wrap_array(made)
 
 
-cdef object plain_item(NDArray self, object key):
-    """self[key] for a plain key of an array of the CPU; None for others, and for what is wrong."""
+cdef PyObject* plain_item(NDArray self, PyObject* single) noexcept:
+    """self[single] for a plain key of an array of the CPU; NULL for others, and for what is wrong."""
     cdef ViewLayout view
     cdef const DLTensor* tensor = begin_view(self, &view)
     cdef PyObject** items
-    cdef PyObject* single = <PyObject*>key
     cdef Py_ssize_t count = 1
     cdef PyTypeObject* kind = Py_TYPE(single)
     cdef int64_t index
     cdef int i
     cdef bint has_ellipsis = False
     if tensor == NULL:
-        return None
+        return NULL
     # The commonest key.
     if kind == &PyLong_Type and tensor.ndim == 1:
         index = to_index(single, tensor.shape[0])
-        return None if index < 0 else element_of(tensor, address_of(tensor, index))
+        return element_of(tensor, address_of(tensor, index)) if index >= 0 else NULL
     items = &single
     if kind == &PyTuple_Type:
         count = PyTuple_GET_SIZE(single)
         items = PyTuple_ITEMS(single)
         if count > MOST_AXES:
-            return None
+            return NULL
     for i in range(<int>count):
         kind = Py_TYPE(items[i])
         if kind == &PySlice_Type:
             if not take_slice(&view, tensor, items[i]):
-                return None
+                return NULL
         elif kind == &PyLong_Type:
             if not take_index(&view, tensor, items[i]):
-                return None
+                return NULL
         elif items[i] == Py_None:
             add_axis(&view, 1, 0)
         elif items[i] == Py_Ellipsis:
             # A second one is among the items that are not handled.
             if not take_ellipsis(&view, tensor, items + i + 1, <int>count - i - 1):
-                return None
+                return NULL
             has_ellipsis = True
         else:
-            return None
+            return NULL
     if view.ndim == 0 and view.axis == tensor.ndim and not has_ellipsis:
         return element_of(tensor, view.data)
     keep_axes(&view, tensor, tensor.ndim - view.axis)
     return view_of(self.chandle, tensor, &view)
 
 
-cdef object row_of(NDArray self, int64_t index):
-    """self[index], of an index that is within bounds."""
+cdef PyObject* row_of(NDArray self, int64_t index) noexcept:
+    """self[index], of an index that is within bounds; NULL of arrays that are not on the CPU."""
     cdef ViewLayout view
     cdef const DLTensor* tensor = begin_view(self, &view)
     if tensor == NULL:
-        return fetch(self, index)
+        return NULL
     view.data = address_of(tensor, index)
     if tensor.ndim == 1:
         return element_of(tensor, view.data)
@@ -222,8 +231,8 @@ cdef class RowIterator:
         if self.index >= (<MXNetNDArrayObject*>self.array.chandle).tensor.shape[0]:
             raise StopIteration
         self.index += 1
-        row = row_of(self.array, self.index - 1)
-        return fetch(self.array, self.index - 1) if row is None else row
+        cdef PyObject* row = row_of(self.array, self.index - 1)
+        return fetch_any(self.array, self.index - 1) if is_not_made(row) else MXNetPass(row)
 
 
 cdef inline bint store_integer(DLDataType dtype, char* data, int64_t value) noexcept:

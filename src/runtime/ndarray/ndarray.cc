@@ -142,6 +142,19 @@ inline ArrayObject* TryNewSmallArray(ShapeView shape, DLDataType dtype, DLDevice
   return FormObject(block, size, shape, dtype, ctx, data);
 }
 
+/*! \brief The same for an array without axes, whose sizes the compiler knows; not zeroed. */
+inline ArrayObject* TryNewElement(DLDataType dtype, DLDevice ctx) {
+  if (ctx.device_type != kDLCPU || dtype.lanes != 1 || dtype.bits == 0 || dtype.bits % 8 != 0) {
+    return nullptr;
+  }
+  static_assert(kAlignment * 8 > UINT8_MAX, "an element of any type has room in a cache line");
+  constexpr size_t kHead = (sizeof(ArrayObject) + kAlignment - 1) / kAlignment * kAlignment;
+  void* block = PoolTakeSmall(kHead + kAlignment);
+  if (block == nullptr) return nullptr;
+  return FormObject(block, kHead + kAlignment, ShapeView(nullptr, 0), dtype, ctx,
+                    static_cast<char*>(block) + kHead);
+}
+
 /*! \brief An array whose elements lie in the object's own block. */
 ArrayObject* NewInlineArray(ShapeView shape, DLDataType dtype, DLDevice ctx, size_t bytes,
                             bool zeroed) {
@@ -343,9 +356,12 @@ namespace {
 int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevice ctx, int options,
                        MXNetNDArrayHandle* out) {
   if (__builtin_expect(out != nullptr && ndim >= 0 && (shape != nullptr || ndim == 0), 1)) {
+    const bool zeroed = (options & kMXNetCreateZeroed) != 0;
     ArrayObject* array =
-        mxnet::runtime::TryNewSmallArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx,
-                                         (options & kMXNetCreateZeroed) != 0);
+        ndim == 0 && !zeroed
+            ? mxnet::runtime::TryNewElement(dtype, ctx)
+            : mxnet::runtime::TryNewSmallArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype,
+                                               ctx, zeroed);
     if (__builtin_expect(array != nullptr, 1)) {
       *out = array;
       return 0;
