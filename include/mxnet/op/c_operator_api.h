@@ -19,8 +19,10 @@ extern "C" {
 #endif
 
 /*!
- * \brief The Python number that an input is, whose type gives way to that of arrays; of an input
- * with axes, the sequence of such numbers, and of nothing else, that it is.
+ * \brief Whether an input is a Python number, and of which kind.
+ *
+ * The type of such an input gives way to the types of the arrays beside it. A sequence, nested or
+ * not, counts as a number where all of its items are numbers.
  */
 typedef enum {
   kMXNetWeakNone = 0, /*!< a tensor: its type counts */
@@ -41,8 +43,8 @@ typedef struct {
   DLDataType given; /*!< of an input the type before promotion, for messages */
   int32_t ndim;     /*!< -1 for an optional input that is not given */
   int32_t weak;     /*!< MXNetWeakKind of an input */
-  /*! Of an output room for MXNET_MAX_NDIM extents; of several views, for as many as the input has.
-   */
+  /*! The extents. infer writes those of outputs, for which the caller has room for MXNET_MAX_NDIM
+   *  of them; where an operator gives several views, for as many as the input has axes. */
   int64_t* shape;
 } MXNetTensorSpec;
 
@@ -71,10 +73,10 @@ typedef enum {
   kMXNetOpReadOnly = 128,
   /*! What an operator with a view gives where it has to copy cannot be written to. */
   kMXNetOpReadOnlyCopy = 512,
-  /*! `out` is of a type all of whose values the output's type has, be it narrower. */
+  /*! `out` may be of a narrower type than the output, such as int32 for int64, if the output's type
+   *  has all of its values. */
   kMXNetOpNarrowOut = 256,
-  /*! The outputs are placed filled with zeros, of which run writes those that are something else.
-   */
+  /*! The outputs are placed filled with zeros; run writes only the other elements. */
   kMXNetOpZeroed = 1024
 } MXNetOpProperty;
 
@@ -90,9 +92,9 @@ typedef enum {
    *  role kMXNetRoleDType asks for, so that no type between takes from their value. */
   kMXNetTypesNumbersByDType = 6,
   kMXNetTypesOwn = 7, /*!< the operator has a rule of its own: MXNetOperator.promote */
-  /*! As kMXNetTypesNumbersByDType, for what is stored rather than computed with: where no type is
-   * asked for, numbers have that of the first input, and text is no value rather than of no type.
-   */
+  /*! As kMXNetTypesNumbersByDType, for values that are stored and not computed with: where no type
+   *  is asked for, numbers take that of the first input. The error for text says that it is no
+   *  number, and not that its type is unknown. */
   kMXNetTypesStored = 8
 } MXNetTypeRule;
 
