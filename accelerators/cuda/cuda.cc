@@ -99,6 +99,10 @@ struct Backend {
 
   static void Forget() {}
 
+  static std::string KindOf(const Device& device) {
+    return device.traits.name + ", " + device.traits.driver;
+  }
+
   static std::unique_ptr<Work> MakeWork(Device*, const MXAccOperator& op) {
     return FirstWork<Work>(
         Request(op), {MakeElementwise, MakeMovement, MakeReduction, MakeProduct, MakeSoftmax});

@@ -149,6 +149,11 @@ struct Backend {
   }
 
   static void Forget() {}
+
+  static std::string KindOf(const Device& device) { return device.driver + ", " + device.isa; }
+  static std::string SettingsOf(const Device& device) {
+    return std::to_string(device.threads.load());
+  }
 };
 
 }  // namespace

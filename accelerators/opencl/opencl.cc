@@ -61,6 +61,11 @@ struct Backend {
 
   static void Forget() { ForgetGemms(); }
 
+  /*! \brief Kernels are compiled from their source each time, which the driver may keep. */
+  static std::string KindOf(const Device& device) {
+    return device.traits.name + ", " + device.traits.driver;
+  }
+
   static std::unique_ptr<Work> MakeWork(Device* device, const MXAccOperator& op) {
     return FirstWork<Work>(Request(device, op), {MakeElementwise, MakeMovement, MakeReduction,
                                                  MakeProduct, MakeSoftmax});

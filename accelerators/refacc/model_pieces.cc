@@ -3,15 +3,10 @@
  * \brief Models as pieces: the graph's JSON, which nodes were to be wrong when it was compiled, and
  * the weights where an import is not given them.
  */
-#include <cstring>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "../sdk/graph/pieces.h"
+#include "../sdk/graph/kept_graph.h"
 #include "model.h"
 
 namespace refacc {
@@ -20,33 +15,6 @@ namespace {
 std::string KeyOf(const Settings& settings) {
   return "refacc 1, graphs 1" + (settings.wrong.empty() ? "" : ", wrong " + settings.wrong);
 }
-
-std::string PieceOfWeight(size_t number) { return "weight." + std::to_string(number); }
-
-/*! \brief The weights of a graph that are among the pieces. */
-class WeightsOfPieces {
- public:
-  WeightsOfPieces(const Graph& graph, const PieceReader& reader) {
-    for (size_t i = 0; i < graph.weights.size(); ++i) {
-      const GraphEntry& entry = graph.entries[static_cast<size_t>(graph.weights[i])];
-      const MXAccPiece& piece = reader.At(PieceOfWeight(i));
-      const Value& value = values_.emplace_back(
-          Value{0, 0, entry.dtype, entry.shape, mxacc::RowMajorStrides(entry.shape)});
-      if (!entry.is_static() || value.bytes() != piece.size) {
-        throw Failure(kMXAccBadArgument, "importModel: the weight '" + entry.name +
-                                             "' has another number of bytes than its shape says");
-      }
-      tensors_.push_back(value.tensor());
-      tensors_.back().tensor.data = const_cast<void*>(piece.data);
-    }
-  }
-  const MXTensor* data() const { return tensors_.data(); }
-  int32_t size() const { return static_cast<int32_t>(tensors_.size()); }
-
- private:
-  std::deque<Value> values_;
-  std::vector<MXTensor> tensors_;
-};
 
 /*! \brief What pieces are given to, which the settings may have fail in the middle of one. */
 struct FaultyTake {
@@ -75,10 +43,9 @@ MXAccStatus ModelKey(void* self, int32_t dev_id, char* key, size_t size) {
 
 MXAccStatus CheckModel(void* self, int32_t dev_id, const char* key, int32_t* verdict) {
   return OnDevice("checkModel", self, dev_id, [&](Device&, const Settings& settings) {
-    const bool fits = key == KeyOf(settings);
     switch (settings.verdict) {
       case Verdict::kRight:
-        *verdict = fits ? kMXAccFits : kMXAccDoesNotFit;
+        *verdict = mxacc::VerdictOf(KeyOf(settings), key);
         return;
       case Verdict::kFits:
         *verdict = kMXAccFits;
@@ -97,22 +64,12 @@ MXAccStatus ImportModel(void* self, int32_t dev_id, const char* key, const MXAcc
                         int32_t num_pieces, const MXTensor* weights, int32_t num_weights,
                         MXAccModel* out) {
   return OnDevice("importModel", self, dev_id, [&](Device& on, const Settings& settings) {
-    if (key != KeyOf(settings)) {
-      throw Failure(kMXAccBadArgument, "compiled models of " + std::string(key) + " do not fit");
-    }
+    mxacc::CheckKey(KeyOf(settings), key);
     const PieceReader reader(key, pieces, num_pieces);
     Settings compiled = settings;
     compiled.wrong = reader.Text("wrong");
-    std::string json = reader.Text("graph");
-    Graph graph = ReadGraph(json.c_str());
-    std::optional<WeightsOfPieces> kept;
-    if (num_weights != 0) {
-      GiveWeights(weights, num_weights, &graph);
-    } else {
-      kept.emplace(graph, reader);
-      GiveWeights(kept->data(), kept->size(), &graph);
-    }
-    auto model = std::make_unique<Model>(self, dev_id, std::move(graph), std::move(json), compiled);
+    const mxacc::KeptGraph kept(reader, weights, num_weights);
+    auto model = std::make_unique<Model>(self, dev_id, kept.graph(), kept.json(), compiled);
     Tell(model.get(), out, settings);
     model.release();
     on.imported.Add();
@@ -128,10 +85,10 @@ MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void*
                     if (weights != 0) settings.faults.Reach("exportWeights");
                     FaultyTake faulty{take, context, &settings};
                     PieceWriter writer(KeyOf(settings).c_str(), &FaultyTake::Take, &faulty);
-                    writer.Write("graph", model->json.data(), model->json.size());
+                    writer.Write(mxacc::kGraphPiece, model->json.data(), model->json.size());
                     writer.Write("wrong", model->wrong_nodes.data(), model->wrong_nodes.size());
                     for (size_t i = 0; weights != 0 && i < model->weights.size(); ++i) {
-                      writer.Write(PieceOfWeight(i), model->AddressOfWeight(i),
+                      writer.Write(mxacc::PieceOfWeight(i), model->AddressOfWeight(i),
                                    model->weight_values[i].bytes());
                     }
                     writer.Finish();

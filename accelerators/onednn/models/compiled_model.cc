@@ -1,5 +1,6 @@
 #include "compiled_model.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "../threads.h"
@@ -7,13 +8,23 @@
 namespace onednn {
 namespace {
 
+constexpr int kMostThreads = 1024;
 constexpr char kKeepNan[] = "keep_nan";
 
-/*! \brief What body gives, whose primitives take the threads of the device. */
+/*! \brief What body gives, whose primitives take so many threads. */
 template <typename Body>
-auto WithThreads(const Device& device, Body&& body) -> decltype(body()) {
-  SetThreadsOfModels(device.threads.load());
+auto WithThreads(int threads, Body&& body) -> decltype(body()) {
+  SetThreadsOfModels(threads);
   return body();
+}
+
+/*! \brief Of text that may come from a file. */
+int ThreadsOf(const std::string& text) {
+  const int threads = std::atoi(text.c_str());
+  if (threads < 1 || threads > kMostThreads || std::to_string(threads) != text) {
+    throw Failure(kMXAccBadArgument, "the compiled model is for '" + text + "' threads");
+  }
+  return threads;
 }
 
 }  // namespace
@@ -35,8 +46,9 @@ void ListModelOptions(const MXAccOption** options, int32_t* count) {
   *count = 1;
 }
 
-CompiledModel::CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options)
-    : device_(device), model_(WithThreads(*device, [&] {
+CompiledModel::CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options,
+                             const std::string& threads)
+    : device_(device), model_(WithThreads(ThreadsOf(threads), [&] {
         return Lowering(graph, false, options.Flag(kKeepNan)).Compile();
       })) {
   device->SetModel(model_.StepNames(), workspace_bytes());
@@ -53,7 +65,7 @@ void CompiledModel::Run(const MXTensor* inputs, const MXTensor* outputs,
 }
 
 void AskNode(Device* device, const Graph& graph, const GraphNode& node) {
-  WithThreads(*device, [&] { Lowering(graph, true, true).Add(node); });
+  WithThreads(device->threads.load(), [&] { Lowering(graph, true, true).Add(node); });
 }
 
 }  // namespace onednn

@@ -14,7 +14,9 @@ namespace onednn {
 /*! \brief What loadModel gives. Any thread may run it. */
 class CompiledModel {
  public:
-  CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options);
+  /*! \brief threads is the text of how many its primitives may take. */
+  CompiledModel(Device* device, const Graph& graph, const mxacc::ModelOptions& options,
+                const std::string& threads);
 
   uint64_t workspace_bytes() const { return model_.workspace_bytes(); }
   uint64_t weight_bytes() const { return model_.weight_bytes(); }

@@ -132,16 +132,19 @@ std::vector<int64_t> GraphNode::Integers(const char* key) const {
   return integers;
 }
 
+double BytesOf(const GraphEntry& entry) {
+  double bytes = entry.dtype.bits / 8.0;
+  for (const int64_t extent : entry.shape) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
 double BytesOf(const Graph& graph, const GraphNode& node) {
   double bytes = 0;
   for (const std::vector<int64_t>* list : {&node.inputs, &node.outputs}) {
     for (const int64_t position : *list) {
       if (position < 0) continue;
       const GraphEntry& entry = graph.entries[static_cast<size_t>(position)];
-      if (!entry.is_static()) continue;
-      double own = entry.dtype.bits / 8.0;
-      for (const int64_t extent : entry.shape) own *= static_cast<double>(extent);
-      bytes += own;
+      if (entry.is_static()) bytes += BytesOf(entry);
     }
   }
   return bytes;

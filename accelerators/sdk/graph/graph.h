@@ -25,6 +25,9 @@ struct GraphEntry {
   bool is_static() const;
 };
 
+/*! \brief Bytes of the elements of a tensor whose extents are known. */
+double BytesOf(const GraphEntry& entry);
+
 struct GraphNode {
   int64_t id;
   std::string op;

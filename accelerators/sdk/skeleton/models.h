@@ -4,13 +4,13 @@
  *
  * For ModelMembers a backend has
  *
- *   ListOptions(&options, &count)   those of MXAccApi::listOptions
- *   Model(&device, graph, options)  with Run(inputs, outputs, workspace), workspace_bytes() and
- *                                   weight_bytes(); any thread may run it. Failure, with the id of
- *                                   the node, where it cannot be compiled
- *   Device                          with write_rate, a WriteRate: its memory is that of the host
- *   Ask(&device, graph, node)       Failure, kMXAccUnsupported, with the reason where a node is not
- *                                   executed
+ *   ListOptions(&options, &count)   those of MXAccApi::listOptions, all of truth values
+ *   SettingsOf(device)              text of what configure has set that models are compiled with
+ *   Model(&device, graph, options, settings)   with Run(inputs, outputs, workspace),
+ * workspace_bytes() and weight_bytes(); any thread may run it. Failure, with the id of the node,
+ * where it cannot be compiled Device                          with write_rate, a WriteRate: its
+ * memory is that of the host Ask(&device, graph, node)       Failure, kMXAccUnsupported, with the
+ * reason where a node is not executed
  */
 #ifndef MXACC_SDK_SKELETON_MODELS_H_
 #define MXACC_SDK_SKELETON_MODELS_H_
@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "../rate.h"
 #include "../tensor.h"
 #include "devices.h"
+#include "kept_models.h"
 
 namespace mxacc {
 
@@ -75,35 +77,42 @@ class ModelTensors {
   std::vector<MXTensor> told_;
 };
 
-/*! \brief The options that a model is compiled with: those that are given, else the defaults. */
+/*! \brief The options that a model is compiled with, all of truth values: those that are given,
+ * else the defaults. */
 class ModelOptions {
  public:
+  ModelOptions(const MXAccOption* known, int32_t num_known) {
+    for (int32_t i = 0; i < num_known; ++i) {
+      flags_[known[i].value.name] = known[i].value.integer != 0;
+    }
+  }
   /*! \brief Failure for a name or a kind that is not among those that are known. */
-  ModelOptions(const MXAccOption* known, int32_t num_known, const MXAccAttribute* given,
-               int32_t num_given) {
-    for (int32_t i = 0; i < num_known; ++i) values_.push_back(&known[i].value);
+  void Set(const MXAccAttribute* given, int32_t num_given) {
     for (int32_t i = 0; i < num_given; ++i) {
-      const auto is_same = [&](const MXAccAttribute* value) {
-        return std::strcmp(value->name, given[i].name) == 0 && value->kind == given[i].kind;
-      };
-      const auto found = std::find_if(values_.begin(), values_.end(), is_same);
-      if (found == values_.end()) {
+      if (given[i].kind != kMXAccBoolean || flags_.count(given[i].name) == 0) {
         throw Failure(kMXAccBadArgument,
                       std::string("there is no option ") + given[i].name + " of that kind");
       }
-      *found = &given[i];
+      flags_[given[i].name] = given[i].integer != 0;
     }
+  }
+  /*! \brief All of them: "keep_nan=1 ". */
+  std::string text() const {
+    std::string all;
+    for (const auto& [name, value] : flags_) all += name + (value ? "=1 " : "=0 ");
+    return all;
+  }
+  /*! \brief Sets what text() gave; Failure where that was of other options. */
+  void SetText(const std::string& given) {
+    for (auto& [name, value] : flags_) value = given.find(name + "=1 ") != std::string::npos;
+    if (text() != given) throw Failure(kMXAccBadArgument, "the options of the compiled model");
   }
 
   /*! \brief A truth value, by its name, which is known. */
-  bool Flag(const char* name) const {
-    return std::any_of(values_.begin(), values_.end(), [&](const MXAccAttribute* value) {
-      return std::strcmp(value->name, name) == 0 && value->integer != 0;
-    });
-  }
+  bool Flag(const char* name) const { return flags_.at(name); }
 
  private:
-  std::vector<const MXAccAttribute*> values_;
+  std::map<std::string, bool> flags_;
 };
 
 /*! \brief What every library declines: subgraphs, extents and types that are not known. */
@@ -123,13 +132,24 @@ template <typename Backend>
 struct ModelMembers {
   using Device = typename Backend::Device;
 
-  /*! \brief What loadModel gives. */
-  struct Loaded {
-    Loaded(Device* device, const Graph& graph, const ModelOptions& options)
-        : inputs(graph, graph.inputs),
-          outputs(graph, graph.outputs),
-          model(device, graph, options) {}
+  /*! \brief What a model is compiled of, but for its weights. */
+  struct Source {
+    std::string json;
+    ModelOptions options;
+    std::string settings;
+  };
 
+  /*! \brief What loadModel and importModel give. */
+  struct Loaded {
+    Loaded(Device* on, const Graph& graph, Source of)
+        : device(on),
+          source(std::move(of)),
+          inputs(graph, graph.inputs),
+          outputs(graph, graph.outputs),
+          model(on, graph, source.options, source.settings) {}
+
+    Device* const device;
+    const Source source;
     ModelTensors inputs;
     ModelTensors outputs;
     typename Backend::Model model;
@@ -164,24 +184,61 @@ struct ModelMembers {
                                const MXAccAttribute* options, int32_t num_options, void*,
                                MXAccModel* out) {
     return OnDevice<Backend>(self, dev_id, [&](Device& device) {
-      const MXAccOption* known = nullptr;
-      int32_t num_known = 0;
-      Backend::ListOptions(&known, &num_known);
-      const ModelOptions chosen(known, num_known, options, num_options);
-      const Graph read = ReadGraph(*graph);
-      for (const GraphNode& node : read.nodes) CheckNode(read, node);
-      auto loaded = std::make_unique<Loaded>(&device, read, chosen);
-      out->num_in = loaded->inputs.size();
-      out->num_out = loaded->outputs.size();
-      out->inputs = loaded->inputs.data();
-      out->outputs = loaded->outputs.data();
-      out->workspace_bytes = loaded->model.workspace_bytes();
-      out->weight_bytes = loaded->model.weight_bytes();
-      out->flags = kMXAccModelConcurrent | kMXAccModelKeepsWeights;
-      out->infer = Infer;
-      out->unloadModel = [](void* state) { delete static_cast<Loaded*>(state); };
-      out->state = loaded.release();
+      Source source{graph->json, Defaults(), Backend::SettingsOf(device)};
+      source.options.Set(options, num_options);
+      Give(&device, ReadGraph(*graph), std::move(source), out);
     });
+  }
+
+  static MXAccStatus ImportModel(void* self, int32_t dev_id, const char* key,
+                                 const MXAccPiece* pieces, int32_t num_pieces,
+                                 const MXTensor* weights, int32_t num_weights, MXAccModel* out) {
+    return OnDevice<Backend>(self, dev_id, [&](Device& device) {
+      CheckKey(KeptModels<Backend>::KeyOf(device), key);
+      const PieceReader reader(key, pieces, num_pieces);
+      const KeptGraph kept(reader, weights, num_weights);
+      Source source{kept.json(), Defaults(), reader.Text(kSettings)};
+      source.options.SetText(reader.Text(kOptions));
+      Give(&device, kept.graph(), std::move(source), out);
+    });
+  }
+
+  /*! \brief Without the weights, which the model has as its kernels like them best. */
+  static MXAccStatus ExportModel(void* state, int32_t weights, MXAccTakePiece take, void* context) {
+    return StatusOf([&] {
+      if (weights != 0) Unsupported("packed weights are not given out");
+      const auto* loaded = static_cast<const Loaded*>(state);
+      const Source& source = loaded->source;
+      const std::string options = source.options.text();
+      PieceWriter writer(KeptModels<Backend>::KeyOf(*loaded->device).c_str(), take, context);
+      writer.Write(kGraphPiece, source.json.data(), source.json.size());
+      writer.Write(kOptions, options.data(), options.size());
+      writer.Write(kSettings, source.settings.data(), source.settings.size());
+      writer.Finish();
+    });
+  }
+
+  static void Give(Device* device, const Graph& graph, Source source, MXAccModel* out) {
+    for (const GraphNode& node : graph.nodes) CheckNode(graph, node);
+    auto loaded = std::make_unique<Loaded>(device, graph, std::move(source));
+    out->num_in = loaded->inputs.size();
+    out->num_out = loaded->outputs.size();
+    out->inputs = loaded->inputs.data();
+    out->outputs = loaded->outputs.data();
+    out->workspace_bytes = loaded->model.workspace_bytes();
+    out->weight_bytes = loaded->model.weight_bytes();
+    out->flags = kMXAccModelConcurrent | kMXAccModelKeepsWeights;
+    out->infer = Infer;
+    out->exportModel = ExportModel;
+    out->unloadModel = [](void* state) { delete static_cast<Loaded*>(state); };
+    out->state = loaded.release();
+  }
+
+  static ModelOptions Defaults() {
+    const MXAccOption* known = nullptr;
+    int32_t num_known = 0;
+    Backend::ListOptions(&known, &num_known);
+    return ModelOptions(known, num_known);
   }
 
   static MXAccStatus ListOptions(void*, const MXAccOption** options, int32_t* count) {
@@ -202,8 +259,13 @@ struct ModelMembers {
   static void Set(MXAccApi* api) {
     api->supportedOps = SupportedOps;
     api->loadModel = LoadModel;
+    api->importModel = ImportModel;
     api->listOptions = ListOptions;
+    KeptModels<Backend>::Set(api);
   }
+
+  static constexpr char kOptions[] = "options";
+  static constexpr char kSettings[] = "settings";
 };
 
 }  // namespace mxacc

@@ -11,6 +11,7 @@
 #define MXACC_SDK_SKELETON_STEP_MODELS_H_
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "../graph/steps/steps.h"
 #include "../graph/steps/support.h"
 #include "executor.h"
+#include "kept_models.h"
 #include "memory.h"
 #include "profile.h"
 
@@ -32,8 +34,13 @@ class ModelOf {
   using Location = typename Backend::Location;
   using Work = WorkOn<Commands, Location>;
 
-  ModelOf(Device* device, int32_t dev_id, const MXAccGraph& given)
-      : device_(device), graph_(ReadGraph(given)), steps_(graph_), weights_(device) {
+  /*! \brief `json` is what the graph was read from. */
+  ModelOf(Device* device, int32_t dev_id, Graph graph, std::string json)
+      : device_(device),
+        json_(std::move(json)),
+        graph_(std::move(graph)),
+        steps_(graph_),
+        weights_(device) {
     for (const GraphNode& node : graph_.nodes) {
       try {
         steps_.Add(node);
@@ -71,6 +78,13 @@ class ModelOf {
         Check(model->inputs_, inputs, num_in, "input");
         Check(model->outputs_, outputs, num_out, "output");
         model->Infer(inputs, outputs, workspace, stream);
+      });
+    };
+    out->exportModel = [](void* state, int32_t weights, MXAccTakePiece take, void* context) {
+      return StatusOf([&] {
+        auto* model = static_cast<ModelOf*>(state);
+        [[maybe_unused]] const auto entered = model->device_->Enter();
+        model->Export(weights != 0, take, context);
       });
     };
     out->unloadModel = [](void* state) {
@@ -117,6 +131,21 @@ class ModelOf {
         CopyMembers<Backend>::ToDevice(&commands, target, source.tensor);
       }
       commands.Finish();
+    }
+    /*! \brief Calls give(elements, bytes) for each weight. */
+    template <typename Give>
+    void Read(const Graph& graph, Give&& give) const {
+      std::vector<char> room;
+      for (size_t i = 0; i < handles_.size(); ++i) {
+        room.resize(
+            static_cast<size_t>(BytesOf(graph.entries[static_cast<size_t>(graph.weights[i])])));
+        if (handles_[i] != nullptr) {
+          Commands commands(device_, nullptr, 0);
+          commands.Read(room.data(), bases_[i], 1, room.size());
+          commands.Finish();
+        }
+        give(room.data(), room.size());
+      }
     }
     const Location& operator[](size_t index) const { return bases_[index]; }
     uint64_t bytes() const { return bytes_; }
@@ -176,6 +205,17 @@ class ModelOf {
     return from;
   }
 
+  void Export(bool with_weights, MXAccTakePiece take, void* context) const {
+    PieceWriter writer(KeptModels<Backend>::KeyOf(*device_).c_str(), take, context);
+    writer.Write(kGraphPiece, json_.data(), json_.size());
+    size_t number = 0;
+    const auto give = [&](const char* elements, size_t bytes) {
+      writer.Write(PieceOfWeight(number++), elements, bytes);
+    };
+    if (with_weights) weights_.Read(graph_, give);
+    writer.Finish();
+  }
+
   void Infer(const MXTensor* inputs, const MXTensor* outputs, const MXTensor* workspace,
              MXAccStream stream) {
     std::vector<Location> bases;  // which count bytes
@@ -228,6 +268,7 @@ class ModelOf {
   }
 
   Device* device_;
+  const std::string json_;
   const Graph graph_; /*!< its weights have data until the constructor returns */
   Steps steps_;
   std::vector<std::unique_ptr<Work>> works_; /*!< of the steps */
@@ -263,10 +304,23 @@ struct StepModelMembers {
       if (num_options != 0) {
         throw Failure(kMXAccBadArgument, std::string("there is no option ") + options[0].name);
       }
-      auto model = std::make_unique<ModelOf<Backend>>(&device, dev_id, *graph);
-      model->Tell(out);
-      model.release();
+      Give(&device, dev_id, ReadGraph(*graph), graph->json, out);
     });
+  }
+  static MXAccStatus ImportModel(void* self, int32_t dev_id, const char* key,
+                                 const MXAccPiece* pieces, int32_t num_pieces,
+                                 const MXTensor* weights, int32_t num_weights, MXAccModel* out) {
+    return OnDevice<Backend>(self, dev_id, [&](Device& device) {
+      CheckKey(KeptModels<Backend>::KeyOf(device), key);
+      const KeptGraph kept(PieceReader(key, pieces, num_pieces), weights, num_weights);
+      Give(&device, dev_id, kept.graph(), kept.json(), out);
+    });
+  }
+  static void Give(Device* device, int32_t dev_id, Graph graph, std::string json, MXAccModel* out) {
+    auto model =
+        std::make_unique<ModelOf<Backend>>(device, dev_id, std::move(graph), std::move(json));
+    model->Tell(out);
+    model.release();
   }
 
   /*! \brief Zeroes new memory of the device. */
@@ -286,6 +340,8 @@ struct StepModelMembers {
   static void Set(MXAccApi* api) {
     api->supportedOps = SupportedOps;
     api->loadModel = LoadModel;
+    api->importModel = ImportModel;
+    KeptModels<Backend>::Set(api);
   }
 };
 
