@@ -82,7 +82,7 @@ def test_modules_take_it(load_refacc) -> None:
         module = mx.mod.Module(graph_of(SMALL), context=ctx)
         module.bind([("x", (2, 4))])
         module.forward(mx.io.DataBatch([mx.np.array(X, ctx=ctx)]))
-        assert origins(module._plan) == [origin]
+        assert origins(module._executors._plans[0]) == [origin]
 
 
 def test_is_switched_off(load_refacc, folder, monkeypatch) -> None:
