@@ -40,6 +40,12 @@ rnn_direction DirectionOf(const std::string& direction) {
                             << direction << "'";
 }
 
+/*! \brief Whether a constant has no elements, as it is only asked what there is for it. */
+bool IsAsked(const Operand& operand) {
+  return operand.is_constant() && operand.constant->weight == nullptr &&
+         operand.constant->data == nullptr;
+}
+
 /*! \brief A constant's elements, row-major, as float32. */
 class Floats {
  public:
@@ -158,6 +164,7 @@ class Recurrent {
 
   /*! \brief (directions, gates * hidden, inputs) as (1, directions, inputs, gates, hidden). */
   Location PackWeights(const Operand& operand, const Desc& wanted, Maker* maker) const {
+    if (IsAsked(operand)) return maker->steps()->Constant(nullptr, wanted, wanted);
     const auto inputs = static_cast<size_t>(wanted.get_dims()[2]);
     const Floats given(operand, sizes_.Weights(inputs));
     std::vector<float> turned(sizes_.directions * inputs * sizes_.gates * sizes_.hidden);
@@ -184,7 +191,7 @@ class Recurrent {
     const size_t gates = sizes_.gates;
     const size_t hidden = sizes_.hidden;
     std::vector<float> sums(sizes_.directions * cell_.num_biases * hidden, 0.0f);
-    if (given_.bias) {
+    if (given_.bias && !IsAsked(Operand(*given_.bias, "bias"))) {
       const Operand operand(*given_.bias, "bias");
       const Floats given(operand, Sizes::Integers({sizes_.directions, 2 * gates * hidden}));
       for (size_t d = 0; d < sizes_.directions; ++d) {
@@ -208,6 +215,8 @@ class Recurrent {
   Location PackPeephole(Maker* maker) const {
     constexpr size_t kOrder[] = {0, 2, 1};
     const Operand operand(*given_.peephole, "peephole");
+    const Desc desc = PlainDesc(operand.shape, DType::f32);
+    if (IsAsked(operand)) return maker->steps()->Constant(nullptr, desc, desc);
     const Floats given(operand, Sizes::Integers({sizes_.directions, 3 * sizes_.hidden}));
     std::vector<float> turned;
     for (size_t d = 0; d < sizes_.directions; ++d) {

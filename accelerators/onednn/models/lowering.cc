@@ -42,8 +42,8 @@ void Translate(Body&& body) {
 const std::map<std::string, const Rule*>& RuleTable() {
   static const auto* table = [] {
     auto* all = new std::map<std::string, const Rule*>;
-    for (const Rules& family :
-         {ElementRules(), MovementRules(), NormalizationRules(), ProductRules(), WindowRules()}) {
+    for (const Rules& family : {ElementRules(), MovementRules(), NormalizationRules(),
+                                ProductRules(), RecurrentRules(), WindowRules()}) {
       for (size_t i = 0; i < family.size; ++i) all->emplace(family.rules[i].op, &family.rules[i]);
     }
     return all;
@@ -122,14 +122,14 @@ Value Lowering::Brought(const Value& value, const MaybeLayout& layout) {
     if (from.shape == value.shape && from.layout == value.layout && to.layout == layout) return to;
   }
   const mxnet::onednn::Input input{value.shape, kFloat32, value.layout, false};
-  Value made = Run(mxnet::onednn::MakeReorder(input, layout, std::nullopt), {value});
+  Value made = Run(mxnet::onednn::MakeReorder(input, layout, std::nullopt), {value}).at(0);
   made.shape = value.shape;
   brought_[value.memory].emplace_back(value, made);
   return made;
 }
 
-Value Lowering::Run(Primitive made, const std::vector<Value>& inputs) {
-  ModelStep step{std::move(made), {}, 0, node_};
+std::vector<Value> Lowering::Run(Primitive made, const std::vector<Value>& inputs) {
+  ModelStep step{std::move(made), {}, {}, node_};
   const Primitive& primitive = step.primitive;
   if (inputs.size() != primitive.inputs.size()) {
     throw Failure(kMXAccFailed, primitive.name + " takes " +
@@ -139,13 +139,16 @@ Value Lowering::Run(Primitive made, const std::vector<Value>& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     step.inputs.push_back(Brought(inputs[i], primitive.input_layouts[i]).memory);
   }
-  const auto& output = primitive.outputs.at(0);
-  const size_t bytes = output.bytes != 0 ? output.bytes : BytesOf(output.shape);
-  const Value result{output.shape, primitive.output_layouts[0],
-                     NewMemory(Where::kWorkspace, 0, bytes)};
-  step.output = result.memory;
+  std::vector<Value> results;
+  for (size_t i = 0; i < primitive.outputs.size(); ++i) {
+    const auto& output = primitive.outputs[i];
+    const size_t bytes = output.bytes != 0 ? output.bytes : BytesOf(output.shape);
+    results.push_back(
+        {output.shape, primitive.output_layouts[i], NewMemory(Where::kWorkspace, 0, bytes)});
+    step.outputs.push_back(results.back().memory);
+  }
   steps_.push_back(std::move(step));
-  return result;
+  return results;
 }
 
 const GraphNode* Lowering::OnlyUser(int64_t position) const {
@@ -214,7 +217,8 @@ void Lowering::BindOutput(size_t index) {
   }
   // An input, a weight, an output twice.
   const mxnet::onednn::Input input{value.shape, kFloat32, std::nullopt, false};
-  const Value copy = Run(mxnet::onednn::MakeReorder(input, std::nullopt, std::nullopt), {value});
+  const Value copy =
+      Run(mxnet::onednn::MakeReorder(input, std::nullopt, std::nullopt), {value}).at(0);
   memories_[copy.memory].where = Where::kOutput;
   memories_[copy.memory].index = index;
 }
@@ -233,9 +237,13 @@ Model Lowering::Compile() {
 NodeLowering::NodeLowering(Lowering* lowering, const GraphNode& node, bool fuses,
                            bool keeps_layouts)
     : lowering_(lowering), node_(node), fuses_(fuses), keeps_layouts_(keeps_layouts) {
-  if (node.outputs.size() != 1) Unsupported("more than one output");
+  if (node.outputs.empty() || node.outputs.size() > RuleOf(node).most_outputs) {
+    Unsupported("more than one output");
+  }
+  for (const int64_t output : node.outputs) {
+    if (output >= 0) CheckFloat(lowering->entry(output));
+  }
   output_ = node.outputs[0];
-  CheckFloat(lowering->entry(output_));
 }
 
 const Shape& NodeLowering::ShapeOf(size_t index) const {
@@ -338,11 +346,20 @@ Value NodeLowering::Read(size_t index) {
   return lowering_->Read(node_.inputs[index]);
 }
 
-Value NodeLowering::Run(Primitive made) {
+Value NodeLowering::Run(Primitive made) { return RunAll(std::move(made)).at(0); }
+
+std::vector<Value> NodeLowering::RunAll(Primitive made) {
   if (made.is_reference) reference_ = made.implementation;
-  Value result = lowering_->Run(std::move(made), fed_);
+  std::vector<Value> results = lowering_->Run(std::move(made), fed_);
   fed_.clear();
-  return result;
+  return results;
+}
+
+void NodeLowering::GiveAll(const std::vector<Value>& values) {
+  for (size_t i = 0; i < node_.outputs.size(); ++i) {
+    output_ = node_.outputs[i];
+    if (output_ >= 0) Give(values.at(i));
+  }
 }
 
 Value NodeLowering::Reshaped(const Value& value, const Shape& shape) {

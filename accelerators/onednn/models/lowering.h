@@ -71,7 +71,8 @@ class Lowering {
   void Give(int64_t position, Value value) { values_[position] = std::move(value); }
   /*! \brief The value in another layout, none for row-major; made once. */
   Value Brought(const Value& value, const MaybeLayout& layout);
-  Value Run(Primitive made, const std::vector<Value>& inputs);
+  /*! \brief What a primitive gives. */
+  std::vector<Value> Run(Primitive made, const std::vector<Value>& inputs);
   /*! \brief The node that alone uses an entry; NULL where there are others, or none. */
   const GraphNode* OnlyUser(int64_t position) const;
 
@@ -138,11 +139,15 @@ class NodeLowering {
   Value Read(size_t index);
   /*! \brief What a primitive gives of the operands that were asked for since the last one. */
   Value Run(Primitive made);
+  /*! \brief The same of one that gives several. */
+  std::vector<Value> RunAll(Primitive made);
   /*! \brief The same memory in another shape, and order. */
   Value Reshaped(const Value& value, const Shape& shape);
   Value Permuted(const Value& value, const std::vector<int64_t>& axes);
   /*! \brief Decides what the node gives, or the last of its followers. */
   void Give(const Value& value);
+  /*! \brief Decides what all outputs are, of a node without followers. */
+  void GiveAll(const std::vector<Value>& values);
 
   /*! \brief Whether a primitive walks by single elements. */
   const std::string& reference() const { return reference_; }
@@ -167,6 +172,7 @@ struct Rule {
   const char* op;
   int64_t since;
   void (*lower)(NodeLowering* to);
+  size_t most_outputs = 1;
 };
 
 struct Rules {
@@ -179,6 +185,7 @@ Rules ElementRules();
 Rules MovementRules();
 Rules NormalizationRules();
 Rules ProductRules();
+Rules RecurrentRules();
 Rules WindowRules();
 
 /*! \brief The rule of an operator; Failure where there is none for its version. */

@@ -25,8 +25,9 @@ Model::Model(std::vector<ModelMemory> memories, std::vector<ModelStep> steps,
 void Model::PlanWorkspace() {
   for (size_t i = 0; i < steps_.size(); ++i) {
     const int now = static_cast<int>(i);
-    ModelMemory& output = memories_[steps_[i].output];
-    output.first = output.last = now;
+    for (const size_t output : steps_[i].outputs) {
+      memories_[output].first = memories_[output].last = now;
+    }
     for (const size_t input : steps_[i].inputs) memories_[input].last = now;
   }
   std::vector<mxnet::graph::Block> blocks;
@@ -39,8 +40,10 @@ void Model::PlanWorkspace() {
     const int now = static_cast<int>(i);
     const size_t own = steps_[i].primitive.steps->workspace_bytes();
     if (own != 0) add(own, now, now, &steps_[i].workspace);
-    ModelMemory& output = memories_[steps_[i].output];
-    if (output.where == Where::kWorkspace) add(output.bytes, now, output.last, &output.index);
+    for (const size_t position : steps_[i].outputs) {
+      ModelMemory& output = memories_[position];
+      if (output.where == Where::kWorkspace) add(output.bytes, now, output.last, &output.index);
+    }
   }
   workspace_bytes_ = mxnet::graph::PackBlocks(&blocks);
   for (size_t i = 0; i < blocks.size(); ++i) *offsets[i] = blocks[i].offset;
@@ -83,13 +86,15 @@ void Model::Run(const MXTensor* inputs, const MXTensor* outputs, const MXTensor*
     return tensor;
   };
   std::vector<DLTensor> read;
+  std::vector<DLTensor> written;
   for (const ModelStep& step : steps_) {
     const int64_t begin_ns = is_profiled ? mxacc::Profiler::Now() : 0;
     read.clear();
     for (const size_t input : step.inputs) read.push_back(tensor_of(input));
-    DLTensor written = tensor_of(step.output);
-    step.primitive.steps->Run(read.data(), static_cast<int>(read.size()), &written, 1,
-                              scratch + step.workspace);
+    written.clear();
+    for (const size_t output : step.outputs) written.push_back(tensor_of(output));
+    step.primitive.steps->Run(read.data(), static_cast<int>(read.size()), written.data(),
+                              static_cast<int>(written.size()), scratch + step.workspace);
     if (!is_profiled) continue;
     profiler->Tell(step.primitive.name.c_str(), step.node, outputs[0].work, nullptr, begin_ns);
   }

@@ -31,7 +31,7 @@ struct ModelMemory {
 struct ModelStep {
   mxnet::onednn::Primitive primitive;
   std::vector<size_t> inputs;
-  size_t output;
+  std::vector<size_t> outputs;
   int64_t node;        /*!< of the graph; 0 for none */
   size_t workspace{0}; /*!< of its own: bytes into that of the model */
 };

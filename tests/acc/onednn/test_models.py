@@ -57,7 +57,7 @@ def floats(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 # How many nodes of each model are left to the CPU, and of which operators.
-LEFT = {"bert": "Gather x2, Unsqueeze x1, Cast x1", "lstm": "LSTM x2"}
+LEFT = {"bert": "Gather x2, Unsqueeze x1, Cast x1"}
 
 
 @pytest.mark.parametrize("name", models.MODELS)

@@ -13,10 +13,11 @@ from tests.acc.conftest import need
 from tests.graph.test_onnx_nodes import CASES, NOT_RUN, check_equal, content_of
 
 OPERATORS = (
-    "Abs Add AveragePool BatchNormalization Clip Concat Conv ConvTranspose Div Elu Exp Flatten Gelu"
-    " Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity LRN LayerNormalization"
-    " LeakyRelu LogSoftmax MatMul MaxPool Mish Mul Neg PRelu Reciprocal ReduceMean ReduceProd"
-    " ReduceSum Relu Reshape Sigmoid Softmax Sqrt Squeeze Sub Sum Swish Tanh Transpose Unsqueeze"
+    "Abs Add AveragePool BatchNormalization Clip Concat Conv ConvTranspose Div Elu Exp Flatten GRU"
+    " Gelu Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity LRN LSTM"
+    " LayerNormalization LeakyRelu LogSoftmax MatMul MaxPool Mish Mul Neg PRelu RNN Reciprocal"
+    " ReduceMean ReduceProd ReduceSum Relu Reshape Sigmoid Softmax Sqrt Squeeze Sub Sum Swish Tanh"
+    " Transpose Unsqueeze"
 ).split()
 # Of one node each: what a node is short for is made of the same ones.
 NAMES = [
@@ -47,6 +48,7 @@ def test_node(device, name) -> None:
     case = CASES[name]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error", mx.AccFallbackWarning)
+        warnings.simplefilter("ignore", mx.AccPlacementWarning)
         plan = PartitionedPlan(Graph(onnx_ir.from_proto(case.model)), device)
         for given, expected in case.data_sets:
             outputs = plan(*(content_of(item) for item in given))
