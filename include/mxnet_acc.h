@@ -55,6 +55,15 @@
  * Forks. In a child of fork MXNet calls no function of a library that was loaded before, and tells
  * the user so; the child may load others. At its end destructors of the library may run, which must
  * not wait for threads: those are the parent's.
+ *
+ * Not used yet. The header has room for more than MXNet does, so that a library need not change
+ * when MXNet does it. Today MXNet calls neither mx_releaseAll, as it frees one by one, nor
+ * updateWeights and getExtension; it leaves progress and get_extension NULL; it allocates no
+ * kMXAccPinnedMemory, whatever memories says, and does not look at largest; it passes of weights
+ * neither file and file_offset nor scales, zero_points, num_scales and scale_axis; it sets neither
+ * kMXAccDonated nor kMXAccUpdated; kMXAccModelUsesStreams changes nothing, as what a stream is
+ * given counts as under way; and where a node is unsupported for its type (kMXAccWhyType) or its
+ * layout (kMXAccWhyLayout), it tells the user and neither casts nor lays out anew.
  */
 #ifndef MXNET_ACC_H_
 #define MXNET_ACC_H_
@@ -441,7 +450,7 @@ enum {
   kMXAccNodeAnyGroup = 0      /*!< goes into whatever subgraph suits; numbers above are groups */
 };
 
-/*! \brief Why a node is unsupported, for MXNet to act on: MXAccNodeSupport::why. */
+/*! \brief Why a node is unsupported, which the user is told: MXAccNodeSupport::why. */
 enum {
   kMXAccWhyOther = 0,
   kMXAccWhyOperator = 1,  /*!< this operator never */
