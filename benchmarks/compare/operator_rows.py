@@ -286,7 +286,9 @@ def _of_lists(row: Row) -> Row:
 
 def _derived(name: str, parameters: list[str]) -> Iterator[Row]:
     if parameters == ["x", "out"]:
-        yield Row(name, f"np.{name}({_UNARY_OPERANDS.get(name, 'p')})", _NOT_OF_NUMPY.get(name, ""))
+        module = "npx" if name in _NOT_OF_NUMPY else "np"
+        operand = _UNARY_OPERANDS.get(name, "p")
+        yield Row(name, f"{module}.{name}({operand})", _NOT_OF_NUMPY.get(name, ""))
     elif parameters in (["x1", "x2", "out"], ["a", "b"]):
         yield Row(name, f"np.{name}({_BINARY_OPERANDS.get(name, 'p, q')})")
         if parameters[0] == "x1":

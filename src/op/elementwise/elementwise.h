@@ -133,8 +133,8 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
       .run(&RunBinary)                                                           \
       .quick(&QuickBinary)
 
-#define MXNET_REGISTER_UNARY(Name, Doc, Op)                                                   \
-  MXNET_REGISTER_OPERATOR("_npi." Name, NoAttributes)                                         \
+#define MXNET_REGISTER_UNARY_AS(Name, Doc, Op)                                                \
+  MXNET_REGISTER_OPERATOR(Name, NoAttributes)                                                 \
       .describe(Doc                                                                           \
                 "\n\nThe result has the shape of x. Raises TypeError for data types without " \
                 "this operation.")                                                            \
@@ -147,6 +147,11 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
       .infer(&InferUnary)                                                                     \
       .run(&RunUnary)                                                                         \
       .quick(&QuickUnary)
+
+#define MXNET_REGISTER_UNARY(Name, Doc, Op) MXNET_REGISTER_UNARY_AS("_npi." Name, Doc, Op)
+
+/*! \brief One that NumPy has no function for. */
+#define MXNET_REGISTER_UNARY_EXTENSION(Name, Doc, Op) MXNET_REGISTER_UNARY_AS("_npx." Name, Doc, Op)
 
 }  // namespace op
 }  // namespace mxnet

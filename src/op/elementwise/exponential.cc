@@ -154,7 +154,7 @@ const UnaryOp kCbrt = MathOf<Cbrt>();
 const UnaryOp kSigmoid = SigmoidOf();
 const UnaryOp kSoftsign = UnaryOf<formulas::softsign>();
 
-MXNET_REGISTER_UNARY("erf", "The error function of a real number." MXNET_FLOAT_DOC, kErf);
+MXNET_REGISTER_UNARY_EXTENSION("erf", "The error function of a real number." MXNET_FLOAT_DOC, kErf);
 MXNET_REGISTER_UNARY("exp", "e**x." MXNET_FLOAT_DOC, kExp);
 MXNET_REGISTER_UNARY("exp2", "2**x." MXNET_FLOAT_DOC, kExp2);
 MXNET_REGISTER_UNARY("expm1", "e**x - 1, exact near 0." MXNET_FLOAT_DOC, kExpm1);
@@ -164,8 +164,10 @@ MXNET_REGISTER_UNARY("log10", "Logarithm to base 10; NaN below 0." MXNET_FLOAT_D
 MXNET_REGISTER_UNARY("log1p", "log(1 + x), exact near 0." MXNET_FLOAT_DOC, kLog1p);
 MXNET_REGISTER_UNARY("sqrt", "Square root; NaN below 0." MXNET_FLOAT_DOC, kSqrt);
 MXNET_REGISTER_UNARY("cbrt", "Cube root of a real number." MXNET_FLOAT_DOC, kCbrt);
-MXNET_REGISTER_UNARY("sigmoid", "1 / (1 + exp(-x)) of a real number." MXNET_FLOAT_DOC, kSigmoid);
-MXNET_REGISTER_UNARY("softsign", "x / (1 + abs(x)) of a real number." MXNET_FLOAT_DOC, kSoftsign);
+MXNET_REGISTER_UNARY_EXTENSION("sigmoid", "1 / (1 + exp(-x)) of a real number." MXNET_FLOAT_DOC,
+                               kSigmoid);
+MXNET_REGISTER_UNARY_EXTENSION("softsign", "x / (1 + abs(x)) of a real number." MXNET_FLOAT_DOC,
+                               kSoftsign);
 
 }  // namespace
 }  // namespace op

@@ -100,7 +100,7 @@ MXNET_REGISTER_UNARY("square", "x*x.", kSquare);
 MXNET_REGISTER_UNARY("reciprocal", "1/x, of integers towards zero; of the integer 0 it is 0.",
                      kReciprocal);
 MXNET_REGISTER_UNARY("conjugate", "Complex conjugate; real numbers stay as they are.", kConjugate);
-MXNET_REGISTER_UNARY("relu", "x where it is positive, else 0; NaN stays NaN.", kRelu);
+MXNET_REGISTER_UNARY_EXTENSION("relu", "x where it is positive, else 0; NaN stays NaN.", kRelu);
 
 }  // namespace
 }  // namespace op

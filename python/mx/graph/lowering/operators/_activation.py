@@ -16,7 +16,7 @@ from ._pieces import indices_along
 
 @rule("Relu", since=6)
 def _relu(to: Lowering, x: Value) -> Value:
-    return of_type(to.call(np.relu, x), x.dtype)
+    return of_type(to.call(npx.relu, x), x.dtype)
 
 
 @rule("LeakyRelu", since=6)
@@ -62,14 +62,14 @@ def _elu(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
 @rule("Swish", since=24)
 def _swish(to: Lowering, x: Value, *, alpha: float = 1.0) -> Value:
     scaled = x if alpha == 1 else to.call(np.multiply, x, alpha)
-    return of_type(to.call(np.multiply, x, to.call(np.sigmoid, scaled)), x.dtype)
+    return of_type(to.call(np.multiply, x, to.call(npx.sigmoid, scaled)), x.dtype)
 
 
 @rule("Gelu", since=20)
 def _gelu(to: Lowering, x: Value, *, approximate: str = "none") -> Value:
     if approximate != "tanh":
         wide = widened(to, x)
-        share = to.call(np.add, to.call(np.erf, to.call(np.multiply, wide, 0.7071067811865476)), 1)
+        share = to.call(np.add, to.call(npx.erf, to.call(np.multiply, wide, 0.7071067811865476)), 1)
         return cast(to, to.call(np.multiply, to.call(np.multiply, wide, 0.5), share), x.dtype)
     cubic = to.call(np.multiply, to.call(np.multiply, x, to.call(np.square, x)), 0.044715)
     inner = to.call(np.multiply, to.call(np.add, x, cubic), 0.7978845608028654)
@@ -79,7 +79,7 @@ def _gelu(to: Lowering, x: Value, *, approximate: str = "none") -> Value:
 
 @rule("Erf", since=9)
 def _erf(to: Lowering, x: Value) -> Value:
-    return of_type(to.call(np.erf, x), x.dtype)
+    return of_type(to.call(npx.erf, x), x.dtype)
 
 
 @rule("Celu", since=12)

@@ -7,6 +7,7 @@ from typing import Any
 import onnx_ir
 
 from .... import numpy as np
+from .... import numpy_extension as npx
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
@@ -16,8 +17,8 @@ _UNARY: dict[str, Any] = {
     "Atan": np.atan, "Atanh": np.atanh, "BitwiseNot": np.bitwise_not, "Ceil": np.ceil,
     "Cos": np.cos, "Cosh": np.cosh, "Exp": np.exp, "Floor": np.floor, "IsNaN": np.isnan,
     "Log": np.log, "Neg": np.negative, "Not": np.logical_not, "Reciprocal": np.reciprocal,
-    "Round": np.rint, "Sign": np.sign, "Sin": np.sin, "Sinh": np.sinh, "Softsign": np.softsign,
-    "Sqrt": np.sqrt, "Tan": np.tan, "Tanh": np.tanh, "Sigmoid": np.sigmoid,
+    "Round": np.rint, "Sign": np.sign, "Sin": np.sin, "Sinh": np.sinh, "Softsign": npx.softsign,
+    "Sqrt": np.sqrt, "Tan": np.tan, "Tanh": np.tanh, "Sigmoid": npx.sigmoid,
 }  # fmt: skip
 _BINARY: dict[str, Any] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "And": np.logical_and,

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import numpy as np
+from .... import numpy_extension as npx
 from .._lowering import Lowering
 from .._value import Declined, Value
 from ._backend import rule
 
 # A plan of longer sequences would have too many steps.
 _MAX_ITEMS = 512
-_FUNCTIONS: dict[str, Any] = {"Sigmoid": np.sigmoid, "Tanh": np.tanh, "Relu": np.relu}
+_FUNCTIONS: dict[str, Any] = {"Sigmoid": npx.sigmoid, "Tanh": np.tanh, "Relu": npx.relu}
 
 State = list[Value]
 # The state after one item: of what the item adds to the gates, and the state before.
