@@ -357,11 +357,10 @@ int MXNetNDArrayCreate(const int64_t* shape, int ndim, DLDataType dtype, DLDevic
                        MXNetNDArrayHandle* out) {
   if (__builtin_expect(out != nullptr && ndim >= 0 && (shape != nullptr || ndim == 0), 1)) {
     const bool zeroed = (options & kMXNetCreateZeroed) != 0;
-    ArrayObject* array =
-        ndim == 0 && !zeroed
-            ? mxnet::runtime::TryNewElement(dtype, ctx)
-            : mxnet::runtime::TryNewSmallArray(ShapeView(shape, static_cast<size_t>(ndim)), dtype,
-                                               ctx, zeroed);
+    ArrayObject* array = ndim == 0 && !zeroed
+                             ? mxnet::runtime::TryNewElement(dtype, ctx)
+                             : mxnet::runtime::TryNewSmallArray(
+                                   ShapeView(shape, static_cast<size_t>(ndim)), dtype, ctx, zeroed);
     if (__builtin_expect(array != nullptr, 1)) {
       *out = array;
       return 0;
