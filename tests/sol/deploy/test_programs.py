@@ -129,6 +129,17 @@ def test_a_batch_of_none(tmp_path) -> None:
     assert (memory == 7).all()
 
 
+def test_attention_keeps_no_scores(tmp_path) -> None:
+    """The arena is smaller than those are, where a model spells attention out, too."""
+    graph = graph_of(
+        """g (float[1,2,512,8] q, float[1,2,512,8] k, float[1,2,512,8] v) => (float[1,2,512,8] y)
+        { t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) }"""
+    )
+    made = sol.deploy(graph, "source", path=tmp_path)
+    assert "mxk_attention" in made.files[0].read_text()
+    assert made.arena_bytes < 4 * 2 * 512 * 512 / 8
+
+
 COMPUTED = "t = Reshape(x, q) s = Cast<to = 7>(t)"
 REJECTED = [
     ("y = NonZero(x)", r"node '\w*' \(NonZero\): cannot be deployed: elements decide the"),

@@ -52,6 +52,8 @@ class GenBackend(Backend):
             raise Declined(f"generated code is of version {SINCE[operator]} of this operator")
         if any(value is not None and value.layout is not None for value in inputs):
             raise Declined("left to others: an input is in blocks")
+        if operator == "Attention" and attributes.get("is_causal") and to.keep_nan:
+            raise Declined("keys behind a query are not all looked at, which may be NaN")
         # Of CastLike only the type of the second one counts.
         read = inputs[:1] if operator == "CastLike" else inputs
         if all(value is None or value.known is not None for value in read):

@@ -1,6 +1,7 @@
 """Emitters of products: matrices, convolutions, recurrences, quantized ones."""
 
 from . import (
+    attention,
     convolution,
     matmul,
     quantized,
@@ -15,6 +16,7 @@ __all__ = [
     "PRODUCTS",
     "Extra",
     "Step",
+    "attention",
     "convolution",
     "emit_product_group",
     "matmul",
