@@ -64,15 +64,15 @@ def choice() -> Graph:
     """A loop whose turns are a branch or another, and a matrix."""
     weights = ", ".join(str(n % 7 / 8 - 0.25) for n in range(64))
     return graph_of(
-        """choice (float[2,8] data) => (float[2,8] output)
+        """choice (float[N,8] data) => (float[N,8] output)
         <float[8,8] w = {WEIGHTS}> {
           n = Constant<value = int64 {5}>() on = Constant<value = bool {1}>()
-          last = Loop(n, on, data) <body = b (int64 i, bool k, float[2,8] a)
-            => (bool q, float[2,8] c) {
+          last = Loop(n, on, data) <body = b (int64 i, bool k, float[N,8] a)
+            => (bool q, float[N,8] c) {
               q = Identity(k) two = Constant<value = int64 {2}>() m = Mod(i, two)
               t = Cast<to = 9>(m)
-              c = If(t) <then_branch = u () => (float[2,8] d) { p = MatMul(a, w) d = Tanh(p) },
-                else_branch = v () => (float[2,8] d) { d = Softmax(a) }> }>
+              c = If(t) <then_branch = u () => (float[N,8] d) { p = MatMul(a, w) d = Tanh(p) },
+                else_branch = v () => (float[N,8] d) { d = Softmax(a) }> }>
           output = Relu(last)
         }""".replace("WEIGHTS", weights)
     )

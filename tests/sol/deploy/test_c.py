@@ -101,7 +101,8 @@ def test_in_an_empty_root(deployed: Deploy, tmp_path: Path, name: str) -> None:
     flags = [f"-I{library.parent}", f"-L{library.parent}", f"-l{name}", "-lm", "-Wl,-rpath,/"]
     run([compiler("gcc"), main, "-o", root / "program", *flags], tmp_path)
     shutil.copy(library, root)
-    for line in run(["ldd", root / "program"], tmp_path).splitlines():
+    needed = [run(["ldd", path], tmp_path) for path in (root / "program", library)]
+    for line in "".join(needed).splitlines():
         path = next((word for word in line.split() if word.startswith("/")), None)
         if path is not None:
             assert Path(path).name.startswith(("libc.so", "libm.so", "ld-linux"))
