@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock, RLock
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, Protocol
 
 import onnx_ir
 
@@ -27,6 +27,17 @@ from ._value import BackendFailed, NeedsElements
 
 # Gets steps, as those of mx.graph.CompiledPlan.steps, and how long each took.
 Record = Callable[[Sequence[Any], Sequence[int]], None]
+
+
+class Body(Protocol):
+    """What executes a subgraph."""
+
+    def run(self, inputs: Sequence[Any], outer: Environment) -> list[Any]:
+        """The outputs for these inputs. `outer` has the values of the graphs around it."""
+
+
+# Makes what executes a subgraph, of its program.
+Bodies = Callable[[onnx_ir.Graph, "Program"], Body]
 
 # Plans that are kept, each with packed weights of its own; of more the one least used lately goes.
 _MOST_SEGMENTS = 32
@@ -45,15 +56,18 @@ class Program(GraphNodes):
         stores: Mapping[onnx_ir.Value, onnx_ir.Value] | None = None,
         any_layout: frozenset[onnx_ir.Value] = frozenset(),
         layouts: Mapping[onnx_ir.Value, Any] | None = None,
+        bodies: Bodies | None = None,
     ) -> None:
-        """As GraphNodes; `outer` is the program of the graph around this one."""
+        """As GraphNodes; `outer` is the program of the graph around this one. `bodies` makes what
+        executes subgraphs; by default their programs do."""
         super().__init__(graph, opset, chooser, outer, keep_nan, stores, any_layout, layouts)
         self._planning = RLock()  # held while one thread plans; others run what is planned
         self._lock = Lock()  # of the segments
         self._segments: dict[Any, Segment] = {}
         self._wanted: dict[int, set[onnx_ir.Value]] = {}
         self._hosts: dict[int, HostNode] = {}
-        self._subprograms: dict[onnx_ir.Graph, Program] = {}
+        self._bodies = bodies
+        self._subprograms: dict[onnx_ir.Graph, Body] = {}
 
     # -- execution --
 
@@ -116,17 +130,21 @@ class Program(GraphNodes):
         with self._lock:
             return list(self._segments.values())
 
-    def _subprogram(self, graph: onnx_ir.Graph) -> Program:
-        """The program of a node's subgraph, made once."""
-        if graph not in self._subprograms:
-            self._subprograms[graph] = Program(
-                graph,
-                self.opset,
-                Chooser(self.chooser.backends),
-                outer=self,
-                keep_nan=self.keep_nan,
-            )
-        return self._subprograms[graph]
+    def _subprogram(self, graph: onnx_ir.Graph) -> Body:
+        """What executes a node's subgraph, made once."""
+        with self._lock:
+            if graph not in self._subprograms:
+                program = Program(
+                    graph,
+                    self.opset,
+                    Chooser(self.chooser.backends),
+                    outer=self,
+                    keep_nan=self.keep_nan,
+                    bodies=self._bodies,
+                )
+                made = program if self._bodies is None else self._bodies(graph, program)
+                self._subprograms[graph] = made
+            return self._subprograms[graph]
 
     def _find(self, value: onnx_ir.Value, environment: Environment) -> Any:
         if value in environment:

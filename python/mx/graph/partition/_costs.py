@@ -31,12 +31,19 @@ class Costs:
     """
 
     def __init__(
-        self, wiring: Wiring, device: Device, answers: Sequence[Answer], groups: Sequence[int]
+        self,
+        wiring: Wiring,
+        device: Device,
+        answers: Sequence[Answer],
+        groups: Sequence[int],
+        on_host: bool = False,
     ) -> None:
+        """With `on_host` inputs and outputs of the graph are on the host, as those of bodies."""
         self._wiring = wiring
         self._device = device
         self._answers = answers
         self._groups = list(groups)
+        self._on_host = on_host
         # How many nodes of each group, or of the CPU, read each value.
         self._readers: dict[onnx_ir.Value, dict[int, int]] = {}
         for position, group in enumerate(groups):
@@ -82,10 +89,10 @@ class Costs:
         here: Copies = []
         for value in part.inputs:
             maker = self._wiring.maker(value)
-            if maker is None:
+            if maker is None and not self._on_host:
                 continue
             on_cpu, on_device = self._others(value, number)
-            if self._groups[maker] == CPU:
+            if maker is None or self._groups[maker] == CPU:
                 if not on_device:
                     there.append((value, True))
             elif not on_cpu:
@@ -103,7 +110,8 @@ class Costs:
         readers = self._readers.get(value, {})
         on_cpu = readers.get(CPU, 0) > 0
         on_device = len(readers) > (CPU in readers) + (number in readers)
-        return on_cpu, on_device or self._wiring.is_result(value)
+        is_result = self._wiring.is_result(value)
+        return on_cpu or is_result and self._on_host, on_device or is_result and not self._on_host
 
     def _time(self, copies: Copies, byte_cost: float) -> float | None:
         """Microseconds of copies: as the library says, in nanoseconds a byte, or as measured."""

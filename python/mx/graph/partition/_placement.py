@@ -31,6 +31,7 @@ from ._costs import Costs
 from ._describe import NotOffered, check_offered
 from ._device import Answer, Device
 from ._groups import CPU, find_groups, in_order
+from ._nested import Bodies, on_host
 from ._records import parts_of
 from ._values import Values
 from ._verify import Tolerance, Verifier
@@ -97,14 +98,22 @@ class Placement:
         verify: Tolerance | bool = False,
         answers: Sequence[Answer] | None = None,
         keep_nan: bool = False,
+        is_body: bool = False,
     ) -> None:
         """`answers` has those that the library gave at another time, less what was too costly then;
-        by default it is asked."""
+        by default it is asked. `is_body` says that it is the body of a branch or a loop, whose
+        outputs are on the host."""
         self._opset = dict(graph.model.opset_imports)
         self._graph = graph.model.graph
         self._device = device
         self._mode = mode
         self._keep_nan = keep_nan
+        self._is_body = is_body
+
+        def make_body(graph: Graph) -> Placement:  # without a reference to this placement
+            return Placement(graph, device, mode, costs, verify, None, keep_nan, True)
+
+        self._bodies = Bodies(make_body)
         self._wiring = Wiring(graph.model.graph)
         self._sources = self._wiring.sources()
         self._ids = {node: number for number, node in enumerate(self._wiring.nodes, 1)}
@@ -215,7 +224,7 @@ class Placement:
         for position, group in enumerate(self.groups):
             if group != CPU:
                 members.setdefault(group, []).append(position)
-        costs = Costs(self._wiring, self._device, self.answers, self.groups)
+        costs = Costs(self._wiring, self._device, self.answers, self.groups, self._is_body)
         dropped = False
         for number, positions in members.items():
             reason = costs.why_not_worth(number, positions)
@@ -274,7 +283,22 @@ class Placement:
         text = f"{self._device.name}: {len(self.nodes) - len(left)} of {len(self.nodes)} nodes"
         text += f"; on cpu: {_told.names_of(left)}" if left else ""
         text += f"; {len(failed)} of them since their model failed" if failed else ""
+        inner = [counts for each in self.nested() for counts in each.counts()]
+        if any(here for here, _ in inner):
+            here, all_ = (sum(column) for column in zip(*inner, strict=True))
+            text += f"; in branches and loops {here} of {all_} nodes"
         return text + _told.in_python(self.steps())
+
+    def counts(self) -> list[tuple[int, int]]:
+        """How many nodes the device executes, and how many there are: of this graph, and of the
+        bodies in it."""
+        own = sum(group != CPU for group in self.groups), len(self.nodes)
+        return [own, *(counts for each in self.nested() for counts in each.counts())]
+
+    def nested(self) -> list[Placement]:
+        """The placements of bodies of branches and loops that the CPU has executed so far, in which
+        the device has a part."""
+        return self._bodies.placements()
 
     def warn(self) -> bool:
         """Warns that the CPU executes some nodes: how many, of which operators, and why. Returns
@@ -308,8 +332,9 @@ class Placement:
         }
 
     def models(self) -> list[Loaded]:
-        """The models of the device, and where they came from."""
-        return list(self._models.values())
+        """The models of the device, also of bodies that were executed, and where they came from."""
+        inner = [model for each in self.nested() for model in each.models()]
+        return [*self._models.values(), *inner]
 
     def steps(self) -> list[Step]:
         """Where each node that is on the CPU was executed, in the plans made so far."""
@@ -399,7 +424,10 @@ class Placement:
     def _run_here(self, piece: Piece, values: Values, recorder: Recorder | None) -> None:
         if piece.program is None:
             graph = cast(onnx_ir.Graph, piece.part)
-            piece.program = Program(graph, self._opset, Chooser(BACKENDS), keep_nan=self._keep_nan)
+            bodies = None if self._mode == "whole" else self._bodies
+            piece.program = Program(
+                graph, self._opset, Chooser(BACKENDS), keep_nan=self._keep_nan, bodies=bodies
+            )
         inputs = values.on_host(piece.part.inputs)
         self._count(piece)
         with cpu():
@@ -417,7 +445,8 @@ class Placement:
         _count_fallbacks(self._device.ctx, *rows)
 
     def _outputs(self, values: Values, given: Sequence[Any]) -> list[Any]:
-        return own_arrays([self._output(value, values) for value in self._graph.outputs], given)
+        outputs = [self._output(value, values) for value in self._graph.outputs]
+        return on_host(outputs) if self._is_body else own_arrays(outputs, given)
 
     def _output(self, value: onnx_ir.Value, values: Values) -> Any:
         if value in values.there:
