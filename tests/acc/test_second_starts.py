@@ -124,7 +124,7 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a small weight": ({"b": WEIGHTS["b"] * 2}, {}),
     "a node": ({"last": "Abs"}, {}),
     "an option": ({}, {"options": {"effort": 2}}),
-    "costs": ({}, {"costs": False}),
+    "costs": ({}, {"costs": True}),
     "no passes": ({}, {"optimize": False}),
     "no cache": ({}, {"cache": False}),
     "verify": ({}, {"verify": True}),
