@@ -48,6 +48,14 @@ class Planner:
         raise GraphError("a rule needs the elements of what it computes itself")
 
     def plan(self, begin: int) -> Segment:
+        try:
+            return self._plan(begin)
+        finally:
+            # What looks for followers refers to this object, and this to that: the arrays are not
+            # to live until such circles are collected.
+            self._environment = {}
+
+    def _plan(self, begin: int) -> Segment:
         program = self._program
         if begin == 0:
             # In the order of the graph, so that a plan of all of it takes what the graph takes.
