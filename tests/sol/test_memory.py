@@ -90,6 +90,30 @@ def test_training() -> None:
     assert area.get("points")
 
 
+def test_what_is_printed_tells_both(fast) -> None:
+    """As Listing 7 of the article does; the modes of the module stay what they are."""
+    inference, training = (sol.memory(fast, training=one) for one in (False, True))
+    title, first, second = str(inference).splitlines()
+    assert title == "Estimated Peak Memory Consumption:" and str(training) == str(inference)
+    assert first.startswith("  Inference: ~") and second.startswith("  Training:  ~")
+    assert "saved" in second and "saved" not in first and not fast.training
+    assert str(sol.report(fast)).endswith(str(inference))
+    assert str(sol.memory(FIXED)).splitlines()[-1] == (
+        "  Training:  not known: training: only of modules of torch"
+    )
+
+
+def test_largest_batch_of_training() -> None:
+    module = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 4))
+    fast = sol.optimize(module, torch.ones(2, 16))
+    peaks = {
+        n: sol.memory(sol.optimize(module, torch.ones(n, 16)), training=True).peak for n in (9, 10)
+    }
+    assert sol.largest_batch(fast, peaks[9], training=True) == 9 and peaks[9] < peaks[10]
+    assert sol.largest_batch(fast, peaks[9]) > 9
+    assert sol.largest_batch(fast, 100, training=True) == 0
+
+
 ONES = ", ".join(["1"] * 64)
 CONV = f"""g (float[N,8,H,16] x) => (float[] y) <float[8,8,1,1] w = {{{ONES}}}>
 {{ a = Conv(x, w) b = Softplus(a) y = Conv(b, w) }}"""
@@ -181,6 +205,7 @@ def test_a_limit_of_training() -> None:
         (lambda model: sol.largest_batch(model, "much"), ValueError, "expected a size"),
         (lambda model: sol.largest_batch(model, -1), ValueError, "limit: expected bytes"),
         (lambda model: sol.largest_batch(model, True), ValueError, "limit: expected bytes"),
+        (lambda model: sol.largest_batch(model, 9, "x"), TypeError, "training: expected True or"),
         (lambda model: sol.memory(FIXED, training="x"), TypeError, "training: expected True or"),
         (lambda model: sol.memory(FIXED, training=True), NotImplementedError, "modules of torch"),
         (lambda model: sol.largest_batch(FIXED, 9), ValueError, "axis 0 is fixed"),
@@ -197,16 +222,23 @@ FIXED = sol.optimize(graph_of("g (float[2,4] x) => (float[2,4] y) { y = Abs(x) }
 # What the process has more after the first runs than before the model was there. The model has a
 # copy of the weights of its own, as a framework has.
 MEASURE = """
+import ctypes
 import gc
 import numpy
 import onnx
 from onnx import helper, numpy_helper
-from mx import sol
+from mx import _onednn, sol
 from mx.graph import Graph
 import onnx_ir
 
+try:
+    _onednn.load()  # which small products do without
+except ImportError:
+    pass
+
 def resident():
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
 

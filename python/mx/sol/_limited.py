@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import numpy as np
 from ..cache import bytes_of
 from ..graph import Graph, GraphError, Plan
 from ..graph.passes import Pass
+from ._stops import remove_stops
 from .gradient import LimitError, Training, training
 from .passes import run
 from .schedule import training_memory
@@ -29,17 +30,58 @@ def bytes_of_limit(limit: Any, argument: str) -> int:
     return most
 
 
-def planned(graph: Graph, passes: Sequence[Pass]) -> tuple[Graph, Any | None]:
-    """A graph of known shapes behind the passes, and its compiled plan for the CPU, which is not
-    run; None where it takes several plans."""
+Planned = tuple[Graph, Any]
+
+
+def planned(
+    made: Training, passes: Sequence[Pass], stores: Mapping[str, str] | None = None
+) -> tuple[Planned, Planned] | None:
+    """The graphs of a step of training behind the passes, and their compiled plans for the CPU,
+    which are not run; None where they take several plans.
+
+    They are planned as for a step: what is saved has the layout that the forward pass gives it, and
+    outputs that `stores` names are written to inputs.
+    """
+    forward, backward = _behind(made.forward, passes), _behind(made.backward, passes)
+    given = _arrays(forward)
+    plan = Plan(forward, optimize=False, stores=stores or {}, any_layout=made.saved)
+    first = plan.compiled(given)
+    if first is None:
+        return None
+    names = {spec.name for spec in backward.inputs}
+    layouts = {name: one for name, one in plan.output_layouts(given).items() if name in names}
+    second = _backward(backward, layouts)
+    return None if second is None else ((forward, first), (backward, second))
+
+
+def _backward(graph: Graph, layouts: Mapping[str, Any]) -> Any | None:
+    given = _arrays(graph)
+    if layouts:
+        try:
+            found = Plan(graph, optimize=False, layouts=layouts).compiled(given)
+        except GraphError:
+            found = None
+        if found is not None:
+            return found
+    return Plan(graph, optimize=False).compiled(given)
+
+
+def _behind(graph: Graph, passes: Sequence[Pass]) -> Graph:
     smaller = graph.copy()
+    remove_stops(smaller)
     run(passes, smaller)
     smaller.infer()
-    inputs = {
-        spec.name: np.zeros(_known(spec.shape), dtype=spec.dtype or "float32")
-        for spec in smaller.inputs
-    }
-    return smaller, Plan(smaller, optimize=False).compiled(inputs)
+    return smaller
+
+
+def _arrays(graph: Graph) -> dict[str, Any]:
+    """Arrays for the inputs of a graph; those of floats take no memory as long as nobody writes."""
+    found = {}
+    for spec in graph.inputs:
+        dtype = spec.dtype or "float32"
+        make = np.empty if "float" in dtype else np.zeros
+        found[spec.name] = make(_known(spec.shape), dtype=dtype)
+    return found
 
 
 def limited(graph: Graph, wrt: Sequence[str], passes: Sequence[Pass], limit: int) -> Training:
@@ -74,12 +116,10 @@ def limited(graph: Graph, wrt: Sequence[str], passes: Sequence[Pass], limit: int
 
 
 def _peak(made: Training, passes: Sequence[Pass]) -> int:
-    (forward, first), (backward, second) = (
-        planned(one, passes) for one in (made.forward, made.backward)
-    )
-    if first is None or second is None:
+    both = planned(made, passes)
+    if both is None:
         raise NotImplementedError("sol.optimize: memory_limit: of a model that takes several plans")
-    return training_memory((forward, first), (backward, second), made.saved, frozenset()).peak
+    return training_memory(*both, made.saved, frozenset()).peak
 
 
 def _known(shape: Any) -> tuple[int, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..graph import ValueSpec
@@ -21,7 +22,9 @@ def memory(model: Any, training: bool = False) -> Memory:
     """The memory that an optimized model takes, known before it runs for the first time.
 
     It is that for the shapes of the example: of inference, or of one step of training, forward and
-    backward. `print(memory.table())` shows it over time, `memory.picture()` is an SVG of that.
+    backward. `print(memory)` tells both, `print(memory.table())` shows it over time, and
+    `memory.picture()` is an SVG of that. A module that is in no mode of training is looked at as
+    `.train()` has it.
 
     TypeError where `training` is no bool or `optimize` has not returned the model,
     NotImplementedError where elements of arrays decide about shapes, so that a model takes several
@@ -30,16 +33,31 @@ def memory(model: Any, training: bool = False) -> Memory:
     parts = parts_of(model, "memory")
     if not isinstance(training, bool):
         raise TypeError(f"sol.memory: training: expected True or False, got {training!r}")
+    every = [part for _, part in parts]
+    other = functools.partial(_memory, every, not training)
+    return replace(_memory(every, training), other=other)
+
+
+def _memory(parts: Sequence[Any], training: bool) -> Memory:
+    """The memory of a model of these parts."""
     if training:
-        found = [_training_memory(part) for _, part in parts]
+        found = [_training_memory(part) for part in parts]
     else:
-        found = [inference_memory(part.compiled) for _, part in parts]
+        found = [inference_memory(part.compiled) for part in parts]
     known = [one for one in found if one is not None]
     if len(known) < len(found):
         raise NotImplementedError(
             "sol.memory: not known for a model that takes several plans, or another device"
         )
     return functools.reduce(operator.add, known)
+
+
+def memory_of_part(part: Any) -> Memory | None:
+    """That of inference of one part, which tells that of training, too, when it is printed; None
+    where it is not known."""
+    found = inference_memory(part.compiled)
+    other = functools.partial(_memory, [part], True)
+    return None if found is None else replace(found, other=other)
 
 
 def inference_memory(compiled: Compiled) -> Memory | None:
@@ -49,38 +67,39 @@ def inference_memory(compiled: Compiled) -> Memory | None:
     return None if plan is None else memory_of(compiled.sized(arrays)[2], plan)
 
 
-def _training_memory(part: Any) -> Memory | None:
+def _training_memory(part: Any, *other: Any) -> Memory | None:
+    """That of a step of training; `other` are a model for other shapes, and these."""
     plans = getattr(part, "training_plans", None)
     if plans is None:
         raise NotImplementedError("sol.memory: training: only of modules of torch")
-    made, state = plans()
+    made, state = plans(*other)
     if made.backward_graph is None:
         raise ValueError("sol.memory: training: no parameter of the model requires a gradient")
     if part.compiled.context.device_type != "cpu":
         return None
-    passes = part.compiled.passes
-    both = [planned(graph, passes) for graph in (made.forward_graph, made.backward_graph)]
-    (forward, first), (backward, second) = both
-    if first is None or second is None:
-        return None
-    return training_memory((forward, first), (backward, second), made.saved, state)
+    both = planned(made.graphs, part.compiled.passes, made.stores)
+    return None if both is None else training_memory(*both, made.saved, state, made.stores)
 
 
-def largest_batch(model: Any, limit: int | str) -> int:
-    """The largest batch with which inference of an optimized model takes no more than a limit.
+def largest_batch(model: Any, limit: int | str, training: bool = False) -> int:
+    """The largest batch with which an optimized model takes no more than a limit: in inference, or
+    in a step of training.
 
     `limit` is in bytes, or a text such as "2GB". The batch is the first dimension of the first
     input, which must be one that may vary; the others are as in the example. It plans the model
     for a few lengths of it, and runs none. 0 where not even a batch of one fits.
 
-    ValueError for a limit that is none, and for a model whose first dimension is fixed, with the
-    reason; NotImplementedError as for `sol.memory`.
+    TypeError where `training` is no bool, ValueError for a limit that is none, and for a model
+    whose first dimension is fixed, with the reason; NotImplementedError as for `sol.memory`.
     """
     most = bytes_of_limit(limit, "sol.largest_batch: limit")
-    models = [part.compiled.with_batch() for _, part in parts_of(model, "largest_batch")]
+    if not isinstance(training, bool):
+        raise TypeError(f"sol.largest_batch: training: expected True or False, got {training!r}")
+    parts = [part for _, part in parts_of(model, "largest_batch")]
+    models = [part.compiled.with_batch() for part in parts]
     if len(models) != 1:
         raise NotImplementedError("sol.largest_batch: of models that are optimized as one")
-    (compiled,) = models
+    (compiled,), (part,) = models, parts
 
     @functools.cache
     def peak(batch: int) -> int:
@@ -91,10 +110,15 @@ def largest_batch(model: Any, limit: int | str) -> int:
         )
         if given > most:
             return given  # which nobody has to plan for
-        found = compiled.planned(shapes)
+        found: Memory | None
+        if training:
+            found = _training_memory(part, compiled, shapes)
+        else:
+            made = compiled.planned(shapes)
+            found = None if made is None else memory_of(*made)
         if found is None:
             raise NotImplementedError("sol.largest_batch: of a model that takes several plans")
-        return memory_of(*found).peak
+        return found.peak
 
     return _largest(peak, most)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ._compiled import Compiled, Version
 from ._config import config
-from ._memory import inference_memory
+from ._memory import memory_of_part
 from ._optimize import parts_of
 from ._precision import LESS_EXACT
 from ._text import layer_of, shortened, table
@@ -101,11 +101,12 @@ def report(model: Any) -> Report | Reports:
     known yet. For a model of which only parts are optimized it is a report of each.
     """
     parts = parts_of(model, "report")
-    found = {name: _report_of(part.compiled, name) for name, part in parts}
+    found = {name: _report_of(part, name) for name, part in parts}
     return found[""] if list(found) == [""] else Reports(found)
 
 
-def _report_of(compiled: Compiled, path: str) -> Report:
+def _report_of(part: Any, path: str) -> Report:
+    compiled: Compiled = part.compiled
     arrays = compiled.example_arrays()
     version, parsed, graph = compiled.sized(arrays)
     on_cpu = compiled.context.device_type == "cpu"
@@ -118,7 +119,7 @@ def _report_of(compiled: Compiled, path: str) -> Report:
         version.removed,
         tuple(_steps(compiled, version, arrays, path)) if on_cpu else (),
         version.plan.summary(),
-        inference_memory(compiled),
+        memory_of_part(part),
         compiled.tuning(arrays),
         compiled.error(arrays) if on_cpu else None,
         tuple(one.name for one in compiled.passes if one.name in LESS_EXACT),

@@ -20,7 +20,7 @@ from ._errors import SolWarning
 from ._limited import limited
 from ._stops import remove_stops
 from ._text import layer_of
-from .gradient import training
+from .gradient import Training, training
 from .operators import DOMAIN
 from .passes import run
 
@@ -57,6 +57,8 @@ class TrainingPlans:
         self.outputs = [spec for spec in graph.outputs if spec.name not in stores]
         self.forward_graph = graph
         self.backward_graph: Graph | None = None
+        self.graphs: Training | None = None
+        self.stores = dict(stores)
         self.saved: tuple[str, ...] = ()
         self.grads: dict[str, str] = {}
         if wrt:
@@ -64,6 +66,7 @@ class TrainingPlans:
                 found = training(graph, list(wrt))
             else:
                 found = limited(graph, list(wrt), passes, memory_limit)
+            self.graphs = found
             self.forward_graph, self.backward_graph = found.forward, found.backward
             self.saved, self.grads = found.saved, found.grads
         self.differentiable = _differentiable(graph, wrt)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Container, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...graph import Graph
+from ...graph import Graph, GraphError
 from .._text import layer_of, shortened, table
 from ._picture import picture
 from ._sizes import KINDS, bytes_of, size_text
@@ -41,6 +41,8 @@ class Memory:
     gradients: int = 0
     is_training: bool = False
     moments: tuple[Moment, ...] = field(default=(), repr=False)
+    # That of training where this is of inference, and the other way round, for what is printed.
+    other: Callable[[], Memory] | None = field(default=None, repr=False, compare=False)
 
     @property
     def peak(self) -> int:
@@ -87,16 +89,25 @@ class Memory:
         return self.picture()
 
     def __str__(self) -> str:
+        lines = {self.is_training: self._line(), not self.is_training: self._other_line()}
+        told = [f"  Inference: {lines[False]}", f"  Training:  {lines[True]}"]
+        return "\n".join(["Estimated Peak Memory Consumption:", *told])
+
+    def _line(self) -> str:
         kinds = ["parameters", "inputs", "outputs", "intermediates"]
         if self.is_training:
             kinds[3:3] = ["saved", "gradients"]
         parts = ", ".join(f"{kind} {size_text(getattr(self, kind))}" for kind in kinds)
-        told = f"~{size_text(self.peak)} ({parts})"
-        lines = ["Estimated Peak Memory Consumption:"]
-        lines += [f"  {'Training: ' if self.is_training else 'Inference:'} {told}"]
-        if not self.is_training:
-            lines.append("  Training:  by sol.memory(model, training=True)")
-        return "\n".join(lines)
+        return f"~{size_text(self.peak)} ({parts})"
+
+    def _other_line(self) -> str:
+        if self.other is None:
+            return "not known"
+        try:
+            return self.other()._line()
+        except (NotImplementedError, ValueError, TypeError, GraphError, MemoryError) as error:
+            reason = str(error).split("\n")[0].partition(": ")[2] or str(error)
+            return f"not known: {reason}"
 
 
 def memory_of(graph: Graph, plan: Any) -> Memory:
@@ -131,14 +142,19 @@ def moments_of(
 
 
 def training_memory(
-    forward: tuple[Graph, Any], backward: tuple[Graph, Any], saved: Sequence[str], state: Set[str]
+    forward: tuple[Graph, Any],
+    backward: tuple[Graph, Any],
+    saved: Sequence[str],
+    state: Set[str],
+    stored: Container[str] = (),
 ) -> Memory:
     """The memory of one step of training: of the graphs of both passes, and their compiled plans.
 
     `saved` names what the forward pass gives besides outputs, `state` inputs that are parameters or
-    buffers. The plans keep their own memory from one run to the next.
+    buffers, `stored` outputs that are written to those. The plans keep their own memory from one
+    run to the next.
     """
-    outputs = {spec.name: bytes_of(spec) for spec in forward[0].outputs}
+    outputs = {s.name: bytes_of(s) for s in forward[0].outputs if s.name not in stored}
     kept = sum(outputs.pop(name) for name in saved)
     inputs = {spec.name: bytes_of(spec) for spec in forward[0].inputs}
     gradients = sum(map(bytes_of, backward[0].outputs))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -129,11 +130,18 @@ class Runner:
             self.trains = self.trainer.ready(version, tensors)
         return version(tensors)
 
-    def training_plans(self) -> tuple[Any, frozenset[str]]:
+    def training_plans(self, compiled: Compiled | None = None, shapes: Any = None) -> Any:
         """The plans of a step of training with the example, and the names of those inputs that are
-        parameters and buffers."""
-        with torch.enable_grad():
-            version = self.trainer.version(self.source.example)
+        parameters and buffers. A module of which none is in training is looked at as if all were.
+
+        `shapes` are others for the inputs, and `compiled` the model that takes these.
+        """
+        with torch.enable_grad(), _training_mode(self.source.module):
+            if compiled is None:
+                version = self.trainer.version(self.source.example)
+            else:
+                given = zip(self.source.example, shapes, strict=True)
+                version = Trainer(compiled).made([one.new_empty(shape) for one, shape in given])
         return version.plans, version.state_inputs
 
     def refresh(self) -> None:
@@ -153,6 +161,22 @@ class Runner:
             text = f"{self.source.name} is executed by torch: {why}"
             warnings.warn(text, SolWarning, stacklevel=depth)
         return super(OptimizedModule, module).forward(*args, **kwargs)  # type: ignore[misc]
+
+
+@contextlib.contextmanager
+def _training_mode(module: Any) -> Iterator[None]:
+    """Has all modules in training, if none is."""
+    modules = list(module.modules())
+    if any(one.training for one in modules):
+        yield
+        return
+    for one in modules:
+        one.training = True
+    try:
+        yield
+    finally:
+        for one in modules:
+            one.training = False
 
 
 class OptimizedModule:

@@ -53,7 +53,7 @@ class Trainer:
             with self._lock:
                 version = self._versions.get(key)
                 if version is None or not version.is_current():
-                    version = self._kept(key, self._make(tensors))
+                    version = self._kept(key, self.made(tensors))
         return version
 
     def _kept(self, key: Any, version: Version) -> Version:
@@ -75,7 +75,8 @@ class Trainer:
         shapes = tuple([tensor.shape for tensor in tensors])
         return shapes, tuple(map(_training, self._modules)), wanted
 
-    def _make(self, tensors: Sequence[Any]) -> Version:
+    def made(self, tensors: Sequence[Any]) -> Version:
+        """A version for its tensors, which is not kept."""
         source, compiled = self._source, self._compiled
         shapes = [tuple(tensor.shape) for tensor in tensors]
         compiled.check(tuple(shapes))
