@@ -108,3 +108,33 @@ def test_a_warning_tells_what_numpy_executes() -> None:
     with pytest.warns(sol.SolWarning, match=r"\(Cofactors\)"):
         loss.backward()
     fast(IMAGES).backward()  # once for each plan
+
+
+class Noisy(nn.Module):
+    """Noise of each kind, which a gradient goes past."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4000))
+
+    def forward(self, x):
+        return self.weight * x + torch.randn_like(x) + 2 * torch.rand_like(x) + torch.randn(4000)
+
+
+def test_noise_follows_the_seed() -> None:
+    x = torch.zeros(4000)
+    fast = sol.optimize(Noisy(), x)
+    found = []
+    for seed in (torch.manual_seed, sol.set_seed):
+        seed(3)
+        first, second = fast(x), fast(x)
+        seed(3)
+        assert torch.equal(fast(x), first) and not torch.equal(first, second)
+        found.append(first.detach())
+    sol.set_seed(None)
+    for one in found:
+        assert abs(one.mean() - 1) < 0.1 and abs(one.var() - (2 + 1 / 3)) < 0.25
+    first.sum().backward()
+    torch.testing.assert_close(fast.weight.grad, x)
+    (plan,) = (fast._sol.training_plans()[0].plans[name] for name in ("forward",))
+    assert "reference" not in {step.backend for step in plan.steps()}

@@ -110,31 +110,40 @@ def triu_indices(
 
 @rule("rand")
 def rand(b: Builder, size: Sequence[Size], *, dtype: object = None) -> ir.Value:
-    return _uniform(b, b.full(size, 0, b.out))
+    return _uniform(b, size)
 
 
 @rule("rand_like")
 def rand_like(b: Builder, x: ir.Value, *, dtype: object = None) -> ir.Value:
-    return _uniform(b, b.full(b.sizes(x), 0, b.out))
+    return _uniform(b, b.sizes(x))
 
 
 @rule("randn")
 def randn(b: Builder, size: Sequence[Size], *, dtype: object = None) -> ir.Value:
-    return b.RandomNormalLike(b.full(size, 0, b.out))
+    return _normal(b, size)
 
 
 @rule("randn_like")
 def randn_like(b: Builder, x: ir.Value, *, dtype: object = None) -> ir.Value:
-    return b.RandomNormalLike(b.full(b.sizes(x), 0, b.out))
+    return _normal(b, b.sizes(x))
 
 
-def _uniform(b: Builder, like: ir.Value, low: float = 0.0, high: float = 1.0) -> ir.Value:
-    return b.RandomUniformLike(like, low=low, high=high)
+def _uniform(b: Builder, size: Sequence[Size], dtype: ir.DataType | None = None) -> ir.Value:
+    dtype = b.out if dtype is None else dtype
+    if b.training:  # they follow from the seed of a call, as dropout does
+        return b.cast(b.training.uniform(b, size), dtype)
+    return b.RandomUniformLike(b.full(size, 0, dtype), low=0.0, high=1.0)
+
+
+def _normal(b: Builder, size: Sequence[Size], mean: float = 0.0, scale: float = 1.0) -> ir.Value:
+    if b.training:
+        return b.cast(b.training.normal(b, size, mean, scale), b.out)
+    return b.RandomNormalLike(b.full(size, 0, b.out), mean=mean, scale=scale)
 
 
 @rule("randperm")
 def randperm(b: Builder, n: Size, *, dtype: object = None) -> ir.Value:
-    keys = _uniform(b, b.full([n], 0, ir.DataType.FLOAT))
+    keys = _uniform(b, [n], ir.DataType.FLOAT)
     order = b.op("TopK", keys, b.vector([n]), outputs=2, dtype=[ir.DataType.FLOAT, _INT64])[1]
     return b.cast(order, b.out)
 
@@ -149,10 +158,10 @@ def normal(
     generator: object = None,
     dtype: object = None,
 ) -> ir.Value:
-    return b.RandomNormalLike(b.full(size, 0, b.out), mean=float(mean), scale=float(std))
+    return _normal(b, size, float(mean), float(std))
 
 
 @rule("exponential")
 def exponential(b: Builder, x: ir.Value, lambd: float = 1.0, generator: object = None) -> ir.Value:
-    drawn = _uniform(b, b.full(b.sizes(x), 0, b.out))
+    drawn = _uniform(b, b.sizes(x))
     return b.Div(b.Neg(b.Log(b.Sub(b.constant(1, b.out), drawn))), float(lambd))
