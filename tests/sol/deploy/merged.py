@@ -11,7 +11,7 @@ from mx.sol import jits
 from mx.sol.backends.gen import Target
 from mx.sol.deployments._arena import lay_out, lay_out_weights
 from mx.sol.deployments._header import header
-from mx.sol.deployments._interface import interface_of
+from mx.sol.deployments._interface import Interface, interface_of
 from mx.sol.deployments._program import Program
 from mx.sol.deployments._source import source
 from mx.sol.deployments._weights import file_bytes
@@ -19,24 +19,29 @@ from mx.sol.deployments._weights import file_bytes
 from .loaded import Array, aligned, pointer
 
 
+def merged_source(programs: Sequence[Program], target: Target) -> tuple[Program, Interface, str]:
+    """Several programs as one, with inputs and outputs of all, and its source."""
+    whole = Program("merged", [], [])
+    for number, one in enumerate(programs):
+        for value in one.inputs:
+            value.name = f"x{number}"
+        for value in one.outputs:
+            value.name = f"y{number}"
+        whole.inputs += one.inputs
+        whole.outputs += one.outputs
+        whole.steps += one.steps
+    lay_out(whole)
+    lay_out_weights(whole)
+    interface = interface_of(whole, "merged", "predict", False, "tests")
+    text = source(whole, interface, target)
+    return whole, interface, text.replace('#include "merged.h"', header(interface))
+
+
 class Merged:
     """A function that does what several programs do, with inputs and outputs of all."""
 
     def __init__(self, programs: Sequence[Program], target: Target, optimized: str = "-O0") -> None:
-        self.program = Program("merged", [], [])
-        for number, one in enumerate(programs):
-            for value in one.inputs:
-                value.name = f"x{number}"
-            for value in one.outputs:
-                value.name = f"y{number}"
-            self.program.inputs += one.inputs
-            self.program.outputs += one.outputs
-            self.program.steps += one.steps
-        lay_out(self.program)
-        lay_out_weights(self.program)
-        self._interface = interface_of(self.program, "merged", "predict", False, "tests")
-        text = source(self.program, self._interface, target)
-        text = text.replace('#include "merged.h"', header(self._interface))
+        self.program, self._interface, text = merged_source(programs, target)
         # Nothing is optimized, unless it is asked for: to compile as much as this takes long.
         flags = ("-std=gnu11", optimized, "-Wall", "-Werror")
         self._library = jits.compiled(text, target, flags, about="tests")

@@ -11,9 +11,19 @@ from pathlib import Path
 import numpy
 import pytest
 
+from benchmarks.models import example
+from mx.graph import Plan
+from mx.sol.backends.gen import Target
+from mx.sol.deployments._header import header
+from mx.sol.deployments._lower import lower
+from mx.sol.deployments._weights import file_bytes
 from mx.sol.jits import JitError
+from mx.sol.passes import PASSES
+from mx.sol.passes import run as run_passes
 
 from .conftest import Case
+from .merged import merged_source
+from .models import MODELS
 from .programs import run
 
 # How a system is called on a machine: the instruction, and the registers of number, arguments and
@@ -73,6 +83,98 @@ def test_other_machines(deployed: Callable[..., Case], tmp_path: Path, machine: 
     run([*zig, *options, "main.c", library, "-o", "program"], tmp_path)
     run(["sh", "-c", f"{emulator} ./program > output"], tmp_path)
     case.check([numpy.fromfile(tmp_path / "output", "float32").reshape(case.expected[0].shape)])
+
+
+# All of the models as one program: their inputs, outputs and weights, and what libm would have.
+MAIN_OF_MANY = """\
+{header}
+void *memset(void *to, int value, size_t count) {{
+  for (size_t i = 0; i < count; ++i) ((volatile char *)to)[i] = (char)value;
+  return to;
+}}
+void *memcpy(void *to, const void *from, size_t count) {{
+  for (size_t i = 0; i < count; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
+  return to;
+}}
+float expf(float x) {{ /* (1 + x/2^20 + ...)^(2^20) */
+  if (x < -87.0f) return 0;
+  double power = 1 + x / 1048576.0 * (1 + x / 2097152.0);
+  for (int i = 0; i < 20; ++i) power *= power;
+  return (float)power;
+}}
+static long call_system(long which, long a, const void *b, long c) {{
+  register long number __asm__("x8") = which;
+  register long first __asm__("x0") = a;
+  register const void *second __asm__("x1") = b;
+  register long third __asm__("x2") = c;
+  __asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second), "r"(third) : "memory");
+  return first;
+}}
+extern const char weights[];
+extern const char inputs[];
+static char outputs[{output_bytes}] __attribute__((aligned(64)));
+static char arena[{arena_bytes}] __attribute__((aligned(64)));
+
+void _start(void) {{
+  int status = predict({given}, arena, sizeof arena, weights, {weight_bytes}, NULL);
+  call_system(64, 1, outputs, sizeof outputs); /* write */
+  call_system(93, status, NULL, 0); /* exit */
+  for (;;) {{}}
+}}
+"""
+# Depthwise and transposed convolutions, recurrences, 8 bits, attention, branches.
+MANY = ("mobile", "unet", "lstm", "int8", "attention", "choice")
+
+
+def test_many_kernels_with_neon(tmp_path: Path) -> None:
+    if find_spec("ziglang") is None or shutil.which("qemu-aarch64") is None:
+        pytest.skip("no zig, or no qemu-aarch64")
+    target, programs, arrays, expected = Target.named("neon"), [], [], []
+    for name in MANY:
+        graph = MODELS[name]()
+        given = example(graph, 1)
+        arrays += list(given.values())
+        expected += [numpy.asarray(one) for one in Plan(graph).run(given)]
+        graph.infer({key: array.shape for key, array in given.items()})
+        run_passes(PASSES.enabled, graph)
+        programs.append(lower(graph, target))
+    whole, interface, source = merged_source(programs, target)
+    (tmp_path / "weights.bin").write_bytes(file_bytes(whole))
+    (tmp_path / "inputs.bin").write_bytes(b"".join(map(padded, arrays)))
+    texts, at = [], 0
+    for value in whole.inputs:
+        texts.append(f"(const void *)(inputs + {at})")
+        at += -(-value.nbytes // 64) * 64
+    size = 0
+    for value in whole.outputs:
+        texts.append(f"(void *)(outputs + {size})")
+        size += -(-value.nbytes // 64) * 64
+    text = MAIN_OF_MANY.format(
+        header=header(interface),
+        output_bytes=size,
+        arena_bytes=interface.arena_bytes,
+        given=", ".join(texts),
+        weight_bytes=len(file_bytes(whole)),
+    )
+    (tmp_path / "main.c").write_text(text)
+    parts = [f'.balign 64\n.global {n}\n{n}: .incbin "{n}.bin"\n' for n in ("weights", "inputs")]
+    (tmp_path / "data.S").write_text(".section .rodata\n" + "".join(parts))
+    (tmp_path / "merged.c").write_text(source)
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-musl", "-O1"]
+    run([*zig, "-std=gnu11", "-c", "merged.c", "-o", "merged.o"], tmp_path)
+    options = ["-static", "-nostdlib", "-ffreestanding"]
+    run([*zig, *options, "main.c", "data.S", "merged.o", "-o", "program"], tmp_path)
+    run(["sh", "-c", "qemu-aarch64 ./program > output"], tmp_path)
+    data = (tmp_path / "output").read_bytes()
+    for wanted in expected:
+        came = numpy.frombuffer(data[: wanted.nbytes], wanted.dtype).reshape(wanted.shape)
+        numpy.testing.assert_allclose(came, wanted, rtol=2e-4, atol=2e-5)
+        data = data[-(-wanted.nbytes // 64) * 64 :]
+
+
+def padded(array: numpy.ndarray) -> bytes:
+    """The elements, and zeros to a multiple of 64 bytes."""
+    return array.tobytes() + bytes(-array.nbytes % 64)
 
 
 def test_without_a_compiler_for_it(deployed: Callable[..., Case], monkeypatch) -> None:
