@@ -132,7 +132,13 @@ class Plan:
         origin, self._origin = self._origin, None
         if origin is not None and origin() is None:
             gc.collect()  # of its nodes and values, which refer to one another and to weights
-        outputs = own_arrays(self._program.run(given), given)
+        try:
+            outputs = own_arrays(self._program.run(given), given)
+        except MemoryError as error:
+            name = self._program.graph.name
+            raise MemoryError(
+                f"the graph {name!r} takes more memory than there is: {error}"
+            ) from error
         if key is not None and all(one[0] in _ARRAYS for one in key) and key not in self._ready:
             compiled = self._program.single_plan(given)
             with self._lock:

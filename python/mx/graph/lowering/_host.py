@@ -65,9 +65,15 @@ class HostNode:
             with numpy.errstate(all="ignore"):
                 results = self._evaluator.run(None, feeds)
         except Exception as error:
-            raise GraphError(f"{describe(self.node)}: {error}") from error
+            text = str(error) or type(error).__name__
+            raise GraphError(f"{describe(self.node)}: {text}") from error
         named = map(_with_objects, results)
-        return [next(named) if name else None for name in self.proto.output]
+        found = [next(named, None) if name else None for name in self.proto.output]
+        if len(results) < sum(map(bool, self.proto.output)):
+            raise GraphError(
+                f"{describe(self.node)}: it gives {len(results)} of {len(found)} outputs"
+            )
+        return found
 
     def _make(self) -> Any:
         # Few models need it, and it takes longer to import than all else.
@@ -124,5 +130,7 @@ def _spec(proto: Any, name: str) -> tuple[tuple[int, ...], str]:
         extent.HasField("dim_value") for extent in tensor.shape.dim
     ):
         raise Declined("elements decide the shape of an output")
+    if any(extent.dim_value < 0 for extent in tensor.shape.dim):
+        raise Declined("an extent of an output would be below zero")
     dtype = onnx_ir.DataType(tensor.elem_type).numpy()
     return tuple(extent.dim_value for extent in tensor.shape.dim), str(dtype)

@@ -84,7 +84,9 @@ def _windows(
 
 
 def _reduced(to: Lowering, views: Iterator[Value], function: Any) -> Value:
-    total = next(views)
+    total = next(views, None)
+    if total is None:
+        raise Declined("a window of no elements")
     for view in views:
         total = to.call(function, total, view)
     return total
