@@ -1,7 +1,15 @@
-"""The onnx package's own tests of its operators, on an accelerator with the CPU beside it."""
+"""The onnx package's own tests of its operators, on accelerators with the CPU beside them.
+
+With oneDNN, tests that differ neither in operators and names of attributes nor in types of inputs
+are tried once; MXFFI_ALL_NODES=1 has all of them run.
+"""
 
 import gc
+import os
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy
 import onnx_ir
@@ -11,24 +19,89 @@ import mx
 from mx.graph import Graph, PartitionedPlan
 from tests.graph.test_onnx_nodes import CASES, NOT_RUN, check_equal, content_of
 
+from .conftest import FILES, need
+
+
+def all_of(case: Any) -> Any:
+    """What a test is alone with: nothing is left out."""
+    return case.name
+
+
+def kinds_of(case: Any) -> Any:
+    """The operators, the names of attributes and the types of inputs."""
+    nodes = case.model.graph.node
+    types = tuple(each.type.tensor_type.elem_type for each in case.model.graph.input)
+    operators = tuple(
+        (node.op_type, *sorted(attribute.name for attribute in node.attribute)) for node in nodes
+    )
+    return operators, types
+
+
+@dataclass(frozen=True)
+class Library:
+    """An accelerator, and by what its tests are told apart: the first of the same is run."""
+
+    key: Callable[[Any], Any]
+    least: int  # how many run on the device as a whole
+
+
+LIBRARIES = {"refacc": Library(all_of, 500), "onednn": Library(kinds_of, 50)}
+
+
+def chosen(library: str) -> list[str]:
+    """The names of the tests that are run on a library."""
+    is_all = os.environ.get("MXFFI_ALL_NODES") == "1"
+    key = all_of if is_all else LIBRARIES[library].key
+    found: dict[Any, str] = {}
+    for name, case in sorted(CASES.items(), key=lambda item: (len(item[0]), item[0])):
+        if not name.startswith(tuple(NOT_RUN)):
+            found.setdefault(key(case), name)
+    return list(found.values())
+
+
+ROWS = [(library, name) for library in LIBRARIES for name in chosen(library)]
+on_device: dict[str, int] = dict.fromkeys(LIBRARIES, 0)
+
 
 @pytest.fixture(scope="module")
-def device(accelerators):
-    ctx = mx.load_acc(accelerators / "librefacc.so", "nodes")
+def device(request, accelerators) -> Iterator[mx.Context]:
+    """The first device of a library."""
+    kind = request.param
+    path = accelerators / FILES[kind]
+    if not path.exists():
+        need(kind)
+    ctx = mx.load_acc(path, f"nodes{kind}")
     yield ctx
     gc.collect()
-    assert ctx.configure(check=1)["violations"] == "0"
-    mx.unload_acc("nodes")
+    if kind == "refacc":
+        assert ctx.configure(check=1)["violations"] == "0"
+    mx.unload_acc(ctx.device_type)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith(tuple(NOT_RUN))])
-def test_node(device, name) -> None:
+@pytest.mark.parametrize(
+    ("device", "kind", "name"),
+    [(kind, kind, name) for kind, name in ROWS],
+    indirect=["device"],
+    ids=[f"{kind}-{name}" for kind, name in ROWS],
+)
+def test_node(device, kind, name) -> None:
     case = CASES[name]
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        plan = PartitionedPlan(Graph(onnx_ir.from_proto(case.model)), device)
+        warnings.simplefilter("error", mx.AccFallbackWarning)  # of failures
+        warnings.simplefilter("ignore", mx.AccPlacementWarning)
+        warnings.filterwarnings("ignore", "(?s).*Nodes whose shapes that leaves unknown run on the")
+        plan = PartitionedPlan(Graph(onnx_ir.from_proto(case.model)), device, cache=False)
         for given, expected in case.data_sets:
             outputs = plan(*(content_of(item) for item in given))
             for output, other in zip(outputs, expected, strict=True):
                 got = output.asnumpy() if isinstance(output, mx.np.ndarray) else output
                 check_equal(got, content_of(other), case.rtol, max(case.atol, 1e-6))
+    on_device[kind] += plan.placement().is_whole
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+def test_many_ran_on_the_device(kind) -> None:
+    """So that the others are not the CPU alone."""
+    run = on_device[kind]
+    if run:  # where the tests before have been run
+        assert run >= LIBRARIES[kind].least
