@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 from mirrors import cython  # noqa: E402
 from mirrors.header import Header, read  # noqa: E402
-from mirrors.python import Writer  # noqa: E402
+from mirrors.python import Writer, flags  # noqa: E402
 
 NOTICE = "Written by tools/write_mirrors.py; do not edit."
 SOURCES = "What these headers say: {}."
@@ -48,6 +48,12 @@ MIRRORS = (
         "python/ffi/_cython/c_api.pxi",
         RUNTIME,
         lambda header: cython.write(header, "mxnet/runtime/c_runtime_api.h", ("DLDeviceType",)),
+    ),
+    # For both paths, so that neither ctypes nor Cython has to be there for them.
+    Mirror(
+        "python/ffi/_parameters.py",
+        RUNTIME,
+        lambda header: flags(header, ("MXNetParamFlag", "MXNetParamRole")),
     ),
     Mirror(
         "python/mxacc_check/abi.py",

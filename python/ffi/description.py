@@ -1,11 +1,19 @@
 """Parameters, signature and help of a function, from the description it was registered with.
 
 A raw description is a dict: name, doc, returns, file, line, described, release_lock_bytes,
-params, a list of tuples (name, type, doc, flags, default), roles, the MXNetParamRole of each where
-they are known, is_method, and overloads, a list of raw descriptions.
+params, a list of tuples (name, type, doc, flags, default), roles, the MXNetParamRole of each,
+is_method, and overloads, a list of raw descriptions.
 """
 
 from __future__ import annotations
+
+from ._parameters import (
+    PARAM_FRONT_END,
+    PARAM_KEYWORD_ONLY,
+    PARAM_OPTIONAL,
+    PARAM_VARIADIC,
+    ROLES,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +29,6 @@ if TYPE_CHECKING:
         @property
         def is_front_end(self) -> bool: ...
         def _raw_info(self) -> dict[str, Any]: ...
-
-
-# MXNetParamFlag
-OPTIONAL = 1
-VARIADIC = 2
-FRONT_END = 4
-KEYWORD_ONLY = 8
-# The names of MXNetParamRole, in its order.
-ROLES = ("attribute", "array", "arrays", "out", "context", "dtype", "shape", "axes")
-
-# The type of a parameter that takes arrays; a NumPy scalar is a 0-d array there.
-ARRAY_LIKE = "ArrayLike"
 
 
 class TypeText(str):
@@ -83,8 +79,8 @@ class ParamInfo(_Frozen):
 
     A `variadic` parameter takes any number of further arguments, a `keyword_only` one is given by
     name. One of the `front_end` exists in the signature for people only and accepts its default
-    alone. `role` is what it is to an operator: "array", "arrays" (a sequence of them), "out",
-    "context", "dtype", "shape", "axes", or "attribute", as all other parameters are.
+    alone. `role` is what it takes: "array", "arrays" (a sequence of them), of operators also "out",
+    "context", "dtype", "shape" and "axes", or "attribute", as all other parameters do.
     """
 
     __slots__ = (
@@ -121,10 +117,10 @@ class ParamInfo(_Frozen):
             name,
             type,
             doc or "",
-            bool(flags & OPTIONAL),
-            bool(flags & VARIADIC),
-            bool(flags & FRONT_END),
-            bool(flags & KEYWORD_ONLY),
+            bool(flags & PARAM_OPTIONAL),
+            bool(flags & PARAM_VARIADIC),
+            bool(flags & PARAM_FRONT_END),
+            bool(flags & PARAM_KEYWORD_ONLY),
             default,
             ROLES[role] if role < len(ROLES) else ROLES[0],
         )
@@ -228,7 +224,7 @@ def too_many(raw: dict[str, Any], given: int) -> str:
     # The object of a method is not counted.
     params = raw["params"][bool(raw.get("is_method")) :]
     given -= len(raw["params"]) - len(params)
-    required = sum(not flags & OPTIONAL for _, _, _, flags, _ in params)
+    required = sum(not flags & PARAM_OPTIONAL for _, _, _, flags, _ in params)
     expected = f"{len(params)}" if required == len(params) else f"{required} to {len(params)}"
     return f"{raw['name']}: expected {expected} arguments, got {given}"
 

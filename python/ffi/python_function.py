@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from .description import KEYWORD_ONLY, OPTIONAL, VARIADIC
+from ._parameters import PARAM_KEYWORD_ONLY, PARAM_OPTIONAL, PARAM_VARIADIC, ROLE_ATTRIBUTE
+from .roles import role_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def raw_info(function: Callable[..., Any], name: str) -> dict[str, Any]:
         "line": 0,
         "described": False,
         "params": [],
+        "roles": [],
         "release_lock_bytes": -1,
     }
     code = _code_of(function)
@@ -47,6 +49,7 @@ def raw_info(function: Callable[..., Any], name: str) -> dict[str, Any]:
 
         raw["doc"], docs = docstrings.split(raw["doc"])
     raw["params"] = _params(function, code, docs)
+    raw["roles"] = [_role(function, param[0]) for param in raw["params"]]
     raw["returns"] = _type_text(function, "return")
     raw["described"] = True
     return raw
@@ -97,13 +100,13 @@ def _params(function: Any, code: Any, docs: dict[str, str]) -> list[RawParam]:
     defaults |= function.__kwdefaults__ or {}
 
     def param(name: str, flags: int) -> RawParam:
-        flags |= OPTIONAL if name in defaults else 0
+        flags |= PARAM_OPTIONAL if name in defaults else 0
         return name, _type_text(function, name), docs.get(name), flags, defaults.get(name)
 
     params = [param(name, 0) for name in positional]
-    params += [param(name, KEYWORD_ONLY) for name in by_name]
+    params += [param(name, PARAM_KEYWORD_ONLY) for name in by_name]
     if code.co_flags & _TAKES_ARGS:
-        params.append(param(code.co_varnames[count + len(by_name)], VARIADIC))
+        params.append(param(code.co_varnames[count + len(by_name)], PARAM_VARIADIC))
     return params
 
 
@@ -114,10 +117,10 @@ def _is_plain(default: Any) -> bool:
 
 
 def _type_text(function: Callable[..., Any], name: str) -> str | None:
-    annotations = getattr(function, "__annotations__", {})
-    if name not in annotations:
+    given = getattr(function, "__annotations__", {})
+    if name not in given:
         return None
-    annotation = annotations[name]
+    annotation = given[name]
     if annotation is None or isinstance(annotation, str):
         return annotation or "None"
     typing = sys.modules.get("numpy.typing")
@@ -132,6 +135,14 @@ def _type_text(function: Callable[..., Any], name: str) -> str | None:
     for prefix in ("typing.", "collections.abc."):
         text = text.replace(prefix, "")
     return text
+
+
+def _role(function: Callable[..., Any], name: str) -> int:
+    """What a parameter takes; an attribute where its annotation cannot be evaluated."""
+    try:
+        return role_of(function, name)
+    except Exception:
+        return ROLE_ATTRIBUTE
 
 
 def _clean_doc(function: Callable[..., Any]) -> str:

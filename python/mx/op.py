@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 import ffi
+from ffi.roles import ROLES, role_of
 
 from . import _library  # noqa: F401  registers the operators
 
@@ -24,6 +25,9 @@ TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 _infer = ffi.get_global_func("mx.op.infer")
 _cost = ffi.get_global_func("mx.op.cost")
 _define = ffi.get_global_func("mx.op.define")
+
+# Those that a function of Python may say of its parameters.
+_ROLES = ("array", "arrays", "attribute")
 
 __all__ = ["Cost", "TensorSpec", "cost", "infer", "register"]
 
@@ -71,29 +75,59 @@ def _arguments(
 
 
 def register(
-    name: str, *, infer: Callable[..., Any], override: bool = False
+    name: str,
+    *,
+    infer: Callable[..., Any],
+    override: bool = False,
+    roles: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that registers a Python function as an operator, which tells what it gives.
 
     `infer` is called with the arguments of a call, in order. In place of arrays it gets
-    TensorSpecs, whose shapes may have names in place of numbers; a parameter takes an array where
-    its annotation is ArrayLike or ndarray, or one of them or None. It returns the TensorSpec of
-    what the function returns, or a sequence of one for each array of several.
+    TensorSpecs, whose shapes may have names in place of numbers, in place of a sequence of arrays a
+    tuple of them. A parameter takes an array where its annotation is a class of arrays, ArrayLike,
+    or one of them or None, and several where it is a sequence of those; `roles` says it of
+    parameters whose annotation does not: "array", "arrays" or "attribute". `infer` returns the
+    TensorSpec of what the function returns, or a sequence of one for each array of several.
 
     A call asks `infer` first, so that what that raises is what the call raises. The function gets
     its arguments as they are given. Operators named "_npi.name" are functions of mx.np, those named
     "_npx.name" of mx.npx. Returns the operator.
 
-    Raises ValueError where the name is taken and override is false, TypeError where the function is
-    no plain one, whose signature tells its parameters.
+    Raises ValueError where the name is taken and override is false, or where `roles` names no
+    parameter or no role; TypeError where the function is no plain one, whose signature tells its
+    parameters, where an annotation cannot be evaluated and `roles` does not say what it is of, or
+    where two parameters take several arrays.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        operator = _define(name, ffi.convert(function), ffi.convert(infer))
+        body = ffi.convert(function)
+        told = _roles(name, function, body, roles or {})
+        operator = _define(name, body, ffi.convert(infer), told)
         ffi.register_func(name, operator, override)
         return operator.front_end()
 
     return decorate
+
+
+def _roles(name: str, function: Any, body: Any, given: Mapping[str, str]) -> list[int]:
+    """The MXNetParamRole of each parameter of a function."""
+    known = {param.name: param.role for param in body.info.params}
+    for param, role in given.items():
+        if param not in known:
+            raise ValueError(f"{name}: roles has {param!r}, which is no parameter")
+        if role not in _ROLES:
+            raise ValueError(f"{name}: roles[{param!r}] expected one of {_ROLES}, got {role!r}")
+    annotated = [] if isinstance(function, ffi.Function) else [p for p in known if p not in given]
+    for param in annotated:
+        try:
+            role_of(function, param)
+        except Exception as error:
+            raise TypeError(
+                f"{name}: whether {param!r} takes an array cannot be told from its annotation "
+                f"{function.__annotations__[param]!r} ({error}); say it by roles"
+            ) from error
+    return [ROLES.index(role) for role in {**known, **given}.values()]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import inspect
 from operator import attrgetter
 
 import ffi._cython.core as cython
+import numpy
 import pytest
 
 import ffi._ctypes as portable
@@ -40,6 +41,19 @@ def test_rejections(rejection, register):
     fast, slow = both(rejection.call)
     assert fast == slow
     assert fast[0] == "raised"
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("testing.roles", (numpy.int8(1), numpy.int8(2))),
+        ("testing.arrays", (numpy.int8(1), None, "text", *map(numpy.float16, range(80)))),
+    ],
+)
+def test_scalars_by_role(name, args):
+    fast, slow = both(lambda api: api.get_global(name)(*args))
+    assert fast == slow
+    assert fast[0] == "returned"
 
 
 @pytest.mark.parametrize("kind", ["ValueError", "UnknownKind", "UnicodeDecodeError", "KeyError"])

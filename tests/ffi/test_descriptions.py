@@ -2,10 +2,15 @@
 
 import functools
 import inspect
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
+import numpy
+import numpy.typing
 import pytest
 
 import ffi
+import ffi.typing
 
 OVERLOADED = ffi.get_global_func("testing.overloaded")
 KEYWORD_ONLY = ffi.get_global_func("testing.keyword_only")
@@ -45,6 +50,77 @@ def test_derived_signature(name, signature):
 )
 def test_derived_parameters(name, args, kwargs, result):
     assert ffi.get_global_func(name)(*args, **kwargs) == result
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        ("testing.roles", ["array", "attribute"]),
+        ("testing.arrays", ["array"] * 4),
+        ("testing.sequence", ["arrays"]),
+        ("testing.typed", ["attribute"] * 5),
+    ],
+)
+def test_roles_of_types(name, roles):
+    assert [param.role for param in ffi.get_global_func(name).info.params] == roles
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "result"),
+    [
+        # The text of a type says nothing: "ArrayLike" stands in that of the second.
+        ("testing.roles", (numpy.int8(1), numpy.int8(2)), ("ndarray", "int")),
+        (
+            "testing.arrays",
+            (*map(numpy.int8, range(3)), *map(numpy.float16, range(70))),
+            ("int8",) * 3 + ("float16",) * 70,
+        ),
+        ("testing.arrays", (numpy.bool_(1), None, "text"), ("bool",)),
+    ],
+    ids=("text", "further", "others"),
+)
+def test_scalars_are_arrays_by_role(name, args, result):
+    assert ffi.get_global_func(name)(*args) == result
+
+
+@pytest.mark.parametrize(
+    ("annotation", "role"),
+    [
+        (numpy.ndarray, "array"),
+        (numpy.typing.NDArray[numpy.int8], "array"),
+        (numpy.typing.ArrayLike, "array"),
+        (numpy.typing.ArrayLike | None, "array"),
+        (ffi.typing.ArrayLike, "array"),
+        (None | ffi.NDArray, "array"),
+        (Annotated[int | numpy.ndarray, "why"], "array"),
+        ("numpy.ndarray | None", "array"),
+        (Sequence[numpy.ndarray], "arrays"),
+        (list[numpy.typing.ArrayLike], "arrays"),
+        (tuple[ffi.typing.ArrayLike, ...] | None, "arrays"),
+        ("Sequence[ffi.NDArray]", "arrays"),
+        ("'ArrayLike'", "attribute"),
+        ("NotAnArrayLike", "attribute"),
+        (Mapping[str, numpy.ndarray], "attribute"),
+        (tuple[int, numpy.ndarray], "attribute"),
+        (Sequence, "attribute"),
+        (numpy.float32, "attribute"),
+        (str | bytes | complex, "attribute"),
+        (numpy.typing.DTypeLike, "attribute"),
+        (Any, "attribute"),
+        (None, "attribute"),
+    ],
+    ids=str,
+)
+def test_annotations_tell_roles(annotation, role):
+    def body(a):
+        return type(a).__name__
+
+    body.__annotations__["a"] = annotation
+    ffi.register_func("tests.of_role", body)
+    function = ffi.get_global_func("tests.of_role")
+    ffi.remove_global_func("tests.of_role")
+    assert function.info.params[0].role == role
+    assert function(numpy.float32(2)) == ("ndarray" if role == "array" else "float")
 
 
 @pytest.mark.parametrize(

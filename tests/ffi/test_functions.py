@@ -8,7 +8,9 @@ import numpy
 import pytest
 
 import ffi
-from ffi.description import OPTIONAL, VARIADIC, FunctionInfo, ParamInfo
+from ffi._parameters import PARAM_OPTIONAL as OPTIONAL
+from ffi._parameters import PARAM_VARIADIC as VARIADIC
+from ffi.description import FunctionInfo, ParamInfo
 
 KEYWORDS = ffi.get_global_func("testing.keywords")
 FRONT_END = 4

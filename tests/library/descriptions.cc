@@ -4,6 +4,7 @@
  */
 #include <mxnet/runtime/enum.h>
 #include <mxnet/runtime/overload.h>
+#include <mxnet/runtime/stl.h>
 
 #include "numbers.h"
 
@@ -69,6 +70,39 @@ MXNET_REGISTER_API("testing.keyword_only")
       for (int64_t item : rest) items.push_back(details::ToAny(item));
       return Tuple(std::move(items));
     });
+
+MXNET_REGISTER_API("testing.roles")
+    .describe("Returns what its arguments are, of which one is described as an array.")
+    .add_argument("array", ParamType{"Any", kMXNetRoleArray}, "What is an array by its role.")
+    .add_argument("text", "Literal['ArrayLike']", "What is none, for all that its type says.")
+    .returns("tuple[str, ...]")
+    .set_body([](MXNetArgs args, MXNetRetValue* ret) {
+      *ret = Tuple({details::ToAny(std::string(args[0].type_name())),
+                    details::ToAny(std::string(args[1].type_name()))});
+    });
+
+MXNET_REGISTER_API("testing.arrays")
+    .describe("Returns the types of arrays that it is given one by one.")
+    .arg("first", "An array.")
+    .arg("second", "An array or None.")
+    .arg("third", "An array or text.")
+    .arg("others", "Arrays.")
+    .set_body_typed([](const DLTensor* first, std::optional<NDArray> second,
+                       const std::variant<std::string, NDArray>& third, Variadic<NDArray> others) {
+      std::vector<Any> names{details::ToAny(DataTypeName(first->dtype))};
+      const auto add = [&](const NDArray& array) {
+        names.push_back(details::ToAny(DataTypeName(array.dtype())));
+      };
+      if (second) add(*second);
+      if (const auto* array = std::get_if<NDArray>(&third)) add(*array);
+      for (const NDArray& array : others) add(array);
+      return Tuple(std::move(names));
+    });
+
+MXNET_REGISTER_API("testing.sequence")
+    .describe("Returns how many arrays a sequence has.")
+    .arg("arrays", "The arrays.")
+    .set_body_typed([](const std::vector<NDArray>& arrays) { return arrays.size(); });
 
 MXNET_REGISTER_API("testing.overloaded")
     .describe("Returns the text of which overload was called, and with what.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -430,6 +430,45 @@ def test_an_operator_of_python_tells_what_it_gives(parts: Any) -> None:
         assert [made.shape for made in function(mx.np.ones(2), count=2)] == [(2,), (2,)]
     assert inspect.signature(parts).parameters["count"].default == 1
     assert parts.__doc__.startswith("Gives a several times")
+
+
+@pytest.fixture
+def joined() -> Iterator[Any]:
+    def infer_joined(weight: Any, arrays: Any, scale: Any) -> Any:
+        assert isinstance(arrays, tuple)
+        rest = list(weight.shape[1:])
+        extents = [array.shape[0] for array in arrays]
+        if not arrays or any(list(array.shape[1:]) != rest for array in arrays):
+            raise ValueError(f"{len(arrays)} arrays do not fit {list(weight.shape)}")
+        return TensorSpec((sum(extents), *rest), "float32")
+
+    @mx.op.register("_npi.joined_of_tests", infer=infer_joined)
+    def joined(weight: ArrayLike, arrays: Sequence[ArrayLike], scale: int = 1) -> Any:
+        """Joins arrays, and multiplies them."""
+        return mx.np.concatenate(arrays) * mx.np.array(weight) * scale
+
+    yield joined
+    ffi.remove_global_func("_npi.joined_of_tests")
+
+
+def test_an_operator_of_python_takes_several_arrays(joined: Any) -> None:
+    weight, arrays = mx.np.ones((1, 3)), [mx.np.ones((2, 3)), mx.np.ones((4, 3))]
+    assert [param.role for param in joined.info.params] == ["array", "arrays", "attribute"]
+    for given in (arrays, tuple(arrays)):
+        assert joined(weight, given, 2).tolist() == [[2.0] * 3] * 6
+        assert shapes(infer(joined, weight, given)) == [(6, 3)]
+    assert shapes(infer(joined, weight, mx.np.ones((5, 1, 3)))) == [(5, 3)]
+    spec = TensorSpec((2, "n"), "float32")
+    assert shapes(infer(joined, spec, [spec] * 3)) == [(6, "n")]
+    assert mx.op.cost(joined, TensorSpec((2, 3), "float32"), arrays).bytes == 4 * (6 + 18 + 18)
+
+
+@pytest.mark.parametrize("arrays", [(), [mx.np.ones((2, 2))], 1, None, "x"])
+def test_what_is_wrong_with_several_arrays(joined: Any, arrays: Any) -> None:
+    weight = mx.np.ones((1, 3))
+    told, given = outcome(infer, joined, weight, arrays), outcome(joined, weight, arrays)
+    assert told == given
+    assert isinstance(told[0], type) and issubclass(told[0], Exception)
 
 
 @pytest.mark.parametrize("args", [(1, None, 0), (1, None, -2), ("x",), ({},), (1, 2, "many"), ()])

@@ -39,21 +39,57 @@ def test_the_registry_tells_roles(name, roles):
 
 
 @pytest.mark.parametrize(
-    ("annotation", "role"),
+    ("annotation", "roles", "role"),
     [
-        ("ArrayLike", "array"),
-        ("mx.np.ndarray | None", "array"),
-        ("None | ndarray", "array"),
-        ("Sequence[ndarray]", "attribute"),
-        ("ndarrays", "attribute"),
-        ("int", "attribute"),
+        (mx.np.ndarray, {}, "array"),
+        ("mx.np.ndarray | None", {}, "array"),
+        (list[mx.np.ndarray], {}, "arrays"),
+        ("list[mx.np.ndarray]", {}, "arrays"),
+        (dict[str, mx.np.ndarray], {}, "attribute"),
+        ("int", {}, "attribute"),
+        ("Literal['ndarray']", {"a": "attribute"}, "attribute"),
+        ("ArrayLike", {"a": "array"}, "array"),
+        ("ArrayLike", {"a": "arrays"}, "arrays"),
+        (int, {"a": "array"}, "array"),
     ],
+    ids=str,
 )
-def test_annotations_tell_roles(annotation, role):
+def test_annotations_tell_roles(annotation, roles, role):
     def body(a):
         return a
 
     body.__annotations__["a"] = annotation
-    operator = mx.op.register("tests.of_role", infer=lambda a: a)(body)
+    operator = mx.op.register("tests.of_role", infer=lambda a: a, roles=roles)(body)
     ffi.remove_global_func("tests.of_role")
     assert operator.info.params[0].role == role
+
+
+Arrays = list[mx.np.ndarray]
+
+
+def unknown(a: "ArrayLike"):  # noqa: F821  nothing imports it
+    """Has an annotation that nobody can evaluate."""
+
+
+def twice(a: Arrays, b: Arrays):
+    """Takes two sequences."""
+
+
+def optional(a: Arrays | None = None):
+    """Takes a sequence or none."""
+
+
+@pytest.mark.parametrize(
+    ("body", "roles", "kind", "text"),
+    [
+        (unknown, {}, TypeError, "whether 'a' takes an array .* 'ArrayLike' is not defined"),
+        (unknown, {"b": "array"}, ValueError, "roles has 'b', which is no parameter"),
+        (unknown, {"a": "out"}, ValueError, r"roles\['a'\] expected one of .* got 'out'"),
+        (twice, {}, TypeError, "'a' and 'b' take several arrays each"),
+        (optional, {}, TypeError, "'a' takes several arrays, and so can have no default"),
+    ],
+)
+def test_what_roles_are_rejected(body, roles, kind, text):
+    with pytest.raises(kind, match=f"tests.of_role: .*{text}"):
+        mx.op.register("tests.of_role", infer=lambda a: a, roles=roles)(body)
+    assert "tests.of_role" not in ffi.list_global_func_names()

@@ -27,6 +27,18 @@ def constant(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
+def flags(header: Header, enums: Sequence[str]) -> str:
+    """The numbers of some enums, and of each the names in their order: MXNetParamRole has ROLES."""
+    lines = []
+    for enum in enums:
+        names = {constant(name): number for name, number in header.enums[enum].items()}
+        lines += [f"{name} = {number}" for name, number in names.items()]
+        if list(names.values()) == list(range(len(names))):
+            texts = [name.partition("_")[2].lower() for name in names]
+            lines.append(f"{next(iter(names)).partition('_')[0]}S = {tuple(texts)!r}")
+    return "\n".join(lines) + "\n"
+
+
 class Writer:
     """calls: whether functions in structs are called from Python and so have their types there.
 

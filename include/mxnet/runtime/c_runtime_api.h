@@ -337,10 +337,11 @@ typedef enum {
   kMXNetParamMutated = 16     /*!< an array whose elements the body changes */
 } MXNetParamFlag;
 
-/*! \brief What a parameter of an operator is. */
+/*! \brief What a parameter takes; of functions that are no operators, whether it is arrays. */
 typedef enum {
   kMXNetRoleAttribute = 0, /*!< a value that selects what is computed */
-  kMXNetRoleArray = 1,     /*!< an input: an array, a number, or a nested sequence */
+  kMXNetRoleArray = 1,     /*!< an input: an array, a number, or a nested sequence; front ends
+                                keep the element type of a scalar that has one */
   kMXNetRoleArrays = 2,    /*!< inputs: a sequence of those */
   kMXNetRoleOut = 3,       /*!< the array that the result is written to, or None */
   kMXNetRoleContext = 4,   /*!< where the result is made */
@@ -415,8 +416,8 @@ typedef struct MXNetFuncInfo {
 typedef struct {
   const char* type;      /*!< type expression of what it takes */
   const char* type_name; /*!< what messages call it */
-  int32_t flags;    /*!< kMXNetParamVariadic, and kMXNetParamOptional where it may be left out */
-  int32_t reserved; /*!< zero */
+  int32_t flags; /*!< kMXNetParamVariadic, and kMXNetParamOptional where it may be left out */
+  int32_t role;  /*!< MXNetParamRole: whether it takes arrays */
   int (*takes)(const MXNetAny* value); /*!< nonzero if it takes the value */
 } MXNetParamSignature;
 

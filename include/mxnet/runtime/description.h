@@ -125,7 +125,8 @@ class Description {
       return param;
     } else {
       return {Keep(ArgumentAnnotation<T>()), Keep(TypeTraits<T>::Name()),
-              IsOptional<T>::value ? kMXNetParamOptional : kMXNetParamRequired, 0, &Takes<T>};
+              IsOptional<T>::value ? kMXNetParamOptional : kMXNetParamRequired, RoleOf<T>(),
+              &Takes<T>};
     }
   }
 

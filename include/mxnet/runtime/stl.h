@@ -189,6 +189,7 @@ struct TypeTraits<std::array<T, N>> {
   [[gnu::cold]] static std::string ArgumentAnnotation() {
     return TypeTraits<Array<T>>::ArgumentAnnotation();
   }
+  static constexpr int32_t kRole = details::RoleOfSequence<T>();
   static Match TryFrom(const MXNetValue& value, int type_code, std::array<T, N>* out) {
     const details::Elements elements(value, type_code, N);
     Match match = elements.fits() ? Match::kOk : Match::kWrongType;
@@ -243,6 +244,12 @@ struct TypeTraits<std::variant<T...>> {
   [[gnu::cold]] static std::string ArgumentAnnotation() {
     return details::Joined(" | ", details::ArgumentAnnotation<T>()...);
   }
+  // The same as that of the first alternative which is no attribute.
+  static constexpr int32_t kRole = [] {
+    int32_t role = kMXNetRoleAttribute;
+    ((role = role == kMXNetRoleAttribute ? details::RoleOf<T>() : role), ...);
+    return role;
+  }();
   static Match TryFrom(const MXNetValue& value, int type_code, std::variant<T...>* out) {
     for (const bool exact : {true, false}) {
       if ((Take<T>(value, type_code, exact, out) || ...)) return Match::kOk;

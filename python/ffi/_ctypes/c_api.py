@@ -354,7 +354,7 @@ class MXNetParamSignature(Structure):
         ("type", c_char_p),
         ("type_name", c_char_p),
         ("flags", c_int32),
-        ("reserved", c_int32),
+        ("role", c_int32),
         ("takes", c_void_p),
     ]
 

@@ -144,9 +144,10 @@ def _describe(handle: int, raw: dict[str, Any]) -> None:
     frame = Frame()
     given = raw.get("params", ())
     params = (abi.MXNetParamInfo * abi.capacity(len(given)))()
-    for param, (name, kind, doc, flags, default) in zip(params, given, strict=False):
+    roles = raw.get("roles") or [0] * len(given)
+    for param, role, (name, kind, doc, flags, default) in zip(params, roles, given, strict=False):
         param.name, param.type, param.doc = _utf8(name), _utf8(kind), _utf8(doc)
-        param.flags = flags
+        param.flags, param.role = flags, role
         any_value = param.default_value
         any_value.type_code = frame.write(default, any_value.value)
     info = abi.MXNetFuncInfo(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import description
-from .abi import PARAM_FRONT_END, PARAM_KEYWORD_ONLY, PARAM_VARIADIC
+from .abi import PARAM_FRONT_END, PARAM_KEYWORD_ONLY, PARAM_VARIADIC, ROLE_ARRAY
 from .arguments import MISSING, Keyword
 
 TYPE_CHECKING = False
@@ -26,9 +26,9 @@ class Parameters:
         self._shown: list[str] = [param[0] for param in named]
         body = [param for param in named if not param[3] & PARAM_FRONT_END]
         self._body: list[str] = [param[0] for param in body]
-        self._arrays = {
-            i for i, param in enumerate(body) if description.ARRAY_LIKE in (param[1] or "")
-        }
+        arrays = {p[0] for p, role in zip(params, raw["roles"], strict=True) if role == ROLE_ARRAY}
+        self._arrays = {i for i, name in enumerate(self._body) if name in arrays}
+        self._further_are_arrays = self._variadic in arrays
         by_name = [i for i, param in enumerate(named) if param[3] & PARAM_KEYWORD_ONLY]
         # How many visible parameters are positional, where others are keyword-only.
         self.by_position: int | None = by_name[0] if by_name else None
@@ -38,7 +38,7 @@ class Parameters:
 
     def takes_array(self, index: int) -> bool:
         """Whether a NumPy scalar at this position is an array, and keeps its element type."""
-        return index in self._arrays
+        return index in self._arrays or (self._further_are_arrays and index >= len(self._body))
 
     def where(self, index: int) -> str:
         """What messages call the argument at a position of the body's."""

@@ -286,8 +286,9 @@ cdef int make_kept(object made, MXNetValue* value, int* code, Frame* frame) noex
 
 cdef bint takes_array(Frame* frame) noexcept:
     """Whether the argument is of a parameter that is described as an array."""
-    return (frame.func != NULL and frame.depth == 0 and 0 <= frame.index < 64
-            and ((<FunctionBase>frame.func).array_mask >> frame.index) & 1)
+    # The last bit is also that of all further arguments.
+    return (frame.func != NULL and frame.depth == 0 and frame.index >= 0
+            and ((<FunctionBase>frame.func).array_mask >> min(frame.index, 63)) & 1)
 
 
 cdef int make_rare(object obj, int handler, MXNetValue* value, int* code, Frame* frame) except? -1:

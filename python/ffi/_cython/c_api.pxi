@@ -258,7 +258,7 @@ cdef extern from "mxnet/runtime/c_runtime_api.h" nogil:
         const char* type
         const char* type_name
         int32_t flags
-        int32_t reserved
+        int32_t role
         int (*takes)(const MXNetAny*) noexcept
 
     ctypedef int (*MXNetFieldGetter)(void*, MXNetObjectHandle, MXNetAny*) noexcept

@@ -137,13 +137,14 @@ cdef class InfoBuilder:
         self.params = <MXNetParamInfo*>malloc((len(described) + 1) * sizeof(MXNetParamInfo))
         if self.params == NULL:
             raise MemoryError()
+        roles = raw.get("roles") or [0] * len(described)
         for i in range(len(described)):
             name, type_text, doc, flags, default = described[i]
             self.params[i].name = self.text(name)
             self.params[i].type = self.text(type_text)
             self.params[i].doc = self.text(doc)
             self.params[i].flags = flags
-            self.params[i].role = 0
+            self.params[i].role = roles[i]
             self.texts.append(default)
             self.params[i].default_value.reserved = 0
             if make_arg(<PyObject*>default, &self.params[i].default_value.value,

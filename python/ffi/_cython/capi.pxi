@@ -2,7 +2,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from libc.stdint cimport int64_t, uint64_t, int32_t, uint32_t, uint8_t, uint16_t, INT64_MAX, INT64_MIN, UINT64_MAX
 from libc.stdlib cimport malloc, free, strtoull
-from libc.string cimport strcmp, strlen, strstr
+from libc.string cimport strcmp, strlen
 
 cdef extern from "<mxnet/runtime/tensor_check.h>" namespace "mxnet::runtime":
     bint IsPlainTensor(const DLTensor& tensor) noexcept

@@ -3,8 +3,6 @@ from types import MethodType
 
 from ffi import description
 
-cdef bytes ARRAY_LIKE = description.ARRAY_LIKE.encode()
-
 
 cdef object text_or_none(const char* text):
     return None if text == NULL else text.decode("utf-8", "replace")
@@ -175,6 +173,11 @@ def exclusive(FunctionBase function not None):
     return function
 
 
+cdef uint64_t array_bits(int index, int flags) noexcept:
+    """The arguments that go to a parameter of arrays: that one, or all from it on."""
+    return <uint64_t>(-1 if flags & kMXNetParamVariadic else 1) << index
+
+
 cdef int read_info(FunctionBase func, bint front_end) except -1:
     """Takes from the description what calls need."""
     cdef const MXNetFuncInfo* info = NULL
@@ -208,8 +211,8 @@ cdef int read_info(FunctionBase func, bint front_end) except -1:
         if not hidden:
             target = body_params
             body_params += 1
-        if target >= 0 and info.params[i].type != NULL and strstr(info.params[i].type, ARRAY_LIKE) != NULL:
-            func.array_mask |= <uint64_t>1 << target
+        if target >= 0 and info.params[i].role == kMXNetRoleArray:
+            func.array_mask |= array_bits(target, info.params[i].flags)
         targets.append(target)
         names.append(sys.intern(info.params[i].name.decode()))
         defaults.append(default)

@@ -6,9 +6,9 @@
 #include <mxnet/runtime/container/array.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +22,8 @@ namespace {
 
 /*! \brief The values of a call that are no inputs, in the order of their parameters. */
 using Attributes = std::vector<Any>;
+
+bool IsInput(int32_t role) { return role == kMXNetRoleArray || role == kMXNetRoleArrays; }
 
 /*! \brief Arguments of a function, kept as long as it is called. */
 class Arguments {
@@ -63,12 +65,18 @@ std::vector<T> OneOrMany(const Any& result, const char* what) {
 
 class DefinedOperator {
  public:
-  DefinedOperator(PackedFunc body, PackedFunc infer)
-      : body_(std::move(body)), infer_(std::move(infer)) {}
+  DefinedOperator(PackedFunc body, PackedFunc infer, std::vector<int32_t> roles)
+      : body_(std::move(body)),
+        infer_(std::move(infer)),
+        roles_(std::move(roles)),
+        single_inputs_(std::count(roles_.begin(), roles_.end(), kMXNetRoleArray)) {}
 
-  /*! \brief A function of that name, else with the description of the body. */
-  static PackedFunc Define(const std::string& name, const PackedFunc& body,
-                           const PackedFunc& infer);
+  /*!
+   * \brief A function of that name, else with the description of the body, whose parameters have
+   * these roles.
+   */
+  static PackedFunc Define(const std::string& name, const PackedFunc& body, const PackedFunc& infer,
+                           std::vector<int32_t> roles);
 
  private:
   using Self = std::shared_ptr<DefinedOperator>;
@@ -87,16 +95,28 @@ class DefinedOperator {
 
   /*! \brief The arguments of a call: each input as input(i) has it, and the attributes. */
   template <typename Input>
-  Arguments Gather(const void* attributes, const Input& input) const {
+  Arguments Gather(int num_in, const void* attributes, const Input& input) const {
     Arguments args;
     int next_input = 0;
     auto attribute = static_cast<const Attributes*>(attributes)->begin();
-    for (const bool is_input : is_input_) args.Add(is_input ? input(next_input++) : *attribute++);
+    for (const int32_t role : roles_) {
+      if (role == kMXNetRoleArray) {
+        args.Add(input(next_input++));
+      } else if (role == kMXNetRoleArrays) {
+        // There is one such parameter, so that the inputs that are left are its items.
+        std::vector<Any> items;
+        for (auto i = num_in - single_inputs_; i > 0; --i) items.push_back(input(next_input++));
+        args.Add(runtime::details::AnyOfObject(Tuple(std::move(items))));
+      } else {
+        args.Add(*attribute++);
+      }
+    }
     return args;
   }
 
-  std::vector<Ref<TensorSpec>> AskInfer(const MXNetTensorSpec* in, const void* attributes) const {
-    const Arguments args = Gather(attributes, [&](int i) {
+  std::vector<Ref<TensorSpec>> AskInfer(const MXNetTensorSpec* in, int num_in,
+                                        const void* attributes) const {
+    const Arguments args = Gather(num_in, attributes, [&](int i) {
       return IsGiven(in[i]) ? Any::Of(Ref<TensorSpec>::Make(TensorSpec(in[i]))) : Any();
     });
     return OneOrMany<Ref<TensorSpec>>(args.CallWith(infer_),
@@ -118,9 +138,9 @@ class DefinedOperator {
                   MXNetFunctionHandle, void* attributes) {
     return Guarded([&] {
       Attributes made;
-      const auto& is_input = Of(self).is_input_;
-      for (size_t i = 0; i < is_input.size(); ++i) {
-        if (!is_input[i]) made.push_back(runtime::details::Own(values[i], type_codes[i]));
+      const auto& roles = Of(self).roles_;
+      for (size_t i = 0; i < roles.size(); ++i) {
+        if (!IsInput(roles[i])) made.push_back(runtime::details::Own(values[i], type_codes[i]));
       }
       new (attributes) Attributes(std::move(made));
     });
@@ -130,15 +150,16 @@ class DefinedOperator {
     static_cast<Attributes*>(attributes)->~Attributes();
   }
 
-  static int CountOutputs(void* self, const MXNetTensorSpec* in, int, const void* attributes,
+  static int CountOutputs(void* self, const MXNetTensorSpec* in, int num_in, const void* attributes,
                           int* num_out) {
-    return Guarded([&] { *num_out = static_cast<int>(Of(self).AskInfer(in, attributes).size()); });
+    return Guarded(
+        [&] { *num_out = static_cast<int>(Of(self).AskInfer(in, num_in, attributes).size()); });
   }
 
-  static int Infer(void* self, const MXNetTensorSpec* in, int, const void* attributes,
+  static int Infer(void* self, const MXNetTensorSpec* in, int num_in, const void* attributes,
                    MXNetTensorSpec* out, int num_out) {
     return Guarded([&] {
-      const std::vector<Ref<TensorSpec>> specs = Of(self).AskInfer(in, attributes);
+      const std::vector<Ref<TensorSpec>> specs = Of(self).AskInfer(in, num_in, attributes);
       if (static_cast<int>(specs.size()) != num_out) {
         MXNET_THROW("RuntimeError")
             << "infer has given " << num_out << " outputs, and now " << specs.size();
@@ -150,12 +171,12 @@ class DefinedOperator {
     });
   }
 
-  static int Run(void* self, const DLTensor* in, int, const void* attributes, DLTensor* out,
+  static int Run(void* self, const DLTensor* in, int num_in, const void* attributes, DLTensor* out,
                  int num_out, void*) {
     return Guarded([&] {
       const DefinedOperator& op = Of(self);
       const Arguments args = op.Gather(
-          attributes, [&](int i) { return IsGiven(in[i]) ? Any::Of(Contiguous(in[i])) : Any(); });
+          num_in, attributes, [&](int i) { return IsGiven(in[i]) ? Any::Of(Contiguous(in[i])) : Any(); });
       const auto results =
           OneOrMany<NDArray>(args.CallWith(op.body_), "an operator has to give arrays, and");
       for (int i = 0; i < num_out; ++i) {
@@ -171,46 +192,50 @@ class DefinedOperator {
   PackedFunc body_;
   PackedFunc infer_;
   MXNetFunctionHandle function_{nullptr};
-  std::vector<bool> is_input_;
+  std::vector<int32_t> roles_;
+  std::ptrdiff_t single_inputs_;
 };
 
-/*!
- * \brief Whether an annotation is that of one array, which may be None: where a function of Python
- * says what role a parameter has.
- */
-bool IsInput(const MXNetParamInfo& param) {
-  const std::string_view type = param.type == nullptr ? "" : param.type;
-  if (type.find('[') != std::string_view::npos) return false;
-  for (size_t begin = 0; begin < type.size();) {
-    const size_t end = std::min(type.find(" | ", begin), type.size());
-    std::string_view one = type.substr(begin, end - begin);
-    one.remove_prefix(one.rfind('.') + 1);  // of what is not found, 0
-    if (one == "ArrayLike" || one == "ndarray") return true;
-    begin = end + 3;
+/*! \brief TypeError where an operator cannot have a parameter of that role. */
+void CheckParam(const std::string& name, const MXNetParamInfo& param, int32_t role,
+                const char* sequence) {
+  if ((param.flags & kMXNetParamVariadic) != 0) {
+    MXNET_THROW("TypeError") << name << ": an operator has no *" << param.name;
   }
-  return false;
+  if (role != kMXNetRoleArrays) return;
+  if (sequence != nullptr) {
+    MXNET_THROW("TypeError") << name << ": '" << sequence << "' and '" << param.name
+                             << "' take several arrays each; an operator has one such parameter";
+  }
+  if ((param.flags & kMXNetParamOptional) != 0) {
+    MXNET_THROW("TypeError") << name << ": '" << param.name
+                             << "' takes several arrays, and so can have no default";
+  }
 }
 
 PackedFunc DefinedOperator::Define(const std::string& name, const PackedFunc& body,
-                                   const PackedFunc& infer) {
+                                   const PackedFunc& infer, std::vector<int32_t> roles) {
   const MXNetFuncInfo* described = nullptr;
   MXNET_CHECK_CALL(MXNetFuncGetInfo(body.get(), &described));
   if (described->described == 0) {
     MXNET_THROW("TypeError") << name << ": an operator has to be a plain function, whose "
                              << "signature tells its parameters";
   }
-  const auto self = std::make_shared<DefinedOperator>(body, infer);
+  if (roles.size() != described->num_params) {
+    MXNET_THROW("ValueError") << name << ": " << roles.size() << " roles of "
+                              << described->num_params << " parameters";
+  }
   MXNetFuncInfo info{};
   std::memcpy(&info, described, std::min(sizeof(info), described->struct_size));
   info.name = name.c_str();
   std::vector<MXNetParamInfo> params(info.params, info.params + info.num_params);
-  for (MXNetParamInfo& param : params) {
-    if ((param.flags & kMXNetParamVariadic) != 0) {
-      MXNET_THROW("TypeError") << info.name << ": an operator has no *" << param.name;
-    }
-    if (IsInput(param)) param.role = kMXNetRoleArray;
-    self->is_input_.push_back(IsInput(param));
+  const char* sequence = nullptr;
+  for (size_t i = 0; i < params.size(); ++i) {
+    CheckParam(name, params[i], roles[i], sequence);
+    if (roles[i] == kMXNetRoleArrays) sequence = params[i].name;
+    params[i].role = roles[i];
   }
+  const auto self = std::make_shared<DefinedOperator>(body, infer, std::move(roles));
   MXNetOperator op{};
   op.struct_size = sizeof(op);
   op.version = 1;
@@ -241,9 +266,11 @@ MXNET_REGISTER_API("mx.op.define")
     .add_argument("body", "ffi.Function",
                   "What a call computes; its description is the operator's.")
     .add_argument("infer", "ffi.Function", "The specs of what it gives.")
+    .add_argument("roles", "Sequence[int]", "The MXNetParamRole of each parameter of the body.")
     .returns("ffi.Function")
-    .set_body_typed([](const std::string& name, const PackedFunc& body, const PackedFunc& infer) {
-      return DefinedOperator::Define(name, body, infer);
+    .set_body_typed([](const std::string& name, const PackedFunc& body, const PackedFunc& infer,
+                       std::vector<int32_t> roles) {
+      return DefinedOperator::Define(name, body, infer, std::move(roles));
     });
 
 }  // namespace

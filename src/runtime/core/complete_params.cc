@@ -45,6 +45,7 @@ void Merge(const char* function, const MXNetParamSignature& signature, bool rest
                              << TypeNameOf(given.value, given.type_code) << ", the C++ body takes "
                              << signature.type_name;
   }
+  if (param->role == kMXNetRoleAttribute) param->role = signature.role;
   if (param->type != nullptr) return;
   param->type = signature.type;
   const bool nullable = (signature.flags & kMXNetParamOptional) != 0;

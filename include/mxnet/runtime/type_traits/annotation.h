@@ -4,6 +4,8 @@
  *
  * A specialization of TypeTraits says it by `static std::string Annotation()`, the type of a
  * result, and, where an argument may be more than that, `static std::string ArgumentAnnotation()`.
+ * What a parameter of the type is to who reads descriptions, it says by
+ * `static constexpr int32_t kRole`, an MXNetParamRole.
  */
 #ifndef MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
 #define MXNET_RUNTIME_TYPE_TRAITS_ANNOTATION_H_
@@ -55,6 +57,24 @@ std::string ArgumentAnnotation() {
   } else {
     return ResultAnnotation<T>();
   }
+}
+
+template <typename T, typename = void>
+struct HasRole : std::false_type {};
+template <typename T>
+struct HasRole<T, std::void_t<decltype(TypeTraits<T, void>::kRole)>> : std::true_type {};
+
+/*! \brief The MXNetParamRole of a parameter; an attribute where its TypeTraits say nothing. */
+template <typename T>
+constexpr int32_t RoleOf() {
+  if constexpr (HasRole<T>::value) return TypeTraits<T, void>::kRole;
+  return kMXNetRoleAttribute;
+}
+
+/*! \brief The same of a sequence of T. */
+template <typename T>
+constexpr int32_t RoleOfSequence() {
+  return RoleOf<T>() == kMXNetRoleArray ? kMXNetRoleArrays : kMXNetRoleAttribute;
 }
 
 }  // namespace details MXNET_HIDDEN

@@ -140,6 +140,7 @@ struct TypeTraits<std::vector<T>> {
   [[gnu::cold]] static std::string ArgumentAnnotation() {
     return TypeTraits<Array<T>>::ArgumentAnnotation();
   }
+  static constexpr int32_t kRole = details::RoleOfSequence<T>();
   static Match TryFrom(const MXNetValue& value, int type_code, std::vector<T>* out) {
     static_assert(details::IsElement<T>());
     out->clear();
@@ -212,6 +213,7 @@ struct TypeTraits<Array<T>> {
   [[gnu::cold]] static std::string ArgumentAnnotation() {
     return "Sequence[" + details::ArgumentAnnotation<T>() + "]";
   }
+  static constexpr int32_t kRole = details::RoleOfSequence<T>();
   static Match TryFrom(const MXNetValue& value, int type_code, Array<T>* out) {
     static_assert(details::IsElement<T>());
     ObjectRef run;
@@ -298,6 +300,7 @@ struct TypeTraits<List<T>> {
   [[gnu::cold]] static std::string ArgumentAnnotation() {
     return TypeTraits<Array<T>>::ArgumentAnnotation();
   }
+  static constexpr int32_t kRole = details::RoleOfSequence<T>();
   static Match TryFrom(const MXNetValue& value, int type_code, List<T>* out) {
     static_assert(details::IsElement<T>());
     if (ObjectTypeOf(value, type_code) == kMXNetObjectList) {
@@ -352,6 +355,7 @@ struct TypeTraits<std::optional<T>> {
   [[gnu::cold]] static std::string ArgumentAnnotation() {
     return details::ArgumentAnnotation<T>() + " | None";
   }
+  static constexpr int32_t kRole = details::RoleOf<T>();
   static Match TryFrom(const MXNetValue& value, int type_code, std::optional<T>* out) {
     static_assert(details::IsElement<T>());
     if (type_code == kMXNetNull) {

@@ -19,6 +19,7 @@ struct TypeTraits<const DLTensor*> {
   [[gnu::cold]] static std::string Name() { return "ndarray"; }
   [[gnu::cold]] static std::string Annotation() { return "ffi.NDArray"; }
   [[gnu::cold]] static std::string ArgumentAnnotation() { return "ArrayLike"; }
+  static constexpr int32_t kRole = kMXNetRoleArray;
   static Match TryFrom(const MXNetValue& value, int type_code, const DLTensor** out) {
     if (type_code == kMXNetNDArrayHandle) {
       *out = &static_cast<const MXNetNDArrayObject*>(value.v_handle)->tensor;
@@ -37,6 +38,7 @@ struct TypeTraits<DLTensor*> {
   [[gnu::cold]] static std::string Name() { return "writable ndarray"; }
   [[gnu::cold]] static std::string Annotation() { return "ffi.NDArray"; }
   [[gnu::cold]] static std::string ArgumentAnnotation() { return "ArrayLike"; }
+  static constexpr int32_t kRole = kMXNetRoleArray;
   static Match TryFrom(const MXNetValue& value, int type_code, DLTensor** out) {
     if (type_code == kMXNetNDArrayHandle) {
       auto* array = static_cast<MXNetNDArrayObject*>(value.v_handle);
@@ -63,6 +65,7 @@ struct TypeTraits<NDArray> {
   [[gnu::cold]] static std::string Name() { return "ndarray"; }
   [[gnu::cold]] static std::string Annotation() { return "ffi.NDArray"; }
   [[gnu::cold]] static std::string ArgumentAnnotation() { return "ArrayLike"; }
+  static constexpr int32_t kRole = kMXNetRoleArray;
   static Match TryFrom(const MXNetValue& value, int type_code, NDArray* out) {
     if (type_code == kMXNetArrayHandle || type_code == kMXNetReadOnlyArray) {
       *out = details::CopyOfTensor(*static_cast<const DLTensor*>(value.v_handle));
