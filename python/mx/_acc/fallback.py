@@ -26,13 +26,15 @@ class AccPlacementWarning(AccFallbackWarning):
     """Nodes of a graph for an accelerator run on the CPU, as its library does not execute them."""
 
 
-@ffi.register_func("mx.acc.warn", override=True)
 def _warn(accelerator: str, operator: str, reason: str, so_far: str) -> None:
     text = (
         f"{accelerator} does not execute {operator}: {reason}. It runs on the CPU, with copies. "
         f"On the CPU so far: {so_far}. mx.acc_stats() tells what that costs."
     )
     warnings.warn(text, AccFallbackWarning, stacklevel=users_level())
+
+
+ffi.get_global_func("mx.acc.use_warner")(_warn)
 
 
 def users_level() -> int:

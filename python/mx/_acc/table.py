@@ -112,12 +112,14 @@ def _discovery() -> Discovery:
     return DISCOVERY
 
 
-@ffi.register_func("runtime.find_device_kind", override=True)
 def _find(name: str) -> None:
     """Loads the accelerator of that name, if one is found; raises why it did not load."""
     _discovery().look_for(name)
     if name not in CONTEXTS:
         _discovery().check(name)
+
+
+ffi.get_global_func("runtime.use_device_finder")(_find)
 
 
 def find_attribute(name: str) -> Callable[..., Context]:

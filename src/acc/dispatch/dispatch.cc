@@ -19,6 +19,7 @@
 #include "acc/dispatch/fallback_call.h"
 #include "acc/dispatch/moved_call.h"
 #include "runtime/core/c_api_guard.h"
+#include "runtime/core/handed_down.h"
 #include "runtime/core/operator.h"
 
 namespace mxnet {
@@ -74,26 +75,30 @@ Context ContextOf(const Call& call) {
   return devices.context_index >= 0 && !follows ? CurrentContext() : kHost;
 }
 
-MXNET_REGISTER_API("mx.acc.warn")
+/*! \brief What the front end tells the user with; lives as long as the process. */
+runtime::HandedDown& Warner() {
+  static auto* warner = new runtime::HandedDown();
+  return *warner;
+}
+
+MXNET_REGISTER_API("mx.acc.use_warner")
     .describe(
-        "Tells the user that an operator runs on the CPU, once for each. The front end replaces "
-        "it; without one the text goes to stderr.")
-    .add_argument("accelerator", "str", "The accelerator that does not execute it.")
-    .add_argument("operator", "str", "The operator.")
-    .add_argument("reason", "str", "Why it does not.")
-    .add_argument("so_far", "str", "The operators that ran on the CPU so far.")
-    .returns("None")
-    .set_body_typed([](const std::string& accelerator, const std::string& name,
-                       const std::string& reason, const std::string&) {
-      std::fprintf(stderr, "mx: %s: %s runs on the CPU: %s\n", accelerator.c_str(), name.c_str(),
-                   reason.c_str());
-    });
+        "Has the user be told by a function that an operator runs on the CPU, once for each. "
+        "Without one the text goes to stderr.")
+    .arg("warn",
+         "Is called with the accelerator that does not execute the operator, the operator, why it "
+         "does not, and the operators that ran on the CPU so far.")
+    .set_body_typed([](PackedFunc warn) { Warner().Set(std::move(warn)); });
 
 /*! \brief Tells the user, once for each operator, where it runs. */
 void Warn(const std::string& accelerator, Stats* stats, const OperatorStats& first,
           const std::string& reason) {
-  const PackedFunc warn = PackedFunc::GetGlobal("mx.acc.warn");
-  warn(accelerator, first.name(), reason, stats->NamesOnCpu());
+  if (const PackedFunc warn = Warner().Get()) {
+    warn(accelerator, first.name(), reason, stats->NamesOnCpu());
+  } else {
+    std::fprintf(stderr, "mx: %s: %s runs on the CPU: %s\n", accelerator.c_str(),
+                 first.name().c_str(), reason.c_str());
+  }
 }
 
 /*! \brief On the CPU, with copies. Throws. */

@@ -65,8 +65,31 @@ bool MayAskForOperators() {
   return fallback_mode.load(std::memory_order_relaxed) != FallbackMode::kWhole;
 }
 
+int CallOperator(MXNetFunctionHandle func, const MXNetValue* values, const int* type_codes,
+                 int num_args, DLDevice ctx, MXNetValue* ret, int* ret_type_code, int* done) {
+  return runtime::Guard([&] {
+    *done = 0;
+    Slot* slot = Table::Global()->Find(ctx.device_type);
+    if (slot == nullptr) return;  // another library's device, which executes nothing
+    const auto& function = *static_cast<const FunctionObject*>(func);
+    MXNetValue filled[runtime::kMaxParams];
+    int filled_codes[runtime::kMaxParams];
+    if (function.Fill(values, type_codes, num_args, filled, filled_codes) != 0) {
+      throw Error::FromLast();
+    }
+    const auto num_params = static_cast<int>(function.info->body_params().size());
+    const CallArguments args{filled, filled_codes, num_params};
+    const Call call(function, args);
+    const InUse accelerator(slot);
+    std::string reason;
+    const bool is_done = TryExecutor(call, accelerator->device(ctx.device_id),
+                                     &accelerator->stats(), ret, ret_type_code, &reason);
+    *done = is_done ? 1 : 0;
+  });
+}
+
 constexpr runtime::DeviceTransfers kTransfers{&Assign, &AssignBorrowed, &AssignWithin,
-                                              &MayAskForOperators};
+                                              &MayAskForOperators, &CallOperator};
 
 // Set when this library is loaded and not with the first accelerator, because an array of another
 // library's device may come before that.

@@ -71,7 +71,27 @@ bool TryAssignWithin(const NDArray& target, const NDArray& source) {
   return done != 0;
 }
 
-bool MayAskForOperators() { return Transfers().may_ask_for_operators(); }
+NDArray TryOnDevice(Context ctx, const PackedFunc& op, const std::vector<Any>& args) {
+  if (!Transfers().may_ask_for_operators()) return NDArray();
+  std::vector<MXNetValue> values;
+  std::vector<int> type_codes;
+  for (const Any& arg : args) {
+    values.push_back(arg.value());
+    type_codes.push_back(arg.type_code());
+  }
+  int done = 0;
+  MXNetRetValue result;
+  const int status = result.Receive([&](MXNetValue* ret, int* ret_type_code) {
+    return Transfers().call_operator(op.get(), values.data(), type_codes.data(),
+                                     static_cast<int>(args.size()), ctx, ret, ret_type_code, &done);
+  });
+  if (status != 0) {
+    const Error error = Error::FromLast();
+    if (error.kind() != "NotImplementedError") throw error;
+    return NDArray();
+  }
+  return done != 0 ? result.As<NDArray>() : NDArray();
+}
 
 void CopyAnywhere(const Elements& source, const Elements& target) {
   const bool from_host = IsHost(source.tensor.device);

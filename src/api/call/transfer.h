@@ -7,6 +7,8 @@
 
 #include <mxnet/runtime/packed_func.h>
 
+#include <vector>
+
 #include "op/tensor/strided.h"
 
 namespace mxnet {
@@ -36,8 +38,11 @@ void Assign(const NDArray& target, const NDArray& source);
 /*! \brief The same within a device; false where its library cannot. */
 bool TryAssignWithin(const NDArray& target, const NDArray& source);
 
-/*! \brief Whether libraries of accelerators may be asked for operators. */
-bool MayAskForOperators();
+/*!
+ * \brief What an operator gives that the library of a device executes, where all arrays among the
+ * arguments are; a NULL array where it does not, or may not be asked.
+ */
+NDArray TryOnDevice(Context ctx, const PackedFunc& op, const std::vector<Any>& args);
 
 /*! \brief An array of any context as one of ctx: itself or a copy. */
 NDArray BringTo(const NDArray& array, Context ctx);

@@ -101,26 +101,10 @@ void CopyRuns(const NDArray& array, const Selection& selection, const NDArray& d
       "its indices name elements that its library does not copy within the device");
 }
 
-/*! \brief What an operator of the accelerator's own returns; a NULL array where it has none. */
-template <typename... Args>
-NDArray TryOperator(Context ctx, const std::string& op, const Args&... args) {
-  if (!MayAskForOperators()) return NDArray();
-  const std::string device = ContextName(ctx);
-  const std::string name = "acc." + device.substr(0, device.find('(')) + "." + op;
-  MXNetFunctionHandle handle = nullptr;
-  MXNET_CHECK_CALL(MXNetFuncGetGlobal(name.c_str(), &handle));
-  if (handle == nullptr) return NDArray();
-  const PackedFunc function(ObjectRef::Steal(handle));
-  try {
-    return function(args...);
-  } catch (const Error& error) {
-    if (error.kind() != "NotImplementedError") throw;
-    return NDArray();
-  }
-}
-
 NDArray TryTake(const NDArray& array, const NDArray& indices, int axis) {
-  return TryOperator(array.ctx(), "take", array, BringTo(indices, array.ctx()), axis);
+  static const PackedFunc take = PackedFunc::GetGlobal("_npi.take");
+  return TryOnDevice(array.ctx(), take,
+                     {Any::Of(array), Any::Of(BringTo(indices, array.ctx())), Any::Of(axis)});
 }
 
 /*! \brief By the one index array there is, along its axis; a NULL array where it has no take. */
@@ -201,8 +185,9 @@ void ScatterElsewhere(const NDArray& array, const Selection& selection, const El
 }
 
 bool TryFillMaskElsewhere(const NDArray& array, const NDArray& mask, const NDArray& value) {
-  const NDArray filled =
-      TryOperator(array.ctx(), "where", BringTo(mask, array.ctx()), value, array);
+  static const PackedFunc where = PackedFunc::GetGlobal("_npi.where");
+  const NDArray filled = TryOnDevice(
+      array.ctx(), where, {Any::Of(BringTo(mask, array.ctx())), Any::Of(value), Any::Of(array)});
   if (filled.get() == nullptr) return false;
   Assign(array, filled);
   return true;

@@ -8,6 +8,8 @@
 
 #include <utility>
 
+#include "runtime/core/handed_down.h"
+
 namespace mxnet {
 namespace runtime {
 
@@ -20,6 +22,15 @@ namespace {
 int KindNumber(const std::string& name) {
   DeviceProvider* provider = device_provider.load(std::memory_order_acquire);
   return provider == nullptr ? 0 : provider->KindNumber(name);
+}
+
+/*!
+ * \brief Looks for devices of a kind that is not known; throws why they could not be used. Lives as
+ * long as the process, since front ends have ended before.
+ */
+HandedDown& DeviceFinder() {
+  static auto* finder = new HandedDown();
+  return *finder;
 }
 
 const ContextStack& Stack() {
@@ -49,16 +60,14 @@ MXNET_REGISTER_API("runtime.device_kind_number")
       if (name == "cpu") return static_cast<int>(kDLCPU);
       const int known = KindNumber(name);
       if (known != 0) return known;
-      PackedFunc::GetGlobal("runtime.find_device_kind")(name);
+      if (const PackedFunc find = DeviceFinder().Get()) find(name);
       return KindNumber(name);
     });
 
-MXNET_REGISTER_API("runtime.find_device_kind")
-    .describe(
-        "Looks for devices of a kind that is not known; throws why they could not be used. The "
-        "front end replaces it; without one it does nothing.")
-    .arg("name", "Such as 'npu'.")
-    .set_body_typed([](const std::string&) {});
+MXNET_REGISTER_API("runtime.use_device_finder")
+    .describe("Has kinds of devices that are not known be looked for by a function.")
+    .arg("find", "Is called with the name, such as 'npu'; raises why the devices cannot be used.")
+    .set_body_typed([](PackedFunc find) { DeviceFinder().Set(std::move(find)); });
 
 MXNET_REGISTER_API("runtime.device_kinds")
     .describe("The names of the kinds of which there are devices now.")

@@ -76,6 +76,12 @@ struct DeviceTransfers {
   int (*assign_within)(MXNetNDArrayHandle target, MXNetNDArrayHandle source, int* done);
   /*! \brief Whether libraries may be asked for operators; `acc_fallback("whole")` forbids it. */
   bool (*may_ask_for_operators)();
+  /*!
+   * \brief Has a device's library execute a call of an operator, whose arrays are there; *done is 0
+   * where it does not.
+   */
+  int (*call_operator)(MXNetFunctionHandle func, const MXNetValue* values, const int* type_codes,
+                       int num_args, DLDevice ctx, MXNetValue* ret, int* ret_type_code, int* done);
 };
 
 /*! \brief Set once by the code that has them; NULL where nothing drives devices. */
