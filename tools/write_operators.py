@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import ffi
+import mx
 from ffi import reference
 from mx._registry import EXTENSION, NUMPY, Namespace
 
@@ -106,6 +107,7 @@ def _described(namespace: Namespace, name: str, function: ffi.Function) -> dict[
     return {
         "name": name,
         "function": f"{namespace.module}.{name}",
+        "version": mx.op.version(function),
         "doc": info.doc,
         "parameters": [_parameter(param) for param in info.in_order(False)],
         "returns": info.returns,

@@ -24,12 +24,13 @@ TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 
 _infer = ffi.get_global_func("mx.op.infer")
 _cost = ffi.get_global_func("mx.op.cost")
+_version = ffi.get_global_func("mx.op.version")
 _define = ffi.get_global_func("mx.op.define")
 
 # Those that a function of Python may say of its parameters.
 _ROLES = ("array", "arrays", "attribute")
 
-__all__ = ["Cost", "TensorSpec", "cost", "infer", "register"]
+__all__ = ["Cost", "TensorSpec", "cost", "infer", "register", "version"]
 
 
 def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
@@ -66,6 +67,17 @@ def cost(operator: Any, /, *args: Any, **kwargs: Any) -> Cost:
     return Cost(*_cost(operator, *_arguments("cost", operator, args, kwargs)))
 
 
+def version(operator: Any, /) -> int:
+    """The version of an operator's meaning: a later one may give something else for the same call.
+
+    1 for most operators. Raises TypeError where `operator` is no function, NotImplementedError
+    where it is no operator.
+    """
+    if not isinstance(operator, ffi.Function):
+        raise TypeError(f"version: expected an operator, got {type(operator).__name__}")
+    return int(_version(operator))
+
+
 def _arguments(
     name: str, operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[Any]:
@@ -80,6 +92,7 @@ def register(
     infer: Callable[..., Any],
     override: bool = False,
     roles: Mapping[str, str] | None = None,
+    version: int = 1,
 ) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that registers a Python function as an operator, which tells what it gives.
 
@@ -90,12 +103,14 @@ def register(
     parameters whose annotation does not: "array", "arrays" or "attribute". `infer` returns the
     TensorSpec of what the function returns, or a sequence of one for each array of several.
 
+    `version` is that of its meaning: raise it where the same call gives something else.
+
     A call asks `infer` first, so that what that raises is what the call raises. The function gets
     its arguments as they are given. Operators named "_npi.name" are functions of mx.np, those named
     "_npx.name" of mx.npx. Returns the operator.
 
-    Raises ValueError where the name is taken and override is false, or where `roles` names no
-    parameter or no role; TypeError where the function is no plain one, whose signature tells its
+    Raises ValueError where the name is taken and override is false, where `version` is less than 1,
+    or where `roles` names no parameter or no role; TypeError where the function is no plain one, whose signature tells its
     parameters, where an annotation cannot be evaluated and `roles` does not say what it is of, or
     where two parameters take several arrays.
     """
@@ -103,7 +118,7 @@ def register(
     def decorate(function: Callable[..., Any]) -> Any:
         body = ffi.convert(function)
         told = _roles(name, function, body, roles or {})
-        operator = _define(name, body, ffi.convert(infer), told)
+        operator = _define(name, body, ffi.convert(infer), told, version)
         ffi.register_func(name, operator, override)
         return operator.front_end()
 

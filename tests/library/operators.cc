@@ -23,6 +23,7 @@ MXNetViewKind NoView(const ViewCall&, const NoAttributes&) { return kMXNetViewNo
 
 MXNET_REGISTER_OPERATOR("testing.zeroed_view", NoAttributes)
     .describe("A copy of which only the first element is written, and which is placed as zeros.")
+    .version(2)
     .input("a", "An array of int8.")
     .properties(kMXNetOpZeroed)
     .infer(&InferSame)

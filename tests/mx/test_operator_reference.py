@@ -8,6 +8,7 @@ import pytest
 
 import ffi
 import mx
+from tests import library
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +25,37 @@ def test_the_package_has_the_json():
     (add,) = [operator for operator in table["operators"] if operator["name"] == "add"]
     assert [parameter["name"] for parameter in add["parameters"]] == ["x1", "x2", "out"]
     assert add["parameters"][2]["role"] == "output"
+    assert add["version"] == mx.op.version(mx.np.add) == 1
+
+
+def test_an_operator_tells_the_version_of_its_meaning():
+    library.load()
+    operator = mx.op.register("tests.of_version", infer=lambda a: a, version=3)(lambda a: a)
+    ffi.remove_global_func("tests.of_version")
+    assert mx.op.version(operator) == 3
+    assert mx.op.version(ffi.get_global_func("testing.zeroed_view")) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: mx.op.version(3), TypeError, "version: expected an operator, got int"),
+        (
+            lambda: mx.op.version(ffi.get_global_func("testing.roles")),
+            NotImplementedError,
+            "testing.roles: it is no operator, and has no version",
+        ),
+        (
+            lambda: mx.op.register("tests.of_version", infer=abs, version=0)(lambda a: a),
+            ValueError,
+            "tests.of_version: the version of an operator is 0, expected at least 1",
+        ),
+    ],
+)
+def test_what_has_no_version(call, kind, text):
+    library.load()
+    with pytest.raises(kind, match=text):
+        call()
 
 
 @pytest.mark.parametrize(

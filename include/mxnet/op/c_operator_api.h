@@ -111,7 +111,7 @@ typedef enum {
 /*! \brief An operator. Members are added at the end only; struct_size tells which are known. */
 typedef struct MXNetOperator {
   size_t struct_size;
-  int32_t version;     /*!< of its meaning: raised where the same call gives something else */
+  int32_t version;     /*!< of its meaning, from 1: raised where the same call gives something else */
   int32_t num_outputs; /*!< -1 where attributes tell */
   uint64_t properties; /*!< MXNetOpProperty, or-ed */
   int32_t type_rule;   /*!< MXNetTypeRule */

@@ -276,6 +276,11 @@ class MXNET_HIDDEN OperatorRegistry {
     registry_.describe(std::move(doc));
     return *this;
   }
+  /*! \brief Of its meaning, 1 unless said: raised where the same call gives something else. */
+  [[gnu::cold]] OperatorRegistry& version(int32_t version) {
+    op_.version = version;
+    return *this;
+  }
   /*! \brief An input: an array, a number, or a nested sequence. */
   [[gnu::cold]] OperatorRegistry& input(std::string name, std::string doc) {
     registry_.add_argument(std::move(name), kArray, std::move(doc));

@@ -73,10 +73,10 @@ class DefinedOperator {
 
   /*!
    * \brief A function of that name, else with the description of the body, whose parameters have
-   * these roles.
+   * these roles; version is that of its meaning.
    */
   static PackedFunc Define(const std::string& name, const PackedFunc& body, const PackedFunc& infer,
-                           std::vector<int32_t> roles);
+                           std::vector<int32_t> roles, int32_t version);
 
  private:
   using Self = std::shared_ptr<DefinedOperator>;
@@ -175,8 +175,9 @@ class DefinedOperator {
                  int num_out, void*) {
     return Guarded([&] {
       const DefinedOperator& op = Of(self);
-      const Arguments args = op.Gather(
-          num_in, attributes, [&](int i) { return IsGiven(in[i]) ? Any::Of(Contiguous(in[i])) : Any(); });
+      const Arguments args = op.Gather(num_in, attributes, [&](int i) {
+        return IsGiven(in[i]) ? Any::Of(Contiguous(in[i])) : Any();
+      });
       const auto results =
           OneOrMany<NDArray>(args.CallWith(op.body_), "an operator has to give arrays, and");
       for (int i = 0; i < num_out; ++i) {
@@ -214,7 +215,8 @@ void CheckParam(const std::string& name, const MXNetParamInfo& param, int32_t ro
 }
 
 PackedFunc DefinedOperator::Define(const std::string& name, const PackedFunc& body,
-                                   const PackedFunc& infer, std::vector<int32_t> roles) {
+                                   const PackedFunc& infer, std::vector<int32_t> roles,
+                                   int32_t version) {
   const MXNetFuncInfo* described = nullptr;
   MXNET_CHECK_CALL(MXNetFuncGetInfo(body.get(), &described));
   if (described->described == 0) {
@@ -238,7 +240,7 @@ PackedFunc DefinedOperator::Define(const std::string& name, const PackedFunc& bo
   const auto self = std::make_shared<DefinedOperator>(body, infer, std::move(roles));
   MXNetOperator op{};
   op.struct_size = sizeof(op);
-  op.version = 1;
+  op.version = version;
   op.num_outputs = -1;
   op.attrs_size = sizeof(Attributes);
   op.read = &Read;
@@ -267,10 +269,11 @@ MXNET_REGISTER_API("mx.op.define")
                   "What a call computes; its description is the operator's.")
     .add_argument("infer", "ffi.Function", "The specs of what it gives.")
     .add_argument("roles", "Sequence[int]", "The MXNetParamRole of each parameter of the body.")
+    .add_argument("version", "int", "Of its meaning.")
     .returns("ffi.Function")
     .set_body_typed([](const std::string& name, const PackedFunc& body, const PackedFunc& infer,
-                       std::vector<int32_t> roles) {
-      return DefinedOperator::Define(name, body, infer, std::move(roles));
+                       std::vector<int32_t> roles, int32_t version) {
+      return DefinedOperator::Define(name, body, infer, std::move(roles), version);
     });
 
 }  // namespace

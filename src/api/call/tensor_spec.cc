@@ -54,6 +54,20 @@ MXNET_REGISTER_API("mx.op.infer")
       *ret = Array<Ref<TensorSpec>>(specs);
     });
 
+MXNET_REGISTER_API("mx.op.version")
+    .describe("The version of an operator's meaning. NotImplementedError for what is no operator.")
+    .add_argument("operator", "ffi.Function", "The operator.")
+    .returns("int")
+    .set_body_typed([](const PackedFunc& func) {
+      const MXNetFuncInfo* info = nullptr;
+      MXNET_CHECK_CALL(MXNetFuncGetInfo(func.get(), &info));
+      if (info->op == nullptr) {
+        MXNET_THROW("NotImplementedError")
+            << info->name << ": it is no operator, and has no version";
+      }
+      return static_cast<const MXNetOperator*>(info->op)->version;
+    });
+
 }  // namespace
 
 std::vector<TensorSpec> InferSpecs(const MXNetArgs& args) {

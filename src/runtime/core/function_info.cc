@@ -127,6 +127,10 @@ void FunctionInfo::CopyOperator() {
     MXNET_THROW("ValueError") << info_.name << ": an operator of " << op->num_outputs
                               << " outputs has to have count_outputs";
   }
+  if (op->version < 1) {
+    MXNET_THROW("ValueError") << info_.name << ": the version of an operator is " << op->version
+                              << ", expected at least 1";
+  }
   std::memcpy(&op_, op, std::min(op->struct_size, sizeof(op_)));
   if ((op_.type_rule == kMXNetTypesOwn) != (op_.promote != nullptr)) {
     MXNET_THROW("ValueError") << info_.name << ": an operator has promote with kMXNetTypesOwn, and "
