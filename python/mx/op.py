@@ -9,6 +9,7 @@ mx.op.infer(mx.np.add, spec, mx.np.ones(3))  # one TensorSpec of shape ("batch",
 from __future__ import annotations
 
 import inspect
+import operator as python_operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,12 +20,14 @@ import ffi
 from ffi.roles import ROLES, role_of
 
 from . import _library  # noqa: F401  registers the operators
+from .ndarray import _indexing
 
 TensorSpec: Any = ffi.get_class("mx.TensorSpec")
 
 _infer = ffi.get_global_func("mx.op.infer")
 _cost = ffi.get_global_func("mx.op.cost")
 _version = ffi.get_global_func("mx.op.version")
+_getitem = ffi.get_global_func("_npi.getitem")
 _define = ffi.get_global_func("mx.op.define")
 
 # Those that a function of Python may say of its parameters.
@@ -36,15 +39,18 @@ __all__ = ["Cost", "TensorSpec", "cost", "infer", "register", "version"]
 def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     """The specs of what `operator(*args, **kwargs)` gives, one TensorSpec an output.
 
-    Arguments are those of the call; where it takes an array, also for `out`, a TensorSpec will do,
-    whose shape may have names in place of numbers. Equal extents have equal texts, however each
-    came about: the running sums of arrays of shapes ("n", "m") and ("m", "n") are both of shape
-    ("n*m",). A shape that is told makes a TensorSpec again, and equal ones compare equal.
+    Arguments are those of the call. `operator.getitem` of Python is the operator of a[key]:
+    infer(operator.getitem, a, (0, slice(2))). Where an operator takes an array, also for `out`, a
+    TensorSpec will do, whose shape may have names in place of numbers. Equal extents have equal
+    texts, however each came about: the running sums of arrays of shapes ("n", "m") and ("m", "n")
+    are both of shape ("n*m",). A shape that is told makes a TensorSpec again, and equal ones
+    compare equal.
 
     Raises what the call would raise for these shapes, types, contexts and Python numbers, and
     NotImplementedError where `operator` is none that tells what it gives. What only elements or
     the memory that is left tell is for the call: an index out of bounds, MemoryError.
     """
+    operator, args = _meant(operator, args)
     return list(_infer(operator, *_arguments("infer", operator, args, kwargs)))
 
 
@@ -64,6 +70,7 @@ def cost(operator: Any, /, *args: Any, **kwargs: Any) -> Cost:
 
     Arguments are those of `infer`, which raises the same.
     """
+    operator, args = _meant(operator, args)
     return Cost(*_cost(operator, *_arguments("cost", operator, args, kwargs)))
 
 
@@ -84,6 +91,25 @@ def _arguments(
     if not isinstance(operator, ffi.Function):
         raise TypeError(f"{name}: expected an operator, got {type(operator).__name__}")
     return Parameters.of(operator).bind(args, kwargs)
+
+
+def _meant(operator: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Of Python's operator of a[key] ours, and how a key travels to it."""
+    if operator is not python_operator.getitem:
+        return operator, args
+    if len(args) != 2:
+        raise TypeError(f"getitem: expected 2 arguments, got {len(args)}")
+    return _getitem, (args[0], _key(args[1]))
+
+
+def _key(key: Any) -> Any:
+    """A key as it travels; specs stay, as it is the operator that says what it tells of them."""
+    items = key if isinstance(key, tuple) else (key,)
+    if not any(isinstance(item, TensorSpec) for item in items):
+        return _indexing.encode_key(key)
+    return tuple(
+        item if isinstance(item, TensorSpec) else _indexing.encode_item(item) for item in items
+    )
 
 
 def register(
@@ -110,9 +136,9 @@ def register(
     "_npx.name" of mx.npx. Returns the operator.
 
     Raises ValueError where the name is taken and override is false, where `version` is less than 1,
-    or where `roles` names no parameter or no role; TypeError where the function is no plain one, whose signature tells its
-    parameters, where an annotation cannot be evaluated and `roles` does not say what it is of, or
-    where two parameters take several arrays.
+    or where `roles` names no parameter or no role; TypeError where the function is no plain one,
+    whose signature tells its parameters, where an annotation cannot be evaluated and `roles` does
+    not say what it is of, or where two parameters take several arrays.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:

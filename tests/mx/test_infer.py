@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from operator import getitem
 from typing import Any
 
 import numpy
@@ -109,6 +110,33 @@ MADE = (
     ("triu", (mx.np.ones((3, 4)), -1), ([1, 2, 3], 2), (mx.np.ones((0, 3)),), (3,), ([1], None)),
     ("copy", (mx.np.ones((3, 4)).T,), ([1, 2],), (3,), (numpy.float32(3),), ("x",)),
     ("astype", (mx.np.ones((3, 4)), "int8"), ([300], "int8"), (2.5, "bool"), ([1], "no_type")),
+    ("array", (mx.np.ones((3, 4)).T,), ([[1, 2.5]],), (3,), (True,), (2j,), (numpy.float32(3),)),
+    (
+        "array",
+        ([300], "int8"),
+        (300, "int8"),
+        ([1], "no_type"),
+        ("x",),
+        ([1, "x"],),
+        ([[1], [1, 2]],),
+    ),
+    (
+        "array",
+        ([mx.np.ones(2), [1, 2]],),
+        ([mx.np.ones(2), [1]],),
+        ([],),
+        ([[], []], "bool"),
+        (None,),
+    ),
+    ("array", ({},), (2**63,), ([1, None],), (mx.np.ones(2), "bfloat16"), (1, "int8", 3)),
+    (
+        "asarray",
+        (mx.np.ones((3, 4)),),
+        ([1, 2],),
+        (numpy.ones(2, "int8"), "float32"),
+        (2.5, "bool"),
+    ),
+    ("asarray", ("x",), ([1], "no_type"), (mx.np.ones(2), None, "no_such"), ([[2], 1],)),
     ("astype", (mx.np.ones(2), "float32", False), (mx.np.ones(2), None), ("x", "int8")),
 )
 
@@ -162,6 +190,8 @@ SYMBOLIC = (
     ("tril", (("n", 3),), ("n", 3)),
     ("triu", (("n",),), ("n", "n")),
     ("copy", (("n", "m"),), ("n", "m")),
+    ("array", (("n", "m"),), ("n", "m")),
+    ("asarray", (("n", 3),), ("n", 3)),
 )
 
 # Operators of a sequence: shapes of its items, attributes, and the shape of the result.
@@ -291,6 +321,52 @@ MOVED = (
 )
 
 
+# What stands between the brackets behind an array of n by m by 3, and the shape of that.
+INDEXED: tuple[tuple[Any, Any], ...] = (
+    (0, ("m", 3)),
+    ((0, -1), (3,)),
+    ((..., 2), ("n", "m")),
+    ((None, 0, None), (1, 1, "m", 3)),
+    (slice(None), ("n", "m", 3)),
+    (slice(2, None), ("max(n - 2, 0)", "m", 3)),
+    (slice(-2, None), ("min(n, 2)", "m", 3)),
+    (slice(2), ("min(n, 2)", "m", 3)),
+    (slice(None, -1), ("max(n - 1, 0)", "m", 3)),
+    (slice(None, None, -1), ("n", "m", 3)),
+    (slice(None, None, 2), ("floor((n + 1)/(2))", "m", 3)),
+    ((..., slice(1), None), ("n", "m", 1, 1)),
+    ([0, 1, 0, 1], (4, "m", 3)),
+    ((slice(None), [[0], [1]], slice(2)), ("n", 2, 1, 2)),
+    (([[0]], slice(None), [1, 2]), (1, 2, "m")),
+    (numpy.array([True, False, True]), (2, "m", 3)),
+)
+
+
+@pytest.mark.parametrize(("key", "expected"), INDEXED, ids=str)
+def test_symbolic_extents_behind_brackets(key: Any, expected: Any) -> None:
+    (made,) = infer(getitem, TensorSpec(("n", "m", 3), "int8"), key)
+    assert (tuple(made.shape), made.dtype) == (expected, "int8")
+
+
+# Keys of an array of 3 by 4: what they come to is told, be it an error.
+KEYS = (
+    *(0, -3, 3, (1, 2), (1, 4), (), ..., None, (..., None), (None,) * 63, (0, 0, 0), (..., ...)),
+    *(slice(1, None), slice(-9, 9, 3), slice(None, None, 0), slice(3, 1), (slice(2), slice(None))),
+    *([0, 2], [0, 5], [], [True, False, True], [True], True, False, [[0, 1], [2, 0]], [0.5], "x"),
+    *(([0, 1], [1, 2]), ([0, 1], [0, 1, 2]), (slice(None), [3, 3]), ([[0]], None, [1, 2, 3])),
+    *(numpy.array(1), numpy.array([1], "uint8"), numpy.array([1.5]), numpy.int8(2), 2.5),
+    *(numpy.eye(3, 4, dtype=bool), mx.np.eye(3, 4, dtype="bool"), numpy.ones((4, 3), bool), {}),
+)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_keys_as_the_call_has_them(key: Any) -> None:
+    x = mx.np.ones((3, 4), dtype="int16")
+    told, given = outcome(infer, getitem, x, key), outcome(getitem, x, key)
+    # An index in an array is an element, which infer does not look at.
+    assert told == given or (key == [0, 5] and given[0] is IndexError)
+
+
 @pytest.mark.parametrize(("name", "shape", "args", "expected"), MOVED)
 def test_symbolic_extents_of_views(name: str, shape: Any, args: Any, expected: Any) -> None:
     made = infer(getattr(mx.np, name), TensorSpec(shape, "float32"), *args)
@@ -358,7 +434,22 @@ BAD = (
     (lambda: infer(mx.np.invert, TensorSpec(("n",), "float32")), TypeError, "_npi.invert: not"),
     (lambda: infer(mx.np.add, "x", 1), TypeError, r"argument 0 \('x1'\) expected an array"),
     (lambda: infer(mx.np), TypeError, "infer: expected an operator, got module"),
-    (lambda: infer(mx.np.array, 1), NotImplementedError, "_npi.array: it is no operator"),
+    (
+        lambda: infer(ffi.get_global_func("_npi.setitem"), 1, 1, 1),
+        NotImplementedError,
+        "_npi.setitem: it is no operator",
+    ),
+    (lambda: infer(getitem, 1), TypeError, "getitem: expected 2 arguments, got 1"),
+    (
+        lambda: infer(getitem, mx.np.ones(2), (TensorSpec((2,), "bool"), None)),
+        NotImplementedError,
+        r"_npi.getitem: argument 1 \('key'\) has a TensorSpec: what .* or a mask selects",
+    ),
+    (
+        lambda: infer(getitem, TensorSpec(("n", 2), "int8"), (0, 2)),
+        IndexError,
+        "index 2 is out of bounds for axis 1 with size 2",
+    ),
     (lambda: TensorSpec((-1,), "float32"), ValueError, "an extent is -1"),
     (lambda: TensorSpec(("",), "float32"), ValueError, "'' is no symbolic extent: expected a name"),
     (lambda: TensorSpec(("3",), "float32"), ValueError, "no digit first"),
@@ -518,10 +609,14 @@ def test_what_is_no_function_for_an_operator() -> None:
         (mx.np.sum, ((5, "m"),), "20*m + 4", "5*m"),
         (mx.np.reshape, ((6,), (2, 3)), 48, 0),
         (mx.np.split, ((6,), 3), 48, 0),
+        (getitem, ((6, "n"), 0), "28*n", 0),
+        (getitem, ((6, "n"), [0, 1]), "32*n", "2*n"),
+        (mx.np.array, ((6,),), 48, 6),
     ],
 )
 def test_cost(function: Any, args: Any, bytes_moved: Any, operations: Any) -> None:
-    count = 1 if function in (mx.np.reshape, mx.np.split, mx.np.sum) else 2
+    one = (mx.np.reshape, mx.np.split, mx.np.sum, mx.np.array, getitem)
+    count = 1 if function in one else 2
     specs = [TensorSpec(shape, "float32") for shape in args[:count]]
     cost = mx.op.cost(function, *specs, *args[count:])
     assert (cost.bytes, cost.operations) == (bytes_moved, operations)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
+from operator import getitem
 from typing import Any
 
 import numpy
@@ -89,6 +91,14 @@ OTHERS: tuple[Any, ...] = (
     ("diag", (("n",),), {"k": -2}),
     ("softmax", (("n", "m"),), {}),
     ("round", (("n", "m"),), {}),
+    ("array", (("n", "m"),), {}),
+    ("asarray", (("n", "m"),), {"dtype": "int8"}),
+    ("getitem", (("n", "m"),), {"key": 0}),
+    ("getitem", (("n", "m"),), {"key": (..., None, -1)}),
+    ("getitem", (("n", "m", 3),), {"key": (slice(1, None), slice(None, -1, 2))}),
+    ("getitem", (("n", "m", 3),), {"key": (slice(None, None, -1), [1, 1, 0], slice(-2, None))}),
+    ("getitem", (("n", 2, "m"),), {"key": ([[0], [0]], slice(1), [0, 0, -1])}),
+    ("getitem", (("n", 3, "m"),), {"key": (slice(None), numpy.array([True, False, True]))}),
 )
 PAIRS = ((("n", "m"), ("m",)), (("n", 1), ("m",)), (("n",), ("m",)), (("n", "m"), ("n", "m")))
 
@@ -127,16 +137,23 @@ def substituted(spec: Any, numbers: dict[str, int]) -> Any:
     return TensorSpec([value(extent, numbers) for extent in spec.shape], spec.dtype)
 
 
+def arguments(name: str, arrays: list[Any], attributes: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """What is called, with which arguments."""
+    if name == "getitem":
+        return getitem, (*arrays, attributes["key"]), {}
+    return operator(name), [arrays] if name in JOINS else arrays, attributes
+
+
 def told(name: str, specs: list[Any], attributes: dict[str, Any]) -> list[Any]:
     """What infer tells of a call."""
-    args = [specs] if name in JOINS else specs
-    return list(infer(operator(name), *args, **attributes))
+    function, args, keywords = arguments(name, specs, attributes)
+    return list(infer(function, *args, **keywords))
 
 
 def called(name: str, arrays: list[Any], attributes: dict[str, Any]) -> list[Any]:
     """The specs of what a call gives."""
-    args = [arrays] if name in JOINS else arrays
-    given = operator(name)(*args, **attributes)
+    function, args, keywords = arguments(name, arrays, attributes)
+    given = function(*args, **keywords)
     many = given if isinstance(given, (list, tuple)) else [given]
     return [TensorSpec(array.shape, array.dtype) for array in many]
 
@@ -156,12 +173,26 @@ def test_with_numbers_for_symbols(name: str, shapes: Any, attributes: dict[str, 
         arrays = [mx.np.ones(spec.shape, dtype=dtype) for spec in known]
         try:
             given = called(name, arrays, attributes)
-        except ValueError:
+        except (IndexError, ValueError):
             continue  # not with these numbers
         assert [substituted(spec, numbers) for spec in symbolic] == given
         assert told(name, known, attributes) == given
         compared += 1
     assert compared > 0
+
+
+BOUNDS = (None, -(2**63), -6, -2, -1, 0, 1, 3, 7, 2**63 - 1)
+
+
+@pytest.mark.parametrize("step", (None, 1, 3, -1, -2, 10**6, -(10**6)))
+def test_slices_with_numbers_for_symbols(step: int | None) -> None:
+    spec = TensorSpec(("n",), "int8")
+    for start, stop in itertools.product(BOUNDS, BOUNDS):
+        key = slice(start, stop, step)
+        (made,) = infer(getitem, spec, key)
+        for n in range(7):
+            expected = len(range(*key.indices(n)))
+            assert value(made.shape[0], {"n": n}) == expected, (key, made.shape, n)
 
 
 # Texts of one extent.

@@ -77,7 +77,10 @@ typedef enum {
    *  has all of its values. */
   kMXNetOpNarrowOut = 256,
   /*! The outputs are placed filled with zeros; run writes only the other elements. */
-  kMXNetOpZeroed = 1024
+  kMXNetOpZeroed = 1024,
+  /*! Calls of the function are executed by a body of its own, and no library of an accelerator is
+   *  asked for them; run is for plans. */
+  kMXNetOpOwnBody = 2048
 } MXNetOpProperty;
 
 /*! \brief How the types of the inputs are made one before an operator sees them. */
@@ -111,7 +114,7 @@ typedef enum {
 /*! \brief An operator. Members are added at the end only; struct_size tells which are known. */
 typedef struct MXNetOperator {
   size_t struct_size;
-  int32_t version;     /*!< of its meaning, from 1: raised where the same call gives something else */
+  int32_t version; /*!< of its meaning, from 1: raised where the same call gives something else */
   int32_t num_outputs; /*!< -1 where attributes tell */
   uint64_t properties; /*!< MXNetOpProperty, or-ed */
   int32_t type_rule;   /*!< MXNetTypeRule */

@@ -417,6 +417,16 @@ class MXNET_HIDDEN OperatorRegistry {
     return *this;
   }
 
+  /*!
+   * \brief Has calls be executed by a function that make gives, rather than by run. What make gets
+   * has to live as long as that function.
+   */
+  OperatorRegistry& body(runtime::PackedFunc (*make)(std::shared_ptr<void> typed)) {
+    make_body_ = make;
+    op_.properties |= kMXNetOpOwnBody;
+    return *this;
+  }
+
   /*! \brief Registers; called once the whole chain has been read. */
   [[gnu::cold]] void Commit() {
     uint64_t flags = kMXNetFuncOperator;
@@ -426,7 +436,8 @@ class MXNET_HIDDEN OperatorRegistry {
     if (!std::is_trivially_destructible_v<Attributes>) op_.destroy = &Typed::Destroy;
     op_.self = typed_.get();
     registry_.flags(flags).set_operator(&op_).set_function(
-        details::OperatorBody::New(quick_, typed_->data, typed_));
+        make_body_ != nullptr ? make_body_(typed_)
+                              : details::OperatorBody::New(quick_, typed_->data, typed_));
     registry_.Commit();
   }
 
@@ -472,6 +483,7 @@ class MXNET_HIDDEN OperatorRegistry {
   std::vector<std::unique_ptr<std::string>> texts_;
   MXNetOperator op_{};
   details::QuickCall quick_{nullptr};
+  runtime::PackedFunc (*make_body_)(std::shared_ptr<void> typed){nullptr};
   int next_{0};
 };
 

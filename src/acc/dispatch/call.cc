@@ -113,7 +113,8 @@ bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args
 
 bool IsOffered(const FunctionObject& func) {
   const MXNetOperator* op = func.info->op();
-  return op != nullptr && (op->properties & kMXNetOpDataDependent) == 0;
+  constexpr uint64_t kOfItself = kMXNetOpDataDependent | kMXNetOpOwnBody;
+  return op != nullptr && (op->properties & kOfItself) == 0;
 }
 
 }  // namespace acc

@@ -92,7 +92,7 @@ inline const DLTensor& TensorOf(const MXNetValue& array) {
  */
 bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args);
 
-/*! \brief Whether libraries are asked for the operator: only for those that have infer. */
+/*! \brief Whether libraries are asked for the operator: those that have infer and a run alone. */
 bool IsOffered(const FunctionObject& func);
 
 }  // namespace acc

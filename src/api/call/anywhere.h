@@ -1,11 +1,14 @@
 /*!
  * \file anywhere.h
- * \brief Functions whose arrays may be on any device, and that are no operators.
+ * \brief Functions whose arrays may be on any device, and that have a body of their own.
  */
 #ifndef MXNET_SRC_API_CALL_ANYWHERE_H_
 #define MXNET_SRC_API_CALL_ANYWHERE_H_
 
 #include <mxnet/runtime/packed_func.h>
+
+#include <memory>
+#include <utility>
 
 #include "op/tensor/strided.h"
 #include "runtime/core/operator.h"
@@ -40,14 +43,15 @@ int GuardedCall(MXNetFunctionHandle func, const Body& body) {
 struct AnywhereBody {
   using Body = void (*)(MXNetArgs args, MXNetRetValue* ret);
 
-  static PackedFunc New(Body body) {
-    auto* made = new AnywhereBody{nullptr, body};
+  static PackedFunc New(Body body, std::shared_ptr<void> kept = nullptr) {
+    auto* made = new AnywhereBody{nullptr, body, std::move(kept)};
     MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(&Call, made, &Delete, &made->self));
     return PackedFunc(ObjectRef::Steal(made->self));
   }
 
   MXNetFunctionHandle self;
   Body body;
+  std::shared_ptr<void> kept; /*!< what the description of an operator refers to */
 
   static int Call(void* resource, const MXNetValue* values, const int* type_codes, int num_args,
                   MXNetValue* ret, int* ret_type_code) {
@@ -62,6 +66,12 @@ struct AnywhereBody {
 
   static void Delete(void* resource) { delete static_cast<AnywhereBody*>(resource); }
 };
+
+/*! \brief The same of an operator, for OperatorRegistry::body. */
+template <AnywhereBody::Body body>
+PackedFunc NewAnywhere(std::shared_ptr<void> typed) {
+  return AnywhereBody::New(body, std::move(typed));
+}
 
 }  // namespace op
 }  // namespace mxnet

@@ -1,14 +1,18 @@
 /*!
  * \file indexing.cc
- * \brief a[key] and a[key] = value.
+ * \brief a[key], as a call and as what plans and infer know of it.
  */
+#include <mxnet/op/operator.h>
+
 #include <cstring>
+#include <memory>
 
 #include "api/call/anywhere.h"
+#include "api/call/tensor_spec.h"
 #include "api/call/transfer.h"
 #include "api/numpy/indexing_elsewhere.h"
+#include "api/numpy/indexing_plain.h"
 #include "op/argument/arguments.h"
-#include "op/argument/nested.h"
 #include "op/argument/operand.h"
 #include "op/kernels/index/take.h"
 #include "op/kernels/select/nonzero.h"
@@ -17,22 +21,15 @@
 
 namespace mxnet {
 namespace op {
+
+/*! \brief Keys of operators, which only plans and infer read so; calls do from their arguments. */
+template <>
+struct AttributeTraits<std::shared_ptr<const IndexKey>> {
+  static constexpr ParamType kType{"Any", kMXNetRoleAttribute};
+  static std::shared_ptr<const IndexKey> Read(const MXNetArgValue& arg, MXNetFunctionHandle, int);
+};
+
 namespace {
-
-constexpr char kKeyType[] = "Any";
-constexpr char kKeyDoc[] =
-    "Int, None, Ellipsis, slice, index array or mask, or a tuple of these. A slice arrives as "
-    "('slice', start, stop, step), Ellipsis as '...'.";
-
-DLTensor TensorOf(const SubarrayLayout& subarray, DLDataType dtype, Context ctx) {
-  return DLTensor{subarray.data,
-                  ctx,
-                  subarray.axes.shape.ndim,
-                  dtype,
-                  const_cast<int64_t*>(subarray.axes.shape.data),
-                  const_cast<int64_t*>(subarray.axes.strides.data),
-                  0};
-}
 
 /*! \brief A new array of the elements of a part of an array, on any device. */
 NDArray CopyOf(const SubarrayLayout& subarray, const NDArray& array) {
@@ -74,214 +71,6 @@ NDArray GetAdvanced(const MXNetArgValue& arg, const IndexKey& key) {
   return result;
 }
 
-/*! \brief The array that is assigned to, wherever it is. */
-const DLTensor& WritableTensor(const MXNetArgValue& arg) {
-  const auto* tensor = arg.As<const DLTensor*>();
-  CheckedIndexOfDType(tensor->dtype);
-  const void* handle = arg.value().v_handle;
-  uint64_t flags = arg.type_code() == kMXNetReadOnlyArray ? kMXNetNDArrayReadOnly : 0;
-  if (arg.type_code() == kMXNetBorrowedArray) {
-    flags = static_cast<const MXNetBorrowedTensor*>(handle)->flags;
-  } else if (arg.type_code() == kMXNetNDArrayHandle) {
-    flags = static_cast<const MXNetNDArrayObject*>(handle)->flags;
-  }
-  const bool read_only = (flags & kMXNetNDArrayReadOnly) != 0;
-  if (read_only) MXNET_THROW("ValueError") << "assignment destination is read-only";
-  return *tensor;
-}
-
-/*!
- * \brief What is assigned, as a tensor, wherever it is: a number as one of no axes, converted
- * already.
- */
-class AssignedValue {
- public:
-  AssignedValue(const MXNetArgValue& arg, DLDataType dtype) {
-    const DLTensor* tensor = nullptr;
-    if (IsNumber(arg.type_code())) {
-      StoreNumber(arg.value(), arg.type_code(), dtype, &number_);
-      tensor_ = DLTensor{&number_, Context{kDLCPU, 0}, 0, dtype, nullptr, nullptr, 0};
-    } else if (arg.TryAs(&tensor) == Match::kOk) {
-      tensor_ = *tensor;
-      is_foreign_ = true;
-    } else {
-      owned_ = ArrayFromNested(arg, dtype);
-      tensor_ = owned_.tensor();
-    }
-  }
-  AssignedValue(const AssignedValue&) = delete;
-  AssignedValue& operator=(const AssignedValue&) = delete;
-
-  const DLTensor& tensor() const noexcept { return tensor_; }
-  ShapeView shape() const noexcept { return TensorShape(tensor_); }
-  /*! \brief Whether it was an array before, not a number or a sequence. */
-  bool is_foreign() const noexcept { return is_foreign_; }
-
-  void BringToHost(const MXNetArgValue& arg) {
-    if (IsHost(tensor_.device)) return;
-    owned_ = OnHost(ArrayBehind(arg));
-    tensor_ = owned_.tensor();
-  }
-
-  /*! \brief Leading axes of one element that the target does not have are dropped. */
-  void DropLeadingAxes(int ndim) noexcept {
-    while (tensor_.ndim > ndim && tensor_.shape[0] == 1) {
-      --tensor_.ndim;
-      ++tensor_.shape;
-      if (tensor_.strides != nullptr) ++tensor_.strides;
-    }
-  }
-
- private:
-  ElementBuffer number_;
-  NDArray owned_;
-  DLTensor tensor_;
-  bool is_foreign_{false};
-};
-
-/*! \brief ValueError where a value has more axes than NumPy lets an element or a target have. */
-void CheckSequence(const MXNetArgValue& arg, const AssignedValue& value, bool is_element,
-                   int ndim) {
-  const int value_ndim = value.shape().ndim();
-  if (is_element && value_ndim > 0) {
-    MXNET_THROW("ValueError") << arg.text() << ": setting an array element with a sequence.";
-  }
-  if (!value.is_foreign() && value_ndim > ndim) {
-    MXNET_THROW("ValueError") << arg.text() << ": setting an array element with a sequence. The "
-                              << "requested array would exceed the maximum number of dimension of "
-                              << ndim << ".";
-  }
-}
-
-void SetBasic(const MXNetArgValue& target, const DLTensor& tensor, const IndexKey& key,
-              const MXNetArgValue& arg) {
-  SubarrayLayout subarray;
-  key.ApplyBasic(tensor, &subarray);
-  AssignedValue value(arg, tensor.dtype);
-  CheckSequence(arg, value, key.is_element_of(tensor), subarray.axes.shape.ndim);
-  value.DropLeadingAxes(subarray.axes.shape.ndim);
-  CheckBroadcastInto(value.shape(), subarray.axes.shape.view());
-  const DLTensor to = TensorOf(subarray, tensor.dtype, tensor.device);
-  if (IsHost(to.device) && IsHost(value.tensor().device)) return CopyCast(value.tensor(), to);
-  CopyAnywhere({value.tensor(), ArrayBehind(arg)}, {to, ArrayBehind(target)});
-}
-
-/*! \brief ValueError or TypeError unless the value fits the elements that one mask selects. */
-void CheckMaskValue(ShapeView value, int64_t count) {
-  if (value.ndim() > 1) {
-    MXNET_THROW("TypeError") << "NumPy boolean array indexing assignment requires a 0 or "
-                             << "1-dimensional input, input has " << value.ndim() << " dimensions";
-  }
-  if (value.ndim() == 1 && value[0] != 1 && value[0] != count) {
-    MXNET_THROW("ValueError") << "NumPy boolean array indexing assignment cannot assign "
-                              << value[0] << " input values to the " << count
-                              << " output values where the mask is true";
-  }
-}
-
-void CheckSelectionValue(ShapeView value, ShapeView shape) {
-  bool fits = value.size() <= shape.size();
-  for (size_t i = 1; fits && i <= value.size(); ++i) {
-    const int64_t extent = value[value.size() - i];
-    fits = extent == 1 || extent == shape[shape.size() - i];
-  }
-  if (!fits) {
-    MXNET_THROW("ValueError") << "shape mismatch: value array of shape " << CompactShape(value)
-                              << " could not be broadcast to indexing result of shape "
-                              << CompactShape(shape);
-  }
-}
-
-/*! \brief Whether one value goes where a mask of all elements holds. */
-bool FillsMask(const DLTensor& tensor, const IndexKey& key, const AssignedValue& value) {
-  return key.is_mask_of(tensor) && TensorSize(value.tensor()) == 1 && value.shape().ndim() < 2 &&
-         key.array().shape() == TensorShape(tensor);
-}
-
-/*! \brief One value, converted to a type and without axes, on the host. */
-NDArray OneValue(const AssignedValue& value, const MXNetArgValue& arg, DLDataType dtype) {
-  NDArray one = NDArray::Empty(ShapeView(), dtype);
-  DLTensor scalar = value.tensor();
-  scalar.ndim = 0;
-  CopyAnywhere({scalar, ArrayBehind(arg)}, {one.tensor(), one});
-  return one;
-}
-
-/*! \brief Has the value's axes be those of the selection; throws where it does not fit. */
-void FitValue(const DLTensor& tensor, const IndexKey& key, const Selection& selection,
-              AssignedValue* value) {
-  if (key.is_mask_of(tensor)) return CheckMaskValue(value->shape(), selection.size());
-  value->DropLeadingAxes(selection.shape().ndim());
-  CheckSelectionValue(value->shape(), selection.shape());
-}
-
-void SetAdvancedElsewhere(const NDArray& array, const IndexKey& key, const MXNetArgValue& arg) {
-  AssignedValue value(arg, array.dtype());
-  if (FillsMask(array.tensor(), key, value) &&
-      TryFillMaskElsewhere(array, key.array(), OneValue(value, arg, array.dtype()))) {
-    return;
-  }
-  const Selection selection(key, array.tensor());
-  FitValue(array.tensor(), key, selection, &value);
-  if (selection.size() == 0) return;
-  ScatterElsewhere(array, selection, {value.tensor(), ArrayBehind(arg)});
-}
-
-void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValue& arg) {
-  const Selection selection(key, tensor);
-  AssignedValue value(arg, tensor.dtype);
-  value.BringToHost(arg);
-  FitValue(tensor, key, selection, &value);
-  if (selection.size() == 0) return;
-  if (TensorSize(value.tensor()) == 1) {
-    ElementBuffer element;
-    DLTensor scalar = value.tensor();
-    scalar.ndim = 0;
-    CopyCast(scalar, DLTensor{&element, tensor.device, 0, tensor.dtype, nullptr, nullptr, 0});
-    return FillBlocks(selection.blocks(), &element);
-  }
-  const DLTensor& source = value.tensor();
-  if (source.dtype == tensor.dtype && TensorShape(source) == selection.shape() &&
-      IsContiguous(source) && !MayOverlap(source, tensor)) {
-    return ScatterBlocks(selection.blocks(), TensorData(source));
-  }
-  const NDArray dense = NDArray::Empty(selection.shape(), tensor.dtype, tensor.device);
-  CopyCast(source, dense.tensor());
-  ScatterBlocks(selection.blocks(), dense.data());
-}
-
-/*! \brief The tensor of an argument that is an array of ours on the host; NULL of any other. */
-const DLTensor* HostTensor(const MXNetArgs& args, int i) {
-  if (args.type_codes[i] != kMXNetNDArrayHandle) return nullptr;
-  const auto& tensor = static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
-  return IsHost(tensor.device) && IsAligned(tensor) ? &tensor : nullptr;
-}
-
-/*! \brief Whether a key is an array of int64, and the array that it indexes has one axis. */
-bool IsPlainIndex(const DLTensor* array, const DLTensor* key) {
-  return array != nullptr && key != nullptr && array->ndim == 1 && key->ndim > 0 &&
-         key->dtype == kInt64;
-}
-
-/*! \brief The tensor, or a row-major copy of it that *copy keeps. */
-const DLTensor* RowMajor(const DLTensor* tensor, NDArray* copy) {
-  if (IsContiguous(*tensor)) return tensor;
-  *copy = Contiguous(*tensor);
-  return &copy->tensor();
-}
-
-/*! \brief The indices of a key, checked; of several axes that are not row-major *copy keeps them.
- */
-Indices PlainIndices(const DLTensor& array, const DLTensor& key, NDArray* copy) {
-  const bool is_line = key.ndim == 1;
-  const DLTensor& from = is_line ? key : *RowMajor(&key, copy);
-  const Indices indices{static_cast<const int64_t*>(TensorData(from)), TensorSize(key),
-                        is_line ? key.strides[0] : 1};
-  const int64_t out = FindOutOfBounds(indices, array.shape[0]);
-  if (out != indices.size) ThrowOutOfBounds(indices[out], 0, array.shape[0]);
-  return indices;
-}
-
 /*! \brief a[key] of one array of indices or a mask, where nothing has to be brought into shape. */
 bool TryGetPlain(const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor* array = HostTensor(args, 0);
@@ -311,73 +100,84 @@ bool TryGetPlain(const MXNetArgs& args, MXNetRetValue* ret) {
   return true;
 }
 
-/*! \brief a[key] = value of one array of indices, and a number or an array of its shape and type.
- */
-bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
-  const DLTensor* array = HostTensor(args, 0);
-  const DLTensor* key = HostTensor(args, 1);
-  // A key or a value that is written to would change while it is read.
-  if (!IsPlainIndex(array, key) || MayOverlap(*key, tensor)) return false;
-  const DLTensor* value = HostTensor(args, 2);
-  const bool is_number = IsNumber(args.type_codes[2]);
-  if (!is_number && (value == nullptr || value->dtype != tensor.dtype ||
-                     TensorShape(*value) != TensorShape(*key) || MayOverlap(*value, tensor))) {
-    return false;
+void GetItem(MXNetArgs args, MXNetRetValue* ret) {
+  if (TryGetPlain(args, ret)) return;
+  const IndexKey key(args[1]);
+  if (key.is_basic()) {
+    *ret = GetBasic(args[0], key);
+  } else {
+    *ret = GetAdvanced(args[0], key);
   }
-  NDArray copies[2];
-  // Values of one axis are read where they lie.
-  const bool is_line = !is_number && value->ndim == 1;
-  if (!is_number && !is_line) value = RowMajor(value, &copies[1]);
-  const Indices indices = PlainIndices(tensor, *key, &copies[0]);
-  ElementBuffer number;
-  if (is_number) StoreNumber(args.values[2], args.type_codes[2], tensor.dtype, &number);
-  const int64_t item = ItemSize(tensor.dtype);
-  const void* values = is_number ? &number : TensorData(*value);
-  const int64_t step = is_number ? 0 : is_line ? value->strides[0] * item : item;
-  PutElements(static_cast<char*>(TensorData(tensor)), tensor.strides[0] * item, tensor.shape[0],
-              item, indices, static_cast<const char*>(values), step);
-  return true;
 }
 
-MXNET_REGISTER_ANYWHERE("_npi.getitem")
+struct GetAttributes {
+  std::shared_ptr<const IndexKey> key;
+};
+
+void InferGet(const InferCall& call, const GetAttributes& attributes) {
+  DimBuffer shape;
+  InferSelection(*attributes.key, call.in[0], &shape);
+  SetSpec(call.in[0].dtype, shape.view(), call.out);
+}
+
+/*! \brief None for what calls give views of, else one for each element that is copied. */
+int64_t CountCopied(const InferCall& call, const GetAttributes& attributes) {
+  if (attributes.key->is_basic()) return 0;
+  DimBuffer shape;
+  InferSelection(*attributes.key, call.in[0], &shape);
+  return SizeOf(shape.view());
+}
+
+void RunGet(const RunCall& call, const GetAttributes& attributes) {
+  const DLTensor& in = call.in[0];
+  const IndexKey& key = *attributes.key;
+  if (!key.is_basic()) {
+    const Selection selection(key, in);
+    if (selection.size() > 0) GatherBlocks(selection.blocks(), TensorData(call.out[0]));
+    return;
+  }
+  SubarrayLayout subarray;
+  key.ApplyBasic(in, &subarray);
+  CopyCast(TensorOf(subarray, in.dtype, in.device), call.out[0]);
+}
+
+MXNET_REGISTER_OPERATOR("_npi.getitem", GetAttributes)
     .describe(
         "The elements of an array that a key names, as a[key].\n\n"
         "Ints, slices, None and Ellipsis give a view; index arrays and masks a new array. An int "
         "for each axis gives a new array, too, of that element and without axes; with an Ellipsis "
         "beside them it is a view.")
-    .add_argument("a", kArrayType, kArrayDoc)
-    .add_argument("key", kKeyType, kKeyDoc)
-    .set_function(AnywhereBody::New([](MXNetArgs args, MXNetRetValue* ret) {
-      if (TryGetPlain(args, ret)) return;
-      const IndexKey key(args[1]);
-      if (key.is_basic()) {
-        *ret = GetBasic(args[0], key);
-      } else {
-        *ret = GetAdvanced(args[0], key);
-      }
-    }));
+    .input("a", kArrayDoc)
+    .attribute("key", &GetAttributes::key, kKeyDoc)
+    .flags(kMXNetFuncAnywhere)
+    .infer(&InferGet)
+    .operations(&CountCopied)
+    .run(&RunGet)
+    .body(&NewAnywhere<&GetItem>);
 
-MXNET_REGISTER_ANYWHERE("_npi.setitem")
-    .describe("Assign to the elements of an array that a key names, as a[key] = value.")
-    .add_argument("a", "ndarray", "The array that is changed.")
-    .mutated()
-    .add_argument("key", kKeyType, kKeyDoc)
-    .add_argument("value", kArrayType, "What broadcasts to the elements; converted to their type.")
-    .returns("None")
-    .set_function(AnywhereBody::New([](MXNetArgs args, MXNetRetValue*) {
-      const DLTensor& tensor = WritableTensor(args[0]);
-      if (TrySetPlain(tensor, args)) return;
-      const IndexKey key(args[1]);
-      if (key.is_basic()) {
-        SetBasic(args[0], tensor, key, args[2]);
-      } else {
-        if (!IsHost(tensor.device)) {
-          return SetAdvancedElsewhere(args[0].As<NDArray>(), key, args[2]);
-        }
-        SetAdvanced(tensor, key, args[2]);
-      }
-    }));
+/*! \brief Whether a key has a spec in place of an array among its items. */
+bool HasSpec(const MXNetValue& value, int type_code) {
+  Ref<TensorSpec> spec;
+  if (TypeTraits<Ref<TensorSpec>>::TryFrom(value, type_code, &spec) == Match::kOk) return true;
+  MXNetAnyArray items{nullptr, 0};
+  if (!ItemsOf(value, type_code, &items)) return false;
+  for (size_t i = 0; i < items.size; ++i) {
+    if (HasSpec(items.data[i].value, items.data[i].type_code)) return true;
+  }
+  return false;
+}
 
 }  // namespace
+
+std::shared_ptr<const IndexKey> AttributeTraits<std::shared_ptr<const IndexKey>>::Read(
+    const MXNetArgValue& arg, MXNetFunctionHandle, int) {
+  if (HasSpec(arg.value(), arg.type_code())) {
+    MXNET_THROW("NotImplementedError")
+        << arg.text() << " has a TensorSpec: what an array of indices or a mask selects is told of "
+        << "arrays only, which have elements";
+  }
+  return std::make_shared<const IndexKey>(arg);
+}
+
 }  // namespace op
 }  // namespace mxnet

@@ -4,6 +4,8 @@
  */
 #include "api/numpy/indexing_key.h"
 
+#include <mxnet/op/extent.h>
+
 #include <algorithm>
 #include <string>
 
@@ -69,6 +71,29 @@ int64_t ClampBound(int64_t bound, int64_t extent, bool backwards) {
   return std::min(bound, last);
 }
 
+/*! \brief Between two elements of an axis: behind so many from its begin, or before so many. */
+struct Position {
+  bool from_end;
+  int64_t count;
+};
+
+/*! \brief Where a bound of a slice is, which backwards is behind the element that it names. */
+Position PositionOf(int64_t bound, bool backwards) {
+  const int64_t more = backwards ? 1 : 0;
+  if (bound < 0) return {true, -std::max(bound + more, -INT64_MAX)};
+  return {false, std::min(bound, INT64_MAX - more) + more};
+}
+
+/*! \brief The elements between two positions of an axis, in as few terms as it takes. */
+int64_t Between(Position low, Position high, int64_t extent) {
+  if (low.from_end && high.from_end) {
+    return MonusExtent(MinExtent(extent, low.count), high.count);
+  }
+  const int64_t end =
+      high.from_end ? MonusExtent(extent, high.count) : MinExtent(extent, high.count);
+  return MonusExtent(end, low.from_end ? MonusExtent(extent, low.count) : low.count);
+}
+
 }  // namespace
 
 void ThrowOutOfBounds(int64_t index, int axis, int64_t extent) {
@@ -76,7 +101,7 @@ void ThrowOutOfBounds(int64_t index, int axis, int64_t extent) {
                             << " with size " << extent;
 }
 
-IndexKey::IndexKey(const MXNetArgValue& key) : key_(key) {
+IndexKey::IndexKey(const MXNetArgValue& key) {
   const MXNetAny whole{key.value(), key.type_code(), 0};
   if (key.type_code() == kMXNetInt) {
     AddInt(key.value().v_int64);
@@ -175,14 +200,23 @@ void IndexKey::CheckAxes(const DLTensor& tensor) const {
   }
 }
 
-/*! \brief Goes along the items and the axes of a tensor at the same time. */
+/*!
+ * \brief Goes along the items and the axes of a tensor at the same time.
+ *
+ * Of a spec extents may be symbolic, and there is nothing to find strides and an address of.
+ */
+template <bool kOfSpec>
 class IndexKey::Walk {
  public:
   Walk(const IndexKey& key, const DLTensor& tensor, SubarrayLayout* subarray,
        std::vector<AxisIndices>* advanced)
       : key_(key), tensor_(tensor), subarray_(subarray), advanced_(advanced) {
     key.CheckAxes(tensor);
-    StridesOf(tensor, strides_);
+    if constexpr (kOfSpec) {
+      std::fill_n(strides_, tensor.ndim, 0);
+    } else {
+      StridesOf(tensor, strides_);
+    }
     subarray->data = static_cast<char*>(TensorData(tensor));
     item_size_ = ItemSize(tensor.dtype);
   }
@@ -239,6 +273,10 @@ class IndexKey::Walk {
 
   void ApplyInt(int64_t index) {
     const int64_t extent = tensor_.shape[axis_];
+    if (IsUnknown(extent)) {
+      ++axis_;
+      return;
+    }
     if (index < -extent || index >= extent) ThrowOutOfBounds(index, axis_, extent);
     Move((index < 0 ? index + extent : index) * strides_[axis_]);
     ++axis_;
@@ -247,6 +285,11 @@ class IndexKey::Walk {
   void ApplySlice(const Item& item) {
     if (item.step == 0) MXNET_THROW("ValueError") << "slice step cannot be zero";
     const int64_t extent = tensor_.shape[axis_];
+    if (IsUnknown(extent)) {
+      Push(SliceExtent(item, extent), 0);
+      ++axis_;
+      return;
+    }
     const bool backwards = item.step < 0;
     const int64_t start =
         item.has_start ? ClampBound(item.start, extent, backwards) : (backwards ? extent - 1 : 0);
@@ -270,6 +313,7 @@ class IndexKey::Walk {
   void ApplyMask(const NDArray& mask) {
     for (int d = 0; d < mask.ndim(); ++d) {
       // An empty mask, which selects nothing, fits any axis in NumPy.
+      if (IsUnknown(tensor_.shape[axis_ + d])) continue;
       if (mask->shape[d] != 0 && mask->shape[d] != tensor_.shape[axis_ + d]) {
         MXNET_THROW("IndexError") << "boolean index did not match indexed array along axis "
                                   << axis_ + d << "; size of axis is " << tensor_.shape[axis_ + d]
@@ -282,7 +326,7 @@ class IndexKey::Walk {
     if (mask.ndim() == 0) {
       // One index for True, none for False, into an axis that is not there.
       advanced_->push_back({positions, 1, 0, axis_});
-    } else if (StepsEvenly(axis_, last)) {
+    } else if (kOfSpec || StepsEvenly(axis_, last)) {
       advanced_->push_back({positions, mask.size(), strides_[last], axis_});
     } else {
       const std::vector<NDArray> indices = UnravelPositions(positions, mask.shape());
@@ -299,6 +343,19 @@ class IndexKey::Walk {
       if (strides_[d] != strides_[d + 1] * tensor_.shape[d + 1]) return false;
     }
     return true;
+  }
+
+  static bool IsUnknown(int64_t extent) noexcept { return kOfSpec && IsSymbolic(extent); }
+
+  /*! \brief How many elements are from one bound of a slice to the other, of a symbolic extent. */
+  static int64_t SliceExtent(const Item& item, int64_t extent) {
+    const bool backwards = item.step < 0;
+    Position low{false, 0};
+    Position high{true, 0};
+    if (item.has_start) (backwards ? high : low) = PositionOf(item.start, backwards);
+    if (item.has_stop) (backwards ? low : high) = PositionOf(item.stop, backwards);
+    const int64_t step = backwards ? -item.step : item.step;
+    return DivideExtent(AddExtent(Between(low, high, extent), step - 1), step);
   }
 
   void Move(int64_t elements) { subarray_->data += elements * item_size_; }
@@ -326,12 +383,20 @@ class IndexKey::Walk {
 };
 
 void IndexKey::ApplyBasic(const DLTensor& tensor, SubarrayLayout* subarray) const {
-  Walk(*this, tensor, subarray, nullptr).Run();
+  Walk<false>(*this, tensor, subarray, nullptr).Run();
 }
 
 int IndexKey::ApplyAdvanced(const DLTensor& tensor, SubarrayLayout* subarray,
                             std::vector<AxisIndices>* arrays) const {
-  Walk walk(*this, tensor, subarray, arrays);
+  Walk<false> walk(*this, tensor, subarray, arrays);
+  walk.Run();
+  return walk.num_leading();
+}
+
+int IndexKey::ApplyToSpec(const MXNetTensorSpec& spec, SubarrayLayout* subarray,
+                          std::vector<AxisIndices>* arrays) const {
+  const DLTensor tensor{nullptr, Context{kDLCPU, 0}, spec.ndim, spec.dtype, spec.shape, nullptr, 0};
+  Walk<true> walk(*this, tensor, subarray, is_basic() ? nullptr : arrays);
   walk.Run();
   return walk.num_leading();
 }

@@ -9,6 +9,7 @@
 #ifndef MXNET_SRC_API_NUMPY_INDEXING_KEY_H_
 #define MXNET_SRC_API_NUMPY_INDEXING_KEY_H_
 
+#include <mxnet/op/c_operator_api.h>
 #include <mxnet/runtime/packed_func.h>
 
 #include <vector>
@@ -70,6 +71,13 @@ class IndexKey {
   int ApplyAdvanced(const DLTensor& tensor, SubarrayLayout* subarray,
                     std::vector<AxisIndices>* arrays) const;
 
+  /*!
+   * \brief ApplyBasic and ApplyAdvanced of a tensor without elements, whose extents may be
+   * symbolic: subarray gets extents, and strides that mean nothing.
+   */
+  int ApplyToSpec(const MXNetTensorSpec& spec, SubarrayLayout* subarray,
+                  std::vector<AxisIndices>* arrays) const;
+
  private:
   enum class Kind { kInt, kSlice, kNewAxis, kEllipsis, kArray };
   struct Item {
@@ -80,6 +88,7 @@ class IndexKey {
     int64_t stop;
     int64_t step;
   };
+  template <bool kOfSpec>
   class Walk;
 
   void Add(const MXNetAny& raw);
@@ -92,7 +101,6 @@ class IndexKey {
   /*! \brief Every axis once as an item and once as a new axis, and an ellipsis. */
   static constexpr int kMaxItems = 2 * kMaxNdim + 1;
 
-  MXNetArgValue key_;
   Item items_[kMaxItems];
   int num_items_{0};
   std::vector<NDArray> arrays_;

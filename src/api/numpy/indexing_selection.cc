@@ -76,7 +76,34 @@ NDArray OffsetsOf(const std::vector<AxisIndices>& arrays, ShapeView shape) {
   return offsets;
 }
 
+/*! \brief Sets a shape to that of a selection: the axes of index arrays among those of slices. */
+void SetShape(const DimBuffer& axes, int leading, const DimBuffer& index_shape, DimBuffer* shape) {
+  const auto add = [shape](const DimBuffer& dims, int first, int last) {
+    for (int d = first; d < last; ++d) shape->push_back(dims[d]);
+  };
+  if (axes.ndim + index_shape.ndim > kMaxNdim) {
+    MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxNdim
+                              << "], indexing result would have " << axes.ndim + index_shape.ndim;
+  }
+  add(axes, 0, leading);
+  add(index_shape, 0, index_shape.ndim);
+  add(axes, leading, axes.ndim);
+}
+
 }  // namespace
+
+void InferSelection(const IndexKey& key, const MXNetTensorSpec& spec, DimBuffer* shape) {
+  SubarrayLayout subarray;
+  std::vector<AxisIndices> arrays;
+  const int leading = key.ApplyToSpec(spec, &subarray, &arrays);
+  if (key.is_basic()) {
+    *shape = subarray.axes.shape;
+    return;
+  }
+  DimBuffer index_shape;
+  BroadcastIndices(arrays, &index_shape);
+  SetShape(subarray.axes.shape, leading, index_shape, shape);
+}
 
 Selection::Selection(const IndexKey& key, const DLTensor& tensor) {
   std::vector<AxisIndices> arrays;
@@ -85,26 +112,15 @@ Selection::Selection(const IndexKey& key, const DLTensor& tensor) {
   DimBuffer index_shape;
   BroadcastIndices(arrays, &index_shape);
   const StridedAxes& axes = subarray.axes;
-  if (axes.shape.ndim + index_shape.ndim > kMaxNdim) {
-    MXNET_THROW("IndexError") << "number of dimensions must be within [0, " << kMaxNdim
-                              << "], indexing result would have "
-                              << axes.shape.ndim + index_shape.ndim;
-  }
+  SetShape(axes.shape, leading, index_shape, &shape_);
   offsets_ = OffsetsOf(arrays, index_shape.view());
   blocks_.data = subarray.data;
   blocks_.dtype = tensor.dtype;
   blocks_.offsets = offsets_.data_as<int64_t>();
   blocks_.count = offsets_.size();
   for (int d = 0; d < axes.shape.ndim; ++d) {
-    if (d == leading) AddToShape(index_shape);
     (d < leading ? blocks_.prefix : blocks_.suffix).push_back(axes.shape[d], axes.strides[d]);
-    shape_.push_back(axes.shape[d]);
   }
-  if (leading == axes.shape.ndim) AddToShape(index_shape);
-}
-
-void Selection::AddToShape(const DimBuffer& dims) {
-  for (int64_t dim : dims.view()) shape_.push_back(dim);
 }
 
 }  // namespace op

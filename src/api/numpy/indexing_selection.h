@@ -13,6 +13,12 @@ namespace mxnet {
 namespace op {
 
 /*!
+ * \brief The shape of what any key selects of a tensor without elements, whose extents may be
+ * symbolic. The values of index arrays are not checked, and only those of masks are read.
+ */
+void InferSelection(const IndexKey& key, const MXNetTensorSpec& spec, DimBuffer* shape);
+
+/*!
  * \brief An advanced key applied to an array: the elements it names, and the shape they have.
  *
  * The array may be anywhere, as only its layout is read; index arrays are brought to the
@@ -27,8 +33,6 @@ class Selection {
   int64_t size() const noexcept { return shape_.product(); }
 
  private:
-  void AddToShape(const DimBuffer& dims);
-
   NDArray offsets_;
   ScatteredBlocks blocks_;
   DimBuffer shape_;
