@@ -1,7 +1,10 @@
 """Modules on several contexts, which share the rows of a batch, and how modules make plans."""
 
+import subprocess
+import sys
 import threading
 from collections import namedtuple
+from pathlib import Path
 
 import numpy
 import pytest
@@ -10,6 +13,7 @@ import mx
 from tests.graph.build import graph_of
 
 Batch = namedtuple("Batch", ["data"])
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def module(contexts, **options) -> mx.mod.Module:
@@ -50,6 +54,35 @@ def test_no_rows() -> None:
     made = module(CPUS)
     made.forward(Batch([rows(0)]))
     assert made.output_shapes == [("softmax_output", (0, 3))]
+
+
+def test_a_shape_without_a_layout() -> None:
+    made = module(CPUS)
+    made.bind([mx.io.DataDesc("data", (8, 4), layout=None)], force_rebind=True)
+    made.forward(Batch([rows(8)]))
+    assert made.output_shapes == [("softmax_output", (8, 3))]
+
+
+FORKED = """
+import os
+import numpy
+from tests.module.test_contexts import CPUS, Batch, module, rows
+
+made = module(CPUS)
+made.forward(Batch([rows(8)]))
+child = os.fork()
+made.forward(Batch([rows(7)]))
+if child == 0:
+    os._exit(made.output_shapes != [("softmax_output", (7, 3))])
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_child_of_fork_has_threads_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
 
 
 def test_predict() -> None:
@@ -146,7 +179,17 @@ WRONG = {
     "verify": (lambda: module(None, verify=3), TypeError, "Module: verify: expected a bool, or"),
     "keep_nan": (lambda: module(None, keep_nan=1), TypeError, "Module: keep_nan: expected a bool"),
     "options": (lambda: module(None, options="x"), TypeError, "Module: options: expected a map"),
-    "options of the CPU": (lambda: module(CPUS, options={"a": 1}), ValueError, "CPU has no option"),
+    "options of the CPU": (
+        lambda: module(CPUS, options={"a": 1}),
+        ValueError,
+        "Module: options: is",
+    ),
+    "a fallback of the CPU": (
+        lambda: module(None, fallback="error"),
+        ValueError,
+        r"Module: fallback: is for contexts of accelerators, got \[cpu\(0\)\]",
+    ),
+    "verify of the CPU": (lambda: module(CPUS, verify=True), ValueError, "Module: verify: is for"),
 }
 
 

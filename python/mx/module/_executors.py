@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -57,7 +58,8 @@ class Executors:
             if key not in made:
                 made[key] = options.plan(graph, context)
         self._plans = [made[key] for key in keys]
-        self._workers = ThreadPoolExecutor(len(contexts)) if len(contexts) > 1 else None
+        self._workers: ThreadPoolExecutor | None = None
+        self._process = 0  # whose threads those are: a child of fork has none of them
 
     @property
     def input_names(self) -> list[str]:
@@ -66,12 +68,14 @@ class Executors:
 
     def run(self, inputs: Mapping[str, Any]) -> list[list[Any]]:
         """The outputs of each context that got rows. ValueError where inputs differ in rows."""
-        if self._workers is None:
+        if len(self._contexts) == 1:
             return [self._run_one(0, inputs)]
+        if self._workers is None or self._process != os.getpid():
+            self._workers = ThreadPoolExecutor(len(self._contexts))
+            self._process = os.getpid()
+        submit = self._workers.submit
         parts = self._split(inputs)
-        running = [
-            self._workers.submit(self._run_one, number, part) for number, part in enumerate(parts)
-        ]
+        running = [submit(self._run_one, number, part) for number, part in enumerate(parts)]
         failures = [error for one in running if (error := one.exception()) is not None]
         if failures:
             raise failures[0]

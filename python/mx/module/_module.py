@@ -55,8 +55,11 @@ class Module:
             )
         self._contexts = _contexts_of(context)
         check_options("Module", fallback, options, verify, keep_nan)
-        if options and all(map(is_cpu, self._contexts)):
-            raise ValueError("Module: options: the CPU has no options to compile with")
+        for argument, given in (("fallback", fallback), ("options", options), ("verify", verify)):
+            if given and all(map(is_cpu, self._contexts)):
+                raise ValueError(
+                    f"Module: {argument}: is for contexts of accelerators, got {self._contexts}"
+                )
         self._plan_options = PlanOptions(fallback, options, verify, keep_nan)
         self._symbol = symbol
         self.logger = logger
@@ -170,7 +173,7 @@ class Module:
                 f"Module.bind: data_shapes: expected shapes of {self._data_names}, got {names}"
             )
         for item in described if len(self._contexts) > 1 else ():
-            if item.layout.find("N") > 0:
+            if (item.layout or "").find("N") > 0:
                 raise ValueError(
                     f"Module.bind: data_shapes: several contexts share rows along the first axis, "
                     f"which is not that of the batch in the layout {item.layout} of {item.name!r}"
