@@ -120,6 +120,7 @@ class Placement:
         self._models: dict[tuple[int, ...], Loaded] = {}
         self._failures: set[str] = set()  # with the names of nodes, as warnings tell them
         self._failure_reasons: set[str] = set()
+        self._has_warned = False
         is_known = answers is not None and len(answers) == len(self._wiring.nodes)
         self._costs = costs and not is_known
         self.answers = list(answers or ()) if is_known and mode != "whole" else self._ask()
@@ -219,7 +220,10 @@ class Placement:
         return True
 
     def _drop_costly(self) -> bool:
-        """Leaves groups on the CPU that are slower on the device; whether there were any."""
+        """Leaves groups on the CPU that are slower on the device; whether there were any. There are
+        none where the CPU is to execute nothing."""
+        if self._mode == "error":
+            return False
         members: dict[int, list[int]] = {}
         for position, group in enumerate(self.groups):
             if group != CPU:
@@ -302,7 +306,10 @@ class Placement:
 
     def warn(self) -> bool:
         """Warns that the CPU executes some nodes: how many, of which operators, and why. Returns
-        whether there was a reason to: of what failed another warning has told."""
+        whether there was a reason to: of what failed another warning has told. Does so once."""
+        if self._has_warned:
+            return False
+        self._has_warned = True
         found: dict[str, list[str]] = {}
         for node, group, answer in zip(self.nodes, self.groups, self.answers, strict=True):
             if group == CPU and answer.reason not in self._failure_reasons:
