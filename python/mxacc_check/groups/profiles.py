@@ -41,6 +41,7 @@ def profile(run: Run) -> None:
                 finally:
                     run.plugin.call("profile", run.device, abi.MXAccProfileSink(), None)
                 told, records[:] = list(records), []
+                run.expect(bool(told), "a record of what the model has done", told)
                 run.expect(all(name for name, *_ in told), "a name of each record", told)
                 nodes = {node for _, node, _, _ in told}
                 run.expect(nodes <= set(range(NODES + 1)), f"nodes from 0 to {NODES}", nodes)
