@@ -2,15 +2,20 @@
  * \file models.h
  * \brief The members of the table for models, of a library whose work is done when a call returns.
  *
- * For ModelMembers a backend has
+ * For ModelMembers a backend has:
  *
- *   ListOptions(&options, &count)   those of MXAccApi::listOptions, all of truth values
- *   SettingsOf(device)              text of what configure has set that models are compiled with
- *   Model(&device, graph, options, settings)   with Run(inputs, outputs, workspace),
- * workspace_bytes() and weight_bytes(); any thread may run it. Failure, with the id of the node,
- * where it cannot be compiled Device                          with write_rate, a WriteRate: its
- * memory is that of the host Ask(&device, graph, node)       Failure, kMXAccUnsupported, with the
- * reason where a node is not executed
+ * - ListOptions(&options, &count): those of MXAccApi::listOptions, all of truth values;
+ *
+ * - SettingsOf(device): text of what configure has set that models are compiled with;
+ *
+ * - Model(&device, graph, options, settings): with Run(inputs, outputs, workspace),
+ *   workspace_bytes() and weight_bytes(). Any thread may run it. It throws Failure, with the id of
+ *   the node, where the graph cannot be compiled;
+ *
+ * - Device: its memory is that of the host; it has write_rate, a WriteRate;
+ *
+ * - Ask(&device, graph, node): throws Failure, kMXAccUnsupported, with the reason where a node is
+ *   not executed.
  */
 #ifndef MXACC_SDK_SKELETON_MODELS_H_
 #define MXACC_SDK_SKELETON_MODELS_H_
