@@ -217,6 +217,10 @@ ERRORS = {
         lambda: sol.optimize(Choosing(), ROWS, framework="numpy")(ROWS, training=True),
         NotImplementedError, "training=True",
     ),
+    "training elsewhere, by the example": (
+        lambda: sol.optimize(Choosing(), ROWS, kwargs={"training": True}, framework="numpy"),
+        NotImplementedError, "kwargs: .* is called in training, .* for numpy",
+    ),
     "another structure": (
         lambda: sol.optimize(Choosing(), ROWS, kwargs={"factor": 2.0})(
             ROWS, factor=2.0, training=True
@@ -245,7 +249,9 @@ def test_errors(name) -> None:
 
 def test_defaults_may_be_given() -> None:
     fast = sol.optimize(Choosing(), ROWS)
-    np.testing.assert_array_equal(fast(ROWS, double=False, training=False), ROWS)
+    # As equal as computed numbers are, and not the same objects.
+    given = {"double": False, "factor": float("1.0"), "training": False}
+    np.testing.assert_array_equal(fast(ROWS, **given), ROWS)
 
 
 def test_models_of_others_warn() -> None:

@@ -94,6 +94,11 @@ def optimize(
                 f"sol.optimize: framework={target.name!r}: {source.name} changes"
                 f" {', '.join(parsed.changes)} in a call, which only its own framework keeps"
             )
+        if parsed.is_training and not target.executes_training():
+            raise NotImplementedError(
+                f"sol.optimize: kwargs: {source.name} is called in training, which models for"
+                f" {target.name} do not execute: leave training= out"
+            )
         compiled.fallback, compiled.memory_limit = fallback, limit
         return compiled
 

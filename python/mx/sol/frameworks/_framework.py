@@ -73,6 +73,8 @@ class Source(Holder, ABC):
     origin: str = ""
     # Where images have their channels: "NCHW" or "NHWC".
     layout: str = "NCHW"
+    # Whether the example is a call in training.
+    is_training: bool = False
 
     @abstractmethod
     def dimensions(self) -> Dimensions:
@@ -130,6 +132,10 @@ class Framework(ABC):
     @abstractmethod
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """The optimized model as this framework has models. `model` is what it was made of."""
+
+    def executes_training(self) -> bool:
+        """Whether models that `wrap` gives do what an example that is a call in training says."""
+        return False
 
     def fall_back(
         self,

@@ -37,6 +37,10 @@ class Keras(Framework):
 
         return TensorFlowSource(model, args, kwargs)
 
+    def executes_training(self) -> bool:
+        """Where the model is of TensorFlow or Keras, too; others have no such argument."""
+        return True
+
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """A keras.Model."""
         _need_tensorflow()

@@ -15,7 +15,7 @@ def _drawn(call: Call) -> list[Spec]:
 
 @operator("RandomUniformTraining", "Y", _drawn, like={0: 1})
 def random_uniform(seed: Array, shape: Array, *, low: float = 0.0, high: float = 1.0) -> Array:
-    """Numbers of float32 from low to below high, in an array of that shape.
+    """Numbers of float32 from low to below high, or to high by rounding, in an array of that shape.
 
     Each follows from `seed` and its position, as the numbers that DropoutTraining compares do.
     """

@@ -44,6 +44,10 @@ class TensorFlow(Framework):
 
         return TensorFlowSource(model, args, kwargs)
 
+    def executes_training(self) -> bool:
+        """Where the model is of TensorFlow or Keras, too; others have no such argument."""
+        return True
+
     def wrap(self, compiled: Compiled, model: Any) -> Any:
         """A tf.Module."""
         _need_tensorflow()

@@ -224,7 +224,7 @@ class TensorFlowSource(Source):
                         f"{self.name}: training={value!r}: only models that are optimized for"
                         " TensorFlow or Keras are executed as in training"
                     )
-            elif name not in traced.defaults or traced.defaults[name] is not value:
+            elif name not in traced.defaults or not _is_same(value, traced.defaults[name]):
                 raise TypeError(
                     f"{self.name}: there is no argument {name!r} in the example that the model was"
                     f" optimized with: add {name}= to the `kwargs` of sol.optimize"
@@ -243,6 +243,13 @@ class TensorFlowSource(Source):
 def _structure(outputs: Any) -> str:
     """The structure of what a model returns, in an error."""
     return str(nest.map_structure(lambda one: "*" if is_array(one) else one, outputs))
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    """Whether a value is a default, or one that cannot be told from it."""
+    if value is default:
+        return True
+    return type(value) is type(default) and not is_array(value) and bool(value == default)
 
 
 def _array_of(one: Any) -> Any:

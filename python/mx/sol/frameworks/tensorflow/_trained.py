@@ -17,7 +17,7 @@ from ._seeds import draw_seed
 from ._source import Axes, TensorFlowSource
 
 # Calls inside of functions whose gradients have not been asked for yet; of more the oldest go.
-_MOST = 4
+_MOST = 2
 
 
 class Trained:
