@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 
 import numpy as np
@@ -277,3 +278,43 @@ def test_assigned_in_inference() -> None:
     with pytest.warns(sol.SolWarning, match="assigns to calls in a call"):
         fast = sol.optimize(Count(), ROWS)
     np.testing.assert_array_equal(fast(ROWS), ROWS + 1)
+
+
+def test_traces_of_other_threads() -> None:
+    """What layers are in a trace they are neither in other threads nor after it."""
+    dropout, seeds = keras.src.backend.random.dropout, keras.random.SeedGenerator.next
+    ones, events, zeros = np.ones((40, 50), "float32"), [threading.Event() for _ in "abc"], []
+
+    class Waiting(keras.Model):
+        def __init__(self, comes, goes) -> None:
+            super().__init__()
+            self.comes, self.goes, self.drops = comes, goes, layers.Dropout(0.5)
+
+        def call(self, x, training=False):
+            if training:
+                self.comes.set()
+                assert self.goes.wait(60)
+            return self.drops(x, training=training)
+
+    # The first trace begins first and ends first, within the second.
+    first = sol.optimize(Waiting(events[0], events[1]), ones)
+    second = sol.optimize(Waiting(events[1], events[2]), ones)
+    threads = [
+        threading.Thread(
+            target=lambda one=one: zeros.append(
+                float((one(ones, training=True) == 0).numpy().mean())
+            )
+        )
+        for one in (first, second)
+    ]
+    threads[0].start()
+    assert events[0].wait(60)
+    zeros.append((layers.Dropout(0.5)(ones, training=True).numpy() == 0).mean())
+    threads[1].start()
+    threads[0].join(60)
+    zeros.append((layers.Dropout(0.5)(ones, training=True).numpy() == 0).mean())
+    events[2].set()
+    threads[1].join(60)
+    assert keras.src.backend.random.dropout is dropout
+    assert keras.random.SeedGenerator.next is seeds
+    np.testing.assert_allclose(zeros, [0.5] * 4, atol=0.1)

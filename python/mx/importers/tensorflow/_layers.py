@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+
+from ._patches import Patch, Patches
 
 # What functions that stand for a layer say in the attribute `_implements`.
 LSTM = "mxffi.lstm"
@@ -20,20 +22,20 @@ GRU = "mxffi.gru"
 BACKWARD = ".backward"
 
 
-@contextlib.contextmanager
-def whole_layers() -> Iterator[None]:
-    """Has Keras write recurrent layers as calls of functions that stand for them."""
+def _patches() -> list[Patch]:
     keras = sys.modules.get("keras")
     backend = getattr(getattr(keras, "src", None), "backend", None)
     if backend is None or backend.backend() != "tensorflow":
-        yield
-        return
-    before = backend.lstm, backend.gru
-    backend.lstm, backend.gru = _lstm, _gru
-    try:
-        yield
-    finally:
-        backend.lstm, backend.gru = before
+        return []
+    return [(backend, "lstm", lambda _: _lstm), (backend, "gru", lambda _: _gru)]
+
+
+_whole = Patches(_patches)
+
+
+def whole_layers() -> contextlib.AbstractContextManager[None]:
+    """Has Keras write recurrent layers as calls of functions that stand for them."""
+    return _whole.applied()
 
 
 def _is(activation: Any, name: str) -> bool:

@@ -9,32 +9,36 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
+
+from ._patches import Patch, Patches
 
 BATCH_NORM = "mxffi.batch_norm"
 DROPOUT = "mxffi.dropout"
 SEED = "mxffi.seed"
 
 
-@contextlib.contextmanager
-def training_layers() -> Iterator[None]:
-    """Has Keras write these layers as calls of functions that stand for them."""
+def _patches() -> list[Patch]:
     keras = sys.modules.get("keras")
     backend = getattr(getattr(keras, "src", None), "backend", None)
     if keras is None or backend is None or backend.backend() != "tensorflow":
-        yield
-        return
-    norm, random = keras.layers.BatchNormalization, backend.random
-    generator = keras.random.SeedGenerator
-    before = norm.call, random.dropout, generator.next
-    norm.call, random.dropout, generator.next = _batch_norm(norm.call), _dropout, _next
-    try:
-        yield
-    finally:
-        norm.call, random.dropout, generator.next = before
+        return []
+    return [
+        (keras.layers.BatchNormalization, "call", _batch_norm),
+        (backend.random, "dropout", lambda _: _dropout),
+        (keras.random.SeedGenerator, "next", lambda _: _next),
+    ]
+
+
+_training = Patches(_patches)
+
+
+def training_layers() -> contextlib.AbstractContextManager[None]:
+    """Has Keras write these layers as calls of functions that stand for them."""
+    return _training.applied()
 
 
 def _standing_for(name: str, function: Any, *settings: object) -> Any:
