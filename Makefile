@@ -51,7 +51,8 @@ test-cython: build $(BIN)/.tested-with
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
 ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
 	refacc_streams functions_library versions models modules onnx_nodes partitioned_plans \
-	fault_of_every_member digits picture verify check_graphs placements check_pieces compiled_cache compiled_files model_pieces
+	fault_of_every_member digits picture verify check_graphs placements bodies kept_models second_starts check_pieces \
+	compiled_cache compiled_files model_pieces
 # These are of what compilers make of the headers: the same on both paths, too.
 HEADERS_ALONE := apart rejected_types
 # So are these of operators: what they compute with the same arguments.
