@@ -125,7 +125,9 @@ class Doubling(Backend):
 
 def test_a_backend_of_another_package(monkeypatch) -> None:
     point = importlib.metadata.EntryPoint("doubling", f"{__name__}:Doubling", "mx.sol.backends")
-    monkeypatch.setattr(_registry, "points_of", lambda group: [point])
+    monkeypatch.setattr(
+        _registry, "points_of", lambda group: [point] if group == point.group else []
+    )
     monkeypatch.setattr(importlib.metadata.EntryPoint, "load", _loaded(point))
     all_backends.cache_clear()
     try:

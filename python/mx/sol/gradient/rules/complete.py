@@ -11,7 +11,10 @@ from .._rules import Call, Declined, expansion
 from .._writer import Writer
 
 
-@expansion(*(name for name in OPERATORS if name.endswith("Training")), domain=DOMAIN)
+_SEVERAL = [name for name, one in OPERATORS.items() if len(one.outputs) > 1]
+
+
+@expansion(*(name for name in _SEVERAL if name.endswith("Training")), domain=DOMAIN)
 def _with_all_outputs(to: Writer, call: Call) -> Sequence[ir.Value]:
     """The same node, which gives all that it can."""
     count = len(OPERATORS[call.node.op_type].outputs)
