@@ -17,21 +17,13 @@ from . import rules
 from ._call import Builder, Call, Unsupported, rule
 from ._dtypes import type_of
 from ._origin import describe, metadata_of
+from ._writes import ASSIGNMENTS, LOOPS, assigns_plainly, writes_of
 
 assert rules.FAMILIES  # their import fills the table
 
 _IR_VERSION = 11
 # Of more elements constants are weights.
 _MOST_IN_A_NODE = 1024
-# What has no result that a model's outputs depend on.
-_ASSIGNMENTS = {"AssignVariableOp": "", "AssignAddVariableOp": "Add", "AssignSubVariableOp": "Sub"}
-# The attributes of operations that are functions.
-_FUNCTIONS = {
-    "PartitionedCall": ("f",),
-    "StatefulPartitionedCall": ("f",),
-    "If": ("then_branch", "else_branch"),
-    "While": ("cond", "body"),
-}
 _WITHOUT_RESULTS = frozenset(("NoOp", "Assert", "PrintV2", "Print", "StringFormat"))
 
 
@@ -49,8 +41,9 @@ def import_function(
     `inputs` has names and shapes for the function's arguments, `outputs` names for its results,
     `variables` a name for each variable, by the id of its handle. With `stops` what ends gradients
     is a node of the domain mxffi.sol. For `training` see `Traced.graph_of`; otherwise variables
-    that the function assigns to, and that keep their elements, are "mx.assigned" of the model's
-    metadata.
+    that the function writes to, and that keep their elements, are "mx.assigned" of the model's
+    metadata. GraphError names what has no rule, and in training what writes to variables in
+    branches and loops or in part; otherwise what reads a variable after such an operation.
     """
     started = _Import(function, inputs, outputs, variables, name)
     started.builder.stops = stops
@@ -88,6 +81,9 @@ class _Import:
         self._weights: dict[str, ir.Value] = {}
         # What variables have after they were assigned to.
         self._assigned: dict[str, ir.Value] = {}
+        # The operation that has written to a variable what is not known, and all such variables.
+        self._stale: dict[str, str] = {}
+        self._left_out: dict[str, None] = {}
 
     def run(self) -> Graph:
         graph = self._function.graph
@@ -112,8 +108,9 @@ class _Import:
         if self.builder.training:
             self._set_assigned()
         model = ir.Model(self._graph, ir_version=_IR_VERSION, producer_name="mxffi")
-        if self._assigned and not self.builder.training:
-            model.metadata_props["mx.assigned"] = ", ".join(self._assigned)
+        written = self._assigned | self._left_out
+        if written and not self.builder.training:
+            model.metadata_props["mx.assigned"] = ", ".join(written)
         RemoveUnusedNodesPass()(model)
         _forget(self._graph)
         result = Graph(model)
@@ -173,9 +170,21 @@ class _Import:
     def _walk(
         self, graph: Any, outputs: Sequence[Any], environment: dict[Any, Any], builder: Builder
     ) -> list[Any]:
-        """Imports the operations that outputs depend on; gives the outputs."""
-        needed = _needed([*(tensor.op for tensor in outputs), *_assigning(graph)])
-        for op in graph.get_operations():
+        """Imports the operations that outputs depend on, and assignments; gives the outputs.
+
+        Of what writes to variables all is imported for training, otherwise what assigns plainly.
+        """
+        operations = graph.get_operations()
+        if self.builder.training:
+            forced = [op for op in operations if next(writes_of(op), None)]
+        elif builder.graph is self._graph:
+            forced = [op for op in operations if assigns_plainly(op)]
+        else:
+            forced = []
+        needed = _needed([*(tensor.op for tensor in outputs), *forced])
+        for op in operations:
+            if not self.builder.training and (op not in needed or op.type in LOOPS):
+                self._leave_out(op, environment)
             if op not in needed or op.type in _WITHOUT_RESULTS:
                 continue
             if op.type == "Placeholder" and op.outputs[0].ref() in environment:
@@ -198,16 +207,20 @@ class _Import:
             except ValueError as error:  # texts, of which only what is left out makes use
                 return self._fail(op, str(error))
         if op.type in ("ReadVariableOp", "ResourceGather") and isinstance(inputs[0], Variable):
+            if inputs[0].name in self._stale:
+                return self._fail_stale(op, inputs[0])
             inputs[0] = self._elements(inputs[0])
             if op.type == "ReadVariableOp":
                 return [inputs[0]]
-        if op.type in _ASSIGNMENTS:
+        if op.type in ASSIGNMENTS:
             return self._assign(op, inputs, builder)
         if any(one is None for one in inputs):
             return [None] * len(op.outputs)  # of an operation that has been noted already
         function = rule.get(op.type)
         if function is None:
-            return self._fail(op, "there is no rule for the operator")
+            writes = any(isinstance(one, Variable) for one in inputs) and next(writes_of(op), None)
+            why = ", which writes to a variable" if writes else ""
+            return self._fail(op, "there is no rule for the operator" + why)
         try:
             call = Call(op, inputs, lambda tensor: environment.get(tensor.ref()))
             result = function(builder, call)
@@ -235,13 +248,32 @@ class _Import:
         if isinstance(variable, Variable) and isinstance(value, ir.Value):
             if builder.graph is not self._graph:
                 return self._fail(op, "a variable is assigned to in a branch or a loop")
-            operator = _ASSIGNMENTS[op.type]
+            operator = ASSIGNMENTS[op.type]
+            if operator and variable.name in self._stale:
+                return self._fail_stale(op, variable)
+            self._stale.pop(variable.name, None)
             if operator:
                 shape = value.shape
                 value = builder.op(operator, self._elements(variable), value)[0]
                 value.shape = shape
             self._assigned[variable.name] = value
         return []
+
+    def _leave_out(self, op: Any, environment: dict[Any, Any]) -> None:
+        """Notes the variables that an operation writes to, which from there on are not known."""
+        for writer, handle in writes_of(op):
+            variable = None if handle is None else environment.get(handle.ref())
+            if isinstance(variable, Variable):
+                self._stale[variable.name] = describe(writer)
+                self._left_out[variable.name] = None
+            else:
+                self._fail(writer, "it writes to a variable, and which one cannot be told")
+
+    def _fail_stale(self, op: Any, variable: Variable) -> list[None]:
+        why = (
+            f"it reads {variable.name}, to which a call writes before: {self._stale[variable.name]}"
+        )
+        return self._fail(op, why)
 
     def _fail(self, op: Any, why: str) -> list[None]:
         self._wrong.append(f"{describe(op)}: {why}")
@@ -270,18 +302,6 @@ class _Import:
         results = self._walk(graph, graph.outputs, environment, builder)
         builder.prefix, builder.metadata = saved
         return results
-
-
-def _assigning(graph: Any) -> list[Any]:
-    """The operations that assign to variables, and calls of functions that do."""
-    found = []
-    for op in graph.get_operations():
-        if op.type in _ASSIGNMENTS:
-            found.append(op)
-        for attribute in _FUNCTIONS.get(op.type, ()):
-            if _assigning(graph._get_function(op.get_attr(attribute).name).graph):
-                found.append(op)
-    return found
 
 
 def _needed(operations: Iterable[Any]) -> set[Any]:
