@@ -186,6 +186,13 @@ ShapeView SpecInputs::Read(const MXNetArgValue& arg, InputType* type, ArrayUse u
     type->dtype = spec->dtype();
     return {spec->extents().data(), spec->extents().size()};
   }
+  if (takes_elsewhere_ && KindOfNumber(arg.type_code()) == WeakKind::kNone) {
+    NestedSpec nested = SpecOfNested(arg, use);
+    if (nested.is_elsewhere) {
+      type->dtype = nested.dtype;
+      return elsewhere_.emplace_back(nested).shape.view();
+    }
+  }
   given_.push_back({specs_.size(), std::make_unique<Operand>(arg, use)});
   *type = TypeOf(*given_.back().operand);
   return given_.back().operand->shape();

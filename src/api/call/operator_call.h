@@ -8,6 +8,7 @@
 #include <mxnet/op/c_operator_api.h>
 #include <mxnet/runtime/packed_func.h>
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -103,6 +104,9 @@ class CallInputs {
 /*! \brief The inputs of a call of which only the specs are asked, wherever elements are. */
 class SpecInputs {
  public:
+  /*! \brief Takes sequences of arrays that are on a device, too, of which the call brings the
+   * elements to the CPU itself. */
+  void TakeElsewhere() noexcept { takes_elsewhere_ = true; }
   void Add(const MXNetArgValue& arg, ArrayUse use = ArrayUse::kOperand);
   void AddRows(const MXNetArgValue& arg);
   void AddNone();
@@ -126,6 +130,8 @@ class SpecInputs {
   std::vector<MXNetTensorSpec> specs_;
   std::vector<InputType> types_;
   std::vector<Given> given_;
+  bool takes_elsewhere_{false};
+  std::deque<NestedSpec> elsewhere_;
 };
 
 }  // namespace op

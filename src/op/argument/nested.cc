@@ -58,6 +58,7 @@ class Discovery {
   }
 
   const DimBuffer& shape() const noexcept { return shape_; }
+  bool is_elsewhere() const noexcept { return is_elsewhere_; }
   WeakKind kind_of_numbers() const noexcept {
     if (has_array_) return WeakKind::kNone;
     return kind_ == WeakKind::kNone ? WeakKind::kFloat : kind_;
@@ -115,6 +116,7 @@ class Discovery {
   void VisitTensor(const DLTensor& tensor, int depth) {
     dtype_ = has_array_ ? PromoteTypes(dtype_, tensor.dtype) : tensor.dtype;
     has_array_ = true;
+    is_elsewhere_ = is_elsewhere_ || !IsHost(tensor.device);
     CheckedIndexOfDType(dtype_);
     for (int d = 0; d < tensor.ndim; ++d) {
       if (!AddExtent(depth + d, tensor.shape[d])) return;
@@ -170,6 +172,7 @@ class Discovery {
   int ragged_depth_{kMaxNdim + 1};
   WeakKind kind_{WeakKind::kNone};
   bool has_array_{false};
+  bool is_elsewhere_{false};
   bool has_large_int_{false};
   bool has_negative_int_{false};
   DLDataType dtype_{};
@@ -286,6 +289,11 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype, Cont
     Filler<T>(array.data_as<T>()).Visit(arg.value(), arg.type_code());
   });
   return array;
+}
+
+NestedSpec SpecOfNested(const MXNetArgValue& arg, ArrayUse use) {
+  const Discovery found(arg, use);
+  return {found.shape(), found.dtype(), found.is_elsewhere()};
 }
 
 WeakKind KindOfNumbers(const MXNetArgValue& arg) {

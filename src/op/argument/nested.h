@@ -5,6 +5,7 @@
 #ifndef MXNET_SRC_OP_ARGUMENT_NESTED_H_
 #define MXNET_SRC_OP_ARGUMENT_NESTED_H_
 
+#include <mxnet/op/dims.h>
 #include <mxnet/runtime/packed_func.h>
 
 #include <optional>
@@ -46,6 +47,16 @@ NDArray ArrayFromNested(MXNetArgValue arg, std::optional<DLDataType> dtype,
  * kNone where an array is among its items, kFloat without any item; errors as ArrayFromNested.
  */
 WeakKind KindOfNumbers(const MXNetArgValue& arg);
+
+/*! \brief What ArrayFromNested would make of a tuple or list, whose elements are not read. */
+struct NestedSpec {
+  DimBuffer shape;
+  DLDataType dtype;
+  bool is_elsewhere; /*!< whether an array is among the items that the CPU has not */
+};
+
+/*! \brief That of a sequence; errors of its nesting and its items as ArrayFromNested. */
+NestedSpec SpecOfNested(const MXNetArgValue& arg, ArrayUse use);
 
 /*! \brief The kind of a Python number, bools included; kNone for any other value. */
 inline WeakKind KindOfNumber(int type_code) noexcept {
