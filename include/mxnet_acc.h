@@ -790,9 +790,9 @@ typedef struct MXAccApi {
                          MXAccStream stream, uint64_t work);
 
   /*! \brief Begins to give records of what is done on a device to sink; ends with sink NULL, after
-   * which none comes. MXNet asks for those of one run of a model and shows the work of each node. It
-   * leaves out records whose work is another call's; where a device has no streams, and work is 0,
-   * nothing tells them apart, and other models must not run meanwhile. */
+   * which none comes. MXNet asks for those of one run of a model and shows the work of each node.
+   * It leaves out records whose work is another call's; where a device has no streams, and work is
+   * 0, nothing tells them apart, and other models must not run meanwhile. */
   MXAccStatus (*profile)(void* self, int32_t dev_id, MXAccProfileSink sink, void* context);
   /*!
    * \brief What the library offers under a name, "vendor.something.1", which says what it points
