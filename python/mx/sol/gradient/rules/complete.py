@@ -10,7 +10,6 @@ from ...operators import DOMAIN, OPERATORS
 from .._rules import Call, Declined, expansion
 from .._writer import Writer
 
-
 _SEVERAL = [name for name, one in OPERATORS.items() if len(one.outputs) > 1]
 
 
