@@ -195,12 +195,15 @@ void SetAdvanced(const DLTensor& tensor, const IndexKey& key, const MXNetArgValu
 bool TrySetPlain(const DLTensor& tensor, const MXNetArgs& args) {
   const DLTensor* array = HostTensor(args, 0);
   const DLTensor* key = HostTensor(args, 1);
+  if (!IsPlainIndex(array, key)) return false;
   // A key or a value that is written to would change while it is read.
-  if (!IsPlainIndex(array, key) || MayOverlap(*key, tensor)) return false;
+  const MemoryBounds written(tensor);
+  if (written.Overlap(MemoryBounds(*key))) return false;
   const DLTensor* value = HostTensor(args, 2);
   const bool is_number = IsNumber(args.type_codes[2]);
-  if (!is_number && (value == nullptr || value->dtype != tensor.dtype ||
-                     TensorShape(*value) != TensorShape(*key) || MayOverlap(*value, tensor))) {
+  if (!is_number &&
+      (value == nullptr || value->dtype != tensor.dtype ||
+       TensorShape(*value) != TensorShape(*key) || written.Overlap(MemoryBounds(*value)))) {
     return false;
   }
   NDArray copies[2];

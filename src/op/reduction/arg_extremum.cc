@@ -218,6 +218,18 @@ void RunFind(const RunCall& call, const FindAttributes& attributes) {
   });
 }
 
+/*! \brief Of the rows of a small matrix without gaps, into a new array. */
+NDArray FindInRows(const Search& search, const DLTensor& a) {
+  NDArray result = NDArray::Empty(ShapeView(a.shape, 1), kInt64, a.device);
+  const auto find = search.table.find[CheckedIndexOfDType(a.dtype)];
+  const int64_t item = ItemSize(a.dtype);
+  const char* row = static_cast<const char*>(TensorData(a));
+  auto* to = static_cast<int64_t*>(result.data());
+  for (int64_t i = 0; i < a.shape[0]; ++i)
+    to[i] = find(row + i * a.shape[1] * item, item, a.shape[1]);
+  return result;
+}
+
 /*! \brief Of an array of the host along one axis or all, into a new array without the axis. */
 bool QuickFind(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor* a = HostArray(args, 0);
@@ -226,8 +238,14 @@ bool QuickFind(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
                         args.type_codes[2] == kMXNetNull && args.type_codes[3] == kMXNetBool &&
                         args.values[3].v_int64 == 0;
   if (!is_plain) return false;
+  const int64_t axis = args.values[1].v_int64;
+  const bool is_of_rows = along_axis && a->ndim == 2 && (axis == 1 || axis == -1);
+  if (is_of_rows && a->shape[1] > 0 && TensorSize(*a) < kFewForThreads && IsContiguous(*a)) {
+    *ret = FindInRows(*static_cast<const Search*>(data), *a);
+    return true;
+  }
   FindAttributes attributes;
-  if (along_axis) attributes.axis = args.values[1].v_int64;
+  if (along_axis) attributes.axis = axis;
   DimBuffer room;
   const MXNetTensorSpec in{a->dtype, a->dtype, a->ndim, kMXNetWeakNone, a->shape};
   MXNetTensorSpec out{kInt64, kInt64, 0, kMXNetWeakNone, room.data};

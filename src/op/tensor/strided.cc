@@ -44,28 +44,25 @@ void StridesOf(const DLTensor& tensor, int64_t* out) noexcept {
   std::copy_n(tensor.strides, tensor.ndim, out);
 }
 
-void MemoryBounds(const DLTensor& tensor, const char** begin, const char** end) noexcept {
+MemoryBounds::MemoryBounds(const DLTensor& tensor) noexcept
+    : begin(static_cast<const char*>(TensorData(tensor))), end(begin) {
   const int64_t item = ItemSize(tensor.dtype);
-  *begin = *end = static_cast<const char*>(TensorData(tensor));
-  if (TensorSize(tensor) == 0) return;
-  int64_t expected = 1;
+  int64_t expected = item;
+  int64_t below = 0;
+  int64_t above = item;
   for (int d = tensor.ndim - 1; d >= 0; --d) {
-    const int64_t stride = tensor.strides == nullptr ? expected : tensor.strides[d];
-    const int64_t span = (tensor.shape[d] - 1) * stride * item;
-    (span < 0 ? *begin : *end) += span;
-    expected *= tensor.shape[d];
+    const int64_t extent = tensor.shape[d];
+    if (extent == 0) return;
+    const int64_t stride = tensor.strides == nullptr ? expected : tensor.strides[d] * item;
+    (stride < 0 ? below : above) += (extent - 1) * stride;
+    expected *= extent;
   }
-  *end += item;
+  end = begin + above;
+  begin += below;
 }
 
 bool MayOverlap(const DLTensor& a, const DLTensor& b) noexcept {
-  const char* a_begin;
-  const char* a_end;
-  const char* b_begin;
-  const char* b_end;
-  MemoryBounds(a, &a_begin, &a_end);
-  MemoryBounds(b, &b_begin, &b_end);
-  return a_begin < b_end && b_begin < a_end;
+  return MemoryBounds(a).Overlap(MemoryBounds(b));
 }
 
 bool SameElements(const DLTensor& a, const DLTensor& b) noexcept {

@@ -21,8 +21,16 @@ void BroadcastShapes(const ShapeView* shapes, int count, DimBuffer* out);
 /*! \brief Strides in elements of a tensor, row-major where it has none. */
 void StridesOf(const DLTensor& tensor, int64_t* out) noexcept;
 
-/*! \brief Lowest and one past the highest address a tensor reaches; equal where it is empty. */
-void MemoryBounds(const DLTensor& tensor, const char** begin, const char** end) noexcept;
+/*! \brief The lowest address a tensor reaches and one past the highest; equal where it is empty. */
+struct MemoryBounds {
+  const char* begin;
+  const char* end;
+
+  explicit MemoryBounds(const DLTensor& tensor) noexcept;
+  bool Overlap(const MemoryBounds& other) const noexcept {
+    return begin < other.end && other.begin < end;
+  }
+};
 
 /*! \brief Whether two tensors may share an element. Never false where they do. */
 bool MayOverlap(const DLTensor& a, const DLTensor& b) noexcept;

@@ -119,12 +119,21 @@ void ForEachChunk(const Indices& indices, int64_t begin, int64_t end, const F& f
   }
 }
 
+/*! \brief Of so few indices each is compared in less time than their range is found. */
+constexpr int64_t kFewIndices = 16;
+
+int64_t FirstOutOfBounds(const Indices& indices, int64_t extent) {
+  int64_t i = 0;
+  while (i < indices.size && indices[i] >= -extent && indices[i] < extent) ++i;
+  return i;
+}
+
 }  // namespace
 
 int64_t FindOutOfBounds(const Indices& indices, int64_t extent) {
-  static const auto find_range = ForWideCpu<Range>();
   const int64_t size = indices.size;
-  if (size == 0) return size;
+  if (size <= kFewIndices) return FirstOutOfBounds(indices, extent);
+  static const auto find_range = ForWideCpu<Range>();
   int64_t range[2] = {indices[0], indices[0]};
   ForEachChunk(indices, 0, size, [&](const int64_t* chunk, int64_t, int64_t n) {
     int64_t of_chunk[2];
@@ -133,9 +142,7 @@ int64_t FindOutOfBounds(const Indices& indices, int64_t extent) {
     range[1] = std::max(range[1], of_chunk[1]);
   });
   if (range[0] >= -extent && range[1] < extent) return size;
-  int64_t first = 0;
-  while (indices[first] >= -extent && indices[first] < extent) ++first;
-  return first;
+  return FirstOutOfBounds(indices, extent);
 }
 
 void TakeElements(const char* data, int64_t stride, int64_t extent, int64_t item,
