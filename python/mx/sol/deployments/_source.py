@@ -25,9 +25,10 @@ def _parts(program: Program, to: Interface, target: Target) -> Iterator[str]:
     yield ""
     yield from guard(target)
     yield f"#define VW {target.lanes} /* floats of a vector */"
-    yield prelude()
+    kernels = {call.kernel.symbol: call.kernel for call in program.calls}.values()
+    yield prelude(kernel.source for kernel in kernels)
     yield "/* -- kernels -- */"
-    for kernel in {call.kernel.symbol: call.kernel for call in program.calls}.values():
+    for kernel in kernels:
         yield ""
         yield f"static {signature(kernel.symbol)};"
         yield kernel.source.strip()

@@ -6,29 +6,34 @@ import math
 from collections.abc import Callable
 
 from ._algebra import Algebra
-from ._call import OPERATORS, Call, Operator, numeric, operator, product
+from ._call import OPERATORS, Call, Operator, floats, numeric, operator, product
 from ._types import FLOATS
 
 
 def _float(
-    name: str, text: Callable[[Algebra, str], str], since: int = 1, heavy: bool = True
+    name: str,
+    text: Callable[[Algebra, str], str],
+    since: int = 1,
+    heavy: bool = True,
+    meaning: str = "",
 ) -> None:
     def formula(call: Call) -> tuple[str, str]:
-        call.need(*FLOATS)
         return text(call.algebra, call.x), call.dtype
 
-    OPERATORS[name] = Operator(since, formula, heavy)
+    OPERATORS[name] = Operator(since, formula, heavy, meaning, floats)
 
 
-for _name, _function in {
-    "Exp": "exp", "Log": "log", "Tanh": "tanh", "Erf": "erf", "Sin": "sin", "Cos": "cos",
-    "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh", "Cosh": "cosh",
-    "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh",
-}.items():  # fmt: skip
-    _float(_name, lambda a, x, function=_function: a.function(function, x))  # type: ignore[misc]
-for _name, _function in {"Sqrt": "sqrt", "Floor": "floor", "Ceil": "ceil", "Round": "rint"}.items():
-    _float(_name, lambda a, x, function=_function: a.function(function, x), heavy=False)  # type: ignore[misc]
-_float("Reciprocal", lambda a, x: f"({a.number(1)} / {x})", heavy=False)
+def _function(name: str, function: str, meaning: str, heavy: bool) -> None:
+    _float(name, lambda a, x: a.function(function, x), heavy=heavy, meaning=meaning)
+
+
+for _name in "Exp Log Tanh Erf Sin Cos Tan Sinh Cosh".split():
+    _function(_name, _name.lower(), _name.lower(), heavy=True)
+for _name in "Asin Acos Atan Asinh Acosh Atanh".split():
+    _function(_name, _name.lower(), f"arc{_name[1:].lower()}", heavy=True)
+for _name, _c in {"Sqrt": "sqrt", "Floor": "floor", "Ceil": "ceil", "Round": "rint"}.items():
+    _function(_name, _c, _c, heavy=False)
+_float("Reciprocal", lambda a, x: f"({a.number(1)} / {x})", heavy=False, meaning="reciprocal")
 
 
 def sigmoid(a: Algebra, x: str) -> str:
@@ -37,8 +42,13 @@ def sigmoid(a: Algebra, x: str) -> str:
     return f"({one} / ({one} + {a.function('exp', f'-{x}')}))"
 
 
-_float("Sigmoid", sigmoid)
-_float("Softsign", lambda a, x: f"({x} / ({a.number(1)} + {a.function('fabs', x)}))", heavy=False)
+_float("Sigmoid", sigmoid, meaning="sigmoid")
+_float(
+    "Softsign",
+    lambda a, x: f"({x} / ({a.number(1)} + {a.function('fabs', x)}))",
+    heavy=False,
+    meaning="softsign",
+)
 _float(
     "HardSwish", lambda a, x: f"({x} * {_hard_sigmoid(a, x, 1 / 6, 0.5)})", since=14, heavy=False
 )
@@ -87,9 +97,8 @@ def _(call: Call) -> tuple[str, str]:
     return f"({call.x} * {sigmoid(call.algebra, inner)})", call.dtype
 
 
-@operator("Relu", since=6)
+@operator("Relu", since=6, meaning="relu", takes=numeric)
 def _(call: Call) -> tuple[str, str]:
-    numeric(call)
     return call.algebra.maximum(call.x, call.algebra.number(0)), call.dtype
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy
 
 from ....graph.lowering._value import Declined
+from ._meaning import formula
 from ._types import Type, type_of
 
 
@@ -148,17 +149,10 @@ class Scalar:
         return f"({condition} ? {a} : {b})"
 
     def maximum(self, a: str, b: str) -> str:
-        return self._larger("max", a, b)
+        return formula("maximum", self.kind, a, b)
 
     def minimum(self, a: str, b: str) -> str:
-        return self._larger("min", a, b)
-
-    def _larger(self, name: str, a: str, b: str) -> str:
-        if self.kind.is_float:
-            return f"mx_{name}{'f' if self.kind.value == 'float' else ''}({a}, {b})"
-        if self.dtype == "bool":
-            return f"({a} {'|' if name == 'max' else '&'} {b})"
-        return f"mx_{name}_{self.kind.short}({a}, {b})"
+        return formula("minimum", self.kind, a, b)
 
     def negated(self, condition: str) -> str:
         return f"(!{condition})"
@@ -171,7 +165,7 @@ class Scalar:
             return f"({text} != 0)"
         if kind.is_float:
             if origin == "float64" and kind.size == 2:
-                text = f"mx_to_odd({text})"
+                text = f"mx_odd_float_of_double({text})"
             return kind.rounded(f"({kind.value})({text})")
         if source.is_float:
             # What an integer type cannot hold wraps, as in the reference.

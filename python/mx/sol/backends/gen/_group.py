@@ -128,7 +128,7 @@ class Expressions:
                 for read in reads
             ]
             number = len(self.inputs) + index
-            text, dtype = OPERATORS[self.nodes[index].operator].formula(
+            text, dtype = OPERATORS[self.nodes[index].operator].expression(
                 self._call(index, args, make)
             )
             make(dtype)

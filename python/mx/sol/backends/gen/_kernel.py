@@ -38,7 +38,7 @@ class Spec:
 class GenKernel:
     """Generated C for one node or group of nodes, for fixed shapes.
 
-    `source` is the function and what it alone needs; in front of it stands `prelude()`:
+    `source` is the function and what it alone needs; in front of it stands its `prelude`:
     void SYMBOL(const void *const *in, void *const *out, void *work, int64_t begin, int64_t end)
     """
 

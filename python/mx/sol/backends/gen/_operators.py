@@ -8,7 +8,19 @@ import onnx_ir
 
 from ....graph.lowering._value import Declined
 from . import _activations  # noqa: F401  its operators
-from ._call import OPERATORS, Call, Operator, integer, integers, numeric, operator
+from ._call import (
+    OPERATORS,
+    Call,
+    Operator,
+    accepts_all,
+    boolean,
+    floats,
+    integer,
+    integers,
+    numeric,
+    operator,
+)
+from ._meaning import formula
 from ._types import FLOATS, type_of
 
 __all__ = ["OPERATORS", "Call"]
@@ -19,39 +31,32 @@ def _(call: Call) -> tuple[str, str]:
     return call.x, call.dtype
 
 
-@operator("Neg", since=6)
+@operator("Neg", since=6, meaning="negative", takes=numeric)
 def _(call: Call) -> tuple[str, str]:
-    numeric(call)
     if call.dtype in FLOATS:
         return f"(-{call.x})", call.dtype
     return integers(call, "-", call.algebra.number(0), call.x), call.dtype
 
 
-@operator("Abs", since=6)
+@operator("Abs", since=6, meaning="absolute", takes=numeric)
 def _(call: Call) -> tuple[str, str]:
-    numeric(call)
     if call.dtype in FLOATS:
         return call.algebra.function("fabs", call.x), call.dtype
-    if call.is_vector:
-        below = integers(call, "-", call.algebra.number(0), call.x)
-        return call.algebra.select(f"({call.x} < 0)", below, call.x), call.dtype
-    return f"mx_abs_{type_of(call.dtype).short}({call.x})", call.dtype
+    below = integers(call, "-", call.algebra.number(0), call.x)
+    return call.algebra.select(f"({call.x} < 0)", below, call.x), call.dtype
 
 
-@operator("Sign", since=9)
+@operator("Sign", since=9, meaning="sign", takes=numeric)
 def _(call: Call) -> tuple[str, str]:
-    numeric(call)
     a, x = call.algebra, call.x
     zero = a.number(0)
-    if call.dtype in FLOATS or call.is_vector:
-        below = a.select(f"({x} < {zero})", a.number(-1), x)  # NaN and 0 as they are
-        return a.select(f"({x} > {zero})", a.number(1), below), call.dtype
-    return f"mx_sign_{type_of(call.dtype).short}({x})", call.dtype
+    rest = f"({x} + {zero})" if call.dtype in FLOATS else x  # NaN as it is, of -0 0
+    below = a.select(f"({x} < {zero})", a.number(-1), rest)
+    return a.select(f"({x} > {zero})", a.number(1), below), call.dtype
 
 
-@operator("IsNaN", since=9)
+@operator("IsNaN", since=9, meaning="isnan", takes=floats)
 def _(call: Call) -> tuple[str, str]:
-    call.need(*FLOATS)
     return f"({call.x} != {call.x})", "bool"
 
 
@@ -68,30 +73,28 @@ def _(call: Call) -> tuple[str, str]:
     return f"({' | '.join(tests)})" if tests else never, "bool"
 
 
-@operator("Not", since=1)
+@operator("Not", since=1, meaning="logical_not", takes=boolean)
 def _(call: Call) -> tuple[str, str]:
-    call.need("bool")
     return call.algebra.negated(call.x), "bool"
 
 
-@operator("BitwiseNot", since=18)
+@operator("BitwiseNot", since=18, meaning="invert", takes=integer)
 def _(call: Call) -> tuple[str, str]:
-    integer(call)
-    kind = type_of(call.dtype)
-    return f"(~{call.x})" if call.is_vector else f"({kind.value})(~{call.x})", call.dtype
+    return f"(~{call.x})", call.dtype
 
 
 def _arithmetic(call: Call, sign: str, a: str, b: str) -> str:
     return f"({a} {sign} {b})" if call.dtype in FLOATS else integers(call, sign, a, b)
 
 
-for _name, _sign in {"Add": "+", "Sub": "-", "Mul": "*"}.items():
+for _name, _sign, _meaning in (
+    ("Add", "+", "add"), ("Sub", "-", "subtract"), ("Mul", "*", "multiply"),
+):  # fmt: skip
 
     def _binary(call: Call, sign: str = _sign) -> tuple[str, str]:
-        numeric(call)
         return _arithmetic(call, sign, call.x, call.y), call.dtype
 
-    OPERATORS[_name] = Operator(7, _binary)
+    OPERATORS[_name] = Operator(7, _binary, meaning=_meaning, takes=numeric)
 
 
 @operator("Sum", since=8)
@@ -122,37 +125,42 @@ for _name, _method in {"Max": "maximum", "Min": "minimum"}.items():
     OPERATORS[_name] = Operator(8, _extreme)
 
 
-@operator("Div", since=7)
+@operator("Div", since=7, takes=numeric)
 def _(call: Call) -> tuple[str, str]:
-    numeric(call)
     if call.dtype in FLOATS:
-        return f"({call.x} / {call.y})", call.dtype
-    return _by_function(call, "div")
+        return _single(call, "divide") or (f"({call.x} / {call.y})", call.dtype)
+    return _by_function(call, "div"), call.dtype  # truncates
 
 
-def _by_function(call: Call, name: str) -> tuple[str, str]:
+def _single(call: Call, meaning: str) -> tuple[str, str] | None:
+    """A formula, if this is about single elements."""
+    return None if call.is_vector else call.by_formula(meaning)
+
+
+def _by_function(call: Call, name: str) -> str:
+    """A function of elements.h."""
     if call.is_vector:
         raise Declined("no such vectors")
-    return f"mx_{name}_{type_of(call.dtype).short}({call.x}, {call.y})", call.dtype
+    return f"mx_{name}_{type_of(call.dtype).short}({call.x}, {call.y})"
 
 
-@operator("Mod", since=10)
+@operator("Mod", since=10, takes=numeric)
 def _(call: Call) -> tuple[str, str]:
-    numeric(call)
-    is_c = bool(call.attributes.get("fmod", 0))
-    if call.dtype not in FLOATS:
-        return _by_function(call, "fmod" if is_c else "mod")
     if call.is_vector:
         raise Declined("no such vectors")
-    if is_c:
+    if not call.attributes.get("fmod", 0):
+        return call.by_formula("remainder")
+    if call.dtype in FLOATS:
         return call.algebra.function("fmod", call.x, call.y), call.dtype
-    return call.algebra.function("mx_mod", call.x, call.y), call.dtype
+    return _by_function(call, "fmod"), call.dtype
 
 
-@operator("BitShift", since=11)
+@operator("BitShift", since=11, takes=integer)
 def _(call: Call) -> tuple[str, str]:
-    integer(call)
-    return _by_function(call, "left" if call.attributes["direction"] == "LEFT" else "right")
+    if call.is_vector:
+        raise Declined("no such vectors")
+    direction = "left" if call.attributes["direction"] == "LEFT" else "right"
+    return call.by_formula(f"{direction}_shift")
 
 
 @operator("Pow", since=7, heavy=True)
@@ -172,45 +180,57 @@ def _(call: Call) -> tuple[str, str]:
         return a.select(lowest, a.number(math.inf), power), call.dtype
     if number == -1.0:
         return f"({a.number(1)} / {x})", call.dtype
-    return a.function("pow", x, a.converted(call.y, second)), call.dtype
+    exponent = a.converted(call.y, second)
+    if call.is_vector:
+        return a.function("pow", x, exponent), call.dtype
+    return formula("power", type_of(call.dtype), x, exponent), call.dtype
 
 
 def _integer_power(call: Call, second: str) -> str:
     if call.is_vector:
         raise Declined("no such vectors")
+    if second == "bool":
+        raise Declined("a power by bool")
     if second in FLOATS:
         wide = call.make("float64")
         power = wide.function(
             "pow", wide.converted(call.x, call.dtype), wide.converted(call.y, second)
         )
         return str(call.algebra.converted(power, "float64"))
-    if second == "uint64":
-        raise Declined("powers by uint64")
-    return f"mx_pow_{type_of(call.dtype).short}({call.x}, (int64_t)({call.y}))"
+    if not type_of(second).is_signed:
+        return _converted(call, formula("power", type_of("uint64"), call.x, call.y))
+    base, exponent = f"(int64_t)({call.x})", f"(int64_t)({call.y})"
+    power = formula("power", type_of("int64"), base, exponent)
+    inverse = f"mx_inverse_power({base}, {exponent})"
+    return _converted(call, f"{call.y} < 0 ? {inverse} : {power}")
 
 
-for _name, _sign in {
-    "Equal": "==", "Less": "<", "LessOrEqual": "<=", "Greater": ">", "GreaterOrEqual": ">=",
-}.items():  # fmt: skip
+def _converted(call: Call, text: str) -> str:
+    return f"({type_of(call.dtype).value})({text})"
+
+
+for _name, _sign, _meaning in (
+    ("Equal", "==", "equal"), ("Less", "<", "less"), ("LessOrEqual", "<=", "less_equal"),
+    ("Greater", ">", "greater"), ("GreaterOrEqual", ">=", "greater_equal"),
+):  # fmt: skip
 
     def _compare(call: Call, sign: str = _sign) -> tuple[str, str]:
         return f"({call.x} {sign} {call.y})", "bool"
 
-    OPERATORS[_name] = Operator(7, _compare)
+    # A true one of a vector is -1, below 0.
+    _takes = numeric if _name != "Equal" else accepts_all
+    OPERATORS[_name] = Operator(7, _compare, meaning=_meaning, takes=_takes)
 
 for _name, _sign in {"And": "&", "Or": "|", "Xor": "^"}.items():
 
     def _logical(call: Call, sign: str = _sign) -> tuple[str, str]:
-        call.need("bool")
-        return f"({call.x} {sign} {call.y})", "bool"
+        return f"({call.x} {sign} {call.y})", call.dtype
 
-    def _bitwise(call: Call, sign: str = _sign) -> tuple[str, str]:
-        integer(call)
-        text = f"({call.x} {sign} {call.y})"
-        return text if call.is_vector else f"({type_of(call.dtype).value}){text}", call.dtype
-
-    OPERATORS[_name] = Operator(7, _logical)
-    OPERATORS[f"Bitwise{_name}"] = Operator(18, _bitwise)
+    _meaning = _name.lower()
+    OPERATORS[_name] = Operator(7, _logical, meaning=f"logical_{_meaning}", takes=boolean)
+    OPERATORS[f"Bitwise{_name}"] = Operator(
+        18, _logical, meaning=f"bitwise_{_meaning}", takes=integer
+    )
 
 
 @operator("Where", since=9)

@@ -11,6 +11,7 @@ import numpy
 from ....graph.lowering._value import Declined
 from ._algebra import Algebra
 from ._frame import Frame
+from ._meaning import formula
 from ._types import FLOATS, type_of
 
 
@@ -38,7 +39,7 @@ def _square(a: Algebra, x: str) -> str:
 def _absolute(a: Algebra, x: str) -> str:
     if a.dtype in FLOATS:
         return a.function("fabs", x)
-    return f"mx_abs_{type_of(a.dtype).short}({x})"
+    return formula("absolute", type_of(a.dtype), x)
 
 
 def _larger(a: Algebra, x: str, y: str) -> str:

@@ -14,7 +14,7 @@ class Type:
     name: str
     memory: str  # the C type in memory
     value: str  # the C type of a value: float for float16 and bfloat16
-    short: str  # in the names of functions of elements.h
+    short: str  # in the names of functions
     size: int
 
     @property
@@ -46,12 +46,11 @@ class Type:
 
     def rounded(self, text: str) -> str:
         """A value that has been computed in more bits, with those of this type."""
-        return f"{_ROUND[self.name]}({text})" if self.name in _ROUND else text
+        return self.load(self.store(text)) if self.name in _TO else text
 
 
-_FROM = {"float16": "mx_from_half", "bfloat16": "mx_from_bfloat"}
-_TO = {"float16": "mx_to_half", "bfloat16": "mx_to_bfloat"}
-_ROUND = {"float16": "mx_round_half", "bfloat16": "mx_round_bfloat"}
+_FROM = {name: f"mx_float_of_{name}" for name in ("float16", "bfloat16")}
+_TO = {name: f"mx_{name}_of_float" for name in _FROM}
 
 TYPES = {
     kind.name: kind

@@ -90,7 +90,7 @@ MX_INLINE vf vf_select(vi where, vf a, vf b) {
 MX_INLINE vi vi_select(vi where, vi a, vi b) { return (a & where) | (b & ~where); }
 MX_INLINE vi vf_isnan(vf a) { return a != a; }
 
-/* b where one is NaN. */
+/* b where one is NaN, and where they are equal. */
 MX_INLINE vf vf_max(vf a, vf b) {
 #if VW == 16 && defined(__AVX512F__)
   return (vf)_mm512_max_ps((__m512)a, (__m512)b);
@@ -113,9 +113,9 @@ MX_INLINE vf vf_min(vf a, vf b) {
   return vf_select(a < b, a, b);
 #endif
 }
-/* NaN where one is. */
-MX_INLINE vf vf_maximum(vf a, vf b) { return vf_select(vf_isnan(a), a, vf_max(a, b)); }
-MX_INLINE vf vf_minimum(vf a, vf b) { return vf_select(vf_isnan(a), a, vf_min(a, b)); }
+/* NaN where one is, a where they are equal. */
+MX_INLINE vf vf_maximum(vf a, vf b) { return vf_select(vf_isnan(b), b, vf_max(b, a)); }
+MX_INLINE vf vf_minimum(vf a, vf b) { return vf_select(vf_isnan(b), b, vf_min(b, a)); }
 
 /* -- arithmetic -- */
 

@@ -122,7 +122,7 @@ def _text(step: Step, given: Sequence[str | None], known: dict[int, float]) -> s
     dtypes = tuple(None if text is None else "float32" for text in given)
     call = Call(Vector, tuple(given), dtypes, dict(step.attributes), known)
     try:
-        text, dtype = operator.formula(call)
+        text, dtype = operator.expression(call)
     except (KeyError, AssertionError, TypeError, AttributeError) as error:
         raise Declined(f"{step.operator}: {error}") from error
     if dtype != "float32":
