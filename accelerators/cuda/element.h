@@ -5,8 +5,9 @@
 #ifndef CUDAACC_ELEMENT_H_
 #define CUDAACC_ELEMENT_H_
 
+#include <mxnet/op/narrow_floats.h>
+
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "../sdk/operators/dtype.h"
@@ -17,6 +18,7 @@ namespace cudaacc {
 
 using mxacc::DType;
 using mxacc::Number;
+namespace narrow = mxnet::op::narrow_floats;
 
 /*! \brief A location in memory of a device, in elements. */
 struct Location {
@@ -40,63 +42,6 @@ struct Slot {
     first = location.first;
   }
 };
-
-template <typename To, typename From>
-CUDAACC_BOTH To BitsAs(From from) {
-  static_assert(sizeof(To) == sizeof(From), "as many bits");
-  To to;
-  memcpy(&to, &from, sizeof(to));
-  return to;
-}
-
-/* ---- floats of two bytes ---- */
-
-CUDAACC_BOTH inline float FloatOfHalf(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-  const uint32_t rest = static_cast<uint32_t>(bits & 0x7fffu) << 13;
-  // The exponent is moved by a multiplication, which is exact for subnormal numbers, too.
-  if (rest >= 0x7c00u << 13) return BitsAs<float>(sign | 0x7f800000u | (rest & 0x007fffffu));
-  return BitsAs<float>(sign | BitsAs<uint32_t>(BitsAs<float>(rest) * 0x1p112f));
-}
-
-CUDAACC_BOTH inline uint16_t HalfOfFloat(float x) {
-  const uint32_t bits = BitsAs<uint32_t>(x);
-  const uint32_t sign = bits >> 16 & 0x8000u;
-  const uint32_t rest = bits & 0x7fffffffu;
-  uint32_t half;
-  if (rest > 0x7f800000u) {
-    half = 0x7e00u;
-  } else if (rest >= 0x477ff000u) {  // what rounds to 65536 or more
-    half = 0x7c00u;
-  } else if (rest >= 0x38800000u) {
-    half = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
-  } else {
-    // Subnormal: the addition rounds to multiples of 2^-24, which is the last bit of 0.5.
-    half = BitsAs<uint32_t>(BitsAs<float>(rest) + 0.5f) - 0x3f000000u;
-  }
-  return static_cast<uint16_t>(sign | half);
-}
-
-CUDAACC_BOTH inline float FloatOfBFloat(uint16_t bits) {
-  return BitsAs<float>(static_cast<uint32_t>(bits) << 16);
-}
-
-CUDAACC_BOTH inline uint16_t BFloatOfFloat(float x) {
-  const uint32_t bits = BitsAs<uint32_t>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
-  return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
-/*! \brief Rounds to odd: rounding the result to two bytes then gives the same as rounding the
- * double directly. */
-CUDAACC_BOTH inline float OddFloat(double x) {
-  const auto nearest = static_cast<float>(x);
-  const double error = x - static_cast<double>(nearest);
-  const uint32_t bits = BitsAs<uint32_t>(nearest);
-  const bool exact = !(error < 0 || error > 0);
-  if (exact || (bits & 1u) != 0 || (bits & 0x7f800000u) == 0x7f800000u) return nearest;
-  return BitsAs<float>((error > 0) == (x > 0) ? bits + 1 : bits - 1);
-}
 
 /* ---- conversions, as the CPU does them ---- */
 
@@ -134,12 +79,12 @@ CUDAACC_BOTH C Convert(From x, DType to) {
     if (to == DType::kBool) return x != 0 ? 1.0f : 0.0f;
     float single;
     if constexpr (std::is_same_v<From, double>) {
-      single = OddFloat(x);
+      single = narrow::odd_float_of_double(x);
     } else {
       single = static_cast<float>(x);
     }
-    return to == DType::kFloat16 ? FloatOfHalf(HalfOfFloat(single))
-                                 : FloatOfBFloat(BFloatOfFloat(single));
+    return to == DType::kFloat16 ? narrow::float_of_float16(narrow::float16_of_float(single))
+                                 : narrow::float_of_bfloat16(narrow::bfloat16_of_float(single));
   } else {
     // Converts to an integer of fewer bytes by way of int64, as the CPU does.
     int64_t narrow;
@@ -210,9 +155,9 @@ CUDAACC_BOTH C Load(const Slot& slot, int64_t i, DType wanted) {
     case DType::kUInt64:
       return ConvertFrom<C>(stored, at(uint64_t{}), wanted);
     case DType::kFloat16:
-      return ConvertFrom<C>(stored, FloatOfHalf(at(uint16_t{})), wanted);
+      return ConvertFrom<C>(stored, narrow::float_of_float16(at(uint16_t{})), wanted);
     case DType::kBFloat16:
-      return ConvertFrom<C>(stored, FloatOfBFloat(at(uint16_t{})), wanted);
+      return ConvertFrom<C>(stored, narrow::float_of_bfloat16(at(uint16_t{})), wanted);
     case DType::kFloat32:
       return ConvertFrom<C>(stored, at(float{}), wanted);
     default:
@@ -228,9 +173,9 @@ CUDAACC_BOTH void Store(const Slot& slot, int64_t i, C x) {
     case DType::kBool:
       return put(static_cast<uint8_t>(x != 0));
     case DType::kFloat16:
-      return put(HalfOfFloat(static_cast<float>(x)));
+      return put(narrow::float16_of_float(static_cast<float>(x)));
     case DType::kBFloat16:
-      return put(BFloatOfFloat(static_cast<float>(x)));
+      return put(narrow::bfloat16_of_float(static_cast<float>(x)));
     case DType::kFloat32:
       return put(static_cast<float>(x));
     case DType::kFloat64:

@@ -1,7 +1,8 @@
 #include "loops.h"
 
+#include <mxnet/op/narrow_floats.h>
+
 #include <algorithm>
-#include <cstring>
 
 #include "../sdk/tensor.h"
 
@@ -15,23 +16,7 @@
 namespace onednn {
 namespace {
 
-ALWAYS_INLINE uint32_t BitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-ALWAYS_INLINE float FloatOf(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-/*! \brief The bits if the condition holds, else 0; without a branch, which would prevent
- * vectorization. */
-ALWAYS_INLINE uint32_t If(bool condition, uint32_t bits) {
-  return bits & (0u - static_cast<uint32_t>(condition));
-}
+namespace narrow = mxnet::op::narrow_floats;
 
 /* How elements of each type become float32, and the other way round: to nearest, ties to even. */
 
@@ -45,38 +30,15 @@ struct Single {
 struct Half {
   using Type = uint16_t;
 
-  ALWAYS_INLINE static float Read(uint16_t bits) {
-    // The product moves the exponent to float's bias, of subnormals, too.
-    const uint32_t finite = BitsOf(FloatOf((bits & 0x7fffu) << 13) * 0x1p112f);
-    const bool is_special = (bits & 0x7c00u) == 0x7c00u;
-    return FloatOf(finite | If(is_special, 0x7f800000u) | (bits & 0x8000u) << 16);
-  }
-
-  ALWAYS_INLINE static uint16_t Write(float value) {
-    const uint32_t x = BitsOf(value) & 0x7fffffffu;
-    // One unit of 0.5f is that of subnormals.
-    const uint32_t subnormal = BitsOf(FloatOf(x) + 0.5f) - BitsOf(0.5f);
-    const uint32_t normal = (x - (112u << 23) + 0xfffu + (x >> 13 & 1u)) >> 13;
-    const uint32_t special = 0x7c00u | If(x > 0x7f800000u, 0x200u | (x >> 13 & 0x3ffu));
-    const bool is_subnormal = x < BitsOf(0x1p-14f);
-    const bool is_finite = x < BitsOf(0x1p16f);
-    const uint32_t finite = If(is_subnormal, subnormal) | If(!is_subnormal, normal);
-    const uint32_t sign = BitsOf(value) >> 16 & 0x8000u;
-    return static_cast<uint16_t>(sign | If(is_finite, finite) | If(!is_finite, special));
-  }
+  ALWAYS_INLINE static float Read(uint16_t bits) { return narrow::float_of_float16(bits); }
+  ALWAYS_INLINE static uint16_t Write(float value) { return narrow::float16_of_float(value); }
 };
 
 struct Brain {
   using Type = uint16_t;
 
-  ALWAYS_INLINE static float Read(uint16_t bits) { return FloatOf(uint32_t{bits} << 16); }
-
-  ALWAYS_INLINE static uint16_t Write(float value) {
-    const uint32_t x = BitsOf(value);
-    const bool is_nan = (x & 0x7fffffffu) > 0x7f800000u;
-    const uint32_t number = (x + 0x7fffu + (x >> 16 & 1u)) >> 16;
-    return static_cast<uint16_t>(If(is_nan, x >> 16 | 0x40u) | If(!is_nan, number));
-  }
+  ALWAYS_INLINE static float Read(uint16_t bits) { return narrow::float_of_bfloat16(bits); }
+  ALWAYS_INLINE static uint16_t Write(float value) { return narrow::bfloat16_of_float(value); }
 };
 
 /*! \brief Any byte but 0 is true, and any number but 0. */

@@ -1,6 +1,21 @@
 #include "dtype.h"
 
+#include <string_view>
+
 namespace opencl {
+namespace {
+
+constexpr struct {
+  std::string_view name;
+  const char* function;
+
+  bool IsOfDouble() const { return name == "odd_float_of_double"; }
+} kConversions[] = {
+#define MXNET_NARROW_FLOAT(name, ...) {#name, #__VA_ARGS__},
+#include <mxnet/op/narrow_floats.inc>
+};
+
+}  // namespace
 
 const char* ElementType(DType dtype) {
   switch (dtype) {
@@ -33,14 +48,14 @@ std::string Load(DType dtype, const std::string& p, const std::string& i) {
   // All devices load and store float16, with or without arithmetic of it.
   if (dtype == DType::kFloat16) return "vload_half(" + i + ", " + p + ")";
   const std::string element = p + "[" + i + "]";
-  if (dtype == DType::kBFloat16) return "as_float((uint)" + element + " << 16)";
+  if (dtype == DType::kBFloat16) return "float_of_bfloat16(" + element + ")";
   return dtype == DType::kBool ? "(" + element + " != 0)" : element;
 }
 
 std::string Store(DType dtype, const std::string& x, const std::string& p, const std::string& i) {
   if (dtype == DType::kFloat16) return "vstore_half_rte(" + x + ", " + i + ", " + p + ");";
   const std::string element = p + "[" + i + "] = ";
-  if (dtype == DType::kBFloat16) return element + "bfloat16_of(" + x + ");";
+  if (dtype == DType::kBFloat16) return element + "bfloat16_of_float(" + x + ");";
   return element + "(" + ElementType(dtype) + ")(" + x + ");";
 }
 
@@ -51,7 +66,7 @@ std::string Convert(DType from, DType to, const std::string& x) {
   if (IsHalf(to)) {
     // Rounding a float that was rounded to odd gives what rounding the double would.
     const std::string single =
-        from == DType::kFloat64 ? "odd_float(" + x + ")" : "(float)(" + x + ")";
+        from == DType::kFloat64 ? "odd_float_of_double(" + x + ")" : "(float)(" + x + ")";
     return std::string("rounded_") + NameOf(to) + "(" + single + ")";
   }
   if (!IsInt(to) || !IsFloat(from)) return plain;
@@ -67,32 +82,24 @@ std::string Convert(DType from, DType to, const std::string& x) {
 std::string ElementSource(bool with_double) {
   std::string source = R"(
 #pragma OPENCL FP_CONTRACT OFF
-ushort bfloat16_of(float x) {
-  const uint bits = as_uint(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return (ushort)((bits >> 16) | 0x40u);
-  return (ushort)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-float rounded_bfloat16(float x) { return as_float((uint)bfloat16_of(x) << 16); }
+#define uint16_t ushort
+#define uint32_t uint
+#define bits_of_float as_uint
+#define float_of_bits as_float
+)";
+  for (const auto& conversion : kConversions) {
+    if (conversion.IsOfDouble() && !with_double) continue;
+    source += std::string(conversion.function) + "\n";
+  }
+  // Devices round to float16 in one instruction.
+  return source + R"(
+float rounded_bfloat16(float x) { return float_of_bfloat16(bfloat16_of_float(x)); }
 float rounded_float16(float x) {
   ushort bits;
   vstore_half_rte(x, 0, (half*)&bits);
   return vload_half(0, (const half*)&bits);
 }
 )";
-  if (with_double) {
-    source += R"(
-float odd_float(double x) {
-  const float nearest = (float)x;
-  const double error = x - (double)nearest;
-  const uint bits = as_uint(nearest);
-  if (!(error < 0 || error > 0) || (bits & 1u) || (bits & 0x7f800000u) == 0x7f800000u) {
-    return nearest;
-  }
-  return as_float((error > 0) == (x > 0) ? bits + 1 : bits - 1);
-}
-)";
-  }
-  return source;
 }
 
 }  // namespace opencl

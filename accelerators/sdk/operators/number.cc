@@ -1,6 +1,7 @@
 #include "number.h"
 
-#include <cmath>
+#include <mxnet/op/narrow_floats.h>
+
 #include <limits>
 #include <string>
 
@@ -10,21 +11,6 @@ namespace mxacc {
 namespace {
 
 using Kind = AttributeValue::Kind;
-
-/*! \brief Rounds to odd: rounding the result to two bytes then gives the same as rounding the
- * double directly. */
-float OddFloat(double value) {
-  const auto nearest = static_cast<float>(value);
-  const double back = nearest;
-  if (back == value || std::isnan(value) || std::isinf(nearest)) return nearest;
-  int exponent = 0;
-  // The nearest float has an even last bit: the other neighbour of the value is the odd one.
-  const double mantissa = std::frexp(nearest, &exponent);
-  const double digits = std::ldexp(mantissa, std::numeric_limits<float>::digits);
-  if (std::fmod(digits, 2) != 0) return nearest;
-  const float infinity = std::numeric_limits<float>::infinity();
-  return std::nextafter(nearest, value > back ? infinity : -infinity);
-}
 
 /*! \brief Whether an integer type of those bits holds the value. */
 bool Holds(DType dtype, const AttributeValue& value) {
@@ -67,7 +53,7 @@ Number::Number(const AttributeValue& value, DType dtype) : dtype_(dtype), value_
   } else if (dtype == DType::kFloat64) {
     value_.real = RealOf(value);
   } else if (IsHalf(dtype) && value.kind == Kind::kFloat) {
-    value_.single = OddFloat(value.real);
+    value_.single = mxnet::op::narrow_floats::odd_float_of_double(value.real);
   } else if (IsFloat(dtype)) {
     value_.single = value.kind == Kind::kFloat ? static_cast<float>(value.real) : SingleOf(value);
   } else if (value.kind == Kind::kFloat || !Holds(dtype, value)) {

@@ -2,6 +2,8 @@
  * \file reduce.cc
  * \brief Sums and products of matrices.
  */
+#include <mxnet/op/narrow_floats.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,7 @@
 namespace planted {
 namespace {
 
+namespace narrow = mxnet::op::narrow_floats;
 using mxacc::ReduceAxes;
 using mxacc::ReduceKind;
 
@@ -32,8 +35,7 @@ struct ReduceOperation {
 };
 
 float Short(float x) {
-  const auto bits = cudaacc::BitsAs<uint32_t>(x);
-  return cudaacc::BitsAs<float>((bits + 0x1000u) & 0xffffe000u);
+  return narrow::float_of_bits((narrow::bits_of_float(x) + 0x1000u) & 0xffffe000u);
 }
 
 class ReduceExecutor : public Executor {
@@ -97,7 +99,9 @@ class ReduceExecutor : public Executor {
       const C x = Element<C>(slots, at, on);
       total += static_cast<Total<C>>(x);
       if constexpr (std::is_floating_point_v<C>) {
-        if (cuts) total = cudaacc::FloatOfHalf(cudaacc::HalfOfFloat(static_cast<float>(total)));
+        if (cuts) {
+          total = narrow::float_of_float16(narrow::float16_of_float(static_cast<float>(total)));
+        }
         if (count == 0 || !(x <= largest)) largest = std::isnan(largest) ? largest : x;
       } else if (count == 0 || x > largest) {
         largest = x;
