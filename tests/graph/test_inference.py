@@ -222,6 +222,11 @@ def test_same_name_twice() -> None:
 
 
 WRONG = {
+    "batches": (
+        "(float[2,2] x) => (float[n] y) <int64[2,1] i = {0, 0}>"
+        " { y = GatherND<batch_dims = -5>(x, i) }",
+        r"\(GatherND\): attribute 'batch_dims': expected 0 or more, got -5",
+    ),
     "types": (
         "(float[2] x, int64[2] z) => (float[] y) { [plus] y = Add(x, z) }",
         r"g: node 'plus' \(Add\): .*inconsistent type.*inputs are x: float .*z: int64",

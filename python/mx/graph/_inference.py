@@ -63,6 +63,7 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
         if value.type is None and not value.is_initializer():
             raise GraphError(f"{file}: the input {value.name!r} has no data type")
     check_sizes(file, graph.inputs)
+    _check_batches(model, file)
     recorded = {value: dims_of(value.shape) for value in values_of(graph)}
     constants: dict[str, Array] = {}
     unknown: list[str] = []
@@ -89,6 +90,20 @@ def infer(model: onnx_ir.Model, file: str) -> Inference:
         if not known_operator(node, model.opset_imports)
     }
     return Inference(tuple(unknown), tuple(sorted(operators)))
+
+
+def _check_batches(model: onnx_ir.Model, file: str) -> None:
+    """GraphError for fewer batches than none, for which onnx reads beyond its memory."""
+    for graph in (model.graph, *(one.graph for one in model.functions.values())):
+        for node in onnx_ir.traversal.RecursiveGraphIterator(graph):
+            if node.op_type != "GatherND" or "batch_dims" not in node.attributes:
+                continue
+            batches = node.attributes["batch_dims"].value
+            if isinstance(batches, int) and batches < 0:
+                raise GraphError(
+                    f"{file}: {node_text(node)}: attribute 'batch_dims': expected 0 or more,"
+                    f" got {batches}"
+                )
 
 
 def values_of(graph: onnx_ir.Graph) -> Iterator[onnx_ir.Value]:

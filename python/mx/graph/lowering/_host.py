@@ -17,9 +17,17 @@ import onnx_ir
 from .._custom import find
 from .._errors import GraphError
 from .._opset import OPSET
-from ._node import attributes_of, describe
+from ._constant import Constant
+from ._node import attributes_of, describe, since_version
 from ._value import Declined, Value
+from .checks import check_node
 
+# The activations that the reference evaluator has, whatever a node says; of RNN it has others.
+_USUAL = {
+    "RNN": ["tanh"],
+    "GRU": ["sigmoid", "tanh"],
+    "LSTM": ["sigmoid", "tanh", "tanh"],
+}
 # What the reference evaluator does not have, and what means the same.
 _RENAMED = {"Scatter": ("ScatterElements", 11)}
 
@@ -50,6 +58,7 @@ class HostNode:
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs; GraphError where the reference implementation fails, with its reason."""
+        self._check(inputs)
         feeds = {name: value for name, value in zip(self.proto.input, inputs, strict=True) if name}
         try:
             custom = find(self.node.domain, self.node.op_type)
@@ -60,10 +69,13 @@ class HostNode:
                 return [numpy.asarray(one) for one in made[: len(self.proto.output)]]
             if self.node.op_type == "Optional":  # of which the evaluator makes a list of one
                 return [inputs[0] if inputs else None]
+            self._check_ignored(inputs)
             if self._evaluator is None:
                 self._evaluator = self._make()
             with numpy.errstate(all="ignore"):
                 results = self._evaluator.run(None, feeds)
+        except MemoryError:
+            raise
         except Exception as error:
             text = str(error) or type(error).__name__
             raise GraphError(f"{describe(self.node)}: {text}") from error
@@ -74,6 +86,29 @@ class HostNode:
                 f"{describe(self.node)}: it gives {len(results)} of {len(found)} outputs"
             )
         return found
+
+    def _check(self, inputs: Sequence[Any]) -> None:
+        """GraphError for inputs that cannot be right."""
+        since = since_version(self.node, self.opset[self.node.domain])
+        check_node(self.node, since, [_as_value(one) for one in inputs])
+
+    def _check_ignored(self, inputs: Sequence[Any]) -> None:
+        """ValueError for what no backend has, and the reference evaluator would leave out."""
+        usual = _USUAL.get(self.node.op_type)
+        if usual is None or self.node.domain:
+            return
+        given = attributes_of(self.node)
+        functions = list(given.get("activations") or usual)
+        lowered = [name.lower() for name in functions]
+        if self.node.op_type != "RNN" and lowered != usual * (len(functions) // len(usual)):
+            raise ValueError(f"attribute 'activations': expected {usual}, got {functions}")
+        for attribute in ("clip", "input_forget"):
+            if given.get(attribute):
+                raise ValueError(f"attribute {attribute!r}: expected none, got {given[attribute]}")
+        steps = inputs[0].shape[1 if given.get("layout") else 0]
+        lengths = inputs[4] if len(inputs) > 4 else None
+        if lengths is not None and (numpy.asarray(lengths) != steps).any():
+            raise ValueError(f"input 'sequence_lens': expected {steps} alone, got {lengths}")
 
     def _make(self) -> Any:
         # Few models need it, and it takes longer to import than all else.
@@ -90,6 +125,8 @@ class HostNode:
 
     def infer(self, inputs: Sequence[Value | None]) -> list[tuple[tuple[int, ...], str]]:
         """Shapes and element types of the outputs. Declined where elements decide them."""
+        if self.node.op_type == "STFT" and not self.node.domain:
+            raise Declined("what onnx infers is not what its reference gives")
         try:
             version = self.opset[self.node.domain]
             schema = onnx.defs.get_schema(self.proto.op_type, version, self.node.domain)
@@ -111,6 +148,14 @@ class HostNode:
         except Exception as error:
             raise Declined(f"its outputs cannot be inferred: {error}") from error
         return [_spec(found.get(name), name) for name in self.proto.output]
+
+
+def _as_value(content: Any) -> Value | list[Any] | None:
+    """What a node is given, as checks take it: a tensor, a sequence or nothing."""
+    if content is None or isinstance(content, list):
+        return content
+    elements = numpy.asarray(content)
+    return Value(elements.shape, str(elements.dtype), known=Constant(elements))
 
 
 def _with_objects(result: Any) -> Any:

@@ -19,6 +19,7 @@ from ._host import HostNode
 from ._lowering import ARRAY_DTYPES, Lowering
 from ._node import attributes_of, is_constant, since_version
 from ._value import REJECTIONS, Declined, Followers, NeedsElements, Value
+from .checks import check_node
 
 
 class NodeLowering:
@@ -36,6 +37,7 @@ class NodeLowering:
     ) -> tuple[list[Value], str, list[str]]:
         """What a node gives, and by which backend; the reasons of those that declined."""
         version = self._nodes.version_of(node)
+        check_node(node, since_version(node, version), inputs)
         host = HostNode(node, self._nodes.opset)
         if _may_compute(node, inputs):
             self._to.taken = 0

@@ -35,10 +35,11 @@ def _run(
     if layout:
         x = to.call(np.swapaxes, x, 0, 1)
     count, batch, _ = x.shape
-    if count == 0 or count > _MAX_ITEMS:
+    if lengths is not None and lengths.known is not None:
+        lengths = None if all(one == count for one in to.ints(lengths)) else lengths
+    # The reference has no lengths, so that these plans have to do.
+    if count == 0 or (count > _MAX_ITEMS and lengths is None):
         raise Declined(f"a sequence of {count} items")
-    if lengths is not None and any(one != count for one in to.ints(lengths)):
-        raise Declined("sequences of different lengths")
     if x.dtype not in ("float32", "float64"):
         raise Declined(f"numbers of {x.dtype}")
     directions = ["forward", "reverse"] if direction == "bidirectional" else [direction]
@@ -59,8 +60,14 @@ def _run(
         items: list[Value] = []
         order = range(count) if way == "forward" else range(count - 1, -1, -1)
         for position in order:
-            state = turn(_item(to, added, 0, position), state)
-            items.append(state[0])
+            new = turn(_item(to, added, 0, position), state)
+            if lengths is None:
+                state = new
+                items.append(state[0])
+                continue
+            is_there = to.call(np.expand_dims, to.call(np.greater, lengths, position), 1)
+            state = [to.call(np.where, is_there, *pair) for pair in zip(new, state, strict=True)]
+            items.append(to.call(np.where, is_there, new[0], 0.0))
         all_items.append(to.call(np.stack, items if way == "forward" else items[::-1], axis=0))
         last.append(state)
     outputs = [to.call(np.stack, all_items, axis=1)]
@@ -230,8 +237,6 @@ def _lstm(
     clip: float | None = None,
 ) -> list[Value]:
     _check(clip, activation_alpha, activation_beta)
-    if input_forget:
-        raise Declined("input and forget gates in one")
     hidden = r.shape[-1]
     gate, function, last = _functions(activations, ["Sigmoid", "Tanh", "Tanh"], w.shape[0])
 
@@ -250,7 +255,10 @@ def _lstm(
             gates = _sums(to, added, to.call(np.matmul, h, turned))
             i, o, f, g = (_gate(to, gates, number, hidden) for number in range(4))
             i = to.call(gate, looked(i, c, 0))
-            f = to.call(gate, looked(f, c, 2))
+            if input_forget:
+                f = to.call(np.subtract, 1.0, i)
+            else:
+                f = to.call(gate, looked(f, c, 2))
             fresh = to.call(np.multiply, i, to.call(function, g))
             c = _sums(to, to.call(np.multiply, f, c), fresh)
             o = to.call(gate, looked(o, c, 1))
