@@ -91,7 +91,7 @@ bench: build $(BIN)/.measured-with
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 bench-models: build $(BIN)/.measured-with
-	$(BIN)/python -m benchmarks.compare.model_page $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks.compare.models.page $(BENCH_ARGS)
 
 docs: build $(BIN)/.documented-with
 	$(BIN)/python -m sphinx -E -W --keep-going -n -q docs build/docs

@@ -22,7 +22,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
-from benchmarks.compare.models import onnxruntime_of, saved
+from benchmarks.compare.models.runtimes import onnxruntime_of, saved
 
 Run = Callable[[], Any]
 

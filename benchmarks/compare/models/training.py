@@ -1,12 +1,13 @@
 """Steps of training by `mx.sol` against torch, eager and compiled, in one process and in turns.
 
-`python -m benchmarks.compare.training [--model NAME] [--batch N] [--seconds S] [--threads N]`
-prints a row for each model and batch: milliseconds of a step, which is forward, loss, backward and
-stochastic gradient descent with momentum, by `sol.optimize` with torch's loss and optimizer, and by
-`sol.training_step`, which has all of a step in one plan; ratios, the time of each divided by the
-peer's, of medians; and MiB of memory at most (VmHWM of Linux) that a process of its own took for a
-few steps. The models and losses are those of benchmarks/models/training.py. The column of losses
-has the largest difference between ours and torch's within the first steps from the same weights.
+`python -m benchmarks.compare.models.training [--model NAME] [--batch N] [--seconds S] [--threads
+N]` prints a row for each model and batch: milliseconds of a step, which is forward, loss, backward
+and stochastic gradient descent with momentum, by `sol.optimize` with torch's loss and optimizer,
+and by `sol.training_step`, which has all of a step in one plan; ratios, the time of each divided by
+the peer's, of medians; and MiB of memory at most (VmHWM of Linux) that a process of its own took
+for a few steps. The models and losses are those of benchmarks/models/training.py. The column of
+losses has the largest difference between ours and torch's within the first steps from the same
+weights.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.compare import environment
-from benchmarks.compare.model_processes import peak
+from benchmarks.compare.models.processes import peak
 
 EAGER, OURS, STEP, COMPILED = "torch eager", "sol", "sol step", "torch.compile"
 CONTESTANTS = (EAGER, OURS, STEP, COMPILED)
@@ -130,7 +131,7 @@ def timed(steps: dict[str, Step], seconds: float) -> dict[str, list[float]]:
 
 def memory_of(contestant: str, row: Row, threads: int) -> float:
     """MiB that a process takes at most for a few steps; NaN where it fails."""
-    command = [sys.executable, "-m", "benchmarks.compare.training", "--alone", contestant]
+    command = [sys.executable, "-m", "benchmarks.compare.models.training", "--alone", contestant]
     command += ["--model", row.model, "--batch", str(row.batch), "--threads", str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return float(json.loads(done.stdout.splitlines()[-1])) if done.returncode == 0 else math.nan

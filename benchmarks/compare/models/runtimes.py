@@ -1,10 +1,11 @@
 """Whole models against ONNX Runtime, OpenVINO and torch, in one process and in turns.
 
-`python -m benchmarks.compare.models [--model NAME] [--batch N] [--seconds S] [--threads N]` prints
-a row for each model and batch: milliseconds of the plan, and ratios, ours divided by the peer's,
-of medians. The models are those of benchmarks/models/modules.py with random weights, imported from
-torch by `mx.importers.torch`; the peers get the ONNX file that the graph is saved as. OpenVINO
-computes in float32, as the others do. A peer that is not installed is left out with a note.
+`python -m benchmarks.compare.models.runtimes [--model NAME] [--batch N] [--seconds S] [--threads
+N]` prints a row for each model and batch: milliseconds of the plan, and ratios, ours divided by the
+peer's, of medians. The models are those of benchmarks/models/modules.py with random weights,
+imported from torch by `mx.importers.torch`; the peers get the ONNX file that the graph is saved as.
+OpenVINO computes in float32, as the others do. A peer that is not installed is left out with a
+note.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whole models from a file to the first answer, in fresh processes: peak memory and seconds.
 
-`python -m benchmarks.compare.model_processes [--model NAME] [--batch N] [--rounds R]` saves each
+`python -m benchmarks.compare.models.processes [--model NAME] [--batch N] [--rounds R]` saves each
 model of benchmarks/models/modules.py as an ONNX file; a process of its own loads it with mx or with
 ONNX Runtime, and executes it a few times. Printed are the medians over the rounds, in which the two
 take turns: MiB of memory at most (VmHWM of Linux), how many of those NumPy and the imports had
@@ -92,7 +92,7 @@ def save(name: str, batch: int, folder: Path) -> tuple[str, str]:
     import torch
 
     import mx
-    from benchmarks.compare.models import saved
+    from benchmarks.compare.models.runtimes import saved
     from benchmarks.models.modules import MODULES
 
     torch.manual_seed(0)
@@ -112,7 +112,7 @@ def measure(path: str, inputs: str, rounds: int, threads: int) -> dict[str, Star
     starts: dict[str, list[Start]] = {"plan": [], PEER: []}
     for _ in range(rounds):
         for name, found in starts.items():
-            child = [sys.executable, "-m", "benchmarks.compare.model_processes", "--start", name]
+            child = [sys.executable, "-m", "benchmarks.compare.models.processes", "--start", name]
             child += ["--file", path, "--inputs", inputs, "--threads", str(threads)]
             done = subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True)
             found.append(Start(**json.loads(done.stdout.splitlines()[-1])))

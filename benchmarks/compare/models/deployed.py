@@ -1,7 +1,7 @@
 """Deployed libraries against optimized models and ONNX Runtime: time of a call, and size.
 
-`python -m benchmarks.compare.deployed [--model NAME] [--batch N] [--seconds S] [--threads N]`
-prints a row for each model: milliseconds of a call of the library with as many threads as the
+`python -m benchmarks.compare.models.deployed [--model NAME] [--batch N] [--seconds S] [--threads
+N]` prints a row for each model: milliseconds of a call of the library with as many threads as the
 others have, ratios, its time divided by theirs, of medians, and the bytes of its code and weights;
 below, what ONNX Runtime and libtorch take on disk. The models are those of
 benchmarks/models/modules.py; `sol` is what `sol.optimize` returns, called with arrays of NumPy.
@@ -21,7 +21,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
-from benchmarks.compare.models import (
+from benchmarks.compare.models.runtimes import (
     PEERS,
     Contestant,
     Row,
@@ -33,7 +33,7 @@ from benchmarks.compare.models import (
 )
 
 OURS = "deployed"
-POOL = Path(__file__).parents[2] / "examples/deployed"
+POOL = Path(__file__).parents[3] / "examples/deployed"
 # What other ways to run a model without Python need, relative to the package.
 RUNTIMES = {"onnxruntime": "capi/*.so*", "torch": "lib/libtorch_cpu.so"}
 

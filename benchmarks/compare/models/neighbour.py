@@ -1,6 +1,6 @@
 """Whole models while another process computes, too: by how much each contestant gets slower.
 
-`python -m benchmarks.compare.model_neighbour [--model NAME] [--batch N] [--seconds S]` runs those
+`python -m benchmarks.compare.models.neighbour [--model NAME] [--batch N] [--seconds S]` runs those
 of benchmarks/compare/models.py in turns, alone and beside a process that never waits, and prints
 the ratio of medians: what one loses. The neighbour is stopped while others are measured alone.
 """
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from benchmarks.compare import environment
-from benchmarks.compare.models import Contestant, contestants
+from benchmarks.compare.models.runtimes import Contestant, contestants
 
 LEFT_OUT = "torch eager"
 

@@ -1,7 +1,7 @@
 """How long the first and the second start of optimized models take, in processes of their own.
 
-`python -m benchmarks.compare.sol_starts [--model NAME] [--threads N] [--rounds N] [--tuning N]`
-prints a row for each model as a module of torch, and for the same model as an ONNX file: from
+`python -m benchmarks.compare.models.sol_starts [--model NAME] [--threads N] [--rounds N] [--tuning
+N]` prints a row for each model as a module of torch, and for the same model as an ONNX file: from
 `sol.optimize` to the first answer, with an empty cache and with what that start has kept, in
 seconds of time and of processors; and what importing torch, or NumPy, and mx.sol takes before.
 `--tuning` has the first start measure backends for that many seconds. Last is where the graph was

@@ -1,10 +1,10 @@
 """One model written in torch, Keras and ONNX, optimized by `mx.sol`, in turns.
 
-`python -m benchmarks.compare.frameworks [--batch N] [--seconds S] [--threads N] [--size N]` prints
-a table: milliseconds of a call of ResNet-50 read from torch and called in torch, and its time
-divided by that of the same weights read from elsewhere, or called elsewhere; torch and TensorFlow
-themselves are beside them. Ratios of medians near 1 say that it does not matter where a model comes
-from. What Keras calls does not look for assignments to variables, see `sol.config`.
+`python -m benchmarks.compare.models.frameworks [--batch N] [--seconds S] [--threads N] [--size N]`
+prints a table: milliseconds of a call of ResNet-50 read from torch and called in torch, and its
+time divided by that of the same weights read from elsewhere, or called elsewhere; torch and
+TensorFlow themselves are beside them. Ratios of medians near 1 say that it does not matter where a
+model comes from. What Keras calls does not look for assignments to variables, see `sol.config`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
-from benchmarks.compare.models import Contestant, made, measure_all, saved, text, timed
+from benchmarks.compare.models.runtimes import Contestant, made, measure_all, saved, text, timed
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 OURS = "torch"

@@ -1,8 +1,8 @@
 """Models of torch optimized in bfloat16 against the same in float32, in turns, in one process.
 
-`python -m benchmarks.compare.bfloat16 [--model NAME] [--batch N] [--seconds S] [--threads N]`
-prints a row for each model and batch: milliseconds of a call in both precisions, the least ones,
-their ratio, and the largest error as a part of the largest output.
+`python -m benchmarks.compare.models.bfloat16 [--model NAME] [--batch N] [--seconds S] [--threads
+N]` prints a row for each model and batch: milliseconds of a call in both precisions, the least
+ones, their ratio, and the largest error as a part of the largest output.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 from time import perf_counter
 
 from benchmarks.compare import environment
-from benchmarks.compare.models import made
+from benchmarks.compare.models.runtimes import made
 
 PRECISIONS = ("float32", "bf16")
 

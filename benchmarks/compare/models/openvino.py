@@ -1,9 +1,9 @@
 """Whole models through accelerators/openvino against OpenVINO called directly, in turns.
 
-`python -m benchmarks.compare.openvino [--model NAME] [--batch N] [--seconds S] [--threads N]`
-prints a row for each model and batch: milliseconds of a run through the accelerator, and its ratio
-to OpenVINO's own, of medians, with the same settings. The models are those of benchmarks/models;
-benchmarks.compare.starts measures how long they take to start.
+`python -m benchmarks.compare.models.openvino [--model NAME] [--batch N] [--seconds S] [--threads
+N]` prints a row for each model and batch: milliseconds of a run through the accelerator, and its
+ratio to OpenVINO's own, of medians, with the same settings. The models are those of
+benchmarks/models; benchmarks.compare.models.starts measures how long they take to start.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import numpy
 
 import mx
 from benchmarks.compare import environment
-from benchmarks.compare.models import BLOCK_SECONDS, FEWEST_ROUNDS, openvino_of, saved
+from benchmarks.compare.models.runtimes import BLOCK_SECONDS, FEWEST_ROUNDS, openvino_of, saved
 from benchmarks.models import MODELS, example
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILT = ROOT / "build/benchmarks/accelerators"
 
 

@@ -1,11 +1,11 @@
 """What tuning does for models of `mx.sol`: times, starts, and which backend is best for what.
 
-`python -m benchmarks.compare.tuning [--model NAME] [--batch N] [--seconds S]` prints, for each
-model of benchmarks/models, milliseconds of a call without and with tuning, which is measured anew;
-then for each operator how often each backend was the best one for a layer that begins with it, and
-by how much, as a geometric mean, it was faster than what the layer has untuned. Last are seconds
-from the file of a model to its first answer in new processes: untuned, tuned with an empty cache,
-and tuned with what that start has kept.
+`python -m benchmarks.compare.models.tuning [--model NAME] [--batch N] [--seconds S]` prints, for
+each model of benchmarks/models, milliseconds of a call without and with tuning, which is measured
+anew; then for each operator how often each backend was the best one for a layer that begins with
+it, and by how much, as a geometric mean, it was faster than what the layer has untuned. Last are
+seconds from the file of a model to its first answer in new processes: untuned, tuned with an empty
+cache, and tuned with what that start has kept.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """The first and the second start of models through accelerators/openvino, which keeps models.
 
-`python -m benchmarks.compare.starts [--model NAME] [--rounds N]` prints a row for each model of
-benchmarks/models: seconds from the ONNX file to the first answer, each time in a new process that
-has loaded the library: with an empty cache, and with what that start has kept; how many times as
-fast the second is; and the same of the part of them that it took to make the models of the device.
-`one model` says whether the device executes all of the graph, as only then nothing else is read.
+`python -m benchmarks.compare.models.starts [--model NAME] [--rounds N]` prints a row for each model
+of benchmarks/models: seconds from the ONNX file to the first answer, each time in a new process
+that has loaded the library: with an empty cache, and with what that start has kept; how many times
+as fast the second is; and the same of the part of them that it took to make the models of the
+device. `one model` says whether the device executes all of the graph, as only then nothing else is
+read.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 from benchmarks import models
 from benchmarks.compare import environment
-from benchmarks.compare.openvino import build
+from benchmarks.compare.models.openvino import build
 
 # What a process does; it prints the seconds, those of the models alone, and where they were from.
 PROGRAM = """

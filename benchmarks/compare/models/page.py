@@ -1,6 +1,6 @@
 """Writes docs/benchmarks-models.md: what every comparison of whole models has printed.
 
-`python -m benchmarks.compare.model_page [--only HEADING] [--smoke]` runs them one after another,
+`python -m benchmarks.compare.models.page [--only HEADING] [--smoke]` runs them one after another,
 each in a process of its own, and leaves the sections of others on the page; with --smoke only the
 smallest model is measured, briefly, and nothing is written.
 """
@@ -20,7 +20,7 @@ PAGE = Path("docs/benchmarks-models.md")
 INTRODUCTION = """\
 # Benchmarks of whole models
 
-Written by `python -m benchmarks.compare.model_page`; do not edit.
+Written by `python -m benchmarks.compare.models.page`; do not edit.
 
 The models are ResNet-50, MobileNetV2, BERT-base's encoder at 128 tokens, LeNet, an LSTM and a small
 U-Net, as modules of torch also one like EfficientNet, a decoder like GPT-2 at 128 tokens and dense
@@ -32,37 +32,42 @@ MACHINE = environment.of_models(THREADS)
 # A heading, the module that measures it, and its options; then those of a smoke run.
 SMALL = ("--model", "lenet", "--batch", "1")
 SECTIONS = (
-    ("Plans on the CPU", "models", ("--seconds", "1"), (*SMALL, "--seconds", "0.1")),
-    ("From a file to the first answer", "model_processes", (), (*SMALL, "--rounds", "1")),
-    ("Beside a busy neighbour", "model_neighbour", (), (*SMALL, "--seconds", "0.5")),
-    ("Planning, by the number of nodes", "model_growth", (), ("--nodes", "10", "100")),
-    ("Modules of torch", "sol", ("--batch", "1", "--seconds", "1"), (*SMALL, "--seconds", "0.1")),
+    ("Plans on the CPU", "models.runtimes", ("--seconds", "1"), (*SMALL, "--seconds", "0.1")),
+    ("From a file to the first answer", "models.processes", (), (*SMALL, "--rounds", "1")),
+    ("Beside a busy neighbour", "models.neighbour", (), (*SMALL, "--seconds", "0.5")),
+    ("Planning, by the number of nodes", "models.growth", (), ("--nodes", "10", "100")),
+    (
+        "Modules of torch",
+        "models.sol",
+        ("--batch", "1", "--seconds", "1"),
+        (*SMALL, "--seconds", "0.1"),
+    ),
     (
         "Training of modules of torch",
-        "training",
+        "models.training",
         ("--batch", "1", "--seconds", "1"),
         ("--model", "mlp", "--batch", "1", "--seconds", "0.1"),
     ),
     (
         "One model from three frameworks",
-        "frameworks",
+        "models.frameworks",
         ("--seconds", "2"),
         ("--batch", "1", "--size", "32", "--seconds", "0.1"),
     ),
     (
         "Deployed as C",
-        "deployed",
+        "models.deployed",
         ("--threads", "1", "--seconds", "2"),
         ("--model", "mlp", "--threads", "1", "--batch", "1", "--seconds", "0.1"),
     ),
     ("Generated code", "gen", (), ("--case", "gelu", "--seconds", "0.1")),
     (
         "Through OpenVINO",
-        "openvino",
+        "models.openvino",
         ("--batch", "1", "--seconds", "1"),
         (*SMALL, "--seconds", "0.1"),
     ),
-    ("The second start", "starts", (), (*SMALL, "--rounds", "1")),
+    ("The second start", "models.starts", (), (*SMALL, "--rounds", "1")),
 )
 
 

@@ -1,6 +1,6 @@
 """What loading and planning a chain of nodes takes, by their number: it is to grow with it.
 
-`python -m benchmarks.compare.model_growth [--nodes N ...]` prints microseconds of processor time
+`python -m benchmarks.compare.models.growth [--nodes N ...]` prints microseconds of processor time
 and KiB of memory for each node, of a process for each length.
 """
 
@@ -16,7 +16,7 @@ import numpy
 import onnx
 from onnx import helper
 
-from benchmarks.compare.model_processes import peak
+from benchmarks.compare.models.processes import peak
 
 LENGTHS = (10, 100, 1_000, 10_000, 100_000)
 
@@ -68,7 +68,7 @@ def main() -> None:
     print("| nodes | load, us a node | passes | plan and first run | KiB a node |")
     print("|---|---|---|---|---|")
     for count in options.nodes:
-        child = [sys.executable, "-m", "benchmarks.compare.model_growth", "--measure", str(count)]
+        child = [sys.executable, "-m", "benchmarks.compare.models.growth", "--measure", str(count)]
         done = subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True)
         found = json.loads(done.stdout)
         cells = [f"{1e6 * found[key] / count:.0f}" for key in ("load", "passes", "plan")]

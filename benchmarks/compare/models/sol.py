@@ -1,10 +1,10 @@
 """Models of torch optimized by `mx.sol`, against torch, ONNX Runtime and OpenVINO, in turns.
 
-`python -m benchmarks.compare.sol [--model NAME] [--batch N] [--seconds S] [--threads N]` prints a
-row for each model and batch: milliseconds of a call of the optimized module with a tensor of torch,
-and ratios, its time divided by the peer's, of medians; the time until the first answer beside them.
-torch is measured as it is and with torch.compile. Last is what a call of a tiny module costs beside
-its plan. A peer that is not installed is left out with a note.
+`python -m benchmarks.compare.models.sol [--model NAME] [--batch N] [--seconds S] [--threads N]`
+prints a row for each model and batch: milliseconds of a call of the optimized module with a tensor
+of torch, and ratios, its time divided by the peer's, of medians; the time until the first answer
+beside them. torch is measured as it is and with torch.compile. Last is what a call of a tiny module
+costs beside its plan. A peer that is not installed is left out with a note.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.compare import environment
-from benchmarks.compare.models import (
+from benchmarks.compare.models.runtimes import (
     PEERS,
     Contestant,
     Row,

@@ -1,0 +1,1 @@
+"""Whole models, compared: each module is a program that prints its table."""
