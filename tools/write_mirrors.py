@@ -23,6 +23,8 @@ NOTICE = "Written by tools/write_mirrors.py; do not edit."
 SOURCES = "What these headers say: {}."
 RUNTIME = ("include/mxnet/runtime/dlpack.h", "include/mxnet/runtime/c_runtime_api.h")
 FIELDS = ("MXNetFieldGetter", "MXNetFieldSetter")
+# Of both paths, so that neither ctypes nor Cython has to be there for them.
+OF_BOTH_PATHS = ("MXNetParamFlag", "MXNetParamRole")
 
 
 @dataclass(frozen=True)
@@ -42,19 +44,16 @@ class Mirror:
 
 MIRRORS = (
     Mirror(
-        "python/ffi/_ctypes/c_api.py", RUNTIME, lambda header: Writer(header, False, FIELDS).write()
+        "python/ffi/_ctypes/c_api.py",
+        RUNTIME,
+        lambda header: Writer(header, False, FIELDS, OF_BOTH_PATHS).write(),
     ),
     Mirror(
         "python/ffi/_cython/c_api.pxi",
         RUNTIME,
         lambda header: cython.write(header, "mxnet/runtime/c_runtime_api.h", ("DLDeviceType",)),
     ),
-    # For both paths, so that neither ctypes nor Cython has to be there for them.
-    Mirror(
-        "python/ffi/_parameters.py",
-        RUNTIME,
-        lambda header: flags(header, ("MXNetParamFlag", "MXNetParamRole")),
-    ),
+    Mirror("python/ffi/_parameters.py", RUNTIME, lambda header: flags(header, OF_BOTH_PATHS)),
     Mirror(
         "python/mxacc_check/abi.py",
         ("include/mxnet_acc.h", "src/mxacc_check/stress.h"),

@@ -44,16 +44,27 @@ class Writer:
 
     Else they are addresses, and what points to something is one in every function, too: ctypes
     converts to a declared type for each call. under_lock: functions that are called with the GIL.
+    without: enums whose numbers stand in another mirror.
     """
 
-    def __init__(self, header: Header, calls: bool, under_lock: Sequence[str] = ()):
+    def __init__(
+        self,
+        header: Header,
+        calls: bool,
+        under_lock: Sequence[str] = (),
+        without: Sequence[str] = (),
+    ):
         self._header, self._calls, self._under_lock = header, calls, under_lock
+        self._left_out = {name for enum in without for name in header.enums[enum]}
         self._written: set[str] = set()
         self._lines: list[str] = []
 
     def write(self) -> str:
-        numbers = self._header.constants
-        self._lines = [f"{constant(name)} = {number}" for name, number in numbers.items()]
+        self._lines = [
+            f"{constant(name)} = {number}"
+            for name, number in self._header.constants.items()
+            if name not in self._left_out
+        ]
         for name, made in self._header.types.items():
             if isinstance(made, list):
                 self._struct(name, made)

@@ -6,6 +6,7 @@ from ctypes import POINTER, byref, c_int, c_void_p
 from types import MethodType
 
 from .. import data_type, description, handed_down, protocols
+from .._parameters import PARAM_OPTIONAL
 from . import abi
 from .arguments import Frame, Keyword, Rejected
 from .errors import check, last_error
@@ -216,7 +217,7 @@ def raw_info_of(info: abi.MXNetFuncInfo) -> dict[str, Any]:
 
 def _raw_param(param: abi.MXNetParamInfo) -> tuple[str | None, str | None, str | None, int, Any]:
     default = None
-    if param.flags & abi.PARAM_OPTIONAL:
+    if param.flags & PARAM_OPTIONAL:
         default = borrow(param.default_value.value, param.default_value.type_code)
     return _text(param.name), _text(param.type), _text(param.doc), param.flags, default
 

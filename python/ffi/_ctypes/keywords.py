@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import description
-from .abi import PARAM_FRONT_END, PARAM_KEYWORD_ONLY, PARAM_VARIADIC, ROLE_ARRAY
+from .._parameters import PARAM_FRONT_END, PARAM_KEYWORD_ONLY, PARAM_VARIADIC, ROLE_ARRAY
 from .arguments import MISSING, Keyword
 
 TYPE_CHECKING = False
