@@ -1,6 +1,6 @@
 #include "copying.h"
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 namespace cudaacc {
 

@@ -6,7 +6,7 @@
 #define CUDAACC_COPYING_H_
 
 #include "../sdk/operators/axes.h"
-#include "element.h"
+#include "kernels/element.h"
 #include "stream.h"
 
 namespace cudaacc {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "work.h"
 
 namespace cudaacc {

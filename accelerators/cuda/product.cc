@@ -4,7 +4,7 @@
  */
 #include "../sdk/operators/product.h"
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "reduction.h"
 
 namespace cudaacc {

@@ -1,6 +1,6 @@
 #include "reduction.h"
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 namespace cudaacc {
 namespace {

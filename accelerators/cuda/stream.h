@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device.h"
-#include "element.h"
+#include "kernels/element.h"
 
 namespace cudaacc {
 

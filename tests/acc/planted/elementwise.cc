@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "accelerators/cuda/formulas.h"
+#include "accelerators/cuda/kernels/formulas.h"
 #include "executor.h"
 #include "fault.h"
 

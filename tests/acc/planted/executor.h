@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "accelerators/cuda/element.h"
+#include "accelerators/cuda/kernels/element.h"
 #include "accelerators/sdk/operators/axes.h"
 #include "accelerators/sdk/operators/request.h"
 

@@ -5,10 +5,10 @@
 #ifndef CUDAACC_KERNELS_H_
 #define CUDAACC_KERNELS_H_
 
-#include "../sdk/operators/elementwise.h"
-#include "../sdk/operators/reduction.h"
+#include "../../sdk/operators/elementwise.h"
+#include "../../sdk/operators/reduction.h"
+#include "../runtime.h"
 #include "element.h"
-#include "runtime.h"
 #include "walk.h"
 
 namespace cudaacc {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "runtime.h"
+#include "../runtime.h"
 #include "threads.h"
 
 namespace cudaacc {

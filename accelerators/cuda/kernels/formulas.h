@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "../sdk/operators/elementwise.h"
+#include "../../sdk/operators/elementwise.h"
 #include "host_device.h"
 
 // Integers without a sign are not below 0, and formulas ask all the same.

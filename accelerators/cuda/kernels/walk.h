@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "../sdk/operators/axes.h"
+#include "../../sdk/operators/axes.h"
 #include "host_device.h"
 
 namespace cudaacc {

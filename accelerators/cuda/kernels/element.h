@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../sdk/operators/dtype.h"
-#include "../sdk/operators/number.h"
+#include "../../sdk/operators/dtype.h"
+#include "../../sdk/operators/number.h"
 #include "host_device.h"
 
 namespace cudaacc {
