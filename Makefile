@@ -49,10 +49,9 @@ test-cython: build $(BIN)/.tested-with
 		$(COUNTS_REFERENCES:%=--ignore=%)
 
 # These are of what lies behind ffi, or load libraries of accelerators without it: the same on both paths.
-ACC_BEHIND_FFI = builds check contract faults fork header isolated refacc_faults refacc_memory refacc_operators \
-	refacc_streams functions_library versions models modules onnx_nodes partitioned_plans \
-	fault_of_every_member digits picture verify check_graphs placements bodies kept_models second_starts check_pieces \
-	compiled_cache compiled_files model_pieces
+ACC_BEHIND_FFI := builds check check_graphs check_pieces contract fault_of_every_member faults fork functions_library \
+	header isolated modules versions
+ACC_FOLDERS_BEHIND_FFI := cuda kernels models onednn opencl openvino refacc
 # These are of what compilers make of the headers: the same on both paths, too.
 HEADERS_ALONE := apart rejected_types
 # So are these of operators: what they compute with the same arguments.
@@ -62,9 +61,10 @@ test-ctypes: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENABLE_CYTHON=0 $(BIN)/python -m pytest $(COUNTS_REFERENCES:%=--ignore=%) \
 		--ignore=tests/packaging --ignore=tests/docs/test_pages.py --ignore=tests/graph \
 		--ignore=tests/importers --ignore=tests/module --ignore=tests/sol \
-		$(addprefix --ignore=tests/ffi/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
+		$(addprefix --ignore=tests/ffi/cpp/test_,$(addsuffix .py,$(HEADERS_ALONE))) \
 		$(addprefix --ignore=tests/mx/test_,$(addsuffix .py,$(OPERATORS_BEHIND_FFI))) \
-		$(addprefix --ignore=tests/acc/,cuda kernels onednn opencl openvino) $(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
+		$(addprefix --ignore=tests/acc/,$(ACC_FOLDERS_BEHIND_FFI)) \
+		$(addprefix --ignore=tests/acc/test_,$(addsuffix .py,$(ACC_BEHIND_FFI)))
 
 test-accelerators: build $(BIN)/.tested-with
 	$(ALONE) MXNET_ENFORCE_CYTHON=1 $(BIN)/python -m pytest tests/acc

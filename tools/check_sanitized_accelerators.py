@@ -23,14 +23,11 @@ from tools.run_sanitized import environment
 ROOT = Path(__file__).resolve().parents[1]
 # What goes through every function of a library; the other tests look at what users see of them.
 TESTS = (
-    "contract",
-    "faults",
-    "indexing",
-    "operands",
-    "refacc_faults",
-    "refacc_memory",
-    "refacc_operators",
-    "refacc_streams",
+    "refacc",
+    "test_contract.py",
+    "test_faults.py",
+    "test_indexing.py",
+    "test_operands.py",
 )
 FRAME = re.compile(r" +#\d+ (?P<module>\S+) in ")
 # Where a library was, that is no longer loaded, there is none.
@@ -83,7 +80,7 @@ def main() -> int:
     built, *arguments = sys.argv[1:]
     if not os.environ.get("MXFFI_SANITIZE"):
         raise SystemExit("MXFFI_SANITIZE says with which sanitizers the libraries are built")
-    arguments = arguments or [f"tests/acc/test_{name}.py" for name in TESTS]
+    arguments = arguments or [f"tests/acc/{name}" for name in TESTS]
     with tempfile.TemporaryDirectory() as folder:
         packages, reports = Path(folder, "packages"), Path(folder, "reports")
         packages.mkdir()

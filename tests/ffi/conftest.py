@@ -13,8 +13,8 @@ from ffi._backend import core
 from tests import library
 from tests.native import compile_file, compile_library
 
+from .cpp.inline import C_SOURCE, SLOW
 from .growth import Judge
-from .inline import C_SOURCE, SLOW
 
 
 def pytest_configure():

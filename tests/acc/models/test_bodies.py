@@ -12,7 +12,7 @@ import pytest
 import mx
 from mx.graph import PartitionedPlan, Plan
 from mx.model import load_compiled, save_compiled
-from tests.acc.test_partitioned_plans import same
+from tests.acc.models.test_partitioned_plans import same
 from tests.graph.build import graph_of
 
 X = numpy.array([1, -2], "float32")

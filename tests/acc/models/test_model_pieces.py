@@ -14,7 +14,7 @@ import pytest
 
 import ffi
 import mx
-from tests.acc.test_models import NODES, X, expected_for, graph_of
+from tests.acc.models.test_models import NODES, X, expected_for, graph_of
 
 key_of = ffi.get_global_func("mx.acc.models.key")
 check = ffi.get_global_func("mx.acc.models.check")
@@ -179,7 +179,7 @@ BAD_PIECES = {
     ),
     "no matter what it is told": ("take(context, NULL); return NULL;", "NULL for a piece"),
 }
-LIBRARY = Path(__file__).parents[2] / "accelerators" / "template" / "mymodel.c"
+LIBRARY = Path(__file__).parents[3] / "accelerators" / "template" / "mymodel.c"
 
 
 @pytest.mark.parametrize("case", BAD_PIECES)

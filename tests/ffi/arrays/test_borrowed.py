@@ -10,7 +10,7 @@ import pytest
 
 import ffi
 
-from .values import read_only
+from ..values import read_only
 
 torch = pytest.importorskip("torch")
 own = ffi.get_global_func("ffi.convert").returning(ffi.NDArray)

@@ -23,10 +23,10 @@ from mx._cli import main
 from mx.cache import CacheWarning
 from mx.cache._use import Cache
 from mx.graph import PartitionedPlan
-from tests.acc.test_partitioned_plans import MIXED, X, same
+from tests.acc.models.test_partitioned_plans import MIXED, X, same
 from tests.graph.build import graph_of
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = """g (float[2,4] x) => (float[2,3] y)
 <float[4,3] w = {1,-2,3,4,5,6,7,-8,9,10,11,12}> { h = MatMul(x, w)  y = Relu(h) }"""
 
@@ -260,7 +260,7 @@ def test_the_longest_unused_goes(load_refacc, folder, monkeypatch) -> None:
 
 PROGRAM = f"""
 import sys, mx
-from tests.acc.test_partitioned_plans import X
+from tests.acc.models.test_partitioned_plans import X
 from tests.graph.build import graph_of
 plan = mx.graph.PartitionedPlan(graph_of({SMALL!r}), mx.load_acc(sys.argv[1], "kept"))
 plan(X)

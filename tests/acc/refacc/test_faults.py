@@ -12,7 +12,7 @@ import pytest
 from mxacc_check import abi
 from mxacc_check.plugin import CODES, AccError
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 ONES = np.ones(4, "float32")
 

@@ -13,10 +13,10 @@ import mx
 from mx.graph import PartitionedPlan, Plan
 from mx.model import load_compiled, save_compiled
 from mxacc_check.cli import main
-from tests.acc.test_compiled_cache import origins
+from tests.acc.models.test_compiled_cache import origins
 from tests.graph.build import graph_of
 
-from .conftest import FILES, need, open_usable
+from ..conftest import FILES, need, open_usable
 
 # A weight that is used twice, and a node that only views.
 TEXT = """g (float[2,4] x) => (float[3,2] y, float[2,3] z)

@@ -11,7 +11,7 @@ import mx
 from mx.graph import MismatchError, PartitionedPlan, Plan
 from tests.graph.build import graph_of
 
-from .conftest import ROOT
+from ..conftest import ROOT
 from .test_partitioned_plans import MIXED, X, same
 
 

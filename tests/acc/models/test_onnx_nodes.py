@@ -19,7 +19,7 @@ import mx
 from mx.graph import Graph, PartitionedPlan
 from tests.graph.test_onnx_nodes import CASES, NOT_RUN, check_equal, content_of
 
-from .conftest import FILES, need
+from ..conftest import FILES, need
 
 
 def all_of(case: Any) -> Any:

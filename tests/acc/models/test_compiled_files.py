@@ -17,7 +17,7 @@ import mx
 from mx.cache import CacheWarning, FileError
 from mx.graph import PartitionedPlan, Plan
 from mx.model import load_compiled, save_compiled
-from tests.acc.test_partitioned_plans import MIXED, X, same
+from tests.acc.models.test_partitioned_plans import MIXED, X, same
 from tests.graph.build import graph_of
 
 WEIGHT = numpy.arange(256, dtype="float32").reshape(64, 4)

@@ -9,7 +9,7 @@ import pytest
 
 import ffi
 
-from .values import Foreign, Unchanged
+from ..values import Foreign, Unchanged
 
 
 def test_opaque_value_keeps_its_identity(echo, call):

@@ -10,7 +10,7 @@ import pytest
 
 import ffi
 
-from .values import DTYPE_NAMES, GRID, read_only
+from ..values import DTYPE_NAMES, GRID, read_only
 
 echo = ffi.get_global_func("ffi.echo").returning(ffi.NDArray)
 

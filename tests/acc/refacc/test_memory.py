@@ -12,7 +12,7 @@ import pytest
 from mxacc_check import abi
 from mxacc_check.plugin import AccError, Memory, Plugin, tensors
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 HANDLES = ["opaque", "address"]
 

@@ -17,8 +17,8 @@ import mx
 from mx.cache import CacheWarning
 from mx.graph import PartitionedPlan, Plan
 from mx.importers.onnx import _reading
-from tests.acc.test_compiled_cache import files, flip, origins
-from tests.acc.test_partitioned_plans import same
+from tests.acc.models.test_compiled_cache import files, flip, origins
+from tests.acc.models.test_partitioned_plans import same
 from tests.graph.build import model_of
 
 # w is large enough to stay out of the file's structure, b is part of that.
