@@ -1,8 +1,9 @@
 """Whole models while another process computes, too: by how much each contestant gets slower.
 
 `python -m benchmarks.compare.models.neighbour [--model NAME] [--batch N] [--seconds S]` runs those
-of benchmarks/compare/models.py in turns, alone and beside a process that never waits, and prints
-the ratio of medians: what one loses. The neighbour is stopped while others are measured alone.
+of benchmarks/compare/models/runtimes.py in turns, alone and beside a process that never waits, and
+prints the ratio of medians: what one loses. The neighbour is stopped while others are measured
+alone.
 """
 
 from __future__ import annotations
