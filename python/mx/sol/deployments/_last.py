@@ -13,8 +13,8 @@ from ...graph.lowering._value import Declined, Follower, Followers
 from ..backends.gen import emit
 from ..backends.gen._chain import Chain, longest
 from ..backends.gen._operators import OPERATORS
-from ..backends.gen._pooling_last import pool_last
 from ..backends.gen._reduce import REDUCE
+from ..backends.gen.nodes._pooling_last import pool_last
 from ..backends.gen.products._window import window_of
 from ..backends.gen.products.channels_last import (
     CONV_LAST,

@@ -1,30 +1,17 @@
 """Kernels as generated C: for one node, or a group of nodes, for the shapes that they have."""
 
 from ....graph.lowering._value import Declined
-from . import (  # noqa: F401  their emitters
-    _along,
-    _arguments,
-    _gather,
-    _masks,
-    _movement,
-    _order,
-    _pooling,
-    _positions,
-    _quantization,
-    _resize,
-    _scatter,
-    products,
-)
+from . import _arguments, nodes, products  # noqa: F401  their emitters
 from ._backend import GEN, GenBackend
 from ._elementwise import emit_elementwise
 from ._emit_group import emit_group
 from ._group import GroupNode
 from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
-from ._matrices import PLAIN_PRODUCT
 from ._source import FLAGS, library_source, prelude
 from ._table import EMITTERS, Emitter, Known, emit, emits
 from ._target import TARGETS, Target
-from ._unpool import POOL_WITH_POSITIONS
+from .nodes._matrices import PLAIN_PRODUCT
+from .nodes._unpool import POOL_WITH_POSITIONS
 
 __all__ = [
     "EMITTERS",

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .....graph.lowering._value import Declined
-from .._copy import strides_of
 from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from .._table import Known, emits
 from .._target import Target
+from ..nodes._copy import strides_of
 from ._accumulate import Accumulation
 from ._inputs import needed, nothing
 from ._panels import Panels

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from .._types import FLOATS, type_of
 from ._each import coordinates, each, position
-from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first
-from ._table import Known, emits
-from ._target import Target
-from ._types import FLOATS, type_of
 
 # No operator of ONNX: MatMul for deployments, which have nothing faster for these types.
 PLAIN_PRODUCT = "MatMulPlain"

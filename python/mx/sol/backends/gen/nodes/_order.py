@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import NAME, GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from .._types import type_of
 from ._each import around, each
-from ._kernel import NAME, GenKernel, Spec
 from ._movement import Inputs, first, ints
-from ._table import Known, emits
-from ._target import Target
-from ._types import type_of
 
 # Positions in a heap whose first is the one that goes first, until the heap is sorted.
 _HEAP = """\

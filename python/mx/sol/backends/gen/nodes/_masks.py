@@ -6,14 +6,14 @@ from typing import Any
 
 import onnx_ir
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from .._types import type_of
 from ._copy import item_type
 from ._each import around, each
-from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first, ints
-from ._table import Known, emits
-from ._target import Target
-from ._types import type_of
 
 
 @emits("Trilu")

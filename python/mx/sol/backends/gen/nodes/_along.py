@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel
+from .._table import Known, emits
+from .._target import Target
+from .._types import type_of
 from ._copy import item_type
 from ._each import around, coordinates, each, position
-from ._kernel import GenKernel
 from ._movement import Inputs, first, ints
-from ._table import Known, emits
-from ._target import Target
-from ._types import type_of
 
 
 def _axis(axis: int, rank: int) -> int:

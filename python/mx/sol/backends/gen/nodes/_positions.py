@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._table import Known, emits
+from .._target import Target
 from ._copy import item_type, strides_of
-from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from ._movement import Inputs, first, ints, needed
-from ._table import Known, emits
-from ._target import Target
 
 
 def positions_kernel(

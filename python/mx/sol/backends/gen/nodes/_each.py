@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from textwrap import indent
 
+from .._kernel import GenKernel, Spec, make_kernel, signature
 from ._copy import strides_of
-from ._kernel import GenKernel, Spec, make_kernel, signature
 
 # Elements that a tile computes at least.
 LEAST = 4096

@@ -7,13 +7,13 @@ from typing import Any
 import numpy
 import onnx_ir
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from .._types import FLOATS, type_of
 from ._each import around, each
-from ._kernel import GenKernel, Spec
 from ._movement import Inputs
-from ._table import Known, emits
-from ._target import Target
-from ._types import FLOATS, type_of
 
 _INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
 from ._copy import Piece, copy_kernel, strides_of
-from ._kernel import GenKernel, Spec
-from ._table import Known, emits
-from ._target import Target
 
 Inputs = Sequence[Spec | None]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy
 
-from ....graph.lowering._taps import Kind, Positions, extent_of, taps_of
-from ....graph.lowering._value import Declined
+from .....graph.lowering._taps import Kind, Positions, extent_of, taps_of
+from .....graph.lowering._value import Declined
+from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._table import Known, emits
+from .._target import Target
 from ._copy import strides_of
-from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
 from ._movement import Inputs, first, ints, needed
 from ._positions import positions_kernel
-from ._table import Known, emits
-from ._target import Target
 
 # Of each axis: indices and weights, or None where it stays as it is.
 Axes = list[list[tuple[Positions, Positions]] | None]

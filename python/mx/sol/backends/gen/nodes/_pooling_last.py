@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....graph.lowering._value import Declined
-from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .....graph.lowering._value import Declined
+from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._target import Target
 from ._pooling import windows_of
-from ._target import Target
 
 _BODY = """\
 static void {name}_window(const float *restrict x, float *restrict y, int64_t rows, int64_t columns,

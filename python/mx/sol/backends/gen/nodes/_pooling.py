@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....graph.lowering._value import Declined
-from ....graph.lowering._windows import extents_out, pads_of
-from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .....graph.lowering._value import Declined
+from .....graph.lowering._windows import extents_out, pads_of
+from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .._table import Known, emits
+from .._target import Target
 from ._movement import Inputs, first
-from ._table import Known, emits
-from ._target import Target
 
 _FLOATS = {"float32": "float", "float64": "double"}
 

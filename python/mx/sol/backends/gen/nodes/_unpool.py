@@ -6,17 +6,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ....graph.lowering._value import Declined
-from ....graph.lowering._windows import extents_out
+from .....graph.lowering._value import Declined
+from .....graph.lowering._windows import extents_out
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from .._types import type_of
 from ._copy import item_type
 from ._each import coordinates, each, inside, position, whole
-from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first, ints
 from ._pooling import windows_of
 from ._scatter import joined
-from ._table import Known, emits
-from ._target import Target
-from ._types import type_of
 
 # No operator of ONNX: a MaxPool whose positions are asked for, or of a type without vectors.
 POOL_WITH_POSITIONS = "MaxPoolWithPositions"

@@ -9,15 +9,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
+from .._types import FLOATS, type_of
 from ._copy import item_type
 from ._each import around, coordinates, inside, position, whole
 from ._gather import check_positions, positions_of, slices_of
-from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first
-from ._table import Known, emits
-from ._target import Target
-from ._types import FLOATS, type_of
 
 
 def _operands(inputs: Inputs) -> tuple[Spec, Spec]:

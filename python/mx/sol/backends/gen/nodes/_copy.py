@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy
 
-from ....graph.lowering._value import Declined
-from ._kernel import NAME, GenKernel, Spec, make_kernel, signature
+from .....graph.lowering._value import Declined
+from .._kernel import NAME, GenKernel, Spec, make_kernel, signature
 
 # Elements that are copied at once; as many tiles as may be of use to threads.
 _LEAST, _MOST_TILES = 4096, 64

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ....graph.lowering._value import Declined
+from .....graph.lowering._value import Declined
+from .._kernel import GenKernel, Spec
+from .._table import Known, emits
+from .._target import Target
 from ._copy import item_type, strides_of
 from ._each import around, coordinates, each, inside
-from ._kernel import GenKernel, Spec
 from ._movement import Inputs, first
-from ._table import Known, emits
-from ._target import Target
 
 
 def positions_of(inputs: Inputs, index: int = 1) -> tuple[Spec, str]:
