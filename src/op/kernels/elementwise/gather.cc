@@ -143,9 +143,13 @@ void RunGathered(void (*loop)(char* const* data, const int64_t* strides, int64_t
   alignas(64) char buffers[kMostOperands][kChunk * sizeof(Wide)];
   char* chunk[kMostOperands];
   int64_t steps[kMostOperands];
-  for (int i = 0; i < count; ++i) steps[i] = strides[i] == 0 ? 0 : items[i];
-  for (int64_t begin = 0; begin < n; begin += kChunk) {
-    const int64_t length = std::min(kChunk, n - begin);
+  int64_t at_once = kChunk;
+  for (int i = 0; i < count; ++i) {
+    steps[i] = strides[i] == 0 ? 0 : items[i];
+    if (steps[i] != strides[i]) at_once = GatheredAtOnce(n * strides[i], at_once);
+  }
+  for (int64_t begin = 0; begin < n; begin += at_once) {
+    const int64_t length = std::min(at_once, n - begin);
     for (int i = 0; i < count; ++i) {
       chunk[i] = data[i] + begin * strides[i];
       if (steps[i] == strides[i]) continue;

@@ -10,6 +10,17 @@
 namespace mxnet {
 namespace op {
 
+/*!
+ * \brief How many elements of a line of so many bytes, gaps included, are brought together at a
+ * time: `most` of what the caches hold, and few of what comes from memory, so that the processor
+ * asks for the next ones while it computes with these.
+ */
+constexpr int64_t GatheredAtOnce(int64_t bytes, int64_t most) {
+  constexpr int64_t kInCaches = int64_t{2} << 20;
+  constexpr int64_t kFew = 64;
+  return (bytes < 0 ? -bytes : bytes) > kInCaches && most > kFew ? kFew : most;
+}
+
 /*! \brief Copies n elements of `item` bytes, 1, 2, 4, 8 or 16, that are `stride` bytes apart. */
 void GatherStrided(const char* from, int64_t stride, int64_t item, int64_t n, char* dense);
 

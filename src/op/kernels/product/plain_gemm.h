@@ -114,11 +114,13 @@ const T* DenseChunk(const T* from, int64_t step, int64_t n, T* room) {
 template <typename T>
 void SumColumn(const Operands<T>& p, T* c) {
   static const auto dot = ForWideCpu<DotBody<T>>();
-  constexpr int64_t kChunk = 4096 / sizeof(T);
-  alignas(64) T room[2][kChunk];
+  constexpr int64_t kItem = sizeof(T);
+  constexpr int64_t kMost = 4096 / kItem;
+  alignas(64) T room[2][kMost];
   std::fill_n(c, p.m, T{});
-  for (int64_t begin = 0; begin < p.k; begin += kChunk) {
-    const int64_t n = std::min(kChunk, p.k - begin);
+  const int64_t at_once = GatheredAtOnce(p.k * kItem * std::max(p.b_row, p.a_column), kMost);
+  for (int64_t begin = 0; begin < p.k; begin += at_once) {
+    const int64_t n = std::min(at_once, p.k - begin);
     const T* b = DenseChunk(p.b + begin * p.b_row, p.b_row, n, room[0]);
     for (int64_t i = 0; i < p.m; ++i) {
       const T* a = DenseChunk(p.a + i * p.a_row + begin * p.a_column, p.a_column, n, room[1]);
