@@ -62,8 +62,6 @@ def _pool(node: Checked) -> None:
     kernel = _numbers(node, "kernel_shape", len(spatial), 1, ())
     _check_fit(node, spatial, kernel)
     node.at_least(1, "attribute 'p'", node.get("p"))
-    if node.get("storage_order", 0) not in (0, 1):
-        node.fail("attribute 'storage_order'", "0 or 1", node.get("storage_order"))
 
 
 @check("GlobalLpPool")
