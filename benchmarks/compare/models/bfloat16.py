@@ -7,10 +7,10 @@ ones, their ratio, and the largest error as a part of the largest output.
 
 from __future__ import annotations
 
-import argparse
 from time import perf_counter
 
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.runtimes import made
 
 PRECISIONS = ("float32", "bf16")
@@ -43,12 +43,7 @@ def main() -> None:
     """Prints the table, and what it was measured on."""
     from benchmarks.models.modules import MODULES
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", choices=list(MODULES))
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each row")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser_of(__doc__, MODULES).parse_args()
     print("| model | batch | float32, ms | bf16, ms | ratio | error |\n|---|---|---|---|---|---|")
     for name in options.model or MODULES:
         for batch in options.batch or (1, 16):

@@ -9,7 +9,6 @@ benchmarks/models/modules.py; `sol` is what `sol.optimize` returns, called with 
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import importlib.util
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.runtimes import (
     PEERS,
     Contestant,
@@ -148,12 +148,7 @@ def main() -> None:
     """Prints the table, the sizes, and what it was measured on."""
     from benchmarks.models.modules import MODULES
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", choices=list(MODULES))
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser_of(__doc__, MODULES).parse_args()
     rows, bytes_of = [], []
     for name in options.model or MODULES:
         for batch in options.batch or (1,):

@@ -9,7 +9,6 @@ model comes from. What Keras calls does not look for assignments to variables, s
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.runtimes import Contestant, made, measure_all, saved, text, timed
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -111,10 +111,7 @@ def contestants(batch: int, threads: int, size: int) -> list[Contestant]:
 
 def main() -> None:
     """Prints the table, and what it was measured on."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
-    parser.add_argument("--threads", type=int, default=2)
+    parser = parser_of(__doc__)
     parser.add_argument("--size", type=int, default=224, help="of the images")
     options = parser.parse_args()
     from mx import sol

@@ -8,7 +8,6 @@ benchmarks/models; benchmarks.compare.models.starts measures how long they take 
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import numpy
 
 import mx
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.runtimes import BLOCK_SECONDS, FEWEST_ROUNDS, openvino_of, saved
 from benchmarks.models import MODELS, example
 
@@ -80,12 +80,7 @@ def row(name: str, batch: int, ctx: Any, seconds: float, threads: int) -> tuple[
 
 def main() -> None:
     """Prints the table, and what it was measured on."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", choices=list(MODELS))
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser_of(__doc__, MODELS).parse_args()
     ctx = mx.load_acc(build())
     ctx.configure(num_threads=options.threads)
     print("| model | batch | where | run, ms | / OpenVINO |")

@@ -10,7 +10,6 @@ note.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import math
 import statistics
@@ -22,6 +21,7 @@ from typing import Any
 import numpy
 
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.models import MODELS
 
 # What the peers know of ONNX's operators; the models need nothing newer.
@@ -212,12 +212,7 @@ def main() -> None:
     """Prints the table, and what it was measured on."""
     from benchmarks.models.modules import MODULES
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", choices=list(MODULES))
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser_of(__doc__, MODULES).parse_args()
     notes: set[str] = set()
     rows = []
     for name in options.model or MODELS:

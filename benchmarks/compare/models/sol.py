@@ -9,13 +9,13 @@ costs beside its plan. A peer that is not installed is left out with a note.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.runtimes import (
     PEERS,
     Contestant,
@@ -92,12 +92,7 @@ def main() -> None:
     """Prints the table, and what it was measured on."""
     from benchmarks.models.modules import MODULES
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", choices=list(MODULES))
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser_of(__doc__, MODULES).parse_args()
     # Before the peers, which leave much in the caches and in memory.
     call, plan = overhead(options.seconds)
     notes: set[str] = set()

@@ -25,6 +25,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.compare import environment
+from benchmarks.compare.models.options import parser_of
 from benchmarks.compare.models.processes import peak
 
 EAGER, OURS, STEP, COMPILED = "torch eager", "sol", "sol step", "torch.compile"
@@ -168,11 +169,7 @@ def main() -> None:
     """Prints the table, and what it was measured on."""
     from benchmarks.models.training import TRAINED
 
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--model", action="append", choices=list(TRAINED))
-    parser.add_argument("--batch", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each, in a row")
-    parser.add_argument("--threads", type=int, default=2)
+    parser = parser_of(__doc__, TRAINED)
     parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--alone", choices=CONTESTANTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
