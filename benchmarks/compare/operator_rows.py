@@ -52,6 +52,8 @@ _NOT_OF_NUMPY = {
 }
 
 _OPERATORS: dict[str, tuple[str, ...]] = {
+    # Of d the data type is another, as a rule: operands and results are converted.
+    "add": ("np.add(p, q)", "np.add(p, 2)", "np.add(p, q, out=d)", "np.add(p, d)"),
     "arange": ("np.arange(n)", "np.arange(n, dtype=dtype)"),
     "argmax": ("np.argmax(p)", "np.argmax(M, 0)", "np.argmax(M, 1)"),
     "argmin": ("np.argmin(p)", "np.argmin(M, 0)", "np.argmin(M, 1)"),
@@ -348,6 +350,7 @@ def operands(dtype: str, size: int, layout: str) -> dict[str, Any]:
         "f": uniform(*wide, size),
         "u": uniform(0, 1, size) if unsigned else uniform(-1, 1, size),
         "u2": two,
+        "d": laid_out(numpy.ones(size)),
         "w": uniform(1, 41, size),
         "s": laid_out(random.integers(0, 5, size).astype("int64" if dtype[0] == "f" else dtype)),
         "M": uniform(1, 41, root, root),

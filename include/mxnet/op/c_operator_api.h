@@ -54,7 +54,7 @@ typedef struct {
 /*! \brief Properties of an operator, or-ed. */
 typedef enum {
   /*! Each element of the output is of the elements at the same position of the inputs, broadcast.
-   */
+   *  run may be called for parts of them, by several threads at once. */
   kMXNetOpElementwise = 1,
   /*! The output may lie where an input of the same spec does. */
   kMXNetOpInPlace = 2,
@@ -171,6 +171,12 @@ typedef struct MXNetOperator {
    */
   int (*measure)(void* self, const DLTensor* inputs, int num_in, const void* attrs,
                  MXNetTensorSpec* outputs, int num_out);
+  /*!
+   * An error where inputs have elements that the operator rejects, for which run gives the same
+   * error and writes nothing. Where run is called for parts of the inputs, check is first, for all
+   * of them. NULL where the operator rejects no elements.
+   */
+  int (*check)(void* self, const DLTensor* inputs, int num_in, const void* attrs);
 } MXNetOperator;
 
 /*!

@@ -79,6 +79,13 @@ struct MeasureCall {
   const void* data;
 };
 
+/*! \brief What check gets: the inputs. */
+struct CheckCall {
+  const DLTensor* in;
+  int num_in;
+  const void* data;
+};
+
 inline runtime::ShapeView ShapeOf(const MXNetTensorSpec& spec) noexcept {
   return {spec.shape, static_cast<size_t>(spec.ndim)};
 }
@@ -120,6 +127,7 @@ struct TypedOperator {
   void (*promote)(MXNetTensorSpec* in, int num_in, const Attributes& attributes){nullptr};
   MXNetViewKind (*view)(const ViewCall& call, const Attributes& attributes){nullptr};
   void (*measure)(const MeasureCall& call, const Attributes& attributes){nullptr};
+  void (*check)(const CheckCall& call, const Attributes& attributes){nullptr};
   const void* data{nullptr};
   std::vector<AttributeReader> readers;
 
@@ -194,6 +202,11 @@ struct TypedOperator {
                      MXNetTensorSpec* out, int num_out) {
     const TypedOperator& op = Of(self);
     return Guarded([&] { op.measure({in, num_in, out, num_out, op.data}, In(attrs)); });
+  }
+
+  static int Check(void* self, const DLTensor* in, int num_in, const void* attrs) {
+    const TypedOperator& op = Of(self);
+    return Guarded([&] { op.check({in, num_in, op.data}, In(attrs)); });
   }
 
   static int Promote(void* self, MXNetTensorSpec* in, int num_in, const void* attrs) {
@@ -406,6 +419,12 @@ class MXNET_HIDDEN OperatorRegistry {
     typed_->measure = measure;
     op_.measure = &Typed::Measure;
     if (always) op_.properties |= kMXNetOpDataDependent;
+    return *this;
+  }
+  /*! \brief Throws for elements that run throws for before it writes. */
+  OperatorRegistry& check(void (*check)(const CheckCall& call, const Attributes& attributes)) {
+    typed_->check = check;
+    op_.check = &Typed::Check;
     return *this;
   }
   /*!

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/call/anywhere.h"
+#include "api/call/blocks.h"
 #include "api/call/host_attributes.h"
 #include "api/call/operator_call.h"
 #include "api/call/outputs.h"
@@ -77,6 +78,28 @@ struct TypedInputs {
   Run<DLTensor, kFewTensors> tensors;
 };
 
+/*! \brief Whether inputs, as TensorsToConvert writes them, have to be converted. */
+bool AreToConvert(const DLTensor* tensors, const MXNetTensorSpec* specs, int num_in) {
+  bool any = false;
+  for (int i = 0; i < num_in; ++i) any |= IsGiven(tensors[i]) && tensors[i].dtype != specs[i].dtype;
+  return any;
+}
+
+/*! \brief Executes the call of an elementwise operator in blocks; the NULL array where not. */
+NDArray RunInBlocks(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs>* parts,
+                    const void* attributes, TypedInputs* inputs, const MXNetTensorSpec& spec,
+                    Context ctx) {
+  const int num_in = parts->inputs.size();
+  MXNetTensorSpec* const specs = inputs->specs.get();
+  DLTensor* const tensors = inputs->tensors.get();
+  parts->inputs.TensorsToConvert(specs, tensors);
+  const bool makes = parts->out < 0;
+  if (makes && !AreToConvert(tensors, specs, num_in)) return NDArray();
+  const BlockCall call{op, attributes, specs, tensors, num_in, spec.dtype};
+  NDArray out = makes ? Output(spec, ctx, false).Finish() : TargetOf(spec, args[parts->out], op);
+  return TryInBlocks(call, out.tensor()) ? out : NDArray();
+}
+
 void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs>* parts,
             const void* attributes, TypedInputs* inputs, const OutputSpecs& specs,
             MXNetRetValue* ret) {
@@ -86,8 +109,15 @@ void RunOne(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInputs
     *ret = Output(specs[0], ctx, (op.properties & kMXNetOpZeros) != 0).Finish();
     return;
   }
+  if (__builtin_expect(IsForBlocks(op, specs[0]), 0)) {
+    NDArray out = RunInBlocks(op, args, parts, attributes, inputs, specs[0], ctx);
+    if (out.defined()) {
+      *ret = std::move(out);
+      return;
+    }
+  }
   const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
-  if (op.measure == nullptr) parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
+  parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   const DLTensor* tensors = inputs->tensors.get();
   const bool zeros = (op.properties & kMXNetOpZeroed) != 0;
   Output output = parts->out < 0 ? Output(specs[0], ctx, zeros)
@@ -105,7 +135,7 @@ void RunMany(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInput
   const int num_in = parts->inputs.size();
   const Context ctx = OutputContext(args, parts);
   const NDArray workspace = Workspace(op, inputs->specs.get(), num_in, attributes);
-  if (op.measure == nullptr) parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
+  parts->inputs.Tensors(inputs->specs.get(), inputs->tensors.get());
   std::vector<Output> outputs;
   std::vector<DLTensor> written;
   for (int i = 0; i < specs.size(); ++i) {
@@ -121,6 +151,12 @@ void RunMany(const MXNetOperator& op, const MXNetArgs& args, CallParts<CallInput
   *ret = Tuple(std::move(results));
 }
 
+bool AreKnown(const OutputSpecs& specs) {
+  bool known = true;
+  for (int i = 0; i < specs.size(); ++i) known &= IsKnown(ShapeOf(specs[i]));
+  return known;
+}
+
 void CallInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* ret) {
   CallParts<CallInputs> parts;
   ReadParts(op, args, &parts);
@@ -129,10 +165,12 @@ void CallInFull(const MXNetOperator& op, const MXNetArgs& args, MXNetRetValue* r
   const int num_in = parts.inputs.size();
   const auto [count, is_one] = CountOutputs(op, inputs.specs.get(), num_in, attributes.get());
   OutputSpecs specs(op, count, inputs.specs.get(), num_in);
-  if (__builtin_expect(op.measure == nullptr, 1)) {
+  const bool by_elements = (op.properties & kMXNetOpDataDependent) != 0;
+  if (__builtin_expect(!by_elements, 1)) {
     Check(op.infer(op.self, inputs.specs.get(), num_in, attributes.get(), specs.data(),
                    specs.size()));
-  } else {
+  }
+  if (__builtin_expect(op.measure != nullptr, 0) && (by_elements || !AreKnown(specs))) {
     parts.inputs.Tensors(inputs.specs.get(), inputs.tensors.get());
     Check(op.measure(op.self, inputs.tensors.get(), num_in, attributes.get(), specs.data(),
                      specs.size()));

@@ -147,14 +147,15 @@ void CallInputs::Specs(const TypeRule& rule, MXNetTensorSpec* out) {
   PromoteByOwn(rule, out, size_);
 }
 
-void CallInputs::Tensors(MXNetTensorSpec* specs, DLTensor* out) {
+void CallInputs::Tensors(MXNetTensorSpec* specs, const DLTensor& (Operand::*tensor)(DLDataType),
+                         DLTensor* out) {
   for (int i = 0; i < size_; ++i) {
     Operand* operand = (*this)[i];
     if (operand == nullptr) {
       out[i] = DLTensor{};
       out[i].ndim = -1;
     } else if (operand->is_array()) {
-      out[i] = operand->TensorAs(specs[i].dtype);
+      out[i] = (operand->*tensor)(specs[i].dtype);
       specs[i].shape = out[i].shape;  // of the converted input, with which the one before may go
     } else {
       ElementBuffer* room = i < kFew ? &scalars_[i] : more_scalars_[i - kFew].get();

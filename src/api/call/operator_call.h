@@ -85,12 +85,19 @@ class CallInputs {
   /*! \brief Writes the specs; of the types by rule, which are what inputs are converted to. */
   void Specs(const TypeRule& rule, MXNetTensorSpec* out);
   /*! \brief Converts inputs to the types of the specs, and writes them as tensors. */
-  void Tensors(MXNetTensorSpec* specs, DLTensor* out);
+  void Tensors(MXNetTensorSpec* specs, DLTensor* out) { Tensors(specs, &Operand::TensorAs, out); }
+  /*! \brief Writes inputs as tensors, arrays of several elements in the types that they have. */
+  void TensorsToConvert(MXNetTensorSpec* specs, DLTensor* out) {
+    Tensors(specs, &Operand::TensorToConvert, out);
+  }
   /*! \brief Where the first array is; false where there is none. */
   bool FindContext(Context* ctx);
 
  private:
   static constexpr int kFew = 6;
+
+  void Tensors(MXNetTensorSpec* specs, const DLTensor& (Operand::*tensor)(DLDataType),
+               DLTensor* out);
 
   int size_{0};
   Operand* few_[kFew];

@@ -20,7 +20,26 @@ namespace {
 /*! \brief Outputs that are more than this take memory that is asked for before. */
 constexpr int kManyOutputs = 1 << 16;
 
-/*! \brief Whether an operator can write to out at once, and no input changes under it. */
+/*! \brief The type of a result that `out` of a type takes. */
+DLDataType WrittenType(DLDataType dtype, DLDataType given, const MXNetArgValue& out,
+                       const MXNetOperator& op) {
+  if ((op.properties & kMXNetOpNarrowOut) == 0) return dtype;
+  if (PromoteTypes(given, dtype) == dtype) return given;
+  MXNET_THROW("TypeError") << out.text() << ": Cannot cast array data from dtype('"
+                           << DataTypeName(given) << "') to dtype('" << DataTypeName(dtype)
+                           << "') according to the rule 'safe'";
+}
+
+NDArray NewArray(const MXNetTensorSpec& spec, Context ctx, bool zeros) {
+  if (__builtin_expect(!IsKnown(ShapeOf(spec)), 0)) {
+    MXNET_THROW("NotImplementedError") << "outputs whose shape depends on elements";
+  }
+  return zeros ? NDArray::Zeros(ShapeOf(spec), spec.dtype, ctx)
+               : NDArray::Empty(ShapeOf(spec), spec.dtype, ctx);
+}
+
+}  // namespace
+
 bool CanWriteTo(const DLTensor& out, DLDataType dtype, const MXNetOperator& op,
                 const DLTensor* inputs, int num_in) {
   if (out.dtype != dtype || !IsAligned(out)) return false;
@@ -34,33 +53,12 @@ bool CanWriteTo(const DLTensor& out, DLDataType dtype, const MXNetOperator& op,
   return true;
 }
 
-/*! \brief The type of a result that `out` of a type takes. */
-DLDataType WrittenType(DLDataType dtype, DLDataType given, const MXNetArgValue& out,
-                       const MXNetOperator& op) {
-  if ((op.properties & kMXNetOpNarrowOut) == 0) return dtype;
-  if (PromoteTypes(given, dtype) == dtype) return given;
-  MXNET_THROW("TypeError") << out.text() << ": Cannot cast array data from dtype('"
-                           << DataTypeName(given) << "') to dtype('" << DataTypeName(dtype)
-                           << "') according to the rule 'safe'";
-}
-
-/*! \brief What `out` is; throws where it does not fit. */
 NDArray TargetOf(const MXNetTensorSpec& spec, const MXNetArgValue& out, const MXNetOperator& op) {
   const DLTensor* tensor = nullptr;
   const bool narrow = (op.properties & kMXNetOpNarrowOut) != 0 && out.TryAs(&tensor) == Match::kOk;
   return CheckedOut(out, ShapeOf(spec),
                     narrow ? WrittenType(spec.dtype, tensor->dtype, out, op) : spec.dtype);
 }
-
-NDArray NewArray(const MXNetTensorSpec& spec, Context ctx, bool zeros) {
-  if (__builtin_expect(!IsKnown(ShapeOf(spec)), 0)) {
-    MXNET_THROW("NotImplementedError") << "outputs whose shape depends on elements";
-  }
-  return zeros ? NDArray::Zeros(ShapeOf(spec), spec.dtype, ctx)
-               : NDArray::Empty(ShapeOf(spec), spec.dtype, ctx);
-}
-
-}  // namespace
 
 OutputSpecs::OutputSpecs(const MXNetOperator& op, int count, const MXNetTensorSpec* inputs,
                          int num_in)

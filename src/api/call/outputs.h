@@ -40,6 +40,13 @@ class OutputSpecs {
  */
 void CheckRoomFor(int outputs, int64_t bytes_of_each);
 
+/*! \brief Whether an operator can write to out at once, and no input changes under it. */
+bool CanWriteTo(const DLTensor& out, DLDataType dtype, const MXNetOperator& op,
+                const DLTensor* inputs, int num_in);
+
+/*! \brief What `out` is; throws where it does not fit the spec of an output. */
+NDArray TargetOf(const MXNetTensorSpec& spec, const MXNetArgValue& out, const MXNetOperator& op);
+
 /*! \brief One output: a new array, or the one that `out` is, or a new one that is copied there. */
 class Output {
  public:

@@ -133,6 +133,11 @@ const DLTensor& Operand::TensorAs(DLDataType dtype) {
   return *tensor_;
 }
 
+const DLTensor& Operand::TensorToConvert(DLDataType dtype) {
+  const bool stays = is_array() && !nested_ && TensorSize(*tensor_) != 1;
+  return stays ? *tensor_ : TensorAs(dtype);
+}
+
 NDArray Operand::TakeArray() {
   if (!is_array()) TensorAs(dtype_);
   return owned_.defined() ? owned_ : Contiguous(*tensor_);

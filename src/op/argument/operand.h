@@ -59,6 +59,10 @@ class Operand {
   /*! \brief An array of dtype with the operand's elements: borrowed, or converted and owned. */
   const DLTensor& TensorAs(DLDataType dtype);
 
+  /*! \brief The same where what reads the array converts it: one of several elements is borrowed
+   * in its own type. Numbers of a sequence are of dtype at once. */
+  const DLTensor& TensorToConvert(DLDataType dtype);
+
   /*! \brief The operand as an array that outlives the arguments: shared, copied or 0-d. */
   NDArray TakeArray();
 

@@ -72,11 +72,16 @@ void InferBinary(const InferCall& call, const NoAttributes&) {
   SetSpec(ResultDType(op.result, dtype), shape.view(), call.out);
 }
 
-void RunBinary(const RunCall& call, const NoAttributes&) {
+void CheckBinary(const CheckCall& call, const NoAttributes&) {
   const auto& op = *static_cast<const BinaryOp*>(call.data);
-  const DLDataType dtype = call.in[0].dtype;
-  if (op.check_integers != nullptr && IsIntDType(dtype)) op.check_integers(op, call.in[1]);
-  Walk(LoopFor(op.table, dtype), call.in, 2, call.out[0]);
+  const bool is_checked = op.check_integers != nullptr && IsIntDType(call.in[0].dtype);
+  if (is_checked) op.check_integers(op, call.in[1]);
+}
+
+void RunBinary(const RunCall& call, const NoAttributes& none) {
+  const auto& op = *static_cast<const BinaryOp*>(call.data);
+  CheckBinary({call.in, call.num_in, call.data}, none);
+  Walk(LoopFor(op.table, call.in[0].dtype), call.in, 2, call.out[0]);
 }
 
 void InferUnary(const InferCall& call, const NoAttributes&) {

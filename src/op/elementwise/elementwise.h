@@ -77,6 +77,8 @@ UnaryOp UnaryKeepingIntegers() {
 
 void InferBinary(const InferCall& call, const NoAttributes&);
 void RunBinary(const RunCall& call, const NoAttributes&);
+/*! \brief What RunBinary throws for integers that the operator rejects. */
+void CheckBinary(const CheckCall& call, const NoAttributes&);
 /*! \brief Of operands of one type and shape with elements at even steps, or of one and a number. */
 bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 

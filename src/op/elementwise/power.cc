@@ -259,6 +259,7 @@ MXNET_REGISTER_BINARY(
     "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a "
     "ValueError. With one exponent for all the power 0.5 is the square root.",
     kPower)
+    .check(&CheckBinary)
     .run(&RunPower)
     .quick(&QuickPower);
 

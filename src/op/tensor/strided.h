@@ -9,6 +9,9 @@
 #include <mxnet/runtime/extents.h>
 #include <mxnet/runtime/ndarray.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "op/parallel/parallel.h"
 #include "op/semantics/dispatch.h"
 
@@ -61,6 +64,13 @@ class ElementsElsewhere : public Error {
 void CheckHost(const DLTensor& tensor);
 /*! \brief The same for where an array is to be made and filled. */
 void CheckHost(Context ctx);
+
+/*! \brief Some of the elements that operands are walked over, of all of them together. */
+struct Block {
+  ShapeView shape;
+  char* const* data;             /*!< of each operand */
+  const int64_t* const* strides; /*!< of each operand, in bytes */
+};
 
 /*!
  * \brief N operands of one shape, walked by an inner loop over spans of elements.
@@ -129,6 +139,33 @@ class StridedLoop {
                });
   }
 
+  /*!
+   * \brief Calls inner(const Block&) for blocks of at most `most` elements, on several threads
+   * where those are many. Blocks are about even, so that none is of one element where there are
+   * more.
+   *
+   * What RunParallel says of its inner loop holds.
+   */
+  template <typename Inner>
+  void RunBlocks(int64_t most, const Inner& inner) {
+    if (IsEmpty()) return;
+    Simplify();
+    if (shape_.ndim == 0) AddUnitAxis();
+    // The axis that is cut; those further in are whole in each block.
+    int axis = shape_.ndim - 1;
+    int64_t within = 1;
+    while (axis > 0 && within * shape_[axis] <= most) within *= shape_[axis--];
+    const int64_t slices = std::max<int64_t>(most / within, 1);
+    const int64_t parts = (shape_[axis] + slices - 1) / slices;
+    int64_t blocks = parts;
+    for (int d = 0; d < axis; ++d) blocks *= shape_[d];
+    const auto run = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) RunBlock(i, axis, parts, inner);
+    };
+    if (shape_.product() < kFewForThreads || !WritesApart()) return run(0, blocks);
+    InParallel(blocks, 1, run);
+  }
+
  private:
   /*! \brief So many rows are shared evenly enough. */
   static constexpr int64_t kManyRows = 64;
@@ -174,6 +211,36 @@ class StridedLoop {
       if (d < 0) return;
       for (int i = 0; i < N; ++i) data[i] += strides_[i][d];
     }
+  }
+
+  /*! \brief The block of that number, of as many as parts of the axis and the axes further out
+   * make. */
+  template <typename Inner>
+  void RunBlock(int64_t number, int axis, int64_t parts, const Inner& inner) const {
+    const int64_t part = number % parts;
+    const int64_t each = shape_[axis] / parts;
+    const int64_t larger = shape_[axis] % parts;
+    const int64_t begin = part * each + std::min(part, larger);
+    DimBuffer shape;
+    shape.push_back(part < larger ? each + 1 : each);
+    for (int d = axis + 1; d < shape_.ndim; ++d) shape.push_back(shape_[d]);
+    char* data[N];
+    const int64_t* strides[N];
+    for (int i = 0; i < N; ++i) {
+      data[i] = data_[i] + begin * strides_[i][axis];
+      strides[i] = strides_[i] + axis;
+    }
+    int64_t rest = number / parts;
+    for (int d = axis - 1; d >= 0; --d) {
+      for (int i = 0; i < N; ++i) data[i] += rest % shape_[d] * strides_[i][d];
+      rest /= shape_[d];
+    }
+    inner(Block{shape.view(), data, strides});
+  }
+
+  void AddUnitAxis() noexcept {
+    shape_.push_back(1);
+    for (int i = 0; i < N; ++i) strides_[i][0] = 0;
   }
 
   /*! \brief Drops axes of one element, sorts the others by stride and merges neighbours. */
