@@ -179,16 +179,23 @@ struct AddRows {
   }
 };
 
+/*! \brief AddRows as this processor runs it. */
+template <typename T>
+auto RowAdder() {
+  // Of floats AVX-512 would round products and sums once.
+  if constexpr (kIsIntType<T>) {
+    static const auto wide = ForWideCpu<AddRows<T>>();
+    return wide;
+  } else {
+    return [](auto... arguments) { AddRows<T>::Run(arguments...); };
+  }
+}
+
 /*! \brief One row of c at a time from rows of b, which must be dense; the inner loop is a vector
  * operation. */
 template <typename T>
 void SumRows(const Operands<T>& p, T* c) {
-  auto add = &AddRows<T>::Run;
-  // Of floats AVX-512 would round products and sums once.
-  if constexpr (kIsIntType<T>) {
-    static const auto wide = ForWideCpu<AddRows<T>>();
-    add = wide;
-  }
+  const auto add = RowAdder<T>();
   std::fill_n(c, p.m * p.n, T{});
   for (int64_t first = 0; first < p.n; first += kBlockColumns) {
     const int64_t columns = std::min(kBlockColumns, p.n - first);
