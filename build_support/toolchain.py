@@ -31,7 +31,7 @@ _COMMON = (
 # No -march: a wheel has to run on every machine of its architecture.
 _OPTIMIZED = ("-O3", "-DNDEBUG")
 # Of debug information, lines alone are shown; all of it takes half as long again to write.
-_SANITIZED = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+_SANITIZED = ("-Og", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
 _LINK = ("-pthread", "-Wl,-O1", "-Wl,--as-needed", "-Wl,-z,relro", "-Wl,-z,now")
 
 

@@ -40,7 +40,7 @@ def costs_do_not_count() -> Iterator[None]:
 def build(folder: Path, *targets: str) -> None:
     """Runs make in accelerators/; the libraries are in the folder then."""
     sanitizers = os.environ.get("MXFFI_SANITIZE")
-    flags = f"-O1 -g1 -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
+    flags = f"-Og -g1 -fno-omit-frame-pointer -fsanitize={sanitizers}" if sanitizers else "-O1"
     command = ["make", "--silent", "-j2", "-C", ROOT / "accelerators", f"OUT={folder}"]
     # For one kind of GPU, which takes a third of the time; what is later takes it, too.
     command += [f"PYTHON={sys.executable}", f"OPTIMIZE={flags}", "ARCHS=75"]
