@@ -6,32 +6,20 @@ import json
 import os
 import select
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import IO, Any
+from typing import Any
 
 from . import groups
+from .processes import STARTING, Child, Server, tail
 from .progress import Progress, new_page
 from .report import BROKEN, FINDING, Finding, GroupReport, Report, Result
 from .suite import Group, Options
 
 NO_EXIT = "No function exits, aborts or lets an exception out."
 _POLL = 0.25
-# What the interpreter takes to start is none of the library's.
-_STARTING = 60.0
-_OUTPUT_LINES = 5
-# The folders that modules come from are this process's; the current one is not among them, where
-# a vendor may have files that are called like modules.
-_START = (
-    "import sys; sys.path[:] = sys.argv.pop(1).split(':');"
-    "from mxacc_check.child import main; main(sys.argv[1:])"
-)
-# The library is to be alone, and loaded by nobody else.
-_ALONE = {"MXNET_ACC_LIBRARIES": "", "MXNET_ACC_AUTOLOAD": "0"}
 
 
 @dataclass
@@ -46,10 +34,6 @@ class _Outcome:
     hung: bool = False
     status: int = 0
     output: str = ""
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, **_ALONE}
 
 
 def _lines(descriptor: int, is_stuck: Callable[[], bool]) -> Iterator[str | None]:
@@ -80,26 +64,8 @@ class _Watch:
         if number != self._number:
             self._show(self._progress.last()[1])
             self._number, self._since = number, time.monotonic()
-        limit = self._timeout if number else max(self._timeout, _STARTING)
+        limit = self._timeout if number else max(self._timeout, STARTING)
         return time.monotonic() - self._since > limit
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ends a process, and those that it has started."""
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    child.wait()
-
-
-def _tail(output: IO[bytes]) -> str:
-    output.seek(0)
-    lines = output.read().decode(errors="replace").splitlines()
-    # A sanitizer says at the beginning what is wrong.
-    reports = [number for number, line in enumerate(lines) if "Sanitizer: " in line]
-    first = reports[0] if reports else max(len(lines) - _OUTPUT_LINES, 0)
-    return "\n".join(lines[first : first + _OUTPUT_LINES])
 
 
 class Runner:
@@ -111,9 +77,16 @@ class Runner:
         self.options, self.timeout, self.show = options, timeout, show
         self._page = new_page()
         self._progress = Progress(self._page)
+        self._server: Server | None = None
 
     def close(self) -> None:
+        self._end_server()
         os.close(self._page)
+
+    def _end_server(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def report(
         self, chosen: Sequence[Group], tell: Callable[[Report, GroupReport], None]
@@ -216,35 +189,28 @@ class Runner:
         """Runs checks in one process."""
         self._progress.clear()
         outcome = _Outcome()
+        if self._server is None:
+            self._server = Server(self._page)
         reading, writing = os.pipe()
-        task = {
-            "options": asdict(self.options),
-            "parent": os.getpid(),
-            "page": self._page,
-            "answers": writing,
-            "checks": checks,
-        }
-        path = ":".join(entry for entry in sys.path if entry)
+        task = {"options": asdict(self.options), "checks": checks}
         with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb", buffering=0):
-            child = subprocess.Popen(
-                [sys.executable, "-c", _START, path, json.dumps(task)],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=(self._page, writing),
-                env=_environment(),
-                start_new_session=True,
-            )
+            child = self._server.start(task, writing, output.fileno())
             os.close(writing)
-            try:
-                self._listen(reading, child, outcome)
-            finally:
-                _end(child)
-            outcome.status = child.returncode
-            outcome.output = _tail(output)
+            if child.begins():
+                try:
+                    self._listen(reading, child, outcome)
+                finally:
+                    child.end()
+                outcome.output = tail(output)
+            else:
+                outcome.hung = child.status is None
+                outcome.output = self._server.output()
+            outcome.status = child.status or 0
+        if outcome.hung or self._server.has_ended():
+            self._end_server()
         return outcome
 
-    def _listen(self, reading: int, child: subprocess.Popen[bytes], outcome: _Outcome) -> None:
+    def _listen(self, reading: int, child: Child, outcome: _Outcome) -> None:
         watch = _Watch(self._progress, self.timeout, self.show)
         for line in _lines(reading, watch.is_stuck):
             if line is None:
@@ -262,7 +228,4 @@ class Runner:
                 outcome.library |= data
             else:
                 outcome.ended = True
-        try:
-            child.wait(self.timeout)
-        except subprocess.TimeoutExpired:
-            outcome.hung = True
+        outcome.hung = not child.wait(self.timeout)
