@@ -55,6 +55,7 @@ LAYERS = (
         "python/mx/_api_internal",
         "python/mx/threads",
         "python/mx/_onednn",
+        "python/mx/_onednn_types",
     ),
     ("python/mx/ndarray", "python/mx/_cython"),
     ("python/mx/op",),

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import ffi
 from ffi import stubgen
-from mx import _dtypes
+from ffi.stubgen.classes import list_class_keys
+from ffi.stubgen.modules import NOTICE as MODULE_NOTICE
+from mx import _dtypes, _onednn
 from mx._registry import EXTENSION, NUMPY, Namespace
 from mx.ndarray._install import MEMBERS
 from mx.numpy import _functions
@@ -142,6 +145,31 @@ def functions(namespace: Namespace) -> Iterator[str]:
     yield from (f"{alias} = {name}" for alias, name in aliases.items())
 
 
+def onednn_stub() -> Iterator[str]:
+    """The lines of the stub of the classes and functions that mx._onednn loads."""
+    _onednn.load()
+    prefix = "mx.onednn."
+    classes = [name for name in list_class_keys() if name.startswith(prefix)]
+    functions = [name for name in ffi.list_global_func_names() if name.startswith(prefix)]
+    text = stubgen.module_stub("mx.onednn", functions, [], classes)
+    # Kernels are handed on to plans; no module of Python has their class.
+    for old, new in (
+        (MODULE_NOTICE, NOTICE),
+        ("import mx.graph\n", ""),
+        ("mx.graph.Kernel", "ffi.Object"),
+    ):
+        text = text.replace(old, new)
+    head, *declared = re.split(r"^(?=def )", text, flags=re.MULTILINE)
+    yield head
+    names = [name.removeprefix(prefix) for name in classes]
+    # In the class below these names are its own.
+    yield from (f"_{name} = {name}" for name in names)
+    yield 'class OneDNN:\n    """What the library has registered."""'
+    for function in declared:
+        yield textwrap.indent(f"@staticmethod\n{function}", "    ")
+    yield from (f"    {name} = _{name}" for name in names)
+
+
 def stubs() -> dict[Path, str]:
     """What each stub should hold, by its path."""
     return {
@@ -151,6 +179,7 @@ def stubs() -> dict[Path, str]:
             [NOTICE + EXTENSION_HEAD, *functions(EXTENSION)]
         )
         + "\n",
+        PACKAGE / "_onednn_types.pyi": "\n".join(onednn_stub()) + "\n",
     }
 
 

@@ -30,8 +30,9 @@ MXNET_REGISTER_API("mx.onednn.reduction")
 
 MXNET_REGISTER_API("mx.onednn.resampling")
     .describe(
-        "Enlarges or reduces x along the spatial axes; its elements are seen as squares, so "
-        "that the middle of the first is half an element from the edge.")
+        "Enlarges or reduces x along the spatial axes.\n\n"
+        "Its elements are seen as squares: the middle of the first is half an element from the "
+        "edge.")
     .arg("x", "Of the shape (n, channels, ...).")
     .arg("extents", "Of the result, along the spatial axes.")
     .arg("kind", "'nearest' or 'linear'.")

@@ -18,9 +18,7 @@ MXNET_REGISTER_API("mx.onednn.reorder")
     });
 
 MXNET_REGISTER_API("mx.onednn.has_bfloat16")
-    .describe(
-        "Returns whether the processor has instructions for products of bfloat16, and oneDNN uses "
-        "them.")
+    .describe("Whether the processor multiplies bfloat16 numbers, and oneDNN has it do so.")
     .set_body_typed([]() {
       const auto wanted = static_cast<int>(dnnl::cpu_isa::avx512_core_bf16);
       return (static_cast<int>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;

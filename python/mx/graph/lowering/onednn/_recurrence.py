@@ -27,7 +27,7 @@ def _layer(
         raise Declined("no elements")
     if any(part is not None and part.known is None for part in parts):
         raise Declined("weights that are computed")
-    constants = [None if part is None else operand(to, part)[0] for part in parts]
+    constants: list[Any] = [None if part is None else operand(to, part)[0] for part in parts]
     source, x = as_input(to, x)
     given: list[Any] = [None, None]
     data = [x]
