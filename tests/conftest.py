@@ -5,6 +5,11 @@ import os
 
 import pytest
 
+from . import observed
+from .observed import pytest_runtest_call, pytest_terminal_summary, told
+
+__all__ = ["pytest_runtest_call", "pytest_terminal_summary", "told"]
+
 # The library of an accelerator that arrays are on by default, instead of the CPU.
 ACCELERATOR = os.environ.get("MXFFI_TEST_ACCELERATOR")
 
@@ -19,6 +24,7 @@ def use_accelerator(config) -> None:
 
 def pytest_collection_modifyitems(config, items) -> None:
     """On an accelerator, leaves the tests out that are of memory which the CPU reads."""
+    observed.put_last(config, items)
     if not ACCELERATOR:
         return
     of_host = [item for item in items if item.get_closest_marker("host_memory")]
@@ -40,6 +46,7 @@ def pytest_configure(config) -> None:
     # What a test compiles is compiled; those of the cache switch it on, in a folder of their own.
     os.environ["MXNET_CACHE"] = "0"
     config.addinivalue_line("markers", "host_memory: is of arrays whose memory the CPU reads")
+    observed.configure(config)
     if ACCELERATOR:
         use_accelerator(config)
 

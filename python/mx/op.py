@@ -47,8 +47,9 @@ def infer(operator: Any, /, *args: Any, **kwargs: Any) -> Sequence[Any]:
     compare equal.
 
     Raises what the call would raise for these shapes, types, contexts and Python numbers, and
-    NotImplementedError where `operator` is none that tells what it gives. What only elements or
-    the memory that is left tell is for the call: an index out of bounds, MemoryError.
+    NotImplementedError where `operator` is none that tells what it gives. What only elements, the
+    memory that is left, or devices and their libraries tell is for the call: an index out of
+    bounds, MemoryError, arrays that are not on one device.
     """
     operator, args = _meant(operator, args)
     return list(_infer(operator, *_arguments("infer", operator, args, kwargs)))

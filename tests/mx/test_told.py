@@ -10,8 +10,7 @@ import pytest
 import ffi
 import mx
 from mx.op import TensorSpec
-
-from .told import Told
+from tests.told import Told
 
 
 @pytest.fixture

@@ -93,12 +93,21 @@ bool HasElsewhere(const MXNetValue& value, int type_code) {
   if (IsElsewhere(value, type_code)) return true;
   const MXNetAnyArray* items = ItemsOf(value, type_code);
   for (size_t i = 0; items != nullptr && i < items->size; ++i) {
-    if (IsElsewhere(items->data[i].value, items->data[i].type_code)) return true;
+    if (HasElsewhere(items->data[i].value, items->data[i].type_code)) return true;
   }
   return false;
 }
 
 }  // namespace
+
+bool HasSequenceElsewhere(const FunctionObject& func, const CallArguments& args) {
+  const auto& params = func.info->body_params();
+  for (size_t i = 0; i < params.size() && i < static_cast<size_t>(args.size); ++i) {
+    if (params[i]->role != kMXNetRoleArray || args.type_codes[i] == kMXNetNDArrayHandle) continue;
+    if (HasElsewhere(args.values[i], args.type_codes[i])) return true;
+  }
+  return false;
+}
 
 bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args) {
   const auto& params = func.info->body_params();

@@ -92,6 +92,9 @@ inline const DLTensor& TensorOf(const MXNetValue& array) {
  */
 bool HasAttributeElsewhere(const FunctionObject& func, const CallArguments& args);
 
+/*! \brief Whether a sequence is given for one input, with an array of a device among its items. */
+bool HasSequenceElsewhere(const FunctionObject& func, const CallArguments& args);
+
 /*! \brief Whether libraries are asked for the operator: those that have infer and a run alone. */
 bool IsOffered(const FunctionObject& func);
 

@@ -48,8 +48,9 @@ ResultSpec Inferred(const Call& call, int out) {
   // is converted to that.
   std::vector<int> type_codes(call.args.type_codes, call.args.type_codes + call.args.size);
   if (out >= 0) type_codes[static_cast<size_t>(out)] = kMXNetNull;
-  // infer would copy such attributes to the host, for a call that libraries are not asked for.
-  if (HasAttributeElsewhere(call.func, call.args)) {
+  // infer would copy such attributes to the host, for a call that libraries are not asked for. Of
+  // such sequences the call makes arrays on the host.
+  if (HasAttributeElsewhere(call.func, call.args) || HasSequenceElsewhere(call.func, call.args)) {
     throw NotOffered("an argument has elements that decide on its result");
   }
   const int status = MXNetOperatorInfer(const_cast<FunctionObject*>(&call.func), call.args.values,

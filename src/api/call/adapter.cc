@@ -212,7 +212,6 @@ int Infer(const MXNetOperator* op, MXNetFunctionHandle func, const MXNetValue* v
     const HostAttributes given(func, values, type_codes, num_args);
     const MXNetArgs args = given.args();
     CallParts<SpecInputs> parts;
-    if ((op->properties & kMXNetOpOwnBody) != 0) parts.inputs.TakeElsewhere();
     ReadParts(*op, args, &parts);
     CallAttributes attributes(*op, args);
     const std::vector<MXNetTensorSpec>& specs =

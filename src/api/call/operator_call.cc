@@ -8,6 +8,7 @@
 #include <mxnet/runtime/signals.h>
 
 #include "api/call/tensor_spec.h"
+#include "op/argument/arguments.h"
 #include "op/argument/nested.h"
 #include "op/tensor/views.h"
 
@@ -187,7 +188,8 @@ ShapeView SpecInputs::Read(const MXNetArgValue& arg, InputType* type, ArrayUse u
     type->dtype = spec->dtype();
     return {spec->extents().data(), spec->extents().size()};
   }
-  if (takes_elsewhere_ && KindOfNumber(arg.type_code()) == WeakKind::kNone) {
+  MXNetAnyArray items{nullptr, 0};
+  if (ItemsOf(arg.value(), arg.type_code(), &items)) {
     NestedSpec nested = SpecOfNested(arg, use);
     if (nested.is_elsewhere) {
       type->dtype = nested.dtype;

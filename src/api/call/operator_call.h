@@ -108,12 +108,10 @@ class CallInputs {
   alignas(Operand) char room_[kFew][sizeof(Operand)];
 };
 
-/*! \brief The inputs of a call of which only the specs are asked, wherever elements are. */
+/*! \brief The inputs of a call of which only the specs are asked, wherever elements are: those of
+ * arrays in a sequence, too, which the call brings to the CPU. */
 class SpecInputs {
  public:
-  /*! \brief Takes sequences of arrays that are on a device, too, of which the call brings the
-   * elements to the CPU itself. */
-  void TakeElsewhere() noexcept { takes_elsewhere_ = true; }
   void Add(const MXNetArgValue& arg, ArrayUse use = ArrayUse::kOperand);
   void AddRows(const MXNetArgValue& arg);
   void AddNone();
@@ -137,7 +135,6 @@ class SpecInputs {
   std::vector<MXNetTensorSpec> specs_;
   std::vector<InputType> types_;
   std::vector<Given> given_;
-  bool takes_elsewhere_{false};
   std::deque<NestedSpec> elsewhere_;
 };
 

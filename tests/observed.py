@@ -1,9 +1,8 @@
-"""Compares every call of an operator that these tests make with what the operator's infer tells."""
+"""Compares every call of an operator that any test makes with what the operator's infer tells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +10,9 @@ import pytest
 from .told import Told
 
 TOLD = pytest.StashKey[Told]()
-HERE = Path(__file__).parent
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "after_all: is of what all other tests have done")
     config.addinivalue_line(
         "markers", "unobserved: is of calls that differ where they are observed"
@@ -30,21 +28,23 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
         return (yield)
 
 
-def is_whole(config: pytest.Config, items: list[pytest.Item]) -> bool:
-    """Whether all tests of this folder are about to run."""
-    chosen = any("::" in argument for argument in config.args) or config.option.keyword
-    files = {item.path for item in items}
-    return not chosen and files.issuperset(HERE.glob("test_*.py"))
+def is_whole(config: pytest.Config, items: list[pytest.Item], last: pytest.Item) -> bool:
+    """Whether all tests of the folder of a test are about to run."""
+    chosen = any("::" in argument for argument in config.args)
+    chosen |= bool(config.option.keyword or config.option.markexpr)
+    return not chosen and {item.path for item in items}.issuperset(
+        last.path.parent.glob("test_*.py")
+    )
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Puts the test of what has been compared last, and leaves it out where not all tests run."""
+def put_last(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts tests of what has been compared last, and leaves them out where not all tests run."""
     last = [item for item in items if item.get_closest_marker("after_all")]
-    items[:] = [item for item in items if item not in last]
-    if is_whole(config, items):
-        items += last
-    else:
-        config.hook.pytest_deselected(items=last)
+    kept = [item for item in last if is_whole(config, items, item)]
+    items[:] = [item for item in items if item not in last] + kept
+    left_out = [item for item in last if item not in kept]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture
