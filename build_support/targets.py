@@ -106,6 +106,7 @@ def _libraries(root: Path, release: str) -> list[Target]:
             rpath=("../../ffi/lib",),
             flags=(*_SAME_EVERYWHERE, *_NO_FLAGS_OF_FLOATS),
             link_flags=("-ldl",),
+            exports=("MXNetLibraryInit",),
         ),
         Target(
             output=ACC_SERVER,

@@ -28,7 +28,7 @@ def dynamic_symbols(library: Path, *options: str) -> list[str]:
 
 EXPORTS = {
     RUNTIME_LIBRARY: GOLDEN,
-    OPERATOR_LIBRARY: [],
+    OPERATOR_LIBRARY: ["MXNetLibraryInit"],
     ONEDNN_LIBRARY: ["mxnet_onednn_share_threads"],
     CHECK_LIBRARY: ["mxacc_check_stress"],
     CORE_MODULE: ["PyInit_core"],

@@ -216,15 +216,22 @@ struct TypedOperator {
   using Error = runtime::Error;
 };
 
-/*! \brief A call that is executed without the adapter: false, and nothing done, where not. */
-using QuickCall = bool (*)(const void* data, const runtime::MXNetArgs& args,
-                           runtime::MXNetRetValue* ret);
+/*! \brief Has an address of its own for each type. */
+template <typename T>
+struct TypeMark {
+  static constexpr char kMark{};
+};
+
+/*! \brief What OperatorRegistry::data was given, and the TypeMark of its type; void without. */
+struct OperatorData {
+  const void* data{nullptr};
+  const char* type{&TypeMark<void>::kMark};
+};
 
 /*! \brief The body of a function that is an operator. */
 struct OperatorBody {
   MXNetFunctionHandle self;
-  QuickCall quick;
-  const void* data;
+  OperatorData data;
   std::shared_ptr<void> typed; /*!< what the operator's functions are called with */
 
   static int Call(void* resource, const MXNetValue* values, const int* type_codes, int num_args,
@@ -233,31 +240,11 @@ struct OperatorBody {
                              num_args, ret, ret_type_code);
   }
 
-  __attribute__((no_sanitize("null"))) static int CallQuick(void* resource,
-                                                            const MXNetValue* values,
-                                                            const int* type_codes, int num_args,
-                                                            MXNetValue* ret, int* ret_type_code) {
-    const auto& body = *static_cast<OperatorBody*>(resource);
-    const auto call = [&] {
-      runtime::MXNetRetValue result;
-      const runtime::MXNetArgs args{values, type_codes, num_args, body.self};
-      if (__builtin_expect(!body.quick(body.data, args, &result), 0)) {
-        return MXNetOperatorCall(body.self, values, type_codes, num_args, ret, ret_type_code);
-      }
-      result.MoveTo(ret, ret_type_code);
-      return 0;
-    };
-    return runtime::details::Guarded(call, [&](const runtime::Error& error) {
-      return runtime::details::SetLastOf(body.self, error);
-    });
-  }
-
   static void Delete(void* resource) { delete static_cast<OperatorBody*>(resource); }
 
-  static runtime::PackedFunc New(QuickCall quick, const void* data, std::shared_ptr<void> typed) {
-    auto* body = new OperatorBody{nullptr, quick, data, std::move(typed)};
-    MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(quick == nullptr ? &Call : &CallQuick, body, &Delete,
-                                              &body->self));
+  static runtime::PackedFunc New(OperatorData data, std::shared_ptr<void> typed) {
+    auto* body = new OperatorBody{nullptr, data, std::move(typed)};
+    MXNET_CHECK_CALL(MXNetFuncCreateFromCFunc(&Call, body, &Delete, &body->self));
     return runtime::PackedFunc(runtime::ObjectRef::Steal(body->self));
   }
 };
@@ -378,8 +365,10 @@ class MXNET_HIDDEN OperatorRegistry {
     return *this;
   }
   /*! \brief What the functions get as call.data: a table that several operators differ in. */
-  OperatorRegistry& data(const void* data) {
+  template <typename Data>
+  OperatorRegistry& data(const Data* data) {
     typed_->data = data;
+    data_ = {data, &details::TypeMark<Data>::kMark};
     return *this;
   }
   OperatorRegistry& infer(void (*infer)(const InferCall& call, const Attributes& attributes)) {
@@ -428,15 +417,6 @@ class MXNET_HIDDEN OperatorRegistry {
     return *this;
   }
   /*!
-   * \brief Carries calls of the commonest kind out in fewer steps than reading arguments one by one
-   * takes; gets the same data. It returns false, and has done nothing, for all others.
-   */
-  OperatorRegistry& quick(details::QuickCall quick) {
-    quick_ = quick;
-    return *this;
-  }
-
-  /*!
    * \brief Has calls be executed by a function that make gives, rather than by run. What make gets
    * has to live as long as that function.
    */
@@ -455,8 +435,7 @@ class MXNET_HIDDEN OperatorRegistry {
     if (!std::is_trivially_destructible_v<Attributes>) op_.destroy = &Typed::Destroy;
     op_.self = typed_.get();
     registry_.flags(flags).set_operator(&op_).set_function(
-        make_body_ != nullptr ? make_body_(typed_)
-                              : details::OperatorBody::New(quick_, typed_->data, typed_));
+        make_body_ != nullptr ? make_body_(typed_) : details::OperatorBody::New(data_, typed_));
     registry_.Commit();
   }
 
@@ -501,7 +480,7 @@ class MXNET_HIDDEN OperatorRegistry {
   std::shared_ptr<Typed> typed_;
   std::vector<std::unique_ptr<std::string>> texts_;
   MXNetOperator op_{};
-  details::QuickCall quick_{nullptr};
+  details::OperatorData data_;
   runtime::PackedFunc (*make_body_)(std::shared_ptr<void> typed){nullptr};
   int next_{0};
 };

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "api/argument/arguments.h"
 #include "api/call/anywhere.h"
 #include "api/call/blocks.h"
 #include "api/call/host_attributes.h"
@@ -15,7 +16,6 @@
 #include "api/call/outputs.h"
 #include "api/call/parts.h"
 #include "api/call/view_call.h"
-#include "op/argument/arguments.h"
 #include "op/tensor/cast.h"
 #include "runtime/core/function.h"
 #include "runtime/core/operator.h"

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/argument/arguments.h"
 #include "api/call/tensor_spec.h"
-#include "op/argument/arguments.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/argument/arguments.h"
 #include "api/call/transfer.h"
-#include "op/argument/arguments.h"
 #include "runtime/core/function.h"
 
 namespace mxnet {

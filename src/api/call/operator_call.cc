@@ -7,9 +7,9 @@
 #include <mxnet/op/extent.h>
 #include <mxnet/runtime/signals.h>
 
+#include "api/argument/arguments.h"
+#include "api/argument/nested.h"
 #include "api/call/tensor_spec.h"
-#include "op/argument/arguments.h"
-#include "op/argument/nested.h"
 #include "op/tensor/views.h"
 
 namespace mxnet {

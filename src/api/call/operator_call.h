@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "op/argument/operand.h"
+#include "api/argument/operand.h"
 #include "op/semantics/input_types.h"
 
 namespace mxnet {

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "op/argument/out.h"
+#include "api/argument/out.h"
 #include "op/tensor/strided.h"
 
 namespace mxnet {

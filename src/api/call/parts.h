@@ -7,8 +7,8 @@
 
 #include <mxnet/op/operator.h>
 
+#include "api/argument/arguments.h"
 #include "api/call/operator_call.h"
-#include "op/argument/arguments.h"
 #include "runtime/core/function.h"
 
 namespace mxnet {

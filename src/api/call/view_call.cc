@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/argument/operand.h"
 #include "api/call/operator_call.h"
 #include "api/call/outputs.h"
-#include "op/argument/operand.h"
 #include "op/tensor/strided.h"
 #include "op/tensor/views.h"
 

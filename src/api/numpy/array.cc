@@ -4,11 +4,11 @@
  */
 #include <mxnet/op/operator.h>
 
+#include "api/argument/arguments.h"
+#include "api/argument/nested.h"
+#include "api/argument/operand.h"
 #include "api/call/anywhere.h"
 #include "api/call/transfer.h"
-#include "op/argument/arguments.h"
-#include "op/argument/nested.h"
-#include "op/argument/operand.h"
 #include "op/creation/creation.h"
 #include "op/schema/describe.h"
 #include "op/tensor/cast.h"

@@ -7,13 +7,13 @@
 #include <cstring>
 #include <memory>
 
+#include "api/argument/arguments.h"
+#include "api/argument/operand.h"
 #include "api/call/anywhere.h"
 #include "api/call/tensor_spec.h"
 #include "api/call/transfer.h"
 #include "api/numpy/indexing_elsewhere.h"
 #include "api/numpy/indexing_plain.h"
-#include "op/argument/arguments.h"
-#include "op/argument/operand.h"
 #include "op/kernels/index/take.h"
 #include "op/kernels/select/nonzero.h"
 #include "op/schema/describe.h"

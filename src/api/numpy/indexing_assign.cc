@@ -2,12 +2,12 @@
  * \file indexing_assign.cc
  * \brief a[key] = value.
  */
+#include "api/argument/arguments.h"
+#include "api/argument/nested.h"
 #include "api/call/anywhere.h"
 #include "api/call/transfer.h"
 #include "api/numpy/indexing_elsewhere.h"
 #include "api/numpy/indexing_plain.h"
-#include "op/argument/arguments.h"
-#include "op/argument/nested.h"
 #include "op/schema/describe.h"
 
 namespace mxnet {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "op/argument/arguments.h"
+#include "api/argument/arguments.h"
 #include "op/tensor/cast.h"
 #include "op/tensor/views.h"
 

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <string>
 
+#include "api/argument/arguments.h"
+#include "api/argument/nested.h"
+#include "api/argument/operand.h"
 #include "api/call/transfer.h"
-#include "op/argument/arguments.h"
-#include "op/argument/nested.h"
-#include "op/argument/operand.h"
 #include "op/tensor/cast.h"
 #include "op/tensor/nonzero.h"
 

@@ -6,8 +6,8 @@
 #ifndef MXNET_SRC_API_NUMPY_INDEXING_PLAIN_H_
 #define MXNET_SRC_API_NUMPY_INDEXING_PLAIN_H_
 
+#include "api/argument/operand.h"
 #include "api/numpy/indexing_key.h"
-#include "op/argument/operand.h"
 #include "op/kernels/index/take.h"
 #include "op/tensor/cast.h"
 

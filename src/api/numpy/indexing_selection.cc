@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string>
 
+#include "api/argument/arguments.h"
 #include "api/call/transfer.h"
-#include "op/argument/arguments.h"
 #include "op/kernels/index/take.h"
 #include "op/tensor/cast.h"
 

@@ -2,9 +2,9 @@
  * \file copy.cc
  * \brief Copies, and conversions to another element type.
  */
-#include "op/argument/arguments.h"
 #include "op/creation/creation.h"
 #include "op/schema/describe.h"
+#include "op/tensor/axes.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
@@ -16,13 +16,6 @@ void InferCopy(const InferCall& call, const NoAttributes&) {
 }
 
 void RunCopy(const RunCall& call, const NoAttributes&) { CopyCast(call.in[0], call.out[0]); }
-
-bool QuickCopy(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = PlainArray(args);
-  if (array == nullptr) return false;
-  *ret = Contiguous(*array);
-  return true;
-}
 
 struct AsTypeAttributes {
   DLDataType dtype;
@@ -38,21 +31,6 @@ void InferAsType(const InferCall& call, const AsTypeAttributes& attributes) {
 
 void RunAsType(const RunCall& call, const AsTypeAttributes&) { CopyCast(call.in[0], call.out[0]); }
 
-/*! \brief What is shared may be on any device. */
-bool QuickAsType(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  if (args.type_codes[0] != kMXNetNDArrayHandle) return false;
-  const DLTensor& given = static_cast<const MXNetNDArrayObject*>(args.values[0].v_handle)->tensor;
-  const DLDataType dtype = DTypeOf(args[1]);
-  if (!ToFlag(args[2]) && given.dtype == dtype) {
-    *ret = args[0];
-    return true;
-  }
-  const DLTensor* array = PlainArray(args);
-  if (array == nullptr) return false;
-  *ret = AsType(*array, dtype);
-  return true;
-}
-
 MXNetViewKind ShareAsType(const ViewCall& call, const AsTypeAttributes& attributes) {
   return !attributes.copy && call.in.dtype == call.out->dtype ? kMXNetViewInput : kMXNetViewNone;
 }
@@ -63,8 +41,7 @@ MXNET_REGISTER_OPERATOR("_npi.copy", NoAttributes)
     .frontend("order", "str", "C", kOrderDoc)
     .release_gil(kReleaseBytes)
     .infer(&InferCopy)
-    .run(&RunCopy)
-    .quick(&QuickCopy);
+    .run(&RunCopy);
 
 MXNET_REGISTER_OPERATOR("_npi.astype", AsTypeAttributes)
     .describe("Convert an array to another element type.")
@@ -75,8 +52,7 @@ MXNET_REGISTER_OPERATOR("_npi.astype", AsTypeAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferAsType)
     .view(&ShareAsType)
-    .run(&RunAsType)
-    .quick(&QuickAsType);
+    .run(&RunAsType);
 
 }  // namespace
 }  // namespace op

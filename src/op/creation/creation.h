@@ -7,7 +7,7 @@
 
 #include <mxnet/op/operator.h>
 
-#include "op/argument/nested.h"
+#include "op/tensor/number.h"
 #include "op/tensor/strided.h"
 
 namespace mxnet {
@@ -32,15 +32,9 @@ const ElementBuffer& OneOf(DLDataType dtype);
 /*! \brief Sets every element of a row-major tensor to 1. */
 void FillOnes(const DLTensor& tensor);
 
-/*! \brief An attribute among the arguments of a call, as the general way reads it. */
-template <typename T>
-T ReadAttribute(const MXNetArgs& args, int index) {
-  return AttributeTraits<T>::Read(args[index], args.func, index);
-}
-
 /*!
- * \brief What an operator of one input and one output gives, for quick: nothing is read, promoted
- * or converted, and the output is where the input is.
+ * \brief What an operator of one input and one output gives where nothing is promoted or converted,
+ * and the output is where the input is.
  */
 template <auto kInfer, auto kRun, typename Attributes>
 NDArray MakeOf(const DLTensor& in, const Attributes& attributes, bool zeroed = false) {
@@ -53,16 +47,6 @@ NDArray MakeOf(const DLTensor& in, const Attributes& attributes, bool zeroed = f
   DLTensor output = made.tensor();
   kRun({&in, 1, &output, 1, nullptr, nullptr}, attributes);
   return made;
-}
-
-/*! \brief The array of the CPU that an argument is; NULL for all others. */
-inline const DLTensor* PlainArray(const MXNetArgs& args, int index = 0) {
-  if (args.type_codes[index] != kMXNetNDArrayHandle) return nullptr;
-  const auto* array = static_cast<const MXNetNDArrayObject*>(args.values[index].v_handle);
-  const DLTensor& tensor = array->tensor;
-  const bool is_plain =
-      tensor.device.device_type == kDLCPU && IndexOfDType(tensor.dtype) >= 0 && IsAligned(tensor);
-  return is_plain ? &tensor : nullptr;
 }
 
 }  // namespace op

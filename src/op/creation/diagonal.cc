@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "op/creation/creation.h"
+#include "op/creation/matrices.h"
 #include "op/schema/describe.h"
 #include "op/tensor/cast.h"
 
@@ -111,24 +112,13 @@ void RunTriangle(const RunCall& call, const DiagonalAttributes& attributes) {
   ClearTriangles(call.out[0], attributes.k, kLower);
 }
 
-/*! \brief Arguments of all three: an array and k. */
-template <auto kInfer, auto kRun, bool kZeroed>
-bool QuickDiagonal(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = PlainArray(args);
-  if (array == nullptr) return false;
-  const DiagonalAttributes attributes{ReadAttribute<int64_t>(args, 1)};
-  *ret = MakeOf<kInfer, kRun>(*array, attributes, kZeroed);
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.diag", DiagonalAttributes)
     .describe("A diagonal of a 2-d array as a copy, or a 2-d array with a given diagonal.")
     .input("v", "Array of two axes, or of one.")
     .attribute("k", &DiagonalAttributes::k, 0, kDiagonalDoc)
     .properties(kMXNetOpZeroed)
     .infer(&InferDiag)
-    .run(&RunDiag)
-    .quick(&QuickDiagonal<&InferDiag, &RunDiag, true>);
+    .run(&RunDiag);
 
 MXNET_REGISTER_OPERATOR("_npi.tril", DiagonalAttributes)
     .describe("A copy of an array with the elements above a diagonal set to zero.")
@@ -136,8 +126,7 @@ MXNET_REGISTER_OPERATOR("_npi.tril", DiagonalAttributes)
     .attribute("k", &DiagonalAttributes::k, 0, kDiagonalDoc)
     .release_gil(kReleaseBytes)
     .infer(&InferTriangle)
-    .run(&RunTriangle<true>)
-    .quick(&QuickDiagonal<&InferTriangle, &RunTriangle<true>, false>);
+    .run(&RunTriangle<true>);
 
 MXNET_REGISTER_OPERATOR("_npi.triu", DiagonalAttributes)
     .describe("A copy of an array with the elements below a diagonal set to zero.")
@@ -145,9 +134,19 @@ MXNET_REGISTER_OPERATOR("_npi.triu", DiagonalAttributes)
     .attribute("k", &DiagonalAttributes::k, 0, kDiagonalDoc)
     .release_gil(kReleaseBytes)
     .infer(&InferTriangle)
-    .run(&RunTriangle<false>)
-    .quick(&QuickDiagonal<&InferTriangle, &RunTriangle<false>, false>);
+    .run(&RunTriangle<false>);
 
 }  // namespace
+
+NDArray MakeDiag(const DLTensor& v, int64_t k) {
+  return MakeOf<&InferDiag, &RunDiag>(v, DiagonalAttributes{k}, true);
+}
+
+NDArray MakeTriangle(const DLTensor& m, int64_t k, bool lower) {
+  const DiagonalAttributes attributes{k};
+  return lower ? MakeOf<&InferTriangle, &RunTriangle<true>>(m, attributes)
+               : MakeOf<&InferTriangle, &RunTriangle<false>>(m, attributes);
+}
+
 }  // namespace op
 }  // namespace mxnet

@@ -2,25 +2,17 @@
  * \file eye.cc
  * \brief Matrices with ones on a diagonal, or below it: eye, identity, tri.
  */
-#include <algorithm>
 #include <cstring>
 
-#include "op/argument/arguments.h"
 #include "op/creation/creation.h"
 #include "op/creation/diagonal.h"
+#include "op/creation/matrices.h"
 #include "op/schema/describe.h"
 #include "op/tensor/strided.h"
 
 namespace mxnet {
 namespace op {
 namespace {
-
-struct EyeAttributes {
-  int64_t rows;
-  std::optional<int64_t> columns;
-  int64_t diagonal{0};
-  std::optional<DLDataType> dtype;
-};
 
 void InferEye(const InferCall& call, const EyeAttributes& attributes) {
   const int64_t shape[] = {attributes.rows, attributes.columns.value_or(attributes.rows)};
@@ -58,24 +50,6 @@ NDArray Make(const EyeAttributes& attributes, Context ctx) {
   return made;
 }
 
-/*! \brief Arguments N, M, k, dtype and ctx of eye and tri. */
-template <auto kRun, bool kZeroed>
-bool QuickEye(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const EyeAttributes attributes{
-      ReadAttribute<int64_t>(args, 0), ReadAttribute<std::optional<int64_t>>(args, 1),
-      ReadAttribute<int64_t>(args, 2), ReadAttribute<std::optional<DLDataType>>(args, 3)};
-  *ret = Make<kRun, kZeroed>(attributes, ContextOrCurrent(args[4]));
-  return true;
-}
-
-/*! \brief Arguments n, dtype and ctx of identity. */
-bool QuickIdentity(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const EyeAttributes attributes{ReadAttribute<int64_t>(args, 0), std::nullopt, 0,
-                                 ReadAttribute<std::optional<DLDataType>>(args, 1)};
-  *ret = Make<&RunEye, true>(attributes, ContextOrCurrent(args[2]));
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.eye", EyeAttributes)
     .describe("Return a 2-d array with ones on a diagonal and zeros elsewhere.")
     .attribute("N", &EyeAttributes::rows, "Number of rows.")
@@ -87,8 +61,7 @@ MXNET_REGISTER_OPERATOR("_npi.eye", EyeAttributes)
     .context()
     .properties(kMXNetOpZeroed)
     .infer(&InferEye)
-    .run(&RunEye)
-    .quick(&QuickEye<&RunEye, true>);
+    .run(&RunEye);
 
 MXNET_REGISTER_OPERATOR("_npi.identity", EyeAttributes)
     .describe("Return the identity matrix, a square array with ones on the main diagonal.")
@@ -97,8 +70,7 @@ MXNET_REGISTER_OPERATOR("_npi.identity", EyeAttributes)
     .context()
     .properties(kMXNetOpZeroed)
     .infer(&InferEye)
-    .run(&RunEye)
-    .quick(&QuickIdentity);
+    .run(&RunEye);
 
 MXNET_REGISTER_OPERATOR("_npi.tri", EyeAttributes)
     .describe("A 2-d array with ones at and below a diagonal and zeros elsewhere.")
@@ -108,9 +80,17 @@ MXNET_REGISTER_OPERATOR("_npi.tri", EyeAttributes)
     .attribute("dtype", &EyeAttributes::dtype, nullptr, kDTypeDoc)
     .context()
     .infer(&InferEye)
-    .run(&RunTri)
-    .quick(&QuickEye<&RunTri, false>);
+    .run(&RunTri);
 
 }  // namespace
+
+NDArray MakeEye(const EyeAttributes& attributes, Context ctx) {
+  return Make<&RunEye, true>(attributes, ctx);
+}
+
+NDArray MakeTri(const EyeAttributes& attributes, Context ctx) {
+  return Make<&RunTri, false>(attributes, ctx);
+}
+
 }  // namespace op
 }  // namespace mxnet

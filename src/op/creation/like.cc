@@ -2,9 +2,9 @@
  * \file like.cc
  * \brief New arrays of the shape and type of a given one.
  */
-#include "op/argument/arguments.h"
 #include "op/creation/creation.h"
 #include "op/schema/describe.h"
+#include "op/tensor/axes.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
@@ -34,48 +34,6 @@ void InferFullLike(const InferCall& call, const LikeAttributes& attributes) {
 
 void RunFullLike(const RunCall& call, const LikeAttributes&) { CopyCast(call.in[1], call.out[0]); }
 
-/*! \brief What a call makes that begins with an array of any device, as most do. */
-struct ArrayLike {
-  /*! \brief False where it begins with something else. */
-  bool Read(const MXNetArgs& args, int dtype_index) {
-    const DLTensor* tensor = nullptr;
-    if (args[0].TryAs(&tensor) != Match::kOk) return false;
-    shape = TensorShape(*tensor);
-    dtype = DTypeOr(args[dtype_index], tensor->dtype);
-    CheckedIndexOfDType(dtype);
-    const MXNetArgValue given = args[dtype_index + 1];
-    ctx = given.is_null() ? Context(tensor->device) : given.As<Context>();
-    return true;
-  }
-
-  ShapeView shape;
-  DLDataType dtype;
-  Context ctx;
-};
-
-enum class Fill { kZeros, kNothing, kOnes };
-
-template <Fill kFill>
-bool QuickLike(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  ArrayLike like;
-  if (!like.Read(args, 1)) return false;
-  NDArray made = kFill == Fill::kZeros ? NDArray::Zeros(like.shape, like.dtype, like.ctx)
-                                       : NDArray::Empty(like.shape, like.dtype, like.ctx);
-  if (kFill == Fill::kOnes) FillOnes(made.tensor());
-  *ret = std::move(made);
-  return true;
-}
-
-/*! \brief Full of a number, which is stored as an assignment stores it. */
-bool QuickFullLike(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  ArrayLike like;
-  if (!IsNumber(args.type_codes[1]) || !like.Read(args, 2)) return false;
-  NDArray made = NDArray::Empty(like.shape, like.dtype, like.ctx);
-  FillNumber(made.tensor(), args.values[1], args.type_codes[1]);
-  *ret = std::move(made);
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.zeros_like", LikeAttributes)
     .flags(kMXNetFuncFollowsInput)
     .describe("Return an array of zeros with the shape and type of a given array.")
@@ -84,8 +42,7 @@ MXNET_REGISTER_OPERATOR("_npi.zeros_like", LikeAttributes)
     .frontend("order", "str", "C", kOrderDoc)
     .context(kLikeContextDoc)
     .properties(kMXNetOpZeros | kMXNetOpAnywhere)
-    .infer(&InferLike)
-    .quick(&QuickLike<Fill::kZeros>);
+    .infer(&InferLike);
 
 MXNET_REGISTER_OPERATOR("_npi.ones_like", LikeAttributes)
     .flags(kMXNetFuncFollowsInput)
@@ -95,8 +52,7 @@ MXNET_REGISTER_OPERATOR("_npi.ones_like", LikeAttributes)
     .frontend("order", "str", "C", kOrderDoc)
     .context(kLikeContextDoc)
     .infer(&InferLike)
-    .run(&RunOnesLike)
-    .quick(&QuickLike<Fill::kOnes>);
+    .run(&RunOnesLike);
 
 MXNET_REGISTER_OPERATOR("_npi.empty_like", LikeAttributes)
     .flags(kMXNetFuncFollowsInput)
@@ -106,8 +62,7 @@ MXNET_REGISTER_OPERATOR("_npi.empty_like", LikeAttributes)
     .frontend("order", "str", "C", kOrderDoc)
     .context(kLikeContextDoc)
     .properties(kMXNetOpAnywhere)
-    .infer(&InferLike)
-    .quick(&QuickLike<Fill::kNothing>);
+    .infer(&InferLike);
 
 MXNET_REGISTER_OPERATOR("_npi.full_like", LikeAttributes)
     .flags(kMXNetFuncFollowsInput)
@@ -119,8 +74,7 @@ MXNET_REGISTER_OPERATOR("_npi.full_like", LikeAttributes)
     .context(kLikeContextDoc)
     .types(kMXNetTypesStored)
     .infer(&InferFullLike)
-    .run(&RunFullLike)
-    .quick(&QuickFullLike);
+    .run(&RunFullLike);
 
 }  // namespace
 }  // namespace op

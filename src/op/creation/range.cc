@@ -2,11 +2,12 @@
  * \file range.cc
  * \brief Evenly spaced numbers.
  */
-#include <cmath>
-#include <utility>
-#include <vector>
+#include "op/creation/range.h"
 
-#include "op/argument/arguments.h"
+#include <mxnet/op/operator.h>
+
+#include <cmath>
+
 #include "op/creation/creation.h"
 #include "op/kernels/cpu.h"
 #include "op/schema/describe.h"
@@ -42,13 +43,6 @@ int64_t CeilOf(double length) {
   if (length >= 0x1p63) MXNET_THROW("ValueError") << "Maximum allowed size exceeded";
   return length > 0 ? static_cast<int64_t>(length) : 0;
 }
-
-struct RangeAttributes {
-  Number start;
-  std::optional<Number> stop;
-  std::optional<Number> step;
-  std::optional<DLDataType> dtype;
-};
 
 /*! \brief The numbers of arange: start and step are 0 and 1 unless they are given. */
 struct Range {
@@ -219,23 +213,6 @@ void RunRange(const RunCall& call, const RangeAttributes& attributes) {
   WriteRange(Range(attributes), call.out[0]);
 }
 
-bool QuickRange(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const bool from_zero = args[1].is_null();
-  const Number first = ReadAttribute<Number>(args, 0);
-  const Range range(from_zero ? NumberOf(0) : first,
-                    from_zero ? first : ReadAttribute<Number>(args, 1),
-                    args[2].is_null() ? NumberOf(1) : ReadAttribute<Number>(args, 2));
-  const auto asked = ReadAttribute<std::optional<DLDataType>>(args, 3);
-  const int64_t n = LengthOf(range);
-  const DLDataType dtype = asked ? *asked : DTypeOf(range);
-  if (asked) CheckedIndexOfDType(dtype);
-  NDArray made = NDArray::Empty(ShapeView(&n, 1), dtype, ContextOrCurrent(args[4]));
-  CheckLength(n, dtype);
-  WriteRange(range, made.tensor());
-  *ret = std::move(made);
-  return true;
-}
-
 /*! \brief The numbers of linspace, computed as NumPy does, in double. */
 struct Spacing {
   Spacing(double from, double to, int64_t num, bool endpoint)
@@ -262,15 +239,6 @@ struct Spacing {
   int64_t parts;
   double delta;
   double step;
-};
-
-struct SpacingAttributes {
-  double start;
-  double stop;
-  int64_t num;
-  bool endpoint;
-  bool retstep;
-  std::optional<DLDataType> dtype;
 };
 
 Spacing SpacingOf(const SpacingAttributes& attributes) {
@@ -324,24 +292,6 @@ void RunSpaced(const RunCall& call, const SpacingAttributes& attributes) {
   if (attributes.retstep) *static_cast<double*>(TensorData(call.out[1])) = numbers.distance();
 }
 
-/*! \brief All calls: Python has the distance, which is an output of its own, as a float. */
-bool QuickSpaced(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const auto num = ReadAttribute<int64_t>(args, 2);
-  CheckCount(num);
-  const Spacing numbers(ReadAttribute<double>(args, 0), ReadAttribute<double>(args, 1), num,
-                        ReadAttribute<bool>(args, 3));
-  const Context ctx = ContextOrCurrent(args[6]);
-  NDArray array = NDArray::Empty(ShapeView(&num, 1), DTypeOr(args[5], kFloat32), ctx);
-  WriteSpaced(numbers, array.tensor());
-  if (ReadAttribute<bool>(args, 4)) {
-    *ret = Tuple(std::vector<Any>{runtime::details::ToAny(array),
-                                  runtime::details::ToAny(numbers.distance())});
-  } else {
-    *ret = std::move(array);
-  }
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.arange", RangeAttributes)
     .describe(
         "Return evenly spaced numbers within the half-open interval [start, stop).\n\n"
@@ -353,8 +303,7 @@ MXNET_REGISTER_OPERATOR("_npi.arange", RangeAttributes)
                "Element type; if None int64 for integers, and float32 else.")
     .context()
     .infer(&InferRange)
-    .run(&RunRange)
-    .quick(&QuickRange);
+    .run(&RunRange);
 
 MXNET_REGISTER_OPERATOR("_npi.linspace", SpacingAttributes)
     .describe("Return num evenly spaced numbers over an interval.")
@@ -369,9 +318,31 @@ MXNET_REGISTER_OPERATOR("_npi.linspace", SpacingAttributes)
     .returns("ndarray | tuple[ndarray, float]")
     .outputs(&CountSpaced)
     .infer(&InferSpaced)
-    .run(&RunSpaced)
-    .quick(&QuickSpaced);
+    .run(&RunSpaced);
 
 }  // namespace
+
+NDArray MakeRange(const RangeAttributes& attributes, Context ctx) {
+  const Range range(attributes);
+  const int64_t n = LengthOf(range);
+  const DLDataType dtype = attributes.dtype ? *attributes.dtype : DTypeOf(range);
+  if (attributes.dtype) CheckedIndexOfDType(dtype);
+  NDArray made = NDArray::Empty(ShapeView(&n, 1), dtype, ctx);
+  CheckLength(n, dtype);
+  WriteRange(range, made.tensor());
+  return made;
+}
+
+NDArray MakeSpaced(const SpacingAttributes& attributes, Context ctx, double* distance) {
+  CheckCount(attributes.num);
+  const DLDataType dtype = attributes.dtype.value_or(kFloat32);
+  CheckedIndexOfDType(dtype);
+  const Spacing numbers = SpacingOf(attributes);
+  NDArray made = NDArray::Empty(ShapeView(&attributes.num, 1), dtype, ctx);
+  WriteSpaced(numbers, made.tensor());
+  *distance = numbers.distance();
+  return made;
+}
+
 }  // namespace op
 }  // namespace mxnet

@@ -2,6 +2,8 @@
  * \file clip.cc
  * \brief clip: the larger of an element and a lower limit, then the smaller of that and an upper.
  */
+#include "op/elementwise/clip.h"
+
 #include <mxnet/op/operator.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/schema/describe.h"
@@ -181,7 +182,8 @@ void ClipBoth(int index, int64_t item, char* const* data, const int64_t* strides
   }
 }
 
-/*! \brief Clips to limits of one type with the array, of which either may not be given. */
+}  // namespace
+
 void ClipInto(const DLTensor& a, const DLTensor& low, const DLTensor& high, const DLTensor& out) {
   const int index = CheckedIndexOfDType(out.dtype);
   const bool has_low = IsGiven(low);
@@ -203,72 +205,13 @@ void ClipInto(const DLTensor& a, const DLTensor& low, const DLTensor& high, cons
   });
 }
 
+namespace {
+
 void RunClip(const RunCall& call, const NoAttributes&) {
   const DLTensor& out = call.out[0];
   const Limit low(LimitOf(call.in, kLow, kLowAgain), out.dtype, true);
   const Limit high(LimitOf(call.in, kHigh, kHighAgain), out.dtype, false);
   ClipInto(call.in[0], low.tensor(), high.tensor(), out);
-}
-
-/*! \brief A limit of a float32 or float64 array: an array of its type, a Python number, or none. */
-class QuickLimit {
- public:
-  /*! \brief False for anything else. */
-  bool Read(const MXNetArgs& args, int i, DLDataType dtype) {
-    tensor_ = DLTensor{&element_, Context{kDLCPU, 0}, 0, dtype, nullptr, nullptr, 0};
-    switch (args.type_codes[i]) {
-      case kMXNetNull:
-        tensor_.ndim = -1;
-        return true;
-      case kMXNetFloat:
-        return Store(args.values[i].v_float64);
-      case kMXNetInt:
-        return Store(static_cast<double>(args.values[i].v_int64));
-      default:
-        break;
-    }
-    const DLTensor* array = HostArray(args, i);
-    if (array == nullptr || array->dtype != dtype) return false;
-    tensor_ = *array;
-    return true;
-  }
-  const DLTensor& tensor() const noexcept { return tensor_; }
-
- private:
-  bool Store(double number) {
-    if (tensor_.dtype == kFloat64) {
-      std::memcpy(&element_, &number, sizeof(number));
-    } else {
-      const auto element = static_cast<float>(number);
-      std::memcpy(&element_, &element, sizeof(element));
-    }
-    return true;
-  }
-
-  DLTensor tensor_;
-  ElementBuffer element_;
-};
-
-/*! \brief Of an array of float32 or float64, and limits that are no wider, into a new array. */
-bool QuickClip(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* a = HostArray(args, 0);
-  const bool is_plain = a != nullptr && (a->dtype == kFloat32 || a->dtype == kFloat64) &&
-                        args.type_codes[3] == kMXNetNull && args.type_codes[4] == kMXNetNull &&
-                        args.type_codes[5] == kMXNetNull;
-  QuickLimit low;
-  QuickLimit high;
-  if (!is_plain || !low.Read(args, 1, a->dtype) || !high.Read(args, 2, a->dtype)) return false;
-  ShapeView shapes[3] = {TensorShape(*a)};
-  int count = 1;
-  for (const QuickLimit* limit : {&low, &high}) {
-    if (IsGiven(limit->tensor())) shapes[count++] = TensorShape(limit->tensor());
-  }
-  DimBuffer shape;
-  BroadcastShapes(shapes, count, &shape);
-  NDArray result = NDArray::Empty(shape.view(), a->dtype, a->device);
-  ClipInto(*a, low.tensor(), high.tensor(), result.tensor());
-  *ret = std::move(result);
-  return true;
 }
 
 MXNET_REGISTER_OPERATOR("_npi.clip", NoAttributes)
@@ -283,8 +226,7 @@ MXNET_REGISTER_OPERATOR("_npi.clip", NoAttributes)
     .properties(kMXNetOpElementwise | kMXNetOpInPlace | kMXNetOpStridedOutput)
     .release_gil(kReleaseBytes)
     .infer(&InferClip)
-    .run(&RunClip)
-    .quick(&QuickClip);
+    .run(&RunClip);
 
 }  // namespace
 }  // namespace op

@@ -79,13 +79,9 @@ void InferBinary(const InferCall& call, const NoAttributes&);
 void RunBinary(const RunCall& call, const NoAttributes&);
 /*! \brief What RunBinary throws for integers that the operator rejects. */
 void CheckBinary(const CheckCall& call, const NoAttributes&);
-/*! \brief Of operands of one type and shape with elements at even steps, or of one and a number. */
-bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 
 void InferUnary(const InferCall& call, const NoAttributes&);
 void RunUnary(const RunCall& call, const NoAttributes&);
-/*! \brief Of an operand with elements at even steps, into a new array. */
-bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret);
 
 /*! \brief Runs a loop over operands that broadcast to the shape of out. */
 void Walk(InnerLoop loop, const DLTensor* inputs, int count, const DLTensor& out);
@@ -132,8 +128,7 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
       .release_gil(kReleaseGilBytes)                                             \
       .data(&(Op))                                                               \
       .infer(&InferBinary)                                                       \
-      .run(&RunBinary)                                                           \
-      .quick(&QuickBinary)
+      .run(&RunBinary)
 
 #define MXNET_REGISTER_UNARY_AS(Name, Doc, Op)                                                \
   MXNET_REGISTER_OPERATOR(Name, NoAttributes)                                                 \
@@ -147,8 +142,7 @@ constexpr int64_t kReleaseGilBytes = 1 << 16;
       .release_gil(kReleaseGilBytes)                                                          \
       .data(&(Op))                                                                            \
       .infer(&InferUnary)                                                                     \
-      .run(&RunUnary)                                                                         \
-      .quick(&QuickUnary)
+      .run(&RunUnary)
 
 #define MXNET_REGISTER_UNARY(Name, Doc, Op) MXNET_REGISTER_UNARY_AS("_npi." Name, Doc, Op)
 

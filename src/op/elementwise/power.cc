@@ -2,11 +2,12 @@
  * \file power.cc
  * \brief power, of which some exponents are instructions.
  */
+#include "op/elementwise/power.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 
-#include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/math_loops.h"
 
 namespace mxnet {
@@ -228,19 +229,13 @@ void RejectNegative(const BinaryOp&, const DLTensor& x2) {
   });
 }
 
+}  // namespace
+
 const BinaryOp kPower{PowerLoops<Power::Root>(), Power::kRule, Power::kResult, "", &RejectNegative};
 const BinaryOp kPowerOfOne{PowerLoops<Power::SquareRoot>(), Power::kRule, Power::kResult, "",
                            &RejectNegative};
 
-/*! \brief Whether there is one exponent for all, and not one that is the same in a row by chance.
- */
-bool IsOneExponent(const MXNetValue& value, int type_code) {
-  const DLTensor* tensor = nullptr;
-  if (type_code == kMXNetFloat) return true;
-  const bool is_tensor =
-      TypeTraits<const DLTensor*>::TryFrom(value, type_code, &tensor) == Match::kOk;
-  return is_tensor && TensorSize(*tensor) == 1;
-}
+namespace {
 
 /*! \brief RunBinary of power: with one exponent the power 0.5 is the square root. */
 void RunPower(const RunCall& call, const NoAttributes& none) {
@@ -249,19 +244,13 @@ void RunPower(const RunCall& call, const NoAttributes& none) {
   RunBinary(own, none);
 }
 
-bool QuickPower(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const bool is_one = IsOneExponent(args.values[1], args.type_codes[1]);
-  return QuickBinary(is_one ? &kPowerOfOne : &kPower, args, ret);
-}
-
 MXNET_REGISTER_BINARY(
     "power",
     "Raises x1 to the power x2. Integers wrap; a negative exponent of an integer is a "
     "ValueError. With one exponent for all the power 0.5 is the square root.",
     kPower)
     .check(&CheckBinary)
-    .run(&RunPower)
-    .quick(&QuickPower);
+    .run(&RunPower);
 
 }  // namespace
 }  // namespace op

@@ -2,12 +2,12 @@
  * \file round_decimals.cc
  * \brief round: to a number of decimals.
  */
+#include "op/elementwise/round_decimals.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "op/argument/arguments.h"
-#include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
 #include "op/schema/describe.h"
 
@@ -82,6 +82,25 @@ void RoundDense(const DLTensor& x, const DLTensor& out, int64_t decimals) {
   });
 }
 
+}  // namespace
+
+void RoundInto(const DLTensor& x, int64_t decimals, const DLTensor& out) {
+  const bool is_apart = !MayOverlap(x, out) || SameElements(x, out);
+  if (IsContiguous(x) && x.dtype == out.dtype && is_apart) {
+    return RoundDense(x, out, decimals);
+  }
+  // Elements that lie apart are brought together as those of an elementwise operator.
+  static const LoopTable rint = UnaryFormulaLoops<formulas::rint>();
+  const InnerLoop loop = rint.loops[CheckedIndexOfDType(x.dtype)];
+  if (decimals == 0 && x.dtype == out.dtype && is_apart && loop != nullptr) {
+    return Walk(loop, &x, 1, out);
+  }
+  CopyCast(x, out);
+  RoundDense(out, out, decimals);
+}
+
+namespace {
+
 struct RoundAttributes {
   int64_t decimals;
 };
@@ -92,33 +111,7 @@ void InferRound(const InferCall& call, const RoundAttributes&) {
 }
 
 void RunRound(const RunCall& call, const RoundAttributes& attributes) {
-  const DLTensor& x = call.in[0];
-  const DLTensor& out = call.out[0];
-  const bool is_apart = !MayOverlap(x, out) || SameElements(x, out);
-  if (IsContiguous(x) && x.dtype == out.dtype && is_apart) {
-    return RoundDense(x, out, attributes.decimals);
-  }
-  // Elements that lie apart are brought together as those of an elementwise operator.
-  static const LoopTable rint = UnaryFormulaLoops<formulas::rint>();
-  const InnerLoop loop = rint.loops[CheckedIndexOfDType(x.dtype)];
-  if (attributes.decimals == 0 && x.dtype == out.dtype && is_apart && loop != nullptr) {
-    return Walk(loop, &x, 1, out);
-  }
-  CopyCast(x, out);
-  RoundDense(out, out, attributes.decimals);
-}
-
-/*! \brief Of row-major numbers, into a new array. */
-bool QuickRound(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* x = HostArray(args, 0);
-  const bool is_plain = x != nullptr && args.type_codes[1] == kMXNetInt &&
-                        args.type_codes[2] == kMXNetNull && !IsBoolDType(x->dtype);
-  if (!is_plain) return false;
-  NDArray result = NDArray::Empty(TensorShape(*x), x->dtype, x->device);
-  DLTensor out = result.tensor();
-  RunRound(RunCall{x, 1, &out, 1, nullptr, nullptr}, {args.values[1].v_int64});
-  *ret = std::move(result);
-  return true;
+  RoundInto(call.in[0], attributes.decimals, call.out[0]);
 }
 
 MXNET_REGISTER_OPERATOR("_npi.round", RoundAttributes)
@@ -132,8 +125,7 @@ MXNET_REGISTER_OPERATOR("_npi.round", RoundAttributes)
     .properties(kMXNetOpElementwise)
     .release_gil(kReleaseBytes)
     .infer(&InferRound)
-    .run(&RunRound)
-    .quick(&QuickRound);
+    .run(&RunRound);
 
 }  // namespace
 }  // namespace op

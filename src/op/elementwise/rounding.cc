@@ -4,7 +4,6 @@
  */
 #include <cmath>
 
-#include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/number_classes.h"
 #include "op/semantics/order.h"
@@ -74,19 +73,6 @@ const UnaryOp kIsFinite = ClassTestOf<IsFinite>();
 const UnaryOp kLogicalNot = UnaryOf<formulas::logical_not, ComplexTypes>();
 const UnaryOp kInvert = UnaryOf<formulas::invert>();
 
-/*! \brief QuickUnary of what is the same for all integers, which are not read. */
-template <typename Op>
-bool QuickSameOfIntegers(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* x = HostArray(args, 0);
-  if (x == nullptr || !IsIntDType(x->dtype) || args.type_codes[1] != kMXNetNull) {
-    return QuickUnary(data, args, ret);
-  }
-  NDArray result = NDArray::Empty(TensorShape(*x), kBool, x->device);
-  std::memset(result.data(), Op::Apply(int64_t{0}), static_cast<size_t>(result.size()));
-  *ret = std::move(result);
-  return true;
-}
-
 MXNET_REGISTER_UNARY("floor", "The largest whole number not above x; integers stay as they are.",
                      kFloor);
 MXNET_REGISTER_UNARY("ceil", "The smallest whole number not below x; integers stay as they are.",
@@ -94,12 +80,9 @@ MXNET_REGISTER_UNARY("ceil", "The smallest whole number not below x; integers st
 MXNET_REGISTER_UNARY("trunc", "x without its fraction; integers stay as they are.", kTrunc);
 MXNET_REGISTER_UNARY("rint", "The nearest whole number, of two the even one; integers give floats.",
                      kRint);
-MXNET_REGISTER_UNARY("isnan", "Whether x is NaN, as bool.", kIsNan)
-    .quick(&QuickSameOfIntegers<IsNanOp>);
-MXNET_REGISTER_UNARY("isinf", "Whether x is infinite, as bool.", kIsInf)
-    .quick(&QuickSameOfIntegers<IsInf>);
-MXNET_REGISTER_UNARY("isfinite", "Whether x is neither infinite nor NaN, as bool.", kIsFinite)
-    .quick(&QuickSameOfIntegers<IsFinite>);
+MXNET_REGISTER_UNARY("isnan", "Whether x is NaN, as bool.", kIsNan);
+MXNET_REGISTER_UNARY("isinf", "Whether x is infinite, as bool.", kIsInf);
+MXNET_REGISTER_UNARY("isfinite", "Whether x is neither infinite nor NaN, as bool.", kIsFinite);
 MXNET_REGISTER_UNARY("logical_not", "Whether x is zero or False, as bool.", kLogicalNot);
 MXNET_REGISTER_UNARY("invert", "Flips the bits of integers; of bool the other value.", kInvert);
 

@@ -2,11 +2,13 @@
  * \file where.cc
  * \brief Elements by condition: where, nonzero.
  */
+#include "op/indexing/where.h"
+
 #include <mxnet/op/operator.h>
 
-#include "op/argument/nested.h"
-#include "op/argument/operand.h"
-#include "op/argument/quick.h"
+#include <utility>
+#include <vector>
+
 #include "op/kernels/cpu.h"
 #include "op/kernels/select/nonzero.h"
 #include "op/schema/describe.h"
@@ -96,6 +98,8 @@ InnerLoop ChooseLoop(int64_t item_size) {
   }
 }
 
+}  // namespace
+
 void Choose(const DLTensor& condition, const DLTensor& x, const DLTensor& y, const DLTensor& out) {
   StridedLoop<4> loop(TensorShape(out));
   loop.Set(0, out);
@@ -104,6 +108,8 @@ void Choose(const DLTensor& condition, const DLTensor& x, const DLTensor& y, con
   loop.Set(3, y);
   loop.RunParallel(ChooseLoop(ItemSize(out.dtype)));
 }
+
+namespace {
 
 /*! \brief The indices that measure has found for run. */
 struct NonzeroAttributes {
@@ -177,48 +183,6 @@ void RunWhere(const RunCall& call, const NonzeroAttributes& found) {
   Choose(call.in[0], call.in[1], call.in[2], call.out[0]);
 }
 
-Tuple Nonzero(const NDArray& array) {
-  CheckHasAxes(array.ndim());
-  std::vector<Any> items;
-  if (array.ndim() == 1) {
-    items.push_back(runtime::details::AnyOfObject(LineNonzero(array)));
-    return Tuple(std::move(items));
-  }
-  const NDArray positions = FlatNonzero(AsMask(array));
-  for (const NDArray& indices : UnravelPositions(positions, array.shape())) {
-    items.push_back(runtime::details::AnyOfObject(indices));
-  }
-  return Tuple(std::move(items));
-}
-
-/*! \brief Of arrays, and of an array and a number; and the indices of a condition alone. */
-bool QuickWhere(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  if (args.type_codes[1] == kMXNetNull && args.type_codes[2] == kMXNetNull) {
-    *ret = Nonzero(ToArray(args[0]));
-    return true;
-  }
-  const DLTensor* condition = HostArray(args, 0);
-  const DLTensor* x = HostArray(args, 1);
-  if (condition == nullptr || x == nullptr || !IsBoolDType(condition->dtype)) return false;
-  const DLTensor* y = HostArray(args, 2);
-  ElementBuffer element;
-  DLTensor number{&element, x->device, 0, x->dtype, nullptr, nullptr, 0};
-  if (y == nullptr) {
-    const WeakKind kind = KindOfNumber(args.type_codes[2]);
-    if (kind == WeakKind::kNone || PromoteWeak(x->dtype, kind) != x->dtype) return false;
-    Operand(args[2]).StoreScalar(x->dtype, &element);
-    y = &number;
-  }
-  if (y->dtype != x->dtype) return false;
-  const ShapeView shapes[] = {TensorShape(*condition), TensorShape(*x), TensorShape(*y)};
-  DimBuffer shape;
-  BroadcastShapes(shapes, 3, &shape);
-  NDArray out = NDArray::Empty(shape.view(), x->dtype, condition->device);
-  Choose(*condition, *x, *y, out.tensor());
-  *ret = std::move(out);
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.where", NonzeroAttributes)
     .describe(
         "Elements of x where the condition holds, of y elsewhere.\n\n"
@@ -234,14 +198,7 @@ MXNET_REGISTER_OPERATOR("_npi.where", NonzeroAttributes)
     .outputs(&CountWhere)
     .infer(&InferWhere)
     .measure(&MeasureWhere, false)
-    .run(&RunWhere)
-    .quick(&QuickWhere);
-
-bool QuickNonzero(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  if (HostArray(args, 0) == nullptr) return false;
-  *ret = Nonzero(ToArray(args[0]));
-  return true;
-}
+    .run(&RunWhere);
 
 MXNET_REGISTER_OPERATOR("_npi.nonzero", NonzeroAttributes)
     .describe("The indices of the elements that are not zero, one array an axis.")
@@ -251,9 +208,23 @@ MXNET_REGISTER_OPERATOR("_npi.nonzero", NonzeroAttributes)
     .outputs(&CountAxes)
     .infer(&InferNonzero)
     .measure(&MeasureNonzero)
-    .run(&RunNonzero)
-    .quick(&QuickNonzero);
+    .run(&RunNonzero);
 
 }  // namespace
+
+Tuple Nonzero(const NDArray& array) {
+  CheckHasAxes(array.ndim());
+  std::vector<Any> items;
+  if (array.ndim() == 1) {
+    items.push_back(runtime::details::AnyOfObject(LineNonzero(array)));
+    return Tuple(std::move(items));
+  }
+  const NDArray positions = FlatNonzero(AsMask(array));
+  for (const NDArray& indices : UnravelPositions(positions, array.shape())) {
+    items.push_back(runtime::details::AnyOfObject(indices));
+  }
+  return Tuple(std::move(items));
+}
+
 }  // namespace op
 }  // namespace mxnet

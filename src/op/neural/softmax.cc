@@ -2,12 +2,13 @@
  * \file softmax.cc
  * \brief softmax and log_softmax.
  */
+#include "op/neural/softmax.h"
+
 #include <mxnet/op/operator.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "op/argument/quick.h"
 #include "op/kernels/softmax/softmax_loops.h"
 #include "op/parallel/parallel.h"
 #include "op/schema/describe.h"
@@ -146,6 +147,8 @@ void Softmax(const SoftmaxRule<T>& rule, const DLTensor& x, int axis, const DLTe
   }
 }
 
+}  // namespace
+
 void SoftmaxInto(bool log, double temperature, const DLTensor& x, int axis, const DLTensor& out) {
   if (out.dtype == kFloat64) {
     Softmax(SoftmaxRule<double>{log, temperature}, x, axis, out);
@@ -153,6 +156,8 @@ void SoftmaxInto(bool log, double temperature, const DLTensor& x, int axis, cons
     Softmax(SoftmaxRule<float>{log, static_cast<float>(temperature)}, x, axis, out);
   }
 }
+
+namespace {
 
 void InferSoftmax(const InferCall& call, const SoftmaxAttributes& attributes) {
   AxisOf(attributes, call.in[0].ndim);
@@ -169,23 +174,6 @@ template <bool kLog>
 void RunSoftmax(const RunCall& call, const SoftmaxAttributes& attributes) {
   const int axis = AxisOf(attributes, call.in[0].ndim);
   SoftmaxInto(kLog, attributes.temperature.value, call.in[0], axis, call.out[0]);
-}
-
-/*! \brief Of an array of floats along any axis, of temperature 1. */
-template <bool kLog>
-bool QuickSoftmax(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = HostArray(args, 0);
-  const bool is_plain = array != nullptr && args.type_codes[1] == kMXNetInt &&
-                        args.type_codes[2] == kMXNetNull && args.type_codes[3] == kMXNetNull;
-  if (!is_plain || !IsFloatDType(array->dtype)) return false;
-  const DLTensor& x = *array;
-  const int64_t given = args.values[1].v_int64;
-  const int64_t axis = given < 0 ? given + x.ndim : given;
-  if (axis < 0 || axis >= x.ndim) return false;
-  NDArray result = NDArray::Empty(TensorShape(x), x.dtype, x.device);
-  SoftmaxInto(kLog, 1, x, static_cast<int>(axis), result.tensor());
-  *ret = std::move(result);
-  return true;
 }
 
 #define MXNET_REGISTER_SOFTMAX(Name, Doc, Log)                                                \
@@ -208,8 +196,7 @@ bool QuickSoftmax(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
       .release_gil(kReleaseBytes)                                                             \
       .types(kMXNetTypesNumbersByDType)                                                       \
       .infer(&InferSoftmax)                                                                   \
-      .run(&RunSoftmax<Log>)                                                                  \
-      .quick(&QuickSoftmax<Log>)
+      .run(&RunSoftmax<Log>)
 
 MXNET_REGISTER_SOFTMAX("softmax",
                        "Exponentials along an axis, divided by their sum, so that they add up to "

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-#include "op/argument/quick.h"
 #include "op/kernels/product/gemm.h"
 #include "op/schema/describe.h"
+#include "op/tensor/strided.h"
 
 namespace mxnet {
 namespace op {
@@ -149,24 +149,6 @@ void RunMatMul(const RunCall& call, const NoAttributes&) {
   MultiplyAll(out.dtype, batch, left, right, data);
 }
 
-/*! \brief Of two matrices of one type. */
-bool QuickMatMul(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* a = HostArray(args, 0);
-  const DLTensor* b = HostArray(args, 1);
-  if (a == nullptr || b == nullptr || a->ndim != 2 || b->ndim != 2) return false;
-  const int64_t k = a->shape[1];
-  if (k == 0 || k != b->shape[0] || a->dtype != b->dtype) return false;
-  const int64_t shape[2] = {a->shape[0], b->shape[1]};
-  NDArray result = QuickOutput(args, 2, ShapeView(shape, 2), *a, *b);
-  if (!result.defined()) return false;
-  if (shape[0] != 0 && shape[1] != 0) {
-    Gemm(a->dtype, shape[0], shape[1], k, Matrix{TensorData(*a), a->strides[0], a->strides[1]},
-         Matrix{TensorData(*b), b->strides[0], b->strides[1]}, result.data());
-  }
-  *ret = std::move(result);
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.matmul", NoAttributes)
     .describe(
         "Matrix product of two arrays.\n\n"
@@ -179,8 +161,7 @@ MXNET_REGISTER_OPERATOR("_npi.matmul", NoAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferMatMul)
     .operations(&MatMulOperations)
-    .run(&RunMatMul)
-    .quick(&QuickMatMul);
+    .run(&RunMatMul);
 
 }  // namespace
 }  // namespace op

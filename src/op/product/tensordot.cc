@@ -2,48 +2,20 @@
  * \file tensordot.cc
  * \brief tensordot and the products that are contractions: dot, inner, outer, vdot.
  */
-#include <algorithm>
-#include <utility>
-#include <vector>
+#include <mxnet/op/operator.h>
 
-#include "op/argument/arguments.h"
-#include "op/argument/quick.h"
+#include <utility>
+
+#include "op/product/axes.h"
 #include "op/product/contract.h"
 #include "op/schema/describe.h"
+#include "op/schema/items.h"
+#include "op/tensor/axes.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
 namespace op {
 namespace {
-
-/*! \brief Axes as they are given, of which few need no memory of the heap. */
-class GivenAxes {
- public:
-  void Assign(ShapeView axes) {
-    size_ = axes.size();
-    if (size_ > kFew) {
-      many_.assign(axes.begin(), axes.end());
-    } else {
-      std::copy(axes.begin(), axes.end(), few_);
-    }
-  }
-  ShapeView view() const { return {size_ > kFew ? many_.data() : few_, size_}; }
-
- private:
-  static constexpr size_t kFew = 8;
-
-  size_t size_{0};
-  int64_t few_[kFew];
-  std::vector<int64_t> many_;
-};
-
-/*! \brief The axes argument of tensordot, before it is known how many axes the arrays have. */
-struct SummedAxes {
-  bool is_count{true};
-  int64_t count{0}; /*!< the last axes of a with the first of b; none at all if negative */
-  GivenAxes a;
-  GivenAxes b;
-};
 
 class SummedAxesReader {
  public:
@@ -59,33 +31,37 @@ class SummedAxesReader {
     }
   }
 
-  SummedAxes Take() { return std::move(axes_); }
+  SummedAxes Take() { return axes_; }
 
  private:
-  void Set(ShapeView a, ShapeView b) {
-    axes_.is_count = false;
-    axes_.a.Assign(a);
-    axes_.b.Assign(b);
-  }
-
   /*! \brief An integer array: a count, an axis of each, or a row of axes of each. */
   void ReadRows(const MXNetArgValue& arg, const DLTensor& tensor) {
-    if (tensor.ndim == 0) {
-      axes_.count = ToInt(arg);
-      return;
-    }
-    if (!IsIntDType(tensor.dtype) || tensor.ndim > 2 || tensor.shape[0] != 2) ThrowNoAxes(arg);
+    const bool is_count = tensor.ndim == 0;
+    const bool is_pair = is_count || (tensor.ndim <= 2 && tensor.shape[0] == 2);
+    if (!is_pair || !IsIntDType(tensor.dtype)) ThrowNoAxes(arg);
     const NDArray rows = AsType(tensor, kInt64);
     const auto* row = rows.data_as<int64_t>();
-    const auto count = static_cast<size_t>(rows.size() / 2);
-    Set(ShapeView(row, count), ShapeView(row + count, count));
+    if (is_count) {
+      axes_.count = *row;
+      return;
+    }
+    const int64_t count = rows.size() / 2;
+    if (count > kMaxNdim) {
+      MXNET_THROW("ValueError") << arg.text() << " has " << count << " axes of each array, at most "
+                                << kMaxNdim << " are possible";
+    }
+    axes_.is_count = false;
+    axes_.a = DimBuffer(ShapeView(row, static_cast<size_t>(count)));
+    axes_.b = DimBuffer(ShapeView(row + count, static_cast<size_t>(count)));
   }
 
   void ReadPair(const MXNetArgValue& arg, MXNetFunctionHandle func, int index) {
     const MXNetAnyArray pair = PairOf(arg);
     const MXNetArgValue of_a(pair.data[0].value, pair.data[0].type_code, func, index);
     const MXNetArgValue of_b(pair.data[1].value, pair.data[1].type_code, func, index);
-    Set(IntsArgument(of_a).view(), IntsArgument(of_b).view());
+    axes_.is_count = false;
+    details::ReadInts(of_a, func, index, &axes_.a);
+    details::ReadInts(of_b, func, index, &axes_.b);
   }
 
   MXNetAnyArray PairOf(const MXNetArgValue& arg) {
@@ -116,51 +92,40 @@ class SummedAxesReader {
 
 }  // namespace
 
-template <>
-struct AttributeTraits<SummedAxes> {
-  static constexpr ParamType kType{"int | tuple[int | Sequence[int], int | Sequence[int]]",
-                                   kMXNetRoleAttribute};
-  static SummedAxes Read(const MXNetArgValue& arg, MXNetFunctionHandle func, int index) {
-    return SummedAxesReader(arg, func, index).Take();
+SummedAxes AttributeTraits<SummedAxes>::Read(const MXNetArgValue& arg, MXNetFunctionHandle func,
+                                             int index) {
+  return SummedAxesReader(arg, func, index).Take();
+}
+
+AxisPairs::AxisPairs(const SummedAxes& axes, int a_ndim, int b_ndim) {
+  constexpr char kRepeated[] = "duplicate axes are not allowed in tensordot";
+  if (axes.is_count) {
+    SetLast(axes.count, a_ndim, b_ndim);
+    return;
   }
-};
+  NormalizeAxes(axes.a.view(), a_ndim, &a, kRepeated);
+  NormalizeAxes(axes.b.view(), b_ndim, &b, kRepeated);
+  if (a.ndim != b.ndim) {
+    MXNET_THROW("ValueError") << "shape-mismatch for sum: " << a.ndim << " axes of a and " << b.ndim
+                              << " of b";
+  }
+}
+
+void AxisPairs::SetLast(int64_t count, int a_ndim, int b_ndim) {
+  if (count > a_ndim || count > b_ndim) {
+    MXNET_THROW("IndexError") << count << " axes cannot be summed of arrays "
+                              << "with " << a_ndim << " and " << b_ndim << " dimensions";
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    a.push_back(a_ndim - count + i);
+    b.push_back(i);
+  }
+}
 
 namespace {
 
 struct TensorDotAttributes {
   SummedAxes axes;
-};
-
-/*! \brief The summed axes of both arrays, counted from the front. */
-struct AxisPairs {
-  AxisPairs(const SummedAxes& axes, int a_ndim, int b_ndim) {
-    constexpr char kRepeated[] = "duplicate axes are not allowed in tensordot";
-    if (axes.is_count) {
-      SetLast(axes.count, a_ndim, b_ndim);
-      return;
-    }
-    NormalizeAxes(axes.a.view(), a_ndim, &a, kRepeated);
-    NormalizeAxes(axes.b.view(), b_ndim, &b, kRepeated);
-    if (a.ndim != b.ndim) {
-      MXNET_THROW("ValueError") << "shape-mismatch for sum: " << a.ndim << " axes of a and "
-                                << b.ndim << " of b";
-    }
-  }
-
-  DimBuffer a;
-  DimBuffer b;
-
- private:
-  void SetLast(int64_t count, int a_ndim, int b_ndim) {
-    if (count > a_ndim || count > b_ndim) {
-      MXNET_THROW("IndexError") << count << " axes cannot be summed of arrays "
-                                << "with " << a_ndim << " and " << b_ndim << " dimensions";
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      a.push_back(a_ndim - count + i);
-      b.push_back(i);
-    }
-  }
 };
 
 void InferTensorDot(const InferCall& call, const TensorDotAttributes& attributes) {
@@ -177,46 +142,6 @@ void RunTensorDot(const RunCall& call, const TensorDotAttributes& attributes) {
   const AxisPairs axes(attributes.axes, call.in[0].ndim, call.in[1].ndim);
   Contract(call.in[0], axes.a.view(), call.in[1], axes.b.view(), call.out[0]);
 }
-
-/*! \brief Sums over pairs of axes of two arrays of one type; argument `out` may be -1 for none. */
-bool QuickContract(const MXNetArgs& args, int out, const DLTensor& a, ShapeView a_axes,
-                   const DLTensor& b, ShapeView b_axes, MXNetRetValue* ret) {
-  if (a.dtype != b.dtype || a.ndim + b.ndim > kMaxNdim) return false;
-  DimBuffer room;
-  MXNetTensorSpec specs[3] = {{a.dtype, a.dtype, a.ndim, kMXNetWeakNone, a.shape},
-                              {b.dtype, b.dtype, b.ndim, kMXNetWeakNone, b.shape},
-                              {a.dtype, a.dtype, 0, kMXNetWeakNone, room.data}};
-  InferContract(specs[0], a_axes, specs[1], b_axes, &specs[2]);
-  NDArray result = out < 0 ? NDArray::Empty(ShapeOf(specs[2]), a.dtype, a.device)
-                           : QuickOutput(args, out, ShapeOf(specs[2]), a, b);
-  if (!result.defined()) return false;
-  Contract(a, a_axes, b, b_axes, result.tensor());
-  *ret = std::move(result);
-  return true;
-}
-
-bool QuickTensorDot(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* a = HostArray(args, 0);
-  const DLTensor* b = HostArray(args, 1);
-  if (a == nullptr || b == nullptr || a->dtype != b->dtype) return false;
-  const SummedAxes axes = SummedAxesReader(args[2], args.func, 2).Take();
-  const AxisPairs pairs(axes, a->ndim, b->ndim);
-  return QuickContract(args, -1, *a, pairs.a.view(), *b, pairs.b.view(), ret);
-}
-
-/*! \brief The axes of dot and inner: the last of a with one of b, or none where one has none. */
-struct LastAxes {
-  LastAxes(int a_ndim, int b_ndim, int b_axis_from_end)
-      : a(a_ndim - 1),
-        b(std::max(0, b_ndim - b_axis_from_end)),
-        count(a_ndim == 0 || b_ndim == 0 ? 0 : 1) {}
-  ShapeView of_a() const { return {&a, count}; }
-  ShapeView of_b() const { return {&b, count}; }
-
-  int64_t a;
-  int64_t b;
-  size_t count;
-};
 
 [[noreturn]] void ThrowNotAligned(ShapeView a, int64_t a_axis, ShapeView b, int64_t b_axis) {
   MXNET_THROW("ValueError") << "shapes " << CompactShape(a) << " and " << CompactShape(b)
@@ -246,17 +171,6 @@ template <int kBAxisFromEnd>
 void RunDot(const RunCall& call, const NoAttributes&) {
   const LastAxes axes(call.in[0].ndim, call.in[1].ndim, kBAxisFromEnd);
   Contract(call.in[0], axes.of_a(), call.in[1], axes.of_b(), call.out[0]);
-}
-
-template <int kBAxisFromEnd>
-bool QuickDot(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* a = HostArray(args, 0);
-  const DLTensor* b = HostArray(args, 1);
-  if (a == nullptr || b == nullptr) return false;
-  const LastAxes axes(a->ndim, b->ndim, kBAxisFromEnd);
-  if (axes.count != 0 && a->shape[axes.a] != b->shape[axes.b]) return false;
-  // inner has no out.
-  return QuickContract(args, kBAxisFromEnd == 1 ? -1 : 2, *a, axes.of_a(), *b, axes.of_b(), ret);
 }
 
 /*! \brief An operand's elements as one axis: a copy where they do not lie so, or to conjugate. */
@@ -343,8 +257,7 @@ MXNET_REGISTER_OPERATOR("_npi.tensordot", TensorDotAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferTensorDot)
     .operations(&TensorDotOperations)
-    .run(&RunTensorDot)
-    .quick(&QuickTensorDot);
+    .run(&RunTensorDot);
 
 MXNET_REGISTER_OPERATOR("_npi.dot", NoAttributes)
     .describe(
@@ -358,8 +271,7 @@ MXNET_REGISTER_OPERATOR("_npi.dot", NoAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferDot<2>)
     .operations(&DotOperations<2>)
-    .run(&RunDot<2>)
-    .quick(&QuickDot<2>);
+    .run(&RunDot<2>);
 
 MXNET_REGISTER_OPERATOR("_npi.inner", NoAttributes)
     .describe("Sum products of two arrays over their last axes.")
@@ -369,8 +281,7 @@ MXNET_REGISTER_OPERATOR("_npi.inner", NoAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferDot<1>)
     .operations(&DotOperations<1>)
-    .run(&RunDot<1>)
-    .quick(&QuickDot<1>);
+    .run(&RunDot<1>);
 
 MXNET_REGISTER_OPERATOR("_npi.outer", NoAttributes)
     .describe("All products of an element of a and one of b, as a 2-d array.")

@@ -2,10 +2,8 @@
  * \file arg_extremum.cc
  * \brief argmax and argmin.
  */
-#include <utility>
+#include "op/reduction/arg_extremum.h"
 
-#include "op/argument/arguments.h"
-#include "op/argument/quick.h"
 #include "op/elementwise/elementwise.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/kernels/reduction/extremum.h"
@@ -115,14 +113,6 @@ void FindColumns(const char* x, int64_t stride, int64_t columns, int64_t step, i
   }
 }
 
-/*! \brief Finds along the one reduced axis of a reduction, for each index of the kept ones. */
-struct FindTable {
-  int64_t (*find[kNumDTypes])(const char* x, int64_t stride, int64_t n);
-  /*! \brief NULL where columns are not searched side by side. */
-  void (*columns[kNumDTypes])(const char* x, int64_t stride, int64_t columns, int64_t step,
-                              int64_t n, int64_t* out);
-};
-
 template <typename Order, typename... Ts>
 constexpr FindTable FindLoopsOf(TypeList<Ts...>) {
   return {{&FindFirst<Order, Ts>...}, {(kFindsColumns<Ts> ? &FindColumns<Order, Ts> : nullptr)...}};
@@ -134,12 +124,6 @@ constexpr FindTable FindLoops() {
       TypeList<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, Half,
                BFloat16, float, double, Complex64, Complex128>{});
 }
-
-/*! \brief A search, and its name for messages. */
-struct Search {
-  FindTable table;
-  const char* name;
-};
 
 constexpr Search kLargest{FindLoops<Largest>(), "argmax"};
 constexpr Search kSmallest{FindLoops<Smallest>(), "argmin"};
@@ -230,33 +214,6 @@ NDArray FindInRows(const Search& search, const DLTensor& a) {
   return result;
 }
 
-/*! \brief Of an array of the host along one axis or all, into a new array without the axis. */
-bool QuickFind(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* a = HostArray(args, 0);
-  const bool along_axis = args.type_codes[1] == kMXNetInt;
-  const bool is_plain = a != nullptr && (along_axis || args.type_codes[1] == kMXNetNull) &&
-                        args.type_codes[2] == kMXNetNull && args.type_codes[3] == kMXNetBool &&
-                        args.values[3].v_int64 == 0;
-  if (!is_plain) return false;
-  const int64_t axis = args.values[1].v_int64;
-  const bool is_of_rows = along_axis && a->ndim == 2 && (axis == 1 || axis == -1);
-  if (is_of_rows && a->shape[1] > 0 && TensorSize(*a) < kFewForThreads && IsContiguous(*a)) {
-    *ret = FindInRows(*static_cast<const Search*>(data), *a);
-    return true;
-  }
-  FindAttributes attributes;
-  if (along_axis) attributes.axis = axis;
-  DimBuffer room;
-  const MXNetTensorSpec in{a->dtype, a->dtype, a->ndim, kMXNetWeakNone, a->shape};
-  MXNetTensorSpec out{kInt64, kInt64, 0, kMXNetWeakNone, room.data};
-  InferFind(InferCall{&in, 1, &out, 1, data}, attributes);
-  NDArray result = NDArray::Empty(ShapeOf(out), kInt64, a->device);
-  DLTensor found = result.tensor();
-  RunFind(RunCall{a, 1, &found, 1, nullptr, data}, attributes);
-  *ret = std::move(result);
-  return true;
-}
-
 #define MXNET_REGISTER_FIND(Name, Doc, Op)                                                   \
   MXNET_REGISTER_OPERATOR("_npi." Name, FindAttributes)                                      \
       .describe(Doc                                                                          \
@@ -271,8 +228,7 @@ bool QuickFind(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
       .release_gil(kReleaseGilBytes)                                                         \
       .data(&(Op))                                                                           \
       .infer(&InferFind)                                                                     \
-      .run(&RunFind)                                                                         \
-      .quick(&QuickFind)
+      .run(&RunFind)
 
 MXNET_REGISTER_FIND("argmax", "Position of the first NaN, or else of the first largest element.",
                     kLargest);
@@ -280,5 +236,23 @@ MXNET_REGISTER_FIND("argmin", "Position of the first NaN, or else of the first s
                     kSmallest);
 
 }  // namespace
+
+NDArray Find(const Search& search, const DLTensor& a, std::optional<int64_t> axis) {
+  const bool is_of_rows = axis && a.ndim == 2 && (*axis == 1 || *axis == -1);
+  if (is_of_rows && a.shape[1] > 0 && TensorSize(a) < kFewForThreads && IsContiguous(a)) {
+    return FindInRows(search, a);
+  }
+  FindAttributes attributes;
+  attributes.axis = axis;
+  DimBuffer room;
+  const MXNetTensorSpec in{a.dtype, a.dtype, a.ndim, kMXNetWeakNone, a.shape};
+  MXNetTensorSpec out{kInt64, kInt64, 0, kMXNetWeakNone, room.data};
+  InferFind(InferCall{&in, 1, &out, 1, &search}, attributes);
+  NDArray result = NDArray::Empty(ShapeOf(out), kInt64, a.device);
+  DLTensor found = result.tensor();
+  RunFind(RunCall{&a, 1, &found, 1, nullptr, &search}, attributes);
+  return result;
+}
+
 }  // namespace op
 }  // namespace mxnet

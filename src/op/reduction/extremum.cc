@@ -6,8 +6,7 @@
 
 #include <limits>
 
-#include "op/argument/arguments.h"
-#include "op/reduction/reduce.h"
+#include "op/reduction/extremum.h"
 #include "op/schema/describe.h"
 
 namespace mxnet {
@@ -163,12 +162,6 @@ struct ColumnReducer<TruthReducer<Op, kNeutral>, T> {
 
 namespace {
 
-/*! \brief A reduction to elements of the table's types. */
-struct Extremum {
-  ReduceTable table;
-  const char* identity_of; /*!< what has no value for no elements; NULL where there is one */
-};
-
 constexpr Extremum kMax{ReduceLoops<MaxReducer>(), "maximum"};
 constexpr Extremum kMin{ReduceLoops<MinReducer>(), "minimum"};
 constexpr Extremum kAny{ReduceLoops<AnyReducer>(), nullptr};
@@ -189,10 +182,6 @@ void RunExtremum(const RunCall& call, const ReduceAttributes& attributes) {
   ReduceInto(op.table, Reduction(call.in[0], attributes.axis), call.in[0].dtype, call.out[0]);
 }
 
-bool QuickExtremum(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  return QuickReduce(static_cast<const Extremum*>(data)->table, {1, -1, 2, 3}, args, ret);
-}
-
 #define MXNET_REGISTER_REDUCTION(Name, Doc, Op)                                      \
   MXNET_REGISTER_OPERATOR("_npi." Name, ReduceAttributes)                            \
       .describe(Doc)                                                                 \
@@ -203,8 +192,7 @@ bool QuickExtremum(const void* data, const MXNetArgs& args, MXNetRetValue* ret) 
       .release_gil(kReleaseGilBytes)                                                 \
       .data(&(Op))                                                                   \
       .infer(&InferExtremum)                                                         \
-      .run(&RunExtremum)                                                             \
-      .quick(&QuickExtremum)
+      .run(&RunExtremum)
 
 MXNET_REGISTER_REDUCTION("max",
                          "Largest element over axes; NaN where there is one. ValueError for no "

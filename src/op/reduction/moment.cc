@@ -4,7 +4,6 @@
  */
 #include <cmath>
 
-#include "op/argument/arguments.h"
 #include "op/reduction/reduce.h"
 #include "op/schema/describe.h"
 

@@ -4,7 +4,7 @@
  */
 #include "op/reduction/reduce.h"
 
-#include "op/argument/arguments.h"
+#include "op/tensor/axes.h"
 
 namespace mxnet {
 namespace op {
@@ -95,40 +95,6 @@ int64_t ReducedCount(ShapeView shape, const std::optional<Axes>& axes) {
     if (is_reduced[d]) count = MultiplyExtent(count, shape[static_cast<size_t>(d)]);
   }
   return count;
-}
-
-bool QuickReduce(const ReduceTable& table, const ReduceParams& params, const MXNetArgs& args,
-                 MXNetRetValue* ret) {
-  const int axis_code = args.type_codes[params.axis];
-  const bool is_plain = args.type_codes[0] == kMXNetNDArrayHandle &&
-                        (axis_code == kMXNetNull || axis_code == kMXNetInt) &&
-                        (params.dtype < 0 || args.type_codes[params.dtype] == kMXNetNull) &&
-                        args.type_codes[params.out] == kMXNetNull &&
-                        args.type_codes[params.keepdims] == kMXNetBool &&
-                        args.values[params.keepdims].v_int64 == 0;
-  if (!is_plain) return false;
-  const DLTensor& a = static_cast<const MXNetNDArrayObject*>(args.values[0].v_handle)->tensor;
-  const int index = IndexOfDType(a.dtype);
-  if (a.device.device_type != kDLCPU || index < 0 || !IsAligned(a)) return false;
-  const bool all = axis_code == kMXNetNull;
-  std::optional<Axes> axes;
-  DimBuffer shape;
-  if (!all) {
-    const int64_t given = args.values[params.axis].v_int64;
-    const int64_t axis = given < 0 ? given + a.ndim : given;
-    if (axis < 0 || axis >= a.ndim) return false;
-    axes.emplace();
-    axes->push_back(axis);
-    for (int d = 0; d < a.ndim; ++d) {
-      if (d != axis) shape.push_back(a.shape[d]);
-    }
-  }
-  const Reduction r(a, axes);
-  if (r.count() == 0) return false;
-  NDArray result = NDArray::Empty(shape.view(), table.results[index], a.device);
-  table.loops[index](r, result.data_as<char>());
-  *ret = std::move(result);
-  return true;
 }
 
 void ReduceInto(const ReduceTable& table, const Reduction& r, DLDataType dtype,

@@ -53,24 +53,6 @@ void ReduceAll(const Reduction& r, char* out) {
              [&](int64_t begin, int64_t end) { ReduceLines<Reducer, T>(r, begin, end, out); });
 }
 
-struct ReduceTable;
-
-/*! \brief Where a reduction has its parameters; -1 for one that it has not. */
-struct ReduceParams {
-  int axis;
-  int dtype;
-  int out;
-  int keepdims;
-};
-
-/*!
- * \brief A reduction of an array of the host over all axes or one, into a new array.
- *
- * False, and nothing done, for all other calls, and where no elements are reduced to one.
- */
-bool QuickReduce(const ReduceTable& table, const ReduceParams& params, const MXNetArgs& args,
-                 MXNetRetValue* ret);
-
 /*! \brief The loops of one reduction and its result types, by the DTypeIndex of the elements. */
 struct ReduceTable {
   void (*loops[kNumDTypes])(const Reduction& r, char* out){};

@@ -2,9 +2,9 @@
  * \file scan.cc
  * \brief cumsum and cumprod.
  */
-#include "op/argument/arguments.h"
 #include "op/reduction/reduce.h"
 #include "op/schema/describe.h"
+#include "op/tensor/axes.h"
 #include "op/tensor/views.h"
 
 namespace mxnet {

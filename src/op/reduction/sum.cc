@@ -2,7 +2,6 @@
  * \file sum.cc
  * \brief sum and prod.
  */
-#include "op/argument/arguments.h"
 #include "op/reduction/reduce.h"
 #include "op/schema/describe.h"
 
@@ -74,10 +73,6 @@ void RunTotal(const RunCall& call, const TotalAttributes& attributes) {
   CopyCast(Reduce(table, r, dtype, TensorShape(out)).tensor(), out);
 }
 
-bool QuickTotal(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  return QuickReduce(*static_cast<const ReduceTable*>(data), {1, 2, 3, 4}, args, ret);
-}
-
 #define MXNET_REGISTER_TOTAL(Name, Doc, Table)                                                 \
   MXNET_REGISTER_OPERATOR("_npi." Name, TotalAttributes)                                       \
       .describe(Doc                                                                            \
@@ -93,8 +88,7 @@ bool QuickTotal(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
       .release_gil(kReleaseGilBytes)                                                           \
       .data(&(Table))                                                                          \
       .infer(&InferTotal)                                                                      \
-      .run(&RunTotal)                                                                          \
-      .quick(&QuickTotal)
+      .run(&RunTotal)
 
 MXNET_REGISTER_TOTAL("sum", "Sum of elements over axes.", kSumLoops);
 MXNET_REGISTER_TOTAL("prod", "Product of elements over axes.", kProdTable);

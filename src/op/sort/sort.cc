@@ -2,13 +2,13 @@
  * \file sort.cc
  * \brief Elements in order: sort, argsort.
  */
+#include "op/sort/sort.h"
+
 #include <mxnet/op/operator.h>
 
 #include <cstring>
 #include <string_view>
 
-#include "op/argument/operand.h"
-#include "op/argument/quick.h"
 #include "op/kernels/elementwise/gather.h"
 #include "op/schema/describe.h"
 #include "op/sort/lines.h"
@@ -109,29 +109,6 @@ class Scratch {
   NDArray many_;
 };
 
-/*! \brief Of a row-major array along its last axis. */
-template <bool kPositions>
-bool QuickSort(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = HostArray(args, 0);
-  const bool is_plain = array != nullptr && args.type_codes[1] == kMXNetInt &&
-                        args.values[1].v_int64 == -1 && args.type_codes[2] == kMXNetNull;
-  if (!is_plain || array->ndim == 0 || IsBoolDType(array->dtype)) return false;
-  const DLTensor& a = *array;
-  if (!IsContiguous(a)) return false;
-  const SortedLines lines = LinesOf(TensorShape(a), a.ndim - 1);
-  Scratch scratch(ScratchBytes<kPositions>(a.dtype, lines));
-  NDArray result = NDArray::Empty(TensorShape(a), kPositions ? kInt64 : a.dtype, a.device);
-  if constexpr (kPositions) {
-    SortPositions(a, lines, result.data_as<int64_t>(), scratch.data());
-  } else {
-    std::memcpy(result.data(), TensorData(a),
-                static_cast<size_t>(TensorSize(a) * ItemSize(a.dtype)));
-    SortInPlace(result.tensor(), lines, scratch.data());
-  }
-  *ret = std::move(result);
-  return true;
-}
-
 /*! \brief Sorts a short line of elements that lie apart, by way of the stack; whether it is one. */
 bool SortShortLine(const DLTensor& array) {
   constexpr int64_t kMostBytes = 512;
@@ -154,40 +131,6 @@ bool SortShortLine(const DLTensor& array) {
   return true;
 }
 
-/*! \brief Sorts an array of the host where it is; false, and nothing done, for all others. */
-void SortWhereItIs(MXNetArgs args, MXNetRetValue* ret) {
-  *ret = false;
-  const DLTensor* array = HostArray(args, 0);
-  if (array == nullptr || args[0].As<NDArray>().read_only()) return;
-  const int64_t given = args[1].As<int64_t>();
-  const int64_t axis = given < 0 ? given + array->ndim : given;
-  if (axis < 0 || axis >= array->ndim) return;
-  const bool is_dense = IsContiguous(*array);
-  if (!is_dense && SortShortLine(*array)) {
-    *ret = true;
-    return;
-  }
-  const NDArray copy = is_dense ? NDArray() : Contiguous(*array);
-  const DLTensor& elements = copy.defined() ? copy.tensor() : *array;
-  const SortedLines lines = LinesOf(TensorShape(elements), static_cast<int>(axis));
-  NormalizeBools(elements);
-  SortInPlace(elements, lines, Scratch(ScratchBytes<false>(elements.dtype, lines)).data());
-  if (copy.defined()) CopyCast(elements, *array);
-  *ret = true;
-}
-
-MXNET_REGISTER_API("mx.sort_in_place")
-    .describe(
-        "Sorts an array of the host along an axis, as sort does, where it is.\n\n"
-        "False, and nothing done, for arrays elsewhere, those that are read-only, and a wrong "
-        "axis.")
-    .add_argument("a", "ndarray", "The array that is changed.")
-    .mutated()
-    .add_argument("axis", "int", "The axis.")
-    .returns("bool")
-    .release_gil(kReleaseBytes)
-    .set_body(&SortWhereItIs);
-
 constexpr char kKindDoc[] =
     "'quicksort', 'heapsort', 'mergesort' or 'stable'; whichever, the sort is stable.";
 
@@ -199,8 +142,7 @@ MXNET_REGISTER_OPERATOR("_npi.sort", SortAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferSort)
     .workspace(&SortScratch<false>)
-    .run(&RunSort)
-    .quick(&QuickSort<false>);
+    .run(&RunSort);
 
 MXNET_REGISTER_OPERATOR("_npi.argsort", SortAttributes)
     .describe("The indices that would sort an array; the sort is stable, NaN comes last.")
@@ -210,9 +152,38 @@ MXNET_REGISTER_OPERATOR("_npi.argsort", SortAttributes)
     .release_gil(kReleaseBytes)
     .infer(&InferArgSort)
     .workspace(&SortScratch<true>)
-    .run(&RunArgSort)
-    .quick(&QuickSort<true>);
+    .run(&RunArgSort);
 
 }  // namespace
+
+template <bool kPositions>
+NDArray SortedLastAxis(const DLTensor& a) {
+  const SortedLines lines = LinesOf(TensorShape(a), a.ndim - 1);
+  Scratch scratch(ScratchBytes<kPositions>(a.dtype, lines));
+  NDArray result = NDArray::Empty(TensorShape(a), kPositions ? kInt64 : a.dtype, a.device);
+  if constexpr (kPositions) {
+    SortPositions(a, lines, result.data_as<int64_t>(), scratch.data());
+  } else {
+    std::memcpy(result.data(), TensorData(a),
+                static_cast<size_t>(TensorSize(a) * ItemSize(a.dtype)));
+    SortInPlace(result.tensor(), lines, scratch.data());
+  }
+  return result;
+}
+
+template NDArray SortedLastAxis<false>(const DLTensor& a);
+template NDArray SortedLastAxis<true>(const DLTensor& a);
+
+void SortWhereItIs(const DLTensor& array, int axis) {
+  const bool is_dense = IsContiguous(array);
+  if (!is_dense && SortShortLine(array)) return;
+  const NDArray copy = is_dense ? NDArray() : Contiguous(array);
+  const DLTensor& elements = copy.defined() ? copy.tensor() : array;
+  const SortedLines lines = LinesOf(TensorShape(elements), axis);
+  NormalizeBools(elements);
+  SortInPlace(elements, lines, Scratch(ScratchBytes<false>(elements.dtype, lines)).data());
+  if (copy.defined()) CopyCast(elements, array);
+}
+
 }  // namespace op
 }  // namespace mxnet

@@ -6,16 +6,14 @@
 
 #include <algorithm>
 
-#include "op/argument/operand.h"
-#include "op/argument/quick.h"
 #include "op/schema/describe.h"
 #include "op/semantics/order.h"
 #include "op/sort/lines.h"
+#include "op/sort/sort.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {
 namespace op {
-namespace {
 
 NDArray Unique(const DLTensor& array) {
   const NDArray sorted = Flattened(Contiguous(array));
@@ -39,6 +37,8 @@ NDArray Unique(const DLTensor& array) {
   return Contiguous(RangeOfAxis(sorted, 0, 0, count).tensor());
 }
 
+namespace {
+
 /*! \brief What measure has found for run. */
 struct UniqueAttributes {
   mutable NDArray found;
@@ -58,21 +58,13 @@ void RunUnique(const RunCall& call, const UniqueAttributes& attributes) {
   CopyCast(attributes.found.tensor(), call.out[0]);
 }
 
-bool QuickUnique(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = HostArray(args, 0);
-  if (array == nullptr) return false;
-  *ret = Unique(*array);
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.unique", UniqueAttributes)
     .describe("The different elements of an array, sorted; all NaN count as one.")
     .input("ar", kArrayDoc)
     .release_gil(kReleaseBytes)
     .infer(&InferUnique)
     .measure(&MeasureUnique)
-    .run(&RunUnique)
-    .quick(&QuickUnique);
+    .run(&RunUnique);
 
 }  // namespace
 }  // namespace op

@@ -1,11 +1,11 @@
 /*!
  * \file cast.h
- * \brief Copying with conversion of the element type, and arrays from arguments.
+ * \brief Copying with conversion of the element type.
  */
 #ifndef MXNET_SRC_OP_TENSOR_CAST_H_
 #define MXNET_SRC_OP_TENSOR_CAST_H_
 
-#include <mxnet/runtime/packed_func.h>
+#include <mxnet/runtime/ndarray.h>
 
 #include "op/semantics/dispatch.h"
 #include "op/tensor/strided.h"

@@ -4,7 +4,6 @@
  */
 #include <mxnet/op/operator.h>
 
-#include "op/argument/quick.h"
 #include "op/schema/describe.h"
 #include "op/semantics/promotion.h"
 #include "op/tensor/views.h"
@@ -82,14 +81,6 @@ MXNetViewKind ViewImaginary(const ViewCall& call, const NoAttributes&) {
   return IsComplexDType(call.in.dtype) ? ViewPart(call, 1) : kMXNetViewNone;
 }
 
-/*! \brief The zeros of an array of the host that is not complex. */
-bool QuickImaginary(const void*, const MXNetArgs& args, MXNetRetValue* ret) {
-  const DLTensor* array = HostArray(args, 0);
-  if (array == nullptr || IsComplexDType(array->dtype)) return false;
-  *ret = AsReadOnly(NDArray::Zeros(TensorShape(*array), array->dtype, array->device));
-  return true;
-}
-
 MXNET_REGISTER_OPERATOR("_npi.view", ViewAttributes)
     .describe("A view of the memory of an array as elements of another type, along its last axis.")
     .input("a", kArrayDoc)
@@ -111,8 +102,7 @@ MXNET_REGISTER_OPERATOR("_npi.imag", NoAttributes)
     .input("val", "The array.")
     .properties(kMXNetOpZeros | kMXNetOpReadOnlyCopy)
     .infer(&InferPart)
-    .view(&ViewImaginary)
-    .quick(&QuickImaginary);
+    .view(&ViewImaginary);
 
 }  // namespace
 }  // namespace op

@@ -2,13 +2,14 @@
  * \file arguments.h
  * \brief Arguments that many operators share: shapes and axes, element types, contexts.
  */
-#ifndef MXNET_SRC_OP_ARGUMENT_ARGUMENTS_H_
-#define MXNET_SRC_OP_ARGUMENT_ARGUMENTS_H_
+#ifndef MXNET_SRC_API_ARGUMENT_ARGUMENTS_H_
+#define MXNET_SRC_API_ARGUMENT_ARGUMENTS_H_
 
 #include <mxnet/runtime/packed_func.h>
 
 #include <vector>
 
+#include "op/schema/items.h"
 #include "op/semantics/dispatch.h"
 #include "op/tensor/axes.h"
 #include "op/tensor/strided.h"
@@ -61,10 +62,6 @@ inline bool ToFlag(const MXNetArgValue& arg) {
   return arg.type_code() == kMXNetInt ? arg.value().v_int64 != 0 : arg.As<bool>();
 }
 
-/*! \brief The items of a tuple, list or container; false for anything else, and for spans of ints.
- */
-bool ItemsOf(const MXNetValue& value, int type_code, MXNetAnyArray* out);
-
 /*! \brief The element type of an argument; TypeError for one that operators do not know. */
 DLDataType DTypeOf(const MXNetArgValue& arg);
 
@@ -84,4 +81,4 @@ inline Context ContextOrCurrent(const MXNetArgValue& arg) {
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_OP_ARGUMENT_ARGUMENTS_H_
+#endif  // MXNET_SRC_API_ARGUMENT_ARGUMENTS_H_

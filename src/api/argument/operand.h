@@ -2,14 +2,14 @@
  * \file operand.h
  * \brief One operand of an elementwise operator.
  */
-#ifndef MXNET_SRC_OP_ARGUMENT_OPERAND_H_
-#define MXNET_SRC_OP_ARGUMENT_OPERAND_H_
+#ifndef MXNET_SRC_API_ARGUMENT_OPERAND_H_
+#define MXNET_SRC_API_ARGUMENT_OPERAND_H_
 
 #include <mxnet/runtime/packed_func.h>
 
 #include <optional>
 
-#include "op/argument/nested.h"
+#include "api/argument/nested.h"
 #include "op/semantics/promotion.h"
 #include "op/tensor/strided.h"
 
@@ -94,4 +94,4 @@ NDArray ToArray(MXNetArgValue arg);
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_OP_ARGUMENT_OPERAND_H_
+#endif  // MXNET_SRC_API_ARGUMENT_OPERAND_H_

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "op/argument/arguments.h"
+#include "api/argument/arguments.h"
 #include "runtime/core/devices.h"
 #include "runtime/core/tls.h"
 

@@ -2,11 +2,11 @@
  * \file operand.cc
  * \brief Reading operands.
  */
-#include "op/argument/operand.h"
+#include "api/argument/operand.h"
 
 #include <string>
 
-#include "op/argument/nested.h"
+#include "api/argument/nested.h"
 #include "op/tensor/cast.h"
 
 namespace mxnet {

@@ -2,7 +2,7 @@
  * \file out.cc
  * \brief Checks of `out`, and writing to it.
  */
-#include "op/argument/out.h"
+#include "api/argument/out.h"
 
 #include <mxnet/op/extent.h>
 

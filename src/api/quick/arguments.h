@@ -1,10 +1,11 @@
 /*!
- * \file quick.h
- * \brief What the quick ways of operators ask of their arguments.
+ * \file arguments.h
+ * \brief What quick ways ask of the arguments of a call.
  */
-#ifndef MXNET_SRC_OP_ARGUMENT_QUICK_H_
-#define MXNET_SRC_OP_ARGUMENT_QUICK_H_
+#ifndef MXNET_SRC_API_QUICK_ARGUMENTS_H_
+#define MXNET_SRC_API_QUICK_ARGUMENTS_H_
 
+#include <mxnet/op/attributes.h>
 #include <mxnet/runtime/packed_func.h>
 
 #include "op/tensor/strided.h"
@@ -12,12 +13,28 @@
 namespace mxnet {
 namespace op {
 
+/*! \brief The array that an argument is known to be, and whether nobody may write to it. */
+inline const DLTensor& ArrayArg(const MXNetArgs& args, int i) {
+  return static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
+}
+
+inline bool IsReadOnly(const MXNetArgs& args, int i) {
+  const auto* array = static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle);
+  return (array->flags & kMXNetNDArrayReadOnly) != 0;
+}
+
 /*! \brief The array of the host that an argument is, of a known type; NULL for all else. */
 inline const DLTensor* HostArray(const MXNetArgs& args, int i) {
   if (args.type_codes[i] != kMXNetNDArrayHandle) return nullptr;
-  const DLTensor& array = static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
+  const DLTensor& array = ArrayArg(args, i);
   const bool is_ready = array.device.device_type == kDLCPU && IndexOfDType(array.dtype) >= 0;
   return is_ready && IsAligned(array) ? &array : nullptr;
+}
+
+/*! \brief An attribute among the arguments, as calls that are not quick read it. */
+template <typename T>
+T ReadAttribute(const MXNetArgs& args, int i) {
+  return AttributeTraits<T>::Read(args[i], args.func, i);
 }
 
 /*!
@@ -37,4 +54,4 @@ inline NDArray QuickOutput(const MXNetArgs& args, int i, ShapeView shape, const 
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_OP_ARGUMENT_QUICK_H_
+#endif  // MXNET_SRC_API_QUICK_ARGUMENTS_H_

@@ -2,7 +2,7 @@
  * \file arguments.cc
  * \brief The rarer forms of shared arguments, and their errors.
  */
-#include "op/argument/arguments.h"
+#include "api/argument/arguments.h"
 
 #include <string>
 
@@ -52,7 +52,7 @@ void IntsArgument::ReadOther(const MXNetArgValue& arg) {
     return;
   }
   MXNetAnyArray items{nullptr, 0};
-  if (!op::ItemsOf(value, code, &items)) {
+  if (!ItemsOf(value, code, &items)) {
     MXNET_THROW("TypeError") << arg.text() << " expected int or tuple of int, got "
                              << arg.type_name();
   }
@@ -96,17 +96,6 @@ void IntsArgument::ReadItems(const MXNetArgValue& arg, const MXNetAnyArray& item
 int64_t ToInt(const MXNetArgValue& arg) {
   int64_t value = 0;
   return IntOf(arg.value(), arg.type_code(), &value) ? value : arg.As<int64_t>();
-}
-
-bool ItemsOf(const MXNetValue& value, int type_code, MXNetAnyArray* out) {
-  if (type_code == kMXNetTuple || type_code == kMXNetList) {
-    *out = value.v_seq;
-    return true;
-  }
-  const uint32_t type = ObjectTypeOf(value, type_code);
-  if (type != kMXNetObjectTuple && type != kMXNetObjectArray) return false;
-  *out = static_cast<const MXNetSeqObject*>(value.v_handle)->items;
-  return true;
 }
 
 DLDataType DTypeOf(const MXNetArgValue& arg) {

@@ -2,8 +2,8 @@
  * \file out.h
  * \brief The argument `out`: an array of the caller that a result is written to.
  */
-#ifndef MXNET_SRC_OP_ARGUMENT_OUT_H_
-#define MXNET_SRC_OP_ARGUMENT_OUT_H_
+#ifndef MXNET_SRC_API_ARGUMENT_OUT_H_
+#define MXNET_SRC_API_ARGUMENT_OUT_H_
 
 #include <mxnet/runtime/packed_func.h>
 
@@ -28,4 +28,4 @@ void ReturnInto(NDArray result, const MXNetArgValue& out, MXNetRetValue* ret);
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_OP_ARGUMENT_OUT_H_
+#endif  // MXNET_SRC_API_ARGUMENT_OUT_H_

@@ -1,20 +1,17 @@
 /*!
- * \file quick_operands.h
+ * \file elementwise_operands.h
  * \brief What the quick ways of elementwise operators read of a call's arguments.
  */
-#ifndef MXNET_SRC_OP_ELEMENTWISE_QUICK_OPERANDS_H_
-#define MXNET_SRC_OP_ELEMENTWISE_QUICK_OPERANDS_H_
+#ifndef MXNET_SRC_API_QUICK_ELEMENTWISE_OPERANDS_H_
+#define MXNET_SRC_API_QUICK_ELEMENTWISE_OPERANDS_H_
 
 #include <cstring>
 
+#include "api/quick/arguments.h"
 #include "op/elementwise/elementwise.h"
 
 namespace mxnet {
 namespace op {
-
-inline const DLTensor& ArrayArg(const MXNetArgs& args, int i) {
-  return static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle)->tensor;
-}
 
 /*!
  * \brief The operand, if it is one the fast path may take: an array object, or a tensor that the
@@ -66,7 +63,14 @@ inline bool ReadScalar(int index, const MXNetValue& value, int type_code, Elemen
   return type_code == kMXNetInt && ReadInteger(index, value.v_int64, out);
 }
 
+/* ---- of lines, where operands are not dense ---- */
+
+/*! \brief x1 and x2 of args, and out if it is given; false where they need the slow path. */
+bool QuickBinaryLines(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret);
+/*! \brief The same of x, without out. */
+bool QuickUnaryLine(const UnaryOp& op, const DLTensor& x, MXNetRetValue* ret);
+
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_OP_ELEMENTWISE_QUICK_OPERANDS_H_
+#endif  // MXNET_SRC_API_QUICK_ELEMENTWISE_OPERANDS_H_

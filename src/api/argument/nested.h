@@ -2,8 +2,8 @@
  * \file nested.h
  * \brief Arrays of nested Python sequences.
  */
-#ifndef MXNET_SRC_OP_ARGUMENT_NESTED_H_
-#define MXNET_SRC_OP_ARGUMENT_NESTED_H_
+#ifndef MXNET_SRC_API_ARGUMENT_NESTED_H_
+#define MXNET_SRC_API_ARGUMENT_NESTED_H_
 
 #include <mxnet/op/dims.h>
 #include <mxnet/runtime/packed_func.h>
@@ -12,6 +12,7 @@
 
 #include "op/semantics/dispatch.h"
 #include "op/semantics/promotion.h"
+#include "op/tensor/number.h"
 
 namespace mxnet {
 namespace op {
@@ -58,39 +59,7 @@ struct NestedSpec {
 /*! \brief That of a sequence; errors of its nesting and its items as ArrayFromNested. */
 NestedSpec SpecOfNested(const MXNetArgValue& arg, ArrayUse use);
 
-/*! \brief The kind of a Python number, bools included; kNone for any other value. */
-inline WeakKind KindOfNumber(int type_code) noexcept {
-  switch (type_code) {
-    case kMXNetBool:
-      return WeakKind::kBool;
-    case kMXNetInt:
-    case kMXNetUInt:
-      return WeakKind::kInt;
-    case kMXNetFloat:
-      return WeakKind::kFloat;
-    case kMXNetComplex:
-      return WeakKind::kComplex;
-    default:
-      return WeakKind::kNone;
-  }
-}
-
-inline bool IsNumber(int type_code) noexcept { return KindOfNumber(type_code) != WeakKind::kNone; }
-
-/*! \brief The type that one Python number has on its own. */
-inline DLDataType DTypeOfNumber(int type_code) {
-  return type_code == kMXNetUInt ? kUInt64 : DefaultDType(KindOfNumber(type_code));
-}
-
-/*!
- * \brief Writes a Python number as one element of dtype, as NumPy's assignment does.
- *
- * OverflowError for an int that does not fit, ValueError for NaN to an integer type, TypeError for
- * a complex number to a real type and for what is no number.
- */
-void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out);
-
 }  // namespace op
 }  // namespace mxnet
 
-#endif  // MXNET_SRC_OP_ARGUMENT_NESTED_H_
+#endif  // MXNET_SRC_API_ARGUMENT_NESTED_H_

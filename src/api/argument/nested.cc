@@ -2,14 +2,12 @@
  * \file nested.cc
  * \brief Arrays of nested Python sequences: their shape, their type, their elements.
  */
-#include "op/argument/nested.h"
+#include "api/argument/nested.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 
-#include "op/argument/arguments.h"
+#include "api/argument/arguments.h"
 #include "op/semantics/promotion.h"
 #include "op/tensor/cast.h"
 
@@ -178,60 +176,6 @@ class Discovery {
   DLDataType dtype_{};
 };
 
-[[noreturn]] void ThrowOutOfBounds(const std::string& number, DLDataType dtype) {
-  MXNET_THROW("OverflowError") << "Python integer " << number << " out of bounds for "
-                               << DataTypeName(dtype);
-}
-
-template <typename T>
-T IntegerAs(int64_t value) {
-  const T out = static_cast<T>(value);
-  if (static_cast<int64_t>(out) != value || (std::is_unsigned_v<T> && value < 0)) {
-    ThrowOutOfBounds(std::to_string(value), DTypeOf<T>());
-  }
-  return out;
-}
-
-template <typename T>
-T FloatAsInteger(double value) {
-  if (std::isnan(value)) MXNET_THROW("ValueError") << "cannot convert float NaN to integer";
-  if (std::isinf(value)) MXNET_THROW("OverflowError") << "cannot convert float infinity to integer";
-  if (std::is_same_v<T, uint64_t> && value >= 0x1p63 && value < 0x1p64) {
-    return static_cast<T>(value);
-  }
-  if (!(value >= -0x1p63 && value < 0x1p63)) {
-    MXNET_THROW("OverflowError") << "Python float " << value << " out of bounds for "
-                                 << DataTypeName(DTypeOf<T>());
-  }
-  return IntegerAs<T>(static_cast<int64_t>(value));
-}
-
-template <typename T>
-T NumberAs(const MXNetValue& value, int type_code) {
-  switch (type_code) {
-    case kMXNetBool:
-    case kMXNetInt:
-      if constexpr (kIsIntType<T>) return IntegerAs<T>(value.v_int64);
-      return CastValue<T>(value.v_int64);
-    case kMXNetUInt:
-      if constexpr (kIsIntType<T> && !std::is_same_v<T, uint64_t>) {
-        ThrowOutOfBounds(std::to_string(value.v_uint64), DTypeOf<T>());
-      }
-      return CastValue<T>(value.v_uint64);
-    case kMXNetFloat:
-      if constexpr (kIsIntType<T>) return FloatAsInteger<T>(value.v_float64);
-      return CastValue<T>(value.v_float64);
-    case kMXNetComplex:
-      if constexpr (kIsComplexType<T> || std::is_same_v<T, bool>) {
-        return CastValue<T>(Complex128(value.v_complex[0], value.v_complex[1]));
-      }
-      [[fallthrough]];
-    default:
-      MXNET_THROW("TypeError") << "an element of type " << DataTypeName(DTypeOf<T>())
-                               << " must be a real number, not " << TypeNameOf(value, type_code);
-  }
-}
-
 /*! \brief Writes the elements in row-major order. The nesting is known to be regular. */
 template <typename T>
 class Filler {
@@ -298,13 +242,6 @@ NestedSpec SpecOfNested(const MXNetArgValue& arg, ArrayUse use) {
 
 WeakKind KindOfNumbers(const MXNetArgValue& arg) {
   return Discovery(arg, ArrayUse::kOperand).kind_of_numbers();
-}
-
-void StoreNumber(const MXNetValue& value, int type_code, DLDataType dtype, void* out) {
-  DispatchDType(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    *static_cast<T*>(out) = NumberAs<T>(value, type_code);
-  });
 }
 
 }  // namespace op

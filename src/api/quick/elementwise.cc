@@ -1,53 +1,23 @@
 /*!
- * \file quick.cc
- * \brief Elementwise operators on arrays of one type and shape: nothing is allocated but the
- * result.
+ * \file elementwise.cc
+ * \brief Quick ways of elementwise operators on arrays of one type and shape: nothing is allocated
+ * but the result.
  *
  * Small calls spend their time on the way to the loop, so what most calls are, dense, is asked
  * first. Other lines of elements, and those that are converted first, come after that.
  */
+#include <cstring>
 #include <utility>
 
-#include "op/elementwise/quick_lines.h"
-#include "op/elementwise/quick_operands.h"
+#include "api/quick/attach.h"
+#include "api/quick/elementwise_operands.h"
+#include "op/elementwise/dense.h"
+#include "op/elementwise/power.h"
+#include "op/semantics/formula.h"
 
 namespace mxnet {
 namespace op {
 namespace {
-
-/*! \brief Whether an array is row-major, of nonzero extents and aligned; its size. */
-bool IsDense(const DLTensor& array, int64_t item, int64_t* size) {
-  int64_t expected = 1;
-  for (int d = array.ndim - 1; d >= 0; --d) {
-    if (array.strides[d] != expected) return false;
-    expected *= array.shape[d];
-  }
-  *size = expected;
-  return (reinterpret_cast<uintptr_t>(array.data) & static_cast<uintptr_t>(item - 1)) == 0;
-}
-
-/*! \brief Whether b has the shape of a, is dense as a is, and has its type. */
-bool IsDenseLike(const DLTensor& b, const DLTensor& a, int64_t item) {
-  if (b.ndim != a.ndim || b.dtype != a.dtype) return false;
-  for (int d = 0; d < a.ndim; ++d) {
-    if (b.shape[d] != a.shape[d] || b.strides[d] != a.strides[d]) return false;
-  }
-  return (reinterpret_cast<uintptr_t>(b.data) & static_cast<uintptr_t>(item - 1)) == 0;
-}
-
-/*! \brief Whether out can be written in place: dense like a and either an input or apart. */
-bool TakesResult(const MXNetArgs& args, int i, const DLTensor& a, const DLTensor& b,
-                 ResultRule rule, int64_t item, int64_t size) {
-  const auto* array = static_cast<const MXNetNDArrayObject*>(args.values[i].v_handle);
-  if (rule != ResultRule::kSame || (array->flags & kMXNetNDArrayReadOnly) != 0) return false;
-  if (!IsDenseLike(array->tensor, a, item)) return false;
-  const auto* out = static_cast<const char*>(array->tensor.data);
-  for (const DLTensor* input : {&a, &b}) {
-    const auto* data = static_cast<const char*>(input->data);
-    if (data != out && data < out + size * item && out < data + size * item) return false;
-  }
-  return true;
-}
 
 /*! \brief The operands of a call that the fast path can take. */
 struct DenseCall {
@@ -84,27 +54,8 @@ bool ReadDense(const BinaryOp& op, const MXNetArgs& args, DenseCall* call) {
   return ReadScalar(index, args.values[other], args.type_codes[other], &call->scalar);
 }
 
-/*! \brief Runs a loop over so many operands; a long one on several threads. */
-template <int Count>
-[[gnu::noinline]] void RunLong(InnerLoop loop, char* const* data, const int64_t* strides,
-                               int64_t size) {
-  InParallel(size, kElementsTimed, [&](int64_t begin, int64_t end) {
-    char* moved[Count];
-    for (int i = 0; i < Count; ++i) moved[i] = data[i] + begin * strides[i];
-    loop(moved, strides, end - begin);
-  });
-}
-
-template <int Count>
-inline void RunDense(InnerLoop loop, char* const* data, const int64_t* strides, int64_t size) {
-  if (__builtin_expect(size < kFewForThreads, 1)) return loop(data, strides, size);
-  RunLong<Count>(loop, data, strides, size);
-}
-
-}  // namespace
-
-bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  const auto& op = *static_cast<const BinaryOp*>(data);
+/*! \brief Of operands of one type and shape with elements at even steps, or of one and a number. */
+bool QuickBinary(const BinaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
   DenseCall call;
   if (__builtin_expect(!ReadDense(op, args, &call), 0)) return QuickBinaryLines(op, args, ret);
   const DLTensor& a = *call.shaped;
@@ -120,10 +71,10 @@ bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
   }
   const DLTensor* right = OperandArg(args, 1);
   const DLTensor& b = right != nullptr ? *right : a;
-  if (args.type_codes[2] != kMXNetNDArrayHandle ||
-      !TakesResult(args, 2, a, b, op.result, item, call.size)) {
-    return QuickBinaryLines(op, args, ret);
-  }
+  const bool is_output = args.type_codes[2] == kMXNetNDArrayHandle &&
+                         op.result == ResultRule::kSame && !IsReadOnly(args, 2) &&
+                         TakesDense(ArrayArg(args, 2), a, b, item, call.size);
+  if (!is_output) return QuickBinaryLines(op, args, ret);
   call.data[0] = static_cast<char*>(ArrayArg(args, 2).data);
   call.strides[0] = item;
   RunDense<3>(call.loop, call.data, call.strides, call.size);
@@ -131,8 +82,8 @@ bool QuickBinary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
   return true;
 }
 
-bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
-  const auto& op = *static_cast<const UnaryOp*>(data);
+/*! \brief Of an operand with elements at even steps, into a new array. */
+bool QuickUnary(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
   const DLTensor* operand = OperandArg(args, 0);
   if (operand == nullptr || args.type_codes[1] != kMXNetNull) return false;
   const DLTensor& x = *operand;
@@ -150,5 +101,41 @@ bool QuickUnary(const void* data, const MXNetArgs& args, MXNetRetValue* ret) {
   return true;
 }
 
+/*! \brief Whether there is one exponent for all, and not one that is the same in a row by chance.
+ */
+bool IsOneExponent(const MXNetValue& value, int type_code) {
+  const DLTensor* tensor = nullptr;
+  if (type_code == kMXNetFloat) return true;
+  const bool is_tensor =
+      TypeTraits<const DLTensor*>::TryFrom(value, type_code, &tensor) == Match::kOk;
+  return is_tensor && TensorSize(*tensor) == 1;
+}
+
+bool QuickPower(const BinaryOp&, const MXNetArgs& args, MXNetRetValue* ret) {
+  const bool is_one = IsOneExponent(args.values[1], args.type_codes[1]);
+  return QuickBinary(is_one ? kPowerOfOne : kPower, args, ret);
+}
+
+/*! \brief QuickUnary of what is the same for all integers, which are not read. */
+template <typename Formula>
+bool QuickSameOfIntegers(const UnaryOp& op, const MXNetArgs& args, MXNetRetValue* ret) {
+  const DLTensor* x = HostArray(args, 0);
+  if (x == nullptr || !IsIntDType(x->dtype) || args.type_codes[1] != kMXNetNull) {
+    return QuickUnary(op, args, ret);
+  }
+  NDArray result = NDArray::Empty(TensorShape(*x), kBool, x->device);
+  std::memset(result.data(), Formula::Apply(int64_t{0}), static_cast<size_t>(result.size()));
+  *ret = std::move(result);
+  return true;
+}
+
+MXNET_QUICK_FOR_ALL(&QuickBinary);
+MXNET_QUICK_FOR_ALL(&QuickUnary);
+MXNET_QUICK("_npi.power", &QuickPower);
+MXNET_QUICK("_npi.isnan", &QuickSameOfIntegers<formulas::isnan>);
+MXNET_QUICK("_npi.isinf", &QuickSameOfIntegers<formulas::isinf>);
+MXNET_QUICK("_npi.isfinite", &QuickSameOfIntegers<formulas::isfinite>);
+
+}  // namespace
 }  // namespace op
 }  // namespace mxnet
