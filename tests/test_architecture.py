@@ -40,12 +40,13 @@ LAYERS = (
     ("src/op/parallel",),
     ("src/op/semantics",),
     ("src/op/tensor", "src/op/kernels"),
-    ("src/op/argument", "src/op/schema"),
+    ("src/op/schema",),
     ("src/op/elementwise",),
     ("src/op",),
     ("src/graph",),
     ("src/onednn",),
     ("src/onednn/functions",),
+    ("src/api/argument",),
     ("src/api",),
     ("python/ffi",),
     ("python/mx/_dtypes", "python/mx/_library", "python/mx/_lazy"),
@@ -95,6 +96,14 @@ LOOKING_UP = {
     "src/runtime/core/registration_log.cc": "tells which functions of a library are still there",
     "src/runtime/diagnostics/trace.cc": "asks for names of callables as the headers do",
 }
+
+# Operators are described, and computed with tensors and attributes; what a call is, with its
+# arguments and its result, src/api alone knows. The names of that in C++, and its headers.
+WITHOUT_CALLS = ("src/op", "src/graph")
+CALLS = re.compile(
+    r"\b(?:MXNetArgs|MXNetRetValue|set_body)\b"
+    r"|#\s*include\s*<mxnet/runtime/packed_func[./]"
+)
 
 CXX_SUFFIXES = {".h", ".c", ".cc", ".cpp", ".cu", ".inc"}
 CYTHON_SUFFIXES = {".pyx", ".pxi", ".pxd"}
@@ -293,6 +302,14 @@ def lookup_errors(root: Path) -> Iterator[str | None]:
             yield f"{path} looks up a function: have a later part hand it down"
 
 
+def call_errors(root: Path) -> Iterator[str]:
+    """Every mention of a call in a part that may not know of any."""
+    for path, text in files(root, CXX_SUFFIXES):
+        if path.as_posix().startswith(tuple(f"{folder}/" for folder in WITHOUT_CALLS)):
+            for found in CALLS.findall(COMMENT.sub("", text)):
+                yield f"{path} has {found}: only src/api knows of the arguments of a call"
+
+
 def module_graph(root: Path) -> dict[str, set[str]]:
     """The modules of python/, each with those that it imports when it runs."""
     modules: dict[str, set[str]] = {}
@@ -345,7 +362,7 @@ def circle_errors(root: Path) -> Iterator[str]:
             left.remove(circle[0])
 
 
-CHECKS = (import_errors, include_errors, lookup_errors, circle_errors)
+CHECKS = (import_errors, include_errors, lookup_errors, call_errors, circle_errors)
 
 
 def errors(root: Path) -> list[str]:
@@ -424,6 +441,17 @@ def test_every_part_has_a_layer():
         ("src/acc/plugin/plugin.cc", 'GetGlobal("_npi.f")', True),
         ("src/api/zeros.cc", '#include "runtime/ndarray/array.h"', False),
         ("src/op/kernels/sort.cc", '#include "api/operator.h"', True),
+        ("src/op/sort.cc", "bool QuickSort(const MXNetArgs& args, MXNetRetValue* ret);", True),
+        ("src/op/sort.h", "void Return(runtime::MXNetRetValue* ret);", True),
+        ("src/op/sort.inc", "#include <mxnet/runtime/packed_func.h>", True),
+        ("src/op/sort.cc", "#include <mxnet/runtime/packed_func/arguments.h>", True),
+        ("src/op/sort.cc", ".set_body([](auto args, auto* ret) {});", True),
+        ("src/op/sort.cc", ".set_body_typed([] { return 1; });", False),
+        ("src/op/sort.cc", "// MXNetArgs", False),
+        ("src/op/sort.cc", "static Kind Read(const MXNetArgValue& arg);", False),
+        ("src/op/sort.cc", '#include "api/operator.h"', True),
+        ("src/api/sort.cc", "bool QuickSort(const MXNetArgs& args, MXNetRetValue* ret);", False),
+        ("src/graph/plan.cc", "void Run(const MXNetArgs& args);", True),
         ("include/mxnet/runtime/object.h", '#include "runtime/ndarray/array.h"', True),
         ("include/mxnet/runtime/object.h", 'GetGlobal("low.f")', False),
         ("include/mxnet/runtime/object.h", 'GetGlobal("mx.f")', True),
